@@ -1,14 +1,20 @@
 // Entry point of the bot: command line, environment, signals.
 
 import { healthProgram } from "../lib/health.ts";
-import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
+import {
+	checkProgram,
+	describeVariables,
+	parseCommandLine,
+	runProgram,
+} from "../lib/program.ts";
 import { startBot } from "./bot.ts";
 import { readConfig, readHealthAddress } from "./config/config.ts";
-import { variablesHelp } from "./config/settings.ts";
+import { helpVariables } from "./config/settings.ts";
 import { deniableTools } from "./features/index.ts";
 import { checkBot } from "./setup/check.ts";
 
-const usage = `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name>] [--help] [--version]
+const usage =
+	() => `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name> | --probe-guild <id>] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
 
@@ -17,21 +23,30 @@ A Discord bot with an MCP server, at http://<address>:<port>/mcp.
   --health  ask the bot on this machine and port whether it responds, then exit with 0 (it does) or 1
   --new-instance <name>  create the directory of another bot, for its operator to fill in
   --directory <path>     parent directory for --new-instance (default: instances)
+  --probe-guild <id>     try in a guild made for it what the simulator only guesses of Discord, remove what this made,
+                         print a report, and exit with 0 or, if a guess is refuted or something is left, with 1
+  --yes, --json          for --probe-guild: do not ask before it starts; print the report as JSON
 
 CONFIG_DIR is the directory of the instance: config.toml and .env. instances/README.md documents every key.
 Variables, in .env or in the environment, which takes precedence:
-${variablesHelp}`;
+${describeVariables(helpVariables)}`;
 
 const {
 	check,
 	health,
 	directory,
 	"new-instance": name,
+	"probe-guild": guildId,
+	yes,
+	json,
 } = parseCommandLine(usage, {
 	check: { type: "boolean" },
 	health: { type: "boolean" },
 	"new-instance": { type: "string" },
 	directory: { type: "string" },
+	"probe-guild": { type: "string" },
+	yes: { type: "boolean" },
+	json: { type: "boolean" },
 });
 const configure = () => readConfig(process.env, deniableTools);
 if (name !== undefined) {
@@ -42,4 +57,10 @@ if (name !== undefined) {
 }
 if (health) await healthProgram(() => readHealthAddress(process.env));
 if (check) await checkProgram(configure, checkBot);
+if (guildId !== undefined) {
+	const { probeProgram } = await import("./setup/probe/probe-guild.ts");
+	await checkProgram(configure, (config, log) =>
+		probeProgram(config, log, { guildId, yes, json }),
+	);
+}
 await runProgram(configure, startBot);

@@ -7,50 +7,45 @@ import type { Build } from "../lib/program.ts";
 export const programs = ["gateway", "bot"] as const;
 
 export interface CompileOptions {
-	/** The parent of src/. */
+	/** The directory of the project. */
 	root: string;
 	program: (typeof programs)[number];
-	/** Output directory. */
 	directory: string;
 	stamp: Build;
-	/** The target of the running Bun, for which nothing is downloaded. */
+	/** The platform of the running Bun, for which Bun downloads nothing. */
 	host: string;
 }
 
-/** Bun may have to download a runtime of about 40 MB. */
+/** Timeout of a build. Bun may have to download a runtime of about 40 MB. */
 const timeoutMs = 10 * 60_000;
 
 const flags = [
 	"--compile",
-	// Identifiers stay: libraries read class names, people read stack traces.
+	// Identifiers are not minified: libraries read class names, and people read stack traces.
 	"--minify-whitespace",
 	"--minify-syntax",
-	// Parsing is most of the startup time.
+	// Bytecode: parsing would be most of the startup time.
 	"--bytecode",
 	"--format=esm",
-	// For source positions in stack traces.
+	// So that stack traces have positions in the sources.
 	"--sourcemap=inline",
 	// Otherwise files in the working directory would override the instance's .env.
 	"--no-compile-autoload-dotenv",
 	"--no-compile-autoload-bunfig",
-	// Paths of the build machine would make builds differ.
+	// Otherwise builds would contain paths of the build machine and differ.
 	'--define=__dirname=""',
 	'--define=__filename=""',
 ];
 
-/** Resolves with the executable's path. Rejects with Bun's output if the build fails, and leaves no executable. */
-export async function compileProgram({
-	root,
-	program,
-	directory,
-	stamp,
-	host,
-}: CompileOptions): Promise<string> {
+/**
+ * Compiles a program. Resolves with the path of the executable. If the build fails, rejects with the output of Bun and
+ * leaves no executable.
+ */
+export async function compileProgram(options: CompileOptions): Promise<string> {
+	const { root, program, directory, stamp, host } = options;
 	const { target } = stamp;
-	const path = join(
-		directory,
-		program + (/^windows/.test(target) ? ".exe" : ""),
-	);
+	const ending = /^windows/.test(target) ? ".exe" : "";
+	const path = join(directory, program + ending);
 	// A running executable cannot be overwritten, and an old one must not be taken for the new one.
 	rmSync(path, { force: true });
 	const command = [
@@ -69,7 +64,7 @@ export async function compileProgram({
 		timeout: timeoutMs,
 	});
 	const output = await Promise.all([child.stdout.text(), child.stderr.text()]);
-	// Bun writes the source map also next to the executable.
+	// Bun writes the inlined source map to a file as well.
 	rmSync(join(directory, `${program}.map`), { force: true });
 	rmSync(`${path}.map`, { force: true });
 	if ((await child.exited) === 0) return path;

@@ -40,7 +40,7 @@ const targets = new Set([...(all ? releaseTargets : []), ...(named ?? [])]);
 const made: string[] = [];
 const failed: string[] = [];
 
-// Files of an earlier build must not be taken for this one's.
+// Nothing of an earlier build may remain.
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(dist);
 console.log(
@@ -54,7 +54,7 @@ if (failed.length > 0) {
 	process.exit(1);
 }
 
-/** Builds both programs and the release for a platform. Prints and records failures. */
+/** Builds both programs and, with `--release`, the archive for a platform. Prints and records failures. */
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };
 	const executables: string[] = [];
@@ -70,14 +70,14 @@ async function buildFor(target: string, directory: string): Promise<void> {
 		return;
 	}
 	made.push(...executables);
-	// The host platform may be built twice, in dist and in its own folder: that is one release.
+	// This platform may be built twice, in dist and in its own folder. That is one release.
 	if (!release || (directory === dist && targets.has(target))) return;
 	console.log(`packing the release for ${target}`);
 	const options = { root, directory: dist, target, executables, time };
 	made.push(writeRelease(options));
 }
 
-/** In the format of sha256sum, with paths relative to dist. */
+/** Writes SHA256SUMS in the format of sha256sum, with paths relative to dist. */
 function writeSums(): void {
 	const lines = made.map((path) => {
 		const bytes = readFileSync(path);

@@ -1,4 +1,4 @@
-// A release: the executables of one platform with documents and examples for operators.
+// Packs a release: the executables of one platform, with documents and examples for operators.
 
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -26,44 +26,34 @@ const extras = [
 
 export interface ReleaseOptions {
 	root: string;
-	/** Output directory. */
 	directory: string;
 	target: string;
-	/** Paths. */
+	/** The paths of the executables. */
 	executables: readonly string[];
-	/** Modification time of its files, in seconds since 1970. */
+	/** Modification time of all files, in seconds since 1970. */
 	time: number;
 }
 
-/** Writes guildhall-<version>-<target>.tar.gz reproducibly. Returns its path. */
-export function writeRelease({
-	root,
-	directory,
-	target,
-	executables,
-	time,
-}: ReleaseOptions): string {
+/** Writes guildhall-<version>-<target>.tar.gz, with the same bytes for the same input. Returns its path. */
+export function writeRelease(options: ReleaseOptions): string {
+	const { root, directory, target, executables, time } = options;
 	const name = `guildhall-${version}-${target}`;
 	const path = join(directory, `${name}.tar.gz`);
-	const entries = [
-		...executables.map((from) => ({
-			from,
-			to: basename(from),
-			executable: true,
-		})),
-		...extras
-			.flatMap((path) => filesIn(root, path))
-			.map((to) => ({ from: join(root, to), to, executable: false })),
-	].map(({ from, to, executable }) => ({
+	const entry = (from: string, to: string, executable: boolean) => ({
 		name: `${name}/${to}`,
 		bytes: readFileSync(from),
 		executable,
-	}));
+	});
+	const documents = extras.flatMap((path) => filesIn(root, path));
+	const entries = [
+		...executables.map((path) => entry(path, basename(path), true)),
+		...documents.map((path) => entry(join(root, path), path, false)),
+	];
 	writeFileSync(path, gzipSync(createTar(entries, time)));
 	return path;
 }
 
-/** The files in a folder, or the file itself; separated by / on all systems. */
+/** The paths of all files in a folder, or of the file itself, with / as separator on all systems. */
 function filesIn(root: string, path: string): string[] {
 	if (statSync(join(root, path)).isFile()) return [path];
 	return readdirSync(join(root, path), { withFileTypes: true })

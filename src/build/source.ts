@@ -1,16 +1,16 @@
-// The state of the sources in git.
+// Reads the state of the sources from git.
 
-/** The sources of a build. */
+/** The sources that an executable is built from. */
 export interface Source {
-	/** Abbreviated commit, or "unknown" outside a checkout. */
+	/** The abbreviated commit; "unknown" outside a checkout. */
 	commit: string;
-	/** Whether build inputs differ from the commit. */
+	/** Whether files that go into the build differ from the commit. */
 	dirty: boolean;
-	/** Commit time in seconds since 1970; 0 if unknown. */
+	/** The time of the commit in seconds since 1970; 0 if unknown. */
 	time: number;
 }
 
-/** Build inputs. */
+/** Files and folders that go into a build. */
 const inputs = [
 	"src",
 	"instances/example",
@@ -20,12 +20,12 @@ const inputs = [
 ];
 const commitLength = 12;
 
-/** The state of the checkout in `root`. Outside a checkout the commit is BUILD_COMMIT or "unknown". */
+/** The state of the checkout in `root`. Outside a checkout the commit is that in BUILD_COMMIT, or "unknown". */
 export function readSource(
 	root: string,
 	env: Record<string, string | undefined>,
 ): Source {
-	// An enclosing checkout is another project.
+	// A checkout that contains `root` is another project.
 	const own = git(root, "rev-parse", "--show-prefix") === "";
 	const commit = own ? git(root, "rev-parse", "HEAD") : undefined;
 	if (!commit)
@@ -41,7 +41,7 @@ export function readSource(
 	};
 }
 
-/** Git's output; undefined if git is missing or fails. */
+/** The output of a git command; undefined if git is missing or fails. */
 function git(root: string, ...args: string[]): string | undefined {
 	try {
 		const { success, stdout } = Bun.spawnSync(["git", ...args], {

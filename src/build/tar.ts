@@ -1,7 +1,7 @@
-// Reproducible tar archives (ustar): https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
+// Writes tar archives (ustar) reproducibly: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 
 export interface TarEntry {
-	/** At most 100 bytes. */
+	/** The path in the archive, of at most 100 bytes. */
 	name: string;
 	bytes: Uint8Array;
 	executable: boolean;
@@ -9,7 +9,7 @@ export interface TarEntry {
 
 const blockSize = 512;
 
-/** The archive; `time` (seconds since 1970) is the modification time of every entry. */
+/** The bytes of an archive. `time` (seconds since 1970) becomes the modification time of all entries. */
 export function createTar(
 	entries: readonly TarEntry[],
 	time: number,

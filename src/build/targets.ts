@@ -1,8 +1,7 @@
-// Target platforms, with Bun's names.
+// The platforms to build for, by their names in Bun.
 
 import { readFileSync } from "node:fs";
 
-/** Platforms of a release. */
 export const releaseTargets = [
 	"linux-x64",
 	"linux-x64-musl",
@@ -12,13 +11,13 @@ export const releaseTargets = [
 	"windows-x64",
 ] as const;
 
-/** The platform that this program runs on. */
+/** The name of the platform that this program runs on. */
 export function hostTarget(): string {
 	const system = process.platform === "win32" ? "windows" : process.platform;
 	return `${system}-${process.arch}${isMusl() ? "-musl" : ""}`;
 }
 
-/** Whether musl's loader is mapped in this process. Its file may exist on any Linux. */
+/** Whether this process runs with musl: its loader is mapped in memory. The file alone may exist on any Linux. */
 function isMusl(): boolean {
 	if (process.platform !== "linux") return false;
 	return /\/ld-musl-/.test(readFileSync("/proc/self/maps", "utf8"));

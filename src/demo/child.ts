@@ -1,50 +1,48 @@
-// Runs one of our programs as a child process.
+// Runs the gateway or a bot as a child process.
 
 import { join } from "node:path";
 
-/** The path of src/. */
 const source = join(import.meta.dir, "..");
-/** Time for a child to shut down. Three in a row stay within the 2 s that the demo promises. */
+/** Time for a child to shut down. The demo stops three, one after another, and promises to stop within 2 s. */
 const graceMs = 500;
 
 export interface Child extends AsyncDisposable {
 	name: string;
-	/** The URL of its server. */
+	/** The URL at which the child listens. */
 	url: string;
-	/** Resolves with its exit code. */
+	/** Resolves with the exit code of the child. */
 	exited: Promise<number>;
 }
 
 export interface ChildOptions {
-	/** Name for messages. */
 	name: string;
-	/** Path of its entry point in src/. */
+	/** Path of its entry point, relative to src/. */
 	main: string;
-	/** Its whole environment. */
+	/** The whole environment of the child. */
 	env: Record<string, string>;
-	/** Called with a line for each warning and error it logs. */
+	/** Called with one line for each warning and error that the child logs. */
 	onTrouble(line: string): void;
 }
 
-/** The parts of a log line that are used here. */
+/** The parts of a log line of the child that are read. */
 interface LogLine {
 	level: string;
 	message: string;
 	url?: string;
-	/** The reason, perhaps with a stack. */
+	/** Why, in a warning. */
 	reason?: string;
 	error?: string;
 }
 
 /**
- * Starts a program and resolves when it logs its URL. Rejects with its stderr if it ends before. The child watches its stdin,
- * so it ends with this process, even if that is killed.
+ * Starts a child and resolves when it logs its URL. Rejects with its stderr if it ends before. The child also ends when
+ * this process ends or is killed, since it watches its stdin.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
 	const { name, onTrouble } = options;
 	const child = Bun.spawn([process.execPath, join(source, options.main)], {
 		env: { ...options.env, STOP_WITH_STDIN: "1" },
-		// A separate process group, so that Ctrl-C reaches only us and the children end in order.
+		// In a process group of its own, so that Ctrl-C reaches only the demo, which ends its children in order.
 		detached: true,
 		stdin: "pipe",
 		stdout: "pipe",
@@ -54,25 +52,18 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 	void eachLine(child.stdout, (text) => {
 		const line = readLog(text);
 		if (line.url) listening.resolve(line.url);
-		if (line.level !== "info")
-			onTrouble(
-				[name, line.message, line.reason ?? line.error]
-					.filter(Boolean)
-					.join(": "),
-			);
+		const words = [name, line.message, line.reason ?? line.error];
+		if (line.level !== "info") onTrouble(words.filter(Boolean).join(": "));
 	});
 	const errors: string[] = [];
 	void eachLine(child.stderr, (text) => {
 		errors.push(text);
 		onTrouble(`${name}: ${text}`);
 	});
-	void child.exited.then((code) =>
-		listening.reject(
-			new Error(
-				[`${name} ended with exit code ${code}`, ...errors].join("\n  "),
-			),
-		),
-	);
+	void child.exited.then((code) => {
+		const lines = [`${name} ended with exit code ${code}`, ...errors];
+		listening.reject(new Error(lines.join("\n  ")));
+	});
 	return {
 		name,
 		url: await listening.promise,
@@ -86,7 +77,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 	};
 }
 
-/** Calls `onLine` with each line of a stream, and resolves at its end. The last line may lack its line break. */
+/** Calls `onLine` with each line of a stream, including an incomplete last one. Resolves at the end of the stream. */
 export async function eachLine(
 	stream: ReadableStream<Uint8Array>,
 	onLine: (line: string) => void,
@@ -101,7 +92,7 @@ export async function eachLine(
 	if (rest) onLine(rest);
 }
 
-/** Programs log JSON without a terminal. Any other output is an error. */
+/** Parses a line that a child wrote to stdout. Without a terminal children log JSON; any other line is taken for an error. */
 function readLog(text: string): LogLine {
 	try {
 		return JSON.parse(text);

@@ -1,64 +1,40 @@
-// Everything at once: the simulated Discord, a game server and an AI provider in this process, two bots and the gateway as
-// children.
+// Starts the whole demo: a simulated Discord, a game server and an AI provider in this process, two bots and the gateway as
+// child processes.
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
-import type { Running } from "../lib/program.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
 import { startGameServer } from "../simulator/game/game-server.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { type Child, type ChildOptions, startChild } from "./child.ts";
 
-/** The bots of the simulator's world, each in its own guild. */
+/** The names of the bots, each of which has its own guild in the simulator. */
 const names = ["alpha", "beta"] as const;
-/** Chat command settings of both bots. */
+/** The chat command settings of both bots. */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
-/** Delay before a child is restarted, in case it keeps failing at once. */
+/** Milliseconds before a child is restarted, in case it fails at once each time. */
 const restartPauseMs = 500;
 
-/** Addresses, tokens and ids: the output of `--json`. */
-export interface DemoFacts {
-	gateway: { url: string; token: string };
-	instances: {
-		name: string;
-		url: string;
-		token: string;
-		discord_token: string;
-		/** Discord user id of the bot. */
-		user_id: string;
-		guild_id: string;
-		/** By channel name. */
-		channel_ids: Record<string, string>;
-		command: string;
-	}[];
-	platform: {
-		api: string;
-		users: { id: string; username: string; token: string }[];
-	};
-	game: { url: string; secret: string; codes: string[] };
-	/** The bots' AI provider. */
-	ai: { url: string; key: string };
-}
+/** The addresses, tokens and ids that `--json` prints. */
+export type DemoFacts = Awaited<ReturnType<typeof startDemo>>["facts"];
+
+type Program = Omit<ChildOptions, "onTrouble">;
 
 export interface DemoOptions {
-	/** 0 takes any free port. */
+	/** The port of the gateway; 0 takes any free one. */
 	gatewayPort: number;
-	/** Everything else listens on the loopback. */
+	/** The address on which the gateway listens. All other parts listen on the loopback address. */
 	gatewayBindAddress: string;
-	/** Called with a line for each step. */
 	progress(line: string): void;
 }
 
-/** Starts everything and resolves when all parts are ready. Throws a ConfigError if one does not start. */
-export async function startDemo({
-	gatewayPort,
-	gatewayBindAddress,
-	progress,
-}: DemoOptions): Promise<Running & { facts: DemoFacts }> {
+/** Starts all parts and resolves when they are ready. Throws a ConfigError if one does not start. */
+export async function startDemo(options: DemoOptions) {
+	const { gatewayPort, gatewayBindAddress, progress } = options;
 	await using stack = new AsyncDisposableStack();
 	const token = randomBytes(24).toString("hex");
 	const failed = Promise.withResolvers<Error>();
@@ -77,27 +53,25 @@ export async function startDemo({
 	const bots = await Promise.all(
 		names.map(async (name) => {
 			const account = simulator.bot(name);
-			const guild = [...simulator.world.guilds.values()].find(({ members }) =>
-				members.has(account.id),
-			);
+			const guilds = [...simulator.world.guilds.values()];
+			const guild = guilds.find(({ members }) => members.has(account.id));
 			if (!guild) throw new Error(`no guild for bot ${name}`);
-			const roles = {
-				staff: [...guild.roles.values()].find((role) => role.name === "Staff"),
-				restricted: simulator.world.roles.add(guild, { name: "Restricted" }),
-			};
-			const staffChannel = [...guild.channels.values()].find(
-				(channel) => channel.name === "staff",
-			);
-			if (!roles.staff || !staffChannel)
+			const staffRole = guild.roles.values().find((r) => r.name === "Staff");
+			const restricted = simulator.world.roles.add(guild, {
+				name: "Restricted",
+			});
+			const channels = [...guild.channels.values()];
+			const staffChannel = channels.find(({ name }) => name === "staff");
+			if (!staffRole || !staffChannel)
 				throw new Error(`no staff role or channel in the guild of ${name}`);
 			const child = await keepRunning("MCP_PORT", {
 				name,
 				main: "bot/main.ts",
 				env: {
 					CONFIG_DIR: writeConfig(directory, name, {
-						staffRole: roles.staff.id,
+						staffRole: staffRole.id,
 						staffChannel: staffChannel.id,
-						restrictedRole: roles.restricted.id,
+						restrictedRole: restricted.id,
 						aiUrl: ai.url,
 					}),
 					DISCORD_TOKEN: account.token,
@@ -110,11 +84,9 @@ export async function startDemo({
 					SIMULATED_API_KEY: ai.key,
 				},
 			});
-			const url = new URL(child.url).origin;
-			const channels = [...guild.channels.values()];
 			return {
 				name,
-				url,
+				url: new URL(child.url).origin,
 				token,
 				discord_token: account.token,
 				user_id: account.id,
@@ -149,15 +121,13 @@ export async function startDemo({
 			instances: bots,
 			platform: {
 				api: simulator.api,
-				users: [...simulator.world.accounts.values()]
-					.filter(({ user }) => !user.bot)
-					.map(({ user: { id, username }, token }) => ({
-						id,
-						username,
-						token,
-					})),
+				users: [...simulator.world.accounts.values()].flatMap(
+					({ user: { id, username, bot }, token }) =>
+						bot ? [] : { id, username, token },
+				),
 			},
 			game: { url: game.url, secret: game.secret, codes },
+			/** The AI provider that the bots use. */
 			ai: { url: ai.url, key: ai.key },
 		},
 		failed: failed.promise,
@@ -167,7 +137,7 @@ export async function startDemo({
 	/** Starts a child, and restarts it on the same port whenever it ends. */
 	async function keepRunning(
 		portSetting: string,
-		options: Omit<ChildOptions, "onTrouble">,
+		options: Program,
 	): Promise<{ url: string }> {
 		let child = await start(options);
 		const { url } = child;
@@ -190,9 +160,7 @@ export async function startDemo({
 		return { url };
 	}
 
-	async function start(
-		options: Omit<ChildOptions, "onTrouble">,
-	): Promise<Child> {
+	async function start(options: Program): Promise<Child> {
 		try {
 			return await startChild({ ...options, onTrouble: progress });
 		} catch (error) {
@@ -201,23 +169,24 @@ export async function startDemo({
 	}
 }
 
-/** A directory that is deleted when this process exits. */
+/** Creates a directory that is deleted when this process exits. */
 function temporaryDirectory(): string {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-demo-"));
 	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 	return directory;
 }
 
-/** Writes config.toml: game features except donator_sync, whose tools would change the catalog, and the simulated AI. */
+/**
+ * Writes the config.toml of a bot: the simulated AI, and the game features but donator_sync, whose tools would change the
+ * catalog.
+ */
 function writeConfig(
 	parent: string,
 	name: string,
-	ids: {
-		staffRole: string;
-		staffChannel: string;
-		restrictedRole: string;
-		aiUrl: string;
-	},
+	ids: Record<
+		"staffRole" | "staffChannel" | "restrictedRole" | "aiUrl",
+		string
+	>,
 ): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
@@ -251,7 +220,7 @@ api_key_env = "SIMULATED_API_KEY"
 	return directory;
 }
 
-/** Resolves when a GET of `url` returns `text`. */
+/** Resolves when a GET of `url` returns `text`. Throws a ConfigError if it does not in time. */
 async function respondsWith(url: string, text: string): Promise<void> {
 	const end = performance.now() + readyWithinMs;
 	let last = "";

@@ -1,13 +1,13 @@
-// Detects when the process that started the demo is killed.
+// Detects that the process which started the demo was killed.
 //
-// `npx … bun run demo` is a chain of processes: npm, perhaps a shell, `bun run`, the demo. Killing one of them sends no signal
-// to the demo, so it polls.
+// `npx … bun run demo` is a chain of processes: npm, perhaps a shell, `bun run`, the demo. If one of them is killed, the
+// demo receives no signal, so it polls.
 
 import { readFileSync } from "node:fs";
 
 const pollMs = 250;
 
-/** Resolves when `bun run` or its npm has ended. */
+/** Resolves when a process that started the demo has ended: `bun run`, or npm and those below it. */
 export function launcherEnd(): Promise<void> {
 	const chain = findChain();
 	return new Promise((resolve) => {
@@ -24,23 +24,23 @@ export function launcherEnd(): Promise<void> {
 	});
 }
 
-/** The processes from here up to npm, if npm started the demo; otherwise only the parent. */
+/** The processes that started this one, up to npm if there is one; otherwise only the parent. */
 function findChain(): { child: number; parent: number }[] {
 	const chain = [{ child: process.pid, parent: process.ppid }];
 	for (let pid = process.ppid; ; ) {
 		const parent = readProcess(pid)?.parent;
-		const name = parent === undefined ? undefined : readProcess(parent)?.name;
-		if (parent === undefined || name === undefined) break;
+		const name = parent && readProcess(parent)?.name;
+		if (!parent || !name) break;
 		chain.push({ child: pid, parent });
 		if (name.startsWith("npm")) return chain;
 		if (name !== "sh") break;
 		pid = parent;
 	}
-	// Above `bun run` is the user's shell, which does not matter.
+	// npm did not start the demo. The parent of `bun run` is the shell of a person, which may end.
 	return chain.slice(0, 1);
 }
 
-/** A process's parent and name; undefined if it has ended or there is no /proc. */
+/** The parent and the name of a process; undefined if it has ended or there is no /proc. */
 function readProcess(
 	pid: number,
 ): { parent: number; name: string } | undefined {
@@ -48,11 +48,9 @@ function readProcess(
 	try {
 		stat = readFileSync(`/proc/${pid}/stat`, "utf8");
 	} catch {
-		return undefined; // Ended, or not Linux.
+		return undefined; // The process has ended, or this is not Linux.
 	}
 	// "pid (name) state ppid …"; the name may contain parentheses.
-	const match = /^\d+ \((.*)\) \S+ (\d+) /s.exec(stat);
-	const [, name, parent] = match ?? [];
-	if (name === undefined || parent === undefined) return undefined;
-	return { name, parent: Number(parent) };
+	const [, name, parent] = /^\d+ \((.*)\) \S+ (\d+) /s.exec(stat) ?? [];
+	return name === undefined ? undefined : { name, parent: Number(parent) };
 }

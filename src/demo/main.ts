@@ -1,4 +1,4 @@
-// `bun run demo`: starts everything and prints what to try.
+// `bun run demo`: starts all parts and prints what to try.
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
@@ -24,10 +24,10 @@ const values = parseCommandLine(usage, {
 });
 const print = values.json ? console.error : console.log;
 
-// Everything is on this machine: ignore HTTP proxies.
+// All requests stay on this machine and must not go through an HTTP proxy.
 process.env.NO_PROXY = "127.0.0.1,localhost";
 
-// The launcher may be killed without a signal to this process.
+// If `bun run` or npm is killed, this process gets no signal from it.
 void launcherEnd().then(() => process.kill(process.pid, "SIGTERM"));
 
 await runProgram(
@@ -56,25 +56,16 @@ await runProgram(
 	print,
 );
 
-function directions({
-	gateway,
-	instances,
-	platform,
-	game,
-	ai,
-}: DemoFacts): string {
+function directions(facts: DemoFacts): string {
+	const { gateway, instances, platform, game, ai } = facts;
 	const [first] = instances;
 	const [person] = platform.users;
 	const channel = first?.channel_ids.general;
-	const call = (name: string, args: Record<string, unknown>) =>
-		`curl ${gateway.url} -H 'Authorization: Bearer ${gateway.token}' -H 'Content-Type: application/json' -d '${JSON.stringify(
-			{
-				jsonrpc: "2.0",
-				id: 1,
-				method: "tools/call",
-				params: { name, arguments: args },
-			},
-		)}'`;
+	const call = (name: string, args: Record<string, unknown>) => {
+		const params = { name, arguments: args };
+		const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+		return `curl ${gateway.url} -H 'Authorization: Bearer ${gateway.token}' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+	};
 	const postMessage = (content: string) =>
 		`curl ${platform.api}/v10/channels/${channel}/messages -H 'Authorization: ${person?.token}' -H 'Content-Type: application/json' -d '${JSON.stringify({ content })}'`;
 	const server = {
@@ -82,12 +73,11 @@ function directions({
 		url: gateway.url,
 		headers: { Authorization: `Bearer ${gateway.token}` },
 	};
-	/** The configuration of a client; VS Code uses another key. */
-	const file = (key: "mcpServers" | "servers") =>
-		JSON.stringify({ [key]: { guildhall: server } }, undefined, 2).replace(
-			/^/gm,
-			"  ",
-		);
+	/** The JSON configuration of an MCP client. VS Code calls the key `servers`. */
+	const file = (key: "mcpServers" | "servers") => {
+		const text = JSON.stringify({ [key]: { guildhall: server } }, undefined, 2);
+		return text.replace(/^/gm, "  ");
+	};
 	return `
 Ready.
 

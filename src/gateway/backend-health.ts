@@ -1,23 +1,23 @@
-// Whether a bot is online, as far as is known, and the timer of the next probe.
+// Whether a bot is online, as far as the gateway knows, and the timer of the next probe.
 
 import { backOffMs } from "../lib/back-off.ts";
 import type { Log } from "../lib/log.ts";
 
-/** Waits between probes: doubled after each failure, from the first to the second. */
+/** First and longest wait before a probe; the wait doubles after each failed probe. */
 const probeBackOffMs = [1_000, 60_000] as const;
-/** The reason of a bot that was never asked. */
+/** Shown as the reason why a bot is offline until the first request to it has ended. */
 const notYetReached = "not yet reached";
 
-/** `since` is when the state began, in milliseconds of the monotonic clock: the wall clock jumps. */
+/** `since` is when the state began, in milliseconds of the monotonic clock, since the wall clock can jump. */
 export type BackendState =
 	| { online: true; since: number }
 	| { online: false; since: number; reason: string };
 
 export interface BackendHealthOptions {
-	/** The instance, for the log. */
+	/** Name of the instance, for the log. */
 	name: string;
 	log: Log;
-	/** Asks the bot again; called when a probe is due. */
+	/** Called when a probe is due. It sends a request to the bot and reports the result here. */
 	probe(): void;
 	/** Called after the bot came online or went offline. */
 	onChange(): void;
@@ -29,32 +29,29 @@ export class BackendHealth {
 		since: performance.now(),
 		reason: notYetReached,
 	};
-	/** Whether the last call brought no answer: then nobody knows whether the bot is there. */
+	/** Whether the last call got no response, so that the bot may be offline. */
 	isDoubtful = false;
-	/** The last failure, even if all is well by now. */
+	/** The last failure, kept after the bot has recovered. `at` is by the monotonic clock. */
 	lastError: { message: string; at: number } | undefined;
-	/** When the next probe is due; undefined while all is well. */
+	/** When the next probe is due, by the monotonic clock; undefined if none is planned. */
 	nextProbeAt: number | undefined;
-	readonly #options: BackendHealthOptions;
 	#failedProbes = 0;
 	#timer: Timer | undefined;
 	#isClosed = false;
 
-	constructor(options: BackendHealthOptions) {
-		this.#options = options;
-	}
+	constructor(private readonly options: BackendHealthOptions) {}
 
-	/** The bot has answered. */
+	/** Records that the bot has responded. */
 	setOnline(): void {
 		this.isDoubtful = false;
 		if (this.state.online) return;
 		this.state = { online: true, since: performance.now() };
-		const { name, log, onChange } = this.#options;
+		const { name, log, onChange } = this.options;
 		log.info("backend online", { instance: name });
 		onChange();
 	}
 
-	/** The bot cannot be reached, or does not work. A probe follows. */
+	/** Records that the bot cannot be reached, or does not work. Schedules a probe. */
 	setOffline(reason: string): void {
 		const before = this.state;
 		const since = before.online ? performance.now() : before.since;
@@ -63,12 +60,12 @@ export class BackendHealth {
 		this.state = { online: false, since, reason };
 		this.#schedule();
 		if (!before.online && before.reason !== notYetReached) return;
-		const { name, log, onChange } = this.#options;
+		const { name, log, onChange } = this.options;
 		log.warn("backend offline", { instance: name, reason });
 		onChange();
 	}
 
-	/** A request was lost, and perhaps the bot with it. A probe follows. */
+	/** Records that a request got no response. Schedules a probe. */
 	setDoubtful(reason: string): void {
 		this.isDoubtful = true;
 		this.noteError(reason);
@@ -79,13 +76,13 @@ export class BackendHealth {
 		this.lastError = { message, at: performance.now() };
 	}
 
-	/** All is well: no probe is needed. */
+	/** Records a successful probe: no further one is planned. */
 	probeSucceeded(): void {
 		this.#failedProbes = 0;
 		this.#cancel();
 	}
 
-	/** The next probe comes later than the last one. Returns how many have failed in a row. */
+	/** Schedules the next probe, after a longer wait. Returns the number of failed probes in a row. */
 	probeFailed(): number {
 		this.#failedProbes++;
 		this.#cancel();
@@ -93,7 +90,7 @@ export class BackendHealth {
 		return this.#failedProbes;
 	}
 
-	/** No more probes. */
+	/** Cancels the next probe and plans no others. */
 	close(): void {
 		this.#isClosed = true;
 		this.#cancel();
@@ -105,7 +102,7 @@ export class BackendHealth {
 		this.nextProbeAt = performance.now() + ms;
 		this.#timer = setTimeout(() => {
 			this.#cancel();
-			this.#options.probe();
+			this.options.probe();
 		}, ms);
 	}
 
@@ -116,7 +113,7 @@ export class BackendHealth {
 	}
 }
 
-/** How long to wait for the next probe. Half of it is random: bots that went away together are not probed together. */
+/** Milliseconds to the next probe. Half of it is random, so that bots that went offline together are not probed together. */
 export function probeDelayMs(failures: number): number {
 	return Math.max(probeBackOffMs[0], backOffMs(failures, probeBackOffMs));
 }

@@ -1,9 +1,9 @@
-// The one MCP session with a bot: opened when it is needed, replaced when the bot has lost it.
+// The gateway's one MCP session with a bot: opened when it is needed, replaced when the bot no longer knows it.
 //
-// A bot refuses a request in a lost session before it runs anything, so the request is sent once more in a new one.
-// Nothing else is sent again here.
+// A bot refuses a request in an unknown session before it runs anything, so only then a request is sent again, once.
 
 import type { Signal } from "../lib/signal.ts";
+import { raceSignal } from "../lib/wait.ts";
 import {
 	type Client,
 	ClientError,
@@ -33,55 +33,42 @@ export interface BackendSessionOptions {
 }
 
 export class BackendSession {
-	readonly #options: BackendSessionOptions;
+	/** Number of sessions opened so far. */
+	generation = 0;
+	/** The bot's version; undefined until a session was opened. */
+	serverVersion: string | undefined;
 	#current: ClientSession | undefined;
-	#serverVersion: string | undefined;
 	#opening: Promise<ClientSession> | undefined;
-	#generation = 0;
 	#closed = false;
 
-	constructor(options: BackendSessionOptions) {
-		this.#options = options;
-	}
+	constructor(private readonly options: BackendSessionOptions) {}
 
-	/** How many sessions were opened so far. */
-	get generation(): number {
-		return this.#generation;
-	}
-
-	/** The bot's version; undefined until a session was opened. */
-	get serverVersion(): string | undefined {
-		return this.#serverVersion;
-	}
-
-	/** Whether one is open, as far as is known. */
+	/** Whether a session is open, as far as the gateway knows. */
 	get open(): boolean {
 		return this.#current !== undefined;
 	}
 
-	/** Sends a request; once more in a new session if this one turns out to be lost. Rejects with a ClientError. */
+	/** Sends a request; once more in a new session if the bot does not know this one. Rejects with a ClientError. */
 	async request(
 		request: SessionRequest,
 		signal: Signal,
 	): Promise<ClientResponse> {
-		const opened = this.#get(signal);
-		const session = opened instanceof Promise ? await opened : opened;
-		try {
-			return await this.#send(session, request, signal);
-		} catch (error) {
-			if (!(error instanceof SessionNotFound)) throw error;
-		}
-		this.#options.onResent();
-		// Of all calls that found it lost, the first replaces the session, and the others use the new one.
-		if (this.#current === session) this.#current = undefined;
-		const fresh = await this.#get(signal);
-		try {
-			return await this.#send(fresh, request, signal);
-		} catch (error) {
-			// In a session just opened, the error is not about the session but perhaps about a tool of that name.
-			if (error instanceof SessionNotFound && error.response)
-				return error.response;
-			throw error;
+		const { client, onResent } = this.options;
+		for (let isResent = false; ; isResent = true) {
+			const opened = this.#get(signal);
+			const session = opened instanceof Promise ? await opened : opened;
+			try {
+				const { method, params } = request;
+				return await client.request(session, method, params, signal, request);
+			} catch (error) {
+				if (!(error instanceof SessionNotFound)) throw error;
+				// The new session cannot be unknown: this is perhaps a tool's error that reads like it.
+				if (isResent && error.response) return error.response;
+				if (isResent) throw error;
+			}
+			onResent();
+			// Of all calls in the lost session, the first one replaces it, and the others use the new one.
+			if (this.#current === session) this.#current = undefined;
 		}
 	}
 
@@ -90,36 +77,26 @@ export class BackendSession {
 		this.#current = undefined;
 	}
 
-	/** Ends the session, so that the next request opens another. Never rejects: an unended session expires by itself. */
+	/** Ends the session, so that the next request opens another. Never rejects: without it the bot lets the session expire. */
 	async end(): Promise<void> {
 		const session = this.#current;
 		this.#current = undefined;
 		if (!session?.id) return;
 		const signal = AbortSignal.timeout(disconnectTimeoutMs);
-		await this.#options.client.disconnect(session, signal).catch(() => {});
+		await this.options.client.disconnect(session, signal).catch(() => {});
 	}
 
 	/** Ends the session for good. Never rejects. */
 	async close(): Promise<void> {
 		this.#closed = true;
-		// A session that is being opened has to be ended, too.
+		// A session that is just being opened has to be ended, too.
 		await this.#opening?.catch(() => {});
 		await this.end();
 	}
 
-	#send(
-		session: ClientSession,
-		request: SessionRequest,
-		signal: Signal,
-	): Promise<ClientResponse> {
-		const { method, params } = request;
-		const { client } = this.#options;
-		return client.request(session, method, params, signal, request);
-	}
-
-	/** The session, opened if there is none. Concurrent calls open one. */
+	/** The open session, or a new one. Concurrent calls share the new one. */
 	#get(signal: Signal): ClientSession | Promise<ClientSession> {
-		// Nobody would wait for the session.
+		// The caller no longer waits for a session.
 		if (signal.aborted) throw notBegun(signal);
 		if (this.#closed)
 			throw new ClientError("the gateway is stopping", "unsent");
@@ -127,18 +104,17 @@ export class BackendSession {
 		this.#opening ??= this.#open().finally(() => {
 			this.#opening = undefined;
 		});
-		return untilAborted(this.#opening, signal);
+		return raceSignal(this.#opening, signal, notBegun);
 	}
 
 	async #open(): Promise<ClientSession> {
 		try {
-			// Not with the first caller's signal: the other callers would fail with it.
+			// Not the first caller's signal: the other callers that wait for this session would fail with it.
 			const signal = AbortSignal.timeout(handshakeTimeoutMs);
-			const session = await this.#options.client.connect(signal);
+			const session = await this.options.client.connect(signal);
 			this.#current = session;
-			this.#serverVersion = session.serverVersion;
-			this.#generation++;
-			if (this.#generation > 1) this.#options.onReplaced();
+			this.serverVersion = session.serverVersion;
+			if (++this.generation > 1) this.options.onReplaced();
 			return session;
 		} catch (cause) {
 			// However far the handshake got, the request that needed it was not sent.
@@ -147,23 +123,9 @@ export class BackendSession {
 	}
 }
 
-function notBegun({ reason }: Signal): ClientError {
-	return new ClientError("no session could be opened in time", "unsent", {
+/** The error of a request that was aborted before it was sent, while it waited for a session or a check of the bot. */
+export function notBegun({ reason }: Signal): ClientError {
+	return new ClientError("timed out before the request was sent", "unsent", {
 		cause: reason,
 	});
-}
-
-/** The promise's outcome, or a ClientError that says "unsent" if the signal fires before. */
-export async function untilAborted<T>(
-	promise: Promise<T>,
-	signal: Signal,
-): Promise<T> {
-	const { promise: aborted, reject } = Promise.withResolvers<never>();
-	const abort = () => reject(notBegun(signal));
-	signal.addEventListener("abort", abort);
-	try {
-		return await Promise.race([promise, aborted]);
-	} finally {
-		signal.removeEventListener("abort", abort);
-	}
 }

@@ -1,10 +1,10 @@
 // One bot as the gateway sees it: its tools and guilds, and the calls to it.
 //
-// Before a call is sent, a bot that may be away has to respond, so that no call ends with an unknown outcome because its
-// bot was away: with a new session if it was offline, with a tools/list after a call without a response.
+// Before a call is sent to a bot that may be offline, the bot has to respond, so that the call does not end with an unknown
+// outcome: to a new session if it was offline, to a tools/list if the last call got no response.
 //
 // A call is sent again only if it cannot have been carried out or changes nothing: a request in a lost session
-// (backend-session.ts), one that never left, and once a tool that only reads.
+// (backend-session.ts), one of which no byte was written, and once a tool that only reads.
 
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../lib/http.ts";
@@ -12,18 +12,19 @@ import type { Log } from "../lib/log.ts";
 import { Semaphore } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
 import { onOneLine } from "../lib/text.ts";
+import { raceSignal, singleFlight } from "../lib/wait.ts";
 import {
 	ClientError,
 	type ClientResponse,
 	createClient,
 } from "../mcp/client.ts";
-import { isObject } from "../mcp/json-rpc.ts";
+import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 import { BackendHealth, type BackendState } from "./backend-health.ts";
 import {
 	BackendSession,
 	handshakeTimeoutMs,
+	notBegun,
 	type SessionRequest,
-	untilAborted,
 } from "./backend-session.ts";
 import {
 	type DroppedTool,
@@ -33,84 +34,79 @@ import {
 } from "./catalog.ts";
 import type { Instance } from "./config.ts";
 import { readGuilds } from "./guilds.ts";
-import { createHttpClient, type HttpClient } from "./http/http-client.ts";
+import { HttpClient } from "./http/http-client.ts";
 import type { BackendMetrics } from "./metrics.ts";
 import type { Pins } from "./pins.ts";
 import { describeDropped } from "./status.ts";
 
-/** Timeout of a whole refresh. */
 const refreshTimeoutMs = handshakeTimeoutMs;
-/** Timeout of a check. */
 const checkTimeoutMs = 2_000;
-/** How long a call may wait for others to end. */
+/** How long a call waits for one of the places in flight. */
 const maxQueueMs = 2_000;
 /** Connections in addition to those for calls: for refreshes, checks and cancellations. */
 const spareConnections = 8;
-/** Limits of a bot's tools/list; the rest is not listed. */
+/** Limits of a bot's tools/list. Further tools and pages are ignored. */
 const maxPages = 100;
 const maxTools = 500;
-/** Limit of all pages of a tools/list, and of each response to the gateway's own requests. */
+/** Limit in bytes of all pages of a tools/list together, and of each response to a request of the gateway itself. */
 const maxOwnBytes = 2 * 1024 * 1024;
-/** Limit of unfinished responses, all bots together. Few are larger than a packet, and none is larger than 16 MiB. */
-const maxUnfinishedBytes = 64 * 1024 * 1024;
-/** Longer reasons are cut. */
+/** Limit of the unfinished responses of all bots together. A single response has at most 16 MiB. */
+export const maxUnfinishedBytes = 64 * 1024 * 1024;
 const maxReasonLength = 300;
 
 export interface BackendOptions {
 	instance: Instance;
 	token: string;
 	info: { name: string; version: string };
-	/** Concurrent calls to it. */
 	maxInFlight: number;
 	metrics: BackendMetrics;
-	/** Shared by all backends. Default: a budget of its own. */
+	/** Limit shared by the unfinished responses of all backends. Default: one for this backend alone. */
 	budget?: ByteBudget;
 	log: Log;
-	/** Called when its state, tools or guilds may have changed. */
+	/** Called when the state, tools or guilds of the bot may have changed. */
 	onChange(): void;
-	/** Makes what sends requests to an endpoint. Default: http-client.ts, and fetch for https. */
+	/** Returns a function that sends requests to `endpoint`. Default: http-client.ts, and `fetch` for https. */
 	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
 }
 
 /** A call to forward. */
 export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
-	/** The name in its params. */
+	/** The name of the tool in `params`. */
 	tool: string;
-}
-
-/** Limits the unfinished responses of all backends together. */
-export function createResponseBudget(): ByteBudget {
-	return new ByteBudget(maxUnfinishedBytes);
 }
 
 export class Backend {
 	readonly name: string;
 	readonly url: string;
 	readonly pins: Pins;
-	/** Headers of every response from it; always the same object. */
+	/** HTTP headers of every response to a call to this bot; always the same object, since headers are cached by it. */
 	readonly responseHeaders: Record<string, string>;
-	/** The guilds that it serves, id → name, as last known, also while it is offline. */
+	/** The guilds that the bot serves, id → name. Kept while it is offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
-	/** Guilds that it listed although they are pinned to other instances. */
+	/** Guilds that the bot lists although they are pinned to other instances. */
 	ignoredGuilds: readonly string[] = [];
-	/** Its tools as last known; undefined until the first response. */
+	/** The tools of the bot, kept while it is offline; undefined until its first response. */
 	tools: readonly ListedTool[] | undefined;
-	/** Its tools that are not listed. */
+	/** Tools of the bot that the gateway does not list. */
 	dropped: readonly DroppedTool[] = [];
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
 	readonly #http: HttpClient | undefined;
 	readonly #inFlight: Semaphore;
 	readonly #options: BackendOptions;
-	readonly #readOnly = new Set<string>();
-	readonly #saidIgnored = new Set<string>();
-	#refreshing: Promise<void> | undefined;
-	#checking: Promise<BackendState> | undefined;
+	readonly #loggedGuilds = new Set<string>();
+
+	/** Checks the state: the bot is online if it answers a `tools/list` within 2 s. Concurrent checks are one. Never rejects. */
+	readonly check = singleFlight(() => this.#check());
+	/** Updates state, tools and guilds within 5 s, in a new session if necessary. Concurrent refreshes are one. Never rejects. */
+	readonly refresh = singleFlight(() =>
+		this.#refresh().finally(() => this.#options.onChange()),
+	);
 
 	constructor(options: BackendOptions) {
 		const { instance, token, info, maxInFlight, metrics, log } = options;
-		const { budget = createResponseBudget() } = options;
+		const { budget = new ByteBudget(maxUnfinishedBytes) } = options;
 		this.name = instance.name;
 		this.url = instance.url;
 		this.pins = instance;
@@ -124,7 +120,7 @@ export class Backend {
 		const url = instance.endpoint;
 		const { connect = createFetchSend } = options;
 		if (url.startsWith("http:") && !options.connect)
-			this.#http = createHttpClient({
+			this.#http = new HttpClient({
 				url,
 				maxConnections: maxInFlight + spareConnections,
 				budget,
@@ -140,12 +136,12 @@ export class Backend {
 				send: this.#http?.send ?? connect(url, budget),
 				token,
 				info,
-				// Bots only accept loopback names, whatever name is used to reach them.
+				// By default bots only accept loopback names in the Host header, whatever name is used to reach them.
 				host: "localhost:9090",
 			}),
 			onReplaced: () => {
 				metrics.reinitialisations.add([this.name]);
-				log.info("session replaced", { instance: this.name });
+				log.info("backend session replaced", { instance: this.name });
 			},
 			onResent: () => metrics.retries.add([this.name, "session_lost"]),
 		});
@@ -155,7 +151,6 @@ export class Backend {
 		return this.health.state;
 	}
 
-	/** Calls in flight. */
 	get inFlight(): number {
 		return this.#inFlight.held;
 	}
@@ -165,13 +160,14 @@ export class Backend {
 	 * ClientError that says how far the call got.
 	 */
 	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
-		const turn = this.#inFlight.acquire(signal);
-		if (turn) await turn;
+		const permit = this.#inFlight.acquire(signal);
+		if (permit) await permit;
 		const from = performance.now();
 		try {
 			for (let isRepeated = false; ; isRepeated = true) {
 				try {
-					if (this.health.isDoubtful) await untilAborted(this.check(), signal);
+					if (this.health.isDoubtful)
+						await raceSignal(this.check(), signal, notBegun);
 					return this.#answered(await this.session.request(call, signal));
 				} catch (error) {
 					this.#updateHealth(error, signal);
@@ -186,29 +182,13 @@ export class Backend {
 		}
 	}
 
-	/** Whether the bot says that this tool changes nothing. */
+	/** Whether this tool of the bot has `readOnlyHint`. */
 	isReadOnly(tool: string): boolean {
-		return this.#readOnly.has(tool);
+		const isRead = this.tools?.some((one) => one.name === tool && one.readOnly);
+		return isRead ?? false;
 	}
 
-	/** Updates the state: online means that the bot answers a `tools/list` within 2 s. Concurrent checks are one. Never rejects. */
-	check(): Promise<BackendState> {
-		this.#checking ??= this.#check().finally(() => {
-			this.#checking = undefined;
-		});
-		return this.#checking;
-	}
-
-	/** Updates state, tools and guilds within 5 s, in a new session if necessary. Concurrent refreshes are one. Never rejects. */
-	refresh(): Promise<void> {
-		this.#refreshing ??= this.#refresh().finally(() => {
-			this.#refreshing = undefined;
-			this.#options.onChange();
-		});
-		return this.#refreshing;
-	}
-
-	/** Ends its session, for good. Never rejects. */
+	/** Ends the session with the bot for good. Never rejects. */
 	async close(): Promise<void> {
 		this.health.close();
 		await this.session.close();
@@ -218,7 +198,7 @@ export class Backend {
 	/** Updates health after a response. Throws a ClientError if the response is empty. */
 	#answered(response: ClientResponse): ClientResponse {
 		checkResult(response);
-		// What it offers may have changed in the meantime.
+		// The tools and guilds of the bot may have changed while it was offline.
 		if (!this.state.online) void this.refresh();
 		this.health.setOnline();
 		return response;
@@ -230,10 +210,9 @@ export class Backend {
 		return lost && !signal.aborted && this.isReadOnly(tool);
 	}
 
-	/** Updates health after a failed call. */
 	#updateHealth(error: unknown, signal: Signal): void {
 		if (!(error instanceof ClientError)) return;
-		// A client that hung up says nothing about the bot; a timeout does.
+		// A disconnected client says nothing about the bot; a timeout does.
 		const late = (signal.reason as Error | undefined)?.name === "TimeoutError";
 		if (signal.aborted && !late) return;
 		if (error.reached === "unsent") this.#setOffline(error);
@@ -274,7 +253,7 @@ export class Backend {
 			this.#setGuilds(readGuilds(message));
 			this.health.probeSucceeded();
 		} catch (error) {
-			// For example, the bot has not logged in to Discord yet.
+			// Usually the bot has not logged in to Discord yet.
 			const reason = this.reasonOf(error);
 			this.health.noteError(reason);
 			if (this.health.probeFailed() === 1)
@@ -285,7 +264,7 @@ export class Backend {
 		}
 	}
 
-	/** All its tools. If the bot refuses in the current session, once more in a new one. */
+	/** All tools of the bot. If it refuses the request in the current session, a new session is tried once. */
 	async #tools(signal: Signal): Promise<OfferedTools> {
 		const open = this.session.open;
 		try {
@@ -299,16 +278,13 @@ export class Backend {
 		}
 	}
 
-	/** The tools of all pages, up to the limits. */
+	/** The tools of all pages of tools/list, up to the limits. */
 	async #toolPages(signal: Signal): Promise<OfferedTools> {
 		const tools: ListedTool[] = [];
 		const dropped: DroppedTool[] = [];
 		const cut = (limit: string): OfferedTools => {
 			const rest = { name: "the rest", reason: `over the limit of ${limit}` };
-			return {
-				tools: tools.slice(0, maxTools),
-				dropped: [rest, ...dropped],
-			};
+			return { tools: tools.slice(0, maxTools), dropped: [rest, ...dropped] };
 		};
 		let params = "{}";
 		let bytes = 0;
@@ -316,7 +292,7 @@ export class Backend {
 			const { text, result } = await this.#listTools(params, signal);
 			bytes += Buffer.byteLength(text);
 			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
-			// Dropped ones count as well: each is parsed and named.
+			// Tools that are not listed count as well: each is parsed and named.
 			const left = maxTools - tools.length - dropped.length;
 			const read = readTools(text, left + 1);
 			tools.push(...read.tools);
@@ -346,15 +322,15 @@ export class Backend {
 		);
 	}
 
-	/** Guilds that are pinned to other instances are left out, and logged once. */
+	/** Sets the guilds of the bot without those that are pinned to other instances, each of which is logged once. */
 	#setGuilds(listed: Map<string, string>): void {
 		this.ignoredGuilds = [...this.pins.barred].filter((id) =>
 			listed.delete(id),
 		);
 		this.guilds = listed;
 		for (const guild of this.ignoredGuilds) {
-			if (this.#saidIgnored.has(guild)) continue;
-			this.#saidIgnored.add(guild);
+			if (this.#loggedGuilds.has(guild)) continue;
+			this.#loggedGuilds.add(guild);
 			this.#options.log.warn("guild ignored: pinned to another instance", {
 				instance: this.name,
 				guild,
@@ -364,26 +340,23 @@ export class Backend {
 
 	#setTools({ tools, dropped }: OfferedTools): void {
 		this.tools = tools;
-		this.#readOnly.clear();
-		for (const { name, readOnly } of tools)
-			if (readOnly) this.#readOnly.add(name);
 		const before = describeDropped(this.dropped);
 		const now = describeDropped(dropped);
 		this.dropped = dropped;
 		if (now !== "" && now !== before)
-			this.#options.log.warn("tools dropped", {
+			this.#options.log.warn("tools left out of tools/list", {
 				instance: this.name,
 				tools: now,
 			});
 	}
 
 	#setOffline(error: unknown): void {
-		// A server that answers in its place does not know the session: the next request opens a new one first.
+		// Another server at this address does not know the session. The next request opens a new one and finds out.
 		this.session.leave();
 		this.health.setOffline(this.reasonOf(error));
 	}
 
-	/** Why something failed, for people, on one line. Parts may come from the bot and quote what we sent, such as the token. */
+	/** Why something failed, for people, on one line and without the token, which a message of the bot may quote. */
 	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
 		const text = error.message.replaceAll(this.#options.token, "[token]");
@@ -391,16 +364,12 @@ export class Backend {
 	}
 }
 
-/** Throws a ClientError for a result without content: it was lost on the way. */
+/** Throws a ClientError if the result of a tool has no content: no tool returns that, so its outcome is unknown. */
 function checkResult(response: ClientResponse): void {
 	if (response.event) return;
-	const { message } = response;
-	if (isObject(message.error)) return;
-	const { result } = message;
-	if (
-		isObject(result) &&
-		(Array.isArray(result.content) || isObject(result.structuredContent))
-	)
-		return;
-	throw new ClientError("the answer has no content", "unknown");
+	const { error, result } = response.message as JsonObject;
+	if (isObject(error)) return;
+	const { content, structuredContent } = isObject(result) ? result : {};
+	if (Array.isArray(content) || isObject(structuredContent)) return;
+	throw new ClientError("the result of the call has no content", "unknown");
 }

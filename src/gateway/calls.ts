@@ -1,4 +1,4 @@
-// One `tools/call`: routing, forwarding, errors, and its log line and metrics.
+// Handles each `tools/call`: routing, forwarding, errors, its log line and its metrics.
 
 import { type Deadlines, stopped, timeIsUp } from "../lib/deadlines.ts";
 import type { Log } from "../lib/log.ts";
@@ -15,9 +15,8 @@ import {
 import { findMember, readMembers } from "../mcp/json-text.ts";
 import {
 	type Caller,
-	type Outcome,
 	type RpcResponse,
-	textResponse,
+	toolResponse,
 	withMembers,
 } from "../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../mcp/tool.ts";
@@ -27,57 +26,44 @@ import type { GatewayConfig } from "./config.ts";
 import { forwardedParams } from "./forward.ts";
 import { GuildSearch } from "./guild-search.ts";
 import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
-import { RouteError, type RouteErrorKind, route } from "./routing.ts";
+import {
+	outcomeOf,
+	RouteError,
+	type RouteErrorKind,
+	route,
+} from "./routing.ts";
 import { describeInstances } from "./status.ts";
 
 export interface CallsOptions {
 	config: GatewayConfig;
 	backends: readonly Backend[];
-	/** The current catalogue. */
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
-	/** End calls that take too long. */
+	/** The deadlines of all calls in flight. */
 	deadlines: Deadlines;
 }
 
-/** What is known about a call so far. */
+/** What the log line and the metrics of a call say. */
 interface CallRecord {
-	/** Its id in our log and in the bot's. */
+	/** The id of the call in the logs of gateway and bot. */
 	requestId: string;
 	tool: string;
 	backend: Backend | undefined;
 	outcome: CallOutcome;
 }
 
-const outcomeOf: Record<RouteErrorKind, CallOutcome> = {
-	InstanceNotFound: "not_routed",
-	GuildNotFound: "not_routed",
-	GuildPinned: "not_routed",
-	NoTarget: "not_routed",
-	BackendOffline: "offline",
-	BackendError: "http_error",
-	NoAnswer: "no_answer",
-	OutcomeUnknown: "outcome_unknown",
-	Overloaded: "overloaded",
-};
+/** Outcomes whose log line is a warning. */
+const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
+troubles.delete("not_routed");
 
-/** Outcomes that are logged as warnings. */
-const troubles: ReadonlySet<CallOutcome> = new Set([
-	"offline",
-	"http_error",
-	"no_answer",
-	"outcome_unknown",
-	"overloaded",
-]);
-
-/** Returns what answers a `tools/call`. It rejects with an RpcError for an invalid call. */
+/** Returns the handler of `tools/call`. It rejects with an RpcError for an invalid call. */
 export function createCalls(
 	options: CallsOptions,
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
 	const { config, backends, catalog, metrics, log, deadlines } = options;
 	const guildSearch = new GuildSearch(backends);
-	// Keeps request ids apart from those before a restart.
+	// A part of each request id that differs after each restart.
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
 
@@ -92,15 +78,6 @@ export function createCalls(
 		}
 	}
 
-	/** The same after asking all backends for the guild. */
-	async function searchedTarget(
-		args: JsonObject,
-		signal: Signal,
-	): Promise<Backend> {
-		await guildSearch.search(String(args.guild_id), signal);
-		return route(args, backends, config.defaultInstance);
-	}
-
 	/** The response to a failed call; throws if the call was invalid or the error is a bug. */
 	function failed(
 		error: unknown,
@@ -111,29 +88,29 @@ export function createCalls(
 	): RpcResponse {
 		if (caller.signal?.aborted && !(error instanceof RpcError)) {
 			record.outcome = "given_up";
-			// The client is gone: nobody reads this.
-			return failure(request, caller, "The caller has gone.");
+			// The client has disconnected and does not read this.
+			return failure(request, caller, "The client disconnected.");
 		}
-		const fault = errorOf(error, record, signal);
-		if (!(fault instanceof RouteError)) throw fault;
-		record.outcome = outcomeOf[fault.kind];
-		return failure(request, caller, fault.message);
+		const routed = errorOf(error, record, signal);
+		if (!(routed instanceof RouteError)) throw routed;
+		record.outcome = outcomeOf[routed.kind];
+		return failure(request, caller, routed.message);
 	}
 
-	/** The error for a call without a response, by how far it got; any other error is returned as it is. */
+	/** The RouteError for a call without a response, depending on how far it got; any other error is returned unchanged. */
 	function errorOf(
 		error: unknown,
 		{ backend, tool }: CallRecord,
 		{ reason: ended }: Signal,
 	): unknown {
 		const name = backend?.name ?? "";
-		if (error instanceof Overloaded)
-			return new RouteError(
-				"Overloaded",
-				`${name} is busy (${error.message}); nothing was done. Try again in a few seconds.`,
-				backends,
-			);
-		// It was still queued when its time was up.
+		const routeError = (kind: RouteErrorKind, detail: string) =>
+			new RouteError(kind, detail, backends);
+		if (error instanceof Overloaded) {
+			const busy = `${name} is busy (calls: ${error.message}); nothing was done. Try again in a few seconds.`;
+			return routeError("Overloaded", busy);
+		}
+		// Its deadline passed while it was still queued here.
 		const waiting = error === ended;
 		if (!(error instanceof ClientError) && !waiting) return error;
 		const reason =
@@ -143,32 +120,20 @@ export function createCalls(
 					? "the gateway was stopped"
 					: backend?.reasonOf(error);
 		const reached = waiting ? "unsent" : (error as ClientError).reached;
-		switch (reached) {
-			case "unsent":
-				return new RouteError(
-					"BackendOffline",
-					`${name} cannot be reached (${reason}); nothing was done.`,
-					backends,
-				);
-			case "refused":
-				return new RouteError(
-					"BackendError",
-					`${name} refused the call (${reason}); nothing was done.`,
-					backends,
-				);
-			case "unknown":
-				if (backend?.isReadOnly(tool))
-					return new RouteError(
-						"NoAnswer",
-						`${name} gave no answer to ${shownName(tool)} (${reason}). The tool only reads: nothing was changed. Try again.`,
-						backends,
-					);
-				return new RouteError(
-					"OutcomeUnknown",
-					`the outcome of ${shownName(tool)} on ${name} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`,
-					backends,
-				);
+		if (reached === "unsent") {
+			const offline = `${name} cannot be reached (${reason}); nothing was done. list_instances shows when it is online again.`;
+			return routeError("BackendOffline", offline);
 		}
+		if (reached === "refused") {
+			const refused = `${name} refused the call (${reason}); nothing was done.`;
+			return routeError("BackendError", refused);
+		}
+		if (backend?.isReadOnly(tool)) {
+			const lost = `${name} gave no answer to ${shownName(tool)} (${reason}). The tool only reads: nothing was changed. Try again.`;
+			return routeError("NoAnswer", lost);
+		}
+		const unknown = `the outcome of ${shownName(tool)} on ${name} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`;
+		return routeError("OutcomeUnknown", unknown);
 	}
 
 	function note(record: CallRecord, seconds: number): void {
@@ -198,16 +163,20 @@ export function createCalls(
 		};
 		const signal = deadlines.begin(caller.signal);
 		try {
-			// First of all, since it refuses duplicate keys, which parsers read in different ways.
+			// Before anything is read: it refuses duplicate keys, which parsers read in different ways.
 			const params = forwardedParams(request);
 			const { name, args } = readToolCall(request.params);
 			record.tool = name;
 			if (name === listInstances.name) {
 				const lines = await describeInstances(backends, catalog);
 				record.outcome = "ok";
-				return ownResponse(request, caller, textResult(lines), "ok");
+				return toolResponse(request.id, caller, textResult(lines), "ok");
 			}
-			const backend = target(args) ?? (await searchedTarget(args, signal));
+			let backend = target(args);
+			if (!backend) {
+				await guildSearch.search(String(args.guild_id), signal);
+				backend = route(args, backends, config.defaultInstance);
+			}
 			record.backend = backend;
 			const { requestId } = record;
 			const response = await backend.call(
@@ -224,7 +193,7 @@ export function createCalls(
 	};
 }
 
-/** The bot's response, unchanged but for the id. */
+/** The bot's response with the id of the client's request and otherwise unchanged. */
 function forwarded(
 	request: RpcRequest,
 	caller: Caller,
@@ -254,26 +223,9 @@ function forwarded(
 	};
 }
 
-/** A result of the gateway's own. */
-function ownResponse(
-	{ id }: RpcRequest,
-	caller: Caller,
-	result: string,
-	outcome: Outcome,
-): RpcResponse {
-	return textResponse(
-		id,
-		caller.modern ? withMembers({ resultType: "complete" }, result) : result,
-		outcome,
-	);
-}
-
-function failure(
-	request: RpcRequest,
-	caller: Caller,
-	message: string,
-): RpcResponse {
-	return ownResponse(request, caller, errorResult(message), "tool_error");
+/** An error result that the gateway itself returns. */
+function failure({ id }: RpcRequest, caller: Caller, message: string) {
+	return toolResponse(id, caller, errorResult(message), "tool_error");
 }
 
 /** A response for the stateless revision, which requires `resultType`. */

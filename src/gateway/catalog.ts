@@ -12,7 +12,7 @@ const instanceProperty = JSON.stringify({
 		"Bot instance to route to, a key of INSTANCES (see list_instances); by guild_id when omitted.",
 });
 
-/** The one tool of the gateway's own. */
+/** The one tool that the gateway itself offers. */
 export const listInstances = {
 	name: "list_instances",
 	title: "List instances",
@@ -25,26 +25,26 @@ export const listInstances = {
 /** A tool in a bot's `tools/list`. */
 export interface ListedTool {
 	name: string;
-	/** As the bot wrote it: JSON text. */
+	/** The JSON text of the tool as the bot wrote it. */
 	text: string;
-	/** Whether the bot says that it changes nothing. */
+	/** Whether the bot gives it `readOnlyHint`. */
 	readOnly: boolean;
 }
 
 /** A tool that a bot lists and the gateway does not, and why. */
 export interface DroppedTool {
-	/** Escaped and cut, for logs and clients. */
+	/** The name of the tool, escaped and cut, for logs and clients. */
 	name: string;
 	reason: string;
 }
 
-/** A bot's tools, without those that clients would refuse. */
+/** A bot's tools, apart from those that clients would refuse. */
 export interface OfferedTools {
 	tools: readonly ListedTool[];
 	dropped: readonly DroppedTool[];
 }
 
-/** A bot, and its tools as last known; undefined until the first response. */
+/** A bot and its last known tools; undefined until its first response. */
 export interface CatalogSource {
 	name: string;
 	tools: readonly ListedTool[] | undefined;
@@ -53,21 +53,20 @@ export interface CatalogSource {
 export interface Catalog {
 	/** The result of `tools/list`, as JSON text. */
 	list: string;
-	/** Every tool in it, by name. */
 	names: ReadonlySet<string>;
-	/** Differences between a bot and the list, by the bot's name. Bots without any are absent. */
+	/** Differences between a bot's tools and the list, by the name of the bot. Bots without differences are absent. */
 	skew: ReadonlyMap<string, Skew>;
 }
 
-/** The names of tools that a bot lacks, and of those that it has in another version. */
+/** The names of the listed tools that a bot lacks, and of those that it defines differently. */
 export interface Skew {
 	lacks: string[];
 	differs: string[];
 }
 
 /**
- * One catalogue of all bots' tools. If bots differ, the first that has a tool describes it, and the description names
- * those without it.
+ * The tools of all bots, merged. Where bots differ, the first bot's definition is listed, with the bots that lack the tool
+ * named in its description.
  */
 export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	const known = sources.map(({ name, tools }) => ({
@@ -82,7 +81,7 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	const skew = new Map<string, Skew>();
 	const lackedBy = new Map<string, string[]>();
 	for (const { name: source, byName } of known) {
-		// Nothing is known yet about a bot that has never responded.
+		// The tools of a bot that has never responded are unknown.
 		if (!byName) continue;
 		const lacks: string[] = [];
 		const differs: string[] = [];
@@ -107,27 +106,29 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	};
 }
 
-/** The first `max` tools in a response to `tools/list`. Tools that clients would refuse are dropped. */
+/** The first `max` tools in a response to `tools/list`. Tools that clients would refuse are dropped, with the reason. */
 export function readTools(text: string, max: number): OfferedTools {
 	const tools: ListedTool[] = [];
 	const dropped: DroppedTool[] = [];
 	for (const [index, element] of toolTexts(text, max).entries()) {
 		const read = readListedTool(element);
-		if ("fault" in read) {
-			const { name, fault } = read;
+		if ("issue" in read) {
+			const { name, issue } = read;
 			dropped.push({
-				name:
-					typeof name === "string" ? shownName(name) : `the ${index + 1}. tool`,
-				reason: fault,
+				name: typeof name === "string" ? shownName(name) : `tool ${index + 1}`,
+				reason: issue,
 			});
 		} else if (read.name === listInstances.name)
-			dropped.push({ name: read.name, reason: "is the gateway's own" });
+			dropped.push({
+				name: read.name,
+				reason: "the gateway has a tool of this name",
+			});
 		else tools.push({ ...read, text: element });
 	}
 	return { tools, dropped };
 }
 
-/** The text of each of the first `max` tools in a response to `tools/list`. */
+/** The JSON text of each of the first `max` tools in a response to `tools/list`. */
 function toolTexts(text: string, max: number): string[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
@@ -138,16 +139,15 @@ function toolTexts(text: string, max: number): string[] {
 	);
 }
 
-/** A tool's text, with the instances that lack it in its description. */
+/** A tool's JSON text with the names of the instances that lack it added to its description. */
 function withLack(tool: string, instances: readonly string[]): string {
 	const { description } = JSON.parse(tool) as JsonObject;
-	const lack = `(Not available on: ${instances.join(", ")}.)`;
-	const text =
-		typeof description === "string" ? `${description} ${lack}` : lack;
+	const own = typeof description === "string" ? `${description} ` : "";
+	const text = `${own}(Not available on: ${instances.join(", ")}.)`;
 	return setMember(tool, "description", () => JSON.stringify(text));
 }
 
-/** A tool's text with `instance` among the properties of its input schema. */
+/** A tool's JSON text with `instance` added to the properties of its input schema. */
 function withInstance(tool: string): string {
 	return setMember(tool, "inputSchema", (schema) =>
 		setMember(schema ?? '{"type":"object"}', "properties", (properties) =>
@@ -156,7 +156,7 @@ function withInstance(tool: string): string {
 	);
 }
 
-/** An object's text with one member changed, or added at its end. `change` gets the member's value if that is an object. */
+/** An object's JSON text with the member `key` replaced or added. `change` receives the old value if that is an object. */
 function setMember(
 	object: string,
 	key: string,

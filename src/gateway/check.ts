@@ -1,5 +1,5 @@
-// `gateway --check`: whether the gateway can listen and every bot behind it responds: it opens a session with each and
-// asks for tools and guilds, as the gateway does. Nothing is changed.
+// `gateway --check`: checks whether the gateway can listen and whether every bot behind it responds. It opens a session
+// with each bot and asks for its tools and guilds, as the gateway does, and changes nothing.
 
 import {
 	type Check,
@@ -18,16 +18,8 @@ import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
 import { describeDropped, describePins } from "./status.ts";
 
-/** What backends log is part of the check's own output. */
+/** A log that drops what backends log: the output of the check already has it. */
 const silent: Log = createLog({ format: "text", level: "error" }, () => {});
-
-/** A bot that is being asked. */
-interface Asked {
-	instance: Instance;
-	backend: Backend;
-	/** Resolves when it has responded or failed to. */
-	answered: Promise<void>;
-}
 
 /** Checks all bots concurrently. Resolves with whether all checks have passed, after every session has ended. */
 export async function checkGateway(
@@ -47,17 +39,16 @@ export async function checkGateway(
 	}
 }
 
-function ask(instance: Instance, { token, maxInFlight }: GatewayConfig): Asked {
+type Asked = ReturnType<typeof ask>;
+
+/** Starts asking a bot for its tools and guilds. `answered` resolves when the bot has responded or failed to. */
+function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 	const backend = new Backend({
 		instance,
 		token,
 		info: { name: "guildhall-check", version },
 		maxInFlight,
-		metrics: createMetrics({
-			backends: () => [],
-			toolsListBytes: () => 0,
-			refreshAgeSeconds: () => 0,
-		}),
+		metrics: createMetrics(),
 		log: silent,
 		onChange: () => {},
 	});
@@ -93,13 +84,11 @@ async function checkPort(
 	{ bindAddress: hostname, port }: GatewayConfig,
 	log: Log,
 ): Promise<Found> {
-	if (port === 0) return "any free one";
+	if (port === 0) return "0: any free port";
 	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${hostname}:${port} is free`;
-	return {
-		warning: `${hostname}:${port} is in use (is a gateway running?)`,
-	};
+	return { warning: `${hostname}:${port} is in use (is a gateway running?)` };
 }
 
 async function checkInstance({
@@ -114,7 +103,7 @@ async function checkInstance({
 	if (lastError)
 		throw new CheckFailed(
 			`${tools.length} tool(s), but it does not list its guilds: ${lastError.message}`,
-			"Its own log says why; so does bot --check in its place.",
+			"The bot's own log says why, and so does bot --check with its settings.",
 		);
 	const { serverVersion } = backend.session;
 	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
@@ -131,7 +120,7 @@ function pinnedTo({ name, pinned }: Instance): string {
 	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
 }
 
-/** Why a bot did not respond, and what to do about it. */
+/** The failed check of a bot that did not respond, with the next step. */
 function explain(reason: string, instance: Instance): CheckFailed {
 	const { name, url, endpoint } = instance;
 	if (/HTTP 404/.test(reason))
@@ -144,18 +133,18 @@ function explain(reason: string, instance: Instance): CheckFailed {
 
 function nextStep(reason: string, name: string, url: string): string {
 	if (/HTTP 401/.test(reason))
-		return `MCP_AUTH_TOKEN here and in the .env of ${name} differ: give both the same.`;
+		return `MCP_AUTH_TOKEN here and in the .env of ${name} differ: set both to the same value.`;
 	if (/HTTP 403/.test(reason))
 		return `The bot, or a proxy in front of it, refuses the Host header "localhost:9090": see MCP_ALLOWED_HOSTS there.`;
 	if (/refused/.test(reason))
 		return `Is it running? It is started with CONFIG_DIR=<its directory> ${runs("bot")}, and its MCP_PORT is that of ${url}.`;
 	if (/host name/.test(reason)) return `Check the address in INSTANCES: ${url}`;
-	if (/no answer in time/.test(reason))
-		return "Something listens there and does not answer, or a firewall swallows what is sent: look at its log.";
-	return `Is it a bot of ours that listens at ${url}? Look at its log.`;
+	if (/no response in time/.test(reason))
+		return "Something listens there but does not respond, or a firewall drops what is sent: look at the bot's log.";
+	return `Is the program at ${url} a bot of Guildhall? Look at its log.`;
 }
 
-/** Two bots may serve a guild, but calls by guild_id go to one of them: a warning. */
+/** A warning for each guild that several bots serve, since calls by guild_id go to only one of them. */
 async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 	await Promise.all(asked.map(({ answered }) => answered));
 	const backends = asked.map(({ backend }) => backend);
@@ -167,5 +156,5 @@ async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 		return `${serving.map(({ name }) => name).join(" and ")} serve ${first.guilds.get(id)} (ID: ${id}): calls by guild_id go to ${first.name}`;
 	});
 	if (shared.length > 0) return { warning: shared.join("; ") };
-	return `${ids.size}, none of them served twice`;
+	return `${ids.size}, none of them served by two bots`;
 }

@@ -1,4 +1,4 @@
-// What a gateway's environment may say.
+// The gateway's environment variables: their schemas, defaults and descriptions.
 
 import * as v from "valibot";
 import {
@@ -12,6 +12,7 @@ import {
 	integer,
 	isPlaceholder,
 	nameNearMisses,
+	optional,
 	originList,
 	parseSettings,
 	port,
@@ -19,60 +20,36 @@ import {
 	trimEnv,
 } from "../lib/config.ts";
 import type { HealthAddress } from "../lib/health.ts";
-import { describeVariables } from "../lib/help.ts";
-import { type LogOptions, logSettings, readLogOptions } from "../lib/log.ts";
-import type { AllowedHosts } from "../mcp/access.ts";
+import { logSettings, readLogOptions } from "../lib/log.ts";
+
 import { maxQuietSeconds } from "../mcp/read-message.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
 
-/** A bot behind the gateway, as INSTANCES has it. */
+/** A bot as INSTANCES names it. */
 interface Entry {
-	/** The routing key. */
+	/** The name of the instance, to which calls are routed. */
 	name: string;
-	/** As the operator wrote it, for logs. */
+	/** The URL as the operator wrote it, for logs. */
 	url: string;
-	/** Its MCP endpoint. */
+	/** The URL of its MCP endpoint. */
 	endpoint: string;
 }
 
 export type Instance = Entry & Pins;
 
-export interface GatewayConfig {
-	instances: readonly Instance[];
-	/** The bearer token: clients must send it, and the gateway sends it to the bots. */
-	token: string;
-	port: number;
-	bindAddress: string;
-	refreshIntervalMs: number;
-	/** What a call may take, from its arrival to the last byte of the bot's answer. */
-	callTimeoutMs: number;
-	/** How many calls one bot may be busy with at once. */
-	maxInFlight: number;
-	/** How long calls in flight are waited for at the end. */
-	shutdownMs: number;
-	/** Where a call goes that names neither instance nor guild. */
-	defaultInstance: string | undefined;
-	/** The names that clients may call the gateway by. */
-	allowedHosts: AllowedHosts;
-	/** Web pages from elsewhere that may call it. */
-	allowedOrigins: readonly string[];
-	log: LogOptions;
-	/** What is allowed but unwise, for the log. */
-	warnings: readonly string[];
-}
+/** The gateway's configuration; `variables` describes each value. */
+export type GatewayConfig = ReturnType<typeof readConfig>;
 
 const minTokenLength = 16;
 
-/** Where it listens. */
+/** The variables of the address on which the gateway listens. */
 const address = {
-	GATEWAY_PORT: v.pipe(
-		v.optional(port, "9100"),
-		v.description("Port to listen on; 0 takes any free port"),
+	GATEWAY_PORT: optional(
+		port,
+		"Port to listen on; 0 takes any free port",
+		"9100",
 	),
-	GATEWAY_BIND_ADDR: v.pipe(
-		v.optional(v.string(), "0.0.0.0"),
-		v.description("Address to listen on"),
-	),
+	GATEWAY_BIND_ADDR: optional(v.string(), "Address to listen on", "0.0.0.0"),
 };
 
 export const variables = {
@@ -92,50 +69,50 @@ export const variables = {
 		v.description("Bearer token that clients send and all bots expect"),
 	),
 	...address,
-	REFRESH_INTERVAL_SECONDS: v.pipe(
-		v.optional(integer(1, 86_400), "300"),
-		v.description("Time between two refreshes of every bot's guilds and tools"),
+	REFRESH_INTERVAL_SECONDS: optional(
+		integer(1, 86_400),
+		"Time between two refreshes of every bot's guilds and tools",
+		"300",
 	),
-	CALL_TIMEOUT_SECONDS: v.pipe(
-		// Less than what an exchange may be quiet for.
-		v.optional(integer(1, maxQuietSeconds - 15), "30"),
-		v.description(
-			"Timeout of a call, from its arrival to the end of the bot's response",
-		),
+	CALL_TIMEOUT_SECONDS: optional(
+		// Less than the time for which a connection may be silent.
+		integer(1, maxQuietSeconds - 15),
+		"Timeout of a call, from its arrival to the end of the bot's response",
+		"30",
 	),
-	MAX_IN_FLIGHT: v.pipe(
-		v.optional(integer(1, 10_000), "256"),
-		v.description("Concurrent calls per bot"),
+	MAX_IN_FLIGHT: optional(
+		integer(1, 10_000),
+		"Concurrent calls per bot",
+		"256",
 	),
-	SHUTDOWN_SECONDS: v.pipe(
-		v.optional(integer(0, 3_600), "10"),
-		v.description("How long a shutdown waits for calls in flight"),
+	SHUTDOWN_SECONDS: optional(
+		integer(0, 3_600),
+		"How long a shutdown waits for calls in flight",
+		"10",
 	),
-	DEFAULT_INSTANCE: v.pipe(
-		v.optional(v.string()),
-		v.description(
-			"Instance for calls that name neither an instance nor a guild",
-		),
+	DEFAULT_INSTANCE: optional(
+		v.string(),
+		"Instance for calls that name neither an instance nor a guild",
 	),
 	...logSettings,
 	MCP_ALLOWED_HOSTS: v.pipe(
-		v.optional(hostList),
-		v.description(
+		optional(
+			hostList,
 			"Host names that clients may use for the gateway, separated by commas",
 		),
 		v.metadata({ default: "any" }),
 	),
 	MCP_ALLOWED_ORIGINS: v.pipe(
-		v.optional(originList),
-		v.description(
+		optional(
+			originList,
 			"Origins of web pages that may call it from a browser, separated by commas",
 		),
 		v.metadata({ default: "none" }),
 	),
 };
 
-/** The variables as `--help` lists them. */
-export const variablesHelp = describeVariables({
+/** The variables that `--help` lists. */
+export const helpVariables = {
 	...variables,
 	"GUILDS_<NAME>": v.pipe(
 		v.optional(v.string()),
@@ -143,7 +120,7 @@ export const variablesHelp = describeVariables({
 			"Ids of guilds that belong to this instance alone, separated by commas; GUILDS_MY_BOT is for my-bot",
 		),
 	),
-});
+};
 
 const environment = v.pipe(
 	v.object(variables),
@@ -162,14 +139,12 @@ const environment = v.pipe(
 	),
 );
 
-/** The configuration in `env`. Throws a ConfigError with every issue. */
-export function readConfig(
-	env: Record<string, string | undefined>,
-): GatewayConfig {
+/** Reads the configuration from `env`. Throws a ConfigError with every issue. */
+export function readConfig(env: Record<string, string | undefined>) {
 	const given = trimEnv(env);
 	const { settings, issues } = checkSettings(environment, given);
 	const listed = v.safeParse(variables.INSTANCES, given.INSTANCES);
-	// Without valid INSTANCES the names are unknown.
+	// Without valid INSTANCES it is unknown which names can have pins.
 	const pins = listed.success
 		? pinGuilds(listed.output, given)
 		: { instances: [], issues: [] };
@@ -178,11 +153,8 @@ export function readConfig(
 			...nameNearMisses(issues, given, Object.keys(variables)).map(formatIssue),
 			...pins.issues,
 		]);
-	const warnings: string[] = [];
-	if (settings.MCP_AUTH_TOKEN.length < minTokenLength)
-		warnings.push(
-			`MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: anyone who guesses it controls every bot`,
-		);
+	const warning = `MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: anyone who guesses it controls every bot`;
+	const isWeak = settings.MCP_AUTH_TOKEN.length < minTokenLength;
 	return {
 		instances: pins.instances,
 		token: settings.MCP_AUTH_TOKEN,
@@ -193,15 +165,15 @@ export function readConfig(
 		maxInFlight: settings.MAX_IN_FLIGHT,
 		shutdownMs: settings.SHUTDOWN_SECONDS * 1000,
 		defaultInstance: settings.DEFAULT_INSTANCE,
-		// It demands a token, and is published under names that we cannot know.
-		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? "any",
+		// Any Host is allowed by default: the gateway demands a token, and its public names are unknown here.
+		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? ("any" as const),
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
 		log: readLogOptions(settings),
-		warnings,
+		warnings: isWeak ? [warning] : [],
 	};
 }
 
-/** Where the gateway with this environment says whether it is ready. Throws a ConfigError for an issue in that alone. */
+/** Reads from `env` where a running gateway answers health checks. Throws a ConfigError for issues with that alone. */
 export function readHealthAddress(
 	env: Record<string, string | undefined>,
 ): HealthAddress {
@@ -235,7 +207,7 @@ function readInstances({
 		}
 		const name = entry.slice(0, equals).trim();
 		const url = entry.slice(equals + 1).trim();
-		const urlFault = /[\s;][\w.-]+=/.test(url)
+		const urlIssue = /[\s;][\w.-]+=/.test(url)
 			? `expected a comma between two entries, received ${formatValue(url)}`
 			: baseUrlIssue(url);
 		if (!/^[A-Za-z0-9._-]+$/.test(name))
@@ -244,7 +216,7 @@ function readInstances({
 			);
 		else if (instances.some((instance) => instance.name === name))
 			issue(`duplicate name ${JSON.stringify(name)}`);
-		if (urlFault) issue(urlFault);
+		if (urlIssue) issue(urlIssue);
 		const base = url.replace(/\/+$/, "").replace(/\/mcp$/, "");
 		instances.push({ name, url, endpoint: `${base}/mcp` });
 	}

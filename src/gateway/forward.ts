@@ -1,20 +1,20 @@
-// What the gateway forwards of a client's `tools/call`: every byte but those that were meant for the gateway.
+// The part of a client's `tools/call` that is forwarded: every byte except what is meant for the gateway.
 
 import { duplicateKey, type RpcRequest } from "../mcp/json-rpc.ts";
 import { MemberReader, readMembers, rewriteObject } from "../mcp/json-text.ts";
 
-/** Members of `_meta` for the gateway: the client's protocol state, and a token for progress, which is not forwarded. */
+/** Members of `_meta` that are not forwarded: the protocol state of the client, and its progress token. */
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
 
 /**
- * The params to forward, as JSON text: without `arguments.instance`, without our part of `_meta`, and with `{}` for
- * absent arguments. Throws an RpcError for a duplicate key that decides what is called and where.
+ * The params to forward, as JSON text: without `arguments.instance` and the members of `_meta` for the gateway, and with
+ * `{}` for absent arguments. Throws an RpcError for a duplicate key that decides which tool is called, or where.
  */
 export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
-	/** Copies everything up to `start`, and then `by` in place of the text up to `end`. */
+	/** Replaces the text from `start` to `end` with `by`. Calls have to go from left to right. */
 	const replace = (start: number, end: number, by: string) => {
 		forwarded += text.slice(copied, start) + by;
 		copied = end;
@@ -35,7 +35,7 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 			hasArguments = true;
 			const instance = isObject ? findInstance(text, start, id) : undefined;
 			if (instance) replace(instance.from, instance.to, "");
-			// null; anything but null and an object is refused by readToolCall.
+			// This is null: readToolCall refuses everything else that is not an object.
 			else if (!isObject) replace(start, end, "{}");
 		} else if (isObject && members.is("_meta"))
 			replace(start, end, withoutOwn(members.value));
@@ -46,7 +46,7 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	return `${forwarded}${rest.slice(0, -1)}${comma}"arguments":{}}`;
 }
 
-/** Where `instance` stands among the arguments that begin at `at`, with the comma that goes with it. */
+/** The position of `instance` and its comma among the arguments that begin at `at`. */
 function findInstance(
 	text: string,
 	at: number,

@@ -1,43 +1,38 @@
-// Searches for a guild that no bot is known to serve: one may have joined it, or logged in, since the last refresh.
+// Searches for a guild that no bot is known to serve: since the last refresh, a bot may have joined it or logged in.
 
 import type { Signal } from "../lib/signal.ts";
+import { raceSignal } from "../lib/wait.ts";
 import type { Backend } from "./backend.ts";
 import { findGuild } from "./routing.ts";
 
-/** Pause between two searches: anyone may name unknown guilds. */
+/** Shortest time between two searches, since any client can name unknown guilds. */
 const minIntervalMs = 10_000;
-/** Calls that may wait for a search at once. */
+/** Limit of calls that wait for a search. */
 const maxWaiting = 1_000;
 
 export class GuildSearch {
-	readonly #backends: readonly Backend[];
 	#round: readonly Promise<void>[] | undefined;
 	#waiting = 0;
 	#lastAt = Number.NEGATIVE_INFINITY;
 
-	constructor(backends: readonly Backend[]) {
-		this.#backends = backends;
-	}
+	constructor(private readonly backends: readonly Backend[]) {}
 
 	/**
-	 * Refreshes every bot, once for all concurrent searches. Resolves as soon as one of them serves this guild, all have
-	 * responded, or the signal fires; at once within 10 s after the last search, or if 1,000 calls wait already.
+	 * Refreshes every bot, once for all concurrent searches. Resolves when a bot serves this guild, all bots have responded,
+	 * or `signal` aborts. Resolves at once within 10 s of the last search, or if 1,000 calls are waiting.
 	 */
 	async search(guildId: string, signal: Signal): Promise<void> {
 		const round = this.#join();
 		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
-		const look = () => {
-			if (findGuild(this.#backends, guildId)) resolve();
-		};
-		const stop = () => resolve();
-		signal.addEventListener("abort", stop);
-		for (const answered of round) void answered.then(look);
-		void Promise.all(round).then(stop);
+		for (const refreshed of round)
+			void refreshed.then(() => {
+				if (findGuild(this.backends, guildId)) resolve();
+			});
+		void Promise.all(round).then(() => resolve());
 		this.#waiting++;
-		await promise;
+		await raceSignal(promise, signal).catch(() => {});
 		this.#waiting--;
-		signal.removeEventListener("abort", stop);
 	}
 
 	#join(): readonly Promise<void>[] | undefined {
@@ -45,7 +40,7 @@ export class GuildSearch {
 		const now = performance.now();
 		if (now - this.#lastAt < minIntervalMs) return undefined;
 		this.#lastAt = now;
-		const round = this.#backends.map((backend) => backend.refresh());
+		const round = this.backends.map((backend) => backend.refresh());
 		this.#round = round;
 		void Promise.all(round).then(() => {
 			this.#round = undefined;

@@ -1,22 +1,24 @@
-// The guilds in a bot's answer to `list_guilds`. Its text is an interface: a count line, then `<name> | ID: <id>` each.
+// The guilds in a bot's `list_guilds`, whose text the gateway relies on: a count line, then `<name> | ID: <id>` lines.
 
 import { onOneLine } from "../lib/text.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 
-/** `list_instances` shows the names: longer ones are cut. */
+/** Guild names longer than this are cut in `list_instances`. */
 const maxNameLength = 100;
 
 /** More are ignored. Discord allows at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding */
 const maxGuilds = 10_000;
 
-/** Only the end of a line is parsed: a bot that is not ours may write lines of any length. */
+/** Length of the end of a line that is parsed. Other programs than our bot may send lines of any length. */
 const maxTailLength = 1_000;
 
-/** Guild id → name, of the first 10,000 in a response. Throws if it is an error or has no content. */
+/** Guild id → name of the first 10,000 guilds in a response. Throws if the response is an error or has no content. */
 export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
-		throw new Error(`list_guilds was answered ${JSON.stringify(message)}`);
+		throw new Error(
+			`unexpected result of list_guilds: ${JSON.stringify(message)}`,
+		);
 	const texts = result.content
 		.filter(isObject)
 		.map(({ text }) => text)
@@ -31,7 +33,7 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	return guilds;
 }
 
-/** An id at the end of a line cannot be forged by a guild's name. Without one, the last long number is a guess. */
+/** The guild in a line. Its id is at the end, where no guild name can forge it; without one, the last long number is taken. */
 function readLine(line: string): { id: string; name: string } | undefined {
 	const tail = line.slice(-maxTailLength);
 	const match =

@@ -11,7 +11,7 @@ import { onOneLine } from "../lib/text.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 import { readMembers } from "../mcp/json-text.ts";
 
-/** With the list around it, less than the 128 levels that parsers of Rust clients accept. */
+/** Limit of nesting in a tool. Together with the list, less than the 128 levels that parsers of Rust clients accept. */
 const maxDepth = 64;
 
 const anyObject = v.custom<JsonObject>(isObject, "expected an object");
@@ -20,8 +20,9 @@ const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
 const text = v.optional(v.string());
 const flag = v.optional(v.boolean());
 const texts = v.optional(v.array(v.string()));
+const oneOf = (...words: string[]) => v.optional(v.picklist(words));
 
-/** An object of objects. v.record skips "constructor", "prototype" and "__proto__". */
+/** Objects by keys that match `name`. v.record skips the keys "constructor", "prototype" and "__proto__". */
 const objects = (name: RegExp) =>
 	v.pipe(
 		anyObject,
@@ -79,74 +80,64 @@ const listedTool = object({
 				src: v.string(),
 				mimeType: text,
 				sizes: texts,
-				theme: v.optional(v.picklist(["light", "dark"])),
+				theme: oneOf("light", "dark"),
 			}),
 		),
 	),
 	execution: v.optional(
-		object({
-			taskSupport: v.optional(
-				v.picklist(["forbidden", "optional", "required"]),
-			),
-		}),
+		object({ taskSupport: oneOf("forbidden", "optional", "required") }),
 	),
 	_meta: v.optional(object({})),
 });
 
-/** A tool's name and hint, or why clients would refuse a list with it. `json` is its JSON text. */
+/** Reads a tool from its JSON text: its name and `readOnlyHint`, or why clients would refuse a list with it. */
 export function readListedTool(
 	json: string,
-): { name: string; readOnly: boolean } | { name: unknown; fault: string } {
+): { name: string; readOnly: boolean } | { name: unknown; issue: string } {
 	const value: unknown = JSON.parse(json);
 	const name = isObject(value) ? value.name : undefined;
-	const { success, output, issues } = v.safeParse(listedTool, value, {
-		abortEarly: true,
-	});
-	if (!success) {
-		return { name, fault: describeIssue(issues[0]) };
-	}
-	if (repeatsKey(json)) return { name, fault: "repeats a key" };
-	const fault = valueFault(value, maxDepth);
-	if (fault) return { name, fault };
+	const options = { abortEarly: true };
+	const { success, output, issues } = v.safeParse(listedTool, value, options);
+	if (!success) return { name, issue: describeIssue(issues[0]) };
+	if (repeatsKey(json)) return { name, issue: "has a duplicate key" };
+	const issue = valueIssue(value, maxDepth);
+	if (issue) return { name, issue };
 	const readOnly = output.annotations?.readOnlyHint === true;
 	return { name: output.name, readOnly };
 }
 
-/** It quotes nothing from the bot but the name of a property. */
+/** Describes an issue. Of what the bot sent, it quotes only the name of a property. */
 function describeIssue(issue: v.BaseIssue<unknown>): string {
-	const fault =
+	const text =
 		issue.received === "undefined"
 			? "is missing"
 			: issue.kind === "schema" && issue.type !== "custom"
 				? `expected ${issue.expected}`
 				: issue.message;
 	const path = v.getDotPath(issue);
-	return path ? `${onOneLine(path, 100)}: ${fault}` : fault;
+	return path ? `${onOneLine(path, 100)}: ${text}` : text;
 }
 
-/** Whether a tool or one of its objects has a duplicate key. Deeper objects are schemas, which parsers leave as they are. */
+/** Whether a tool, or an object directly in it, has a duplicate key. Deeper objects are schemas, which parsers do not read. */
 function repeatsKey(json: string, isTool = true): boolean {
 	const members = readMembers(json);
 	if (new Set(members.map(({ key }) => key)).size < members.length) return true;
-	return (
-		isTool &&
-		members
-			.map(({ start, end }) => json.slice(start, end))
-			.some((text) => text.startsWith("{") && repeatsKey(text, false))
-	);
+	const values = members.map(({ start, end }) => json.slice(start, end));
+	const repeats = (text: string) => text[0] === "{" && repeatsKey(text, false);
+	return isTool && values.some(repeats);
 }
 
-/** What some parsers refuse in a value, at any depth. */
-function valueFault(value: unknown, depthLeft: number): string | undefined {
+/** Why some JSON parsers would refuse the value or a part of it; undefined if none would. */
+function valueIssue(value: unknown, depthLeft: number): string | undefined {
 	if (typeof value === "string" && !value.isWellFormed())
 		return "has a lone surrogate";
 	if (typeof value === "number" && !Number.isFinite(value))
-		return "has a number beyond a double";
+		return "has a number that exceeds a double";
 	if (typeof value !== "object" || value === null) return undefined;
 	if (depthLeft === 0) return `is nested deeper than ${maxDepth}`;
 	for (const [key, member] of Object.entries(value)) {
-		const fault = valueFault(key, 0) ?? valueFault(member, depthLeft - 1);
-		if (fault) return fault;
+		const issue = valueIssue(key, 0) ?? valueIssue(member, depthLeft - 1);
+		if (issue) return issue;
 	}
 	return undefined;
 }

@@ -1,12 +1,17 @@
-// The gateway as a program: environment in, signals handled, nothing else.
+// The command `gateway`: reads command line and environment, then runs the gateway or one of its checks.
 
 import { healthProgram } from "../lib/health.ts";
-import { checkProgram, parseCommandLine, runProgram } from "../lib/program.ts";
+import {
+	checkProgram,
+	describeVariables,
+	parseCommandLine,
+	runProgram,
+} from "../lib/program.ts";
 import { checkGateway } from "./check.ts";
-import { readConfig, readHealthAddress, variablesHelp } from "./config.ts";
+import { helpVariables, readConfig, readHealthAddress } from "./config.ts";
 import { startGateway } from "./gateway.ts";
 
-const usage = `Usage: gateway [--check | --health] [--help] [--version]
+const usage = () => `Usage: gateway [--check | --health] [--help] [--version]
 
 One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mcp.
 
@@ -14,13 +19,13 @@ One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mc
   --health  ask the gateway on this machine and port whether it is ready, then exit with 0 (ready) or 1
 
 Environment:
-${variablesHelp}`;
+${describeVariables(helpVariables)}`;
 
 const { check, health } = parseCommandLine(usage, {
 	check: { type: "boolean" },
 	health: { type: "boolean" },
 });
-// The token goes to the bots, and to no proxy that the environment names for other purposes.
+// Requests to bots carry the token, so they must not go through an HTTP proxy of the environment.
 process.env.NO_PROXY = "*";
 const configure = () => readConfig(process.env);
 if (health) await healthProgram(() => readHealthAddress(process.env));

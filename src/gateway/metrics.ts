@@ -1,123 +1,121 @@
 // The gateway's metrics. https://prometheus.io/docs/practices/naming/
 // Labels are bounded: names of instances, tools in the catalogue, and fixed words.
 
-import type { Counter, Histogram } from "../lib/metrics.ts";
-import { createServerMetrics, type ServerMetrics } from "../mcp/metrics.ts";
+import type { Registry } from "../lib/metrics.ts";
+import { createServerMetrics } from "../mcp/metrics.ts";
+import type { Backend } from "./backend.ts";
 
-/** The outcome of a call. */
+/** The outcome of a call, as the label of a metric and in the log. */
 export type CallOutcome =
 	| "ok"
-	/** A tool's result with `isError`. */
+	/** The tool returned a result with `isError`. */
 	| "tool_error"
-	/** The bot's JSON-RPC error. */
+	/** The bot returned a JSON-RPC error. */
 	| "rpc_error"
 	/** The bot refused it with an HTTP status. */
 	| "http_error"
 	| "offline"
-	/** No response from a tool that only reads. */
+	/** A tool that only reads got no response. */
 	| "no_answer"
 	| "outcome_unknown"
 	| "overloaded"
-	/** It named no existing bot. */
+	/** The call named no existing bot. */
 	| "not_routed"
-	/** Invalid arguments or parameters. */
+	/** The arguments or parameters of the call were invalid. */
 	| "invalid"
-	/** The client has gone. */
+	/** The client disconnected. */
 	| "given_up";
 
-/** The metrics of a backend. */
-export interface BackendMetrics {
-	/** By instance. */
-	reinitialisations: Counter;
-	/** By instance and reason: "session_lost", or "read" for a tool that only reads. */
-	retries: Counter;
-	/** By instance. */
-	backendSeconds: Histogram;
-}
+export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
-export interface GatewayMetrics extends BackendMetrics, ServerMetrics {
-	/** By instance ("" for none), tool and outcome. */
-	calls: Counter;
-	/** By instance. */
-	outcomeUnknown: Counter;
-	/** By instance. */
-	callSeconds: Histogram;
-}
+/** The metrics that a backend updates. */
+export type BackendMetrics = Pick<
+	GatewayMetrics,
+	"reinitialisations" | "retries" | "backendSeconds"
+>;
 
-/** Values that are read for each scrape. */
+/** Values that are read when Prometheus asks for the metrics. */
 export interface GatewayGauges {
-	backends(): Iterable<{ name: string; online: boolean; inFlight: number }>;
+	backends(): Iterable<Pick<Backend, "name" | "state" | "inFlight">>;
 	toolsListBytes(): number;
-	/** Seconds since every bot was last asked for its state, guilds and tools. */
+	/** Seconds since the last refresh of all bots. */
 	refreshAgeSeconds(): number;
 }
 
-export function createMetrics(gauges: GatewayGauges): GatewayMetrics {
-	const prefix = "guildhall_gateway_";
+const prefix = "guildhall_gateway_";
+
+/**
+ * Creates the metrics; without `gauges` no gauges. Reasons of a retry: "session_lost", or "read" for a tool that only
+ * reads.
+ */
+export function createMetrics(gauges?: GatewayGauges) {
 	const server = createServerMetrics(prefix);
 	const { registry } = server;
-	const name = (rest: string) => prefix + rest;
-	const instance = ["instance"] as const;
-	registry.gauge(
-		name("backend_up"),
-		"Whether the bot answered when it was last asked.",
-		instance,
-		() =>
-			Array.from(gauges.backends(), ({ name, online }) => [
-				[name],
-				online ? 1 : 0,
-			]),
-	);
-	registry.gauge(
-		name("calls_in_flight"),
-		"Calls that the bot is busy with.",
-		instance,
-		() =>
-			Array.from(gauges.backends(), ({ name, inFlight }) => [[name], inFlight]),
-	);
-	registry.gauge(
-		name("tools_list_bytes"),
-		"Length of the tools/list result.",
-		[],
-		() => [[[], gauges.toolsListBytes()]],
-	);
-	registry.gauge(
-		name("refresh_age_seconds"),
-		"Time since every bot was last asked for its state, guilds and tools.",
-		[],
-		() => [[[], gauges.refreshAgeSeconds()]],
-	);
+	if (gauges) addGauges(registry, gauges);
+	const counter = (name: string, help: string, labels = ["instance"]) =>
+		registry.counter(prefix + name, help, labels);
+	const histogram = (name: string, help: string) =>
+		registry.histogram(prefix + name, help, ["instance"]);
 	return {
 		...server,
-		calls: registry.counter(
-			name("calls_total"),
-			"Tool calls by instance, tool and outcome.",
-			["instance", "tool", "outcome"],
-		),
-		outcomeUnknown: registry.counter(
-			name("outcome_unknown_total"),
+		calls: counter("calls_total", "Tool calls by instance, tool and outcome.", [
+			"instance",
+			"tool",
+			"outcome",
+		]),
+		outcomeUnknown: counter(
+			"outcome_unknown_total",
 			"Calls that may or may not have been carried out.",
-			instance,
 		),
-		reinitialisations: registry.counter(
-			name("session_reinitialisations_total"),
-			"Sessions opened in the place of another.",
-			instance,
+		reinitialisations: counter(
+			"session_reinitialisations_total",
+			"MCP sessions with a bot opened to replace a lost one.",
 		),
-		retries: registry.counter(
-			name("retries_total"),
-			"Requests sent again: in a new session, or because a reading tool's answer was lost.",
+		retries: counter(
+			"retries_total",
+			"Requests to a bot sent again: after a lost session, or a lost response of a tool that only reads.",
 			["instance", "reason"],
 		),
-		callSeconds: registry.histogram(
-			name("call_seconds"),
-			"Time from a forwarded call's arrival to its answer.",
-			instance,
+		callSeconds: histogram(
+			"call_seconds",
+			"Time from the arrival of a forwarded call to its response.",
 		),
-		backendSeconds: registry.histogram(
-			name("backend_seconds"),
-			"The bot's part of it: from the call's being sent on to its answer.",
-			instance,
+		backendSeconds: histogram(
+			"backend_seconds",
+			"Time from forwarding a call to the bot's response.",
 		),
 	};
+}
+
+function addGauges(registry: Registry, gauges: GatewayGauges): void {
+	const perBackend = (
+		name: string,
+		help: string,
+		read: (backend: Pick<Backend, "state" | "inFlight">) => number,
+	) =>
+		registry.gauge(prefix + name, help, ["instance"], () =>
+			Array.from(gauges.backends(), (one) => [[one.name], read(one)]),
+		);
+	perBackend(
+		"backend_up",
+		"Whether the bot answered when it was last asked.",
+		({ state }) => (state.online ? 1 : 0),
+	);
+	perBackend(
+		"calls_in_flight",
+		"Calls that the bot has not answered yet.",
+		({ inFlight }) => inFlight,
+	);
+	registry.gauge(
+		`${prefix}tools_list_bytes`,
+		"Length of the tools/list result in bytes.",
+		[],
+		gauges.toolsListBytes,
+	);
+	registry.gauge(
+		`${prefix}refresh_age_seconds`,
+		"Time since every bot was last asked for its state, guilds and tools.",
+		[],
+		gauges.refreshAgeSeconds,
+	);
 }

@@ -3,22 +3,22 @@
 
 import { didYouMean, formatValue } from "../lib/config.ts";
 
-/** Pins, from the view of one instance. */
+/** The pins as they concern one instance. */
 export interface Pins {
-	/** Pinned to it: calls with their guild_id go to it, even if it does not list them. */
+	/** Guilds pinned to this instance: calls with their guild_id go to it, even if its bot does not list them. */
 	pinned: ReadonlySet<string>;
-	/** Pinned only to others: calls with their guild_id never go to it, even if it lists them. */
+	/** Guilds pinned only to other instances: calls with their guild_id never go to this one, even if its bot lists them. */
 	barred: ReadonlySet<string>;
 }
 
 const prefix = "GUILDS_";
 
-/** The variable that pins guilds to this instance, made of what a shell allows: capital letters, digits and _. */
+/** Name of the variable that pins guilds to this instance, made of what a shell allows: capital letters, digits and _. */
 export function pinVariable(name: string): string {
 	return prefix + name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }
 
-/** These instances with their pins from `env`, in the same order, and all issues with the pins. */
+/** Adds the pins in `env` to these instances, in the same order, and returns all issues with the pins. */
 export function pinGuilds<Named extends { name: string }>(
 	instances: readonly Named[],
 	env: Readonly<Record<string, string>>,
@@ -33,11 +33,11 @@ export function pinGuilds<Named extends { name: string }>(
 			.filter((name) => pinVariable(name) === variable);
 		if (owners.length === 0)
 			issues.push(
-				`${variable}: no instance in INSTANCES is called so${didYouMean(variable, variables)}`,
+				`${variable}: no instance in INSTANCES has this name${didYouMean(variable, variables)}`,
 			);
 		if (owners.length > 1)
 			issues.push(
-				`${variable}: means both ${owners.join(" and ")}: rename one of them in INSTANCES`,
+				`${variable}: pins guilds to both ${owners.join(" and ")}: rename one of them in INSTANCES`,
 			);
 		const ids = value.split(",").map((id) => id.trim());
 		const wrong = ids.find((id) => !/^\d{17,20}$/.test(id));

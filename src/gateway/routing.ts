@@ -1,22 +1,27 @@
-// Arguments → backend, or a route error.
+// Selects the backend of a call by its arguments.
 
 import { quoted } from "../lib/text.ts";
 import type { JsonObject } from "../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
+import type { CallOutcome } from "./metrics.ts";
 
-export type RouteErrorKind =
-	| "InstanceNotFound"
-	| "GuildNotFound"
-	| "GuildPinned"
-	| "NoTarget"
-	| "BackendOffline"
-	| "BackendError"
-	| "NoAnswer"
-	| "OutcomeUnknown"
-	| "Overloaded";
+/** The outcome that each kind of route error is logged and counted as. */
+export const outcomeOf = {
+	InstanceNotFound: "not_routed",
+	GuildNotFound: "not_routed",
+	GuildPinned: "not_routed",
+	NoTarget: "not_routed",
+	BackendOffline: "offline",
+	BackendError: "http_error",
+	NoAnswer: "no_answer",
+	OutcomeUnknown: "outcome_unknown",
+	Overloaded: "overloaded",
+} satisfies Record<string, CallOutcome>;
 
-/** Why no backend answered the call. The text contains the kind, for programs. */
+export type RouteErrorKind = keyof typeof outcomeOf;
+
+/** Why no backend answered the call. The text contains the kind, so that programs can read it. */
 export class RouteError extends ToolError {
 	constructor(
 		readonly kind: RouteErrorKind,
@@ -29,8 +34,8 @@ export class RouteError extends ToolError {
 }
 
 /**
- * The first backend, in the order of INSTANCES, that this guild is pinned to; without a pin, the first that is known to
- * serve it.
+ * The backend for a guild: the first one in the order of INSTANCES that the guild is pinned to; without a pin, the first
+ * that is known to serve it.
  */
 export function findGuild(
 	backends: readonly Backend[],
@@ -58,7 +63,7 @@ export function route(
 		if (backend && guildId !== undefined && backend.pins.barred.has(guildId))
 			throw new RouteError(
 				"GuildPinned",
-				`the guild ${quoted(guildId)} is pinned to ${findGuild(backends, guildId)?.name}: ${instance} is not asked about it. Leave instance out.`,
+				`the guild ${quoted(guildId)} is pinned to ${findGuild(backends, guildId)?.name}, so ${instance} may not act in it. Nothing was done. Leave instance out.`,
 				backends,
 			);
 		if (backend) return backend;
@@ -73,7 +78,7 @@ export function route(
 		if (backend) return backend;
 		throw new RouteError(
 			"GuildNotFound",
-			`no instance is known to serve the guild ${quoted(guildId)}. list_instances shows who serves what.`,
+			`no instance is known to serve the guild ${quoted(guildId)}. list_instances shows the guilds of each instance.`,
 			backends,
 		);
 	}
@@ -86,7 +91,7 @@ export function route(
 	);
 }
 
-/** A text argument; empty and null count as absent. */
+/** The value of a text argument; undefined if it is empty, null or absent. */
 function readText(args: JsonObject, key: string): string | undefined {
 	const value = args[key] ?? "";
 	if (typeof value !== "string")

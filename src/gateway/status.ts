@@ -3,16 +3,15 @@
 import { version } from "../lib/program.ts";
 import { shownName } from "../lib/text.ts";
 import type { Backend } from "./backend.ts";
-import type { BackendState } from "./backend-health.ts";
-import type { Catalog, DroppedTool, Skew } from "./catalog.ts";
+import type { Catalog, DroppedTool } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
 
-/** How many tools are named where bots differ. */
+/** Limit of the tools that are named for a bot, of each kind of difference. */
 const maxNames = 40;
-/** How many guilds of a bot are listed: a bot may claim any number. */
+/** Limit of the guilds that are listed for a bot, which may claim any number. */
 const maxGuilds = 1_000;
 
-/** The text of `list_instances`: a count line, then one line per backend, after a check of each. */
+/** The lines of `list_instances`: a count, then one line per backend, after asking each whether it is online. */
 export async function describeInstances(
 	backends: readonly Backend[],
 	catalog: () => Catalog,
@@ -26,10 +25,11 @@ export async function describeInstances(
 			state.online ? "online" : `offline (${state.reason})`,
 			describeGuilds(backend, backends),
 			`since ${duration(performance.now() - state.since)}`,
-			...(skew ? describeSkew(skew) : []),
-			...(backend.dropped.length > 0
-				? [`not listed: ${describeDropped(backend.dropped)}`]
-				: []),
+			...notes({
+				lacks: listNames(skew?.lacks ?? []),
+				"has another": listNames(skew?.differs ?? []),
+				"not listed:": describeDropped(backend.dropped),
+			}),
 		].join(" | ");
 	});
 	return [`${backends.length} instance(s):`, ...lines];
@@ -44,7 +44,7 @@ function describeGuilds(
 		const first = findGuild(backends, id);
 		const elsewhere =
 			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
-		// A name with a comma or parenthesis in it could look like two guilds.
+		// A name with such a character could look like two guilds.
 		const isPlain = !/[,()|"]/.test(name.normalize("NFKC"));
 		const shown = isPlain ? name : JSON.stringify(name);
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
@@ -63,21 +63,17 @@ export function describePins({
 	pins,
 }: Pick<Backend, "guilds" | "ignoredGuilds" | "pins">): string[] {
 	const missing = [...pins.pinned].filter((id) => !guilds.has(id));
-	return [
-		...(missing.length > 0
-			? [`pinned, not listed: ${missing.join(", ")}`]
-			: []),
-		...(ignoredGuilds.length > 0
-			? [`ignored, pinned elsewhere: ${ignoredGuilds.join(", ")}`]
-			: []),
-	];
+	return notes({
+		"pinned, not listed:": missing.join(", "),
+		"ignored, pinned elsewhere:": ignoredGuilds.join(", "),
+	});
 }
 
-function describeSkew({ lacks, differs }: Skew): string[] {
-	return [
-		...(lacks.length > 0 ? [`lacks ${listNames(lacks)}`] : []),
-		...(differs.length > 0 ? [`has another ${listNames(differs)}`] : []),
-	];
+/** The texts that are not empty, each after its label. */
+function notes(labelled: Record<string, string>): string[] {
+	return Object.entries(labelled)
+		.filter(([, text]) => text !== "")
+		.map(([label, text]) => `${label} ${text}`);
 }
 
 /** The tools of a bot that are not listed, each with the reason; empty if there are none. */
@@ -88,12 +84,12 @@ export function describeDropped(dropped: readonly DroppedTool[]): string {
 	);
 }
 
-/** Names of tools, escaped: a bot may choose any. */
+/** Lists names of tools, escaped since a bot may choose any. */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-/** The first of so many. */
+/** Lists `items`, the first of `count`, and says how many are missing. */
 function listSome(items: readonly string[], count: number): string {
 	const more = count - items.length;
 	const listed = items.join(", ");
@@ -109,7 +105,7 @@ export function duration(ms: number): string {
 	return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** The gateway's part of GET /status. */
+/** What GET /status of the gateway returns. */
 export function describeStatus(
 	backends: readonly Backend[],
 	{ names, list, skew }: Catalog,
@@ -126,7 +122,9 @@ export function describeStatus(
 			return {
 				name,
 				url,
-				...describeState(state),
+				state: state.online ? "online" : "offline",
+				...(!state.online && { reason: state.reason }),
+				since: isoTime(state.since),
 				last_error: lastError
 					? { message: lastError.message, at: isoTime(lastError.at) }
 					: null,
@@ -142,14 +140,6 @@ export function describeStatus(
 				...(skew.get(name) ?? { lacks: [], differs: [] }),
 			};
 		}),
-	};
-}
-
-function describeState(state: BackendState) {
-	return {
-		state: state.online ? "online" : "offline",
-		...(!state.online && { reason: state.reason }),
-		since: isoTime(state.since),
 	};
 }
 

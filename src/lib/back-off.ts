@@ -1,6 +1,6 @@
 // Exponential back-off between attempts.
 
-/** Delay in milliseconds: `firstMs`, doubled for each earlier failure, at most `maxMs`. */
+/** Milliseconds to wait before the next attempt: `firstMs`, doubled for each earlier failure, at most `maxMs`. */
 export function doubledMs(
 	failures: number,
 	[firstMs, maxMs]: readonly [number, number],
@@ -8,7 +8,7 @@ export function doubledMs(
 	return Math.min(firstMs * 2 ** failures, maxMs);
 }
 
-/** Like `doubledMs`, with jitter: randomly up to half of it less, so that clients do not retry in lockstep. */
+/** Like `doubledMs`, but randomly up to half of that less, so that clients do not retry in lockstep. */
 export function backOffMs(
 	failures: number,
 	range: readonly [number, number],

@@ -1,31 +1,27 @@
-// A shared memory limit for unfinished responses. At the limit, the owner that holds most loses its largest response, so
+// A memory limit shared by unfinished responses. At the limit, the owner that holds most loses its largest response, so
 // that one flooding sender does not affect the others.
 
-/** Something that holds bytes until it is released. */
+/** A response, or anything else that holds bytes until it is released. */
 export interface ByteHolder {
-	/** Whose bytes these are. The owner that holds most overflows first. */
+	/** The sender of the bytes. At the limit, the owner that holds most loses a response. */
 	readonly owner: object;
 	/** Maintained by the budget; initially 0. */
 	heldBytes: number;
-	/** Drops the bytes. The budget has already released the holder. */
+	/** Called at the limit, after the budget has released the holder: drops the bytes. */
 	overflow(budget: ByteBudget): void;
 }
 
 export class ByteBudget {
-	readonly maxBytes: number;
 	readonly #holders = new Set<ByteHolder>();
 	#usedBytes = 0;
 
-	constructor(maxBytes: number) {
-		this.maxBytes = maxBytes;
-	}
+	constructor(readonly maxBytes: number) {}
 
-	/** Bytes held now. */
 	get usedBytes(): number {
 		return this.#usedBytes;
 	}
 
-	/** Adds bytes to a holder. Holders, possibly this one, overflow until the total fits. */
+	/** Adds bytes to a holder. While the total exceeds the limit, holders overflow, possibly including this one. */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
 		holder.heldBytes += bytes;
@@ -46,17 +42,10 @@ export class ByteBudget {
 
 	/** The largest holder of the owner that holds most. */
 	#largest(): ByteHolder | undefined {
-		const byOwner = new Map<object, number>();
-		for (const { owner, heldBytes } of this.#holders)
-			byOwner.set(owner, (byOwner.get(owner) ?? 0) + heldBytes);
-		let largest: ByteHolder | undefined;
-		const maxOwned = Math.max(...byOwner.values());
-		for (const holder of this.#holders)
-			if (
-				byOwner.get(holder.owner) === maxOwned &&
-				holder.heldBytes > (largest?.heldBytes ?? 0)
-			)
-				largest = holder;
-		return largest;
+		const held = (holders: readonly ByteHolder[]) =>
+			holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+		return [...Map.groupBy(this.#holders, ({ owner }) => owner).values()]
+			.toSorted((one, other) => held(other) - held(one))[0]
+			?.toSorted((one, other) => other.heldBytes - one.heldBytes)[0];
 	}
 }

@@ -4,7 +4,7 @@ import { ConfigError } from "./config.ts";
 import { type ListenOptions, listen } from "./listen.ts";
 import type { Log } from "./log.ts";
 
-/** A failed check. `reason` and `nextStep` are for the operator. */
+/** A failed check, with a reason and a next step for the operator. */
 export class CheckFailed extends Error {
 	override name = "CheckFailed";
 	constructor(
@@ -16,38 +16,43 @@ export class CheckFailed extends Error {
 	}
 }
 
-/** The result of a passed check: a detail, nothing, or a warning. */
+/** What a passed check returns: a detail to print, nothing, or a warning. */
 export type Found = string | undefined | { warning: string };
 
 export interface Check {
 	title: string;
-	/** Earlier checks in the list: this one starts when they have passed, and is skipped if one has not. */
+	/** Checks earlier in the list that must pass first. If one fails, this check is skipped. */
 	needs?: readonly Check[];
-	/** Rejects with a CheckFailed. */
+	/** Runs the check. Rejects with a CheckFailed if it fails. */
 	run(): Found | Promise<Found>;
 }
 
 export interface CheckOptions {
-	/** For internal errors. */
+	/** Receives internal errors of checks. */
 	log: Log;
-	/** Receives one line at a time. */
 	write?: (line: string) => void;
-	/** Replaced by "[secret]" in all output. */
+	/** Texts that the output shows as "[secret]". */
 	secrets?: readonly (string | undefined)[];
 }
 
-const outcomes = ["passed", "warned", "failed", "skipped"] as const;
+/** How the summary names each outcome. */
+const outcomes = {
+	passed: "passed",
+	warned: "passed with a warning",
+	failed: "failed",
+	skipped: "skipped",
+};
 
 interface End {
-	outcome: (typeof outcomes)[number];
-	/** The failed check that blocks dependent checks. */
+	outcome: keyof typeof outcomes;
+	/** The check whose failure made this one fail or be skipped. */
 	culprit?: Check;
 }
 
-/** Shorter secrets could be part of any word. */
+/** Shorter secrets are not hidden, since they could be part of any word. */
 const minSecretLength = 6;
 
-/** Runs the checks, concurrently if independent. Resolves with whether all passed. */
+/** Runs the checks, concurrently where they do not need each other. Resolves with whether all passed. */
 export async function runChecks(
 	checks: readonly Check[],
 	{ log, write = console.log, secrets = [] }: CheckOptions,
@@ -55,7 +60,7 @@ export async function runChecks(
 	const hidden = secrets
 		.filter((secret) => secret !== undefined)
 		.filter(({ length }) => length >= minSecretLength);
-	// Errors of others may quote what we sent.
+	// Error messages of other programs may quote a secret that we sent.
 	const say = (mark: string, text: string) =>
 		write(
 			`${mark} ${hidden
@@ -71,7 +76,7 @@ export async function runChecks(
 				return { outcome: "skipped", culprit } as const;
 			}
 		try {
-			// Keeps the order of the list for checks that end synchronously, failures included.
+			// Through a promise, so that checks which end at once are printed in their order, failures included.
 			const found = await Promise.resolve().then(() => check.run());
 			if (typeof found === "object") {
 				say("!", `${title}: ${found.warning}`);
@@ -82,7 +87,7 @@ export async function runChecks(
 		} catch (error) {
 			const expected = error instanceof CheckFailed;
 			if (!expected)
-				log.error("check failed unexpectedly", { check: title, error });
+				log.error("internal error in a check", { check: title, error });
 			say("✗", `${title}: ${expected ? error.message : "internal error"}`);
 			if (expected && error.nextStep) say("   ", error.nextStep);
 			return { outcome: "failed", culprit: check } as const;
@@ -101,25 +106,15 @@ export async function runChecks(
 		begun.set(check, run(check, needs));
 	}
 	const ends = await Promise.all(begun.values());
-	const counts = outcomes
-		.map((outcome) => ({
-			outcome,
-			count: ends.filter((end) => end.outcome === outcome).length,
-		}))
-		.filter(({ outcome, count }) => outcome === "passed" || count > 0)
-		.map(({ outcome, count }) => `${count} ${words[outcome]}`);
+	const counts = Object.entries(outcomes).flatMap(([outcome, words]) => {
+		const { length } = ends.filter((end) => end.outcome === outcome);
+		return outcome === "passed" || length > 0 ? [`${length} ${words}`] : [];
+	});
 	write(counts.join(", "));
 	return ends.every(({ culprit }) => culprit === undefined);
 }
 
-const words = {
-	passed: "passed",
-	warned: "passed with a warning",
-	failed: "failed",
-	skipped: "skipped",
-};
-
-/** Whether the address is free or in use. Rejects with a CheckFailed if it cannot be used at all. */
+/** Whether an address to listen on is free or in use. Rejects with a CheckFailed if it cannot be used at all. */
 export async function tryListening(
 	options: Omit<ListenOptions, "fetch">,
 ): Promise<"free" | "in use"> {

@@ -1,9 +1,9 @@
-// Reads settings with Valibot: reports all issues at once, and no secrets in any of them.
+// Reads settings with Valibot: reports all issues at once, and no issue shows a secret.
 
 import * as v from "valibot";
 import { escapeInJson } from "./text.ts";
 
-/** Invalid configuration. The program cannot start. */
+/** The configuration is invalid and the program cannot start. The message lists all issues. */
 export class ConfigError extends Error {
 	override name = "ConfigError";
 
@@ -25,7 +25,7 @@ export interface ConfigIssue {
 	message: string;
 }
 
-/** The parsed settings, or all issues. */
+/** The result of parsing: the settings, or all issues. */
 export type Parsed<T, F = string> =
 	| { settings: T; issues: [] }
 	| { settings: undefined; issues: F[] };
@@ -47,7 +47,7 @@ export function parseSettings<
 export function checkSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>, ConfigIssue> {
-	// Replaces Valibot's messages; those of our schemas stay.
+	// Removes the messages of Valibot itself; those of our own schemas stay.
 	const result = v.safeParse(schema, values, { message: () => "" });
 	const unknown = unknownKeys(schema, values);
 	if (result.success && unknown.length === 0)
@@ -63,13 +63,13 @@ export function checkSettings<
 }
 
 export function formatIssue({ path, message }: ConfigIssue): string {
-	return `${path.join(".") || "it"}: ${message}`;
+	return `${path.join(".") || "the value"}: ${message}`;
 }
 
 /** The message of an unknown key. */
 export const unknownKey = "is not a known key";
 
-/** The issues that are not about these unknown keys: Valibot reports the first one of each object as well. */
+/** `issues` without those about `unknown` keys: Valibot also reports the first unknown key of each object. */
 export function otherIssues(
 	issues: readonly v.BaseIssue<unknown>[],
 	unknown: readonly UnknownKey[],
@@ -78,7 +78,7 @@ export function otherIssues(
 	return issues.filter((issue) => !paths.has(v.getDotPath(issue) ?? ""));
 }
 
-/** An unknown key of a strict object, with the known keys. */
+/** An unknown key of a strict object, and the keys that the object knows. */
 export interface UnknownKey {
 	path: readonly string[];
 	known: readonly string[];
@@ -95,7 +95,7 @@ export function unknownKeys(
 ): UnknownKey[] {
 	const { type, entries, wrapped, item, value } = schema as SchemaParts;
 	if (wrapped) return unknownKeys(wrapped, values, path);
-	// Wrong types are reported as another issue.
+	// A value of the wrong type is reported as another issue.
 	if (item && Array.isArray(values))
 		return values.flatMap((value, index) =>
 			unknownKeys(item, value, [...path, String(index)]),
@@ -115,7 +115,7 @@ export function unknownKeys(
 	});
 }
 
-/** The parts of a Valibot schema that are walked. */
+/** The parts of a Valibot schema that unknownKeys and sectionAt read. */
 interface SchemaParts {
 	type?: string;
 	entries?: Record<string, object>;
@@ -124,7 +124,7 @@ interface SchemaParts {
 	value?: object;
 }
 
-/** The unwrapped schema of the section at `path`; undefined if there is none. */
+/** The schema of the section at `path`, without v.optional and the like; undefined if there is no such section. */
 export function sectionAt(
 	schema: object,
 	path: readonly string[],
@@ -132,22 +132,15 @@ export function sectionAt(
 	const { wrapped, entries, type, value } = schema as SchemaParts;
 	if (wrapped) return sectionAt(wrapped, path);
 	const [first, ...rest] = path;
+	const named = type === "record" ? value : undefined;
 	if (first === undefined)
-		return entries
-			? { entries }
-			: type === "record" && value
-				? { value }
-				: undefined;
-	const next =
-		entries && Object.hasOwn(entries, first)
-			? entries[first]
-			: type === "record"
-				? value
-				: undefined;
+		return entries ? { entries } : named && { value: named };
+	const own = entries && Object.hasOwn(entries, first);
+	const next = own ? entries[first] : named;
 	return next && sectionAt(next, rest);
 }
 
-/** The paths of the sections that have this key, without sections that operators name themselves. */
+/** The paths of all sections that have this key. Sections that operators name themselves are not searched. */
 export function sectionsWith(
 	schema: object,
 	key: string,
@@ -177,7 +170,7 @@ function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 		: `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
 }
 
-/** Words for Valibot's types. */
+/** How messages name the types of Valibot. */
 const kinds: Record<string, string> = {
 	string: "text",
 	boolean: "true or false",
@@ -186,7 +179,7 @@ const kinds: Record<string, string> = {
 	Object: "a section",
 };
 
-/** How to correct a value that is nearly right. */
+/** How to correct a value that is nearly right, as the end of a message; "" if that is unknown. */
 function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	if (typeof input !== "string") {
 		const isWord = ["number", "bigint", "boolean"].includes(typeof input);
@@ -213,8 +206,8 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * Rewrites issues of keys that still have a placeholder. `values` includes the placeholders; `describe` names the placeholder
- * and what to put there.
+ * Says in the issues of keys with a placeholder that it was not filled in. `values` includes the placeholders; `describe`
+ * names the placeholder and what to put there.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],
@@ -241,12 +234,12 @@ function placeholderIn(value: unknown): string | undefined {
 		.find((found) => found !== undefined);
 }
 
-/** Whether a setting of this name holds a secret. */
+/** Whether a setting of this name holds a secret, by the words in the name. */
 export function holdsSecret(key: string): boolean {
 	return /token(?!s)|secret|password|api_key|_key$|database_url/i.test(key);
 }
 
-/** Replaces words so long that they may be secrets by their length. */
+/** Replaces each word that is long enough to be a secret by its length. */
 export function masked(text: string): string {
 	return text.replace(
 		/[^\s"'=]{24,}/g,
@@ -254,12 +247,12 @@ export function masked(text: string): string {
 	);
 }
 
-/** A value as JSON for messages, masked and with invisible characters escaped, since they may be the problem. */
+/** A value as JSON for messages: masked, and with invisible characters escaped, since they may be the problem. */
 export function formatValue(value: unknown): string {
 	return masked(escapeInJson(JSON.stringify(value) ?? "nothing"));
 }
 
-/** "; did you mean …?" if a known word is similar, otherwise "". */
+/** The known word that is similar to `word` as "; did you mean …?"; "" if there is none. */
 export function didYouMean(word: string, known: readonly string[]): string {
 	const near = nearest(word, known);
 	return near === undefined ? "" : `; did you mean ${near}?`;
@@ -275,27 +268,23 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/** Adds to issues of missing variables an unused variable with a similar name. */
+/** Adds to the issue of a missing variable that an unknown variable of a similar name is set. */
 export function nameNearMisses(
 	issues: readonly ConfigIssue[],
 	env: Readonly<Record<string, string>>,
 	known: readonly string[],
 ): ConfigIssue[] {
 	const unread = Object.keys(env).filter((name) => !known.includes(name));
-	return issues.map(({ path, message }) => {
+	return issues.map((issue) => {
 		const near =
-			message === "is required" ? nearest(path.join(), unread) : undefined;
-		return {
-			path,
-			message:
-				near === undefined
-					? message
-					: `${message}; ${near} is set: is it meant to be this one?`,
-		};
+			issue.message === "is required" && nearest(issue.path.join(), unread);
+		if (!near) return issue;
+		const hint = `${near} is set: is it meant to be this one?`;
+		return { ...issue, message: `${issue.message}; ${hint}` };
 	});
 }
 
-/** Levenshtein distance, ignoring case. */
+/** The Levenshtein distance of two words, ignoring case. */
 function distance(a: string, b: string): number {
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
 	for (const [i, letter] of [...a.toLowerCase()].entries()) {
@@ -313,7 +302,7 @@ function distance(a: string, b: string): number {
 	return row.at(-1) ?? 0;
 }
 
-/** Trims environment variables; empty ones count as unset. */
+/** The environment variables that are not empty, trimmed. */
 export function trimEnv(
 	env: Record<string, string | undefined>,
 ): Record<string, string> {
@@ -324,17 +313,27 @@ export function trimEnv(
 	);
 }
 
-/** A password or token that can be sent in a header. Messages do not show it. */
+/** A schema of an optional variable, with its description for `--help` and its default, if it has one. */
+export function optional<
+	const S extends v.GenericSchema<string, unknown>,
+	const D extends string | undefined = undefined,
+>(schema: S, description: string, fallback?: D) {
+	return v.pipe(v.optional(schema, fallback as D), v.description(description));
+}
+
+/** A schema of a password or token that can be sent in a header. Its messages do not show the value. */
 export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, ({ input }) => {
-		const [odd] = /^(?:(Bot|Bearer) |[“”‘’„«»])/i.exec(input) ?? [];
-		const next = odd ? `; leave out ${formatValue(odd)} at its beginning` : "";
+		const [prefix] = /^(?:(Bot|Bearer) |[“”‘’„«»])/i.exec(input) ?? [];
+		const next = prefix
+			? `; leave out ${formatValue(prefix)} at its beginning`
+			: "";
 		return `expected visible ASCII without spaces${next}`;
 	}),
 );
 
-/** A whole number in `[min, max]`, written in decimal. */
+/** A schema of a whole number from `min` to `max`, written in decimal. */
 export function integer(min: number, max: number) {
 	const message = `expected a whole number from ${min} to ${max}`;
 	return v.pipe(
@@ -352,7 +351,7 @@ export function integer(min: number, max: number) {
 /** A TCP port to listen on; 0 takes any free port. */
 export const port = integer(0, 65_535);
 
-/** A comma-separated list, in lower case. `expected` describes the names in errors. */
+/** A schema of a comma-separated list, read as lower case. `expected` describes the items in messages. */
 function nameList(isName: (name: string) => boolean, expected: string) {
 	return v.pipe(
 		v.string(),

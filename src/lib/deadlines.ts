@@ -2,18 +2,24 @@
 
 import { PlainSignal, type Signal } from "./signal.ts";
 
-/** Abort reason of a call that exceeded its deadline. */
-export const timeIsUp = new DOMException("no answer in time", "TimeoutError");
-/** Abort reason of all calls at shutdown. */
-export const stopped = new DOMException("the program stops", "AbortError");
+/** The abort reason of a call that exceeded its deadline. */
+export const timeIsUp = new DOMException(
+	"no response before the deadline",
+	"TimeoutError",
+);
+/** The abort reason of all calls at shutdown. */
+export const stopped = new DOMException(
+	"the program is stopping",
+	"AbortError",
+);
 
-/** Aborts at the deadline, at shutdown, or when the caller cancels; `reason` tells which. */
+/** The signal of a call. It aborts at the deadline, at shutdown, or when the caller cancels; `reason` says which. */
 class CallSignal extends PlainSignal {
 	readonly #caller: Signal | undefined;
 	readonly #onCallerAbort: (() => void) | undefined;
 
 	constructor(
-		/** Milliseconds of the monotonic clock. */
+		/** The deadline, in milliseconds of the monotonic clock. */
 		readonly endsAt: number,
 		caller: Signal | undefined,
 	) {
@@ -25,7 +31,6 @@ class CallSignal extends PlainSignal {
 		else caller.addEventListener("abort", this.#onCallerAbort);
 	}
 
-	/** Stops listening to the caller. */
 	detach(): void {
 		if (this.#onCallerAbort)
 			this.#caller?.removeEventListener("abort", this.#onCallerAbort);
@@ -33,22 +38,19 @@ class CallSignal extends PlainSignal {
 }
 
 export class Deadlines {
-	readonly #ms: number;
-	/** Ordered by deadline. */
+	/** Calls that have not ended, in the order of their deadlines. */
 	readonly #pending = new Set<CallSignal>();
 	#timer: Timer | undefined;
 	#isStopped = false;
 
-	constructor(ms: number) {
-		this.#ms = ms;
-	}
+	constructor(private readonly ms: number) {}
 
-	/** Starts the deadline of a call. `caller` aborts when the caller cancels. */
+	/** Starts a call. Returns a signal that aborts at the deadline, at shutdown, or when `caller` aborts. */
 	begin(caller: Signal | undefined): CallSignal {
-		const signal = new CallSignal(performance.now() + this.#ms, caller);
+		const signal = new CallSignal(performance.now() + this.ms, caller);
 		if (this.#isStopped) signal.abort(stopped);
 		this.#pending.add(signal);
-		this.#timer ??= setTimeout(this.#expire, this.#ms);
+		this.#timer ??= setTimeout(this.#expire, this.ms);
 		return signal;
 	}
 

@@ -1,26 +1,26 @@
-// `--health`: asks the program that runs with the same settings on this machine whether it is ready. For containers without
-// a shell or curl.
+// `--health`: asks the program that runs on this machine with the same settings whether it is ready. Meant for containers
+// without a shell or curl.
 
 import { ConfigError, formatValue } from "./config.ts";
 import { describeConnectionError } from "./http.ts";
 import { reachableHost } from "./listen.ts";
 
-/** Where a program listens, and the path of its readiness. */
+/** Where a program listens, and the path that says whether it is ready. */
 export interface HealthAddress {
 	hostname: string;
 	port: number;
 	path: string;
-	/** Name of the port setting, for errors. */
+	/** Name of the setting for the port, for errors. */
 	portSetting: string;
 }
 
-/** Shorter than a container's health check. */
+/** Less than the timeout of a container's health check. */
 const timeoutMs = 4_000;
-/** Characters of the response to show; it may come from another program. */
+/** Characters of the response that are shown. It may come from another program. */
 const maxShownLength = 100;
 
 /**
- * Requests the path without a token. Resolves with whether a 2xx response arrived within `timeout` ms, and a line that
+ * Asks a program whether it is ready. Resolves with whether a 2xx response arrived within `timeout` ms, and a line that
  * describes the result. Throws a ConfigError for port 0, since the actual port is unknown.
  */
 export async function askHealth(
@@ -31,12 +31,12 @@ export async function askHealth(
 		throw new ConfigError("the environment", [
 			`${portSetting}: is 0 (any free port), so the port is unknown; set it to a port`,
 		]);
-	// The request is to this machine: ignore HTTP proxies.
+	// The request stays on this machine and must not go through an HTTP proxy.
 	process.env.NO_PROXY = "*";
 	const url = `http://${reachableHost(hostname)}:${port}${path}`;
 	try {
 		const response = await fetch(url, {
-			// All our servers accept this name, whatever their address.
+			// Our servers accept this host name on any address.
 			headers: { Host: `127.0.0.1:${port}` },
 			redirect: "manual",
 			signal: AbortSignal.timeout(timeout),
@@ -54,7 +54,7 @@ export async function askHealth(
 	}
 }
 
-/** Prints the line and exits with 0 (ready) or 1. A ConfigError is printed on stderr, exit 1. */
+/** Runs `--health`: prints the result and exits with 0 (ready) or 1. A ConfigError is printed on stderr, exit 1. */
 export async function healthProgram(
 	configure: () => HealthAddress,
 ): Promise<never> {
@@ -73,7 +73,7 @@ function line(ready: boolean, url: string, what: string): string {
 	return `${ready ? "ready" : "not ready"}: ${url}: ${what}`;
 }
 
-/** The first line of the response, escaped; reads no more than it shows. */
+/** The first line of the response, escaped and cut. The rest is not read. */
 async function firstLine({ body }: Response): Promise<string> {
 	const decoder = new TextDecoder();
 	let text = "";

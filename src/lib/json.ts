@@ -1,4 +1,4 @@
-// Untrusted JSON.
+// Parses JSON that other programs sent.
 
 /**
  * Whether JSON text has more than `maxValues` values, counted by brackets and commas outside of strings. Parsing millions of
@@ -15,7 +15,7 @@ export function hasMoreValues(text: string, maxValues: number): boolean {
 	return false;
 }
 
-/** Index of the closing quote of the string that begins at `start`, or the end of the text. */
+/** Position of the closing quote of the string that begins at `start`, or the length of the text. */
 function endOfString(text: string, start: number): number {
 	for (let at = start + 1; ; at++) {
 		at = text.indexOf('"', at);
@@ -28,10 +28,13 @@ function endOfString(text: string, start: number): number {
 
 const [quote, backslash, comma, openBrace, openBracket] = Buffer.from('"\\,{[');
 
-/** The parsed value, or undefined for invalid JSON. Callers validate the value. */
-export function parseJson(text: string): unknown {
+/** Parses JSON; undefined if it is invalid. Callers check the value. */
+export function parseJson(
+	text: string,
+	reviver?: Parameters<typeof JSON.parse>[1],
+): unknown {
 	try {
-		return JSON.parse(text);
+		return JSON.parse(text, reviver);
 	} catch {
 		return undefined; // Such as an HTML error page.
 	}

@@ -1,24 +1,24 @@
 // Per-key async mutex: work on the same thing runs one at a time, in the order of the calls.
 
 export class KeyedMutex {
-	/** The last queued work of each key. */
+	/** The last work that was queued for each key. */
 	readonly #last = new Map<string, Promise<unknown>>();
 
-	/** Number of locked keys. */
+	/** Number of keys that are locked. */
 	get size(): number {
 		return this.#last.size;
 	}
 
 	/**
-	 * Runs `work` after all earlier work with any of these keys has settled. Takes several keys at once, so that calls cannot
-	 * deadlock. Settles as `work` does.
+	 * Runs `work` after all earlier work with any of these keys has settled, and settles as `work` does. Calls cannot
+	 * deadlock: each takes all its keys at once.
 	 */
 	async withLock<T>(
 		keys: string | readonly string[],
 		work: () => Promise<T>,
 	): Promise<T> {
 		const all = [...new Set([keys].flat())];
-		// Failures of earlier work are reported to its own caller.
+		// Earlier work reports its failures to its own caller.
 		const before = Promise.allSettled(all.map((key) => this.#last.get(key)));
 		const result = before.then(work);
 		for (const key of all) this.#last.set(key, result);

@@ -1,10 +1,10 @@
-// Log lines: one event, one line, on stdout. Text on a terminal, JSON otherwise.
-// Details are fields. Never log tokens, codes or message texts.
+// Writes log lines: one event, one line, on stdout. Text on a terminal, JSON otherwise. Details are fields. Never log
+// tokens, codes or message texts.
 
 import * as v from "valibot";
 import { escapeBreaks, escapeInJson } from "./text.ts";
 
-/** Details of a message; no key may be time, level or message. An Error is written with its stack and causes. */
+/** Details of a log message. No key may be time, level or message. An Error is written with its stack and causes. */
 export type Fields = Record<string, unknown>;
 
 const formats = ["text", "json"] as const;
@@ -17,11 +17,11 @@ export type Log = Record<Level, (message: string, fields?: Fields) => void>;
 
 export interface LogOptions {
 	format: (typeof formats)[number];
-	/** Lines below it are dropped. */
+	/** The lowest level that is written. */
 	level: Level;
 }
 
-/** The log variables: schema entries, for `readLogOptions`. */
+/** Schemas of the log variables, for `readLogOptions`. */
 export const logSettings = {
 	LOG_FORMAT: v.pipe(
 		v.optional(v.picklist(formats)),
@@ -34,23 +34,20 @@ export const logSettings = {
 	),
 };
 
-/** Log options from settings parsed with `logSettings`. */
-export function readLogOptions(settings: {
-	LOG_FORMAT?: LogOptions["format"] | undefined;
-	LOG_LEVEL: Level;
-}): LogOptions {
-	return {
-		format: settings.LOG_FORMAT ?? (process.stdout.isTTY ? "text" : "json"),
-		level: settings.LOG_LEVEL,
-	};
+/** Log options from variables that were parsed with `logSettings`. */
+export function readLogOptions({
+	LOG_FORMAT = process.stdout.isTTY ? "text" : "json",
+	LOG_LEVEL,
+}: v.InferOutput<v.ObjectSchema<typeof logSettings, undefined>>): LogOptions {
+	return { format: LOG_FORMAT, level: LOG_LEVEL };
 }
 
-/** Log options before the configuration is read. */
+/** Log options for the time before the configuration is read. */
 export function defaultLogOptions(): LogOptions {
 	return readLogOptions({ LOG_LEVEL: "info" });
 }
 
-/** A log that calls `write` for each line, without a line break. */
+/** Creates a log that passes each line, without a line break, to `write`. */
 export function createLog(
 	{ format, level: lowest }: LogOptions,
 	write: (line: string) => void = console.log,
@@ -72,7 +69,7 @@ export function createLog(
 let lastMs = Number.NaN;
 let lastTime = "";
 
-/** The current time as ISO 8601, cached per millisecond: formatting is a third of a line's cost. */
+/** The current time as ISO 8601. Cached per millisecond, since formatting it is a third of the cost of a line. */
 function timeText(): string {
 	const ms = Date.now();
 	if (ms !== lastMs) {
@@ -100,14 +97,14 @@ function textLine(time: string, level: Level, message: string, fields: Fields) {
 	const written = Object.entries(fields).map(([name, value]) => {
 		if (value instanceof Error)
 			return `\n${describe(value).split("\n").map(escapeBreaks).join("\n")}`;
-		// As in JSON, undefined fields are left out.
+		// Undefined fields are left out, as in JSON.
 		const text = JSON.stringify(value);
 		return text === undefined ? "" : ` ${name}=${escapeBreaks(text)}`;
 	});
 	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${escapeBreaks(message)}${written.join("")}`;
 }
 
-/** The stacks of an error and its causes. */
+/** The stack of an error, followed by those of its causes. */
 function describe(error: Error): string {
 	const own = error.stack ?? `${error.name}: ${error.message}`;
 	return error.cause instanceof Error
@@ -116,8 +113,8 @@ function describe(error: Error): string {
 }
 
 /**
- * Returns a function that passes lines to `write`, joined by line breaks: those of one turn of the event loop with one
- * system call. The buffer is flushed at process exit.
+ * Returns a function that buffers lines, and passes those of one turn of the event loop to `write` at once, joined by line
+ * breaks. The buffer is flushed at process exit.
  */
 export function createLineWriter(
 	write: (text: string) => void,

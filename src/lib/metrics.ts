@@ -4,15 +4,15 @@
 
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** Values of the metric's labels, in their order. A different number is a TypeError. */
+/** The values of the labels of a metric, in order. A different number of values throws a TypeError. */
 type LabelValues = readonly string[];
 
 type Sample = readonly [labelValues: LabelValues, value: number];
 
 export interface Counter {
-	/** Throws a RangeError for a negative amount. */
+	/** Adds to the sum; 1 by default. Throws a RangeError for a negative amount. */
 	add(labelValues: LabelValues, amount?: number): void;
-	/** The sum so far. */
+	/** The sum of all added amounts. */
 	value(labelValues: LabelValues): number;
 }
 
@@ -20,42 +20,42 @@ export interface Histogram {
 	observe(labelValues: LabelValues, seconds: number): void;
 }
 
-/** Invalid and duplicate names throw a TypeError. Metrics without labels are listed from the start. */
+type AddRead = (
+	name: string,
+	help: string,
+	labelNames: readonly string[],
+	/** Reads the values: samples with labels, or one number for a metric without labels. */
+	read: () => number | Iterable<Sample>,
+) => void;
+
+/**
+ * The metrics of a program. Invalid and duplicate names throw a TypeError. Metrics without labels are listed from the
+ * start.
+ */
 export interface Registry {
 	counter(name: string, help: string, labelNames?: readonly string[]): Counter;
-	/** A counter whose values `read` returns at every scrape. */
-	readCounter(
-		name: string,
-		help: string,
-		labelNames: readonly string[],
-		read: () => Iterable<Sample>,
-	): void;
-	/** `read` returns the values at every scrape. */
-	gauge(
-		name: string,
-		help: string,
-		labelNames: readonly string[],
-		read: () => Iterable<Sample>,
-	): void;
-	/** `bucketsSeconds` are ascending upper bounds; +Inf is added. */
+	/** Adds a counter whose values are read at every scrape. */
+	readCounter: AddRead;
+	/** Adds a gauge whose values are read at every scrape. */
+	gauge: AddRead;
+	/** Adds a histogram. `bucketsSeconds` are ascending upper bounds; +Inf is added. */
 	histogram(
 		name: string,
 		help: string,
 		labelNames?: readonly string[],
 		bucketsSeconds?: readonly number[],
 	): Histogram;
-	/** All metrics in text format. */
+	/** All metrics in the text format of Prometheus. */
 	text(): string;
 }
 
-/** From cache hits to timeouts. */
 const defaultBucketsSeconds = [
 	0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
 
 export function createRegistry(): Registry {
 	const taken = new Set<string>();
-	/** Each writes the lines of one metric. */
+	/** Functions that each write the lines of one metric. */
 	const metrics: (() => Iterable<string>)[] = [];
 
 	function add(
@@ -81,20 +81,18 @@ export function createRegistry(): Registry {
 		});
 	}
 
-	function addRead(
-		type: "counter" | "gauge",
-		name: string,
-		help: string,
-		labelNames: readonly string[],
-		read: () => Iterable<Sample>,
-	): void {
-		add(type, name, help, labelNames, function* () {
-			for (const [labelValues, value] of read()) {
-				checkCount(labelNames, labelValues);
-				yield sample(name, labelText(labelNames, labelValues), value);
-			}
-		});
-	}
+	const addRead =
+		(type: "counter" | "gauge"): AddRead =>
+		(name, help, labelNames, read) =>
+			add(type, name, help, labelNames, function* () {
+				const values = read();
+				const samples: Iterable<Sample> =
+					typeof values === "number" ? [[[], values]] : values;
+				for (const [labelValues, value] of samples) {
+					checkCount(labelNames, labelValues);
+					yield sample(name, labelText(labelNames, labelValues), value);
+				}
+			});
 
 	return {
 		counter(name, help, labelNames = []) {
@@ -112,8 +110,8 @@ export function createRegistry(): Registry {
 				value: (labelValues) => series.peek(labelValues)?.sum ?? 0,
 			};
 		},
-		readCounter: (...args) => addRead("counter", ...args),
-		gauge: (...args) => addRead("gauge", ...args),
+		readCounter: addRead("counter"),
+		gauge: addRead("gauge"),
 		histogram(
 			name,
 			help,
@@ -128,7 +126,7 @@ export function createRegistry(): Registry {
 			)
 				throw new TypeError(`${name}: buckets must ascend`);
 			const series = createSeries(labelNames, () => ({
-				// The last one is +Inf.
+				// The last count is for +Inf.
 				counts: new Array<number>(bounds.length + 1).fill(0),
 				sum: 0,
 			}));
@@ -148,9 +146,9 @@ export function createRegistry(): Registry {
 			});
 			return {
 				observe(labelValues, seconds) {
-					// NaN would stay in the sum forever.
+					// A NaN would stay in the sum forever.
 					if (Number.isNaN(seconds))
-						throw new RangeError(`${name}: not a number`);
+						throw new RangeError(`${name}: observed value is not a number`);
 					const state = series.of(labelValues);
 					let at = 0;
 					while (at < bounds.length && seconds > Number(bounds[at])) at += 1;
@@ -166,66 +164,54 @@ export function createRegistry(): Registry {
 	};
 }
 
-/** Metrics of the process, with the names of Prometheus' client libraries. */
+/** Adds the metrics of the process, with the names that the client libraries of Prometheus use. */
 export function addProcessMetrics(registry: Registry): void {
 	const startedAt = Date.now() / 1000 - process.uptime();
-	const values = (read: () => number) => () => [[[], read()]] as const;
-	registry.gauge(
-		"process_resident_memory_bytes",
-		"Resident memory of the process.",
-		[],
-		values(() => process.memoryUsage.rss()),
+	const gauge = (name: string, help: string, read: () => number) =>
+		registry.gauge(`process_${name}`, help, [], read);
+	gauge("resident_memory_bytes", "Resident memory of the process.", () =>
+		process.memoryUsage.rss(),
 	);
-	registry.gauge(
-		"process_heap_used_bytes",
+	gauge(
+		"heap_used_bytes",
 		"Memory used by JavaScript objects.",
-		[],
-		values(() => process.memoryUsage().heapUsed),
+		() => process.memoryUsage().heapUsed,
 	);
-	registry.gauge(
-		"process_heap_total_bytes",
+	gauge(
+		"heap_total_bytes",
 		"Memory reserved for JavaScript objects.",
-		[],
-		values(() => process.memoryUsage().heapTotal),
+		() => process.memoryUsage().heapTotal,
 	);
-	registry.gauge(
-		"process_start_time_seconds",
+	gauge(
+		"start_time_seconds",
 		"Start time of the process, in seconds since 1970.",
-		[],
-		values(() => startedAt),
+		() => startedAt,
 	);
 	registry.readCounter(
 		"process_cpu_seconds_total",
 		"User and system CPU time of the process.",
 		[],
-		values(() => {
+		() => {
 			const { user, system } = process.cpuUsage();
 			return (user + system) / 1e6;
-		}),
+		},
 	);
 }
 
 const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 
-/** The states of a metric, one per combination of label values. */
-interface Series<State> {
-	/** Created if new. */
-	of(labelValues: LabelValues): State;
-	peek(labelValues: LabelValues): State | undefined;
-	all(): Iterable<{ labels: string; state: State }>;
-}
-
-// A lone surrogate does not occur in well-formed text, so keys are unique.
+// Label values never contain this lone surrogate, so joined keys are unique.
 const separator = "\udfff";
 
+/** The states of a metric, one for each combination of label values. `of` creates a missing one, `peek` does not. */
 function createSeries<State>(
 	labelNames: readonly string[],
 	begin: () => State,
-): Series<State> {
+) {
 	const byKey = new Map<string, { labels: string; state: State }>();
 	const keyOf = (labelValues: LabelValues) => {
 		checkCount(labelNames, labelValues);
-		// The common case allocates no string.
+		// With one label, the usual case, no text is built.
 		return labelValues.length === 1
 			? (labelValues[0] as string)
 			: labelValues.join(separator);
@@ -237,11 +223,11 @@ function createSeries<State>(
 	};
 	if (labelNames.length === 0) start("", []);
 	return {
-		of(labelValues) {
+		of(labelValues: LabelValues): State {
 			const key = keyOf(labelValues);
 			return (byKey.get(key) ?? start(key, labelValues)).state;
 		},
-		peek: (labelValues) => byKey.get(keyOf(labelValues))?.state,
+		peek: (labelValues: LabelValues) => byKey.get(keyOf(labelValues))?.state,
 		all: () => byKey.values(),
 	};
 }

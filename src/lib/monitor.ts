@@ -5,20 +5,20 @@ import { methodNotAllowed } from "./listen.ts";
 import { metricsContentType, type Registry } from "./metrics.ts";
 
 export interface MonitorOptions {
-	/** Why the program is not ready, in a few words without details; undefined if it is ready. */
+	/** Why the program is not ready, in a few words that are safe to publish; undefined if it is ready. */
 	notReady(): string | undefined;
-	/** Whether it works with reduced function, such as without its database. */
+	/** Whether the program works with reduced function, such as without its database. */
 	degraded?(): boolean;
-	/** Content of `/status`. */
+	/** The JSON value that `/status` returns. */
 	status(): unknown;
 	registry: Registry;
-	/** The response to requests that may not read `/status` and `/metrics`. */
+	/** Returns the response to a request that may not read `/status` and `/metrics`; undefined if it may. */
 	refuse(request: Request): Response | undefined;
-	/** The response to requests that may not read `/healthz` and `/readyz` either. */
+	/** Returns the response to a request that may not even read `/healthz` and `/readyz`. */
 	refuseUnauthenticated?(request: Request): Response | undefined;
 }
 
-/** Handles GET and HEAD on these routes; returns undefined for other paths. */
+/** Returns a handler for GET and HEAD on the monitoring routes. It returns undefined for other paths. */
 export function createMonitor({
 	notReady,
 	degraded = () => false,

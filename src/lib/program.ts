@@ -1,6 +1,7 @@
-// The frame of every program: command line, configuration errors, signals, shutdown.
+// What every program does first and last: command line, configuration errors, signals, shutdown.
 
 import { parseArgs } from "node:util";
+import * as v from "valibot";
 import packageJson from "../../package.json" with { type: "json" };
 import { ConfigError } from "./config.ts";
 import {
@@ -11,31 +12,30 @@ import {
 	type LogOptions,
 } from "./log.ts";
 
-/** The version, as sent to MCP peers. */
 export const version: string = packageJson.version;
 
-/** The source of an executable. */
+/** What an executable was built from. */
 export interface Build {
 	/** Abbreviated git commit, or "unknown". */
 	commit: string;
-	/** Whether the sources differed from the commit. */
+	/** Whether the sources differed from that commit. */
 	dirty: boolean;
-	/** Its platform, such as "linux-x64". */
+	/** The platform of the executable, such as "linux-x64". */
 	target: string;
 }
 
 declare const GUILDHALL_BUILD: Build | undefined;
 
-/** Undefined if the program runs from its sources. */
+/** What this executable was built from; undefined if the program runs from its sources. */
 export const build: Build | undefined =
 	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
-/** The command that runs one of the programs. */
+/** The command by which people run one of the programs. */
 export function runs(program: "bot" | "gateway"): string {
 	return build ? program : `bun run ${program}`;
 }
 
-/** The version; for an executable also its source. */
+/** The line that `--version` prints. */
 function versionLine(): string {
 	if (!build) return version;
 	const { commit, dirty, target } = build;
@@ -47,11 +47,15 @@ type Options = NonNullable<
 	NonNullable<Parameters<typeof parseArgs>[0]>["options"]
 >;
 
-/** Parses the command line. `--help` prints `usage`, `--version` the version, both exit 0. Unknown arguments exit 2. */
+/**
+ * Parses the command line. `--help` prints `usage` (a function is called only then), `--version` the version; both exit 0.
+ * Unknown arguments exit 2.
+ */
 export function parseCommandLine<const T extends Options>(
-	usage: string,
+	usage: string | (() => string),
 	options: T,
 ) {
+	const renderUsage = () => (typeof usage === "string" ? usage : usage());
 	try {
 		const { values } = parseArgs({
 			options: {
@@ -61,7 +65,7 @@ export function parseCommandLine<const T extends Options>(
 			},
 		});
 		if ("help" in values && values.help) {
-			console.log(usage);
+			console.log(renderUsage());
 			process.exit(0);
 		}
 		if ("version" in values && values.version) {
@@ -70,7 +74,7 @@ export function parseCommandLine<const T extends Options>(
 		}
 		return values;
 	} catch (error) {
-		console.error(`${(error as Error).message}\n\n${usage}`);
+		console.error(`${(error as Error).message}\n\n${renderUsage()}`);
 		process.exit(2);
 	}
 }
@@ -78,28 +82,28 @@ export function parseCommandLine<const T extends Options>(
 /** A started program. */
 export interface Running {
 	close(): Promise<void>;
-	/** Resolves with the reason when the program cannot continue. */
+	/** Resolves with the reason if the program cannot continue. */
 	failed?: Promise<Error>;
 }
 
 // One Ctrl-C often arrives twice: from the terminal, and forwarded by `bun run`.
 const secondSignalMs = 500;
 
-/** Time for an orphaned child to shut down. */
+/** Time to shut down for a child whose parent has ended. */
 const orphanMs = 1_000;
 
 /**
- * Configures a program, starts it and runs it until a signal: SIGINT and SIGTERM close it and exit 0; a second signal after
- * half a second exits 1 at once. A failed program logs the reason and exits 1. A ConfigError is printed on stderr, exit 1.
- * With STOP_WITH_STDIN, the end of stdin counts as SIGTERM, so a child ends when its parent is killed. The log writes its
- * lines to `write`.
+ * Configures and starts a program and runs it until a signal. SIGINT and SIGTERM close it and exit 0; another signal at
+ * least half a second later exits 1 at once. If the program fails, the reason is logged, exit 1. A ConfigError is printed
+ * on stderr, exit 1. With STOP_WITH_STDIN, the end of stdin acts as SIGTERM, so a child ends when its parent is killed. Log
+ * lines go to `write`.
  */
 export async function runProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
 	start: (config: Config, log: Log) => Running | Promise<Running>,
 	write: (line: string) => void = createLineWriter(console.log),
 ): Promise<void> {
-	// For internal errors before the configuration is read.
+	// Logs internal errors before the configuration is read.
 	let log = createLog(defaultLogOptions(), write);
 	let running: Running | undefined;
 	let stoppedAt: number | undefined;
@@ -111,7 +115,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 			return;
 		}
 		stoppedAt = now;
-		// Nothing to close before the start is complete.
+		// Before the start is complete there is nothing to close.
 		if (!running) process.exit(0);
 		log.info("stopping", { cause });
 		try {
@@ -134,7 +138,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 	if (process.env.STOP_WITH_STDIN)
 		void stdinEnd().then(() => {
 			void stop("stdin ended");
-			// The clients ended with the parent.
+			// No clients are left to wait for: they ended with the parent.
 			setTimeout(() => process.exit(1), orphanMs);
 		});
 
@@ -155,7 +159,7 @@ export async function runProgram<Config extends { log: LogOptions }>(
 }
 
 /**
- * Runs the checks of a program instead of the program: exits with 0 if `check` resolves with true, else with 1. A
+ * Runs the checks of a program instead of the program. Exits with 0 if `check` resolves with true, else with 1. A
  * ConfigError is printed on stderr, exit 1. Stdout has the output of `check`; warnings and errors are logged to stderr.
  */
 export async function checkProgram<Config extends { log: LogOptions }>(
@@ -180,4 +184,45 @@ async function stdinEnd(): Promise<void> {
 	for await (const _ of Bun.stdin.stream()) {
 		// Only its end matters.
 	}
+}
+
+const lineWidth = 120;
+
+/**
+ * The environment variables for `--help`, one per row: its name, the `v.description` of its schema, and "(required)" or its
+ * default, or the text in `v.metadata({ default: "…" })`.
+ */
+export function describeVariables(
+	schemas: Readonly<Record<string, v.GenericSchema>>,
+): string {
+	const nameWidth = Math.max(
+		...Object.keys(schemas).map((name) => name.length),
+	);
+	const indent = " ".repeat(nameWidth + 4);
+	return Object.entries(schemas)
+		.map(([name, schema]) => {
+			const words = `${v.getDescription(schema) ?? ""}${defaultNote(schema)}`;
+			const lines = wrap(words, lineWidth - indent.length);
+			return `  ${name.padEnd(nameWidth)}  ${lines.join(`\n${indent}`)}`;
+		})
+		.join("\n");
+}
+
+function defaultNote(schema: v.GenericSchema): string {
+	const { default: stated } = v.getMetadata(schema);
+	const value = stated ?? v.getDefault(schema);
+	if (value !== undefined) return ` (default: ${value})`;
+	return schema.type === "optional" ? "" : " (required)";
+}
+
+function wrap(text: string, width: number): string[] {
+	const lines: string[] = [];
+	let line = "";
+	for (const word of text.split(" ")) {
+		if (line !== "" && line.length + 1 + word.length > width) {
+			lines.push(line);
+			line = word;
+		} else line = line === "" ? word : `${line} ${word}`;
+	}
+	return [...lines, line];
 }

@@ -2,45 +2,39 @@
 
 import type { Signal } from "./signal.ts";
 
-/** No permit became free in time, or the queue was full. */
+/** The queue of a semaphore was full, or no permit became free in time. */
 export class Overloaded extends Error {
 	override name = "Overloaded";
 }
 
 export interface SemaphoreOptions {
-	/** Permits. */
 	max: number;
 	/** Limit of waiting callers. Default: no limit. */
 	maxWaiting?: number;
-	/** Timeout of each waiting caller. Default: no limit. */
+	/** Milliseconds for which a caller waits. Default: no limit. */
 	maxWaitMs?: number;
 }
 
 export class Semaphore {
 	#held = 0;
-	readonly #options: SemaphoreOptions;
 	readonly #waiting = new Set<() => void>();
 
-	constructor(options: SemaphoreOptions) {
-		this.#options = options;
-	}
+	constructor(private readonly options: SemaphoreOptions) {}
 
-	/** Permits in use. */
 	get held(): number {
 		return this.#held;
 	}
 
-	/** Callers that wait for a permit. */
 	get waiting(): number {
 		return this.#waiting.size;
 	}
 
 	/**
-	 * Takes a permit: at once (undefined) if one is free, otherwise in the order of the calls. Throws Overloaded when the
-	 * queue is full; rejects with Overloaded after `maxWaitMs`, and with the signal's reason when that fires.
+	 * Takes a permit: returns undefined if one is free, otherwise a promise that resolves in the order of the calls. Throws
+	 * Overloaded if the queue is full; rejects with it after `maxWaitMs`, and with the reason of `signal` if that aborts.
 	 */
 	acquire(signal: Signal): Promise<void> | undefined {
-		const { max, maxWaiting = Number.POSITIVE_INFINITY } = this.#options;
+		const { max, maxWaiting = Number.POSITIVE_INFINITY } = this.options;
 		if (this.#held < max) {
 			this.#held++;
 			return undefined;
@@ -50,7 +44,7 @@ export class Semaphore {
 		return this.#wait(signal);
 	}
 
-	/** Returns a permit: the longest waiter gets it. */
+	/** Returns a permit, which goes to the caller that has waited longest. */
 	release(): void {
 		const [next] = this.#waiting;
 		if (next) next();
@@ -59,13 +53,13 @@ export class Semaphore {
 
 	async #wait(signal: Signal): Promise<void> {
 		if (signal.aborted) throw signal.reason;
-		const { max, maxWaitMs } = this.#options;
+		const { max, maxWaitMs } = this.options;
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
 		const take = () => {
 			this.#waiting.delete(take);
 			resolve();
 		};
-		// Leaves the queue at once, so that no permit goes to a cancelled waiter.
+		// A cancelled caller leaves the queue at once, so that it does not receive a permit.
 		const leave = (reason: unknown) => {
 			this.#waiting.delete(take);
 			reject(reason);

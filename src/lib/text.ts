@@ -2,7 +2,7 @@
 // instruction in a name: tag characters, zero-width characters, fillers, variation selectors and everything else that Unicode
 // calls a format character or ignorable (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point).
 
-/** Control characters and line separators, which would end a line or control a terminal. */
+/** Characters that would end a line or control a terminal: control characters and line separators. */
 const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /** Format characters that are visible, such as the end of an ayah (Prepended_Concatenation_Mark in UAX #44). */
@@ -12,8 +12,8 @@ const visible = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}
 const invisible = String.raw`(?!${visible})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
 
 /**
- * Emoji (https://www.unicode.org/reports/tr51/): one, with a variation selector or a skin tone, or several joined. Of tag
- * sequences only the three flags in use: others could spell a sentence.
+ * Emoji (https://www.unicode.org/reports/tr51/): a single one, with a variation selector or a skin tone, or several joined.
+ * Other tag sequences than the three flags in use are escaped: they could spell a sentence.
  */
 const onePicture = String.raw`\p{ExtPict}(?:\p{EMod}\ufe0f?|[\ufe0e\ufe0f]\p{EMod}?)?`;
 const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
@@ -22,24 +22,14 @@ const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
 });
 const emoji = String.raw`${flags.join("|")}|[0-9#*]\ufe0f\u20e3|${onePicture}(?:\u200d${onePicture})*`;
 
-/** Scripts that use joiners and non-joiners, such as Persian and Hindi: one after a letter stays, which cannot hide words. */
-const scripts = [
-	"Arab",
-	"Syrc",
-	"Nkoo",
-	"Deva",
-	"Beng",
-	"Guru",
-	"Gujr",
-	"Orya",
-];
-const moreScripts = ["Taml", "Telu", "Knda", "Mlym", "Sinh", "Mymr", "Mong"];
-/** Scripts without spaces, which may mark word ends with a zero-width space. */
-const unspaced = ["Khmr", "Laoo", "Mymr", "Thai"];
-const after = (names: readonly string[]) =>
-	`(?<=[${names.map((name) => `\\p{sc=${name}}`).join("")}])`;
-const joined = after([...scripts, ...moreScripts]);
-const joiner = String.raw`(?:${joined}[\u200c\u200d]|${after(unspaced)}\u200b(?=\p{L}))(?!${invisible})`;
+/** Scripts that use joiners and non-joiners, such as those of Persian and Hindi. A joiner after a letter is not escaped. */
+const scripts =
+	"Arab Syrc Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Mong";
+/** Scripts without spaces between words, which may mark the end of a word with a zero-width space. */
+const unspaced = "Khmr Laoo Mymr Thai";
+const after = (names: string) =>
+	`(?<=[${names.replace(/(\w+) ?/g, "\\p{sc=$1}")}])`;
+const joiner = String.raw`(?:${after(scripts)}[\u200c\u200d]|${after(unspaced)}\u200b(?=\p{L}))(?!${invisible})`;
 
 const escapable = new RegExp(
 	`${emoji}|${joiner}|((?:${invisible})+)|(${breaking.source})`,
@@ -48,12 +38,12 @@ const escapable = new RegExp(
 
 const invisibleOrBreaking = new RegExp(`${invisible}|${breaking.source}`, "u");
 
-/** Whether nothing needs an escape. True for most texts, and cheap to check. */
+/** Whether no character needs an escape. True for most texts, and cheap to check. */
 function isClean(text: string): boolean {
 	return !/[^ -~]/.test(text) || !invisibleOrBreaking.test(text);
 }
 
-/** Longest run of escapes; the rest is only counted. */
+/** Limit of escapes in a row; of the rest only the number is written. */
 const maxRun = 32;
 
 /** Replaces invisible characters and line breaks with `write(character)`. Emoji and scripts that need joiners stay. */
@@ -72,12 +62,12 @@ export function escapeUnseen(
 	});
 }
 
-/** Such as `\u{200b}`. */
+/** The escape of a character, such as `\u{200b}`. */
 export function unicodeEscape(character: string): string {
 	return `\\u{${character.codePointAt(0)?.toString(16).padStart(4, "0")}}`;
 }
 
-/** The first `maxLength` characters on one line: line breaks become spaces, invisible characters escapes. */
+/** The first `maxLength` characters of `text` on one line: line breaks become spaces, invisible characters escapes. */
 export function onOneLine(text: string, maxLength: number): string {
 	return escapeUnseen(text.slice(0, maxLength).replace(breaking, " "));
 }
@@ -89,7 +79,7 @@ export function escapeBreaks(text: string): string {
 	);
 }
 
-/** Escapes invisible characters in JSON text as JSON escapes; the value stays the same. */
+/** Escapes the invisible characters in JSON text. The value that it parses to stays the same. */
 export function escapeInJson(json: string): string {
 	if (isClean(json)) return json;
 	return json.replace(escapable, (seen, run?: string, end?: string) => {
@@ -102,12 +92,12 @@ export function escapeInJson(json: string): string {
 	});
 }
 
-/** The first 100 characters as a JSON string. */
+/** The first 100 characters of `text` as a JSON string, for messages. */
 export function quoted(text: string): string {
 	return escapeInJson(JSON.stringify(text.slice(0, 100)));
 }
 
-/** An untrusted name: unchanged if it consists of letters, digits, "_", "." and "-", otherwise as a JSON string. */
+/** An untrusted name for messages: unchanged if it has only letters, digits, "_", "." and "-", otherwise as a JSON string. */
 export function shownName(name: string): string {
 	return /^[\w.-]{1,100}$/.test(name) ? name : quoted(name);
 }

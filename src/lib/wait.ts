@@ -1,8 +1,8 @@
-// Waiting for work no longer than a time, or than a signal allows. The work itself is not cancelled.
+// Waits for work until a timeout or a signal, without cancelling the work; and shares one run of work between callers.
 
 import type { Signal } from "./signal.ts";
 
-/** The result of `work`, or "late" after `ms`. Rejects as `work` does; a later failure of `work` is ignored. */
+/** Resolves with the result of `work`, or "late" after `ms`. Rejects as `work` does; a later failure of `work` is ignored. */
 export async function within<T>(
 	ms: number,
 	work: T | PromiseLike<T>,
@@ -16,13 +16,17 @@ export async function within<T>(
 	}
 }
 
-/** Settles as `work` does, or rejects with the signal's reason if that fires before. A later failure of `work` is ignored. */
+/**
+ * Settles as `work` does. Rejects if `signal` aborts before: with its reason, or with what `toError` returns. A later
+ * failure of `work` is ignored.
+ */
 export async function raceSignal<T>(
 	work: Promise<T>,
 	signal: Signal,
+	toError: (signal: Signal) => unknown = ({ reason }) => reason,
 ): Promise<T> {
 	const { promise, reject } = Promise.withResolvers<never>();
-	const abort = () => reject(signal.reason);
+	const abort = () => reject(toError(signal));
 	signal.addEventListener("abort", abort);
 	if (signal.aborted) abort();
 	try {
@@ -30,4 +34,15 @@ export async function raceSignal<T>(
 	} finally {
 		signal.removeEventListener("abort", abort);
 	}
+}
+
+/** Wraps `work` for concurrent callers: a call during a run returns the promise of that run. */
+export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
+	let running: Promise<T> | undefined;
+	return () => {
+		running ??= work().finally(() => {
+			running = undefined;
+		});
+		return running;
+	};
 }

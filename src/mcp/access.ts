@@ -14,7 +14,7 @@ export function isLoopbackHost(host: string | null): boolean {
 	return name !== undefined && loopbackNames.has(name);
 }
 
-/** The name in a Host header, in lower case; undefined if it is invalid, such as two joined headers. */
+/** The host name in a Host header, in lower case; undefined if the header is invalid, such as two joined ones. */
 function hostName(host: string | null): string | undefined {
 	const match = host?.match(/^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i);
 	return match?.[1]?.toLowerCase();
@@ -25,14 +25,14 @@ export function isLoopbackAddress(address: string): boolean {
 	return /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address);
 }
 
-/** Host names that clients may use; "any" if they cannot be known. */
+/** Host names under which clients may reach a server; "any" if they cannot be known. */
 export type AllowedHosts = readonly string[] | "any";
 
 type Check = (request: Request) => Response | undefined;
 
 /**
- * A check that answers 403 to a Host header that names neither this machine's loopback nor one of `allowed` (without
- * port, in lower case), as DNS rebinding makes a browser send. An invalid header is always refused.
+ * Returns a check that answers 403 unless the Host header names this machine's loopback or one of `allowed` (without port,
+ * in lower case). A browser sends other names after DNS rebinding. An invalid header is always refused.
  */
 export function createHostCheck(allowed: AllowedHosts): Check {
 	return (request) => {
@@ -46,9 +46,8 @@ export function createHostCheck(allowed: AllowedHosts): Check {
 }
 
 /**
- * A check that answers 403 to a page whose origin is not one of `allowed`, and 204 to the preflight of one that is: a
- * browser sends that without the token. `allowLoopback`: pages of this machine pass without being listed. Programs send
- * no Origin.
+ * Returns a check that answers 403 to a page whose origin is not one of `allowed`, and 204 to the preflight of one that is,
+ * which a browser sends without the token. `allowLoopback`: pages of this machine pass, too. Programs send no Origin.
  */
 export function createOriginCheck(
 	allowed: readonly string[],
@@ -73,16 +72,16 @@ function isPreflight({ method, headers }: Request): boolean {
 
 const preflightHeaders = {
 	"Access-Control-Allow-Methods": "GET, POST, DELETE",
-	// Last-Event-ID and Mcp-Session-Id are of the revisions with sessions, Mcp-Method and Mcp-Name of the stateless one.
+	// The revisions with sessions use Last-Event-ID and Mcp-Session-Id, the stateless one Mcp-Method and Mcp-Name.
 	"Access-Control-Allow-Headers":
 		"Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, X-Request-Id",
-	// Chromium's maximum.
+	// The longest time that Chromium accepts, in seconds.
 	"Access-Control-Max-Age": "7200",
 };
 
 /**
- * `respond`, with the headers that let pages of the `allowed` origins read every response, refusals included. Responses
- * to anyone else have none of them.
+ * Wraps `respond` and adds the headers with which pages of the `allowed` origins can read every response, refusals
+ * included. Other responses are unchanged.
  */
 export function withCors(
 	allowed: readonly string[],
@@ -92,7 +91,7 @@ export function withCors(
 	return async (request, http) => {
 		const response = await respond(request, http);
 		const { headers } = response;
-		// The same request from another origin gets another response.
+		// For caches: a request from another origin gets another response.
 		headers.append("Vary", "Origin");
 		const origin = request.headers.get("origin");
 		if (origin === null || !allowed.includes(origin.toLowerCase()))
@@ -107,9 +106,9 @@ export function withCors(
 }
 
 /**
- * A check that answers 401 to a request without `Authorization: Bearer <token>`. The challenge names an error only if a
- * token was sent (RFC 6750, section 3.1). Digests are compared, in constant time, so that timing reveals neither the
- * token's characters nor its length.
+ * Returns a check that answers 401 to a request without `Authorization: Bearer <token>`. The challenge names an error only
+ * if a token was sent (RFC 6750, section 3.1). Digests are compared in constant time, so that timing reveals neither the
+ * characters nor the length of the token.
  */
 export function createBearerCheck(token: string): Check {
 	const expected = digest(token);

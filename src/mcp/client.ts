@@ -1,6 +1,6 @@
-// The client side of streamable HTTP, for the gateway's backends and the tests.
+// An MCP client over streamable HTTP, for the gateway's backends and the tests.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
-// It opens a session and sends requests in it, and never repeats one.
+// It opens a session and sends requests in it. It sends none twice.
 
 import {
 	HttpFailure,
@@ -17,40 +17,40 @@ import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { readEvents } from "./sse.ts";
 
-/** The longest response that is read, in characters. */
+/** Limit of a response, in characters. */
 const maxResponseLength = 16 * 1024 * 1024;
-/** A longer answer is parsed only if it has no more than `maxValues`: see `hasMoreValues`. */
-const freeAnswerLength = 1024 * 1024;
+/** A response longer than this is parsed only if it has at most `maxValues` values: see `hasMoreValues`. */
+const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
-/** Limit of the response to `initialize`, which is a few hundred bytes and instructions. */
+/** Limit of the response to `initialize` in bytes; usually it has a few hundred, and instructions. */
 const maxHandshakeBytes = 256 * 1024;
-/** How much of an HTTP response without a JSON-RPC response is searched for an error message, in characters. */
+/** Limit of the text that is searched for an error message if it has no JSON-RPC response, in characters. */
 const maxErrorLength = 64 * 1024;
 
 const cancelTimeoutMs = 1_000;
 
-/** The client's side of a session. Servers without sessions give no id, and some no version. */
+/** A session as the client knows it. Servers without sessions send no id, and some no version. */
 export interface ClientSession {
 	id: string | undefined;
 	protocolVersion: string | undefined;
-	/** The server's own version. */
+	/** The version of the server program. */
 	serverVersion?: string | undefined;
 }
 
-/** A response: a result or a JSON-RPC error, as parsed and as the text it came in. */
+/** A result or a JSON-RPC error: parsed as `message`, and as the `text` that was received. */
 export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
 	/**
-	 * The event that it came in, if that has the usual form: then it was not parsed. After `event.withId`, text and
-	 * message cannot be read.
+	 * The SSE event of a response in the usual form, which was not parsed. After `event.withId`, `text` and `message` can no
+	 * longer be read.
 	 */
 	readonly event?: PlainEvent;
 }
 
 /**
- * A request without a response. `reached` says how far it got: "unsent" never left, "refused" got a status that says
- * that it was not carried out, "unknown" may or may not have been carried out.
+ * A request without a usable response. `reached` is "unsent" if no byte of it was written, "refused" if the HTTP status
+ * says that it was not carried out, and "unknown" if it may have been carried out.
  */
 export class ClientError extends Error {
 	override name = "ClientError";
@@ -64,8 +64,8 @@ export class ClientError extends Error {
 }
 
 /**
- * The server does not know the session (any more): the request was not carried out, and needs a new session.
- * `response` is the JSON-RPC error that said so, if one did.
+ * The server does not know the session, or no longer: the request was not carried out and needs a new session. `response`
+ * is the JSON-RPC error that said so, if one did.
  */
 export class SessionNotFound extends ClientError {
 	override name = "SessionNotFound";
@@ -73,7 +73,7 @@ export class SessionNotFound extends ClientError {
 		status: number,
 		readonly response?: ClientResponse,
 	) {
-		super(`HTTP ${status}: the session is not known there`, "refused");
+		super(`HTTP ${status}: the server does not know the session`, "refused");
 	}
 }
 
@@ -87,18 +87,17 @@ export interface ClientOptions {
 }
 
 export interface RequestOptions {
-	/** Our id for the request, for logs. */
+	/** The id of the request in logs. */
 	requestId?: string | undefined;
-	/** A larger response fails the request. */
 	maxBodyBytes?: number | undefined;
 }
 
 export interface Client {
-	/** `initialize`, then `notifications/initialized`. Rejects as `request` does. */
+	/** Opens a session: `initialize`, then `notifications/initialized`. Rejects as `request` does. */
 	connect(signal: Signal): Promise<ClientSession>;
 	/**
-	 * Sends one request. `params` is JSON text. Rejects with a ClientError. When the signal fires, a `tools/call` is
-	 * cancelled at the server.
+	 * Sends one request. `params` is JSON text. Rejects with a ClientError. A `tools/call` that is aborted is cancelled at the
+	 * server.
 	 */
 	request(
 		session: ClientSession,
@@ -130,7 +129,7 @@ export function createClient(options: ClientOptions): Client {
 			}),
 		}));
 
-	/** Sends one request. `onHead` is called with the HTTP response before its body is read. */
+	/** Sends one request and reads its response. `onHead` receives the HTTP response before its body is read. */
 	async function exchange(
 		session: ClientSession | undefined,
 		method: string,
@@ -142,14 +141,9 @@ export function createClient(options: ClientOptions): Client {
 		const id = ++lastId;
 		const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 		try {
+			const headers = session ? headersIn(session) : common;
 			const response = await options.send(
-				{
-					method: "POST",
-					headers: session ? headersIn(session) : common,
-					requestId,
-					body,
-					maxBodyBytes,
-				},
+				{ method: "POST", headers, requestId, body, maxBodyBytes },
 				signal,
 			);
 			onHead?.(response);
@@ -165,7 +159,7 @@ export function createClient(options: ClientOptions): Client {
 			try {
 				return await readResponse(response, id);
 			} finally {
-				// The response is complete; the server may keep the stream open.
+				// The response was read, but the server may keep the stream open.
 				response.discard();
 			}
 		} catch (cause) {
@@ -176,7 +170,7 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Sends what is answered with only a status. */
+	/** Sends a notification, or the end of a session. Resolves with the HTTP status. */
 	async function notify(
 		method: "POST" | "DELETE",
 		session: ClientSession,
@@ -193,7 +187,7 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Tells the server that nobody waits for the response any more. It makes no difference to us whether that arrives. */
+	/** Sends `notifications/cancelled`. Errors are ignored: the caller no longer waits. */
 	async function cancel(session: ClientSession, id: number): Promise<void> {
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
 		const signal = AbortSignal.timeout(cancelTimeoutMs);
@@ -201,8 +195,7 @@ export function createClient(options: ClientOptions): Client {
 	}
 
 	return {
-		request: (session, method, params, signal, options) =>
-			exchange(session, method, params, signal, options),
+		request: exchange,
 		async connect(signal) {
 			const params = JSON.stringify({
 				protocolVersion: "2025-11-25",
@@ -222,29 +215,24 @@ export function createClient(options: ClientOptions): Client {
 			);
 			if (!isObject(message.result))
 				throw new ClientError(
-					`initialize was answered with an error: ${JSON.stringify(message.error)}`,
+					`the server answered initialize with an error: ${JSON.stringify(message.error)}`,
 					"refused",
 				);
 			const { protocolVersion, serverInfo } = message.result;
+			const { version } = isObject(serverInfo) ? serverInfo : {};
 			const session = {
 				id,
 				protocolVersion: visibleAscii(protocolVersion),
-				serverVersion: isObject(serverInfo)
-					? visibleAscii(serverInfo.version)
-					: undefined,
+				serverVersion: visibleAscii(version),
 			};
-			const status = await notify(
-				"POST",
-				session,
-				'{"jsonrpc":"2.0","method":"notifications/initialized"}',
-				signal,
-			);
+			const note = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+			const status = await notify("POST", session, note, signal);
 			if (status < 300) return session;
-			// The session was opened, and will not be used.
+			// The session is open at the server but will not be used.
 			const ending = AbortSignal.timeout(cancelTimeoutMs);
 			notify("DELETE", session, undefined, ending).catch(() => {});
 			throw new ClientError(
-				`notifications/initialized was answered HTTP ${status}`,
+				`the server answered notifications/initialized with HTTP ${status}`,
 				"refused",
 			);
 		},
@@ -254,14 +242,14 @@ export function createClient(options: ClientOptions): Client {
 	};
 }
 
-/** The value, if it can stand in a header and in a log. */
+/** The value if it is safe in a header and in a log: up to 64 visible ASCII characters. */
 function visibleAscii(value: unknown): string | undefined {
 	return typeof value === "string" && /^[\x21-\x7e]{1,64}$/.test(value)
 		? value
 		: undefined;
 }
 
-/** A response's text under another id, given as JSON text; every other byte stays. */
+/** The JSON text of a response with its id replaced by `id`, given as JSON text. All other bytes stay. */
 export function withId(text: string, id: string): string {
 	const members = readMembers(text);
 	const old = findMember(members, "id");
@@ -270,8 +258,8 @@ export function withId(text: string, id: string): string {
 }
 
 /**
- * The response, if it is one event with a tool's result in the form that nearly every server writes. It is not parsed,
- * which would be most of the cost of a long one. Any other form is read by readResponse.
+ * The response, if it is one event with a tool's result in the form that nearly every server writes. Parsing it would be
+ * most of the cost of a long one. `readResponse` reads all other forms.
  */
 function readPlain(
 	bytes: Uint8Array,
@@ -311,11 +299,8 @@ async function readResponse(
 		: bodyText(response.body);
 	let seen = "";
 	for await (const text of texts) {
-		if (text.length > freeAnswerLength && hasMoreValues(text, maxValues))
-			throw new ClientError(
-				`the answer has more than ${maxValues} values`,
-				"unknown",
-			);
+		if (text.length > uncountedLength && hasMoreValues(text, maxValues))
+			throw unreadable(`the response has more than ${maxValues} JSON values`);
 		const message = parseResponse(text, id);
 		if (!message) {
 			if (seen.length < maxErrorLength) seen += text;
@@ -323,37 +308,31 @@ async function readResponse(
 		}
 		const duplicate = duplicateKey(text);
 		if (duplicate)
-			throw new ClientError(
-				`duplicate key "${duplicate}" in the response`,
-				"unknown",
-			);
+			throw unreadable(`duplicate key "${duplicate}" in the response`);
 		const found = { text, message };
 		if (saysLostSession(message.error, response.status))
 			throw new SessionNotFound(response.status, found);
-		// A result with an error status is not reliable.
+		// A result with an error status is not trusted.
 		if (!isObject(message.error) && response.status >= 400) break;
 		return found;
 	}
 	if (response.status < 400)
-		throw new ClientError(
-			`HTTP ${response.status} without a response in it`,
-			"unknown",
-		);
+		throw unreadable(`HTTP ${response.status} without a JSON-RPC response`);
 	const refusal = response.status < 500;
 	if (refusal && lostSession.test(seen))
 		throw new SessionNotFound(response.status);
 	// 4xx means that the request was refused and not carried out; 408 does not say how far it got.
 	const refused = refusal && response.status !== 408;
+	const hint =
+		response.status === 401 ? ": the server expects another token" : "";
 	throw new ClientError(
-		describeStatus(response.status),
+		`HTTP ${response.status}${hint}`,
 		refused ? "refused" : "unknown",
 	);
 }
 
-function describeStatus(status: number): string {
-	return status === 401
-		? "HTTP 401: it expects another token"
-		: `HTTP ${status}`;
+function unreadable(message: string): ClientError {
+	return new ClientError(message, "unknown");
 }
 
 async function* eventTexts(body: AsyncIterable<Uint8Array>) {
@@ -368,21 +347,21 @@ async function* bodyText(body: AsyncIterable<Uint8Array>) {
 		text += decoder.decode(chunk, { stream: true });
 		if (text.length > maxResponseLength)
 			throw new RangeError(
-				`the body is longer than ${maxResponseLength} characters`,
+				`the response is longer than ${maxResponseLength} characters`,
 			);
 	}
 	yield text + decoder.decode();
 }
 
 /**
- * The response with our id, or an error whose id could not be read; undefined for anything else, such as a notification
- * or invalid JSON.
+ * The JSON-RPC response to request `id`, or an error without an id; undefined for anything else, such as a notification or
+ * invalid JSON.
  */
 function parseResponse(
 	text: string,
 	id: number,
 ): ClientResponse["message"] | undefined {
-	// undefined for invalid JSON: then the HTTP status decides.
+	// Invalid JSON is undefined: then the HTTP status decides what to report.
 	const message = parseJson(text);
 	if (!isObject(message)) return undefined;
 	const answers = isObject(message.result) || isObject(message.error);
@@ -395,7 +374,7 @@ function parseResponse(
 
 const decisiveKeys = new Set(["id", "result", "error"]);
 
-/** A duplicate key of a response among `id`, `result` and `error`: clients differ in which of the two they read. */
+/** The first duplicate key among `id`, `result` and `error`: JSON parsers differ in which value they read. */
 function duplicateKey(text: string): string | undefined {
 	const seen = new Set<string>();
 	for (const { key } of readMembers(text)) {
@@ -408,8 +387,8 @@ function duplicateKey(text: string): string | undefined {
 const lostSession = /session not found/i;
 
 /**
- * Whether a JSON-RPC error says that the session is lost. With 4xx the request was refused anyway; otherwise the text may
- * come from a tool that ran, and has to begin with it, except for a label such as "Bad Request: ".
+ * Whether a JSON-RPC error says that the session is lost. A 4xx status has refused the request anyway. Otherwise a tool
+ * that ran may have written the text, which has to begin with "session not found", after a label such as "Bad Request: ".
  */
 function saysLostSession(error: unknown, status: number): boolean {
 	const message = isObject(error) ? error.message : undefined;

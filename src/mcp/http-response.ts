@@ -1,8 +1,7 @@
-// Responses over HTTP: an event stream of one event, or plain JSON.
+// Builds HTTP responses: an event stream of one event, or plain JSON.
 
 import { HeaderCache } from "./fast/header-cache.ts";
 import { inOnePiece } from "./fast/one-piece.ts";
-import type { PreparedEvent } from "./fast/tool-list.ts";
 import type { RpcResponse } from "./server.ts";
 import { encodeMessage } from "./sse.ts";
 
@@ -16,8 +15,8 @@ const varyingHeaders = { Vary: "Accept-Encoding" };
 const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 
 /**
- * What makes an HTTP response of a server's response: one event, with this session id if there is one. Headers are made
- * once for each object that responses have as `headers`.
+ * Returns a function that turns an RpcResponse into an HTTP response of one event, with this session id if there is one. It
+ * builds headers once per `headers` object of the responses.
  */
 export function createEventResponder(
 	sessionId?: string,
@@ -36,19 +35,20 @@ export function createEventResponder(
 	return (response, requestHeaders) => {
 		if (response.kind === "text")
 			return frame(200, response.text, sessionId, response.headers);
-		if (response.kind === "event")
-			return respond(
-				200,
-				inOnePiece(response.event),
-				withHeaders(response.headers),
-			);
-		// Bun sends it in one piece: nothing was awaited.
-		const { bytes, headers } = encoded(response.list, requestHeaders);
-		return respond(200, bytes, withHeaders(headers));
+		if (response.kind === "event") {
+			const headers = withHeaders(response.headers);
+			return respond(200, inOnePiece(response.event), headers);
+		}
+		const { list } = response;
+		const isGzip = acceptsGzip(requestHeaders.get("accept-encoding"));
+		const gzip = isGzip ? list.gzip() : undefined;
+		const headers = withHeaders(gzip ? gzipHeaders : varyingHeaders);
+		// Nothing was awaited, so Bun sends the body in one piece.
+		return respond(200, gzip ?? list.plain(), headers);
 	};
 }
 
-/** A server's response as the bytes of one event, not compressed. */
+/** The bytes of the uncompressed SSE event of a response. */
 export function eventBytes(response: RpcResponse): Uint8Array {
 	switch (response.kind) {
 		case "text":
@@ -60,23 +60,7 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 	}
 }
 
-/** An event in the form that the client accepts, and the headers that say so: the same object for the same form. */
-function encoded(
-	event: PreparedEvent,
-	requestHeaders: Headers,
-): { bytes: Uint8Array; headers: Record<string, string> } {
-	const gzip = acceptsGzip(requestHeaders.get("accept-encoding"))
-		? event.gzip()
-		: undefined;
-	return gzip
-		? { bytes: gzip, headers: gzipHeaders }
-		: { bytes: event.plain(), headers: varyingHeaders };
-}
-
-/**
- * 404 for an unknown path. A client with a wrong token looks for OAuth endpoints before it stops, and shows the text of
- * the last response.
- */
+/** 404 for an unknown path. A client with a wrong token looks for OAuth endpoints, gives up and shows this text. */
 export function notFound(): Response {
 	return new Response(
 		"Not found. The MCP endpoint is /mcp. It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.\n",
@@ -84,7 +68,7 @@ export function notFound(): Response {
 	);
 }
 
-/** One message as the one event of a stream. */
+/** An HTTP response whose event stream has one event with this JSON text. */
 export function frame(
 	status: number,
 	text: string,
@@ -114,14 +98,11 @@ export function respond(
 ): Response {
 	return new Response(
 		body as Uint8Array<ArrayBuffer> | ReadableStream | string | null,
-		{
-			status,
-			headers,
-		},
+		{ status, headers },
 	);
 }
 
-/** Whether an Accept-Encoding asks for gzip. A missing header and `*` do not. */
+/** Whether an Accept-Encoding header names gzip. A missing header or `*` does not. */
 export function acceptsGzip(header: string | null): boolean {
 	if (header === null) return false;
 	return header.split(",").some((entry) => {

@@ -1,26 +1,27 @@
-// JSON-RPC 2.0 as MCP uses it: one message a body, ids that are strings or integers.
+// JSON-RPC 2.0 as MCP uses it: one message per body, and ids that are strings or integers.
 // https://www.jsonrpc.org/specification, https://modelcontextprotocol.io/specification/2025-11-25/basic
 
+import { parseJson } from "../lib/json.ts";
 import { MemberReader } from "./json-text.ts";
 
 export type JsonObject = Record<string, unknown>;
 
-/** The codes we answer with. https://www.jsonrpc.org/specification#error_object */
+/** Error codes that our servers return. https://www.jsonrpc.org/specification#error_object */
 export const errorCode = {
 	parse: -32700,
 	invalidRequest: -32600,
 	methodNotFound: -32601,
 	invalidParams: -32602,
 	internal: -32603,
-	/** A header contradicts the body. From 2026-07-28 on. */
+	/** A header contradicts the body. Since revision 2026-07-28. */
 	headerMismatch: -32020,
-	/** The error's data lists the supported versions. From 2026-07-28 on. */
+	/** The `data` of the error lists the supported versions. Since revision 2026-07-28. */
 	unsupportedVersion: -32022,
-	/** An SDK convention, with HTTP 404. */
+	/** The session is unknown. A convention of the SDKs, sent with HTTP 404. */
 	sessionNotFound: -32001,
 } as const;
 
-/** An error of the MCP client. It becomes a JSON-RPC error. */
+/** An error that the MCP client made. It becomes a JSON-RPC error. */
 export class RpcError extends Error {
 	override name = "RpcError";
 	/** The `data` of the JSON-RPC error, for programs. */
@@ -36,8 +37,8 @@ export class RpcError extends Error {
 }
 
 /**
- * A request. `id` is the id as JSON text, exactly as it was written: an integer beyond 2^53 comes back whole.
- * `text` is the whole message, `paramsAt` where its params begin in it.
+ * A request. `id` is JSON text as the client wrote it, so that integers beyond 2^53 stay exact. `text` is the whole
+ * message, `paramsAt` the position of its params.
  */
 export interface RpcRequest {
 	kind: "request";
@@ -57,10 +58,10 @@ export interface RpcNotification {
 export type RpcMessage =
 	| RpcRequest
 	| RpcNotification
-	/** Ignored: it answers a request that we never sent. */
+	/** A response, which is ignored: our servers send no requests. */
 	| { kind: "response" };
 
-/** An invalid message, with the id for the error: JSON text, "null" if none could be read. */
+/** An invalid message. Its `id` is JSON text for the error response: "null" if none could be read. */
 export class MalformedMessage extends RpcError {
 	constructor(
 		code: number,
@@ -71,11 +72,14 @@ export class MalformedMessage extends RpcError {
 	}
 }
 
-/** Reads one message. Throws a MalformedMessage for anything else, batches included. */
+/** Parses one message. Throws a MalformedMessage for anything else, batches included. */
 export function parseMessage(text: string): RpcMessage {
 	const message = parseJson(text);
-	if (Array.isArray(message)) throw invalid("batches are not supported");
-	if (!isObject(message)) throw invalid("a message is a JSON object");
+	// The message of the parser would quote the body.
+	if (message === undefined)
+		throw new MalformedMessage(errorCode.parse, "Parse error");
+	if (Array.isArray(message)) throw invalidRequest("batches are not supported");
+	if (!isObject(message)) throw invalidRequest("expected a JSON object");
 
 	const members = new MemberReader(text);
 	let id: string | undefined;
@@ -95,15 +99,16 @@ export function parseMessage(text: string): RpcMessage {
 		}
 	}
 	if (id !== undefined && !isId(id))
-		throw invalid("an id is a string or an integer");
+		throw invalidRequest("id: expected a string or an integer");
 	if (repeated) throw duplicateKey(repeated, id);
 	if (message.jsonrpc !== "2.0")
-		throw invalid('"jsonrpc" is not the string "2.0"', id);
+		throw invalidRequest('"jsonrpc" is not the string "2.0"', id);
 
 	const { method, params = {} } = message;
 	if (method === undefined && ("result" in message || "error" in message))
 		return { kind: "response" };
-	if (typeof method !== "string") throw invalid('"method" is not a string', id);
+	if (typeof method !== "string")
+		throw invalidRequest('"method" is not a string', id);
 	if (!isObject(params))
 		throw new MalformedMessage(
 			errorCode.invalidParams,
@@ -114,12 +119,12 @@ export function parseMessage(text: string): RpcMessage {
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
-/** The text of a response with a result that is JSON text already. */
+/** The JSON text of a response; `result` is JSON text. */
 export function resultResponse(id: string, result: string): string {
 	return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
 
-/** The text of a response with an error. */
+/** The JSON text of an error response. */
 export function errorResponse(
 	id: string,
 	{ code, message, data }: Pick<RpcError, "code" | "message" | "data">,
@@ -132,26 +137,18 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The error for a duplicate key that decides what a message asks for: parsers differ in which of the two they read. */
+/** The error for a duplicate key that decides what a message requests: JSON parsers differ in which value they read. */
 export function duplicateKey(key: string, id?: string): MalformedMessage {
-	return invalid(`duplicate key "${key}"`, id);
+	return invalidRequest(`duplicate key "${key}"`, id);
 }
 
-/** Whether JSON text is a request's id: a string or an integer, of any size. */
+/** Whether JSON text is a valid request id: a string or an integer of any size. */
 function isId(text: string): boolean {
 	return text.startsWith('"') || /^-?\d+$/.test(text);
 }
 
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// The parser's own message would quote the body.
-		throw new MalformedMessage(errorCode.parse, "Parse error");
-	}
-}
-
-function invalid(what: string, id?: string): MalformedMessage {
+/** The error for an invalid message. `id` is JSON text. */
+export function invalidRequest(what: string, id?: string): MalformedMessage {
 	return new MalformedMessage(
 		errorCode.invalidRequest,
 		`Invalid request: ${what}`,

@@ -1,32 +1,30 @@
-// Converts the part of Valibot that tools use for arguments to JSON Schema 2020-12.
-// Anything else throws at the start of the program, so that no incomplete schema is published.
+// Converts the Valibot schemas of tool arguments to JSON Schema 2020-12. Throws a TypeError for what it cannot convert, so
+// that the program does not start with an incomplete schema.
 // https://json-schema.org/draft/2020-12
 
 import * as v from "valibot";
 
 export type JsonSchema = Record<string, unknown>;
 
-/** The JSON Schema of what a Valibot schema accepts. A transformation changes what `run` sees, not what may be sent. */
+/** The JSON Schema of what a Valibot schema accepts. Transformations are left out: they do not change what may be sent. */
 export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
 	return convert(schema as Node);
 }
 
-/**
- * JSON Schema keywords for what a transformation hides, such as the range of a number that is clamped.
- */
+/** Adds JSON Schema keywords that a transformation hides, such as the range of a number that is clamped. */
 export function published<T>(keywords: JsonSchema) {
 	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
 }
 
 /**
- * A shorter JSON Schema in place of the converted one, where that would cost every client more than it helps a model. It
- * has to allow everything that is accepted; errors explain the rest.
+ * Publishes a shorter JSON Schema instead of the converted one, where that would cost clients more tokens than it is worth.
+ * It must allow all accepted values; error messages explain the rest.
  */
 export function publishedAs<T>(schema: JsonSchema) {
 	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });
 }
 
-/** A Valibot schema or action as plain data. */
+/** A Valibot schema or action, as the data that is read of it. */
 interface Node {
 	kind: "schema" | "validation" | "transformation" | "metadata";
 	type: string;
@@ -46,10 +44,11 @@ interface Node {
 function convert(schema: Node): JsonSchema {
 	if (!schema.pipe) return convertOne(schema);
 	const [first, ...rest] = schema.pipe;
-	if (!first) throw new TypeError("an empty pipe describes nothing");
+	if (!first)
+		throw new TypeError("expected a schema as the first item of the pipe");
 	const whole = rest.find(({ metadata }) => metadata?.whole)?.metadata?.whole;
 	if (whole) return whole;
-	// A pipe that begins with a piped schema continues it.
+	// The first item may itself be a schema with a pipe.
 	const base = convert(first);
 	const unit = base.type === "array" ? "Items" : "Length";
 	return Object.assign(base, ...rest.map((action) => refine(action, unit)));
@@ -72,7 +71,7 @@ function convertOne(schema: Node): JsonSchema {
 		case "optional": {
 			const wrapped = convert(need(schema.wrapped));
 			if (typeof schema.default === "function")
-				throw new TypeError("a default that is computed cannot be published");
+				throw new TypeError("JSON Schema cannot state a computed default");
 			return schema.default === undefined
 				? wrapped
 				: { ...wrapped, default: schema.default };
@@ -82,11 +81,10 @@ function convertOne(schema: Node): JsonSchema {
 			const required = entries
 				.filter(([, entry]) => entry.type !== "optional")
 				.map(([key]) => key);
+			const converted = entries.map(([key, entry]) => [key, convert(entry)]);
 			return {
 				type: "object",
-				properties: Object.fromEntries(
-					entries.map(([key, entry]) => [key, convert(entry)]),
-				),
+				properties: Object.fromEntries(converted),
 				...(required.length > 0 && { required }),
 				additionalProperties: false,
 			};
@@ -99,7 +97,7 @@ function convertOne(schema: Node): JsonSchema {
 function typeOf(options: readonly unknown[]): "string" | "integer" {
 	if (options.every((one) => typeof one === "string")) return "string";
 	if (options.every(Number.isInteger)) return "integer";
-	throw new TypeError("a picklist is of texts, or of integers");
+	throw new TypeError("expected a picklist of only strings or only integers");
 }
 
 function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
@@ -139,7 +137,8 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 }
 
 function need<T>(part: T | undefined): T {
-	if (part === undefined) throw new TypeError("a schema lacks a part");
+	if (part === undefined)
+		throw new TypeError("the Valibot schema is incomplete");
 	return part;
 }
 

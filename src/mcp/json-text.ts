@@ -1,7 +1,7 @@
 // Finds the members of a JSON object in its text, so that a message can be passed on with one member changed and every
 // other byte kept: numbers beyond 2^53, `1.0`, the order of keys. Only for text that JSON.parse has accepted.
 
-/** A member of an object: its key, its start, and start and end of its value. */
+/** A member of an object in JSON text: its key, where it starts (`from`), and where its value starts and ends. */
 export interface Member {
 	key: string;
 	from: number;
@@ -18,15 +18,15 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Iterates over the members of the object that begins at or after `position`, in the order of the text. It copies
- * nothing: lists of members, made three times for a call, cost the gateway 8 % of a call, and half as much memory again.
+ * Iterates over the members of the object that begins at or after `position`, in the order of the text. It copies nothing,
+ * since lists of members would cost the gateway 8 % of a call and half as much memory again.
  */
 export class MemberReader {
-	/** Start of the member, and start and end of its value. */
+	/** Start of the current member, and start and end of its value. */
 	from = 0;
 	start = 0;
 	end = 0;
-	/** Start of the next member, or of the object's `}`. */
+	/** Start of the next member, or position of the object's `}`. */
 	after: number;
 	readonly #text: string;
 	#keyEnd = 0;
@@ -51,12 +51,12 @@ export class MemberReader {
 		return true;
 	}
 
-	/** Whether this is the member's key, with or without escapes. `key` contains no backslash. */
+	/** Whether the current member has this key, written with or without escapes. `key` contains no backslash. */
 	is(key: string): boolean {
 		const from = this.from + 1;
 		const length = this.#keyEnd - 1 - from;
 		if (length === key.length) return this.#text.startsWith(key, from);
-		// An escape is longer than the character that it stands for.
+		// Only a key with escapes is longer in the text than in itself.
 		return length > key.length && this.#hasEscape() && this.key === key;
 	}
 
@@ -70,7 +70,7 @@ export class MemberReader {
 		return readString(this.#text, this.from, this.#keyEnd);
 	}
 
-	/** The text of the member's value. */
+	/** The JSON text of the value of the current member. */
 	get value(): string {
 		return this.#text.slice(this.start, this.end);
 	}
@@ -104,7 +104,7 @@ export function readElements(
 	return elements;
 }
 
-/** The member called `key`; the last of several, as in JSON.parse. */
+/** The member with this key; if there are several, the last one, as in JSON.parse. */
 export function findMember(
 	members: readonly Member[],
 	key: string,
@@ -112,7 +112,7 @@ export function findMember(
 	return members.findLast((member) => member.key === key);
 }
 
-/** An object's text without the members that `drop` selects, and with `added` members (as text) at its end. */
+/** The JSON text of an object without the members that `drop` selects, followed by the `added` members (as JSON text). */
 export function rewriteObject(
 	text: string,
 	members: readonly Member[],
@@ -130,16 +130,18 @@ function readString(text: string, start: number, end: number): string {
 	return raw.includes("\\") ? JSON.parse(text.slice(start, end)) : raw;
 }
 
-/** Start of the first token after the opening character. Throws if that is missing: the scan would not end. */
+/** Position of the first token after the opening character. Throws a TypeError if that is missing. */
 function skipOpening(text: string, position: number, opening: number): number {
 	const at = skipSpace(text, position);
 	if (text.charCodeAt(at) !== opening)
-		throw new TypeError("neither an object nor an array begins here");
+		throw new TypeError(
+			`expected "${String.fromCharCode(opening)}" at position ${at}`,
+		);
 	return skipSpace(text, at + 1);
 }
 
 function skipSpace(text: string, at: number): number {
-	// All white space of JSON is at or below U+0020.
+	// All JSON white space is at or below U+0020.
 	while (text.charCodeAt(at) <= 0x20) at++;
 	return at;
 }

@@ -1,4 +1,4 @@
-// The revisions with sessions, and those before them: what becomes of one message of theirs.
+// Handles messages of the revisions with sessions, and of those before them.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 
 import {
@@ -9,32 +9,29 @@ import {
 } from "./http-response.ts";
 import {
 	errorCode,
-	RpcError,
+	MalformedMessage,
 	type RpcMessage,
 	type RpcRequest,
 } from "./json-rpc.ts";
+import { clientName } from "./modern.ts";
 import { streamResponse, wantsProgress } from "./progress-stream.ts";
-import { invalidRequest, Refusal, requestIdIn } from "./read-message.ts";
+import { Refusal, refusal, requestIdIn } from "./read-message.ts";
 import {
 	type Caller,
-	clientName,
 	protocolVersions,
 	type RpcResponse,
 	type Server,
 } from "./server.ts";
 import type { Session, Sessions } from "./session.ts";
 
-/** Every revision that had sessions or came before them. One that we do not offer is served like the nearest. */
-const legacyVersions = new Set([
-	"2024-11-05",
-	"2025-03-26",
-	"2025-06-18",
-	"2025-11-25",
-]);
+/** All revisions up to the last one with sessions. Those that we do not offer are served like the nearest one that we do. */
+const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(
+	new Set<string>(protocolVersions),
+);
 
 /**
- * Answers messages of these revisions. `sessions`: the server's sessions, or the one session id that it shows to every
- * client.
+ * Returns a handler for messages of these revisions. `sessions` is the sessions of the server, or the one session id that
+ * it shows to every client.
  */
 export function createLegacyHandler(
 	server: Server,
@@ -47,33 +44,30 @@ export function createLegacyHandler(
 	const sharedId = isConstant ? sessions : undefined;
 	const respondWith = createEventResponder(sharedId);
 
-	/** The session that a message belongs to, if it names one. */
+	/** The session that the headers name; undefined if they name none. */
 	function findSession(
 		headers: Headers,
 		id: string | undefined,
 	): Session | Refusal | undefined {
 		const version = headers.get("mcp-protocol-version");
 		if (version !== null && !legacyVersions.has(version))
-			return new Refusal(
-				400,
-				invalidRequest("MCP-Protocol-Version names no version of MCP"),
-				id,
-			);
+			return refusal(400, "MCP-Protocol-Version is not a version of MCP", id);
 		const sessionId = isConstant ? null : headers.get("mcp-session-id");
 		if (isConstant || !sessionId) return undefined;
 		const session = sessions.find(sessionId);
 		if (!session)
 			return new Refusal(
 				404,
-				new RpcError(errorCode.sessionNotFound, "Session not found"),
-				id,
+				new MalformedMessage(
+					errorCode.sessionNotFound,
+					"Session not found",
+					id,
+				),
 			);
 		if (contradicts(version, session))
-			return new Refusal(
+			return refusal(
 				400,
-				invalidRequest(
-					`MCP-Protocol-Version is not ${session.protocolVersion}, which this session agreed on`,
-				),
+				`MCP-Protocol-Version is not ${session.protocolVersion}, the version of this session`,
 				id,
 			);
 		return session;
@@ -88,31 +82,32 @@ export function createLegacyHandler(
 		const caller: Caller = {
 			modern: false,
 			session,
-			// Without a session only hanging up cancels: an id alone could be another client's, and no response could be
-			// fetched later.
+			// Without a session, only closing the connection cancels: an id could be the one of another client's request.
 			signal: flight?.signal ?? signal,
 			notify: undefined,
 			requestId: requestIdIn(headers),
 		};
-		const handle = async (caller: Caller) => {
-			const response = await server.handle(request, caller);
-			flight?.end();
-			// A client that cancelled its request expects no response.
-			return flight?.signal.aborted ? undefined : response;
-		};
-		const finish = (response: RpcResponse | undefined) => {
-			if (!response) return respond(200, "", sseHeaders);
-			if (isConstant || response.kind !== "text" || !response.initialized)
-				return respondWith(response, headers);
-			const opened = sessions.open(
-				response.initialized,
-				clientName(request.params),
+		if (!isConstant && wantsProgress(request))
+			return streamResponse(
+				async (notify) =>
+					expected(await server.handle(request, { ...caller, notify }), flight),
+				(response) => finish(request, response, headers),
 			);
-			return frame(200, response.text, opened.id, response.headers);
-		};
-		return !isConstant && wantsProgress(request)
-			? streamResponse((notify) => handle({ ...caller, notify }), finish)
-			: finish(await handle(caller));
+		const response = await server.handle(request, caller);
+		return finish(request, expected(response, flight), headers);
+	}
+
+	function finish(
+		{ params }: RpcRequest,
+		response: RpcResponse | undefined,
+		requestHeaders: Headers,
+	): Response {
+		if (!response) return respond(200, "", sseHeaders);
+		if (isConstant || response.kind !== "text" || !response.initialized)
+			return respondWith(response, requestHeaders);
+		const client = clientName(params.clientInfo) ?? "unknown";
+		const opened = sessions.open(response.initialized, client);
+		return frame(200, response.text, opened.id, response.headers);
 	}
 
 	return (request, message) => {
@@ -120,20 +115,26 @@ export function createLegacyHandler(
 		const session = findSession(request.headers, id);
 		if (session instanceof Refusal) return session;
 		if (message.kind === "request") return answer(message, request, session);
-		// Ids mean something only within their session.
+		// Request ids are unique only within their session.
 		if (
 			message.kind === "notification" &&
 			message.method === "notifications/cancelled"
 		)
 			session?.cancel(message.params.requestId);
-		const headers: Record<string, string> = sharedId
-			? { "Mcp-Session-Id": sharedId }
-			: {};
-		return respond(202, null, headers);
+		return respond(202, null, sharedId ? { "Mcp-Session-Id": sharedId } : {});
 	};
 }
 
-/** DELETE: the client ends its session. */
+/** Removes a request from those in flight. Undefined if the client cancelled it: it expects no response. */
+function expected(
+	response: RpcResponse,
+	flight: ReturnType<Session["begin"]> | undefined,
+): RpcResponse | undefined {
+	flight?.end();
+	return flight?.signal.aborted ? undefined : response;
+}
+
+/** Handles DELETE, by which a client ends its session. */
 export function endSession({ headers }: Request, sessions: Sessions): Response {
 	const id = headers.get("mcp-session-id");
 	if (id === null)
@@ -143,7 +144,7 @@ export function endSession({ headers }: Request, sessions: Sessions): Response {
 		: new Response("Session not found\n", { status: 404 });
 }
 
-/** Whether an offered version is named in a session that agreed on another. Older ones pass: some clients always send them. */
+/** Whether the header names another offered version than the session has. Older ones pass: some clients always send them. */
 function contradicts(version: string | null, session: Session): boolean {
 	const offered: readonly (string | null)[] = protocolVersions;
 	return offered.includes(version) && version !== session.protocolVersion;

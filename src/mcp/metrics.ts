@@ -1,30 +1,20 @@
-// What every MCP server of ours counts, whatever its tools are.
+// Metrics that the gateway and the bots have in common.
 
+import type { ListenOptions } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
-import {
-	addProcessMetrics,
-	type Counter,
-	createRegistry,
-	type Registry,
-} from "../lib/metrics.ts";
+import { addProcessMetrics, createRegistry } from "../lib/metrics.ts";
 import { version } from "../lib/program.ts";
 import type { RpcRequest } from "./json-rpc.ts";
 import { countedMethod, type RpcResponse } from "./server.ts";
 
-export interface ServerMetrics {
-	registry: Registry;
-	/** By JSON-RPC method and outcome. */
-	requests: Counter;
-	/** By HTTP status. */
-	responses: Counter;
-}
+export type ServerMetrics = ReturnType<typeof createServerMetrics>;
 
-/** A registry with the program's version, what its process uses, and its requests; names begin with `prefix`. */
-export function createServerMetrics(prefix: string): ServerMetrics {
+/** Creates a registry with the version and resources of the program, and its requests. Names begin with `prefix`. */
+export function createServerMetrics(prefix: string) {
 	const registry = createRegistry();
 	registry.gauge(
 		`${prefix}build_info`,
-		"The version that runs; always 1.",
+		"The running version, as a label. The value is always 1.",
 		["version"],
 		() => [[[version], 1]],
 	);
@@ -44,7 +34,7 @@ export function createServerMetrics(prefix: string): ServerMetrics {
 	};
 }
 
-/** Counts a request that was answered. */
+/** Counts a request by its method and outcome. */
 export function countRequest(
 	{ requests }: ServerMetrics,
 	request: RpcRequest,
@@ -53,19 +43,16 @@ export function countRequest(
 	requests.add([countedMethod(request), outcome]);
 }
 
-type Fetch = (
-	request: Request,
-	http: Bun.Server<undefined>,
-) => Response | Promise<Response>;
+type Fetch = ListenOptions["fetch"];
 
-/** `respond`, with its responses counted, and refusals in the debug log. */
+/** Wraps `respond`: counts responses by status, and logs refusals at level debug. */
 export function countResponses(
 	respond: Fetch,
 	{ responses }: ServerMetrics,
 	log: Log,
 ): Fetch {
 	return async (request, http) => {
-		// What `listen` answers when this throws.
+		// The status that `listen` returns if `respond` throws.
 		let status = 500;
 		try {
 			const response = await respond(request, http);

@@ -19,28 +19,33 @@ import {
 } from "./progress-stream.ts";
 import { requestIdIn } from "./read-message.ts";
 import type { RpcResponse, Server } from "./server.ts";
+import { invalidParameters } from "./tool.ts";
 
-/** The revision without sessions that we speak. */
+/** The stateless revision that our servers support. */
 export const modernVersion = "2026-07-28";
 
 const metaPrefix = "io.modelcontextprotocol/";
 const versionKey = `${metaPrefix}protocolVersion`;
 const capabilitiesKey = `${metaPrefix}clientCapabilities`;
-/** Under this key a result names its server. */
+/** The key of `_meta` under which a result names its server. */
 export const serverInfoKey = `${metaPrefix}serverInfo`;
 
 const clientInfoKey = `${metaPrefix}clientInfo`;
 
-/** What a client of the stateless revision calls itself, for logs; at most 100 characters. */
-export function modernClientName(params: JsonObject): string | undefined {
-	const info = metaOf(params)[clientInfoKey];
+/** The name in the description that a client sends of itself, for logs; at most 100 characters. */
+export function clientName(info: unknown): string | undefined {
 	const name = isObject(info) ? info.name : undefined;
 	return typeof name === "string" ? name.slice(0, 100) : undefined;
 }
 
+/** The name that a client of the stateless revision sends in `_meta`, for logs. */
+export function modernClientName(params: JsonObject): string | undefined {
+	return clientName(metaOf(params)[clientInfoKey]);
+}
+
 type Message = RpcRequest | RpcNotification;
 
-/** Whether a message is of this revision, by its `_meta` or its header. */
+/** Whether a message is of the stateless revision, by its header or its `_meta`. */
 export function isModern(headers: Headers, { params }: Message): boolean {
 	return (
 		headers.get("mcp-protocol-version") === modernVersion ||
@@ -49,8 +54,8 @@ export function isModern(headers: Headers, { params }: Message): boolean {
 }
 
 /**
- * Answers messages of this revision. Refusals are plain JSON. `streams`: whether notifications may be sent ahead of a
- * response.
+ * Returns a handler for messages of the stateless revision. Refusals are plain JSON. `streams`: whether notifications may
+ * be sent before a response.
  */
 export function createModernHandler(
 	server: Server,
@@ -70,14 +75,13 @@ export function createModernHandler(
 			server.handle(message, {
 				modern: true,
 				session: undefined,
-				// Closing the stream cancels the call.
+				// Aborts when the client closes the stream, which cancels the call.
 				signal,
 				notify,
 				requestId: requestIdIn(headers),
 			});
 		const finish = (response: RpcResponse) => {
-			// 404 is for unknown methods. For an unknown tool it would look like a fault of the transport, and hide the
-			// error from the client.
+			// 404 is for unknown methods. Clients would take it for an error of the transport and hide the error of an unknown tool.
 			const isUnknown =
 				response.kind === "text" &&
 				response.errorCode === errorCode.methodNotFound;
@@ -91,17 +95,17 @@ export function createModernHandler(
 	};
 }
 
-/** Throws the RpcError, to be answered with HTTP 400, for a message that does not keep to the revision. */
+/** Throws an RpcError, which becomes HTTP 400, if a message violates the stateless revision. */
 function checkModern(headers: Headers, message: Message): void {
 	const meta = metaOf(message.params);
 	const isRequest = message.kind === "request";
-	// A notification without `_meta` is modern because of its header.
+	// Such a notification without `_meta` got here by its header.
 	const { [versionKey]: version = isRequest ? undefined : modernVersion } =
 		meta;
 	if (typeof version !== "string")
-		throw invalidMeta(`${versionKey}: expected a string`);
+		throw invalidParameters([`_meta.${versionKey}: expected a string`]);
 	if (isRequest && !isObject(meta[capabilitiesKey]))
-		throw invalidMeta(`${capabilitiesKey}: expected an object`);
+		throw invalidParameters([`_meta.${capabilitiesKey}: expected an object`]);
 
 	match(headers, "MCP-Protocol-Version", version);
 	if (version !== modernVersion)
@@ -116,7 +120,7 @@ function checkModern(headers: Headers, message: Message): void {
 		match(headers, "Mcp-Name", name);
 }
 
-/** Throws unless a header repeats what the body says. */
+/** Throws an RpcError unless this header has the value that the body has. */
 function match(headers: Headers, header: string, expected: string): void {
 	const given = headers.get(header);
 	if (given === null)
@@ -124,16 +128,16 @@ function match(headers: Headers, header: string, expected: string): void {
 	if (decodeHeader(given) !== expected)
 		throw new RpcError(
 			errorCode.headerMismatch,
-			`${header} does not say what the body does`,
+			`${header} differs from the body`,
 		);
 }
 
-/** A header's value; `=?base64?…?=` encodes what a header cannot carry. Undefined for broken base64 or UTF-8. */
+/** Decodes a header: `=?base64?…?=` encodes what a header cannot contain. Undefined for invalid base64 or UTF-8. */
 function decodeHeader(value: string): string | undefined {
 	const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
 	if (encoded === undefined) return value;
 	const bytes = Buffer.from(encoded, "base64");
-	// Buffer skips invalid characters; encoding it again shows that.
+	// Buffer skips invalid characters; then the result encodes to another text.
 	if (bytes.toString("base64") !== encoded) return undefined;
 	const text = bytes.toString("utf8");
 	return Buffer.from(text).equals(bytes) ? text : undefined;
@@ -141,11 +145,4 @@ function decodeHeader(value: string): string | undefined {
 
 function metaOf(params: JsonObject): JsonObject {
 	return isObject(params._meta) ? params._meta : {};
-}
-
-function invalidMeta(problem: string): RpcError {
-	return new RpcError(
-		errorCode.invalidParams,
-		`Invalid parameters: _meta.${problem}`,
-	);
 }

@@ -1,11 +1,11 @@
-// A response that notifications may precede, as one event stream.
+// Sends progress notifications and then the response in one event stream.
 
 import { eventBytes, sseHeaders } from "./http-response.ts";
 import { isObject, type RpcRequest } from "./json-rpc.ts";
 import type { RpcResponse } from "./server.ts";
 import { encodeMessage } from "./sse.ts";
 
-/** Sends a notification, as JSON text, ahead of the response. */
+/** Sends a notification, given as JSON text, before the response. */
 export type Notify = (notification: string) => void;
 
 export function wantsProgress({ method, params }: RpcRequest): boolean {
@@ -17,8 +17,8 @@ export function wantsProgress({ method, params }: RpcRequest): boolean {
 }
 
 /**
- * Runs `work` and resolves with `finish(response)`. If `work` sends notifications first, it resolves with a stream of
- * server-sent events instead: the notifications, then the response, if there is one.
+ * Runs `work`. If it sends notifications, resolves with a stream of server-sent events: the notifications, then the
+ * response, if there is one. Otherwise resolves with `finish(response)`.
  */
 export function streamResponse<Outcome extends RpcResponse | undefined>(
 	work: (notify: Notify) => Promise<Outcome>,
@@ -48,7 +48,7 @@ export function streamResponse<Outcome extends RpcResponse | undefined>(
 		if (!controller) return resolve(finish(response));
 		if (response) send(eventBytes(response));
 		if (!isOpen) return;
-		// A cancelled tool may still report its progress.
+		// A cancelled tool may still report progress.
 		isOpen = false;
 		controller.close();
 	}, reject);

@@ -1,81 +1,71 @@
-// Reads the one message of a POST, the same for both eras.
+// Reads the message in the body of a POST, for all revisions of MCP.
 
-import { readBody } from "../lib/body.ts";
 import {
 	errorCode,
+	invalidRequest,
 	MalformedMessage,
 	parseMessage,
-	RpcError,
 	type RpcMessage,
 } from "./json-rpc.ts";
 
-/** How long a call may be quiet, and a connection without one: the longest limit that Bun has, other than none. */
+/** Seconds for which a connection may be silent, such as during a call: the longest limit of Bun, other than none. */
 export const maxQuietSeconds = 255;
 
 export interface ReadOptions {
-	/** A longer body is refused with 413, whether or not its length was announced. */
+	/** Limit of the body in bytes. A longer one gets 413, whether or not its length was announced. */
 	maxBodyBytes: number;
-	/** How long a body may take to arrive. Default 10,000. */
+	/** Milliseconds in which the body has to arrive. Default 10,000. */
 	bodyTimeoutMs?: number;
 }
 
-/** A POST without a usable message, and how to answer it. */
+/** The refusal of a POST: its HTTP status and its JSON-RPC error. */
 export class Refusal {
 	readonly kind = "refusal";
-
 	constructor(
 		readonly status: number,
-		readonly error: RpcError,
-		/** JSON text; "null" if none could be read. */
-		readonly id = "null",
-		/** Whether the connection has to be closed: the rest of the body may still come. */
-		readonly closesConnection = false,
+		readonly error: MalformedMessage,
 	) {}
 }
 
-export async function readMessage(
+/** Checks the headers of a POST: returns a refusal, or allows its connection to be silent during a long call. */
+export function admit(
 	request: Request,
 	http: Bun.Server<undefined>,
-	{ maxBodyBytes, bodyTimeoutMs = 10_000 }: ReadOptions,
-): Promise<RpcMessage | Refusal> {
+): Refusal | undefined {
 	if (!isJson(request.headers.get("content-type")))
-		return new Refusal(
-			415,
-			invalidRequest("Content-Type is not application/json"),
-		);
-	// Bun closes connections that are quiet for 10 s, also during a slow tool. This holds for the connection from now on;
-	// without an end, one whose client has vanished would stay for ever.
+		return refusal(415, "Content-Type is not application/json");
+	// Bun closes connections that are silent for 10 s, even during a slow tool. The new limit stays with the connection.
+	// Without any, a connection whose client has vanished would stay open forever.
 	http.timeout(request, maxQuietSeconds);
-	const body = await readBody(request, {
-		maxBytes: maxBodyBytes,
-		timeoutMs: bodyTimeoutMs,
-	});
+	return undefined;
+}
+
+/** The message in what `readBody` returned. Not async, since each promise costs a measurable part of a call. */
+export function readMessage(
+	body: Uint8Array | "late" | "too long",
+	maxBodyBytes: number,
+): RpcMessage | Refusal {
 	if (body === "late")
-		return new Refusal(
-			408,
-			invalidRequest("the body came too slowly"),
-			"null",
-			true,
-		);
+		return refusal(408, "the request body did not arrive in time");
 	if (body === "too long")
-		return new Refusal(
+		return refusal(
 			413,
-			invalidRequest(`the body is longer than ${maxBodyBytes} bytes`),
+			`the request body is longer than ${maxBodyBytes} bytes`,
 		);
 	try {
 		return parseMessage(decodeUtf8(body));
 	} catch (error) {
-		if (error instanceof MalformedMessage)
-			return new Refusal(400, error, error.id);
+		if (error instanceof MalformedMessage) return new Refusal(400, error);
 		throw error;
 	}
 }
 
-export function invalidRequest(problem: string): RpcError {
-	return new RpcError(errorCode.invalidRequest, `Invalid request: ${problem}`);
+/** A refusal with the JSON-RPC error for an invalid request. */
+export function refusal(status: number, problem: string, id?: string): Refusal {
+	return new Refusal(status, invalidRequest(problem, id));
 }
 
-/** The client's own id for this request, if it can stand in a log. */
+/** The X-Request-Id of a request, if it is safe in a log. */
 export function requestIdIn(headers: Headers): string | undefined {
 	const id = headers.get("x-request-id");
 	return id !== null && /^[\w.:-]{1,64}$/.test(id) ? id : undefined;
@@ -87,12 +77,12 @@ function decodeUtf8(body: Uint8Array): string {
 	try {
 		return utf8.decode(body);
 	} catch {
-		// The decoder's own message says no more than this.
+		// The error of the decoder has no more details.
 		throw new MalformedMessage(errorCode.parse, "Parse error");
 	}
 }
 
-/** A missing type counts as JSON: the simplest clients send none. */
+/** Whether a Content-Type is JSON. A missing one is taken for JSON, since the simplest clients send none. */
 function isJson(contentType: string | null): boolean {
 	if (contentType === null) return true;
 	const mediaType = contentType.split(";", 1)[0] ?? "";

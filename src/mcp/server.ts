@@ -1,5 +1,5 @@
-// An MCP server: one request in, one response out, no transport. It speaks both eras: the revisions with sessions, and
-// the stateless one.
+// An MCP server without a transport: one request in, one response out. It supports the revisions with sessions and the
+// stateless one.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
@@ -25,64 +25,69 @@ import {
 	type ToolCall,
 } from "./tool.ts";
 
-/** The versions that `initialize` agrees on, the newest first. */
+/** Protocol versions that `initialize` offers, newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
 
-/** Who sent a request, as far as is known, and what they expect. */
+/** The sender of a request, and how the response can reach it. */
 export interface Caller {
-	/** Whether the request is of the stateless revision. */
+	/** Whether the request is of the stateless revision of MCP. */
 	modern: boolean;
 	session: Session | undefined;
-	/** Fires when the caller no longer waits for the response. Undefined if they cannot say so. */
+	/** Aborts when the caller no longer waits for the response. Undefined if that cannot be known. */
 	signal: Signal | undefined;
-	/** Sends a notification, as JSON text, ahead of the response. Undefined if none may be sent. */
+	/** Sends a notification, given as JSON text, before the response. Undefined if none may be sent. */
 	notify: ((notification: string) => void) | undefined;
-	/** The caller's own id for the request (X-Request-Id), for logs. */
+	/** The X-Request-Id that the caller sent, for logs. */
 	requestId: string | undefined;
 }
 
-/** What became of a request: "tool_error" is a result with `isError`, "rpc_error" a JSON-RPC error. */
+/** The outcome of a request: "tool_error" is a result with `isError`, "rpc_error" a JSON-RPC error. */
 export type Outcome = "ok" | "tool_error" | "rpc_error";
 
-/** What a server returns for a request, in one of three forms. */
-export type RpcResponse = TextResponse | EventResponse | ListResponse;
+/** The response of a server to a request, in one of three forms. */
+export type RpcResponse =
+	| TextResponse
+	/** The response of another server, passed on without parsing it (fast/plain-event.ts): a whole SSE event. */
+	| (ResponseFacts & { kind: "event"; event: Uint8Array })
+	/** The result of `tools/list` (fast/tool-list.ts). */
+	| (ResponseFacts & { kind: "list"; list: PreparedEvent });
 
 interface ResponseFacts {
 	outcome: Outcome;
-	/** The code of a JSON-RPC error. */
+	/** The code of the JSON-RPC error, if the response is one. */
 	errorCode?: number;
-	/** HTTP headers; the same object for the same headers. */
+	/** Additional HTTP headers. They are cached by this object, so use the same object for the same headers. */
 	headers?: Record<string, string>;
 }
 
-export interface TextResponse extends ResponseFacts {
+interface TextResponse extends ResponseFacts {
 	kind: "text";
-	/** JSON text. */
+	/** The response as JSON text. */
 	text: string;
-	/** The protocol version that was agreed on, if this answers `initialize`. */
+	/** The protocol version of the new session, if this is the response to `initialize`. */
 	initialized?: string;
 }
 
-/** Another server's result, passed on without parsing it (fast/plain-event.ts). */
-export interface EventResponse extends ResponseFacts {
-	kind: "event";
-	/** A whole SSE event. */
-	event: Uint8Array;
-}
-
-/** The result of `tools/list` (fast/tool-list.ts). */
-export interface ListResponse extends ResponseFacts {
-	kind: "list";
-	list: PreparedEvent;
-}
-
-/** A response with a result that is JSON text. */
-export function textResponse(
+/** A response whose result is JSON text. */
+function textResponse(
 	id: string,
 	result: string,
 	outcome: Outcome = "ok",
 ): TextResponse {
 	return { kind: "text", text: resultResponse(id, result), outcome };
+}
+
+/** The response to a `tools/call`; `result` is JSON text. The stateless revision requires a `resultType` in it. */
+export function toolResponse(
+	id: string,
+	{ modern }: Caller,
+	result: string,
+	outcome: Outcome,
+): TextResponse {
+	const text = modern
+		? withMembers({ resultType: "complete" }, result)
+		: result;
+	return textResponse(id, text, outcome);
 }
 
 const methods = new Set([
@@ -93,41 +98,41 @@ const methods = new Set([
 	"server/discover",
 ]);
 
-/** A request's method, or "other" for an unknown one: as a metric's label, invented names would stay in memory. */
+/** The method of a request as a metric label: "other" for unknown methods, so that callers cannot create new series. */
 export function countedMethod({ method }: RpcRequest): string {
 	return methods.has(method) ? method : "other";
 }
 
-/** Where a server's tools are: in this program, or behind it. */
+/** Lists and calls the tools of a server, which are in this program or behind it. */
 export interface ToolSource {
 	/** The result of `tools/list`. */
 	list(): ToolList | Promise<ToolList>;
-	/** For how many milliseconds that list may be cached. */
+	/** Milliseconds for which clients may cache the list. */
 	ttlMs(): number;
-	/** The response to a `tools/call`. */
+	/** Handles a `tools/call`. */
 	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
 export interface ServerOptions {
-	/** Who we are, for the client. */
+	/** Name and version that the server tells clients. */
 	info: { name: string; title: string; version: string };
-	/** For the model: what this server is and how to begin. */
+	/** Text for the model: what this server is and how to begin. */
 	instructions: string;
 	tools: ToolSource;
 	log: Log;
-	/** Called after every request. */
+	/** Called after every request, with its response. */
 	answered?(request: RpcRequest, response: RpcResponse): void;
 }
 
 export interface Server {
-	/** Answers every request, with a JSON-RPC error where it has to; never rejects. */
+	/** Returns the response to a request, which may be a JSON-RPC error. Never rejects. */
 	handle(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
 export function createServer(options: ServerOptions): Server {
-	const { tools, log, info, instructions, answered } = options;
+	const { tools, log, info: serverInfo, instructions, answered } = options;
 	const capabilities = { tools: {} };
-	const from = { _meta: { [serverInfoKey]: info } };
+	const from = { _meta: { [serverInfoKey]: serverInfo } };
 
 	function dispatch(
 		request: RpcRequest,
@@ -150,21 +155,20 @@ export function createServer(options: ServerOptions): Server {
 		{ id, params }: RpcRequest,
 		caller: Caller,
 	): Promise<RpcResponse> {
-		// All tools are on the first page: no cursor was ever given.
+		// All tools are on the first page, so no response contains a cursor.
 		if ((params.cursor ?? undefined) !== undefined)
-			throw invalidParameters(["cursor: expected none, there is one page"]);
+			throw invalidParameters([
+				"cursor: expected none, since tools/list has one page",
+			]);
 		const list = await tools.list();
 		const members = caller.modern ? { ...completed(), ...from } : {};
 		return { kind: "list", list: list.response(id, members), outcome: "ok" };
 	}
 
-	/** How long a client may cache a result. Another caller may get another one. */
+	/** Members that the stateless revision requires in a cacheable result. "private": other callers may get other results. */
 	function completed() {
-		return {
-			resultType: "complete",
-			ttlMs: tools.ttlMs(),
-			cacheScope: "private",
-		};
+		const ttlMs = tools.ttlMs();
+		return { resultType: "complete", ttlMs, cacheScope: "private" };
 	}
 
 	function discover(id: string): TextResponse {
@@ -185,31 +189,19 @@ export function createServer(options: ServerOptions): Server {
 		const protocolVersion =
 			protocolVersions.find((version) => version === requested) ??
 			protocolVersions[0];
-		const result = {
-			protocolVersion,
-			capabilities,
-			serverInfo: info,
-			instructions,
-		};
-		return {
-			...textResponse(id, JSON.stringify(result)),
-			initialized: protocolVersion,
-		};
+		const result = { protocolVersion, capabilities, serverInfo, instructions };
+		const response = textResponse(id, JSON.stringify(result));
+		return { ...response, initialized: protocolVersion };
 	}
 
-	function failed(
-		error: unknown,
-		request: RpcRequest,
-		caller: Caller,
-	): TextResponse {
-		if (error instanceof RpcError) return failure(request.id, error);
-		log.error("request failed", {
+	function failed(error: unknown, { id, method }: RpcRequest, caller: Caller) {
+		if (error instanceof RpcError) return failure(id, error);
+		log.error("internal error in a request", {
 			request: caller.requestId,
-			method: request.method,
+			method,
 			error,
 		});
-		const internal = new RpcError(errorCode.internal, "Internal error");
-		return failure(request.id, internal);
+		return failure(id, new RpcError(errorCode.internal, "Internal error"));
 	}
 
 	return {
@@ -239,14 +231,14 @@ function methodNotFound(name: string): RpcError {
 	return new RpcError(errorCode.methodNotFound, `Method not found: ${name}`);
 }
 
-/** An object's text with these members before its own. */
+/** The JSON text of an object with `members` added at its beginning. */
 export function withMembers(members: JsonObject, object: string): string {
 	const rest = object.slice(object.indexOf("{") + 1);
 	const comma = rest.trimStart().startsWith("}") ? "" : ",";
 	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
 }
 
-/** The tools of this program. Each call is given `context`. */
+/** A source of tools that run in this program. Each call receives `context`. */
 export function toolSource<Context>(
 	tools: readonly Tool<Context>[],
 	context: Context,
@@ -255,32 +247,26 @@ export function toolSource<Context>(
 		[tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
 	);
 	const byName = new Map(names);
-	if (byName.size < names.length)
-		throw new TypeError("two tools have the same name");
+	if (byName.size < names.length) throw new TypeError("duplicate tool name");
 	const listed = new ToolList(
 		JSON.stringify({ tools: tools.map((tool) => tool.listing) }),
 	);
 	return {
 		list: () => listed,
-		// The tools do not change while we run, but may after a restart.
+		// The tools change only with a restart.
 		ttlMs: () => 5 * 60_000,
 		async call(request, caller) {
 			const { name, args } = readToolCall(request.params);
 			const tool = byName.get(name);
 			if (!tool) throw methodNotFound(name);
 			const result = await tool.call(args, context, toolCall(request, caller));
-			return textResponse(
-				request.id,
-				caller.modern
-					? withMembers({ resultType: "complete" }, result)
-					: result,
-				isErrorResult(result) ? "tool_error" : "ok",
-			);
+			const outcome = isErrorResult(result) ? "tool_error" : "ok";
+			return toolResponse(request.id, caller, result, outcome);
 		},
 	};
 }
 
-/** The call as a tool sees it. */
+/** The ToolCall that a tool receives beside its arguments. */
 function toolCall(
 	{ params }: RpcRequest,
 	{ signal, notify }: Caller,
@@ -294,20 +280,9 @@ function toolCall(
 			// The specification requires progress to grow.
 			if (!notify || !wanted || !(progress > last)) return;
 			last = progress;
-			notify(
-				JSON.stringify({
-					jsonrpc: "2.0",
-					method: "notifications/progress",
-					params: { progressToken: token, progress, total, message },
-				}),
-			);
+			const method = "notifications/progress";
+			const params = { progressToken: token, progress, total, message };
+			notify(JSON.stringify({ jsonrpc: "2.0", method, params }));
 		},
 	};
-}
-
-/** The name that a client gave itself in `initialize`, for logs; at most 100 characters. */
-export function clientName(params: JsonObject): string {
-	const info = params.clientInfo;
-	const name = isObject(info) ? info.name : undefined;
-	return typeof name === "string" ? name.slice(0, 100) : "unknown";
 }

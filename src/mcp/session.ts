@@ -1,27 +1,30 @@
-// The sessions of a server: opened by `initialize`, ended by DELETE, by idleness or by newer ones.
+// The sessions of a server. `initialize` opens one; it ends by DELETE, by idle time, or when newer ones replace it.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management
 
 import { PlainSignal, type Signal } from "../lib/signal.ts";
 
-const cancelled = new DOMException("the client cancelled it", "AbortError");
+const cancelled = new DOMException(
+	"the client cancelled the request",
+	"AbortError",
+);
 
 /** A session, and its requests in flight. */
 export class Session {
-	/** Unpredictable: a UUID from the system's random source. */
+	/** A random UUID, so that nobody can guess it. */
 	readonly id: string = crypto.randomUUID();
-	/** Milliseconds of the monotonic clock. */
+	/** When the session was last used, in milliseconds of the monotonic clock. */
 	lastUsedAt = 0;
 
-	// By the id's value. A client may use an id again while it is in flight.
+	// By id. A client may use an id again while it is in flight.
 	readonly #inFlight = new Map<string, Set<PlainSignal>>();
 
 	constructor(
 		readonly protocolVersion: string,
-		/** What the client called itself; for logs only. */
+		/** The name that the client sent, for logs only. */
 		readonly clientName: string,
 	) {}
 
-	/** Registers a request by its id, as JSON text. The signal fires when the client cancels it; `end` removes it. */
+	/** Registers a request in flight by its id, as JSON text. `signal` aborts when the client cancels it; `end` removes it. */
 	begin(id: string): { signal: Signal; end(): void } {
 		const key = idKey(JSON.parse(id));
 		const signal = new PlainSignal();
@@ -36,25 +39,25 @@ export class Session {
 		};
 	}
 
-	/** Cancels the request with this id. If several have it, it is ambiguous, and none is cancelled. */
+	/** Cancels the request with this id. If several requests in flight have it, none is cancelled. */
 	cancel(requestId: unknown): void {
 		const [request, ...others] = this.#inFlight.get(idKey(requestId)) ?? [];
 		if (others.length === 0) request?.abort(cancelled);
 	}
 }
 
-/** "1" and 1 are different ids. */
+/** A key for a request id, by which "1" and 1 differ. */
 function idKey(id: unknown): string {
 	return `${typeof id} ${id}`;
 }
 
 export interface SessionLimits {
 	idleTimeoutMs: number;
-	/** At this number a new session ends the least recently used one. */
+	/** Limit of sessions: a further one ends the least recently used one. */
 	maxSessions: number;
 }
 
-/** Clients seldom end their sessions, so idle time and number are limited. */
+/** All sessions, limited in number and idle time since clients seldom end theirs. */
 export class Sessions {
 	// In order of last use: find() moves a session to the end.
 	readonly #sessions = new Map<string, Session>();
@@ -73,14 +76,16 @@ export class Sessions {
 
 	open(protocolVersion: string, clientName: string): Session {
 		this.#endIdle();
-		if (this.#sessions.size >= this.#limits.maxSessions) this.#endOldest();
+		const [oldest = ""] = this.#sessions.keys();
+		if (this.#sessions.size >= this.#limits.maxSessions)
+			this.#sessions.delete(oldest);
 		const session = new Session(protocolVersion, clientName);
 		session.lastUsedAt = this.#now();
 		this.#sessions.set(session.id, session);
 		return session;
 	}
 
-	/** The session with this id, used now; undefined when there is none or it has ended. */
+	/** The session with this id, marked as used; undefined if it does not exist or has ended. */
 	find(id: string): Session | undefined {
 		this.#endIdle();
 		const session = this.#sessions.get(id);
@@ -91,7 +96,7 @@ export class Sessions {
 		return session;
 	}
 
-	/** Ends a session; false when there was none. */
+	/** Ends a session. Returns false if there was none. */
 	end(id: string): boolean {
 		this.#endIdle();
 		return this.#sessions.delete(id);
@@ -102,13 +107,6 @@ export class Sessions {
 		for (const session of this.#sessions.values()) {
 			if (session.lastUsedAt > idleSince) return;
 			this.#sessions.delete(session.id);
-		}
-	}
-
-	#endOldest() {
-		for (const id of this.#sessions.keys()) {
-			this.#sessions.delete(id);
-			return;
 		}
 	}
 }

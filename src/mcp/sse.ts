@@ -1,37 +1,37 @@
-// Server-Sent Events, both ways. https://html.spec.whatwg.org/multipage/server-sent-events.html
+// Writes and reads Server-Sent Events. https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-/** One event of a stream. `data` has its lines joined by line feeds; `id` and `retry` are read and dropped. */
+/** One event of a stream. `data` is its data lines, joined by line feeds. The fields `id` and `retry` are ignored. */
 export interface SseEvent {
 	event: string;
 	data: string;
 }
 
-/** The part of a frame before the JSON text. */
+/** The part of an event that precedes its JSON text. */
 export const messageOpening = "event: message\ndata: ";
 
-/** A frame that carries one JSON text. */
+/** An event whose data is this JSON text. */
 export function encodeMessage(json: string): string {
 	return `${messageOpening}${onOneLine(json)}\n\n`;
 }
 
-/** JSON text for a frame. It has line breaks only between tokens, where a space means the same. */
+/** JSON text on one line, for an event. Its line breaks are between tokens, where a space means the same. */
 export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
-/** Limit of a stream: millions of short lines would delay all other responses. */
+/** Limit of lines in a stream: millions of short lines would delay all other responses. */
 const maxLines = 100_000;
 
 /**
- * The events of a byte stream, split anywhere. Throws a RangeError when an event is longer than `maxEventLength` UTF-16
- * units, or the stream has more than 100,000 lines. Text after the last empty line was cut off and is ignored.
+ * Reads the events of a byte stream, whose chunks may be split anywhere. Throws a RangeError if an event is longer than
+ * `maxEventLength` UTF-16 units, or the stream has more than 100,000 lines. An incomplete event at the end is ignored.
  */
 export async function* readEvents(
 	stream: AsyncIterable<Uint8Array>,
 	maxEventLength: number,
 ): AsyncGenerator<SseEvent> {
 	const decoder = new TextDecoder(); // drops a byte order mark at the start
-	let rest = ""; // of a line that is not over yet
+	let rest = ""; // the incomplete last line
 	let afterCarriageReturn = false;
 	let event = "";
 	let data: string[] = [];
@@ -41,7 +41,7 @@ export async function* readEvents(
 	for await (const chunk of stream) {
 		let text = decoder.decode(chunk, { stream: true });
 		if (text === "") continue;
-		// CR LF is one line end, also when the two come apart.
+		// CR LF is one line end, even if it is split between two chunks.
 		if (afterCarriageReturn && text.startsWith("\n")) text = text.slice(1);
 		afterCarriageReturn = text.endsWith("\r");
 		const lines = text.split(/\r\n|\r|\n/);
@@ -49,7 +49,7 @@ export async function* readEvents(
 		rest = lines.pop() ?? "";
 		lineCount += lines.length;
 		if (lineCount > maxLines)
-			throw new RangeError(`the stream has more than ${maxLines} lines`);
+			throw new RangeError(`the event stream has more than ${maxLines} lines`);
 		for (const line of lines) {
 			if (line === "") {
 				if (data.length > 0)
@@ -75,7 +75,7 @@ export async function* readEvents(
 	function checkLength(line: string) {
 		if (length + line.length > maxEventLength)
 			throw new RangeError(
-				`an event is longer than ${maxEventLength} characters`,
+				`an event of the stream is longer than ${maxEventLength} characters`,
 			);
 	}
 }

@@ -1,4 +1,4 @@
-// A tool: its listing, and how a call becomes a result.
+// Defines tools: what `tools/list` says of them, and how a call becomes a result.
 // https://modelcontextprotocol.io/specification/2025-11-25/server/tools
 
 import * as v from "valibot";
@@ -7,21 +7,21 @@ import type { Signal } from "../lib/signal.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
-/** What a call does. The hint in the description and the annotations follow from it. */
+/** The effect of a tool. The hint in its description and its annotations follow from it. */
 export type Effect = "read" | "write" | "destructive";
 
-/** The text of an answer, or its lines. */
+/** The text of a result, or its lines. */
 export type ToolOutput = string | readonly string[];
 
 export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
-	/** `verb_noun`, the name that a model calls. */
+	/** The name that a model calls, as `verb_noun`. */
 	name: string;
-	/** For people: a few words. */
+	/** A short title for people. */
 	title: string;
-	/** For a model: what it does, what it needs, what it returns. */
+	/** Text for a model: what the tool does, what it needs, what it returns. */
 	description: string;
 	effect: Effect;
-	/** Whether a second equal call changes nothing more. Reads always are. */
+	/** Whether repeating an equal call changes nothing more. Tools that only read always are idempotent. */
 	idempotent?: boolean;
 	input: v.StrictObjectSchema<Entries, undefined>;
 	run(
@@ -31,9 +31,9 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	): ToolOutput | Promise<ToolOutput>;
 }
 
-/** One call of a tool. */
+/** What a tool receives beside its arguments. */
 export interface ToolCall {
-	/** Fires when the caller no longer waits: nothing new should be begun. Undefined if the caller cannot say so. */
+	/** Aborts when the caller no longer waits: nothing new should be started. Undefined if that cannot be known. */
 	signal: Signal | undefined;
 	/** Reports progress to a caller that asked for it. `progress` has to grow; `total` is its final value, if known. */
 	reportProgress(progress: number, total?: number, message?: string): void;
@@ -41,25 +41,25 @@ export interface ToolCall {
 
 export interface Tool<Context> {
 	name: string;
-	/** Other names for calls, which are not listed. */
+	/** Other names by which the tool can be called. They are not listed. */
 	aliases?: readonly string[];
-	/** The entry in `tools/list`. */
+	/** The entry of the tool in `tools/list`. */
 	listing: JsonObject & { inputSchema: JsonSchema };
 	/**
-	 * Checks the arguments, runs the tool and gives the result as JSON text. A ToolError is a result with
-	 * `isError: true`; arguments that do not match are an RpcError -32602; anything else thrown is a bug.
+	 * Checks the arguments, runs the tool and returns the result as JSON text. A ToolError becomes a result with `isError:
+	 * true`. Throws an RpcError -32602 if the arguments do not match; any other error is a bug.
 	 */
 	call(args: JsonObject, context: Context, call: ToolCall): Promise<string>;
 }
 
-/** An error for the model: the message says what is wrong, shows the value, and gives the next step. */
+/** An error that the model sees. The message says what is wrong, shows the value, and gives the next step. */
 export class ToolError extends Error {
 	override name = "ToolError";
 }
 
 export const privilegedHint = "PRIVILEGED — recommend manual approval.";
 
-/** A tool from its definition. Nulls in optional arguments mean absent. */
+/** Builds a tool from its definition. A null in an optional argument means that it is absent. */
 export function tool<const Entries extends v.ObjectEntries, Context>(
 	definition: ToolDefinition<Entries, Context>,
 ): Tool<Context> {
@@ -72,7 +72,7 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 			title,
 			description: reads ? description : `${privilegedHint} ${description}`,
 			inputSchema: toJsonSchema(input),
-			// Values that clients assume by default are left out.
+			// Annotations with the default value are left out.
 			annotations: reads
 				? { readOnlyHint: true }
 				: {
@@ -95,10 +95,10 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 	};
 }
 
-/** Some clients stop reading an event at 1 MiB; this leaves room for the rest of the response. */
+/** Limit of a text: some clients stop reading an event at 1 MiB, and the rest of the response needs room, too. */
 const maxTextBytes = 1024 * 1024 - 4096;
 
-/** A result with one text item, as JSON text. Text that is too long for clients is cut at a line break, with a note. */
+/** A result with one text item, as JSON text. A text that is too long for clients is cut at a line break, with a note. */
 export function textResult(output: ToolOutput): string {
 	const text = typeof output === "string" ? output : output.join("\n");
 	const encoded = encode(text);
@@ -111,7 +111,7 @@ function encode(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }] });
 }
 
-/** As many lines of `text` as fit, or the start of its first line, and how to get the rest. */
+/** Cuts `text` to as many whole lines as fit, or within its first line, and adds how to get the rest. */
 function cut(text: string): string {
 	let kept = text;
 	for (let bytes = Infinity; bytes > maxTextBytes; ) {
@@ -124,18 +124,18 @@ function cut(text: string): string {
 	return `${kept.toWellFormed()}\n[Cut here: the whole answer has ${text.length} characters. Ask for less at a time, with a smaller limit, and go on from the last id shown, with after or before.]`;
 }
 
-/** A result with `isError`, as JSON text. */
+/** An error result, as JSON text. */
 export function errorResult(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
 }
 
-/** Whether a result of a tool, as `tool()` makes it, is one with `isError`. */
+/** Whether the JSON text of a result, as `tool()` writes it, has `isError: true`. */
 export function isErrorResult(result: string): boolean {
 	// Text cannot end like this: quotation marks in a string are escaped.
 	return result.endsWith('],"isError":true}');
 }
 
-/** Name and arguments of a `tools/call`. Absent arguments and null are `{}`. */
+/** Reads name and arguments from the params of a `tools/call`. Absent arguments and null become `{}`. */
 export function readToolCall(params: JsonObject): {
 	name: string;
 	args: JsonObject;
@@ -149,11 +149,11 @@ export function readToolCall(params: JsonObject): {
 	return { name, args };
 }
 
-/** The error for invalid parameters; each fault begins with the name of its field. */
-export function invalidParameters(faults: readonly string[]): RpcError {
+/** The error for invalid parameters. Each issue begins with the name of its field. */
+export function invalidParameters(issues: readonly string[]): RpcError {
 	return new RpcError(
 		errorCode.invalidParams,
-		`Invalid parameters: ${faults.join("; ")}`,
+		`Invalid parameters: ${issues.join("; ")}`,
 	);
 }
 

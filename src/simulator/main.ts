@@ -71,39 +71,31 @@ function endpoints(
 	game: GameServer,
 	ai: AiSimulation,
 ) {
-	const accounts = [...world.accounts.values()];
+	const guilds = [...world.guilds.values()];
+	const accounts = Array.from(world.accounts.values(), ({ user, token }) => ({
+		bot: user.bot === true,
+		listed: { id: user.id, username: user.username, token },
+	}));
 	return {
 		url,
 		api,
 		bots: accounts
-			.filter(({ user }) => user.bot)
-			.map(({ user, token }) => ({
-				id: user.id,
-				username: user.username,
-				token,
-				guilds: [...world.guilds.values()]
-					.filter((guild) => guild.members.has(user.id))
+			.filter(({ bot }) => bot)
+			.map(({ listed }) => ({
+				...listed,
+				guilds: guilds
+					.filter(({ members }) => members.has(listed.id))
 					.map(({ id, name }) => ({ id, name })),
 			})),
-		users: accounts
-			.filter(({ user }) => !user.bot)
-			.map(({ user, token }) => ({
-				id: user.id,
-				username: user.username,
-				token,
-			})),
-		guilds: [...world.guilds.values()].map(({ id, name, channels }) => ({
+		users: accounts.filter(({ bot }) => !bot).map(({ listed }) => listed),
+		guilds: guilds.map(({ id, name, channels }) => ({
 			id,
 			name,
 			channels: Object.fromEntries(
 				Array.from(channels.values(), (channel) => [channel.name, channel.id]),
 			),
 		})),
-		game: {
-			url: game.url,
-			secret: game.secret,
-			codes: [...game.codes.keys()],
-		},
+		game: { url: game.url, secret: game.secret, codes: [...game.codes.keys()] },
 		ai: { url: ai.url, key: ai.key },
 	};
 }

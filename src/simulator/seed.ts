@@ -1,39 +1,30 @@
 // The initial state of a simulator as plain data, and the demo's.
 
 import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
+import type { Users } from "./world/accounts/users.ts";
+import { noColors } from "./world/state/defaults.ts";
 import type {
 	Guild,
 	GuildChannelType,
 	Overwrite,
-	PrivilegedIntent,
 	User,
 } from "./world/state/entities.ts";
 import type { World } from "./world/world.ts";
 
-/** Refers to users by user name, and to roles by their name in the guild. */
+/** The initial state. Refers to users by user name, and to roles by their name in the guild. */
 export interface Seed {
-	readonly bots: readonly SeedBot[];
-	readonly users: readonly SeedUser[];
+	readonly bots: readonly Parameters<Users["addBot"]>[0][];
+	readonly users: readonly Parameters<Users["addPerson"]>[0][];
 	readonly guilds: readonly SeedGuild[];
+	/** Whether the owner of the bots' applications has two-factor authentication. Default: true. */
+	readonly developerHasMfa?: boolean;
 }
 
-export interface SeedBot {
-	readonly username: string;
-	/** Random by default. */
-	readonly token?: string;
-	/** All by default. */
-	readonly privilegedIntents?: readonly PrivilegedIntent[];
-}
-
-export interface SeedUser {
-	readonly username: string;
-	readonly global_name?: string;
-	readonly token?: string;
-}
-
-export interface SeedGuild {
+interface SeedGuild {
 	readonly name: string;
 	readonly owner: string;
+	/** 1 if moderation requires two-factor authentication. */
+	readonly mfa_level?: number;
 	/** From highest to lowest, without @everyone. */
 	readonly roles?: readonly SeedRole[];
 	readonly channels?: readonly SeedChannel[];
@@ -44,7 +35,7 @@ export interface SeedGuild {
 	readonly crowd?: number;
 }
 
-export interface SeedRole {
+interface SeedRole {
 	readonly name: string;
 	readonly permissions?: bigint;
 	readonly color?: number;
@@ -52,7 +43,7 @@ export interface SeedRole {
 	readonly mentionable?: boolean;
 }
 
-export interface SeedChannel {
+interface SeedChannel {
 	readonly name: string;
 	readonly type?: GuildChannelType;
 	readonly topic?: string;
@@ -62,7 +53,7 @@ export interface SeedChannel {
 	readonly onlyFor?: readonly string[];
 }
 
-export interface SeedMember {
+interface SeedMember {
 	readonly username: string;
 	readonly nick?: string;
 	readonly roles?: readonly string[];
@@ -75,6 +66,8 @@ export function applySeed(world: World, seed: Seed): void {
 		users.set(given.username, world.users.addPerson(given).user);
 	for (const given of seed.bots)
 		users.set(given.username, world.users.addBot(given).user);
+	const { withoutMfa, developer } = world.users;
+	if (seed.developerHasMfa === false) withoutMfa.add(developer.id);
 	for (const given of seed.guilds) applyGuild(world, given, users);
 }
 
@@ -85,18 +78,14 @@ function applyGuild(
 ): void {
 	const user = (name: string) => lookUp(users, name, "user");
 	const guild = world.guilds.add({ name: seed.name, owner: user(seed.owner) });
+	guild.mfa_level = seed.mfa_level ?? 0;
 
 	const roles = new Map<string, string>();
 	for (const { permissions = 0n, color = 0, ...role } of seed.roles ?? []) {
-		const colors = {
-			primary_color: color,
-			secondary_color: null,
-			tertiary_color: null,
-		};
 		const { id } = world.roles.add(guild, {
 			...role,
 			color,
-			colors,
+			colors: { ...noColors, primary_color: color },
 			permissions: String(permissions),
 		});
 		roles.set(role.name, id);
@@ -128,15 +117,11 @@ function applyChannels(
 ): void {
 	const channels = new Map<string, string>();
 	for (const { parent, onlyFor, ...channel } of seed.channels ?? []) {
+		const viewers = onlyFor?.map((name) => lookUp(roles, name, "role"));
 		const { id } = world.channels.add(guild, {
 			...channel,
 			parent_id: parent ? lookUp(channels, parent, "channel") : null,
-			permission_overwrites: onlyFor
-				? visibleTo(
-						guild,
-						onlyFor.map((name) => lookUp(roles, name, "role")),
-					)
-				: [],
+			permission_overwrites: viewers ? visibleTo(guild, viewers) : [],
 		});
 		channels.set(channel.name, id);
 	}
@@ -144,10 +129,8 @@ function applyChannels(
 
 function moveBotRolesUp(world: World, guild: Guild): void {
 	const bots = [...guild.roles.values()].filter((role) => role.managed);
-	world.roles.move(
-		guild,
-		new Map(bots.map((role) => [role, guild.roles.size])),
-	);
+	const { size } = guild.roles;
+	world.roles.move(guild, new Map(bots.map((role) => [role, size])));
 }
 
 function visibleTo(guild: Guild, roleIds: readonly string[]): Overwrite[] {
@@ -206,16 +189,14 @@ export const moderatorPermissions =
 	Permission.Connect |
 	Permission.Speak;
 
-const staffPermissions =
-	Permission.ManageMessages |
-	Permission.KickMembers |
-	Permission.ModerateMembers;
-
 const guildParts = {
 	roles: [
 		{
 			name: "Staff",
-			permissions: staffPermissions,
+			permissions:
+				Permission.ManageMessages |
+				Permission.KickMembers |
+				Permission.ModerateMembers,
 			color: 0xe67e22,
 			hoist: true,
 		},

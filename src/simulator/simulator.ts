@@ -20,7 +20,7 @@ import {
 	RateLimiter,
 	type RateLimits,
 } from "./rest/rate-limits.ts";
-import { Router } from "./rest/router.ts";
+import { type Exchange, Router } from "./rest/router.ts";
 import { allRoutes } from "./rest/routes/all.ts";
 import { applySeed, demoSeed, type Seed } from "./seed.ts";
 import {
@@ -46,8 +46,10 @@ export interface SimulatorOptions {
 	readonly log?: Log;
 	/** Discord's intervals and timeouts by default. */
 	readonly timing?: Partial<SocketTiming & InteractionTiming>;
-	/** By default too high for tests to reach. */
+	/** Default: limits so high that tests do not reach them. */
 	readonly rateLimits?: RateLimits;
+	/** Called with each REST exchange. Tests validate them. */
+	readonly onExchange?: (exchange: Exchange) => void;
 }
 
 export interface ChannelView {
@@ -98,6 +100,7 @@ export async function startSimulator(
 		requests,
 		faults,
 		log,
+		onExchange: options.onExchange,
 		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
 		storeFile: (host, path, file) => {
 			files.set(path, file);
@@ -124,7 +127,8 @@ export async function startSimulator(
 				const called = urlOf(request);
 				const { pathname } = called;
 				if (pathname.startsWith("/api/")) return router.handle(request, called);
-				if (pathname === "/socket")
+				// Clients add "?v=10" or "/?v=10" to the URL.
+				if (/^\/socket\/?$/.test(pathname))
 					return sockets.upgrade(request, called, server);
 				if (pathname.startsWith("/simulator/")) return control(request, called);
 				const file = files.get(pathname.replace("/attachments/", ""));
@@ -132,7 +136,7 @@ export async function startSimulator(
 				return new Response("There is nothing here.\n", { status: 404 });
 			},
 			error: (error) => {
-				log.error("request failed", { error });
+				log.error("internal error in a request", { error });
 				return new Response("Internal error\n", { status: 500 });
 			},
 		});
@@ -247,7 +251,7 @@ function findChannelIn(world: World, name: string): Channel {
 	if (!channel) throw new Error(`no channel is named ${name}`);
 	if (others.length > 0)
 		throw new Error(
-			`${found.length} channels are called ${name}; say "${world.guilds.of(channel).name}/${channel.name}"`,
+			`${found.length} channels are named ${name}; use "${world.guilds.of(channel).name}/${channel.name}"`,
 		);
 	return channel;
 }

@@ -1,17 +1,15 @@
 // The example and the reference of instances say what the schemas say: every key, in its place, with its default.
 
 import { expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
 	apiKeyPattern,
 	providerDefaults,
 } from "../../src/bot/config/ai-providers.ts";
-import { readConfig } from "../../src/bot/config/config.ts";
 import { toml, variables } from "../../src/bot/config/settings.ts";
-import { deniableTools } from "../../src/bot/features/index.ts";
-import { ConfigError, isPlaceholder } from "../../src/lib/config.ts";
+import { isPlaceholder } from "../../src/lib/config.ts";
+import { issuesOf, read } from "./config/instance.ts";
 
 const instances = join(import.meta.dir, "../../instances");
 const example = {
@@ -50,25 +48,14 @@ function keysOf(schema: Schema, section: string): Key[] {
 		const inner = section && section !== ".env" ? `${section}.${name}` : name;
 		// Whose keys are the operator's: one stands for all.
 		if (within.value?.entries) return keysOf(within.value, `${inner}.mine`);
-		if (within.type === "record")
-			return [
-				{
-					section: inner,
-					name: standIns[inner] ?? "",
-					required: false,
-					default: undefined,
-				},
-			];
+		if (within.type === "record") {
+			const key = { section: inner, name: standIns[inner] ?? "" };
+			return [{ ...key, required: false, default: undefined }];
+		}
+		const required = entry.type !== "optional";
 		return within.entries
 			? keysOf(within, inner)
-			: [
-					{
-						section,
-						name,
-						required: entry.type !== "optional",
-						default: entry.default,
-					},
-				];
+			: [{ section, name, required, default: entry.default }];
 	});
 }
 
@@ -147,26 +134,18 @@ const headerLine = /^(# )?\[([a-z_.]+)\]$/;
 
 /** The keys of the example, those that are switched off as well. */
 function entries() {
-	const found: {
-		section: string;
-		name: string;
-		value: string;
-		off: boolean;
-		above: string;
-	}[] = [];
-	for (const [file, text] of Object.entries(example)) {
+	return Object.entries(example).flatMap(([file, text]) => {
 		let section = file === ".env" ? file : "";
 		const lines = text.split("\n");
-		for (const [index, line] of lines.entries()) {
+		return lines.flatMap((line, index) => {
 			section = headerLine.exec(line)?.[2] ?? section;
 			const key = (file === ".env" ? envLine : tomlLine).exec(line);
-			if (!key) continue;
+			if (!key) return [];
 			const [, off, name = "", value = ""] = key;
 			const above = lines[index - 1] ?? "";
-			found.push({ section, name, value, off: off !== undefined, above });
-		}
-	}
-	return found;
+			return { section, name, value, off: off !== undefined, above };
+		});
+	});
 }
 
 test("the example has every key once, in its section, and no other", () => {
@@ -202,48 +181,22 @@ test("what is switched on in the example is required, its own default, or left t
 /** The example with everything switched on that is switched off. */
 function switchedOn() {
 	const lines = (text: string, ...patterns: RegExp[]) =>
-		text
-			.split("\n")
-			.map((line) =>
-				patterns.some((pattern) => pattern.test(line))
-					? line.replace(/^# /, "")
-					: line,
-			)
-			.join("\n");
+		text.replace(/^# .*$/gm, (line) =>
+			patterns.some((pattern) => pattern.test(line)) ? line.slice(2) : line,
+		);
 	return {
 		".env": lines(example[".env"], envLine),
 		"config.toml": lines(example["config.toml"], tomlLine, headerLine),
+		"personality.txt": "A helper.\n",
 	};
 }
 
-function read(files: Record<string, string>) {
-	const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
-	try {
-		for (const [name, text] of Object.entries(files))
-			writeFileSync(join(directory, name), text);
-		writeFileSync(join(directory, "personality.txt"), "A helper.\n");
-		return readConfig({ CONFIG_DIR: directory }, deniableTools);
-	} finally {
-		rmSync(directory, { recursive: true });
-	}
-}
-
 test("with everything switched on, the example has no issue but what is left to fill in", () => {
-	let issues: readonly string[] = [];
-	try {
-		read(switchedOn());
-	} catch (error) {
-		if (!(error instanceof ConfigError)) throw error;
-		issues = error.issues;
-	}
-	const required = keys
-		.filter(({ section, name }) => {
-			const entry = entries().find(
-				(one) => one.section === section && one.name === name,
-			);
-			return isPlaceholder(entry?.value.replace(/^"/, ""));
-		})
-		.filter(({ required }) => required);
+	const issues = issuesOf(() => read(switchedOn()));
+	const required = keys.filter((key) => {
+		const entry = entries().find((one) => title(one) === title(key));
+		return key.required && isPlaceholder(entry?.value.replace(/^"/, ""));
+	});
 	const said = issues.map((issue) =>
 		issue.replace(/ "your-.*|: put the key.*/s, ""),
 	);
@@ -264,6 +217,7 @@ test("with everything switched on, the example has no issue but what is left to 
 test("with everything switched on and filled in, the example can be read", () => {
 	const files = switchedOn();
 	const config = read({
+		...files,
 		".env": files[".env"].replace(/=your-.*/g, "=12345678901234567"),
 		"config.toml": files["config.toml"]
 			// Another one than to_role.
@@ -271,14 +225,10 @@ test("with everything switched on and filled in, the example can be read", () =>
 			.replace(/"your-[^"]*"/g, '"12345678901234567"')
 			.replace(/= false$/gm, "= true"),
 	});
-	expect(config.toml.features).toEqual({
-		game: true,
-		auto_role: true,
-		join_role: true,
-		welcome: true,
-		moderation: true,
-		chat: true,
-	});
+	const features = Object.keys(toml.entries.features.wrapped.entries);
+	expect(config.toml.features).toEqual(
+		Object.fromEntries(features.map((name) => [name, true])) as never,
+	);
 	expect(config.command).toBe("!m");
 	expect(config.databaseUrl).toStartWith("postgres://");
 });

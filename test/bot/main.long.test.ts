@@ -4,9 +4,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startSimulator } from "../../src/simulator/simulator.ts";
 import { clock } from "../support/clock.ts";
 import { startProgram } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
 
 let directory: string;
 
@@ -117,7 +117,7 @@ test("it makes an instance where it is started, as bun run new-instance does; a 
 		start("main.ts", "--new-instance=b", "--directory=my bots"),
 	]);
 	expect([again.code, again.stdout]).toEqual([1, ""]);
-	expect(again.stderr).toContain("a: is there already");
+	expect(again.stderr).toContain("a: already exists");
 	expect([other.code, other.stderr]).toEqual([0, ""]);
 	expect(other.stdout).toContain("CONFIG_DIR='my bots/b' ");
 	expect(readdirSync(join(directory, "instances"))).toEqual(["a"]);

@@ -65,9 +65,9 @@ export async function collectExamples(): Promise<Map<string, Example>> {
 			const [name, how] = row;
 			await using scene = await startScene();
 			const { args } =
-				how.effect === "writes"
+				"act" in how
 					? how.act(scene)
-					: how.effect === "asks"
+					: "ask" in how
 						? how.ask(scene)
 						: { args: how.args(scene) };
 			await scene.world.heard();

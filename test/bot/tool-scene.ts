@@ -17,11 +17,11 @@ import {
 import { table } from "./tool-table.ts";
 
 export const rows = Object.entries(table);
-const withEffect = <One extends Row>(effect: One["effect"]) =>
-	rows.filter((row): row is [string, One] => row[1].effect === effect);
-export const reading = withEffect<ReadingRow>("reads");
-export const asking = withEffect<AskingRow>("asks");
-export const writing = withEffect<WritingRow>("writes");
+const rowsWith = <One extends Row>(field: keyof One) =>
+	rows.filter((row): row is [string, One] => field in row[1]);
+export const reading = rowsWith<ReadingRow>("answer");
+export const asking = rowsWith<AskingRow>("ask");
+export const writing = rowsWith<WritingRow>("act");
 /** How many tools share a scene: a guild takes 500 channels and 250 roles. */
 const toolsPerScene = 10;
 let current: { scene: Scene & AsyncDisposable; tools: Set<string> } | undefined;
@@ -69,6 +69,11 @@ export function executions({ world }: Scene, { request }: Act): number {
 	return countOf(request, world.simulator.journal.entries());
 }
 
+/** Whether the act is a Create Message request, which is sent again after a lost response. */
+export function hasNonce({ request }: Act): boolean {
+	return /^POST \/channels\/\d+\/messages$/.test(request);
+}
+
 /** How many of these are the request. The simulator shows no more than the end of a token. */
 function countOf(
 	request: string,
@@ -106,4 +111,12 @@ export async function prepareAsk(scene: Scene, row: AskingRow): Promise<Ask> {
 	const ask = row.ask(scene);
 	await settle(scene);
 	return ask;
+}
+
+/** A call that the bot has heard the ingredients of. */
+export function prepare(
+	scene: Scene,
+	row: AskingRow | WritingRow,
+): Promise<Ask | Act> {
+	return "ask" in row ? prepareAsk(scene, row) : prepareAct(scene, row);
 }

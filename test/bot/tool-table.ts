@@ -1,12 +1,9 @@
 // The table of test/bot/tool-table.test.ts: a row for every tool. It says how a call of it succeeds, and what stands in
-// its way; the test does the rest. A row that lacks a kind of case does not compile. The rows of a noun stand in a file.
+// its way; the test does the rest. The rows of a noun stand in a file.
 
 import { auditRows } from "./tool-rows/audit.ts";
-
 import { automodRows } from "./tool-rows/automod.ts";
-
 import { bulkRows } from "./tool-rows/bulk.ts";
-
 import { channelsRows } from "./tool-rows/channels.ts";
 import { deletionsRows } from "./tool-rows/deletions.ts";
 import { diagnosticsRows } from "./tool-rows/diagnostics.ts";

@@ -90,7 +90,7 @@ test("it needs no sources, knows its build, names its sources in stack traces, r
 	expect(readFileSync(path).includes(root)).toBe(false);
 });
 
-test("what cannot be compiled is told in Bun's words, and no old executable is left", async () => {
+test("a failed build shows Bun's error, and leaves no old executable", async () => {
 	const directory = join(root, "broken");
 	const options = { root, program: "gateway", directory, host } as const;
 	write("broken/gateway", "an old one");

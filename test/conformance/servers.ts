@@ -20,11 +20,7 @@ export async function startServers(): Promise<Servers> {
 	const bot = proxy(servers.bot);
 	const gateway = proxy(servers.gateway);
 	const running = stack.move();
-	return {
-		bot,
-		gateway,
-		[Symbol.asyncDispose]: () => running.disposeAsync(),
-	};
+	return { bot, gateway, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 /** Passes everything on with the token added. Host and Origin are changed only where they name the proxy: a forged one stays. */

@@ -14,10 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { moderatorPermissions } from "../../src/simulator/seed.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import {
 	databasePasswords,
 	readCompose,
@@ -34,6 +31,7 @@ import {
 } from "../support/postgres.ts";
 import { becomesReady, type Program } from "../support/program.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const token = "0123456789abcdef0123456789abcdef";

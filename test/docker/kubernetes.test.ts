@@ -6,10 +6,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/gateway/config.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import { startContainer } from "../support/containers.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image, readStages } from "../support/images.ts";
@@ -27,6 +24,7 @@ import {
 import { connectTo } from "../support/mcp.ts";
 import { mayReach, type Peer } from "../support/network-policies.ts";
 import { exchange, requestText } from "../support/raw-http.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const files = [...new Bun.Glob("**/*.yaml").scanSync(manifests)].filter(

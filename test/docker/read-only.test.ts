@@ -13,11 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { startSimulator } from "../../src/simulator/simulator.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, type Image } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
 import { becomesReady, childrenOf, startCommand } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const missing = findMissing();

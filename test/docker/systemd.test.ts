@@ -6,10 +6,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseEnv } from "node:util";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import { freePort } from "../support/free-port.ts";
 import { buildImages, share } from "../support/images.ts";
 import { connectTo } from "../support/mcp.ts";
@@ -18,6 +15,7 @@ import {
 	listeningUrl,
 	startCommand,
 } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const project = join(import.meta.dir, "../..");

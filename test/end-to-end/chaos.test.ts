@@ -14,17 +14,14 @@ import {
 	moderatorPermissions,
 	type Seed,
 } from "../../src/simulator/seed.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import { type BotProcess, startBotProcess } from "../support/bot-process.ts";
 import { modernRequest, postTo, token } from "../support/both-servers.ts";
 import { freePort } from "../support/free-port.ts";
 import {
 	type Answer,
-	countFates,
-	type Fate,
+	type CallOutcome,
+	countOutcomes,
 	findViolations,
 	type LedgerCall,
 	readAnswer,
@@ -35,6 +32,7 @@ import {
 	startProgram,
 } from "../support/program.ts";
 import { type Random, seeded } from "../support/random.ts";
+import { startSimulator } from "../support/simulator.ts";
 import {
 	startUnreliableProxy,
 	type UnreliableProxy,
@@ -122,7 +120,7 @@ class Client {
 				: await this.#read(target, gone.signal);
 			clearTimeout(leave);
 			// Who is refused at once would otherwise do most of the calling.
-			const refused = answers[0]?.fate === "not done";
+			const refused = answers[0]?.outcome === "not done";
 			await Bun.sleep((refused ? 100 : 5) + random.below(20));
 		}
 	}
@@ -262,20 +260,23 @@ class Client {
 			)
 			.catch((error) => [
 				{
-					fate: call.gone?.aborted
-						? "given up"
-						: fateWithoutGateway(error, causes.killedGateway(asked)),
+					outcome: call.gone?.aborted
+						? "cancelled"
+						: outcomeWithoutGateway(error, causes.killedGateway(asked)),
 					said: String(error),
 				},
 			]);
-		if (answers.some(({ fate }) => fate === "unknown"))
+		if (answers.some(({ outcome }) => outcome === "unknown"))
 			entry.cause =
 				causes.of(asked) ??
 				answers.find(({ said }) => said.includes("(no answer within"))?.said;
 		for (const answer of answers)
 			entry.answers.push(
-				answer.fate === "done" && !isAnswer(number, answer.said)
-					? { fate: "lost", said: `the answer of another call: ${answer.said}` }
+				answer.outcome === "done" && !isAnswer(number, answer.said)
+					? {
+							outcome: "lost",
+							said: `the answer of another call: ${answer.said}`,
+						}
 					: answer,
 			);
 		return entry;
@@ -283,7 +284,10 @@ class Client {
 }
 
 /** What a call is whose connection to the gateway failed: it was refused, or cut off as the gateway was killed. */
-function fateWithoutGateway(error: unknown, wasKilled: boolean): Fate {
+function outcomeWithoutGateway(
+	error: unknown,
+	wasKilled: boolean,
+): CallOutcome {
 	const { code } = Object(error) as { code?: string };
 	if (code === "ConnectionRefused" || code === "ECONNREFUSED")
 		return "not done";
@@ -638,7 +642,7 @@ test(
 					clients.map((client) =>
 						until(`${target.name} answers`, async () => {
 							const { answers } = await client.write(target);
-							return answers[0]?.fate === "done";
+							return answers[0]?.outcome === "done";
 						}),
 					),
 				),
@@ -647,10 +651,17 @@ test(
 
 		const count = new TroubleCount();
 		const begin = performance.now();
+		const haveAllMeddled = () => {
+			const times = new Map<string, number>();
+			for (const { proxy } of targets)
+				for (const [name, more] of proxy?.meddled ?? [])
+					times.set(name, (times.get(name) ?? 0) + more);
+			return times.values().every((all) => all > 0);
+		};
 		const isOver = () => {
 			const over = (performance.now() - begin) / 1000 - seconds;
 			if (ended || over > graceSeconds) return true;
-			return over > 0 && count.missing().length === 0;
+			return over > 0 && count.missing().length === 0 && haveAllMeddled();
 		};
 		let ended = false;
 		stack.defer(() => {
@@ -676,14 +687,14 @@ test(
 			ledger,
 			written,
 		);
-		const fates = countFates(ledger);
+		const outcomes = countOutcomes(ledger);
 		const reinitialisations =
 			chaos.reinitialisations + (await countReinitialisations(gateway.url));
 		console.log(
 			[
 				`${ledger.length} calls, ${written.size} of them written down`,
-				`lost ${lost.length}, duplicated ${duplicated.length}, unannounced ${unannounced.length}, unknown ${fates.unknown}, unexplained ${unexplained.length}, re-initialisations ${reinitialisations}`,
-				`done ${fates.done}, not done ${fates["not done"]}, given up ${fates["given up"]}`,
+				`lost ${lost.length}, duplicated ${duplicated.length}, unannounced ${unannounced.length}, unknown ${outcomes.unknown}, unexplained ${unexplained.length}, re-initialisations ${reinitialisations}`,
+				`done ${outcomes.done}, not done ${outcomes["not done"]}, cancelled ${outcomes.cancelled}`,
 				...count.entries().map(([name, times]) => `  ${name}: ${times}`),
 			].join("\n"),
 		);
@@ -705,7 +716,7 @@ test(
 		expect(count.entries().filter(([, times]) => times === 0)).toEqual([]);
 		expect(ledger.length).toBeGreaterThan(10 * seconds);
 		expect(written.size).toBeGreaterThan(3 * seconds);
-		expect(fates.done).toBeGreaterThan(5 * seconds);
+		expect(outcomes.done).toBeGreaterThan(5 * seconds);
 		expect(reinitialisations).toBeGreaterThan(0);
 	},
 	(seconds + graceSeconds + 60) * 1000,
@@ -723,9 +734,9 @@ async function countReinitialisations(gatewayUrl: string): Promise<number> {
 	return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-const done: Answer = { fate: "done", said: "sent" };
-const refused: Answer = { fate: "not done", said: "refused" };
-const unknown: Answer = { fate: "unknown", said: "who knows" };
+const done: Answer = { outcome: "done", said: "sent" };
+const refused: Answer = { outcome: "not done", said: "refused" };
+const unknown: Answer = { outcome: "unknown", said: "who knows" };
 
 test.each([
 	["a write done once", [done], 1, undefined],

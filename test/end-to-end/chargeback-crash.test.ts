@@ -6,18 +6,16 @@ import {
 	type GameServer,
 	startGameServer,
 } from "../../src/simulator/game/game-server.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
-import {
-	type ChargebackScene,
+	type ChargebackFixture,
+	createChargebackFixture,
 	pressable,
-	setChargebackScene,
 	staff,
 	staffChannel,
 } from "../bot/game/chargeback-world.ts";
 import { type BotProcess, startBotProcess } from "../support/bot-process.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { onPostgres } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
@@ -43,7 +41,7 @@ interface World extends AsyncDisposable {
 	simulator: Simulator;
 	game: GameServer;
 	bot: BotProcess;
-	scene: ChargebackScene;
+	scene: ChargebackFixture;
 }
 
 const member = "/guilds/:guild_id/members/:user_id";
@@ -70,10 +68,7 @@ function byToken(match: string): Step["hold"] {
 
 const inGame: Step["hold"] = ({ game }, executed) => {
 	game.misbehave("slow", { route: "POST /api/ban", times: 1, executed });
-	return {
-		hit: () => game.requests.length > 0,
-		release: () => game.behave(),
-	};
+	return { hit: () => game.requests.length > 0, release: () => game.behave() };
 };
 
 const beforeDecision = (decision: Decision): Step[] =>
@@ -137,7 +132,7 @@ async function startWorld(env: Record<string, string>): Promise<World> {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(await startSimulator());
 	const game = stack.use(await startGameServer());
-	const scene = setChargebackScene(simulator);
+	const scene = createChargebackFixture(simulator);
 	// TOML writes texts, lists and flags as JSON does.
 	const keys = Object.entries(scene.settings).map(
 		([key, value]) => `${key} = ${JSON.stringify(value)}`,
@@ -184,9 +179,8 @@ async function press({ simulator, scene }: World, decision: Decision) {
 }
 
 /** As Discord does after some minutes: the bot may be away for longer. */
-function forgetNonces({ scene }: World): void {
-	for (const alert of scene.alerts())
-		Object.assign(alert, { nonce: undefined });
+function forgetNonces({ simulator }: World): void {
+	simulator.world.messages.nonces.clear();
 }
 
 /** Holds what comes next, has `begin` bring it about, and kills the bot while it waits. */

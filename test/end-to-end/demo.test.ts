@@ -176,7 +176,7 @@ test("a bot answers a person who mentions it", async () => {
 	);
 });
 
-test("refused, stalled, dropped and rate-limited: each call is answered for what it was, and no write happens twice", async () => {
+test("refused, stalled, dropped and rate-limited: each message that Discord accepts is created once", async () => {
 	const { channel_id, guild_id } = instance("beta");
 	const before = (await journal(channel_id)).length;
 	const inject = (fault: Record<string, unknown>) =>
@@ -191,28 +191,19 @@ test("refused, stalled, dropped and rate-limited: each call is answered for what
 	expect(refused.isError).toBe(true);
 	expect(refused.text).toStartWith("Discord API error: Missing Permissions");
 
-	await inject({ kind: "drop", when: "before" });
-	const droppedBefore = await send("dropped before");
-	expect(droppedBefore.text).toContain("is unknown");
-	await inject({ kind: "drop", when: "after" });
-	const droppedAfter = await send("dropped after");
-	expect(droppedAfter.text).toContain("is unknown");
-
-	await inject({ kind: "rateLimit", retryAfterMs: 100 });
-	const limited = await send("rate-limited");
-	expect(limited.isError).toBe(false);
-
-	await inject({ kind: "stall", after: true });
-	const stalled = await send("stalled");
-	expect(stalled.isError).toBe(true);
-	expect(stalled.text).toStartWith("Discord API request timed out.");
-	expect(stalled.text).toContain("is unknown");
-
-	expect((await journal(channel_id)).slice(before)).toEqual([
-		"dropped after",
-		"rate-limited",
-		"stalled",
-	]);
+	const faults = {
+		"dropped before": { kind: "drop", when: "before" },
+		"dropped after": { kind: "drop", when: "after" },
+		"rate-limited": { kind: "rateLimit", retryAfterMs: 100 },
+		stalled: { kind: "stall", after: true },
+	};
+	for (const [content, fault] of Object.entries(faults)) {
+		await inject(fault);
+		expect((await send(content)).isError).toBe(false);
+	}
+	expect((await journal(channel_id)).slice(before)).toEqual(
+		Object.keys(faults),
+	);
 });
 
 test("the tools that only look need no request to Discord, so no fault reaches them", async () => {

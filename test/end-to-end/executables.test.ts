@@ -15,10 +15,10 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { hostTarget } from "../../src/build/targets.ts";
 import { version } from "../../src/lib/program.ts";
-import { startSimulator } from "../../src/simulator/simulator.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
 import { becomesReady, executables, startCommand } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
 
 /** A directory with the executables in it, and nothing else. */
 function workplace() {

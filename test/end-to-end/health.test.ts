@@ -3,10 +3,10 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startSimulator } from "../../src/simulator/simulator.ts";
 import { startBotProcess } from "../support/bot-process.ts";
 import { freePort } from "../support/free-port.ts";
 import { type Program, startProgram } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const token = "a-token-of-enough-length";

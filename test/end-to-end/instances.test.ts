@@ -6,10 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { moderatorPermissions, type Seed } from "../../src/simulator/seed.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import { botExecutable } from "../support/bot-executable.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
@@ -26,6 +23,7 @@ import {
 	startProgram,
 } from "../support/program.ts";
 import { parseMetrics, sampleOf } from "../support/prometheus.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const token = "a-token-of-enough-length";
@@ -156,7 +154,9 @@ async function startInstance(
 		storeEvents: () =>
 			instance.program.lines.flatMap(
 				(line) =>
-					/"message":"(store (?:opened|degraded))"/.exec(line)?.[1] ?? [],
+					/"message":"(store (?:opened|unavailable or read-only))"/.exec(
+						line,
+					)?.[1] ?? [],
 			),
 	};
 	return instance;

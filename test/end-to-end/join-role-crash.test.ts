@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { startSimulator } from "../../src/simulator/simulator.ts";
 import { startBotProcess } from "../support/bot-process.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";

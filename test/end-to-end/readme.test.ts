@@ -17,10 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import {
 	type BothServers,
 	token as serversToken,
@@ -41,6 +38,7 @@ import {
 	type Program,
 	startCommand,
 } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const documents = await Promise.all(
@@ -55,11 +53,11 @@ const documents = await Promise.all(
 );
 const [readme = await readDocument("README.md")] = documents;
 
-/** What becomes of a command: a test below runs or reads it, another file does, or why nobody does. */
-type Fate = "here" | { file: string; has: string } | { not: string };
+/** How a command is tested: below, in another file, or why it is not. */
+type Coverage = "here" | { file: string; has: string } | { not: string };
 
-const elsewhere = (file: string, has: string): Fate => ({ file, has });
-const not = (why: string): Fate => ({ not: why });
+const elsewhere = (file: string, has: string): Coverage => ({ file, has });
+const not = (why: string): Coverage => ({ not: why });
 const script = (name: string) => elsewhere("package.json", `"${name}":`);
 const demo = elsewhere("test/end-to-end/demo.test.ts", "run --silent demo");
 const checks = elsewhere(
@@ -85,7 +83,7 @@ const inspectors = [
 	`npx -y @modelcontextprotocol/inspector --cli http://127.0.0.1:9100/mcp --transport http ${header} --method tools/list`,
 ];
 
-const fates: Record<string, Fate> = {
+const coverage: Record<string, Coverage> = {
 	'Claude, Cursor, VS Code, …  ──▶  gateway  ──▶  bot "alpha"  ──▶  Discord':
 		not("a picture"),
 	'└────▶  bot "beta"   ──▶  Discord': not("a picture"),
@@ -113,6 +111,9 @@ const fates: Record<string, Fate> = {
 	"bun install": reinstalls,
 	"bun test --timeout 120000 test/lib/keyed-mutex.test.ts": allOfIt,
 	"bun test test/bot/tools.test.ts -u": not("it writes into the project"),
+	"bun add --dev discord-api-spec && bun run reference": not(
+		"it downloads and writes into the project",
+	),
 	"CHAOS_SECONDS=600 bun test test/end-to-end/chaos.test.ts": elsewhere(
 		"test/end-to-end/chaos.test.ts",
 		"CHAOS_SECONDS",
@@ -170,15 +171,15 @@ const tried = new Set<string>();
 
 describe("the commands", () => {
 	test("each is run, or says why not; none is listed that is gone", () => {
-		expect([...commands].sort()).toEqual(Object.keys(fates).sort());
+		expect([...commands].sort()).toEqual(Object.keys(coverage).sort());
 	});
 
 	test("what runs them elsewhere is there", () => {
-		for (const [command, fate] of Object.entries(fates)) {
-			if (fate === "here" || "not" in fate) continue;
-			const path = join(project, fate.file);
+		for (const [command, how] of Object.entries(coverage)) {
+			if (how === "here" || "not" in how) continue;
+			const path = join(project, how.file);
 			const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-			expect([command, text.includes(fate.has)]).toEqual([command, true]);
+			expect([command, text.includes(how.has)]).toEqual([command, true]);
 		}
 	});
 
@@ -254,7 +255,7 @@ describe("the clients", () => {
 	});
 
 	/** What a client would do with it: where it calls, and with what. */
-	interface Told {
+	interface ClientSettings {
 		url: unknown;
 		authorization: unknown;
 	}
@@ -284,7 +285,7 @@ describe("the clients", () => {
 		return words;
 	}
 
-	const told: Record<string, () => Told> = {
+	const clients: Record<string, () => ClientSettings> = {
 		"Claude Code": () => {
 			tried.add(claudeCode);
 			const words = wordsOf(claudeCode);
@@ -351,7 +352,7 @@ describe("the clients", () => {
 		},
 	};
 
-	test.each(Object.entries(told))(
+	test.each(Object.entries(clients))(
 		"%s: what is pasted opens a session",
 		async (_, read) => {
 			const { url, authorization } = read();
@@ -529,7 +530,7 @@ test("what it says that one sees is what the programs say", async () => {
 	expect(messages.filter((message) => !isSaid(message))).toEqual([]);
 });
 
-test("whatever is to be run here was", () => {
-	const here = Object.keys(fates).filter((one) => fates[one] === "here");
+test('every command marked "here" was run', () => {
+	const here = Object.keys(coverage).filter((one) => coverage[one] === "here");
 	expect(here.filter((command) => !tried.has(command))).toEqual([]);
 });

@@ -5,10 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tools } from "../../src/bot/tools/index.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
 import { botExecutable } from "../support/bot-executable.ts";
 import { freePort } from "../support/free-port.ts";
 import { connectTo } from "../support/mcp.ts";
@@ -17,6 +14,7 @@ import {
 	startCommand,
 	startProgram,
 } from "../support/program.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 const token = "a-token-of-enough-length";

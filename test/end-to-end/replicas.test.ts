@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
 	type Answer,
-	countFates,
+	countOutcomes,
 	findViolations,
 	type LedgerCall,
 	readAnswer,
@@ -137,7 +137,7 @@ async function write({ hold = false, gateway }: CallOptions = {}) {
 	return call;
 }
 
-const broken: Answer = { fate: "unknown", said: "the balancer's 502" };
+const broken: Answer = { outcome: "unknown", said: "the balancer's 502" };
 
 interface CallOptions {
 	/** Whether the bot keeps it waiting. */
@@ -240,11 +240,11 @@ test("a gateway that is replaced loses no call", async () => {
 			),
 		);
 		release();
-		for (const { fate } of await answers()) expect(fate).toBe("done");
+		for (const { outcome } of await answers()) expect(outcome).toBe("done");
 		expect(await old.program.exited).toBe(0);
 	});
 	expect(findViolations(ledger, written)).toEqual(none);
-	expect(countFates(calls).done).toBe(calls.length);
+	expect(countOutcomes(calls).done).toBe(calls.length);
 });
 
 test("a gateway that is killed leaves no call without an answer, and none is carried out twice", async () => {
@@ -257,7 +257,7 @@ test("a gateway that is killed leaves no call without an answer, and none is car
 		release();
 	});
 	expect(findViolations(ledger, written)).toEqual(none);
-	const { done, unknown } = countFates(calls);
+	const { done, unknown } = countOutcomes(calls);
 	expect(done + unknown).toBe(calls.length);
 	// Those alone that it had.
 	expect(unknown).toBeLessThanOrEqual(clientCount + 5);

@@ -2,8 +2,8 @@
 // had done by then: in the end the person was banned once, and the ban was lifted once.
 
 import { expect, test } from "bun:test";
-import { startSimulator } from "../../src/simulator/simulator.ts";
 import { startBotProcess } from "../support/bot-process.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { onBoth } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 

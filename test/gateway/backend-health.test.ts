@@ -59,7 +59,7 @@ test("each probe that fails is followed by a later one, and all is forgotten whe
 	).toEqual([1_000, 1_000, 2_000, 4_000, undefined, 1_000]);
 });
 
-test("after the end of the gateway nobody is asked again", () => {
+test("after close there are no more probes", () => {
 	expect(
 		nextProbes(
 			(health) => health.setOffline("gone"),

@@ -12,6 +12,15 @@ const echo: ForwardedCall = {
 };
 const backendOf = (url: string) => createTestBackend({ url });
 
+/** A stub that answers `notifications/initialized` when it is released. */
+function startHeld() {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	const initialized = () =>
+		promise.then(() => new Response(null, { status: 202 }));
+	const on = { "notifications/initialized": initialized };
+	return { stub: startStubBackend({ on }), release: resolve };
+}
+
 async function fault(call: Promise<unknown>): Promise<ClientError> {
 	const error = await call.then(
 		() => undefined,
@@ -33,15 +42,8 @@ test("a call that was given up before it began opens no session", async () => {
 });
 
 test("a call given up while the session is opened leaves the opening to the others", async () => {
-	const release = Promise.withResolvers<void>();
-	await using stub = startStubBackend({
-		on: {
-			"notifications/initialized": async () => {
-				await release.promise;
-				return new Response(null, { status: 202 });
-			},
-		},
-	});
+	const { stub, release } = startHeld();
+	await using _stub = stub;
 	const { backend } = backendOf(stub.url);
 	const controller = new AbortController();
 	const first = backend.call(echo, controller.signal);
@@ -49,7 +51,7 @@ test("a call given up while the session is opened leaves the opening to the othe
 	await stub.arrived("notifications/initialized");
 	controller.abort();
 	expect(await fault(first)).toMatchObject({ reached: "unsent" });
-	release.resolve();
+	release();
 	expect((await second).message).toHaveProperty("result");
 	expect(stub.received("initialize")).toHaveLength(1);
 	expect(stub.received("echo")).toHaveLength(1);
@@ -71,7 +73,7 @@ test("its state changes are logged once each, with the reason", async () => {
 	expect(messages()).toEqual(["backend online", "backend offline"]);
 });
 
-test("what a bot says of its fault is quoted, but not at any length", async () => {
+test("a bot's error message is quoted, cut to 300 characters", async () => {
 	await using stub = startStubBackend({
 		on: { "tools/list": ({ id }) => rpcError(id, 1, "no ".repeat(100_000)) },
 	});
@@ -91,7 +93,7 @@ test("a check that is not answered in time is offline, for want of an answer", a
 	stub.on["tools/list"] = stall;
 	expect(await backend.check()).toMatchObject({
 		online: false,
-		reason: "no answer in time",
+		reason: "no response in time",
 	});
 });
 
@@ -100,7 +102,7 @@ test("a call that is not answered in time has the bot asked how it is", async ()
 	const { backend } = backendOf(stub.url);
 	await backend.refresh();
 	await fault(backend.call(echo, AbortSignal.timeout(5)));
-	expect(backend.health.lastError?.message).toBe("no answer in time");
+	expect(backend.health.lastError?.message).toBe("no response in time");
 	expect(backend.health.nextProbeAt).toBeGreaterThan(0);
 	await backend.close();
 	expect(backend.health.nextProbeAt).toBeUndefined();
@@ -139,7 +141,7 @@ test("one that answers a call again is asked for what it has to offer, at once",
 	await backend.close();
 });
 
-test("however many ask, a check and a refresh are done once", async () => {
+test("concurrent checks and refreshes are done once", async () => {
 	await using stub = startStubBackend();
 	const { backend } = backendOf(stub.url);
 	await Promise.all([backend.refresh(), backend.refresh(), backend.refresh()]);
@@ -175,31 +177,14 @@ test("a refresh whose answer is lost leaves the session to the calls in it", asy
 	await backend.close();
 });
 
-test("a bot that is away is asked again until the gateway ends", async () => {
-	const stub = startStubBackend();
-	const { backend } = backendOf(stub.url);
-	await stub.stop();
-	await backend.refresh();
-	expect(backend.health.nextProbeAt).toBeNumber();
-	await backend.close();
-	expect(backend.health.nextProbeAt).toBeUndefined();
-});
-
 test("a session that is being opened when the gateway ends is ended, too", async () => {
-	const release = Promise.withResolvers<void>();
-	await using stub = startStubBackend({
-		on: {
-			"notifications/initialized": async () => {
-				await release.promise;
-				return new Response(null, { status: 202 });
-			},
-		},
-	});
+	const { stub, release } = startHeld();
+	await using _stub = stub;
 	const { backend } = backendOf(stub.url);
 	const refreshing = backend.refresh();
 	await stub.arrived("notifications/initialized");
 	const closing = backend.close();
-	release.resolve();
+	release();
 	await closing;
 	await refreshing;
 	expect(stub.received("DELETE")).toHaveLength(1);

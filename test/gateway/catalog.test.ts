@@ -187,11 +187,11 @@ describe("readTools", () => {
 	const schema = (inputSchema: string) =>
 		`{"name":"a","inputSchema":${inputSchema}}`;
 	test.each<[tool: string, reason: string | RegExp, name?: string]>([
-		["null", "expected an object", "the 1. tool"],
-		["[]", "expected an object", "the 1. tool"],
-		['"a"', "expected an object", "the 1. tool"],
-		["{}", /^name: /, "the 1. tool"],
-		['{"name":1}', /^name: /, "the 1. tool"],
+		["null", "expected an object", "tool 1"],
+		["[]", "expected an object", "tool 1"],
+		['"a"', "expected an object", "tool 1"],
+		["{}", /^name: /, "tool 1"],
+		['{"name":1}', /^name: /, "tool 1"],
 		...["", "a b", "a.b", "a/b", "ä", "a\\n", "x".repeat(65)].map(
 			(name): [string, string, string] => [
 				named.replace('"a"', `"${name}"`).replace(/.*/, "{$&}"),
@@ -249,22 +249,25 @@ describe("readTools", () => {
 			/^execution.taskSupport: /,
 		],
 		[`{${named},"_meta":[]}`, /^_meta: /],
-		[`{${named},"n\\u0061me":"b"}`, "repeats a key", "b"],
-		[`{${named},"annotations":{"title":"a","title":"b"}}`, "repeats a key"],
+		[`{${named},"n\\u0061me":"b"}`, "has a duplicate key", "b"],
+		[
+			`{${named},"annotations":{"title":"a","title":"b"}}`,
+			"has a duplicate key",
+		],
 		[`{${named},"x":"\\ud800"}`, "has a lone surrogate"],
-		[`{${named},"constructor":1e400}`, "has a number beyond a double"],
+		[`{${named},"constructor":1e400}`, "has a number that exceeds a double"],
 		[`{${named},"x":{"\\udc00":1}}`, "has a lone surrogate"],
-		[`{${named},"x":[1e400]}`, "has a number beyond a double"],
-		[`{${named},"x":${"9".repeat(400)}}`, "has a number beyond a double"],
+		[`{${named},"x":[1e400]}`, "has a number that exceeds a double"],
+		[`{${named},"x":${"9".repeat(400)}}`, "has a number that exceeds a double"],
 		[`{${named},"x":${nested(64)}}`, "is nested deeper than 64"],
 		[
 			'{"name":"list_instances","inputSchema":{"type":"object"}}',
-			"is the gateway's own",
+			"the gateway has a tool of this name",
 			"list_instances",
 		],
 		[
 			'{"name":"list\\u005finstances","inputSchema":{"type":"object"}}',
-			"is the gateway's own",
+			"the gateway has a tool of this name",
 			"list_instances",
 		],
 	])(

@@ -50,10 +50,10 @@ test("where all is well, every bot has its tick, and its session is ended", asyn
 	expect(lines.sort()).toEqual(
 		[
 			"✓ configuration: 2 instance(s)",
-			"✓ port: any free one",
+			"✓ port: 0: any free port",
 			`✓ alpha (${alpha.url}): version 1, 1 tool(s), 2 guild(s): Cooks, Cats`,
 			`✓ beta (${beta.url}): version 1, 1 tool(s), 1 guild(s): Bakers`,
-			"✓ guilds: 3, none of them served twice",
+			"✓ guilds: 3, none of them served by two bots",
 			"5 passed",
 		].sort(),
 	);
@@ -79,7 +79,7 @@ const rows: Row[] = [
 	{
 		what: "expects another token",
 		options: all(() => new Response("Unauthorized\n", { status: 401 })),
-		reason: /: HTTP 401: it expects another token$/,
+		reason: /: HTTP 401: the server expects another token$/,
 		next: /MCP_AUTH_TOKEN here and in the \.env of beta differ/,
 	},
 	{
@@ -97,8 +97,8 @@ const rows: Row[] = [
 	{
 		what: "answers garbage",
 		options: all(() => new Response("<html>hello</html>")),
-		reason: /: HTTP 200 without a response in it$/,
-		next: /Is it a bot of ours/,
+		reason: /: HTTP 200 without a JSON-RPC response$/,
+		next: /Is the program at .* a bot/,
 	},
 	{
 		what: "quotes our token",
@@ -106,7 +106,7 @@ const rows: Row[] = [
 			rpcError(id, -32000, `who is ${headers.get("authorization")}?`),
 		),
 		reason: /who is Bearer \[token\]\?/,
-		next: /Is it a bot of ours/,
+		next: /Is the program at .* a bot/,
 	},
 	{
 		what: "has no list of tools",
@@ -117,7 +117,7 @@ const rows: Row[] = [
 			},
 		},
 		reason: /: tools\/list was answered without a list of tools$/,
-		next: /Is it a bot of ours/,
+		next: /Is the program at .* a bot/,
 	},
 	{
 		what: "cannot list its guilds",
@@ -131,7 +131,7 @@ const rows: Row[] = [
 		},
 		reason:
 			/: 1 tool\(s\), but it does not list its guilds: not connected to Discord$/,
-		next: /Its own log/,
+		next: /own log says why/,
 	},
 ];
 
@@ -161,7 +161,7 @@ describe("a cross, and what to do, where a bot", () => {
 	});
 });
 
-test("what is unwise is a warning, and no failure", async () => {
+test("an unwise configuration is a warning, and no failure", async () => {
 	await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
 	await using beta = startStubBackend({ guilds: { "300": "Cooks" } });
 	await using none = startStubBackend();
@@ -225,7 +225,7 @@ describe("as a program", () => {
 		expect(bad.code).toBe(1);
 	});
 
-	test("a fault of configuration is told as at a start", async () => {
+	test("a configuration error is reported as at a start", async () => {
 		const { code, lines } = await runCheck({ INSTANCES: "alpha" });
 		expect(code).toBe(1);
 		expect(lines[0]).toBe("the environment has 2 errors:");

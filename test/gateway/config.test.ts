@@ -26,7 +26,7 @@ const guildA = "100000000000000001";
 const guildB = "200000000000000002";
 const unpinned = { pinned: new Set<string>(), barred: new Set<string>() };
 
-test("all but instances and token has a default", () => {
+test("everything but INSTANCES and MCP_AUTH_TOKEN has a default", () => {
 	expect(read()).toEqual({
 		instances: [
 			{
@@ -162,20 +162,20 @@ describe("GUILDS_<NAME>", () => {
 		[
 			{ GUILDS_ALHPA: guildA },
 			[
-				"GUILDS_ALHPA: no instance in INSTANCES is called so; did you mean GUILDS_ALPHA?",
+				"GUILDS_ALHPA: no instance in INSTANCES has this name; did you mean GUILDS_ALPHA?",
 			],
 		],
 		[
 			{ GUILDS_alpha: guildA },
 			[
-				"GUILDS_alpha: no instance in INSTANCES is called so; did you mean GUILDS_ALPHA?",
+				"GUILDS_alpha: no instance in INSTANCES has this name; did you mean GUILDS_ALPHA?",
 			],
 		],
 		[
 			{ GUILDS_: guildA, GUILDS_SOMEBODY_ELSE: guildA },
 			[
-				"GUILDS_: no instance in INSTANCES is called so",
-				"GUILDS_SOMEBODY_ELSE: no instance in INSTANCES is called so",
+				"GUILDS_: no instance in INSTANCES has this name",
+				"GUILDS_SOMEBODY_ELSE: no instance in INSTANCES has this name",
 			],
 		],
 		[
@@ -184,7 +184,7 @@ describe("GUILDS_<NAME>", () => {
 				GUILDS_A_B: guildA,
 			},
 			[
-				"GUILDS_A_B: means both a-b and a_b and A.B: rename one of them in INSTANCES",
+				"GUILDS_A_B: pins guilds to both a-b and a_b and A.B: rename one of them in INSTANCES",
 			],
 		],
 		...["x", `${guildA},`, `${guildA} ${guildB}`, "123", "1".repeat(21)].map(

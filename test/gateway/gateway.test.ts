@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { listInstances } from "../../src/gateway/catalog.ts";
 import {
 	gatewayToken,
-	type RpcAnswer,
 	startTestGateway,
 	type TestGateway,
 } from "../support/gateway.ts";
-import { chunked, exchange, requestText } from "../support/raw-http.ts";
+import { exchange, requestText } from "../support/raw-http.ts";
 import {
 	type Behaviour,
 	bareTool,
@@ -93,14 +92,6 @@ describe("routing", () => {
 			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
 		],
 		[
-			{ instance: "gamma", guild_id: guildA },
-			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
-		],
-		[
-			{ guild_id: "300" },
-			`Gateway error: GuildNotFound: no instance is known to serve the guild "300". list_instances shows who serves what. ${available}`,
-		],
-		[
 			{},
 			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
 		],
@@ -112,12 +103,8 @@ describe("routing", () => {
 			null,
 			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
 		],
-		[
-			{ instance: "", guild_id: null },
-			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
-		],
 	])(
-		"a call with %j is a result with isError, and reaches nobody",
+		"a call with %j is a result with isError, and reaches no bot",
 		async (args, text) => {
 			await using world = await startWorld();
 			expect(await world.call("echo", args)).toEqual({
@@ -132,17 +119,12 @@ describe("routing", () => {
 
 	test.each<[args: unknown, named: string]>([
 		[{ instance: 1 }, "instance"],
-		[{ instance: false }, "instance"],
-		[{ instance: ["alpha"] }, "instance"],
-		[{ instance: {} }, "instance"],
-		[{ guild_id: 100000000000000000 }, "guild_id"],
 		[{ guild_id: 0 }, "guild_id"],
-		[{ instance: "alpha", guild_id: {} }, "guild_id"],
 		[[], "arguments"],
 		["alpha", "arguments"],
 		[7, "arguments"],
 	])(
-		"a call with %j is -32602 naming it, and reaches nobody",
+		"a call with %j is -32602 naming it, and reaches no bot",
 		async (args, named) => {
 			await using world = await startWorld({}, { DEFAULT_INSTANCE: "alpha" });
 			const { id, error, result } = await world.call("echo", args);
@@ -165,14 +147,6 @@ describe("routing", () => {
 		);
 	});
 
-	test("neither argument is NoTarget with one instance, too", async () => {
-		await using only = startStubBackend();
-		await using gateway = await startTestGateway({ only });
-		expect(await gateway.text("echo")).toBe(
-			"ERROR Gateway error: NoTarget: the call names neither instance nor guild_id. Available instances: only.",
-		);
-	});
-
 	test("a tool that no bot has is forwarded, and the bot's answer comes back", async () => {
 		await using world = await startWorld({
 			on: {
@@ -187,7 +161,7 @@ describe("routing", () => {
 		});
 	});
 
-	test("a tool whose name is no name is -32602, and reaches nobody", async () => {
+	test("a call without a valid tool name is -32602, and reaches no bot", async () => {
 		await using world = await startWorld();
 		for (const params of ["{}", '{"name":5}', '{"name":null}', '{"name":{}}']) {
 			const answer = await world.post(callText(params));
@@ -413,25 +387,14 @@ describe("what comes back", () => {
 		expect(await world.text("echo", { instance: "alpha" })).toBe(large);
 	});
 
-	test.each([
-		"0",
-		"-1",
-		"9007199254740993",
-		"123456789012345678901234567890",
-		'""',
-		'"\\u0069\\"\\n"',
-		'"ü😀\u2028"',
-		'"null"',
-	])("is under the id %s, exactly as it was written", async (id) => {
+	test("is under the client's id, exactly as it was written", async () => {
+		const id = '"\\u0069\\"\\nü😀\u2028"';
 		await using world = await startWorld();
 		for (const body of [
-			echo('{"instance":"alpha"}', id),
 			echo("{}", id),
 			echo('{"instance":5}', id),
 			callText('{"name":"list_instances"}', id),
-			`{"jsonrpc":"2.0","id":${id},"method":"ping"}`,
 			`{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`,
-			`{"jsonrpc":"2.0","id":${id},"method":"nonsense"}`,
 		])
 			expect((await world.post(body)).frame()).toStartWith(
 				`{"jsonrpc":"2.0","id":${id},`,
@@ -474,27 +437,11 @@ describe("a session that the bot has lost", () => {
 	const ways: [name: string, onLostSession: Behaviour][] = [
 		["404", () => new Response(null, { status: 404 })],
 		[
-			"404 with an error",
-			({ id }) => rpcError(id, -32001, "Session not found", 404),
-		],
-		[
-			"a JSON-RPC error",
-			({ id }) => rpcError(id, -32001, "session NOT found: x"),
-		],
-		[
-			"a JSON-RPC error without an id",
-			() => rpcError("null", -32600, "Session not found"),
-		],
-		[
 			"a JSON-RPC error on SSE",
 			({ id }) =>
 				eventStream(
 					`data: {"jsonrpc":"2.0","id":${id},"error":{"code":1,"message":"Session not found"}}\n\n`,
 				),
-		],
-		[
-			"a body of status 400",
-			() => new Response("Bad Request: Session Not Found", { status: 400 }),
 		],
 	];
 
@@ -587,7 +534,7 @@ describe("a session that the bot has lost", () => {
 		world.alpha.wipeSessions();
 		world.alpha.on.initialize = () => new Response("later", { status: 503 });
 		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 503); nothing was done. ${available}`,
+			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 503); nothing was done. list_instances shows when it is online again. ${available}`,
 		);
 		expect(world.alpha.received("echo")).toHaveLength(1);
 	});
@@ -621,35 +568,10 @@ describe("a session that the bot has lost", () => {
 describe("a call whose answer is lost", () => {
 	const cases: [name: string, behaviour: Behaviour][] = [
 		["status 500", () => new Response("oops", { status: 500 })],
-		["status 503", () => new Response(null, { status: 503 })],
-		["an empty 200", () => new Response()],
-		["202", () => new Response(null, { status: 202 })],
-		["garbage", () => new Response("<html>")],
-		["a result of null", ({ id }) => result(id, "null")],
 		["an empty result", ({ id }) => result(id, "{}")],
-		["a result that is a list", ({ id }) => result(id, "[]")],
 		[
 			"a result whose content is none",
 			({ id }) => result(id, '{"content":"x"}'),
-		],
-		[
-			"a result under status 500",
-			({ id }) =>
-				json(`{"jsonrpc":"2.0","id":${id},"result":{"content":[]}}`, 500),
-		],
-		[
-			"status 502 that speaks of a session",
-			() => new Response("upstream: session not found", { status: 502 }),
-		],
-		["an empty stream", () => eventStream("")],
-		[
-			"a stream cut off in the event",
-			({ id }) =>
-				eventStream(`data: {"jsonrpc":"2.0","id":${id},"result":{}}\n`),
-		],
-		[
-			"another's response",
-			() => json('{"jsonrpc":"2.0","id":"x","result":{}}'),
 		],
 		[
 			"a redirect",
@@ -692,7 +614,7 @@ describe("a call that the bot refuses", () => {
 				on: { echo: () => new Response("no", { status }) },
 			});
 			expect(await world.text("echo", { instance: "alpha" })).toBe(
-				`ERROR Gateway error: BackendError: alpha refused the call (HTTP ${status}${status === 401 ? ": it expects another token" : ""}); nothing was done. ${available}`,
+				`ERROR Gateway error: BackendError: alpha refused the call (HTTP ${status}${status === 401 ? ": the server expects another token" : ""}); nothing was done. ${available}`,
 			);
 			expect(world.alpha.received("echo")).toHaveLength(1);
 		},
@@ -704,7 +626,7 @@ describe("a bot that is away", () => {
 		await using world = await startWorld();
 		await world.alpha.stop();
 		const offline =
-			/^ERROR Gateway error: BackendOffline: alpha cannot be reached \(.*\); nothing was done\. Available instances: alpha, beta\.$/;
+			/^ERROR Gateway error: BackendOffline: alpha cannot be reached \(.*\); nothing was done\. list_instances shows when it is online again\. Available instances: alpha, beta\.$/;
 		expect(await world.text("echo", { instance: "alpha" })).toMatch(offline);
 		expect(await world.text("echo", { guild_id: guildA })).toMatch(offline);
 		expect(world.recorded.entries("backend offline")).toMatchObject([
@@ -759,10 +681,7 @@ describe("a bot that is away", () => {
 		await world.alpha.stop();
 		await world.beta.stop();
 		await world.refresh();
-		expect((await world.tools()).map(({ name }) => name)).toEqual([
-			"echo",
-			"list_instances",
-		]);
+		expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
 		expect((await fetch(`${world.url}/healthz`)).status).toBe(200);
 		expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
 	});
@@ -772,7 +691,7 @@ describe("a bot that is away", () => {
 			on: { initialize: () => new Response(null, { status: 401 }) },
 		});
 		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 401: it expects another token); nothing was done. ${available}`,
+			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 401: the server expects another token); nothing was done. list_instances shows when it is online again. ${available}`,
 		);
 		expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
 	});
@@ -791,7 +710,7 @@ test("a stalled bot delays neither another's calls nor its own others", async ()
 		expect(outcome).toContain("OutcomeUnknown");
 });
 
-test("a bot whose handshake stalls delays nobody else's calls", async () => {
+test("a bot whose handshake stalls delays no calls to others", async () => {
 	const release = Promise.withResolvers<Response>();
 	await using alpha = startStubBackend({
 		on: { initialize: () => release.promise },
@@ -953,13 +872,9 @@ describe("tools/list", () => {
 		const away = startStubBackend();
 		await away.stop();
 		await using gateway = await startTestGateway({ away });
-		expect((await gateway.tools()).map(({ name }) => name)).toEqual([
-			"list_instances",
-		]);
+		expect(await gateway.toolNames()).toEqual(["list_instances"]);
 		await using never = await startTestGateway({ away }, { refreshed: false });
-		expect((await never.tools()).map(({ name }) => name)).toEqual([
-			"list_instances",
-		]);
+		expect(await never.toolNames()).toEqual(["list_instances"]);
 	});
 
 	test("has the tools of every page, to which nextCursor leads", async () => {
@@ -976,12 +891,7 @@ describe("tools/list", () => {
 		});
 		world.beta.tools = [];
 		await world.refresh();
-		expect((await world.tools()).map(({ name }) => name)).toEqual([
-			"a",
-			"b",
-			"c",
-			"list_instances",
-		]);
+		expect(await world.toolNames()).toEqual(["a", "b", "c", "list_instances"]);
 	});
 
 	test("is answered from the cache, and changes with a refresh", async () => {
@@ -989,26 +899,17 @@ describe("tools/list", () => {
 		world.alpha.tools = [bareTool("new")];
 		world.beta.tools = world.alpha.tools;
 		const asked = world.alpha.received("tools/list").length;
-		expect((await world.tools()).map(({ name }) => name)).toEqual([
-			"echo",
-			"list_instances",
-		]);
+		expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
 		expect(world.alpha.received("tools/list")).toHaveLength(asked);
 		await world.refresh();
-		expect((await world.tools()).map(({ name }) => name)).toEqual([
-			"new",
-			"list_instances",
-		]);
+		expect(await world.toolNames()).toEqual(["new", "list_instances"]);
 	});
 
 	test("is not taken in by a bot's own list_instances", async () => {
 		await using world = await startWorld({
 			tools: [bareTool("list_instances"), echoTool],
 		});
-		expect((await world.tools()).map(({ name }) => name)).toEqual([
-			"echo",
-			"list_instances",
-		]);
+		expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
 	});
 });
 
@@ -1017,14 +918,13 @@ describe("a bot's tools that clients refuse", () => {
 
 	test("are left out, named in list_instances, and logged once for each set of them", async () => {
 		await using world = await startWorld({ tools: [echoTool, bad] });
-		const names = async () => (await world.tools()).map(({ name }) => name);
-		expect(await names()).toEqual(["echo", "list_instances"]);
+		expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
 		const fault =
 			'"no schema" (name: expected 1 to 64 letters, digits, "_" and "-")';
 		expect(await world.text("list_instances")).toContain(
 			`| not listed: ${fault}`,
 		);
-		const logged = () => world.recorded.entries("tools dropped");
+		const logged = () => world.recorded.entries("tools left out of tools/list");
 		await world.refresh();
 		expect(logged()).toMatchObject([{ instance: "alpha", tools: fault }]);
 		world.alpha.tools = [echoTool, '{"name":"bare"}', bad];
@@ -1063,7 +963,7 @@ describe("a bot's tools that clients refuse", () => {
 		const tools = [...Array.from({ length: 10_000 }, () => "{}"), echoTool];
 		await using world = await startWorld({ tools });
 		expect(await world.text("list_instances")).toContain(
-			"| not listed: the rest (over the limit of 500 tools), the 1. tool (name: is missing), ",
+			"| not listed: the rest (over the limit of 500 tools), tool 1 (name: is missing), ",
 		);
 		const response = await fetch(`${world.url}/status`, {
 			headers: { Authorization: `Bearer ${gatewayToken}` },
@@ -1095,7 +995,7 @@ describe("a bot that sends more than there is room for", () => {
 		async (_, limit, pages, behaviour) => {
 			await using world = await startWorld({ on: { "tools/list": behaviour } });
 			expect(world.alpha.received("tools/list")).toHaveLength(pages);
-			expect((await world.tools()).map(({ name }) => name)).toEqual([
+			expect(await world.toolNames()).toEqual([
 				"first",
 				"echo",
 				"list_instances",
@@ -1125,10 +1025,7 @@ describe("a bot that sends more than there is room for", () => {
 			expect(await world.text("list_instances")).toContain(
 				"alpha | offline (invalid response: body larger than 2097152 bytes)",
 			);
-			expect((await world.tools()).map(({ name }) => name)).toEqual([
-				"echo",
-				"list_instances",
-			]);
+			expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
 			expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
 		},
 	);
@@ -1198,44 +1095,13 @@ describe("list_instances", () => {
 	});
 });
 
-describe("keys that stand twice", () => {
+describe("duplicate keys", () => {
 	test.each([
 		['{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', null],
-		['{"jsonrpc":"2.0","id":1,"i\\u0064":2,"method":"ping"}', null],
-		['{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/list"}', 7],
-		['{"jsonrpc":"2.0","id":7,"method":"ping","params":{},"params":{}}', 7],
-		[
-			callText(
-				'{"name":"echo","name":"other","arguments":{"instance":"alpha"}}',
-			),
-			1,
-		],
-		[callText('{"name":"echo","name":"list_instances"}'), 1],
 		[callText('{"name":"list_instances","arguments":{},"arguments":{}}'), 1],
-		[
-			callText(
-				'{"name":"list_instances","arguments":{"instance":"a","instance":"a"}}',
-			),
-			1,
-		],
-		[
-			callText(
-				'{"name":"echo","arguments":{"instance":"alpha"},"arguments":{"instance":"beta"}}',
-			),
-			1,
-		],
-		[
-			callText(
-				'{"name":"echo","arguments":{"instance":"alpha"},"arguments":7}',
-			),
-			1,
-		],
-		[callText('{"name":"echo","name":7}'), 1],
 		[echo('{"instance":"alpha","instance":"beta"}'), 1],
 		[echo('{"instance":"alpha","inst\\u0061nce":"beta"}'), 1],
-		[echo('{"instance":"alpha","guild_id":"1","guild_id":"2"}'), 1],
-		[echo('{"instance":7,"instance":"alpha"}'), 1],
-	])("%s is -32600, and reaches nobody", async (body, id) => {
+	])("%s is -32600, and reaches no bot", async (body, id) => {
 		await using world = await startWorld();
 		const answer = await world.post(body);
 		expect(answer.message()).toMatchObject({ id, error: { code: -32600 } });
@@ -1257,317 +1123,19 @@ describe("keys that stand twice", () => {
 	});
 });
 
-describe("every answer to MCP has the constant session", () => {
-	test.each<
-		[
-			name: string,
-			body: string,
-			headers: Record<string, string>,
-			status: number,
-			check: (answer: RpcAnswer) => void,
-		]
-	>([
-		[
-			"initialize",
-			'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}',
-			{},
-			200,
-			({ result }) =>
-				expect(result).toMatchObject({
-					protocolVersion: "2025-11-25",
-					capabilities: { tools: {} },
-				}),
-		],
-		[
-			"ping",
-			'{"jsonrpc":"2.0","id":1,"method":"ping"}',
-			{},
-			200,
-			({ result }) => expect(result).toEqual({} as never),
-		],
-		[
-			"tools/list",
-			'{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
-			{},
-			200,
-			({ result }) => expect(result).toHaveProperty("tools"),
-		],
-		[
-			"tools/call",
-			toAlpha,
-			{},
-			200,
-			({ result }) => expect(result).toHaveProperty("content"),
-		],
-		[
-			"a route error",
-			echo(),
-			{},
-			200,
-			({ result }) => expect(result?.isError).toBe(true),
-		],
-		[
-			"an unknown method",
-			'{"jsonrpc":"2.0","id":1,"method":"prompts/list"}',
-			{},
-			200,
-			({ error }) => expect(error?.code).toBe(-32601),
-		],
-		[
-			"malformed JSON",
-			'{"jsonrpc"',
-			{},
-			400,
-			(message) =>
-				expect(message).toEqual({
-					jsonrpc: "2.0",
-					id: null,
-					error: { code: -32700, message: "Parse error" },
-				}),
-		],
-		[
-			"an id that is a fraction",
-			'{"jsonrpc":"2.0","id":1.5,"method":"ping"}',
-			{},
-			400,
-			({ error }) => expect(error?.code).toBe(-32600),
-		],
-		[
-			"an id that is 1.0",
-			'{"jsonrpc":"2.0","id":1.0,"method":"ping"}',
-			{},
-			400,
-			({ error }) => expect(error?.code).toBe(-32600),
-		],
-		[
-			"an id that is null",
-			'{"jsonrpc":"2.0","id":null,"method":"ping"}',
-			{},
-			400,
-			({ error }) => expect(error?.code).toBe(-32600),
-		],
-		["a batch", "[]", {}, 400, ({ error }) => expect(error?.code).toBe(-32600)],
-		[
-			"another Content-Type",
-			toAlpha,
-			{ "Content-Type": "text/plain" },
-			415,
-			({ error }) => expect(error?.code).toBe(-32600),
-		],
-		[
-			"a body over 64 KiB",
-			" ".repeat(65_537),
-			{},
-			413,
-			({ error }) => expect(error?.code).toBe(-32600),
-		],
-		[
-			"another session id",
-			'{"jsonrpc":"2.0","id":1,"method":"ping"}',
-			{ "Mcp-Session-Id": "nope" },
-			200,
-			({ result }) => expect(result).toEqual({} as never),
-		],
-	])("%s", async (_, body, headers, status, check) => {
-		await using world = await startWorld();
-		const answer = await world.post(body, headers);
-		expect(answer.status).toBe(status);
-		expectMcpHeaders(answer.headers);
-		expect(answer.body).toMatch(/^event: message\ndata: /);
-		check(answer.message());
-	});
-
-	test("a notification, with 202 and nothing else", async () => {
-		await using world = await startWorld();
-		const { status, headers, body } = await world.post(
-			'{"jsonrpc":"2.0","method":"notifications/initialized"}',
-		);
-		expect({ status, body }).toEqual({ status: 202, body: "" });
-		expect(headers.get("mcp-session-id")).toBe("gateway-session");
-	});
-});
-
-describe("the limit of 64 KiB", () => {
-	const body = (bytes: number) => {
-		const text = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
-		return text + " ".repeat(bytes - text.length);
-	};
-	const head = (header: readonly [string, string]) =>
-		requestText("POST /mcp", [
-			["Host", "x"],
-			["Authorization", `Bearer ${gatewayToken}`],
-			header,
-		]);
-
-	test.each([
-		[65_536, 200],
-		[65_537, 413],
-	])("%d bytes are %d, announced or chunked", async (bytes, status) => {
-		await using world = await startWorld();
-		const text = body(bytes);
-		expect(
-			(await exchange(world.url, head(["Content-Length", String(bytes)]), text))
-				.status,
-		).toBe(status);
-		const halves = [text.slice(0, 40_000), text.slice(40_000)];
-		expect(
-			(
-				await exchange(
-					world.url,
-					head(["Transfer-Encoding", "chunked"]),
-					chunked(...halves),
-				)
-			).status,
-		).toBe(status);
-	});
-
-	test("an announced gigabyte is 401 without the token, and 413 with it", async () => {
-		await using world = await startWorld();
-		const announced = ["Content-Length", "1073741824"] as const;
-		expect((await exchange(world.url, head(announced))).status).toBe(413);
-		expect(
-			(
-				await exchange(
-					world.url,
-					requestText("POST /mcp", [["Host", "x"], announced]),
-				)
-			).status,
-		).toBe(401);
-	});
-});
-
 describe("without the token", () => {
 	test.each([
-		...[
-			"POST /mcp",
-			"GET /mcp",
-			"DELETE /mcp",
-			"PUT /mcp",
-			"OPTIONS /mcp",
-			"PATCH /mcp",
-			"TRACE /mcp",
-		],
 		...["GET /metrics", "GET /status", "POST /metrics", "GET /x/../mcp"],
-		"GET http://evil.example/mcp",
+		...["TRACE /mcp", "PATCH /mcp", "GET http://evil.example/mcp"],
 	])("%s is 401, and with it is not", async (requestLine) => {
 		await using world = await startWorld();
-		const host = ["Host", "x"] as const;
-		const refused = await exchange(world.url, requestText(requestLine, [host]));
-		expect(refused.status).toBe(401);
-		expect(refused.headers.get("www-authenticate")).toBe("Bearer");
-		const allowed = await exchange(
-			world.url,
-			requestText(requestLine, [
-				host,
-				["Authorization", `Bearer ${gatewayToken}`],
-			]),
-		);
+		const ask = (...token: [name: string, value: string][]) =>
+			exchange(world.url, requestText(requestLine, [["Host", "x"], ...token]));
+		expect((await ask()).status).toBe(401);
+		const allowed = await ask(["Authorization", `Bearer ${gatewayToken}`]);
 		if (/^GET \/(metrics|status)$/.test(requestLine))
 			expect(allowed.status).toBe(200);
-		else expect([400, 405]).toContain(allowed.status);
-		if (/^(GET|DELETE|PUT|OPTIONS|PATCH|TRACE) \/mcp$/.test(requestLine)) {
-			expect(allowed.status).toBe(405);
-			expect(allowed.headers.get("allow")).toBe("POST");
-		}
-	});
-
-	test.each([
-		...["GET /", "POST /", "GET /nope", "DELETE /mcp/x", "POST /mcp/"],
-		...["POST //mcp", "GET /healthz/", "GET /healthzz", "GET /HEALTHZ"],
-		...["GET /readyz/x", "GET /%68ealthz", "CONNECT evil.example:443"],
-		...["GET /.well-known/oauth-protected-resource", "POST /register"],
-	])("%s is not there, whoever asks", async (requestLine) => {
-		await using world = await startWorld();
-		for (const token of [gatewayToken, "wrong"]) {
-			const answer = await exchange(
-				world.url,
-				requestText(requestLine, [
-					["Host", "x"],
-					["Authorization", `Bearer ${token}`],
-				]),
-			);
-			expect(answer.status).toBe(404);
-			expect(answer.headers.has("www-authenticate")).toBe(false);
-		}
-	});
-
-	test.each(["", "a b", "[::", "%zz", "a:99999999", "x/healthz?"])(
-		"a Host that is none (%j) is refused as well, and no fault of ours",
-		async (host) => {
-			await using world = await startWorld();
-			const response = await exchange(
-				world.url,
-				requestText("GET /mcp", [["Host", host]]),
-			);
-			expect(response.status).toBe(403);
-			expect(world.recorded.lines.join()).not.toContain('"error"');
-		},
-	);
-
-	test.each([
-		`Bearer ${gatewayToken}x`,
-		`Bearer ${gatewayToken.toUpperCase()}`,
-		`Basic ${gatewayToken}`,
-		gatewayToken,
-		"Bearer",
-		"",
-	])("Authorization: %s is 401, and nothing is done", async (Authorization) => {
-		await using world = await startWorld();
-		const answer = await world.post(toAlpha, { Authorization });
-		expect(answer.status).toBe(401);
-		expect(world.alpha.received("echo")).toEqual([]);
-	});
-
-	test("given twice it is 401", async () => {
-		await using world = await startWorld();
-		const bearer = ["Authorization", `Bearer ${gatewayToken}`] as const;
-		const response = await exchange(
-			world.url,
-			requestText("POST /mcp", [
-				["Host", "x"],
-				bearer,
-				bearer,
-				["Content-Length", "0"],
-			]),
-		);
-		expect(response.status).toBe(401);
-	});
-
-	test("health and readiness are answered", async () => {
-		await using world = await startWorld();
-		for (const path of ["/healthz", "/readyz", "/healthz?x"]) {
-			const response = await fetch(world.url + path);
-			expect(response.status).toBe(200);
-			expect(await response.text()).toBe("ok\n");
-		}
-		expect(
-			(await fetch(`${world.url}/healthz`, { method: "HEAD" })).status,
-		).toBe(200);
-		expect(
-			(await fetch(`${world.url}/readyz`, { method: "POST" })).status,
-		).toBe(405);
-	});
-
-	test("a gateway that reached no bot is healthy and not ready", async () => {
-		const away = startStubBackend();
-		await away.stop();
-		await using gateway = await startTestGateway({ away });
-		expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-		expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
-	});
-});
-
-describe("the Origin", () => {
-	test.each([
-		["http://localhost:6274", 200],
-		["http://127.0.0.1", 200],
-		["null", 403],
-		["https://evil.example", 403],
-		["http://localhost.evil.example", 403],
-	])("%s is %d", async (Origin, status) => {
-		await using world = await startWorld();
-		expect((await world.post(toAlpha, { Origin })).status).toBe(status);
-		expect(world.alpha.received("echo")).toHaveLength(status === 200 ? 1 : 0);
+		else expect(allowed.status).toBe(405);
 	});
 });
 

@@ -19,7 +19,7 @@ test("it ends as soon as one bot turns out to serve the guild, though another st
 	await backend.close();
 });
 
-test("however many search at once, each bot is asked once, and not again within 10 s", async () => {
+test("concurrent searches ask each bot once, and not again within 10 s", async () => {
 	await using stub = startStubBackend({ guilds: { "300": "C" } });
 	const { backend } = createTestBackend({ url: stub.url });
 	const search = new GuildSearch([backend]);
@@ -32,7 +32,7 @@ test("however many search at once, each bot is asked once, and not again within 
 	await backend.close();
 });
 
-test("who gives up waits no longer", async () => {
+test("an aborted search waits no longer", async () => {
 	await using stub = startStubBackend({ on: { initialize: stall } });
 	const { backend } = createTestBackend({ url: stub.url });
 	const search = new GuildSearch([backend]);

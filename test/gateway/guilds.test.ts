@@ -16,7 +16,7 @@ test("our layout is a count line, then a name and an id a line", () => {
 	).toEqual({ [real]: "One", [forged]: "Two two" });
 });
 
-test("what nobody sees in a name is shown, whatever bot lets it through", () => {
+test("invisible characters of a name are escaped", () => {
 	const name = "One\u{e0041}\u200b\u3164 👩‍👩‍👧";
 	expect(read(`${name} | ID: ${real}`)).toEqual({
 		[real]: "One\\u{e0041}\\u{200b}\\u{3164} 👩‍👩‍👧",
@@ -111,7 +111,7 @@ test("of two lines with one id the first counts", () => {
 	});
 });
 
-test("every text item is read, and what is no text is left out", () => {
+test("every text item is read, other items are left out", () => {
 	const guilds = readGuilds({
 		result: {
 			content: [

@@ -31,7 +31,7 @@ function configOf(instances: Record<string, { url: string }>) {
 	});
 }
 
-test("without an environment it says every fault on stderr and exits 1", async () => {
+test("without an environment it prints every issue on stderr and exits 1", async () => {
 	await using child = spawnGateway({ GATEWAY_PORT: "x" });
 	expect(await child.exited).toBe(1);
 	expect(await child.stdout.text()).toBe("");
@@ -46,7 +46,7 @@ test("without an environment it says every fault on stderr and exits 1", async (
 	);
 });
 
-test("a port that is taken is a fault that names the setting", async () => {
+test("a port in use is an error that names the setting", async () => {
 	await using bot = startStubBackend();
 	await using child = spawnGateway({
 		INSTANCES: `alpha=${bot.url}`,
@@ -132,7 +132,7 @@ test("its first lines name each instance with its url, and tell what each serves
 	]);
 });
 
-test("it serves whoever is there while another stalls: calls, tools, and guilds that are just being learnt", async () => {
+test("while one bot stalls it serves the others: calls, tools, and guilds that it is just learning about", async () => {
 	const release = Promise.withResolvers<void>();
 	await using quick = startStubBackend({
 		guilds: { "300": "C" },
@@ -209,7 +209,7 @@ test("a call that is still in flight after SHUTDOWN_SECONDS is answered all the 
 	expect(bot.received("DELETE")).toHaveLength(1);
 });
 
-test("SIGTERM waits for what is in flight, and accepts nothing more", async () => {
+test("SIGTERM waits for calls in flight, and accepts nothing more", async () => {
 	const release = Promise.withResolvers<void>();
 	await using bot = startStubBackend({
 		on: {
@@ -263,10 +263,7 @@ test("a bot that comes up later is served after the next refresh, which comes by
 	await alpha.arrived("list_guilds", 2);
 	const client = createGatewayClient(gateway.url);
 	expect(await client.text("echo", { guild_id: "300" })).toBe("ran echo");
-	expect((await client.tools()).map(({ name }) => name)).toEqual([
-		"echo",
-		"list_instances",
-	]);
+	expect(await client.toolNames()).toEqual(["echo", "list_instances"]);
 	await gateway.close();
 });
 

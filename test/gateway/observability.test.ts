@@ -104,12 +104,12 @@ test("each call has an id of its own, in the log and to the bot; a client's goes
 		await world.post(callBody("echo", { instance: "alpha" }), {
 			"X-Request-Id": "chosen-by-the-client",
 		});
-	const told = world.bot
+	const sent = world.bot
 		.received("echo")
 		.map(({ headers }) => headers.get("x-request-id"));
-	expect(told).toEqual(callLines(world).map(({ request }) => request));
-	expect(new Set(told).size).toBe(3);
-	for (const id of told) expect(id).toMatch(/^[a-z0-9-]{3,20}$/);
+	expect(sent).toEqual(callLines(world).map(({ request }) => request));
+	expect(new Set(sent).size).toBe(3);
+	for (const id of sent) expect(id).toMatch(/^[a-z0-9-]{3,20}$/);
 	expect(world.recorded.lines.join("\n")).not.toContain("chosen-by");
 });
 
@@ -344,7 +344,7 @@ test("/status tells of every backend", async () => {
 	expect(Date.parse(beta?.next_attempt ?? "")).toBeGreaterThan(since);
 });
 
-test("what a bot quotes of our token is shown to nobody, and its words not at any length", async () => {
+test("our token is removed from a quoted error of a bot, and the error is cut", async () => {
 	await using bot = startStubBackend({
 		on: {
 			initialize: ({ id, headers }) =>
@@ -369,7 +369,7 @@ test("what a bot quotes of our token is shown to nobody, and its words not at an
 	}
 });
 
-test("a guild's name cannot pass for two, and what nobody sees in it is shown", async () => {
+test("a guild's name cannot pass for two, and its invisible characters are escaped", async () => {
 	await using alpha = startStubBackend({
 		guilds: { "300": "A （1）， B\u{e0041}", "301": "C\u200b" },
 	});

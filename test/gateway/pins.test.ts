@@ -22,7 +22,7 @@ function startBots() {
 }
 const env = { GUILDS_HONEST: `${cooks},${absent}`, GUILDS_LIAR: bakers };
 
-test("a call by guild_id goes where the guild is pinned, whoever lists it, and to nobody else", async () => {
+test("a call by guild_id goes only where the guild is pinned, whichever bot lists it", async () => {
 	const { liar, honest } = startBots();
 	await using _liar = liar;
 	await using _honest = honest;
@@ -41,11 +41,11 @@ test("a call by guild_id goes where the guild is pinned, whoever lists it, and t
 	expect(await where({ guild_id: absent })).toBe("honest");
 	expect(await where({ guild_id: bakers })).toBe("liar");
 	expect(await where({ guild_id: unpinned })).toBe("liar");
-	const told = await gateway.text("echo", {
+	const refused = await gateway.text("echo", {
 		guild_id: cooks,
 		instance: "liar",
 	});
-	expect(told).toStartWith("ERROR Gateway error: GuildPinned: ");
+	expect(refused).toStartWith("ERROR Gateway error: GuildPinned: ");
 	expect(liar.received("echo")).toHaveLength(2);
 
 	// Also while its own bot is away.
@@ -57,7 +57,7 @@ test("a call by guild_id goes where the guild is pinned, whoever lists it, and t
 	expect(liar.received("echo")).toHaveLength(2);
 });
 
-test("a guild that is listed though it is pinned to another is ignored, said once, and shown", async () => {
+test("a guild listed by a bot that it is not pinned to is ignored, logged once, and shown", async () => {
 	const { liar, honest } = startBots();
 	await using _liar = liar;
 	await using _honest = honest;
@@ -94,7 +94,7 @@ test("a guild that is listed though it is pinned to another is ignored, said onc
 	expect(await gateway.text("list_instances")).not.toContain("ignored");
 });
 
-test("--check says what is pinned, and where that and the lists differ", async () => {
+test("--check shows pins, and where they and the listed guilds differ", async () => {
 	const { liar, honest } = startBots();
 	await using _liar = liar;
 	await using _honest = honest;

@@ -82,7 +82,7 @@ describe("a lost answer", () => {
 		await world.bot.arrived("tools/list", before + 1);
 	});
 
-	test("of a tool with a name that is none is shown on one line and not at any length", async () => {
+	test("with an invalid tool name shows it on one line, cut to 100 characters", async () => {
 		const name = `no\nname${"x".repeat(200)}`;
 		await using world = await startWorld({ [name]: losing(1) });
 		expect(await world.text(name)).toStartWith(
@@ -119,7 +119,7 @@ describe("the deadline", () => {
 		world.bot.on.initialize = stall;
 		world.bot.wipeSessions();
 		expect(await world.text("act")).toBe(
-			"ERROR Gateway error: BackendOffline: alpha cannot be reached (no answer within 1 s); nothing was done. Available instances: alpha.",
+			"ERROR Gateway error: BackendOffline: alpha cannot be reached (no answer within 1 s); nothing was done. list_instances shows when it is online again. Available instances: alpha.",
 		);
 	});
 });
@@ -145,7 +145,7 @@ describe("more calls than MAX_IN_FLIGHT", () => {
 		await busy.arrived("act", 2);
 		const waiting = [call(), call()];
 		expect(await call()).toBe(
-			"ERROR Gateway error: Overloaded: busy is busy (2 running, 2 waiting); nothing was done. Try again in a few seconds. Available instances: busy, idle.",
+			"ERROR Gateway error: Overloaded: busy is busy (calls: 2 running, 2 waiting); nothing was done. Try again in a few seconds. Available instances: busy, idle.",
 		);
 		expect(await gateway.text("act", { instance: "idle" })).toBe("ran act");
 		expect(await gateway.text("list_instances")).toContain("busy | online |");
@@ -238,7 +238,7 @@ describe("a bot in whose place there is", () => {
 		},
 	);
 
-	test("nobody, and then somebody else, is asked for a new session by each call", async () => {
+	test("nothing, and then another server, gets an initialize for each call", async () => {
 		await using world = await startWorld();
 		await world.bot.stop();
 		// Nobody has called it: a check found out.
@@ -277,7 +277,7 @@ describe("a bot whose last call brought no answer", () => {
 	});
 });
 
-describe("a guild that nobody is known to serve", () => {
+describe("a guild that no bot is known to serve", () => {
 	test("is looked for once, before the call is GuildNotFound", async () => {
 		await using world = await startWorld();
 		world.bot.guilds = { "300": "C" };
@@ -307,8 +307,11 @@ describe("bots that differ", () => {
 			tools: [`${reading.slice(0, -1)},"title":"Look"}`, writing],
 		});
 		await using gateway = await startTestGateway({ older, newer });
-		const names = async () => (await gateway.tools()).map(({ name }) => name);
-		expect(await names()).toEqual(["look", "act", "list_instances"]);
+		expect(await gateway.toolNames()).toEqual([
+			"look",
+			"act",
+			"list_instances",
+		]);
 		expect(JSON.stringify(await gateway.tools())).toContain(
 			'"description":"(Not available on: older.)"',
 		);
@@ -322,7 +325,11 @@ describe("bots that differ", () => {
 		// The first healthy one describes what both have; nothing is forgotten of one that is away.
 		await older.stop();
 		await gateway.text("list_instances");
-		expect(await names()).toEqual(["look", "act", "list_instances"]);
+		expect(await gateway.toolNames()).toEqual([
+			"look",
+			"act",
+			"list_instances",
+		]);
 		expect(JSON.stringify(await gateway.tools())).toContain('"title":"Look"');
 	});
 });

@@ -53,45 +53,23 @@ describe("instance decides, then guild_id, then the default", () => {
 
 describe("a route error says what is wrong and lists the instances", () => {
 	const available = "Available instances: alpha, beta.";
-	test.each<[args: Record<string, unknown>, text: string]>([
-		[
-			{ instance: "gamma" },
-			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
-		],
-		[
-			{ instance: "Alpha" },
-			`Gateway error: InstanceNotFound: no instance is called "Alpha". ${available}`,
-		],
-		[
-			{ instance: " alpha" },
-			`Gateway error: InstanceNotFound: no instance is called " alpha". ${available}`,
-		],
-		[
-			{ instance: "__proto__" },
-			`Gateway error: InstanceNotFound: no instance is called "__proto__". ${available}`,
-		],
-		[
-			{ instance: "gamma", guild_id: "1" },
-			`Gateway error: InstanceNotFound: no instance is called "gamma". ${available}`,
-		],
-		[
-			{ guild_id: "4" },
-			`Gateway error: GuildNotFound: no instance is known to serve the guild "4". list_instances shows who serves what. ${available}`,
-		],
-		[
-			{ guild_id: "__proto__" },
-			`Gateway error: GuildNotFound: no instance is known to serve the guild "__proto__". list_instances shows who serves what. ${available}`,
-		],
-		[
-			{},
-			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
-		],
-		[
-			{ instance: "", guild_id: null },
-			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
-		],
+	test.each<[args: object, text: string]>([
+		...["gamma", "Alpha", " alpha", "__proto__"].map(
+			(instance): [object, string] => [
+				{ instance, guild_id: "1" },
+				`InstanceNotFound: no instance is called "${instance}".`,
+			],
+		),
+		...["4", "__proto__"].map((guild_id): [object, string] => [
+			{ guild_id },
+			`GuildNotFound: no instance is known to serve the guild "${guild_id}". list_instances shows the guilds of each instance.`,
+		]),
+		...[{}, { instance: "", guild_id: null }].map((args): [object, string] => [
+			args,
+			"NoTarget: the call names neither instance nor guild_id.",
+		]),
 	])("%j", (args, text) => {
-		expect(outcome(args)).toBe(text);
+		expect(outcome({ ...args })).toBe(`Gateway error: ${text} ${available}`);
 	});
 
 	test("with one instance, too, neither argument is NoTarget", () => {
@@ -100,14 +78,14 @@ describe("a route error says what is wrong and lists the instances", () => {
 		);
 	});
 
-	test("the default does not stand in for what is not found", () => {
+	test("the default does not replace an unknown instance or guild", () => {
 		expect(outcome({ instance: "gamma" }, "alpha")).toContain(
 			"InstanceNotFound",
 		);
 		expect(outcome({ guild_id: "4" }, "alpha")).toContain("GuildNotFound");
 	});
 
-	test("what the caller sent is shown on one line, and not at any length", () => {
+	test("what the caller sent is shown on one line, cut to 100 characters", () => {
 		const text = outcome({ instance: `a\nb${"x".repeat(10_000)}` });
 		expect(text).toContain('"a\\nbxxx');
 		expect(text.length).toBeLessThan(300);
@@ -146,7 +124,7 @@ describe("a pinned guild", () => {
 		[{ guild_id: "3", instance: "gamma" }, "alpha"],
 	])("%j is refused", (args, owner) => {
 		expect(outcome(args, undefined, among)).toBe(
-			`Gateway error: GuildPinned: the guild "${args.guild_id}" is pinned to ${owner}: ${args.instance} is not asked about it. Leave instance out. Available instances: alpha, beta, gamma.`,
+			`Gateway error: GuildPinned: the guild "${args.guild_id}" is pinned to ${owner}, so ${args.instance} may not act in it. Nothing was done. Leave instance out. Available instances: alpha, beta, gamma.`,
 		);
 	});
 });

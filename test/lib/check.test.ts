@@ -45,7 +45,7 @@ test("one that fails says what to do, and the others go on", async () => {
 	});
 });
 
-test("a warning is no failure, and stands in nobody's way", async () => {
+test("a warning is no failure, and does not block dependent checks", async () => {
 	const odd: Check = { title: "odd", run: () => ({ warning: "hm" }) };
 	expect(await run([odd, { ...fine, needs: [odd] }])).toMatchObject({
 		passed: true,
@@ -57,7 +57,7 @@ test("a warning is no failure, and stands in nobody's way", async () => {
 	});
 });
 
-test("what needs a check that failed is skipped, also at second hand", async () => {
+test("a check is skipped if one that it needs failed or was skipped", async () => {
 	let ran = false;
 	const second: Check = {
 		title: "second",
@@ -77,7 +77,7 @@ test("what needs a check that failed is skipped, also at second hand", async () 
 	]);
 });
 
-test("a line is written when it is known: nobody waits for one before it in the list", async () => {
+test("a line is written as soon as its check ends, whatever the order of the list", async () => {
 	const { promise, resolve } = Promise.withResolvers<string>();
 	const slow: Check = { title: "slow", run: () => promise };
 	const quick: Check = {
@@ -95,7 +95,7 @@ test("a line is written when it is known: nobody waits for one before it in the 
 	]);
 });
 
-test("a fault of ours fails, and its words are in the log alone", async () => {
+test("an internal error fails, and its message is only in the log", async () => {
 	const { passed, lines, logged } = await run([
 		{
 			title: "bug",

@@ -52,7 +52,7 @@ test("a call that is over does not end", async () => {
 	expect(over.aborted).toBe(false);
 });
 
-test("a caller who goes ends the call with their reason, also one who has gone already", () => {
+test("a caller that aborts ends the call with its reason, also one that has aborted before", () => {
 	const deadlines = new Deadlines(60_000);
 	const caller = new AbortController();
 	const call = deadlines.begin(caller.signal);

@@ -39,7 +39,7 @@ test.each([
 	});
 });
 
-test("who listens on all interfaces is asked on the loopback, by a name of the loopback", async () => {
+test("a program that listens on all interfaces is asked on the loopback address", async () => {
 	await using server = serve(({ url, headers }) => {
 		return new Response(`${new URL(url).pathname} ${headers.get("host")}`);
 	}, "0.0.0.0");
@@ -50,7 +50,7 @@ test("who listens on all interfaces is asked on the loopback, by a name of the l
 	}
 });
 
-test("nobody there, and nobody who answers in time, are not ready", async () => {
+test("a refused connection and a late answer are not ready", async () => {
 	const never = Promise.withResolvers<Response>();
 	const silent = serve(() => never.promise);
 	expect(await silent.ask("127.0.0.1", 20)).toEqual({
@@ -77,7 +77,7 @@ test("an answer that does not end is not ready, and one that is long is one shor
 	expect(line.length).toBeLessThan(250);
 });
 
-test("port 0 is a fault: nobody can know which it became", async () => {
+test("port 0 is an error, because the actual port is unknown", async () => {
 	const address = gatewayAddress({ GATEWAY_PORT: "0" });
 	await expect(askHealth(address)).rejects.toThrow("GATEWAY_PORT: is 0");
 	await expect(askHealth(botAddress({ MCP_PORT: "0" }))).rejects.toThrow(
@@ -85,7 +85,7 @@ test("port 0 is a fault: nobody can know which it became", async () => {
 	);
 });
 
-test("the address is read without anything else, and a fault in it is told", () => {
+test("only the address is read, and an issue in it is reported", () => {
 	expect(gatewayAddress({})).toMatchObject({
 		hostname: "0.0.0.0",
 		port: 9100,

@@ -1,58 +1,56 @@
-// Who waits for whom.
-
 import { expect, test } from "bun:test";
 import { KeyedMutex } from "../../src/lib/keyed-mutex.ts";
 
-/** Work that ends when it is told to, and notes its beginning and its end. */
+/** Work that ends on request, and records its beginning and its end. */
 function worker() {
 	const mutex = new KeyedMutex();
-	const said: string[] = [];
+	const events: string[] = [];
 	const begin = (name: string, keys: string | string[]) => {
 		const { promise, resolve, reject } = Promise.withResolvers<void>();
 		const ended = mutex.withLock(keys, async () => {
-			said.push(`${name} begins`);
+			events.push(`${name} begins`);
 			await promise;
-			said.push(`${name} ends`);
+			events.push(`${name} ends`);
 		});
 		return { end: resolve, fail: reject, ended };
 	};
-	/** Lets everybody begin who may. */
-	const rest = () => Bun.sleep(0);
-	return { mutex, said, begin, rest };
+	/** Lets all unlocked work begin. */
+	const settle = () => Bun.sleep(0);
+	return { mutex, events, begin, settle };
 }
 
 test("work with several keys waits for all of them, and holds all of them", async () => {
-	const { mutex, said, begin, rest } = worker();
+	const { mutex, events, begin, settle } = worker();
 	const a = begin("a", "1");
 	const b = begin("b", "2");
 	const both = begin("both", ["1", "2", "3", "1"]);
 	const after = begin("after", "3");
 	const other = begin("other", "4");
-	await rest();
-	expect(said).toEqual(["a begins", "b begins", "other begins"]);
+	await settle();
+	expect(events).toEqual(["a begins", "b begins", "other begins"]);
 	a.end();
-	await rest();
-	expect(said).not.toContain("both begins");
+	await settle();
+	expect(events).not.toContain("both begins");
 	b.end();
-	await rest();
-	expect(said.slice(3)).toEqual(["a ends", "b ends", "both begins"]);
+	await settle();
+	expect(events.slice(3)).toEqual(["a ends", "b ends", "both begins"]);
 	both.end();
 	await both.ended;
-	await rest();
-	expect(said.slice(6)).toEqual(["both ends", "after begins"]);
+	await settle();
+	expect(events.slice(6)).toEqual(["both ends", "after begins"]);
 	for (const one of [after, other]) one.end();
 	await Promise.all([after.ended, other.ended]);
 	expect(mutex.size).toBe(0);
 });
 
-test("two that name the same keys in another order do not wait for each other", async () => {
-	const { said, begin, rest } = worker();
+test("calls with the same keys in another order do not deadlock", async () => {
+	const { events, begin, settle } = worker();
 	const one = begin("one", ["1", "2"]);
 	const other = begin("other", ["2", "1"]);
 	for (const { end } of [one, other]) end();
-	await rest();
+	await settle();
 	await Promise.all([one.ended, other.ended]);
-	expect(said).toEqual([
+	expect(events).toEqual([
 		"one begins",
 		"one ends",
 		"other begins",
@@ -60,13 +58,13 @@ test("two that name the same keys in another order do not wait for each other", 
 	]);
 });
 
-test("who fails lets the next begin, and is alone told of it", async () => {
-	const { said, begin } = worker();
+test("work that fails lets the next begin, and only its own caller gets the error", async () => {
+	const { events, begin } = worker();
 	const first = begin("first", ["1", "2"]);
 	const next = begin("next", "2");
 	first.fail(new Error("lost"));
 	next.end();
 	expect(await first.ended.catch(String)).toBe("Error: lost");
 	await next.ended;
-	expect(said).toEqual(["first begins", "next begins", "next ends"]);
+	expect(events).toEqual(["first begins", "next begins", "next ends"]);
 });

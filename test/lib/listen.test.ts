@@ -13,11 +13,7 @@ function start(fetch: (request: Request) => Response | Promise<Response>) {
 		fetch,
 		log,
 	});
-	return {
-		...listener,
-		lines,
-		[Symbol.asyncDispose]: () => listener.close(0),
-	};
+	return { ...listener, lines, [Symbol.asyncDispose]: () => listener.close(0) };
 }
 
 test("a port that is taken is an issue of the setting's", () => {
@@ -51,7 +47,7 @@ test("an issue of the handler's is logged, and its words stay here", async () =>
 	expect(server.lines.join()).toContain("inside information");
 });
 
-test("close waits for what is in flight", async () => {
+test("close waits for requests in flight", async () => {
 	const arrived = Promise.withResolvers<void>();
 	const answer = Promise.withResolvers<Response>();
 	await using server = start(() => {
@@ -67,7 +63,7 @@ test("close waits for what is in flight", async () => {
 	await expect(fetch(server.url)).rejects.toThrow();
 });
 
-test("close cuts off what is not over in its time", async () => {
+test("close cuts off requests after the grace period", async () => {
 	const arrived = Promise.withResolvers<void>();
 	await using server = start(() => {
 		arrived.resolve();

@@ -14,7 +14,7 @@ test("the lines of one turn are written together, in order, and those of the nex
 	expect(written).toEqual(["one\ntwo", "three"]);
 });
 
-test("what is held when the process ends is written", async () => {
+test("buffered lines are written when the process ends", async () => {
 	const module = join(import.meta.dir, "../../src/lib/log.ts");
 	const script = `
 		import { createLineWriter } from ${JSON.stringify(module)};

@@ -89,7 +89,7 @@ describe("as text", () => {
 });
 
 describe.each(["text", "json"] as const)("as %s", (format) => {
-	test("a fact that is undefined is none", () => {
+	test("an undefined field is left out", () => {
 		const line = write(format, "hello", { a: undefined, b: null });
 		expect(line).not.toContain("undefined");
 		expect(line).toContain("null");

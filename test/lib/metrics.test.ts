@@ -106,7 +106,7 @@ describe("a histogram", () => {
 		);
 	});
 
-	test("does not take what is no number", () => {
+	test("rejects NaN", () => {
 		const registry = createRegistry();
 		const histogram = registry.histogram("took_seconds", "Time.");
 		expect(() => histogram.observe([], Number.NaN)).toThrow(RangeError);
@@ -168,7 +168,7 @@ test("no two combinations of label values are one", () => {
 	expect(parseMetrics(registry.text()).get("a")?.samples).toHaveLength(6);
 });
 
-describe("what is a fault of the program's", () => {
+describe("a programming error", () => {
 	test("the wrong number of label values", () => {
 		const registry = createRegistry();
 		const counter = registry.counter("a", "A.", ["x"]);

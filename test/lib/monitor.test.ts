@@ -31,7 +31,7 @@ const Authorization = "Bearer it";
 const health = ["/healthz", "/readyz"];
 const detail = ["/status", "/metrics"];
 
-test("alive is said without a token, and does not depend on being ready", async () => {
+test("liveness needs no token and does not depend on readiness", async () => {
 	const { ask, state } = createTestMonitor();
 	for (const notReady of [undefined, "not yet"]) {
 		state.notReady = notReady;
@@ -41,7 +41,7 @@ test("alive is said without a token, and does not depend on being ready", async 
 	}
 });
 
-test("ready is said without a token, and otherwise why not", async () => {
+test("readiness needs no token, and says why it is not ready", async () => {
 	const { ask, state } = createTestMonitor();
 	const ready = ask("/readyz");
 	expect([ready?.status, await ready?.text()]).toEqual([200, "ok\n"]);
@@ -100,7 +100,7 @@ describe.each([...health, ...detail])("%s", (path) => {
 		expect(ask(path, { method: "HEAD", headers })?.status).toBe(200);
 	});
 
-	test("is kept by nobody, whatever the answer", () => {
+	test("is never cached", () => {
 		const { ask, state } = createTestMonitor();
 		state.notReady = "not yet";
 		for (const init of [
@@ -112,7 +112,7 @@ describe.each([...health, ...detail])("%s", (path) => {
 	});
 });
 
-test("an origin passes the health routes where nothing is said about it", () => {
+test("any origin passes the health routes without refuseUnauthenticated", () => {
 	const monitor = createMonitor({
 		notReady: () => undefined,
 		status: () => ({}),

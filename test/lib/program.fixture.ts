@@ -5,10 +5,12 @@ import { ConfigError, parseSettings, trimEnv } from "../../src/lib/config.ts";
 import { type Log, logSettings, readLogOptions } from "../../src/lib/log.ts";
 import { parseCommandLine, runProgram } from "../../src/lib/program.ts";
 
-const options = parseCommandLine("Usage: fixture [--name N]", {
-	name: { type: "string" },
-});
 const mode = process.env.MODE;
+const usage = () => {
+	if (mode === "no-usage") throw new Error("the usage was rendered");
+	return "Usage: fixture [--name N]";
+};
+const options = parseCommandLine(usage, { name: { type: "string" } });
 
 function configure() {
 	if (mode === "config-error")

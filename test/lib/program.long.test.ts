@@ -79,8 +79,8 @@ describe("the command line", () => {
 		expect(stdout.toString()).toBe(`${version}\n`);
 	});
 
-	test("--version prints the version of package.json and exits 0", async () => {
-		await using child = start(["--version"]);
+	test("--version prints the version of package.json and exits 0, without rendering the usage", async () => {
+		await using child = start(["--version"], { MODE: "no-usage" });
 		expect(await child.end()).toEqual({
 			code: 0,
 			stdout: `${version}\n`,
@@ -133,7 +133,7 @@ describe("the start", () => {
 		);
 	});
 
-	test("what is below the level of the log is not written", async () => {
+	test("lines below the log level are not written", async () => {
 		await using child = start([], { LOG_LEVEL: "error", MODE: "failed" });
 		const { code, stdout } = await child.end();
 		expect(code).toBe(1);
@@ -144,7 +144,7 @@ describe("the start", () => {
 		});
 	});
 
-	test("a fault in the log's own settings is a ConfigError", async () => {
+	test("an invalid log setting is a ConfigError", async () => {
 		await using child = start([], { LOG_LEVEL: "loud", LOG_FORMAT: "xml" });
 		expect(await child.end()).toEqual({
 			code: 1,

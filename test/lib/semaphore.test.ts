@@ -37,7 +37,7 @@ test("the next ones wait in order, up to the limit of the queue", async () => {
 	expect(semaphore.acquire(never)).toBeUndefined();
 });
 
-test("a waiter whose time is up is told so, and gets no permit later", async () => {
+test("a waiter rejects after its timeout, and gets no permit later", async () => {
 	const semaphore = new Semaphore({ max: 1, maxWaitMs: 5 });
 	semaphore.acquire(never);
 	await expect(semaphore.acquire(never)).rejects.toThrow(
@@ -63,7 +63,7 @@ test("a waiter whose signal fires leaves the queue, with the signal's reason", a
 	expect(semaphore.held).toBe(0);
 });
 
-test("with a signal that has fired nobody waits", async () => {
+test("a caller with an aborted signal does not wait", async () => {
 	const semaphore = new Semaphore({ max: 1 });
 	semaphore.acquire(never);
 	const reason = new Error("gone");

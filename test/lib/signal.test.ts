@@ -51,7 +51,7 @@ describe("a plain signal", () => {
 		expect(reported).toEqual([0, 1, 2]);
 	});
 
-	test("tells nobody who comes when it has fired, as an AbortSignal", () => {
+	test("does not call listeners added after the abort, like an AbortSignal", () => {
 		const { signal, called } = withListeners(0);
 		signal.abort("late");
 		signal.addEventListener("abort", () => called.push(1));

@@ -5,7 +5,7 @@ import { raceSignal, within } from "../../src/lib/wait.ts";
 const never = new Promise<never>(() => {});
 
 describe("within", () => {
-	test("gives the result of work that settles in time, and of what is no promise", async () => {
+	test("resolves with the result of work that settles in time, and of a plain value", async () => {
 		expect(await within(60_000, Promise.resolve("done"))).toBe("done");
 		expect(await within(60_000, undefined)).toBeUndefined();
 	});

@@ -240,7 +240,7 @@ describe("on the bot", () => {
 		expect(await (await second)?.text()).toBe("");
 	});
 
-	test("a modern call is nobody's in a session", async () => {
+	test("notifications/cancelled of a session does not cancel a modern call", async () => {
 		const session = await openSession();
 		const answer = modernWait(servers.bot, { key: "modern" });
 		await begun("modern");
@@ -267,8 +267,8 @@ describe("on the gateway", () => {
 				requestId: 1,
 			});
 			const notification = body.replace('"id":1,', "");
-			const told = await postTo(servers.gateway, notification, headers);
-			expect(told.status).toBe(202);
+			const sent = await postTo(servers.gateway, notification, headers);
+			expect(sent.status).toBe(202);
 			await released(key, answer);
 		},
 	);
@@ -307,10 +307,10 @@ describe("on the gateway", () => {
 			await (await post(call("quick"))).text();
 		}
 
-		const told = stub.received("notifications/cancelled");
+		const sent = stub.received("notifications/cancelled");
 		const calls = stub.received("echo");
-		expect(told).toHaveLength(2);
-		for (const [index, { body, headers }] of told.entries()) {
+		expect(sent).toHaveLength(2);
+		for (const [index, { body, headers }] of sent.entries()) {
 			const cancelled = calls[index];
 			expect(JSON.parse(body)).toEqual({
 				jsonrpc: "2.0",

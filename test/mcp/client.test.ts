@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createServer as createTcpServer } from "node:net";
-import { createHttpClient } from "../../src/gateway/http/http-client.ts";
+import { HttpClient } from "../../src/gateway/http/http-client.ts";
 import { createFetchSend } from "../../src/lib/http.ts";
 import {
 	type ClientOptions,
@@ -25,14 +25,14 @@ const token = "a-token-of-the-test";
 const carriers = {
 	fetch: { carry: createFetchSend, undoesCodings: true },
 	"our HTTP client": {
-		carry: (url: string) => createHttpClient({ url, maxConnections: 8 }).send,
+		carry: (url: string) => new HttpClient({ url, maxConnections: 8 }).send,
 		undoesCodings: false,
 	},
 };
 let carrier: (typeof carriers)[keyof typeof carriers] = carriers.fetch;
 
 /** Ends a test that would hang; nothing waits for it. */
-const patience = () => AbortSignal.timeout(60_000);
+const testTimeout = () => AbortSignal.timeout(60_000);
 const session: ClientSession = { id: "s", protocolVersion: "2025-11-25" };
 
 function clientOf(url: string, options: Partial<ClientOptions> = {}) {
@@ -43,7 +43,7 @@ function clientOf(url: string, options: Partial<ClientOptions> = {}) {
 		...options,
 	});
 	const call = (params = "{}"): Promise<ClientResponse> =>
-		client.request(session, "tools/call", params, patience());
+		client.request(session, "tools/call", params, testTimeout());
 	return { ...client, call };
 }
 
@@ -445,7 +445,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 				await using world = start(() => new Response());
 				await world.stub.stop();
 				expect(await fault(world.call())).toBe("ClientError unsent");
-				const opening = world.connect(patience());
+				const opening = world.connect(testTimeout());
 				expect(await fault(opening)).toBe("ClientError unsent");
 			});
 
@@ -533,7 +533,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 				["before its answer", () => undefined],
 				["within its answer", () => eventStream(": hi\n\n", { open: true })],
 			])(
-				"because it was aborted %s is of unknown outcome, and the server is told",
+				"because it was aborted %s is of unknown outcome, and is cancelled at the server",
 				async (_, answer) => {
 					await using world = start((request) => answer() ?? stall(request));
 					const controller = new AbortController();
@@ -590,7 +590,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 					send: carrier.carry(`${stub.url}/mcp`),
 					info: { name: "test", version: "1" },
 				});
-				await client.connect(patience());
+				await client.connect(testTimeout());
 				for (const { headers } of stub.requests)
 					expect(headers.has("authorization")).toBe(false);
 			});
@@ -603,8 +603,8 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 			test("is initialize, then initialized in the session; disconnect is DELETE", async () => {
 				await using stub = startStubBackend();
 				const client = clientOf(stub.url);
-				const opened = await client.connect(patience());
-				await client.disconnect(opened, patience());
+				const opened = await client.connect(testTimeout());
+				await client.disconnect(opened, testTimeout());
 				expect(stub.requests.map(({ rpc }) => rpc)).toEqual([
 					"initialize",
 					"notifications/initialized",
@@ -638,7 +638,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 								json(ours(id, JSON.stringify({ protocolVersion }))),
 						},
 					});
-					expect(await clientOf(stub.url).connect(patience())).toEqual({
+					expect(await clientOf(stub.url).connect(testTimeout())).toEqual({
 						id: undefined,
 						protocolVersion,
 					});
@@ -656,14 +656,14 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 							new Response(null, { status: 400 }),
 					},
 				});
-				const opening = clientOf(stub.url).connect(patience());
+				const opening = clientOf(stub.url).connect(testTimeout());
 				expect(await fault(opening)).toBe("ClientError refused");
 				await stub.arrived("DELETE");
 			});
 
 			test("goes without a session id, and asks for none", async () => {
 				await using stub = startStubBackend({ sessions: false });
-				const { id } = await clientOf(stub.url).connect(patience());
+				const { id } = await clientOf(stub.url).connect(testTimeout());
 				expect(id).toBeUndefined();
 				expect(initialized(stub)[0]?.headers.has("mcp-session-id")).toBe(false);
 			});
@@ -712,7 +712,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 				],
 			])("fails after %s", async (_, on, outcome) => {
 				await using stub = startStubBackend({ on });
-				expect(await fault(clientOf(stub.url).connect(patience()))).toBe(
+				expect(await fault(clientOf(stub.url).connect(testTimeout()))).toBe(
 					outcome,
 				);
 			});
@@ -746,7 +746,7 @@ test("an answer with millions of values is not parsed, and a text of as many bra
 	);
 	expect(await client.call().catch((error) => error)).toMatchObject({
 		reached: "unknown",
-		message: "the answer has more than 500000 values",
+		message: "the response has more than 500000 JSON values",
 	});
 	result = JSON.stringify({ text: `\\"${many}` });
 	const { message } = await client.call();

@@ -191,6 +191,9 @@ function rows(at: ServerName): Row[] {
 				["twice, once empty", ["localhost", ""]],
 				["of two names", "localhost, localhost"],
 				["with a user", "localhost@evil.example"],
+				...["", "a b", "[::", "%zz", "a:99999999", "x/healthz?"].map(
+					(host) => [`that is ${JSON.stringify(host)}`, host] as const,
+				),
 			] as const
 		).map(
 			([what, Host]): Row => ({
@@ -377,15 +380,19 @@ function rows(at: ServerName): Row[] {
 		},
 
 		// Paths and methods.
-		...["/", "/mcp/", "/mcp/x", "/MCP", "//mcp", "/favicon.ico"].map(
-			(path): Row => ({
-				rule: `POST ${path}: 404`,
-				line: `POST ${path}`,
-				body: ping,
-				status: 404,
-				era: "none",
-			}),
-		),
+		...["/", "/mcp/", "/mcp/x", "/MCP", "//mcp", "/favicon.ico"]
+			.map((path) => `POST ${path}`)
+			.concat("GET /", "GET /healthz/", "GET /healthzz", "GET /HEALTHZ")
+			.concat("GET /readyz/x", "GET /%68ealthz", "DELETE /mcp/x")
+			.map(
+				(line): Row => ({
+					rule: `${line}: 404`,
+					line,
+					body: ping,
+					status: 404,
+					era: "none",
+				}),
+			),
 		{
 			rule: "a query is no matter",
 			line: "POST /mcp?x=1",
@@ -460,7 +467,7 @@ function rows(at: ServerName): Row[] {
 			null,
 			"application/json",
 			"application/json; charset=utf-8",
-			"Application/JSON",
+			"Application/JSON ;charset=UTF-8",
 		].map(
 			(type): Row => ({
 				rule: `the content type ${type} passes`,
@@ -470,7 +477,11 @@ function rows(at: ServerName): Row[] {
 				result: "{}",
 			}),
 		),
-		...["text/plain", "text/plain; application/json", "application/jsonp"].map(
+		...[
+			...["text/plain", "text/plain; application/json", "application/jsonp"],
+			...["application/json-patch+json", "x application/json"],
+			"multipart/form-data; boundary=application/json",
+		].map(
 			(type): Row => ({
 				rule: `the content type ${type}: 415`,
 				headers: { "Content-Type": type },
@@ -500,7 +511,19 @@ function rows(at: ServerName): Row[] {
 		...[undefined, 10_000, maxBytes].flatMap((chunkLength): Row[] => {
 			const how = chunkLength ? `chunks of ${chunkLength}` : "one piece";
 			const chunks = chunkLength === undefined ? {} : { chunkLength };
+			const wide = request("ping", { x: "€".repeat(maxBytes / 3 - 50) });
+			const missing = maxBytes - Buffer.byteLength(wide);
 			return [
+				...[0, 1].map(
+					(extra): Row => ({
+						rule: `${maxBytes + extra} bytes of wide characters in ${how}: ${extra ? 413 : "read"}`,
+						body: wide + " ".repeat(missing + extra),
+						...chunks,
+						...(extra
+							? { status: 413, code: -32600, id: "null" }
+							: { status: 200, result: "{}" }),
+					}),
+				),
 				{
 					rule: `a body of ${maxBytes} bytes in ${how} is read`,
 					body: ping.padEnd(maxBytes),
@@ -536,13 +559,19 @@ function rows(at: ServerName): Row[] {
 				id: "null",
 			}),
 		),
-		{
-			rule: "a body that is no UTF-8: -32700",
-			body: Buffer.from(ping.replace("ping", "\xff"), "latin1"),
-			status: 400,
-			code: -32700,
-			id: "null",
-		},
+		...[
+			...["\x80", "\xff", "\xc0\xaf"],
+			// A surrogate, and half a character.
+			...["\xed\xa0\x80", "\xe2\x82"],
+		].map(
+			(bytes): Row => ({
+				rule: `the body ${JSON.stringify(bytes)}, which is not UTF-8: -32700`,
+				body: Buffer.from(ping.replace("ping", bytes), "latin1"),
+				status: 400,
+				code: -32700,
+				id: "null",
+			}),
+		),
 		{
 			rule: "sixty thousand brackets: -32700 or -32600",
 			body: "[".repeat(60_000),
@@ -669,7 +698,12 @@ function rows(at: ServerName): Row[] {
 				rule: `initialize for ${asked} agrees on ${agreed}`,
 				body: initialize(asked),
 				status: 200,
-				like: { protocolVersion: agreed, capabilities: { tools: {} } },
+				like: {
+					protocolVersion: agreed,
+					capabilities: { tools: {} },
+					serverInfo: { name: `guildhall-${at}` },
+					instructions: expect.any(String),
+				},
 			}),
 		),
 		{
@@ -944,10 +978,7 @@ function rows(at: ServerName): Row[] {
 				{},
 				{
 					meta: { [version]: "2099-01-01" },
-					headers: {
-						"MCP-Protocol-Version": "2099-01-01",
-						"Mcp-Method": "x",
-					},
+					headers: { "MCP-Protocol-Version": "2099-01-01", "Mcp-Method": "x" },
 				},
 			),
 			status: 400,
@@ -1057,10 +1088,7 @@ function check(at: ServerName, row: Row, response: RawResponse) {
 	if (row.like) expect(result).toMatchObject(row.like);
 	if (row.code === undefined) return;
 	expect(Object.values(errorCode) as number[]).toContain(row.code);
-	expect(error).toMatchObject({
-		code: row.code,
-		message: expect.any(String),
-	});
+	expect(error).toMatchObject({ code: row.code, message: expect.any(String) });
 	if (row.data !== undefined) expect(error.data).toEqual(row.data);
 	// A client that has not heard of these codes may fall back only on others.
 	if (row.era !== "modern") expect([-32020, -32022]).not.toContain(error.code);
@@ -1272,7 +1300,7 @@ describe("a session of the bot", () => {
 	});
 });
 
-test("nothing of all this was a fault of ours", () => {
+test("none of the rows logged an error or the token", () => {
 	expect(
 		servers.logged.filter((line) => line.includes('"level":"error"')),
 	).toEqual([]);

@@ -71,6 +71,7 @@ describe("what a text is", () => {
 		['{"jsonrpc":"2.0","id":1,"result":{}}', "response"],
 		['{"jsonrpc":"2.0","id":1,"error":{}}', "response"],
 		['{"jsonrpc":"2.0","id":"x","method":"a","result":1}', 'request "x"'],
+		[` \r\n${request("1")}\n`, "request 1"],
 		// No JSON.
 		["", "-32700 null"],
 		[" ", "-32700 null"],

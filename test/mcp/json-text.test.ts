@@ -190,14 +190,14 @@ test("nesting of any depth that JSON.parse takes is read", () => {
 });
 
 test.each(["[]", '"x"', "null", "1", "", " [{}]"])(
-	"what is no object (%j) has no members, and throws",
+	"%j, which is not an object, throws",
 	(text) => {
 		expect(() => readMembers(text)).toThrow(TypeError);
 	},
 );
 
 test.each(["{}", '"x"', "null", "1", "", ' {"a":[]}'])(
-	"what is no array (%j) has no elements, and throws",
+	"%j, which is not an array, throws",
 	(text) => {
 		expect(() => readElements(text)).toThrow(TypeError);
 	},

@@ -57,7 +57,7 @@ test("ten thousand initialize leave the thousand sessions used last, and ten tho
 	expect(memory()).toBeLessThan(before * 1.5 + 32 * 1024 * 1024);
 });
 
-test("an initialize that fails opens no session, and ends nobody's", async () => {
+test("an initialize that fails opens no session, and ends none", async () => {
 	await using servers = await startBothServers({ tools: [] });
 	const response = await postTo(servers.bot, initialize);
 	await response.text();

@@ -270,7 +270,7 @@ describe("readToolCall", () => {
 	});
 });
 
-test("invalidParameters names every fault", () => {
+test("invalidParameters names every issue", () => {
 	expect(invalidParameters(["a: x", "b: y"])).toMatchObject({
 		code: -32602,
 		message: "Invalid parameters: a: x; b: y",

@@ -1,4 +1,4 @@
-// `bun run simulator`: what it prints can be used, and what it is told wrongly it says.
+// `bun run simulator`: its output can be used, and invalid options are refused.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ function start(...args: string[]) {
 		stdin: "pipe",
 		stdout: "pipe",
 		stderr: "pipe",
-		// It ends with this test, whatever happens.
+		// It ends with this test, even if that is killed.
 		env: { ...process.env, STOP_WITH_STDIN: "1" },
 	});
 	return {
 		child,
-		/** What it prints, up to and including the first text that fits. */
+		/** Its output up to the first match. */
 		printed: async (fits: RegExp) => {
 			let text = "";
 			for await (const chunk of child.stdout) {
@@ -69,7 +69,7 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 });
 
 test.skipIf(Bun.which("curl") === null)(
-	"the curl lines that it prints work when they are pasted",
+	"the printed curl lines work",
 	async () => {
 		await using simulator = start("--port", "0");
 		const text = await simulator.printed(/misbehave .*\n/);
@@ -98,7 +98,7 @@ test.each([
 	expect(await new Response(simulator.child.stderr).text()).toContain(message);
 });
 
-test("a port that is taken is a message, and exit 1", async () => {
+test("a port in use is a message and exit 1", async () => {
 	await using first = start("--port", "0", "--json");
 	const { url } = JSON.parse(await first.printed(/\n/)) as { url: string };
 	await using second = start("--port", new URL(url).port);

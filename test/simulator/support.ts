@@ -1,19 +1,19 @@
-// What the simulator's tests share: plain REST calls, a real discord.js client, and a bare socket.
+// Shared by the simulator's tests: REST calls, a real discord.js client, and a raw socket.
 
+import { test } from "bun:test";
 import { Client, GatewayIntentBits as Intent } from "discord.js";
 import type { UserClient } from "../../src/simulator/interactions/user-client.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../src/simulator/simulator.ts";
+import type { Simulator } from "../../src/simulator/simulator.ts";
+import type { GuildChannel } from "../../src/simulator/world/state/entities.ts";
+import { startSimulator } from "../support/simulator.ts";
 import { until } from "../support/until.ts";
 
 export interface Answer {
 	readonly status: number;
 	readonly headers: Headers;
-	/** The body, as whatever the test expects of it. */
+	/** The parsed body. */
 	json<T = Record<string, unknown>>(): T;
-	/** Discord's code, and the paths of the fields at fault. */
+	/** Discord's error code, and the errors of a form by field path. */
 	readonly code: unknown;
 	readonly faults: Record<string, string>;
 }
@@ -50,7 +50,7 @@ export function as(simulator: Simulator, who: UserClient) {
 	};
 }
 
-/** A tree of form faults as { "embeds.0.title": "BASE_TYPE_MAX_LENGTH" }. */
+/** Flattens form errors to { "embeds.0.title": "BASE_TYPE_MAX_LENGTH" }. */
 function flatten(tree: object, path = ""): Record<string, string> {
 	const faults: Record<string, string> = {};
 	for (const [key, value] of Object.entries(tree)) {
@@ -78,7 +78,7 @@ export interface Connected extends AsyncDisposable {
 	readonly client: Client<true>;
 	/** The raw events it received, in order. */
 	readonly events: { t: string; d: Record<string, unknown> }[];
-	/** The data of the first event of this type that fits, once it has come. */
+	/** Resolves with the data of the first matching event of this type. */
 	event(
 		type: string,
 		fits?: (data: Record<string, unknown>) => boolean,
@@ -94,7 +94,7 @@ export async function connect(
 	const client = new Client({
 		rest: { api: simulator.api },
 		intents,
-		// discord.js lets five seconds pass between two sessions; here nobody minds.
+		// discord.js waits five seconds between two sessions by default.
 		ws: { buildIdentifyThrottler: () => ({ waitForIdentify: async () => {} }) },
 	});
 	const events: Connected["events"] = [];
@@ -148,10 +148,10 @@ export async function openSocket(
 		received,
 		send: (op: number, d: unknown) => socket.send(JSON.stringify({ op, d })),
 		sendText: (text: string) => socket.send(text),
-		/** The first payload that fits, once it has come. */
+		/** Resolves with the first matching payload. */
 		payload: (what: string, fits: (payload: Payload) => boolean) =>
 			until(what, () => received.find(fits)),
-		/** The code it was closed with, once it is. */
+		/** Resolves with the close code. */
 		closed: () => until("the socket closes", () => closed),
 		close: () => socket.close(4000),
 		[Symbol.dispose]: () => socket.close(),
@@ -164,15 +164,62 @@ export { type Simulator, startSimulator };
 export function cooksOf(simulator: Simulator) {
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const { id } = simulator.channel("The Cooks/general");
-	const channel = guild.channels.get(id);
-	const ada = world.users.get(simulator.user("ada").id);
-	if (!channel || !ada) throw new Error("not in the demo's seed");
+	const user = (name: string) =>
+		known(world.users.get(simulator.user(name).id), name);
+	const named = <T extends { name: string }>(
+		all: Map<string, T>,
+		name: string,
+	) =>
+		known(
+			all.values().find((one) => one.name === name),
+			name,
+		);
 	return {
+		simulator,
 		world,
 		guild,
-		channel,
-		ada,
+		channel: named(guild.channels, "general"),
+		channelNamed: (name: string) => named(guild.channels, name),
+		role: (name: string) => named(guild.roles, name),
+		ada: user("ada"),
+		/** A person or bot. */
+		user,
+		member: (name: string) =>
+			known(guild.members.get(simulator.user(name).id), name),
 		alpha: as(simulator, simulator.bot("alpha")),
+		/** The REST API as a person or bot. */
+		as: (name: string) => as(simulator, simulator.user(name)),
+		/** Denies permissions in a channel: to a role or user, by default to the bot. */
+		deny: (
+			channel: GuildChannel,
+			bits: bigint,
+			id = simulator.bot("alpha").id,
+		) =>
+			world.channels.setOverwrite(channel, {
+				id,
+				type: guild.roles.has(id) ? 0 : 1,
+				allow: "0",
+				deny: String(bits),
+			}),
 	};
+}
+
+/** `test` with a simulator of its own. The test gets the Cooks, and what `setUp` adds for the file's tests. */
+export function testWith<T extends object = Record<never, never>>(
+	setUp?: (cooks: Cooks) => T | Promise<T>,
+) {
+	return (name: string, run: (given: Cooks & T) => Promise<void>) =>
+		test(name, async () => {
+			await using simulator = await startSimulator();
+			const cooks = cooksOf(simulator);
+			await run({ ...cooks, ...((await setUp?.(cooks)) as T) });
+		});
+}
+
+export type Cooks = ReturnType<typeof cooksOf>;
+
+/** A value that the demo's seed has. */
+function known<T>(value: T | undefined, name: string): T {
+	if (value === undefined) throw new Error(`${name} is not in the demo's seed`);
+	return value;
 }

@@ -1,5 +1,5 @@
-// What carries the gateway's requests to bots in tests: its own client, or with BACKEND_CLIENT=fetch what stands behind
-// https: addresses. Nothing that a client can see may differ.
+// The HTTP client of the gateway in tests: its own, or with BACKEND_CLIENT=fetch the one for https: addresses. The tests
+// must pass with both.
 
 import { createFetchSend } from "../../src/lib/http.ts";
 

@@ -13,7 +13,7 @@ const everyTool = v.parse(toml, {
 	mcp: { toolsets: "all" },
 });
 
-/** A bot on a free port of the loopback, without a token, whose Discord is not there; `changes` say what is otherwise. */
+/** The configuration of a bot on a free loopback port, without a token and with an unreachable Discord, plus `changes`. */
 export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 	return {
 		directory: "/nowhere",
@@ -34,7 +34,6 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		allowedHosts: [],
 		allowedOrigins: [],
 		auditChannelId: undefined,
-		auditDays: 90,
 		gameVerifyUrl: undefined,
 		gameVerifySecret: undefined,
 		apiKeys: {},
@@ -47,7 +46,7 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 const parents = "guildhall-test-bots-";
 const parent = join(databaseDirectory, `${parents}${process.pid}`);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
-// A worker runs many files, and the hook above belongs to the first of them: what is left goes with a later run.
+// A worker runs many files, but the hook above belongs to the first: a later run removes the rest.
 for (const name of readdirSync(databaseDirectory))
 	if (name.startsWith(parents) && !runs(Number(name.slice(parents.length))))
 		rmSync(join(databaseDirectory, name), { recursive: true, force: true });
@@ -60,7 +59,7 @@ function runs(pid: number): boolean {
 	}
 }
 
-/** A directory that goes when the tests of its file have ended. */
+/** A directory that is removed after the tests of its file. */
 function temporaryDirectory(): string {
 	mkdirSync(parent, { recursive: true });
 	return mkdtempSync(join(parent, "data-"));

@@ -1,4 +1,4 @@
-// The bot as an executable, for tests that start it again and again: from its sources a start takes three times as much CPU.
+// The bot as an executable, for tests that start it often: starting from sources takes three times as much CPU.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { executables } from "./program.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** Its path. It is made of the sources as they are, once for all test processes, unless it is one of `executables`. */
+/** The path of the executable: one of `executables`, or compiled from the current sources once for all test processes. */
 export async function botExecutable(): Promise<string> {
 	if (executables) return join(executables, "bot");
 	const sources = ["src", "bun.lock", "package.json", "instances/example"];

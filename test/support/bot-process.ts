@@ -1,4 +1,4 @@
-// The real bot as a process that goes, and comes back where it was.
+// The real bot as a process that can be restarted on the same port.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,26 +8,26 @@ import { freePort } from "./free-port.ts";
 import { listeningUrl, type Program, startCommand } from "./program.ts";
 import { until } from "./until.ts";
 
-/** How much of its log is shown of one that is not ready. */
+/** The number of log lines in the error of a bot that does not become ready. */
 const lastLines = 30;
 
 export interface BotProcess extends AsyncDisposable {
-	/** The MCP endpoint; it stays the same. */
+	/** The MCP endpoint. It does not change. */
 	url: string;
 	port: number;
-	/** Of the process that runs now. */
+	/** The pid of the current process. */
 	readonly pid: number;
 	/** Its CONFIG_DIR. */
 	directory: string;
-	/** Ends it with this signal and starts it again at once; resolves when it is ready. */
+	/** Ends it with this signal and starts it again. Resolves when it is ready. */
 	restart(signal: NodeJS.Signals): Promise<void>;
-	/** It stands still for so long, its connections open. */
+	/** Stops the process for this time, with its connections open. */
 	pause(ms: number): Promise<void>;
-	/** Resolves when it can act on Discord. */
+	/** Resolves when it is connected to Discord. */
 	ready(): Promise<void>;
 }
 
-/** Starts it; resolves when it is ready. `env` is what it needs beside CONFIG_DIR and MCP_PORT; `toml` is its config.toml. */
+/** Starts a bot. Resolves when it is ready. `env` is added to CONFIG_DIR and MCP_PORT; `toml` is its config.toml. */
 export async function startBotProcess(
 	env: Record<string, string>,
 	toml = 'bot_name = "Test"\n',
@@ -42,7 +42,7 @@ export async function startBotProcess(
 	let ended = false;
 
 	async function start() {
-		// Someone may hold the port for a moment: then it ends at once, and is started again.
+		// Another process may use the port for a moment: the bot ends and is started again.
 		for (let attempt = 0; ; attempt++) {
 			if (ended) return;
 			const all = { ...env, CONFIG_DIR: directory, MCP_PORT: String(port) };
@@ -72,7 +72,7 @@ export async function startBotProcess(
 			},
 		);
 
-	/** What the process says of why it is not ready. */
+	/** The last log lines of the process. */
 	const lastWords = () => {
 		const { end, lines = [] } = program ?? {};
 		const how = end == null ? "it runs" : `it ended with ${end}`;
@@ -81,7 +81,7 @@ export async function startBotProcess(
 
 	const dispose = async () => {
 		ended = true;
-		// With what it waits for: it leads a process group.
+		// It leads a process group: the negative pid ends its `sleep` too.
 		if (pausing) process.kill(-pausing.pid, "SIGKILL");
 		await program?.[Symbol.asyncDispose]();
 		rmSync(directory, { recursive: true, force: true });
@@ -106,7 +106,7 @@ export async function startBotProcess(
 		async pause(ms) {
 			if (!program || ended) return;
 			const { pid } = program;
-			// Another process lets it go on, whatever becomes of this one; then it notices by itself that its parent has gone.
+			// A separate process continues it even if this one ends. The bot then notices that its parent is gone.
 			const script = `kill -STOP ${pid}; sleep ${ms / 1000}; kill -CONT ${pid}`;
 			const options = { detached: true, stderr: "ignore" } as const;
 			pausing = Bun.spawn(["sh", "-c", script], options);

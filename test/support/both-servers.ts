@@ -1,4 +1,4 @@
-// The real bot with tools of the test's own and a Discord that is not there, and the real gateway in front of it.
+// The real bot with given tools and without Discord, and the real gateway in front of it.
 
 import { startBot } from "../../src/bot/bot.ts";
 import type { BotContext } from "../../src/bot/tool/context.ts";
@@ -15,17 +15,17 @@ export interface BothServers extends AsyncDisposable {
 	/** The MCP endpoints. */
 	bot: string;
 	gateway: string;
-	/** What either logged, a line each. */
+	/** The log lines of both. */
 	logged: string[];
 }
 
 export interface BothServersOptions {
 	tools: readonly Tool<BotContext>[];
-	allowedHosts?: readonly string[];
-	allowedOrigins?: readonly string[];
+	allowedHosts?: string[];
+	allowedOrigins?: string[];
 }
 
-/** Started, with the bot's tools in the gateway's catalogue. A call that names no instance goes to the one bot. */
+/** Starts both. The gateway lists the bot's tools; calls without an instance go to this bot. */
 export async function startBothServers({
 	tools,
 	allowedHosts = [],
@@ -33,11 +33,8 @@ export async function startBothServers({
 }: BothServersOptions): Promise<BothServers> {
 	const { log, lines } = recordLog();
 	await using stack = new AsyncDisposableStack();
-	const bot = startBot(
-		botConfig({ mcpToken: token, allowedHosts, allowedOrigins }),
-		log,
-		{ tools },
-	);
+	const config = botConfig({ mcpToken: token, allowedHosts, allowedOrigins });
+	const bot = startBot(config, log, { tools });
 	stack.defer(() => bot.close());
 	const gateway = await startGateway(
 		readConfig({
@@ -64,7 +61,7 @@ export async function startBothServers({
 	};
 }
 
-/** A tool that takes any arguments; what `run` gives is the result, as JSON text. */
+/** A tool with any arguments. `run` returns its result as JSON text. */
 export function rawTool(
 	name: string,
 	run: (
@@ -83,7 +80,7 @@ export function rawTool(
 	};
 }
 
-/** What a client says of itself in every modern request. */
+/** The `_meta` of every modern request. */
 export const modernMeta = {
 	"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 	"io.modelcontextprotocol/clientCapabilities": {},
@@ -107,7 +104,7 @@ export function modernRequest(
 	};
 }
 
-/** POSTs with the token. */
+/** Sends a POST request with the token. */
 export function postTo(
 	url: string,
 	body: string,

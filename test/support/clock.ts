@@ -1,6 +1,6 @@
-// The clock of the tests, for programs that get an environment of their own.
+// The clock of the tests, for programs with an environment of their own.
 
-// What shifted-clock.ts sets. Bun's tests are in UTC where no zone is set.
+// The variables that shifted-clock.ts sets. Bun's tests use UTC by default.
 const { TZ = "UTC", ...others } = process.env;
 const shift = [
 	"LD_PRELOAD",
@@ -9,7 +9,7 @@ const shift = [
 	"NO_FAKE_STAT",
 ];
 
-/** The variables that give a program the time and the time zone of the tests. */
+/** The environment variables for the time and time zone of the tests. */
 export const clock: Record<string, string> = {
 	TZ,
 	...Object.fromEntries(

@@ -1,4 +1,4 @@
-// The files for Docker Compose in docker/, as far as they say something; a key that is not known here is a fault.
+// Parses the files for Docker Compose in docker/. Unknown keys are errors.
 // https://github.com/compose-spec/compose-spec/blob/main/spec.md
 
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const service = v.strictObject({
 		driver: v.string(),
 		options: v.record(v.string(), v.string()),
 	}),
-	// A number or a boolean would be a text after all, and not always the one that stands there.
+	// Compose converts numbers and booleans to strings, not always as written.
 	environment: v.optional(v.record(v.string(), v.string()), {}),
 	ports: v.optional(v.array(v.string()), []),
 	volumes: v.optional(v.array(v.string()), []),
@@ -70,7 +70,7 @@ const file = v.strictObject({
 export type Service = v.InferOutput<typeof service>;
 export type ComposeFile = v.InferOutput<typeof file>;
 
-/** A file with the variables of `env` in it. Throws where one is missing that has to be there. */
+/** Parses a file and interpolates the variables of `env`. Throws if a required one is missing. */
 export async function readCompose(
 	name: string,
 	env: Record<string, string>,
@@ -82,7 +82,7 @@ export async function readCompose(
 	return v.parse(file, interpolate(Object.fromEntries(given), env));
 }
 
-/** Every text in `value`, with its variables: `${NAME:-default}` and `${NAME:?why it must be there}`. */
+/** Interpolates `${NAME:-default}` and `${NAME:?error}` in all strings of `value`. */
 function interpolate(value: unknown, env: Record<string, string>): unknown {
 	if (typeof value === "string") return interpolateText(value, env);
 	if (Array.isArray(value)) return value.map((item) => interpolate(item, env));

@@ -1,5 +1,5 @@
-// Services of a compose file without an engine: the files of their images are started with their environment, as their
-// user, with the paths, ports and host names that they have on this machine.
+// Runs services of a compose file without a container engine: starts the files of their images with their environment and
+// user, and replaces paths, ports and host names by those of this machine.
 
 import { join } from "node:path";
 import type { Service } from "./compose.ts";
@@ -7,17 +7,17 @@ import type { Image } from "./images.ts";
 import { type Program, startCommand } from "./program.ts";
 
 export interface Place {
-	/** What stands in a service's environment → what it is here: paths, ports, host names with a port. */
+	/** The replacements in a service's environment: paths, ports, host names with a port. */
 	here: Record<string, string>;
-	/** More of its environment. */
+	/** Additional environment variables. */
 	env?: Record<string, string>;
-	/** More arguments. */
+	/** Additional arguments. */
 	args?: readonly string[];
 }
 
 export interface Container {
 	program: Program;
-	/** Its health check, once. */
+	/** Runs its health check once. */
 	healthy(): Promise<{ code: number; said: string }>;
 }
 
@@ -36,7 +36,7 @@ export function startContainer(
 		),
 		...more,
 	};
-	// This machine's Bun may be where only we may look.
+	// This machine's Bun may be in a directory that only the user of the tests can read.
 	const isOurs = image.entrypoint[0]?.startsWith("/");
 	const options = {
 		cwd: join(image.root, image.workdir),
@@ -49,7 +49,7 @@ export function startContainer(
 	return {
 		program: startCommand([...local(image.entrypoint), ...args], env, options),
 		async healthy() {
-			// Its first word is CMD: there is no shell.
+			// Without its first word, CMD.
 			const check = Bun.spawn(local(service.healthcheck.test.slice(1)), {
 				...options,
 				env,
@@ -64,7 +64,7 @@ export function startContainer(
 	};
 }
 
-/** `text` with what is otherwise here. */
+/** `text` with its replacements. */
 function put(text: string, here: Record<string, string>): string {
 	let put = here[text] ?? text;
 	for (const [there, local] of Object.entries(here))
@@ -72,7 +72,7 @@ function put(text: string, here: Record<string, string>): string {
 	return put;
 }
 
-/** Only root may be someone else. */
+/** The uid and gid to run as. Empty unless the tests run as root. */
 function userOf(user: string): { uid?: number; gid?: number } {
 	const [uid, gid] = user.split(":").map(Number);
 	if (process.getuid?.() !== 0 || uid === undefined || gid === undefined)

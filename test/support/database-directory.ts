@@ -1,4 +1,4 @@
-// Where tests keep SQLite files.
+// The directory for the databases of tests.
 
 import { existsSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,5 +13,5 @@ function hasRoom(): boolean {
 	return bavail * bsize >= enoughBytes;
 }
 
-/** In memory where there is room: SQLite waits for the disk with every commit, most of the time of a small test. */
+/** In memory if it has room: otherwise SQLite waits for the disk with every commit, which takes most of a small test. */
 export const databaseDirectory = hasRoom() ? memory : tmpdir();

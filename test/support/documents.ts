@@ -1,4 +1,4 @@
-// The documents as tests read them: their commands, their examples, their links.
+// Reads commands and links from the documents.
 
 import { dirname, join } from "node:path";
 
@@ -14,11 +14,11 @@ export async function readDocument(path: string): Promise<Document> {
 	return { path, text: await Bun.file(join(project, path)).text() };
 }
 
-/** What a command in a sentence or a table begins with. */
+/** The start of a command in a sentence or table. */
 const inlineCommand =
 	/^([A-Z_]+=\S+ )*(bun|npx|openssl|cd|curl|claude|docker|psql) \S/;
 
-/** Each line of its blocks that are no JSON, and each piece of code in a sentence that is a command. */
+/** The lines of its code blocks other than JSON, and the commands in its sentences. */
 export function commandsIn({ text }: Document): string[] {
 	const found: string[] = [];
 	let fence: string | undefined;
@@ -28,7 +28,7 @@ export function commandsIn({ text }: Document): string[] {
 			fence = fence === undefined ? language : undefined;
 			continue;
 		}
-		// Sentences stand at most three blanks in: those of a list.
+		// Sentences in lists are indented by at most three spaces.
 		const [, indented] = /^ {4,}(\S.*)$/.exec(line) ?? [];
 		if (fence !== undefined) {
 			if (fence !== "json") found.push(line.trim());
@@ -40,7 +40,7 @@ export function commandsIn({ text }: Document): string[] {
 	return found;
 }
 
-/** The files that it links to, from the project's directory, without anchors. */
+/** The linked files, relative to the project's directory, without anchors. */
 export function linksIn({ path, text }: Document): string[] {
 	return [...text.matchAll(/\]\(([^)#\s]+)(#[^)]*)?\)/g)]
 		.map(([, target = ""]) => target)
@@ -48,11 +48,10 @@ export function linksIn({ path, text }: Document): string[] {
 		.map((target) => join(dirname(path), target));
 }
 
-/** A command's words, as a shell takes it apart. */
+/** The words of a command, split by a shell. */
 export function wordsOf(command: string): string[] {
-	const { stdout, success } = Bun.spawnSync([
-		...["sh", "-c", `printf '%s\\n' ${command}`],
-	]);
-	if (!success) throw new Error(`no shell takes this: ${command}`);
+	const print = `printf '%s\\n' ${command}`;
+	const { stdout, success } = Bun.spawnSync(["sh", "-c", print]);
+	if (!success) throw new Error(`not a shell command: ${command}`);
 	return stdout.toString().trimEnd().split("\n");
 }

@@ -1,8 +1,8 @@
 import { createServer } from "node:net";
 
 /**
- * A port that nothing listens on. It is below those that systems give out by themselves: a server that was killed finds it
- * free when it starts again.
+ * A port that nothing listens on. It is below the ephemeral ports, so that it is still free when a killed server starts
+ * again.
  */
 export async function freePort(): Promise<number> {
 	for (;;) {

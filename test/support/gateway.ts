@@ -1,4 +1,4 @@
-// The gateway in front of bots of the test's own, and a client that sees the bytes.
+// The gateway in front of given backends, and a client that exposes raw responses.
 
 import { Backend } from "../../src/gateway/backend.ts";
 import { readConfig } from "../../src/gateway/config.ts";
@@ -13,11 +13,11 @@ export const gatewayToken = "the-token-of-the-test";
 export interface GatewayAnswer {
 	status: number;
 	headers: Headers;
-	/** As it arrived. */
+	/** The body as text. */
 	body: string;
-	/** What stands in its one frame: JSON text. Throws for any other body. */
+	/** The JSON text of its only SSE event. Throws for any other body. */
 	frame(): string;
-	/** The frame, parsed. */
+	/** `frame()`, parsed. */
 	message(): RpcAnswer;
 }
 
@@ -38,20 +38,22 @@ export interface TestGateway extends AsyncDisposable {
 	recorded: RecordedLog;
 	refresh(): Promise<void>;
 	post(body: string, headers?: Record<string, string>): Promise<GatewayAnswer>;
-	/** `tools/call`; the answer's message. */
+	/** Calls a tool and returns the JSON-RPC response. */
 	call(name: string, args?: unknown): Promise<RpcAnswer>;
-	/** `tools/call`; the text of its result, with "ERROR " before it if it has isError. */
+	/** Calls a tool and returns the text of its result, prefixed with "ERROR " if `isError` is true. */
 	text(name: string, args?: unknown): Promise<string>;
-	/** `tools/list`. */
+	/** The names in `tools/list`. */
+	toolNames(): Promise<string[]>;
+	/** Lists the tools. */
 	tools(): Promise<{ name: string; inputSchema: object }[]>;
-	/** As a shutdown does: no more requests, then the sessions end. */
+	/** Stops listening, then ends the sessions, as in a shutdown. */
 	close(): Promise<void>;
 }
 
 export interface TestGatewayOptions {
-	/** More of its environment. */
+	/** Additional environment variables. */
 	env?: Record<string, string>;
-	/** Whether the first round is over before it listens. */
+	/** Whether it refreshes the backends before it listens. */
 	refreshed?: boolean;
 }
 
@@ -60,11 +62,11 @@ export async function startTestGateway(
 	{ env = {}, refreshed = true }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
 	const recorded = recordLog();
-	const INSTANCES = Object.entries(bots)
-		.map(([name, { url }]) => `${name}=${url}`)
-		.join(",");
+	const instances = Object.entries(bots).map(
+		([name, { url }]) => `${name}=${url}`,
+	);
 	const config = readConfig({
-		INSTANCES,
+		INSTANCES: instances.join(","),
 		MCP_AUTH_TOKEN: gatewayToken,
 		...env,
 	});
@@ -78,9 +80,6 @@ export async function startTestGateway(
 		log: recorded.log,
 	});
 
-	const { post, call, text, tools } = createGatewayClient(
-		`${listener.url}/mcp`,
-	);
 	const close = async () => {
 		await listener.close(0);
 		await gateway.close();
@@ -89,10 +88,7 @@ export async function startTestGateway(
 		url: listener.url,
 		recorded,
 		refresh: gateway.refresh,
-		post,
-		call,
-		text,
-		tools,
+		...createGatewayClient(`${listener.url}/mcp`),
 		close,
 		[Symbol.asyncDispose]: close,
 	};
@@ -133,6 +129,10 @@ export function createGatewayClient(endpoint: string) {
 	};
 	const call = (name: string, args?: unknown) =>
 		request("tools/call", { name, arguments: args });
+	const tools = async () => {
+		const { result } = await request("tools/list", {});
+		return result?.tools as { name: string; inputSchema: object }[];
+	};
 	return {
 		post,
 		call,
@@ -142,14 +142,12 @@ export function createGatewayClient(endpoint: string) {
 			const text = result.content.map((item) => item.text).join("\n");
 			return result.isError ? `ERROR ${text}` : text;
 		},
-		async tools(): Promise<{ name: string; inputSchema: object }[]> {
-			const { result } = await request("tools/list", {});
-			return result?.tools as { name: string; inputSchema: object }[];
-		},
+		tools,
+		toolNames: async () => (await tools()).map(({ name }) => name),
 	};
 }
 
-/** A backend by itself. */
+/** A backend without a gateway. */
 export function createTestBackend({
 	name = "alpha",
 	url,
@@ -165,14 +163,12 @@ export function createTestBackend({
 }) {
 	const recorded = recordLog();
 	const changes = { count: 0 };
-	const metrics = createMetrics({
-		backends: () => [],
-		toolsListBytes: () => 0,
-		refreshAgeSeconds: () => 0,
-	});
+	const metrics = createMetrics();
 	const backend = new Backend({
 		instance: {
-			...{ name, url, endpoint: `${url}/mcp` },
+			name,
+			url,
+			endpoint: `${url}/mcp`,
 			pinned: new Set(pinned),
 			barred: new Set(barred),
 		},

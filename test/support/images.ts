@@ -1,4 +1,4 @@
-// The images of docker/Dockerfile without an engine: its stages are directories, its RUN lines run in them, and its
+// Builds the images of docker/Dockerfile without a container engine: stages are directories, RUN lines run in them, and
 // entry points are the files that a container would start.
 
 import {
@@ -14,17 +14,17 @@ import {
 import { dirname, join } from "node:path";
 import { madeOfSources } from "./made-once.ts";
 
-/** The stage that compiles takes the longest by far: it is built once. No other is made from it, they copy its files. */
+/** The slow stage that compiles. It is built once; other stages only copy files from it. */
 const compiled = "build";
 const project = join(import.meta.dir, "../..");
 const dockerfile = join(project, "docker/Dockerfile");
 
 export interface Instruction {
-	/** In capitals. */
+	/** In upper case. */
 	word: string;
 	/** Such as `--from=build`, by name. */
 	flags: Record<string, string>;
-	/** What follows, on one line. */
+	/** The rest of the instruction, on one line. */
 	rest: string;
 }
 
@@ -35,7 +35,7 @@ export interface Stage {
 	instructions: Instruction[];
 }
 
-/** What a container is made from. */
+/** The data that a container starts from. */
 export interface Image {
 	/** Its root directory. */
 	root: string;
@@ -45,7 +45,7 @@ export interface Image {
 	user: string;
 	entrypoint: string[];
 	healthcheck: string[];
-	/** As the Dockerfile has them, by name. */
+	/** The options in the Dockerfile, by name. */
 	healthcheckFlags: Record<string, string>;
 	ports: number[];
 	labels: string;
@@ -81,11 +81,15 @@ function readInstruction(line: string): Instruction {
 }
 
 const empty = {
-	...{ workdir: "/", user: "0:0", labels: "" },
-	...{ entrypoint: [], healthcheck: [], healthcheckFlags: {} },
+	workdir: "/",
+	user: "0:0",
+	labels: "",
+	entrypoint: [],
+	healthcheck: [],
+	healthcheckFlags: {},
 };
 
-/** What a stage and those that it is made from copy from the project. */
+/** The project files that a stage and its base stages copy. */
 function copiedBy(stages: readonly Stage[], name: string): string[] {
 	const stage = stages.find((one) => one.name === name);
 	if (!stage) return [];
@@ -95,7 +99,7 @@ function copiedBy(stages: readonly Stage[], name: string): string[] {
 	return [...copiedBy(stages, stage.from), ...own];
 }
 
-/** Builds these stages, and those that they are made from, below `directory`. */
+/** Builds these stages and their base stages below `directory`. */
 export async function buildImages(
 	directory: string,
 	names: readonly string[],
@@ -110,7 +114,7 @@ export async function buildImages(
 		const done = built[name];
 		if (done) return done;
 		const stage = stages.find((one) => one.name === name);
-		if (!stage) throw new Error(`there is no stage ${name}`);
+		if (!stage) throw new Error(`unknown stage ${name}`);
 		const root = join(directory, name);
 		const isStage = stages.some((one) => one.name === stage.from);
 		const base = isStage ? build(stage.from) : undefined;
@@ -119,7 +123,9 @@ export async function buildImages(
 		const image: Image = {
 			...empty,
 			...base,
-			...{ root, env: { ...base?.env }, ports: [...(base?.ports ?? [])] },
+			root,
+			env: { ...base?.env },
+			ports: [...(base?.ports ?? [])],
 		};
 		for (const instruction of stage.instructions) carryOut(instruction, image);
 		built[name] = image;
@@ -164,7 +170,7 @@ export async function buildImages(
 				image.healthcheckFlags = flags;
 				return;
 			default:
-				throw new Error(`this does not know ${word}`);
+				throw new Error(`unsupported instruction ${word}`);
 		}
 	}
 
@@ -176,10 +182,8 @@ export async function buildImages(
 		const to = words.at(-1) ?? "";
 		for (const path of words.slice(0, -1)) {
 			if (from === undefined) mayBeRead(path);
-			const source = join(
-				from === undefined ? project : build(from).root,
-				path,
-			);
+			const base = from === undefined ? project : build(from).root;
+			const source = join(base, path);
 			const target = join(
 				image.root,
 				to.startsWith("/") ? to : join(image.workdir, to),
@@ -196,7 +200,7 @@ export async function buildImages(
 	}
 
 	function run(command: string, image: Image): void {
-		// Nothing of this machine but the way to Bun, and to what it has downloaded before.
+		// Of this machine only Bun and its download cache.
 		const { HOME = directory } = process.env;
 		const { success, stdout, stderr } = Bun.spawnSync(["sh", "-c", command], {
 			cwd: join(image.root, image.workdir),
@@ -219,13 +223,13 @@ function linkOrCopy(from: string, to: string): void {
 	try {
 		linkSync(from, to);
 	} catch (error) {
-		// They are on different file systems.
+		// The paths are on different file systems.
 		if (Object(error).code !== "EXDEV") throw error;
 		cpSync(from, to, { verbatimSymlinks: true });
 	}
 }
 
-/** `to` as a copy of `from` whose files are the same ones: none is ever changed in place, and some are large. */
+/** Copies `from` to `to` with hard links: some files are large, and none is changed in place. */
 export function share(from: string, to: string): void {
 	if (!lstatSync(from).isDirectory()) {
 		linkOrCopy(from, to);
@@ -235,14 +239,16 @@ export function share(from: string, to: string): void {
 	for (const name of readdirSync(from)) share(join(from, name), join(to, name));
 }
 
-/** Throws where Dockerfile.dockerignore keeps this from a build. */
+/** Throws if Dockerfile.dockerignore excludes this path. */
 function mayBeRead(path: string): void {
 	const [all, ...allowed] = readFileSync(`${dockerfile}.dockerignore`, "utf8")
 		.split("\n")
 		.filter((line) => line !== "" && !line.startsWith("#"));
 	const names = allowed.map((line) => line.replace(/^!/, ""));
 	if (all !== "*" || allowed.some((line) => !/^!\w[\w./]*$/.test(line)))
-		throw new Error("Dockerfile.dockerignore is no plain list of exceptions");
+		throw new Error(
+			"Dockerfile.dockerignore is not a plain list of exceptions",
+		);
 	if (!names.includes(path.replace(/^\.\//, "")))
-		throw new Error(`Dockerfile.dockerignore keeps ${path} from a build`);
+		throw new Error(`Dockerfile.dockerignore excludes ${path}`);
 }

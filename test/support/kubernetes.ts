@@ -1,4 +1,4 @@
-// The manifests in docker/kubernetes: as they stand, and as kustomize puts them together where kubectl is installed.
+// The manifests in docker/kubernetes, and the output of kustomize if kubectl is installed.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -47,7 +47,7 @@ export interface Pod {
 	};
 }
 
-/** Any object, with what the tests look at. */
+/** Any object, with the fields that tests use. */
 export interface Manifest {
 	apiVersion: string;
 	kind: string;
@@ -65,34 +65,29 @@ export interface Manifest {
 	stringData?: Record<string, string>;
 }
 
-/** Every object of a file. */
+/** The objects in a file. */
 export async function readManifests(path: string): Promise<Manifest[]> {
-	const text = await Bun.file(path).text();
-	return parse(text);
+	return parse(await Bun.file(path).text());
 }
 
 function parse(text: string): Manifest[] {
 	return [Bun.YAML.parse(text)].flat() as Manifest[];
 }
 
-/** Why nothing can be put together here; undefined where it can. */
+/** Why kustomize is not available, or undefined. */
 export const kustomizeMissing: string | undefined = Bun.which("kubectl")
 	? undefined
 	: "kubectl is not installed";
 
-/** What `kubectl apply -k` would send. */
+/** The objects that `kubectl apply -k` would send. */
 export function kustomize(directory: string): Manifest[] {
-	const { success, stdout, stderr } = Bun.spawnSync([
-		...["kubectl", "kustomize", directory],
-	]);
+	const command = ["kubectl", "kustomize", directory];
+	const { success, stdout, stderr } = Bun.spawnSync(command);
 	if (!success) throw new Error(`kubectl kustomize: ${stderr}`);
 	return parse(stdout.toString());
 }
 
-/**
- * What the types of Kubernetes' API say of these objects, a line for each fault: keys that they do not know, and values
- * of the wrong kind.
- */
+/** The type errors of these objects against the types of Kubernetes' API, one per line: unknown keys and wrong types. */
 export function typeFaults(objects: readonly Manifest[]): string[] {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-kubernetes-"));
 	try {
@@ -102,26 +97,23 @@ export function typeFaults(objects: readonly Manifest[]): string[] {
 			return `export const object${index}: import("kubernetes-models/${apiVersion}/${kind}").I${kind} = ${JSON.stringify(object)};\n`;
 		});
 		writeFileSync(join(directory, "objects.ts"), lines.join(""));
-		const options = ["--noEmit", "--strict", "--skipLibCheck"];
+		const options =
+			"--noEmit --strict --skipLibCheck --module preserve --moduleResolution bundler --pretty false";
 		const { stdout } = Bun.spawnSync(
-			[
-				join(project, "node_modules/.bin/tsc"),
-				...options,
-				...["--module", "preserve", "--moduleResolution", "bundler"],
-				...["--types", "", "--pretty", "false", "objects.ts"],
-			],
+			[join(project, "node_modules/.bin/tsc"), ...options.split(" ")].concat([
+				"--types",
+				"",
+				"objects.ts",
+			]),
 			{ cwd: directory },
 		);
-		return stdout
-			.toString()
-			.split("\n")
-			.filter((line) => line !== "");
+		return stdout.toString().split("\n").filter(Boolean);
 	} finally {
 		rmSync(directory, { recursive: true, force: true });
 	}
 }
 
-/** Throws where a value is not what the API's schema has. */
+/** Throws if a value does not match the API's schema. */
 export async function checkSchema(object: Manifest): Promise<void> {
 	const { apiVersion, kind } = object;
 	const models = await import(`kubernetes-models/${apiVersion}/${kind}`);

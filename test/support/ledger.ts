@@ -1,55 +1,55 @@
-// Numbered calls, what each was answered, and whether that is true of what was written.
+// Numbered calls with their answers, compared with the writes that were executed.
 
-/** What a call came to, as far as its client knows. */
-export type Fate =
+/** The outcome of a call, as far as its client knows. */
+export type CallOutcome =
 	| "done"
-	/** The answer says that it was not carried out. */
+	/** The answer says that it was not executed. */
 	| "not done"
-	/** The answer says that it may have been carried out. */
+	/** The answer says that it may have been executed. */
 	| "unknown"
-	/** The client hung up before there was an answer. */
-	| "given up"
-	/** There was no answer, or it was no answer to this call. */
+	/** The client disconnected before the answer. */
+	| "cancelled"
+	/** No answer, or one to another call. */
 	| "lost";
 
 export interface Answer {
-	fate: Fate;
+	outcome: CallOutcome;
 	/** The answer's text, or why there is none. */
 	said: string;
 }
 
 export interface LedgerCall {
 	number: number;
-	/** What was called, for whoever looks for a fault. */
+	/** The called tool, for messages. */
 	what: string;
 	writes: boolean;
-	/** All of them; there should be one. */
+	/** There should be exactly one. */
 	answers: Answer[];
-	/** What cut it off after it was sent, where its outcome is unknown. */
+	/** Why its outcome can be unknown: what interrupted it after it was sent. */
 	cause?: string | undefined;
 }
 
-/** How many of the things that are written each call may have caused. */
-const allowed: Record<Fate, readonly [least: number, most: number]> = {
+/** How many writes a call with each outcome may have caused. */
+const allowed: Record<CallOutcome, readonly [least: number, most: number]> = {
 	done: [1, 1],
 	"not done": [0, 0],
 	unknown: [0, 1],
-	"given up": [0, 1],
+	cancelled: [0, 1],
 	lost: [0, 1],
 };
 
 export interface Violations {
-	/** Without an answer, or answered "done" and nowhere to be found. */
+	/** Without an answer, or answered "done" without a write. */
 	lost: string[];
-	/** Answered, or carried out, more than once. */
+	/** Answered or executed more than once. */
 	duplicated: string[];
-	/** Carried out although the answer says that it was not, or although nobody asked for it. */
+	/** Executed although the answer denies it, or without a call. */
 	unannounced: string[];
-	/** Answered "unknown" though nothing cut it off. */
+	/** Answered "unknown" without an interruption. */
 	unexplained: string[];
 }
 
-/** What is wrong with these calls, if their writes were carried out so often: number → times. */
+/** The violations of these calls. `written` has how often the write of each number was executed. */
 export function findViolations(
 	calls: Iterable<LedgerCall>,
 	written: ReadonlyMap<number, number>,
@@ -64,13 +64,13 @@ export function findViolations(
 	for (const { number, what, writes, answers, cause } of calls) {
 		known.add(number);
 		const times = written.get(number) ?? 0;
-		const [answer = { fate: "lost", said: "never answered" }, ...more] =
+		const [answer = { outcome: "lost", said: "never answered" }, ...more] =
 			answers;
-		const said = [answer, ...more].map((one) => `${one.fate}: ${one.said}`);
-		const line = `${number} (${what}) carried out ${times} time(s), ${said.join("; and ")}`;
-		const [least, most] = writes ? allowed[answer.fate] : [0, 0];
-		if (answer.fate === "lost" || times < least) found.lost.push(line);
-		if (answer.fate === "unknown" && cause === undefined)
+		const said = [answer, ...more].map((one) => `${one.outcome}: ${one.said}`);
+		const line = `${number} (${what}) executed ${times} time(s), ${said.join("; and ")}`;
+		const [least, most] = writes ? allowed[answer.outcome] : [0, 0];
+		if (answer.outcome === "lost" || times < least) found.lost.push(line);
+		if (answer.outcome === "unknown" && cause === undefined)
 			found.unexplained.push(line);
 		if (times > 1 || more.length > 0) found.duplicated.push(line);
 		else if (times > most) found.unannounced.push(line);
@@ -78,25 +78,27 @@ export function findViolations(
 	for (const [number, times] of written)
 		if (!known.has(number))
 			found.unannounced.push(
-				`${number} carried out ${times} time(s), never asked for`,
+				`${number} executed ${times} time(s), never called`,
 			);
 	return found;
 }
 
-/** How many of these calls came to what. */
-export function countFates(calls: Iterable<LedgerCall>): Record<Fate, number> {
-	const counts = { done: 0, "not done": 0, unknown: 0, "given up": 0, lost: 0 };
-	for (const { answers } of calls) counts[answers[0]?.fate ?? "lost"] += 1;
+/** Counts calls by outcome. */
+export function countOutcomes(
+	calls: Iterable<LedgerCall>,
+): Record<CallOutcome, number> {
+	const counts = { done: 0, "not done": 0, unknown: 0, cancelled: 0, lost: 0 };
+	for (const { answers } of calls) counts[answers[0]?.outcome ?? "lost"] += 1;
 	return counts;
 }
 
-/** What an answer over HTTP to the call with this number says became of it. */
+/** The outcome that an HTTP response to the call with this number states. */
 export function readAnswer(
 	number: number,
 	status: number,
 	body: string,
 ): Answer[] {
-	const lost = (why: string): Answer => ({ fate: "lost", said: why });
+	const lost = (why: string): Answer => ({ outcome: "lost", said: why });
 	if (status !== 200) return [lost(`HTTP ${status}: ${body}`)];
 	const frames = [...body.matchAll(/^data: (.*)$/gm)].map(([, text]) => text);
 	if (frames.length === 0)
@@ -108,12 +110,12 @@ export function readAnswer(
 		const said = result.content
 			.map((one: { text: string }) => one.text)
 			.join("\n");
-		return { fate: result.isError ? fateOf(said) : "done", said };
+		return { outcome: result.isError ? outcomeOf(said) : "done", said };
 	});
 }
 
 /** By the words of the gateway, and those of the bot (src/bot/discord/rest/errors.ts, src/bot/tool/context.ts). */
-function fateOf(fault: string): Fate {
+function outcomeOf(fault: string): CallOutcome {
 	return /^Gateway error: OutcomeUnknown:|is unknown|may have taken effect/.test(
 		fault,
 	)

@@ -1,4 +1,4 @@
-// A log that remembers its lines.
+// A log that records its lines.
 
 import { createLog, type Log, type LogOptions } from "../../src/lib/log.ts";
 
@@ -6,13 +6,13 @@ export interface RecordedLog {
 	log: Log;
 	/** The lines so far, as JSON text. */
 	lines: string[];
-	/** What was said so far: the messages alone. */
+	/** The messages so far, without fields. */
 	messages(): string[];
 	/** The lines with this message, parsed. */
 	entries(message: string): Record<string, unknown>[];
 }
 
-/** It records what is at least `level`. */
+/** Records messages of `level` and above. */
 export function recordLog(level: LogOptions["level"] = "info"): RecordedLog {
 	const lines: string[] = [];
 	const parsed = () => lines.map((line) => JSON.parse(line));

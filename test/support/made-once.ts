@@ -1,4 +1,4 @@
-// What takes long to make, and is made once for all test processes of this machine.
+// Files that are slow to create, created once for all test processes of this machine.
 
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
@@ -16,8 +16,8 @@ import { until } from "./until.ts";
 const root = join(import.meta.dir, "../..");
 
 /**
- * A directory of what is made of these files and folders of the project, and of this Bun; `make` fills it, once for all
- * test processes. Older ones of this kind are removed.
+ * A directory that `make` creates from these files and folders of the project, once for all test processes. Its name
+ * depends on their contents and the version of Bun; older directories of this kind are removed.
  */
 export async function madeOfSources(
 	kind: string,
@@ -37,7 +37,7 @@ export async function madeOfSources(
 	const cache = join(root, "node_modules/.cache", kind);
 	const name = hash.digest("hex").slice(0, 16);
 	await madeOnce(join(cache, name), async (directory) => {
-		// Those of other sources are of no more use.
+		// Directories of other sources are outdated.
 		for (const other of readdirSync(cache))
 			if (!other.startsWith(name))
 				rmSync(join(cache, other), { recursive: true });
@@ -46,14 +46,14 @@ export async function madeOfSources(
 	return join(cache, name);
 }
 
-/** Resolves when `path` is there. Of the processes that want it one makes it, elsewhere, while the others wait. */
+/** Resolves when `path` exists. One process creates it under another name while the others wait. */
 export async function madeOnce(
 	path: string,
 	make: (path: string) => Promise<unknown>,
 ): Promise<void> {
 	if (existsSync(path)) return;
 	mkdirSync(dirname(path), { recursive: true });
-	// The system frees the lock with the process that has it.
+	// The system releases the lock when its process ends.
 	using lock = new Database(`${path}.lock`);
 	await until(`${path} is made`, () => isOurs(lock));
 	if (existsSync(path)) return;

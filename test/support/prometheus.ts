@@ -1,4 +1,4 @@
-// A strict reader of Prometheus' text format, version 0.0.4: what a scraper might forgive is an error here.
+// A strict parser of Prometheus' text format, version 0.0.4.
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-format-details
 
 export interface Family {
@@ -7,7 +7,7 @@ export interface Family {
 	samples: { name: string; labels: Record<string, string>; value: number }[];
 }
 
-/** The metrics in `text`, by name. Throws where it is not well-formed, or contradicts itself. */
+/** The metrics in `text`, by name. Throws if it is malformed or inconsistent. */
 export function parseMetrics(text: string): Map<string, Family> {
 	if (!text.endsWith("\n")) throw new Error("the last line does not end");
 	const families = new Map<string, Family>();
@@ -52,7 +52,7 @@ export function parseMetrics(text: string): Map<string, Family> {
 	return families;
 }
 
-/** One sample's value; undefined where there is none. */
+/** The value of a sample, or undefined. */
 export function sampleOf(
 	families: Map<string, Family>,
 	name: string,
@@ -67,7 +67,7 @@ export function sampleOf(
 	return undefined;
 }
 
-/** One sample of a program that asks nobody for a token, at any of its URLs; 0 where there is none. */
+/** A sample of the program at `url`, whose metrics need no token; 0 without a sample. */
 export async function fetchSample(
 	url: string,
 	name: string,
@@ -108,7 +108,7 @@ function unescaped(text: string, escapes: RegExp): string {
 	);
 }
 
-/** Buckets ascend in bound and count, and the last one has no bound and counts everything. */
+/** Throws unless bounds and counts of the buckets ascend, up to +Inf with the total count. */
 function checkHistogram(name: string, { samples }: Family): void {
 	const groups = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) =>
 		JSON.stringify(Object.entries(labels).sort()),

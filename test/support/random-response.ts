@@ -2,13 +2,18 @@
 
 import type { Random } from "./random.ts";
 
+const statuses = [
+	201, 202, 204, 205, 206, 299, 301, 304, 400, 401, 404, 413, 426, 500, 503,
+	599,
+];
+
 /** An HTTP/1.1 response, often a broken one, each character a byte. */
 export function randomResponse(random: Random): string {
 	const words = [..."abc \t;:,\r\n0"];
-	const text = (max: number) =>
-		Array.from({ length: random.below(max) }, () => random.pick(words)).join(
-			"",
-		);
+	const text = (max: number) => {
+		const length = random.below(max);
+		return Array.from({ length }, () => random.pick(words)).join("");
+	};
 	const interim = random.pick([
 		"",
 		"",
@@ -21,25 +26,7 @@ export function randomResponse(random: Random): string {
 		: random.pick(["1.0", "1.0", "1.2", "2", "0.9"]);
 	const status = random.chance(0.7)
 		? 200
-		: random.pick([
-				201,
-				202,
-				204,
-				205,
-				206,
-				299,
-				301,
-				304,
-				400,
-				401,
-				404,
-				413,
-				426,
-				500,
-				503,
-				599,
-				100 + random.below(600),
-			]);
+		: random.pick([...statuses, 100 + random.below(600)]);
 	const reason = random.pick([
 		" OK",
 		" ",
@@ -53,13 +40,8 @@ export function randomResponse(random: Random): string {
 		if (random.chance(probability)) fields.push(random.pick(options));
 	};
 	let framed = body;
-	const framing = random.pick([
-		"length",
-		"length",
-		"chunked",
-		"chunked",
-		"none",
-	]);
+	const framings = ["length", "length", "chunked", "chunked", "none"];
+	const framing = random.pick(framings);
 	if (framing === "length")
 		fields.push(
 			`${random.pick(["Content-Length", "content-length"])}:${random.pick([" ", "", "  ", "\t"])}${body.length}${random.pick(["", " "])}`,
@@ -126,9 +108,8 @@ export function randomResponse(random: Random): string {
 }
 
 function chunksOf(random: Random, body: string): string {
-	const pieces = random
-		.cut(Buffer.from(body, "latin1"), 5)
-		.filter(({ length }) => length > 0);
+	const cut = random.cut(Buffer.from(body, "latin1"), 5);
+	const pieces = cut.filter(({ length }) => length > 0);
 	const extension = () =>
 		random.chance(0.8)
 			? ""
@@ -173,33 +154,17 @@ function chunksOf(random: Random, body: string): string {
 	return `${chunks.join("")}${random.pick(["0", "0", "000"])}${extension()}\r\n${trailers}\r\n`;
 }
 
+const wrongLineEnds = ["\n", "\r", "\n\r", "\r\n\r\n", " \r\n"];
+
 function mutate(random: Random, text: string): string {
 	const at = random.below(text.length + 1);
 	const [before, after] = [text.slice(0, at), text.slice(at)];
 	return random.pick([
 		() => before,
 		() => before + after.slice(1),
-		() =>
-			before +
-			random.pick([
-				"\r",
-				"\n",
-				"\r\n",
-				"\0",
-				" ",
-				"\t",
-				":",
-				"x",
-				"0",
-				"\xff",
-			]) +
-			after,
+		() => before + random.pick([..."\r\n\0 \t:x0\xff", "\r\n"]) + after,
 		() => text.replaceAll("\r\n", "\n"),
-		() =>
-			text.replace(
-				"\r\n",
-				random.pick(["\n", "\r", "\n\r", "\r\n\r\n", " \r\n"]),
-			),
+		() => text.replace("\r\n", random.pick(wrongLineEnds)),
 		() => text + random.pick(["x", "\r\n", text]),
 		() => before.slice(0, random.below(before.length + 1)) + after,
 	])();

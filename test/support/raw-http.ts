@@ -1,4 +1,4 @@
-// HTTP/1.1 by hand, for what no well-behaved client would send.
+// Raw HTTP/1.1, for requests that no well-behaved client would send.
 
 import { connect } from "node:net";
 
@@ -10,8 +10,8 @@ export interface RawResponse {
 }
 
 /**
- * Writes `parts` to a new connection, one after the other, and reads one response. It never half-closes: Bun takes that
- * for a hang-up. Rejects when the connection ends before the response does.
+ * Writes `parts` to a new connection, one after the other, and reads one response. It never half-closes, which Bun treats as
+ * a disconnect. Rejects if the connection ends before the response does.
  */
 export function exchange(
 	url: string,
@@ -31,7 +31,7 @@ export function exchange(
 		resolve(response);
 		socket.destroy();
 	});
-	// After a refusal the rest of an unread body may meet a closed connection; the response came first.
+	// After a refusal the rest of the request may fail on a closed connection, but the response was received before.
 	socket.on("error", reject);
 	socket.on("close", () =>
 		reject(new Error(`the connection ended after ${JSON.stringify(received)}`)),
@@ -39,7 +39,7 @@ export function exchange(
 	return promise;
 }
 
-/** A request's text. Header values may hold anything but line breaks. */
+/** The text of a request. Header values can contain anything except line breaks. */
 export function requestText(
 	requestLine: string,
 	headers: readonly (readonly [name: string, value: string])[],
@@ -49,14 +49,14 @@ export function requestText(
 	return `${requestLine} HTTP/1.1\r\n${lines.join("")}\r\n${body}`;
 }
 
-/** A chunked body of these pieces. */
+/** A chunked body with these chunks. */
 export function chunked(...pieces: string[]): string {
 	return [...pieces, ""]
 		.map((piece) => `${Buffer.byteLength(piece).toString(16)}\r\n${piece}\r\n`)
 		.join("");
 }
 
-/** The response, once all of it is there; undefined before. Bodies have a Content-Length, are chunked, or are none. */
+/** The response, or undefined until it is complete. Bodies have a Content-Length, are chunked, or are empty. */
 function readResponse(text: string): RawResponse | undefined {
 	const headEnd = text.indexOf("\r\n\r\n");
 	if (headEnd < 0) return undefined;
@@ -79,7 +79,7 @@ function readResponse(text: string): RawResponse | undefined {
 	return { status, headers, body: Buffer.from(whole, "latin1").toString() };
 }
 
-/** What chunks carry, once the last one is there; undefined before. */
+/** The content of the chunks, or undefined until the last one is complete. */
 function joinChunks(text: string): string | undefined {
 	let whole = "";
 	for (let at = 0; ; ) {

@@ -1,9 +1,9 @@
-// One world for the cases of a table that change nothing in it, or only what they make themselves.
+// One world for all cases of a table that change nothing in it, or only what they create themselves.
 
 import { afterAll } from "bun:test";
 import { startWorld, type TestWorld } from "./world.ts";
 
-/** The world of a file: its first case starts it. What was sent and executed before is forgotten with each call. */
+/** Returns the world of a test file, started by the first call. Each call clears the recorded requests and the journal. */
 export function shareWorld(): () => Promise<TestWorld> {
 	let started: Promise<TestWorld> | undefined;
 	afterAll(async () => (await started)?.[Symbol.asyncDispose]());

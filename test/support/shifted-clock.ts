@@ -1,6 +1,6 @@
-// `bun run test:clock`: test:quick on both databases, at another time and in another time zone, which are drawn at random
-// and printed; with arguments, `bun test` with these instead. CLOCK repeats a run. libfaketime (https://github.com/wolfcw/libfaketime)
-// shifts the wall clock of the tests and of every program that they start, not the monotonic clock and not file times.
+// `bun run test:clock` runs test:quick on both databases at a random time in a random time zone, which it prints; with
+// arguments it runs `bun test` with them. CLOCK repeats a run. libfaketime (https://github.com/wolfcw/libfaketime) shifts the
+// wall clock of the tests and of all programs that they start, but neither the monotonic clock nor file times.
 
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { seeded } from "./random.ts";
@@ -23,14 +23,14 @@ const zones = [
 	"UTC",
 ];
 
-/** A time within two years of now; every other time, one that comes shortly before something changes. */
+/** A time within two years of now. Half of them are shortly before the clock or the calendar changes. */
 function draw(): Temporal.ZonedDateTime {
 	const zone = random.pick(zones);
 	const any = Temporal.Now.zonedDateTimeISO(zone).add({
 		seconds: random.below(4 * 365 * dayS) - 2 * 365 * dayS,
 	});
 	if (random.chance(0.5)) return any;
-	// The code reckons in UTC, the machine in its own zone.
+	// The code computes in UTC, the machine in its own zone.
 	const day = any.withTimeZone(random.pick([zone, "UTC"])).startOfDay();
 	const month = day.with({ day: 1 });
 	const year = month.with({ month: 1 });
@@ -53,14 +53,14 @@ const env = {
 	DATABASES: "all",
 	...process.env,
 	TZ: start.timeZoneId,
-	// Debian's place; ld.so puts in the name of the platform's directory.
+	// The path on Debian. ld.so replaces $LIB with the platform's directory.
 	LD_PRELOAD: "/usr/$LIB/faketime/libfaketimeMT.so.1",
 	FAKETIME: `${shiftMs < 0 ? "" : "+"}${Math.round(shiftMs / 1000)}`,
 	FAKETIME_DONT_FAKE_MONOTONIC: "1",
 	NO_FAKE_STAT: "1",
 };
 
-/** Whether a program that is started now has the time shifted. */
+/** Whether the clock of new programs is shifted. */
 function isShifted(): boolean {
 	const code = "console.log(Date.now())";
 	const { stdout } = Bun.spawnSync([process.execPath, "-e", code], { env });
@@ -68,14 +68,14 @@ function isShifted(): boolean {
 	return Math.abs(Number(stdout.toString()) - expected) < 60_000;
 }
 
-/** What libfaketime leaves of processes that were killed. */
+/** Removes the files that libfaketime leaves behind after killed processes. */
 function removeShared(): void {
 	const user = process.getuid?.();
 	for (const name of readdirSync("/dev/shm")) {
 		const path = `/dev/shm/${name}`;
 		const pid = /^(?:sem\.)?faketime_\w+_(\d+)$/.exec(name)?.[1];
 		if (!pid || existsSync(`/proc/${pid}`)) continue;
-		// Others may run tests here, too; PostgreSQL is run by somebody else only where the tests are run by root.
+		// Files of other users stay, unless the tests run as root: then PostgreSQL has another user.
 		const owner = statSync(path, { throwIfNoEntry: false })?.uid;
 		if (user === 0 || owner === user) rmSync(path, { force: true });
 	}

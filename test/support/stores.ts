@@ -1,4 +1,4 @@
-// Stores on both databases, for tests that hold for either.
+// Stores on PostgreSQL and SQLite, for tests that run on both.
 
 import { afterAll, beforeAll, describe } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -22,23 +22,23 @@ import {
 /** A place for one instance's data: a schema, or a directory. */
 export interface Place {
 	settings: Pick<StoreOptions, "databaseUrl" | "schema" | "directory">;
-	/** What it is called in messages. */
+	/** Its name in messages. */
 	shown: string;
-	/** Looks into it, or changes it, from outside. Tables are named without their schema. */
+	/** Runs a statement on it without the store. Table names need no schema. */
 	look<Row = Record<string, unknown>>(text: string): Promise<Row[]>;
 }
 
 export interface Databases<Server = SharedPostgres> {
-	/** A new place, in which nobody was yet. */
+	/** A new, empty place. */
 	place(name?: string): Promise<Place>;
 	/** PostgreSQL; throws on SQLite. */
 	readonly postgres: Server;
 }
 
-/** A server that other files use, too: what a test needs beside its places is on a server of its own. */
+/** A server that test files share. Tests that need more than their places start their own server. */
 export type SharedPostgres = Pick<Postgres, "url" | "admin">;
 
-/** Runs the tests on PostgreSQL and on SQLite. With options, the PostgreSQL server is their own. */
+/** Runs the tests on PostgreSQL and SQLite. With options they get their own PostgreSQL server. */
 export function onBoth(
 	define: (databases: Databases, kind: "PostgreSQL" | "SQLite") => void,
 	options?: PostgresOptions,
@@ -52,7 +52,7 @@ export function onPostgres(define: (databases: Databases) => void): void {
 	onServer(define);
 }
 
-/** Runs the tests on a PostgreSQL server of their own. */
+/** Runs the tests on their own PostgreSQL server. */
 export function onOwnPostgres(
 	define: (databases: Databases<Postgres>) => void,
 	options: PostgresOptions = {},
@@ -60,9 +60,9 @@ export function onOwnPostgres(
 	onServer(define, options);
 }
 
-/** The server of all tests in this process that bring no options: it ends with the process. */
+/** The server of all tests in this process without options. It ends with the process. */
 let shared: Promise<Postgres> | undefined;
-/** How many schemas were named: two files may share a server. */
+/** The number of schemas so far. Files share a server. */
 let places = 0;
 
 function onServer(
@@ -101,7 +101,7 @@ function onServer(
 						},
 						shown: schema,
 						async look<Row>(text: string) {
-							// Of several statements, Bun gives the rows of each.
+							// For several statements Bun returns the rows of each.
 							const results = await started().admin<Row[]>(
 								`SET search_path TO "${schema.replaceAll('"', '""')}"; ${text}`,
 							);
@@ -114,7 +114,7 @@ function onServer(
 	);
 }
 
-/** Why tests on PostgreSQL do not run; undefined where they do. */
+/** Why tests on PostgreSQL are skipped, or undefined. */
 function postgresSkipped(): string | undefined {
 	const { DATABASES = "all" } = process.env;
 	if (DATABASES !== "all" && DATABASES !== "sqlite")
@@ -165,7 +165,7 @@ export interface TestStore extends AsyncDisposable {
 	logged: RecordedLog;
 }
 
-/** A store that has made its first attempt. Retries come quickly. */
+/** Starts a store and waits for its first connection attempt. It retries quickly. */
 export async function openStore(
 	place: Pick<Place, "settings">,
 	changes: Partial<StoreOptions> = {},
@@ -180,9 +180,5 @@ export async function openStore(
 		...changes,
 	});
 	await store.opened;
-	return {
-		store,
-		logged,
-		[Symbol.asyncDispose]: () => store.close(),
-	};
+	return { store, logged, [Symbol.asyncDispose]: () => store.close() };
 }

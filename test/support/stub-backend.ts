@@ -1,24 +1,24 @@
-// A bot as the gateway sees one: an MCP server with sessions that remembers every request and does what a test scripts.
-// Its own hand-written frames, nothing from src/: a fault there must not hide itself here.
+// A scripted backend for the gateway: an MCP server with sessions that records every request. Its frames are written by
+// hand, without src/, so that they do not share its bugs.
 
 export interface RecordedRequest {
 	/** The HTTP method. */
 	method: string;
 	path: string;
 	headers: Headers;
-	/** As it arrived. */
+	/** The body as text. */
 	body: string;
 	/** The JSON-RPC method; for DELETE, "DELETE". */
 	rpc: string;
 	/** The JSON-RPC id, as JSON text; "null" without one. */
 	id: string;
-	/** The name of the tool that is called. */
+	/** The name of the called tool. */
 	tool: string | undefined;
-	/** Fires when the other side hangs up. */
+	/** Aborts when the client disconnects. */
 	signal: AbortSignal;
 }
 
-/** What is answered; undefined: what a bot answers. */
+/** Returns the response, or undefined for the default response. */
 export type Behaviour = (
 	request: RecordedRequest,
 ) => Response | Promise<Response | undefined> | undefined;
@@ -26,23 +26,23 @@ export type Behaviour = (
 export interface StubOptions {
 	/** 0, or the port of a stub that was stopped. */
 	port?: number;
-	/** Id → name, listed as our bots do. */
+	/** The names in `list_guilds`, by id. */
 	guilds?: Record<string, string>;
-	/** The tools listed, as JSON text. */
+	/** The tools in `tools/list`, as JSON text. */
 	tools?: readonly string[];
-	/** By JSON-RPC method, or by tool name, which is looked for first. */
+	/** By tool name or JSON-RPC method. Tool names are tried first. */
 	on?: Record<string, Behaviour>;
-	/** What a request in an unknown session is answered. */
+	/** The response to a request in an unknown session. */
 	onLostSession?: Behaviour;
-	/** Whether `initialize` gives a session id. */
+	/** Whether `initialize` returns a session id. */
 	sessions?: boolean;
 }
 
 export interface StubBackend extends AsyncDisposable {
-	/** Without a path, as INSTANCES has it. */
+	/** Without a path, as in INSTANCES. */
 	url: string;
 	port: number;
-	/** Everything that arrived, in order. */
+	/** All requests in order. */
 	requests: RecordedRequest[];
 	/** May be changed at any time. */
 	on: Record<string, Behaviour>;
@@ -54,7 +54,7 @@ export interface StubBackend extends AsyncDisposable {
 	arrived(rpcOrTool: string, count?: number): Promise<void>;
 	/** Forgets every session, as a restart does. */
 	wipeSessions(): void;
-	/** Goes away at once; what was in flight is cut off. */
+	/** Stops at once and closes connections with requests in flight. */
 	stop(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export const echoTool = JSON.stringify({
 	},
 });
 
-/** A tool of this name that takes nothing. */
+/** A tool without arguments. */
 export const bareTool = (name: string) =>
 	JSON.stringify({ name, inputSchema: { type: "object" } });
 
@@ -158,7 +158,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 	return stub;
 }
 
-/** The text of `list_guilds`, as our bots have it. */
+/** The text of `list_guilds`, in the format of our bots. */
 function guildList(guilds: Record<string, string>): string {
 	const lines = Object.entries(guilds).map(
 		([id, name]) => `${name} | ID: ${id}`,
@@ -181,7 +181,7 @@ async function record(request: Request): Promise<RecordedRequest> {
 	};
 }
 
-/** A JSON answer. */
+/** A JSON response. */
 export function json(text: string, status = 200): Response {
 	return new Response(text, {
 		status,
@@ -189,13 +189,13 @@ export function json(text: string, status = 200): Response {
 	});
 }
 
-/** An SSE answer with these messages, one event each. */
+/** An SSE response with one event for each message. */
 export function sse(...messages: string[]): Response {
 	const frames = messages.map((text) => `event: message\ndata: ${text}\n\n`);
 	return eventStream(frames.join(""));
 }
 
-/** An SSE answer of this text; `open`: the stream does not end with it. `onCancel` hears that nobody reads on. */
+/** An SSE response with this text. With `open` the stream does not end. `onCancel` is called when the client disconnects. */
 export function eventStream(
 	text: string,
 	{ open = false, onCancel = () => {} } = {},
@@ -212,7 +212,7 @@ export function eventStream(
 	});
 }
 
-/** A result, given as JSON text, on SSE as our bots send it. */
+/** An SSE response with a result, given as JSON text. */
 export function result(id: string, text: string): Response {
 	return sse(`{"jsonrpc":"2.0","id":${id},"result":${text}}`);
 }
@@ -233,7 +233,7 @@ export function rpcError(
 	);
 }
 
-/** A response that does not come until the other side hangs up. */
+/** A response that is sent only after the client has disconnected. */
 export function stall({ signal }: RecordedRequest): Promise<Response> {
 	const { promise, resolve } = Promise.withResolvers<Response>();
 	signal.addEventListener("abort", () => resolve(new Response()));

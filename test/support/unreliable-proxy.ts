@@ -1,20 +1,20 @@
-// A TCP proxy in front of an HTTP server that meddles with one exchange in so many. It knows where a request begins,
-// because whoever calls waits for the answer before sending the next.
+// A TCP proxy in front of an HTTP server that disturbs some exchanges. It can tell where a request begins because clients
+// wait for a response before they send the next request.
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Random } from "./random.ts";
 
 const kinds = [
-	/** The connection ends before the server has seen a byte. */
+	/** The connection ends before the server receives a byte. */
 	"cut before the request",
-	/** The server sees some of the request, and then the end of the connection. */
+	/** The server receives a part of the request, then the connection ends. */
 	"cut in the request",
-	/** The server has answered, and nobody hears of it. */
+	/** The server responds, but the client does not receive it. */
 	"cut before the answer",
 	"cut in the answer",
 	"delay of the answer",
-	/** The connection ends some time after an answer: perhaps just when the next request is on its way. */
+	/** The connection ends some time after a response, perhaps while the next request is being sent. */
 	"cut after the answer",
 ] as const;
 export type Meddling = (typeof kinds)[number];
@@ -26,21 +26,20 @@ export interface UnreliableProxy extends AsyncDisposable {
 	port: number;
 	/** The Mcp-Session-Id of the latest request that had one. */
 	readonly sessionId: string | undefined;
-	/** How often it has done what. */
+	/** The count of each kind so far. */
 	readonly meddled: ReadonlyMap<Meddling, number>;
 	/**
-	 * When it ended connections with a request on its way, and which; undefined: the last was answered, and the caller may
-	 * have sent the next.
+	 * When it ended connections, and the request in flight. Undefined if that was answered; the client may have sent another.
 	 */
 	readonly cutOff: readonly { request: string | undefined; at: number }[];
-	/** From now on everything passes as it is. */
+	/** Stops disturbing exchanges. */
 	calmDown(): void;
 }
 
 export interface UnreliableProxyOptions {
-	/** Where the server is on the loopback. It may go and come back. */
+	/** The loopback port of the server, which may restart. */
 	port: number;
-	/** How many of the exchanges are meddled with, from 0 to 1. */
+	/** The fraction of disturbed exchanges, from 0 to 1. */
 	probability: number;
 	random: Random;
 }
@@ -67,7 +66,7 @@ export async function startUnreliableProxy({
 		const callee = connect({ port, host: "127.0.0.1", noDelay: true });
 		let meddling: Meddling | undefined;
 		let delayMs = 0;
-		/** The request that is sent and not answered. */
+		/** The request in flight. */
 		let request: string | undefined;
 		const noteCut = () => cutOff.push({ request, at: performance.now() });
 		const later = (work: () => void) =>
@@ -109,7 +108,7 @@ export async function startUnreliableProxy({
 					later(() => caller.write(chunk));
 			}
 		});
-		// Neither end half-closes: where one has gone, the other is told.
+		// Neither end half-closes: when one closes, the other is closed too.
 		caller.on("close", () => callee.destroy());
 		callee.on("close", () => later(() => caller.end()));
 		for (const socket of [caller, callee]) {

@@ -1,9 +1,9 @@
-// Waiting for a condition, never for time.
+// Waits for a condition, never for a time.
 
-/** A safety net, for a loaded machine to be wide of: below the limit of a test, so that a failure says what never came. */
+/** Generous for a loaded machine, and shorter than the timeout of a test, so that the error names the condition. */
 const limitMs = 90_000;
 
-/** Resolves with the first value of `look` that is neither undefined nor false; rejects when none ever comes. */
+/** Resolves with the first result of `look` that is neither undefined nor false. Rejects after 90 s. */
 export async function until<T>(
 	what: string,
 	look: () => T | undefined | false | Promise<T | undefined | false>,

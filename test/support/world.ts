@@ -1,19 +1,22 @@
 // The simulator, the real bot in front of it, and an MCP client in front of that.
 
-import { startBot } from "../../src/bot/bot.ts";
+import { type BotOptions, startBot } from "../../src/bot/bot.ts";
+import type { BotConfig } from "../../src/bot/config/config.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
-import {
-	type Simulator,
-	type SimulatorOptions,
-	startSimulator,
+import type {
+	Simulator,
+	SimulatorOptions,
 } from "../../src/simulator/simulator.ts";
 import type {
 	Guild,
 	GuildChannel,
+	Member,
 	Role,
+	User,
 } from "../../src/simulator/world/state/entities.ts";
 import { botConfig } from "./bot-config.ts";
 import { connectTo, type McpCaller, type Outcome } from "./mcp.ts";
+import { startSimulator } from "./simulator.ts";
 import { until } from "./until.ts";
 
 export interface TestWorld extends AsyncDisposable {
@@ -21,24 +24,25 @@ export interface TestWorld extends AsyncDisposable {
 	/** The bot's own guild. */
 	guild: Guild;
 	bot: ReturnType<typeof startBot>;
-	/** Where the bot keeps its SQLite file. */
+	/** The directory of its SQLite file. */
 	dataDirectory: string;
 	mcp: McpCaller;
-	/** What the bot logged, a line each. */
+	/** The log lines of the bot. */
 	logged: string[];
 	call(tool: string, args?: Record<string, unknown>): Promise<Outcome>;
-	/** Ends the time of the requests to Discord that the bot waits for. */
+	/** Times out the pending Discord requests of the bot. */
 	expireRequests(): void;
-	/** Resolves when the bot has heard of everything that has happened so far: events come in order. */
+	/** Resolves when the bot has received all events so far, which arrive in order. */
 	heard(): Promise<void>;
 }
 
-/** A bot connects again at once. */
+/** Reconnects without delay. */
 export const quickTiming = { identifyMs: 0, backOffMs: [5, 200] } as const;
 
-/** A running world, the bot "alpha" logged in and its members loaded. */
+/** Starts a simulator and the bot "alpha", logged in and with its members loaded. */
 export async function startWorld(
 	options: SimulatorOptions = {},
+	{ tools, toml }: Pick<BotOptions, "tools"> & Partial<BotConfig> = {},
 ): Promise<TestWorld> {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
@@ -50,19 +54,20 @@ export async function startWorld(
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
+		...(toml && { toml }),
 	});
 	let expiry = new AbortController();
 	const bot = startBot(config, log, {
+		tools,
 		timing: quickTiming,
 		timeoutSignal: (ms) =>
 			AbortSignal.any([AbortSignal.timeout(ms), expiry.signal]),
-		// A test sends more than 50 in a second.
+		// Tests send more than 50 per second.
 		requestsPerSecond: 1_000_000,
 	});
 	await until("the bot has loaded", () => bot.loaded);
 	const mcp = await connectTo(bot.url);
-	const me = guild.members.get(simulator.bot("alpha").id);
-	if (!me) throw new Error("alpha is a member");
+	const me = memberNamed({ simulator, guild }, "alpha");
 	let marks = 0;
 	return {
 		simulator,
@@ -81,11 +86,10 @@ export async function startWorld(
 			marks += 1;
 			const nick = `mark-${marks}-`;
 			simulator.world.members.edit(guild, me, { nick });
-			await until("the bot has heard", async () =>
-				(
-					await mcp.call("lookup_user_by_name", { query: nick })
-				).text.startsWith("1 match"),
-			);
+			await until("the bot has heard", async () => {
+				const found = await mcp.call("lookup_user_by_name", { query: nick });
+				return found.text.startsWith("1 match");
+			});
 			simulator.world.members.edit(guild, me, { nick: null });
 		},
 		async [Symbol.asyncDispose]() {
@@ -95,23 +99,61 @@ export async function startWorld(
 	};
 }
 
-/** The channel of the bot's guild that is called so. */
+/** The channel of the bot's guild with this name. */
 export function channelNamed(
 	{ guild }: Pick<TestWorld, "guild">,
 	name: string,
 ): GuildChannel {
 	for (const channel of guild.channels.values())
 		if (channel.name === name) return channel;
-	throw new Error(`no channel is called ${name}`);
+	throw new Error(`unknown channel ${name}`);
 }
 
-/** The role of the bot's guild that is called so. */
+/** The role of the bot's guild with this name. */
 export function roleNamed({ guild }: TestWorld, name: string): Role {
 	for (const role of guild.roles.values()) if (role.name === name) return role;
-	throw new Error(`no role is called ${name}`);
+	throw new Error(`unknown role ${name}`);
 }
 
-/** The requests that write, in order. */
+/** The account of the person or bot with this name. */
+export function userNamed(
+	{ simulator }: Pick<TestWorld, "simulator">,
+	name: string,
+): User {
+	const user = simulator.world.users.get(simulator.user(name).id);
+	if (user) return user;
+	throw new Error(`unknown user ${name}`);
+}
+
+/** The member of the bot's guild, a person or a bot, that is called so. */
+export function memberNamed(
+	{ simulator, guild }: Pick<TestWorld, "simulator" | "guild">,
+	name: string,
+): Member {
+	const member = guild.members.get(simulator.user(name).id);
+	if (member) return member;
+	throw new Error(`no member is called ${name}`);
+}
+
+/** Gives the bot's guild the feature that stage and announcement channels need. */
+export async function makeCommunity(world: TestWorld): Promise<void> {
+	world.simulator.world.guilds.edit(world.guild, { features: ["COMMUNITY"] });
+	await world.heard();
+}
+
+/** Denies the bot these permissions, and no others, in a channel. */
+export function denyBot(
+	{ simulator }: Pick<TestWorld, "simulator">,
+	channel: GuildChannel,
+	bits: bigint,
+): void {
+	const { id } = simulator.bot("alpha");
+	const deny = String(bits);
+	const overwrite = { id, type: 1, allow: "0", deny } as const;
+	simulator.world.channels.setOverwrite(channel, overwrite);
+}
+
+/** The requests with other methods than GET, in order. */
 export function writes({ simulator }: TestWorld): string[] {
 	return simulator.requests
 		.list()

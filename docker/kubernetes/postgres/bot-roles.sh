@@ -1,10 +1,10 @@
 #!/bin/sh
-# Makes a role for each bot in BOT_ROLES, "alpha=<password> beta=<password>". Each may log in, owns the schema of its name
-# with all tables in it, and has no access to any other.
+# Creates a role for each bot in BOT_ROLES, "alpha=<password> beta=<password>". Each can log in, owns the schema of its name
+# with all its tables, and has no access to other schemas.
 #
-# The image runs this for a new volume. Run it by hand after a change of BOT_ROLES, on a volume that is older than it, and
-# after a restore. It can be run again at any time.
-# -f: a password with * or ? in it is no pattern for files.
+# The image runs this for a new volume. Run it by hand after changing BOT_ROLES, on an older volume, and after a restore. It
+# can be run again at any time.
+# -f: * and ? in passwords are not file patterns.
 set -ef
 
 for pair in ${BOT_ROLES:?is not set}; do

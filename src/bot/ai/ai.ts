@@ -20,20 +20,13 @@ export interface AiMessage {
 	name?: string;
 }
 
-/** The end of an answer. */
-export interface AnswerEnd {
-	provider: string;
-	/** "length": the answer was truncated at its maximum length. */
-	finish: Finish;
-}
-
 export interface AnswerOptions {
 	/** Aborts the request. Its reason is then thrown. */
 	signal?: AbortSignal | undefined;
 	/** Maximum answer length, if lower than the provider's. */
 	maxTokens?: number | undefined;
-	/** Called after the last piece of a complete answer. */
-	onEnd?(end: AnswerEnd): void;
+	/** Called at the end of an answer, unless it broke off. */
+	onEnd?(finish: Finish): void;
 }
 
 export interface Ai {
@@ -78,12 +71,6 @@ const keyCooldownMs = 5 * minute;
 const rateLimitCooldownMs = 15 * second;
 const maxRateLimitCooldownMs = 10 * minute;
 
-/** Errors of the request, not of the provider: no cooldown. */
-const errorsWithoutCooldown: ReadonlySet<AiErrorKind> = new Set([
-	"refused",
-	"rejected",
-]);
-
 /** Returns undefined if no provider is configured. */
 export function createAi({
 	settings,
@@ -122,7 +109,7 @@ export function createAi({
 							detail: `an empty answer (${event.finish})`,
 						});
 					outcome = "answered";
-					onEnd?.({ provider: name, finish: event.finish });
+					onEnd?.(event.finish);
 					return;
 				}
 				const text = hasStarted ? event.text : event.text.trimStart();
@@ -216,12 +203,13 @@ class Backend {
 	}
 
 	/** Starts the cooldown for an error. Returns its length in milliseconds. */
-	fail({ kind, retryAfterMs }: AiError): number {
-		if (errorsWithoutCooldown.has(kind)) return 0;
+	fail({ kind, details }: AiError): number {
+		// The request is at fault, not the provider.
+		if (kind === "refused" || kind === "rejected") return 0;
 		// Concurrent requests fail together and count as one failure.
 		if (this.cooldownMs <= 0) this.#failures += 1;
 		this.lastKind = kind;
-		const ms = this.#cooldownFor(kind, retryAfterMs);
+		const ms = this.#cooldownFor(kind, details.retryAfterMs);
 		this.#cooldownUntil = Math.max(this.#cooldownUntil, this.now() + ms);
 		return this.cooldownMs;
 	}
@@ -234,7 +222,7 @@ class Backend {
 	}
 }
 
-/** The error while all providers cool down: that of the one available next. */
+/** Returns the error while all providers are in cooldown: that of the one available next. */
 function cooldownError(backends: readonly Backend[]): AiError {
 	const [next] = backends.toSorted((a, b) => a.cooldownMs - b.cooldownMs);
 	return new AiError(next?.lastKind ?? "none", {
@@ -244,11 +232,7 @@ function cooldownError(backends: readonly Backend[]): AiError {
 }
 
 function toWire({ role, content, name }: AiMessage) {
-	return {
-		role,
-		content:
-			role === "user" && name !== undefined
-				? `${oneLine(name)}: ${content}`
-				: content,
-	};
+	const prefix =
+		role === "user" && name !== undefined ? `${oneLine(name)}: ` : "";
+	return { role, content: prefix + content };
 }

@@ -6,8 +6,8 @@ import { describeConnectionError } from "../../lib/http.ts";
 import { parseJson } from "../../lib/json.ts";
 import { readEvents } from "../../mcp/sse.ts";
 import type { AiProvider } from "../config/ai-providers.ts";
-import { AiError } from "./error.ts";
-import { toAiError } from "./refusal.ts";
+import { AiError, type AiErrorKind } from "./error.ts";
+import { toAiError } from "./error-response.ts";
 import { createTimeouts, type Timeouts } from "./timeouts.ts";
 
 /** Maximum length of a stream event. */
@@ -17,9 +17,9 @@ const maxAnswerBytes = 8 * 1024 * 1024;
 /** Maximum length of an answer in characters. Longer ones are truncated. */
 const maxAnswerLength = 32_000;
 /** Maximum size of an error response. */
-const maxRefusalBytes = 64 * 1024;
+const maxErrorBytes = 64 * 1024;
 
-/** How an answer ended: complete, or truncated at its maximum length. */
+/** The end of an answer: complete, or truncated at its maximum length. */
 export type Finish = "stop" | "length";
 
 /** A piece of the answer, or its end. */
@@ -82,33 +82,32 @@ export async function* complete(
 	}
 }
 
-async function send(
+function send(
 	{ url, apiKey }: AiProvider,
 	timeouts: Timeouts,
 	body: object,
 ): Promise<Response> {
-	return timeouts.within(
-		fetch(`${url}/chat/completions`, {
-			method: "POST",
-			headers: {
-				"Content-Type": "application/json",
-				Accept: "text/event-stream",
-				...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
-			},
-			body: JSON.stringify(body),
-			signal: timeouts.signal,
-			// A redirect would send the key and messages elsewhere.
-			redirect: "manual",
-			// A stale kept-alive connection would look like a lost response.
-			keepalive: false,
-		}),
-		(cause) =>
-			new AiError("unavailable", {
-				detail: describeConnectionError(cause),
-				cause,
-			}),
-	);
+	const response = fetch(`${url}/chat/completions`, {
+		method: "POST",
+		headers: {
+			"Content-Type": "application/json",
+			Accept: "text/event-stream",
+			...(apiKey !== undefined && { Authorization: `Bearer ${apiKey}` }),
+		},
+		body: JSON.stringify(body),
+		signal: timeouts.signal,
+		// A redirect would send the key and messages elsewhere.
+		redirect: "manual",
+		// A stale kept-alive connection would look like a lost response.
+		keepalive: false,
+	});
+	return timeouts.within(response, connectionError("unavailable"));
 }
+
+const invalidResponse = (detail: string) => new AiError("nonsense", { detail });
+
+const connectionError = (kind: AiErrorKind) => (cause: unknown) =>
+	new AiError(kind, { detail: describeConnectionError(cause), cause });
 
 /** Parses the events of a response body. */
 async function* readCompletion(
@@ -136,20 +135,19 @@ async function* readCompletion(
 		}
 	} catch (cause) {
 		if (!(cause instanceof RangeError)) throw cause;
-		throw new AiError("nonsense", {
-			detail: `stream event larger than ${maxEventLength / 1024} KiB`,
-		});
+		throw invalidResponse(
+			`stream event larger than ${maxEventLength / 1024} KiB`,
+		);
 	}
 	throw hasEvents
 		? new AiError("cut", { detail: "stream ended early" })
-		: new AiError("nonsense", { detail: "response is not an event stream" });
+		: invalidResponse("response is not an event stream");
 }
 
 /** Parses one event. */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
-	if (!success)
-		throw new AiError("nonsense", { detail: "unexpected stream event" });
+	if (!success) throw invalidResponse("unexpected stream event");
 	if (output.error) throw toAiError(502, new Headers(), output);
 	const { delta, finish_reason: reason } = output.choices?.[0] ?? {};
 	const text = delta?.content ?? delta?.refusal ?? "";
@@ -178,17 +176,14 @@ async function* bytesOf(
 	const reader = body.getReader();
 	let length = 0;
 	for (;;) {
-		const { done, value } = await timeouts.within(
-			reader.read(),
-			(cause) =>
-				new AiError("cut", { detail: describeConnectionError(cause), cause }),
-		);
+		const read = reader.read();
+		const { done, value } = await timeouts.within(read, connectionError("cut"));
 		if (done) return;
 		length += value.length;
 		if (length > maxBytes)
-			throw new AiError("nonsense", {
-				detail: `response larger than ${maxBytes / 1024 / 1024} MiB`,
-			});
+			throw invalidResponse(
+				`response larger than ${maxBytes / 1024 / 1024} MiB`,
+			);
 		yield value;
 	}
 }
@@ -200,7 +195,7 @@ async function readErrorBody(
 ): Promise<string> {
 	const pieces: Uint8Array[] = [];
 	try {
-		for await (const piece of bytesOf(response, timeouts, maxRefusalBytes))
+		for await (const piece of bytesOf(response, timeouts, maxErrorBytes))
 			pieces.push(piece);
 	} catch (error) {
 		// The status is enough, unless the caller aborted.

@@ -1,34 +1,15 @@
 // Errors of AI providers, with messages for the people in chat.
 
-/** Kinds of errors. They are label values of metrics. */
-export type AiErrorKind =
-	/** No provider is configured. */
-	| "none"
-	/** Too many concurrent requests. */
-	| "busy"
-	/** The key is invalid, or the account has no balance. */
-	| "key"
-	/** Rate limited. */
-	| "limited"
-	/** Refused because of the content. */
-	| "refused"
-	/** Invalid request: size, fields, or model name. */
-	| "rejected"
-	/** Unreachable or failing. */
-	| "unavailable"
-	/** Idle or total timeout. */
-	| "timeout"
-	/** The answer broke off. */
-	| "cut"
-	/** Invalid response. */
-	| "nonsense";
-
-const sentences: Readonly<Record<AiErrorKind, string>> = {
+/** Messages by kind. The kinds are label values of metrics. */
+const sentences = {
 	none: "I cannot answer: no AI provider is configured.",
 	busy: "I am answering too many people at once. Please try again in a moment.",
+	/** The key is invalid, or the account has no balance. */
 	key: "I cannot answer: my AI provider does not accept my key. Please tell the people who run this bot.",
 	limited: "My AI provider is limiting my requests at the moment.",
+	/** The provider's content filter refused the request. */
 	refused: "My AI provider does not want to answer this.",
+	/** Invalid request: size, fields, or model name. */
 	rejected:
 		"My AI provider rejected this request. It may be too long; if it is not, please tell the people who run this bot.",
 	unavailable:
@@ -36,7 +17,9 @@ const sentences: Readonly<Record<AiErrorKind, string>> = {
 	timeout: "My AI provider took too long. Please try again later.",
 	cut: "My AI provider closed the connection. Please try again.",
 	nonsense: "My AI provider sent an invalid response. Please try again later.",
-};
+} as const;
+
+export type AiErrorKind = keyof typeof sentences;
 
 export interface AiErrorDetails {
 	/** For the operator. Never the provider's own text, which may quote the request. */
@@ -68,10 +51,6 @@ export class AiError extends Error {
 	/** Whether parts of the answer had arrived. There will be no more. */
 	get midway(): boolean {
 		return this.details.midway ?? false;
-	}
-
-	get retryAfterMs(): number | undefined {
-		return this.details.retryAfterMs;
 	}
 }
 

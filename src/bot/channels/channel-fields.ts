@@ -10,6 +10,7 @@ import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
+import { isAllowedKind } from "../discord/guild-features.ts";
 import { flag, found, integer, text } from "../tool/arguments.ts";
 import { changesOf } from "../tool/diff.ts";
 
@@ -22,25 +23,19 @@ const voiceFields = [
 	"category_id",
 ] as const;
 
-/** The kinds that tools create, with the fields that each has. */
+/** The kinds of channels that tools can create, with the fields of each kind. */
 const kinds = {
 	text: {
 		type: ChannelType.GuildText,
 		fields: ["topic", "nsfw", "slowmode_seconds", "category_id"],
 	},
-	voice: {
-		type: ChannelType.GuildVoice,
-		fields: voiceFields,
-	},
+	voice: { type: ChannelType.GuildVoice, fields: voiceFields },
 	category: { type: ChannelType.GuildCategory, fields: [] },
 	forum: {
 		type: ChannelType.GuildForum,
 		fields: ["topic", "nsfw", "slowmode_seconds", "category_id"],
 	},
-	stage: {
-		type: ChannelType.GuildStageVoice,
-		fields: voiceFields,
-	},
+	stage: { type: ChannelType.GuildStageVoice, fields: voiceFields },
 	announcement: {
 		type: ChannelType.GuildAnnouncement,
 		fields: ["topic", "nsfw", "category_id"],
@@ -53,7 +48,7 @@ const kinds = {
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
-/** The kinds that tools edit: media channels are edited, but not created. */
+/** The kinds of channels that tools can edit. Media channels can be edited, but not created. */
 const editedKinds = {
 	...kinds,
 	media: { type: ChannelType.GuildMedia, fields: kinds.forum.fields },
@@ -67,7 +62,7 @@ const otherKinds = new Map<ChannelType, string>([
 	[ChannelType.AnnouncementThread, "announcement thread"],
 ]);
 
-/** The kind of a channel or thread as results show it. */
+/** The name of a channel's or thread's kind in tool results. */
 export function kindName({ type }: GuildBasedChannel): string {
 	return kindOf(type) ?? otherKinds.get(type) ?? `type ${type}`;
 }
@@ -108,29 +103,24 @@ export const kindFields = {
 	),
 };
 
-/** A channel's fields, named and valued as in the tools' arguments. */
-export interface ChannelFields {
-	name: string;
-	/** Empty for none. */
-	topic: string;
-	nsfw: boolean;
-	slowmode_seconds: number;
-	/** Bits per second; undefined if Discord does not state it. */
-	bitrate: number | undefined;
-	user_limit: number;
-	/** Empty for automatic. */
-	rtc_region: string;
-	/** Empty for none. */
-	category_id: string;
-}
+type ChannelFields = ReturnType<typeof currentFields>;
 
-/** The requested fields; undefined leaves a field as it is. */
+/** The channel fields of a tool call. Undefined leaves a field unchanged. */
 export type GivenFields = {
 	[Field in keyof ChannelFields]?: ChannelFields[Field] | undefined;
 };
 
-/** Throws an RpcError for fields that this kind of channel does not have. */
-export function requireSupportedFields(
+/** Throws a ToolError if Discord allows this kind of channel only in communities, and the guild is none. */
+export function requireAllowedKind(guild: Guild, kind: string): void {
+	if (isAllowedKind(guild, kind)) return;
+	throw new ToolError(
+		`Discord allows ${kind} channels only in communities, and the guild ${guild.id} is not one. An administrator can enable Community in the guild's settings. Nothing was done.`,
+	);
+}
+
+/** Throws an RpcError for fields and values that this kind of channel does not have in this guild. */
+function requireSupportedFields(
+	guild: Guild,
 	args: GivenFields,
 	kind: EditedKind,
 ): void {
@@ -151,9 +141,16 @@ export function requireSupportedFields(
 		throw invalidParameters([
 			"user_limit: expected at most 99 for voice channels",
 		]);
+	// https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
+	const limit =
+		kind === "stage" ? guild.maximumStageBitrate : guild.maximumBitrate;
+	if ((args.bitrate ?? 0) > limit)
+		throw invalidParameters([
+			`bitrate: expected at most ${limit} for ${kind} channels${kind === "voice" ? ` in this guild, which has boost level ${guild.premiumTier}` : ""}`,
+		]);
 }
 
-/** The given fields in discord.js's form. */
+/** Converts the channel fields of a tool call to those of discord.js. */
 export function discordFields(fields: GivenFields) {
 	const { rtc_region, category_id } = fields;
 	return withoutUndefined({
@@ -179,7 +176,8 @@ export async function createGuildChannel(
 		"position" | "permissionOverwrites"
 	> = {},
 ): Promise<string> {
-	requireSupportedFields(fields, kind);
+	requireSupportedFields(guild, fields, kind);
+	requireAllowedKind(guild, kind);
 	const { rtcRegion: _, ...options } = discordFields(fields);
 	const made = await guild.channels.create({
 		...options,
@@ -203,9 +201,14 @@ export async function editGuildChannel(
 		throw new ToolError(
 			`This tool cannot edit ${channelName(channel)}: it is a ${kindName(channel)} channel. Nothing was done.`,
 		);
-	requireSupportedFields(given, kind);
+	requireSupportedFields(guild, given, kind);
 	const before = currentFields(channel);
-	const changes = changesOf<GivenFields>(before, given, channelName(channel));
+	const names = Object.keys(given) as (keyof ChannelFields)[];
+	const changes = changesOf<GivenFields>(
+		Object.fromEntries(names.map((name) => [name, before[name]])),
+		given,
+		channelName(channel),
+	);
 	const edited = (await guild.channels.edit(
 		channel.id,
 		discordFields(changes),
@@ -225,8 +228,8 @@ export async function editGuildChannel(
 	return `Changed ${changed.join(", ")} of ${channelName(edited)}.`;
 }
 
-/** A channel's current fields; fields that its kind lacks are empty. */
-export function currentFields(channel: GuildBasedChannel): ChannelFields {
+/** A channel's current fields, named and valued as in the tools' arguments; fields that its kind lacks are empty. */
+export function currentFields(channel: GuildBasedChannel) {
 	const fields = channel as Partial<{
 		topic: string | null;
 		nsfw: boolean;
@@ -240,8 +243,10 @@ export function currentFields(channel: GuildBasedChannel): ChannelFields {
 		topic: fields.topic ?? "",
 		nsfw: fields.nsfw ?? false,
 		slowmode_seconds: fields.rateLimitPerUser ?? 0,
+		/** Bits per second; undefined if Discord does not state it. */
 		bitrate: fields.bitrate ?? undefined,
 		user_limit: fields.userLimit ?? 0,
+		/** Empty if Discord selects the region. */
 		rtc_region: fields.rtcRegion ?? "",
 		category_id: channel.parentId ?? "",
 	};

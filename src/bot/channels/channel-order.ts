@@ -4,7 +4,7 @@ import { ChannelType, type Guild } from "discord.js";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 
-/** The parts of Discord's channel object that determine its place. */
+/** The parts of Discord's channel object that determine the channel's place in the list. */
 export interface RawChannel {
 	id: string;
 	type: ChannelType;
@@ -61,17 +61,16 @@ export function siblingsIn(
 		.sort((a, b) => a.position - b.position || compareIds(a.id, b.id));
 }
 
+type Typed = Pick<RawChannel, "type">;
+
 /** Whether Discord orders two channels in the same sequence of positions. */
-export function inSameGroup(
-	a: Pick<RawChannel, "type">,
-	b: Pick<RawChannel, "type">,
-): boolean {
+export function inSameGroup(a: Typed, b: Typed): boolean {
 	return groupOf(a.type) === groupOf(b.type);
 }
 
 /**
- * Puts `raws` in this order at index `place` among their siblings, or last without one. `before` is the current order of the
- * category. Returns the new order and the fewest position changes that produce it.
+ * Computes the order in which `raws`, as listed, stand at index `place` among their siblings; without it at the end. `before` is
+ * the category's current order. Returns the new order and the fewest position changes that produce it.
  */
 export function reorder(
 	raws: readonly RawChannel[],

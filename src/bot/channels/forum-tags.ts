@@ -11,7 +11,7 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import type { Forum } from "../discord/find.ts";
 import { requirePermissions } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, oneField } from "../discord/text.ts";
 import { type Emoji, emojiName, requireOwnEmoji } from "../messages/emoji.ts";
 
 /** Throws a ToolError if the forum lacks a tag, or if one is moderated and the bot may not apply it. */
@@ -46,14 +46,13 @@ export interface GivenTag {
 
 export function tagLine({ id, name, moderated, ...emoji }: Tag): string {
 	const { emoji_id, emoji_name } = emoji;
-	return [
+	return fieldLine(
 		oneField(name),
-		...(id === undefined ? [] : [`ID: ${id}`]),
-		...(emoji_id || emoji_name
-			? [`emoji: ${emojiName({ id: emoji_id, name: emoji_name })}`]
-			: []),
-		...(moderated ? ["moderated"] : []),
-	].join(" | ");
+		id && `ID: ${id}`,
+		(emoji_id || emoji_name) &&
+			`emoji: ${emojiName({ id: emoji_id, name: emoji_name })}`,
+		moderated && "moderated",
+	);
 }
 
 export function currentTags(forum: Forum): Tag[] {
@@ -76,11 +75,9 @@ export async function tagChanges(
 	const names = given.map(({ name }) => name);
 	if (new Set(names).size < names.length)
 		throw invalidParameters(["tags: expected each name once"]);
-	await requireOwnEmoji(
-		guild,
-		given.flatMap(({ emoji }) => emoji ?? []),
-	);
-	const named = given.flatMap(({ id }) => (id === undefined ? [] : [id]));
+	const emojis = given.flatMap(({ emoji }) => emoji ?? []);
+	await requireOwnEmoji(guild, emojis);
+	const named = given.flatMap(({ id }) => id ?? []);
 	if (new Set(named).size < named.length)
 		throw invalidParameters(["tags: expected each id once"]);
 	const kept = new Set(named.map((id) => tagOf(forum, id).id));
@@ -98,7 +95,6 @@ export async function tagChanges(
 			...emojiFields(tag.emoji, old),
 		};
 	});
-	const isNew = ({ id }: Tag) => id === undefined;
 	const changed = after.filter((tag) => {
 		const old = before.find(({ id }) => id === tag.id);
 		return old && tagLine(old) !== tagLine(tag);
@@ -106,7 +102,7 @@ export async function tagChanges(
 	return {
 		after,
 		changed,
-		added: after.filter(isNew),
+		added: after.filter(({ id }) => id === undefined),
 		gone: before.filter(({ id }) => !kept.has(id ?? "")),
 		moved: after.some((tag, index) => tag.id !== before[index]?.id),
 	};
@@ -116,12 +112,8 @@ function emojiFields(
 	emoji: Emoji | undefined,
 	old: Tag | undefined,
 ): Pick<Tag, "emoji_id" | "emoji_name"> {
-	if (!emoji)
-		return {
-			emoji_id: old?.emoji_id ?? null,
-			emoji_name: old?.emoji_name ?? null,
-		};
-	if (emoji.id === undefined)
-		return { emoji_id: null, emoji_name: emoji.name ?? null };
-	return { emoji_id: emoji.id, emoji_name: null };
+	const { emoji_id = null, emoji_name = null } = old ?? {};
+	if (!emoji) return { emoji_id, emoji_name };
+	const { id = null, name = null } = emoji;
+	return { emoji_id: id, emoji_name: id === null ? name : null };
 }

@@ -5,22 +5,54 @@ import {
 	OverwriteType,
 	type PermissionOverwrites,
 } from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import { effectivePermissions } from "../discord/effective-permissions.ts";
 import type { Channel } from "../discord/find.ts";
-import { describeBits } from "../discord/permissions.ts";
+import {
+	type Bits,
+	botMember,
+	canManageOverwrites,
+	describeBits,
+	type Overwrites,
+	overwritesOf,
+} from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-
-export interface Bits {
-	allow: bigint;
-	deny: bigint;
-}
+import type { RawChannel } from "./channel-order.ts";
 
 /** A channel's overwrite for a role or member; zero bits if it has none. */
 export function overwriteOf(channel: Channel, id: string): Bits {
-	const overwrite = channel.permissionOverwrites.cache.get(id);
-	return {
-		allow: overwrite?.allow.bitfield ?? 0n,
-		deny: overwrite?.deny.bitfield ?? 0n,
-	};
+	return overwritesOf(channel).get(id) ?? { allow: 0n, deny: 0n };
+}
+
+/**
+ * Throws a ToolError if the bot could not undo a change of a channel's overwrites to `after`: it then lacks MANAGE_ROLES in the
+ * channel, alone or for want of VIEW_CHANNEL or CONNECT, or the overwrite that lets it set permissions that it lacks.
+ * Administrators keep everything.
+ * https://discord.com/developers/docs/topics/permissions#implicit-permissions
+ */
+export function requireUndoable(channel: Channel, after: Overwrites): void {
+	const { guild } = channel;
+	const me = botMember(guild);
+	const { decisions, reasonForEverything } = effectivePermissions(
+		guild,
+		me,
+		channel,
+		after,
+	);
+	if (reasonForEverything) return;
+	const { allowed, why } =
+		decisions.find(({ name }) => name === "MANAGE_ROLES") ?? {};
+	const keepsOverwrite =
+		canManageOverwrites(guild, after) ||
+		!canManageOverwrites(guild, overwritesOf(channel));
+	if (allowed && keepsOverwrite) return;
+	const lost = allowed
+		? "the overwrite with MANAGE_ROLES"
+		: `MANAGE_ROLES${why ? `, ${why},` : ""}`;
+	throw new ToolError(
+		`This would take ${lost} in ${channelName(channel)} from the bot, which could not undo it. First allow the bot what it would lack there (target_type member, target_id ${me.id}), or let an administrator do this in Discord. Nothing was done.`,
+	);
 }
 
 /** The role or member of an overwrite. */
@@ -51,7 +83,7 @@ export function differingOverwrites(
 	});
 }
 
-/** A line with a role's or member's overwrite before and after `channel` takes over the overwrites of `source`. */
+/** Describes in one line how a role's or member's overwrite changes when `channel` copies those of `source`. */
 export function changeLine(
 	channel: Channel,
 	source: Channel,
@@ -68,11 +100,7 @@ function describeOverwrite(channel: Channel, id: string): string {
 }
 
 /** Overwrites in Discord's form. */
-interface RawOverwrites {
-	permission_overwrites?:
-		| readonly { id: string; allow: string; deny: string }[]
-		| undefined;
-}
+type RawOverwrites = Pick<RawChannel, "permission_overwrites">;
 
 export function rawOverwrites({ permissionOverwrites }: Channel) {
 	return {
@@ -87,19 +115,29 @@ export function rawOverwrites({ permissionOverwrites }: Channel) {
 	};
 }
 
+export function readOverwrites({
+	permission_overwrites = [],
+}: RawOverwrites): Overwrites {
+	return new Map(
+		permission_overwrites.map(({ id, allow, deny }) => [
+			id,
+			{ allow: BigInt(allow), deny: BigInt(deny) },
+		]),
+	);
+}
+
 /** The permissions whose overwrites differ between two channels. */
 export function differenceOf(
 	channel: RawOverwrites,
 	other: RawOverwrites | undefined,
 ): bigint {
-	const mine = channel.permission_overwrites ?? [];
-	const theirs = other?.permission_overwrites ?? [];
+	const mine = readOverwrites(channel);
+	const theirs = readOverwrites(other ?? {});
 	let bits = 0n;
-	for (const id of new Set([...mine, ...theirs].map(({ id }) => id))) {
-		const a = mine.find((overwrite) => overwrite.id === id);
-		const b = theirs.find((overwrite) => overwrite.id === id);
-		bits |= BigInt(a?.allow ?? 0) ^ BigInt(b?.allow ?? 0);
-		bits |= BigInt(a?.deny ?? 0) ^ BigInt(b?.deny ?? 0);
+	for (const id of [...mine.keys(), ...theirs.keys()]) {
+		const [a, b] = [mine.get(id), theirs.get(id)];
+		bits |= (a?.allow ?? 0n) ^ (b?.allow ?? 0n);
+		bits |= (a?.deny ?? 0n) ^ (b?.deny ?? 0n);
 	}
 	return bits;
 }

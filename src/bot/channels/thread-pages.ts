@@ -14,7 +14,7 @@ import { channelName, time } from "../discord/describe.ts";
 import type { ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 
 /** The cursor of a page: the id of an active thread, or the time at which a thread was archived. */
 export const threadCursor = v.optional(
@@ -34,8 +34,14 @@ export interface ThreadQuery {
 	archived: boolean;
 	limit: number;
 	before?: string | undefined;
-	/** Only those with this tag. */
+	/** Lists only threads with this tag. */
 	tagId?: string | undefined;
+}
+
+/** Discord's response. Active threads come without `has_more`. */
+interface ThreadList {
+	threads: APIThreadChannel[];
+	has_more?: boolean;
 }
 
 interface Page {
@@ -63,36 +69,26 @@ export async function threadLines(
 		? ", archived ones after the active, the latest archived first"
 		: "";
 	const tags = tagNames(channel);
-	return [
+	return resultLines(
 		threads.length === 0
 			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " among the threads searched so far" : ""}.`
 			: `${threads.length} ${kind}(s)${tagged} in ${where}${rest}, the newest first${order}, times in UTC:`,
-		...threads.map((thread) =>
+		threads.map((thread) =>
 			threadLine(thread, { tags, within: channel !== undefined }),
 		),
-		...hiddenPrivate(guild, query),
-		...(next === undefined ? [] : [`next_before=${next}`]),
-	];
+		archived &&
+			hasPrivate(channel) &&
+			!managesThreads(guild, channel) &&
+			"Archived private threads are not listed: that requires MANAGE_THREADS.",
+		next !== undefined && `next_before=${next}`,
+	);
 }
 
-/** A note if archived private threads are missing: listing them requires Manage Threads. */
-function hiddenPrivate(guild: Guild, query: ThreadQuery): string[] {
-	const { channel, archived } = query;
-	const hidden =
-		archived && hasPrivate(channel) && !managesThreads(guild, channel);
-	return hidden
-		? ["Archived private threads are not listed: that requires MANAGE_THREADS."]
-		: [];
-}
-
-function hasPrivate(channel: ThreadedChannel | undefined): boolean {
+function hasPrivate(channel?: ThreadedChannel): boolean {
 	return channel?.type === ChannelType.GuildText;
 }
 
-function managesThreads(
-	guild: Guild,
-	channel: ThreadedChannel | undefined,
-): boolean {
+function managesThreads(guild: Guild, channel?: ThreadedChannel): boolean {
 	const { ManageThreads } = PermissionFlagsBits;
 	return missingPermissions(guild, channel, ManageThreads) === 0n;
 }
@@ -119,9 +115,8 @@ export async function activeThreads(
 	guild: Guild,
 	{ channel, before, tagId }: Pick<ThreadQuery, "channel" | "before" | "tagId">,
 ): Promise<APIThreadChannel[]> {
-	const { threads } = (await guild.client.rest.get(
-		Routes.guildActiveThreads(guild.id),
-	)) as { threads: APIThreadChannel[] };
+	const path = Routes.guildActiveThreads(guild.id);
+	const { threads } = (await guild.client.rest.get(path)) as ThreadList;
 	return threads
 		.filter(({ parent_id }) => !channel || parent_id === channel.id)
 		.filter(({ id }) => before === undefined || compareIds(id, before) < 0)
@@ -180,14 +175,11 @@ async function archivedPage(
 		limit: String(Math.min(100, Math.max(2, limit))),
 		...(before !== undefined && { before }),
 	});
-	const pages = await Promise.all(
-		kinds.map(
-			async (kind) =>
-				(await client.rest.get(Routes.channelThreads(id, kind), {
-					query,
-				})) as { threads: APIThreadChannel[]; has_more: boolean },
+	const pages = (await Promise.all(
+		kinds.map((kind) =>
+			client.rest.get(Routes.channelThreads(id, kind), { query }),
 		),
-	);
+	)) as ThreadList[];
 	const at = (thread: APIThreadChannel) => Date.parse(archivedAt(thread));
 	// A kind with has_more returned a full page, so a page cut at `limit` skips none of the other kind.
 	const threads = pages
@@ -209,24 +201,24 @@ function threadLine(
 ): string {
 	const { id, name, type, parent_id, owner_id, thread_metadata } = thread;
 	const { message_count = 0, member_count = 0, applied_tags = [] } = thread;
+	const { rate_limit_per_user: slowMode = 0 } = thread;
+	// Discord stops counting at 50. https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
+	const members = member_count < 50 ? member_count : "50+";
 	const created = thread_metadata?.create_timestamp;
 	const started = created ? `started: ${time(new Date(created))} by` : "by";
 	const isPinned = ((thread.flags ?? 0) & ChannelFlags.Pinned) !== 0;
 	const tagLabels = applied_tags.map((tag) => oneField(tags.get(tag) ?? tag));
-	return [
+	return fieldLine(
 		`#${oneField(name ?? "")} | ID: ${id}`,
-		...(type === ChannelType.PrivateThread ? ["private"] : []),
-		...(within ? [] : [`in: ${parent_id}`]),
-		`${message_count} message(s), ${member_count} member(s)`,
+		type === ChannelType.PrivateThread && "private",
+		!within && `in: ${parent_id}`,
+		`${message_count} message(s), ${members} member(s)`,
 		`${started} ${owner_id ?? "unknown"}`,
-		...(tagLabels.length > 0 ? [`tags: ${tagLabels.join(", ")}`] : []),
-		...(thread.rate_limit_per_user
-			? [`slow mode: ${thread.rate_limit_per_user} s`]
-			: []),
-		...(isPinned ? ["pinned"] : []),
-		...(thread_metadata?.locked ? ["locked"] : []),
-		...(thread_metadata?.archived
-			? [`archived: ${time(Date.parse(thread_metadata.archive_timestamp))}`]
-			: []),
-	].join(" | ");
+		tagLabels.length > 0 && `tags: ${tagLabels.join(", ")}`,
+		slowMode > 0 && `slow mode: ${slowMode} s`,
+		isPinned && "pinned",
+		thread_metadata?.locked && "locked",
+		thread_metadata?.archived &&
+			`archived: ${time(Date.parse(thread_metadata.archive_timestamp))}`,
+	);
 }

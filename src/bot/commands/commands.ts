@@ -21,7 +21,7 @@ import {
 } from "../discord/permissions.ts";
 import { describeErrorForPeople, toToolError } from "../discord/rest/errors.ts";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
-import { type Attempt, createLimiter, type Limiter } from "./cooldown.ts";
+import { type Attempt, Limiter } from "./cooldown.ts";
 import {
 	answerInteraction,
 	registerSlashCommands,
@@ -83,7 +83,7 @@ const maxConcurrent = 100;
 
 const logIntervalMs = 10_000;
 
-/** Default cooldown. Keeps people from having the bot flood a channel. */
+/** Default cooldown. Prevents people from making the bot flood a channel. */
 export const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
 /** Cooldown of moderation commands, and separately of mistakes in them. */
@@ -92,8 +92,8 @@ export const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
 /** Serves the commands on a client. */
 export function serveCommands(client: Client, options: CommandsOptions): void {
 	const { commands, slash, log } = options;
-	const sharedLimiter = options.limiter ?? createLimiter(commandLimits);
-	const mistakeLimiter = createLimiter(moderatorLimits);
+	const sharedLimiter = options.limiter ?? new Limiter(commandLimits);
+	const mistakeLimiter = new Limiter(moderatorLimits);
 	const byName = new Map(commands.map((command) => [command.name, command]));
 	const bySlash = new Map(
 		commands.flatMap(({ slash, limiter = sharedLimiter }) =>
@@ -167,7 +167,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 				return await runFor(context, command, parsed.rest, log);
 			} catch (error) {
 				if (!(error instanceof ToolError)) throw error;
-				// A cause means that the command was tried and failed.
+				// An error with a cause: the command was tried and failed.
 				if (!command.permission || error.cause) return error.message;
 				limiter.refund(key);
 				const mistake = mistakeLimiter.take(key);
@@ -258,7 +258,8 @@ function refusalOf(
 	return `You need ${permissionTitle(permission.name)}${where} to use \`${name}\`.`;
 }
 
-function tooOften({ max, windowMs }: Limiter, waitS: number): string {
+function tooOften({ options }: Limiter, waitS: number): string {
+	const { max, windowMs } = options;
 	return `That was ${max} commands within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
 }
 
@@ -308,19 +309,14 @@ async function answer(message: Message<true>, text: string): Promise<void> {
 /** Sends a reply, or a plain message if the bot lacks Read Message History, which replies need. */
 async function send(message: Message<true>, content: string): Promise<void> {
 	const options = { content, allowedMentions: noMentions };
-	if (!hasPermission(message, PermissionFlagsBits.ReadMessageHistory)) {
-		await message.channel.send(options);
-		return;
-	}
-	// The message may have been deleted.
-	await message.reply({ ...options, failIfNotExists: false });
+	if (hasPermission(message, PermissionFlagsBits.ReadMessageHistory))
+		// The message may have been deleted.
+		await message.reply({ ...options, failIfNotExists: false });
+	else await message.channel.send(options);
 }
 
 /** Whether the bot has a permission in the message's channel. False for a thread whose parent is not cached. */
-function hasPermission(
-	{ guild, channel }: Message<true>,
-	bit: bigint,
-): boolean {
+function hasPermission({ guild, channel }: Message<true>, bit: bigint) {
 	const self = guild.members.me;
 	return (self && channel.permissionsFor(self)?.has(bit)) ?? false;
 }
@@ -337,7 +333,7 @@ async function deleteSecret(
 	try {
 		await message.delete();
 	} catch (error) {
-		log.warn("could not delete a message with a code in it", {
+		log.warn("could not delete a message with a verification code", {
 			reason: String((error as Error).message),
 		});
 	}

@@ -1,10 +1,10 @@
 // Slash commands. Their replies are visible only to the user, so only commands with a secret have this form.
 
 import {
+	ApplicationCommandOptionType,
 	type ChatInputCommandInteraction,
 	type Client,
 	MessageFlags,
-	SlashCommandBuilder,
 } from "discord.js";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
@@ -63,14 +63,6 @@ export async function answerInteraction(
 
 function toSlashCommand(name: SlashName) {
 	const { description, option } = slashCommands[name];
-	return new SlashCommandBuilder()
-		.setName(name)
-		.setDescription(description)
-		.addStringOption((builder) =>
-			builder
-				.setName(option.name)
-				.setDescription(option.description)
-				.setRequired(option.required),
-		)
-		.toJSON();
+	const type = ApplicationCommandOptionType.String as const;
+	return { name, description, options: [{ type, ...option }] };
 }

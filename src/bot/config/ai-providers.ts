@@ -1,50 +1,21 @@
 // AI providers: built-in ones, those of config.toml, and their failover order.
 
 import { type ConfigIssue, didYouMean } from "../../lib/config.ts";
+import type { TomlSettings } from "./settings.ts";
 import type { TomlValues } from "./toml.ts";
 
 /** Request fields for the maximum answer length. Most providers take the first, OpenAI's newer models only the second. */
 export const maxTokensFields = ["max_tokens", "max_completion_tokens"] as const;
 
-/** A provider's section in config.toml. Defaults come from `builtInProviders`, then `providerDefaults`. */
-export interface ProviderSettings {
-	url?: string | undefined;
-	model?: string | undefined;
-	api_key_env?: string | undefined;
-	max_tokens?: number | undefined;
-	max_tokens_field?: (typeof maxTokensFields)[number] | undefined;
-	temperature?: number | undefined;
-	timeout_seconds?: number | undefined;
-	silence_seconds?: number | undefined;
-	extra?: Readonly<Record<string, unknown>> | undefined;
-}
+export type AiSettings = TomlSettings["ai"];
 
-export interface AiSettings {
-	order?: readonly string[] | undefined;
-	providers?: Readonly<Record<string, ProviderSettings>> | undefined;
-}
+type Providers = NonNullable<AiSettings["providers"]>;
+
+/** A provider's section in config.toml. Defaults come from `builtInProviders`, then `providerDefaults`. */
+export type ProviderSettings = Providers[string];
 
 /** A provider with complete settings. */
-export interface AiProvider {
-	name: string;
-	/** Without a trailing slash. */
-	url: string;
-	model: string;
-	/** Undefined if it needs none. */
-	apiKey: string | undefined;
-	/** The key's variable in .env. */
-	keyVariable: string | undefined;
-	/** Maximum answer length in tokens. */
-	maxTokens: number;
-	maxTokensField: (typeof maxTokensFields)[number];
-	temperature: number | undefined;
-	/** Timeout of a whole answer. */
-	timeoutMs: number;
-	/** Timeout between two chunks, and before the first. */
-	idleTimeoutMs: number;
-	/** Additional fields of each request. */
-	extra: Readonly<Record<string, unknown>>;
-}
+export type AiProvider = NonNullable<ReturnType<typeof describe>>;
 
 /**
  * Built-in providers that need only a key, in failover order. Model names become outdated; config.toml overrides them.
@@ -104,7 +75,7 @@ export const providerDefaults = {
 /** Variables of API keys: `<NAME>_API_KEY`. */
 export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
 
-/** By variable, such as OPENAI_API_KEY. */
+/** API keys by variable, such as OPENAI_API_KEY. */
 export type ApiKeys = Readonly<Record<string, string>>;
 
 /** The usable providers in failover order: those of `order`, or by default all whose key is set. */
@@ -113,11 +84,10 @@ export function chooseProviders(
 	apiKeys: ApiKeys,
 ): AiProvider[] {
 	return (order ?? namesOf(providers)).flatMap((name) => {
-		const own = configuredSettings(providers, name);
-		const provider = describe(name, own, apiKeys);
+		const provider = describe(name, settingsOf(name, providers), apiKeys);
 		if (!provider) return [];
 		// A provider without a key is used only if configured explicitly.
-		const isExplicit = order !== undefined || own !== undefined;
+		const isExplicit = order !== undefined || Object.hasOwn(providers, name);
 		return provider.apiKey !== undefined || isExplicit ? [provider] : [];
 	});
 }
@@ -125,13 +95,11 @@ export function chooseProviders(
 /** Issues of [ai] that its schema cannot find. `values` are not validated. */
 export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	const ai = Object(values.ai) as Record<string, unknown>;
-	const providers = Object(ai.providers) as Record<string, ProviderSettings>;
+	const providers = Object(ai.providers) as Providers;
 	const order: unknown[] = Array.isArray(ai.order) ? ai.order : [];
 	const names = namesOf(providers);
-	const issue = (message: string): ConfigIssue => ({
-		path: ["ai", "order"],
-		message,
-	});
+	const path = ["ai", "order"];
+	const issue = (message: string): ConfigIssue => ({ path, message });
 	const orderIssues = order.flatMap((name, index) => {
 		if (typeof name !== "string") return []; // Reported by the schema.
 		if (order.indexOf(name) < index) return [issue(`names ${name} twice`)];
@@ -141,10 +109,7 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 					`names ${JSON.stringify(name)}, and there is no such provider${didYouMean(name, names)}`,
 				),
 			];
-		const variable = settingsOf(
-			name,
-			configuredSettings(providers, name),
-		).api_key_env;
+		const variable = settingsOf(name, providers).api_key_env;
 		return variable === undefined || apiKeys[variable] !== undefined
 			? []
 			: [issue(`names ${name}, whose key is not set: set ${variable} in .env`)];
@@ -158,17 +123,16 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	];
 }
 
-/** Any other value may be the key itself and must not be shown. */
+/** Whether a value is the name of a key variable. Any other may be the key itself and must not be shown. */
 function isKeyName(name: unknown): name is string {
 	return typeof name === "string" && apiKeyPattern.test(name);
 }
 
 /** The key variables of all providers. `values` are not validated. */
 export function keyVariables(values: TomlValues): string[] {
-	const { providers } = Object(values.ai) as { providers?: object };
-	return namesOf(Object(providers)).flatMap((name) => {
-		const own = configuredSettings(Object(providers), name);
-		const variable: unknown = settingsOf(name, own).api_key_env;
+	const providers = Object(Object(values.ai).providers) as Providers;
+	return namesOf(providers).flatMap((name) => {
+		const variable: unknown = settingsOf(name, providers).api_key_env;
 		return isKeyName(variable) ? [variable] : [];
 	});
 }
@@ -192,13 +156,12 @@ function missingKeyIssues(
 /** The issue of a custom provider without url or model. */
 function incompleteProviderIssues(
 	name: string,
-	providers: Record<string, ProviderSettings>,
+	providers: Providers,
 ): ConfigIssue[] {
-	const { url, model } = settingsOf(name, configuredSettings(providers, name));
-	const missing = [
-		...(url === undefined ? ["url"] : []),
-		...(model === undefined ? ["model"] : []),
-	];
+	const settings = settingsOf(name, providers);
+	const missing = (["url", "model"] as const).filter(
+		(key) => settings[key] === undefined,
+	);
 	if (missing.length === 0) return [];
 	const known = Object.keys(builtInProviders);
 	return [
@@ -210,54 +173,45 @@ function incompleteProviderIssues(
 }
 
 /** All provider names in the default order. */
-function namesOf(providers: object): string[] {
-	return [
-		...new Set([...Object.keys(builtInProviders), ...Object.keys(providers)]),
-	];
+function namesOf(providers: Providers): string[] {
+	const names = [builtInProviders, providers].flatMap(Object.keys);
+	return [...new Set(names)];
 }
 
-function configuredSettings(
-	providers: Readonly<Record<string, ProviderSettings>>,
-	name: string,
-): ProviderSettings | undefined {
-	return Object.hasOwn(providers, name) ? providers[name] : undefined;
+/** A provider's built-in settings, overridden by those of config.toml. */
+function settingsOf(name: string, providers: Providers): ProviderSettings {
+	const [builtIn, own] = [builtInProviders, providers].map((all) =>
+		Object.hasOwn(all, name) ? all[name] : undefined,
+	);
+	return { ...builtIn, ...own };
 }
 
-function settingsOf(
-	name: string,
-	own: ProviderSettings | undefined,
-): ProviderSettings {
-	const ready = Object.hasOwn(builtInProviders, name)
-		? builtInProviders[name]
-		: undefined;
-	return { ...ready, ...Object(own) };
-}
-
-/** Returns undefined if url, model or key is missing. */
-function describe(
-	name: string,
-	own: ProviderSettings | undefined,
-	apiKeys: ApiKeys,
-): AiProvider | undefined {
-	const settings = settingsOf(name, own);
-	const { url, model, api_key_env: variable } = settings;
-	const apiKey = variable === undefined ? undefined : apiKeys[variable];
+/** Returns a provider's complete settings; undefined if url, model or key is missing. */
+function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
+	const { url, model, api_key_env: keyVariable } = settings;
+	const { max_tokens, max_tokens_field, timeout_seconds, silence_seconds } =
+		providerDefaults;
+	const apiKey = keyVariable === undefined ? undefined : apiKeys[keyVariable];
 	if (url === undefined || model === undefined) return undefined;
-	if (variable !== undefined && apiKey === undefined) return undefined;
+	if (keyVariable !== undefined && apiKey === undefined) return undefined;
 	return {
 		name,
+		/** Without a trailing slash. */
 		url,
 		model,
+		/** API key; undefined if the provider needs none. */
 		apiKey,
-		keyVariable: variable,
-		maxTokens: settings.max_tokens ?? providerDefaults.max_tokens,
-		maxTokensField:
-			settings.max_tokens_field ?? providerDefaults.max_tokens_field,
+		/** The key's variable in .env. */
+		keyVariable,
+		/** Maximum answer length in tokens. */
+		maxTokens: settings.max_tokens ?? max_tokens,
+		maxTokensField: settings.max_tokens_field ?? max_tokens_field,
 		temperature: settings.temperature,
-		timeoutMs:
-			(settings.timeout_seconds ?? providerDefaults.timeout_seconds) * 1_000,
-		idleTimeoutMs:
-			(settings.silence_seconds ?? providerDefaults.silence_seconds) * 1_000,
+		/** Timeout of a whole answer. */
+		timeoutMs: (settings.timeout_seconds ?? timeout_seconds) * 1_000,
+		/** Timeout between two chunks, and before the first. */
+		idleTimeoutMs: (settings.silence_seconds ?? silence_seconds) * 1_000,
+		/** Additional fields of each request. */
 		extra: settings.extra ?? {},
 	};
 }
@@ -270,14 +224,8 @@ export function isPrivateEnough(url: string): boolean {
 }
 
 function isPrivateHost(hostname: string): boolean {
-	const [a = 0, b = 0] = hostname.split(".").map(Number);
 	if (/^[\d.]+$/.test(hostname))
-		return (
-			a === 127 ||
-			a === 10 ||
-			(a === 172 && b >= 16 && b <= 31) ||
-			(a === 192 && b === 168)
-		);
+		return /^(127|10|172\.(1[6-9]|2\d|3[01])|192\.168)\./.test(hostname);
 	// Unique local and link-local addresses.
 	if (hostname.startsWith("["))
 		return /^\[(::1\]|f[cd][0-9a-f]{2}:|fe[89ab][0-9a-f]:)/.test(hostname);

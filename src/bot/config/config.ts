@@ -10,7 +10,6 @@ import {
 	checkSettings,
 	didYouMean,
 	formatIssue,
-	isPlaceholder,
 	masked,
 	nameNearMisses,
 	namePlaceholders,
@@ -21,7 +20,7 @@ import {
 	unknownKey,
 } from "../../lib/config.ts";
 import type { HealthAddress } from "../../lib/health.ts";
-import { type LogOptions, readLogOptions } from "../../lib/log.ts";
+import { readLogOptions } from "../../lib/log.ts";
 import { runs } from "../../lib/program.ts";
 import { storeIssues } from "../store/settings.ts";
 import { aiIssues, apiKeyPattern, keyVariables } from "./ai-providers.ts";
@@ -34,52 +33,13 @@ import {
 	toml,
 	variables,
 } from "./settings.ts";
-import { readToml, type TomlValues } from "./toml.ts";
+import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
 import { denyIssues, type NamedTool } from "./tool-choice.ts";
 
-export interface BotConfig {
-	/** The instance's directory. */
-	directory: string;
-	botName: string;
-	/** Full prefix of chat commands, such as "!m". */
-	command: string;
-	/** System prompt of AI chat; undefined without a personality file. */
-	personality: string | undefined;
-	/** IANA name. */
-	timezone: string;
-	discordToken: string;
-	/** Application id. */
-	clientId: string | undefined;
-	/** Base URL of Discord's REST API, without its version. */
-	discordApiUrl: string;
-	/** Guild of tool calls without guild_id. */
-	guildId: string | undefined;
-	/** PostgreSQL URL with password. Without it the store is an SQLite file. */
-	databaseUrl: string | undefined;
-	/** This instance's schema in that database. */
-	dbSchema: string | undefined;
-	/** Directory of the SQLite file. */
-	dataDirectory: string;
-	mcpPort: number;
-	mcpBindAddress: string;
-	/** Without it, any program on this machine can call the tools. */
-	mcpToken: string | undefined;
-	/** Host names that callers may use besides the loopback names. */
-	allowedHosts: readonly string[];
-	/** Origins of web pages that may call the bot. */
-	allowedOrigins: readonly string[];
-	/** Channel for posts about tool calls that change something. */
-	auditChannelId: string | undefined;
-	/** Days that tool calls are kept. */
-	auditDays: number;
-	gameVerifyUrl: string | undefined;
-	gameVerifySecret: string | undefined;
-	/** By variable, such as OPENAI_API_KEY. */
-	apiKeys: Readonly<Record<string, string>>;
-	/** config.toml with defaults. */
-	toml: TomlSettings;
-	log: LogOptions;
-}
+export type BotConfig = ReturnType<typeof readConfig>;
+
+/** Environment variables. */
+type Env = Record<string, string | undefined>;
 
 /** Maximum size of a personality file: it is part of every request to a model. */
 const maxPersonalityBytes = 64 * 1024;
@@ -93,10 +53,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const howToCreate = `${runs("bot")} --new-instance <name> makes one`;
 
 /** Reads CONFIG_DIR and `env`, which takes precedence over .env. `tools` are all deniable tools. Throws a ConfigError with all issues. */
-export function readConfig(
-	env: Record<string, string | undefined>,
-	tools: readonly NamedTool[],
-): BotConfig {
+export function readConfig(env: Env, tools: readonly NamedTool[]) {
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
 		throw new ConfigError("the environment", [
@@ -119,65 +76,69 @@ export function readConfig(
 		file.settings && settings
 			? missingRequirements(file.settings, settings)
 			: [];
-	if (
-		!file.settings ||
-		!settings ||
-		issues.length + personality.issues.length + unmet.length > 0
-	)
-		throw new ConfigError(directory, [
-			...issues,
-			...variables.named(unmet),
-			...[...file.issues, ...personality.issues].map(
-				(issue) => `config.toml: ${issue}`,
-			),
-		]);
+	const all = [
+		...issues,
+		...variables.named(unmet),
+		...[...file.issues, ...personality.issues].map(
+			(issue) => `config.toml: ${issue}`,
+		),
+	];
+	if (!file.settings || !settings || all.length > 0)
+		throw new ConfigError(directory, all);
 	const { command_prefix, command_root } = file.settings;
 	return {
+		/** The instance's directory. */
 		directory,
 		botName: file.settings.bot_name,
-		// A prefix that ends in a letter, such as "!m", needs no root.
+		/** Full prefix of chat commands, such as "!m". Without command_root, "m" is added unless it ends in a letter. */
 		command:
 			command_prefix +
 			(command_root ?? (/\p{L}$/u.test(command_prefix) ? "" : "m")),
+		/** System prompt of AI chat; undefined without a personality file. */
 		personality: personality.text,
+		/** IANA name. */
 		timezone: file.settings.timezone,
 		discordToken: settings.DISCORD_TOKEN,
+		/** Application id. */
 		clientId: settings.CLIENT_ID,
+		/** Base URL of Discord's REST API, without its version. */
 		discordApiUrl: settings.DISCORD_API_URL,
+		/** Guild of tool calls without guild_id. */
 		guildId: settings.GUILD_ID,
+		/** PostgreSQL URL with password. Without it the store is an SQLite file. */
 		databaseUrl: settings.DATABASE_URL,
+		/** This instance's schema in that database. */
 		dbSchema: settings.DB_SCHEMA,
+		/** Directory of the SQLite file. */
 		dataDirectory: settings.DATA_DIR ?? join(directory, "data"),
 		mcpPort: settings.MCP_PORT,
 		mcpBindAddress: settings.MCP_BIND_ADDR,
+		/** Bearer token of the MCP server. Without it, any program on this machine can call the tools. */
 		mcpToken: settings.MCP_AUTH_TOKEN,
+		/** Host names that callers may use besides the loopback names. */
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
+		/** Origins of web pages that may call the bot. */
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+		/** Channel for posts about tool calls that change something. */
 		auditChannelId: file.settings.mcp.audit_channel,
-		auditDays: file.settings.mcp.audit_days,
 		gameVerifyUrl: settings.GAME_VERIFY_URL,
 		gameVerifySecret: settings.GAME_VERIFY_SECRET,
+		/** API keys by variable, such as OPENAI_API_KEY. */
 		apiKeys,
+		/** config.toml with defaults. */
 		toml: file.settings,
 		log: readLogOptions(settings),
 	};
 }
 
-/**
- * The address of the bot's readiness probe. Reads and validates only the variables of the address. Works without
- * CONFIG_DIR.
- */
-export function readHealthAddress(
-	env: Record<string, string | undefined>,
-): HealthAddress {
+/** The address of the bot's readiness probe. Validates only the variables of the address; CONFIG_DIR is optional. */
+export function readHealthAddress(env: Env): HealthAddress {
 	const directory = env.CONFIG_DIR?.trim();
 	const { all, file } = mergeVariables(directory, env);
 	const { settings, issues } = parseSettings(v.object(address), all);
+	const source = directory ?? "the environment";
 	if (!settings || file.issues.length > 0)
-		throw new ConfigError(directory ?? "the environment", [
-			...file.issues,
-			...issues,
-		]);
+		throw new ConfigError(source, [...file.issues, ...issues]);
 	return {
 		hostname: settings.MCP_BIND_ADDR,
 		port: settings.MCP_PORT,
@@ -189,8 +150,9 @@ export function readHealthAddress(
 
 /** Whether the bot needs the Message Content intent. */
 export function needsMessageContent({
-	toml: { features, game },
+	toml,
 }: Pick<BotConfig, "toml">): boolean {
+	const { features, game } = toml;
 	const hasCommands = features.game && (game?.verify ?? false);
 	return hasCommands || features.moderation;
 }
@@ -200,49 +162,34 @@ function missingRequirements(
 	{ features, game, mcp }: TomlSettings,
 	settings: v.InferOutput<typeof environment>,
 ): ConfigIssue[] {
+	const issues: ConfigIssue[] = [];
 	const { GUILD_ID } = settings;
-	const message = "is not among mcp.guilds, so no tool may touch it";
-	const outside =
-		GUILD_ID !== undefined && mcp.guilds?.includes(GUILD_ID) === false
-			? [{ path: ["GUILD_ID"], message }]
-			: [];
-	return [...outside, ...missingForGame({ features, game }, settings)];
-}
-
-function missingForGame(
-	{ features, game }: Pick<TomlSettings, "features" | "game">,
-	settings: v.InferOutput<typeof environment>,
-): ConfigIssue[] {
-	if (!features.game || !(game?.donator_sync || game?.chargeback)) return [];
-	const names = ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const;
-	return names
-		.filter((name) => settings[name] === undefined)
-		.map((name) => ({
-			path: [name],
-			message: "is required while game.donator_sync or game.chargeback is on",
-		}));
+	if (GUILD_ID !== undefined && mcp.guilds?.includes(GUILD_ID) === false) {
+		const message = "is not among mcp.guilds, so no tool may touch it";
+		issues.push({ path: ["GUILD_ID"], message });
+	}
+	const message =
+		"is required while game.donator_sync or game.chargeback is on";
+	if (features.game && (game?.donator_sync || game?.chargeback))
+		for (const name of ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const)
+			if (settings[name] === undefined) issues.push({ path: [name], message });
+	return issues;
 }
 
 /** Reads the variables of .env and the environment, which takes precedence. Each issue names its source. */
-function readVariables(
-	directory: string,
-	env: Record<string, string | undefined>,
-) {
+function readVariables(directory: string, env: Env) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
 	const { settings, issues } = checkSettings(environment, all);
-	const missing = nameNearMisses(
-		issues,
-		trimEnv(env),
-		Object.keys(variables),
-	).map((issue) => nameLine(issue, file.text));
+	const known = Object.keys(variables);
+	const missing = nameNearMisses(issues, trimEnv(env), known).map((issue) =>
+		nameLine(issue, file.text),
+	);
 	const apiKeys = Object.fromEntries(
 		Object.entries(all).filter(([key]) => apiKeyPattern.test(key)),
 	);
 	const keyIssues = checkSettings(v.record(v.string(), secret), apiKeys).issues;
-	const storage = storeIssues({
-		databaseUrl: all.DATABASE_URL,
-		schema: all.DB_SCHEMA,
-	});
+	const { DATABASE_URL: databaseUrl, DB_SCHEMA: schema } = all;
+	const storage = storeIssues({ databaseUrl, schema });
 	/** Formats issues, each with the source of its value. */
 	const named = (issues: readonly ConfigIssue[]) =>
 		namePlaceholders(issues, raw, (...at) =>
@@ -252,7 +199,7 @@ function readVariables(
 		settings,
 		apiKeys,
 		named,
-		/** All issues, given the key variables of AI providers. */
+		/** Returns all issues, given the key variables of AI providers. */
 		issuesBeside: (keys: readonly string[]) => [
 			...file.issues,
 			...(file.isAbsent && missing.some(isMissing)
@@ -268,19 +215,16 @@ function readVariables(
 }
 
 /** Adds to the issue of a missing variable the line of .env that names it without setting it. */
-function nameLine({ path, message }: ConfigIssue, text: string): ConfigIssue {
+function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
+	const { path, message } = issue;
 	const [name = ""] = path;
 	const names = new RegExp(
 		`^(?!\\s*(?:export\\s+)?${name}\\s*[=:]).*\\b${name}\\b`,
 	);
 	const line = text.split("\n").findIndex((line) => names.test(line)) + 1;
-	const isNamed = message === "is required" && line > 0;
-	return {
-		path,
-		message: isNamed
-			? `${message}; line ${line} names it and sets nothing: write ${name}=… there, with nothing before it`
-			: message,
-	};
+	if (message !== "is required" || line === 0) return issue;
+	const next = `line ${line} names it and sets nothing: write ${name}=… there, with nothing before it`;
+	return { path, message: `${message}; ${next}` };
 }
 
 const isMissing = ({ message }: ConfigIssue) =>
@@ -304,19 +248,14 @@ function unknownVariables(
 }
 
 /** Merges a directory's .env with the environment. `raw` includes placeholders. */
-function mergeVariables(
-	directory: string | undefined,
-	env: Record<string, string | undefined>,
-) {
-	const file = directory
-		? readEnvFile(join(directory, ".env"))
-		: { variables: {}, issues: [], text: "", isAbsent: true };
+function mergeVariables(directory: string | undefined, env: Env) {
+	const file = readEnvFile(directory);
 	const inFile = trimEnv(file.variables);
 	const inProcess = trimEnv(env);
-	const all = {
-		...withoutPlaceholders(inFile),
-		...withoutPlaceholders(inProcess),
-	};
+	const [ownValues, processValues] = [inFile, inProcess].map(
+		withoutPlaceholders,
+	) as Record<string, string>[];
+	const all = { ...ownValues, ...processValues };
 	const raw = { ...inFile, ...inProcess, ...all };
 	const sourceOf = (name: string) =>
 		Object.hasOwn(inProcess, name) && inProcess[name] === raw[name]
@@ -325,21 +264,10 @@ function mergeVariables(
 	return { file, raw, all, sourceOf };
 }
 
-/** Drops values that are still placeholders of the example. */
-function withoutPlaceholders(env: Record<string, string>) {
-	return Object.fromEntries(
-		Object.entries(env).filter(([, value]) => !isPlaceholder(value)),
-	);
-}
-
-/** The variables in a file; none if it does not exist: the environment may have them all. */
-function readEnvFile(path: string): {
-	variables: Record<string, string | undefined>;
-	issues: string[];
-	text: string;
-	isAbsent: boolean;
-} {
-	const { text = "", issue, isAbsent = false } = readText(path);
+/** The variables in a directory's .env; none if it does not exist: the environment may have them all. */
+function readEnvFile(directory: string | undefined) {
+	const path = directory && join(directory, ".env");
+	const { text = "", issue, isAbsent } = path ? readText(path) : absentFile;
 	return {
 		variables: parseEnv(text),
 		issues: issue === undefined ? [] : [`.env: ${issue}`],
@@ -354,32 +282,22 @@ function readTomlFile(
 ): Parsed<TomlSettings> & { values: TomlValues } {
 	const { text, issue } = readText(path);
 	if (text !== undefined) return readToml(toml, text, check);
-	return {
-		settings: undefined,
-		values: {},
-		issues: [issue ?? absent(path)],
-	};
+	return { settings: undefined, values: {}, issues: [issue ?? absent(path)] };
 }
 
 /** Reads the configured personality file, or personality.txt if it exists. */
 function readPersonality(directory: string, name: unknown) {
 	const named = typeof name === "string";
 	const path = resolve(directory, named ? name : "personality.txt");
-	const { text, issue } = readText(path);
-	const missing =
-		named && text === undefined ? "there is no such file" : undefined;
-	const tooLong =
-		Buffer.byteLength(text ?? "") > maxPersonalityBytes
-			? `is longer than ${maxPersonalityBytes / 1024} KiB`
-			: undefined;
-	const wrong = issue ?? missing ?? tooLong;
-	return {
-		text,
-		issues:
-			wrong === undefined
-				? []
-				: [`personality_file: ${JSON.stringify(path)}: ${wrong}`],
-	};
+	const { text, issue, isAbsent } = readText(path);
+	const issues = [
+		...(issue === undefined ? [] : [issue]),
+		...(named && isAbsent ? ["there is no such file"] : []),
+		...(Buffer.byteLength(text ?? "") > maxPersonalityBytes
+			? [`is longer than ${maxPersonalityBytes / 1024} KiB`]
+			: []),
+	].map((wrong) => `personality_file: ${JSON.stringify(path)}: ${wrong}`);
+	return { text, issues };
 }
 
 /** The issue of a missing file. Suggests similar names: some editors hide or add an extension. */
@@ -389,22 +307,27 @@ function absent(path: string): string {
 	return `there is no such file; ${near === undefined ? howToCreate : `${basename(near)} is there: rename it`}`;
 }
 
-/** The text of a file, or why it cannot be read. */
-function readText(path: string): {
+interface FileText {
 	text?: string | undefined;
-	issue?: string | undefined;
-	isAbsent?: boolean;
-} {
+	/** Why the file cannot be read. */
+	issue?: string;
+	isAbsent: boolean;
+}
+
+const absentFile: FileText = { isAbsent: true };
+
+function readText(path: string): FileText {
 	try {
 		// The decoder removes a byte order mark.
-		return { text: utf8.decode(readFileSync(path)) };
+		return { text: utf8.decode(readFileSync(path)), isAbsent: false };
 	} catch (error) {
 		const { code } = error as NodeJS.ErrnoException;
-		if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-			return { issue: "it is not UTF-8 text; save it as UTF-8 in your editor" };
-		return code === "ENOENT"
-			? { isAbsent: true }
-			: { issue: unreadable(error) };
+		if (code === "ENOENT") return absentFile;
+		const issue =
+			code === "ERR_ENCODING_INVALID_ENCODED_DATA"
+				? "it is not UTF-8 text; save it as UTF-8 in your editor"
+				: `it cannot be read (${code})`;
+		return { issue, isAbsent: false };
 	}
 }
 
@@ -424,8 +347,4 @@ function isDirectory(path: string): boolean {
 	} catch {
 		return false;
 	}
-}
-
-function unreadable(error: unknown): string {
-	return `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
 }

@@ -6,11 +6,11 @@ import {
 	type ConfigIssue,
 	formatValue,
 	hostList,
+	optional,
 	originList,
 	port,
 	secret,
 } from "../../lib/config.ts";
-import { describeVariables } from "../../lib/help.ts";
 import { logSettings } from "../../lib/log.ts";
 import { isLoopbackAddress } from "../../mcp/access.ts";
 import {
@@ -58,30 +58,19 @@ const discordApiUrl = v.pipe(
 
 /** The address of the MCP server. */
 export const address = {
-	MCP_PORT: v.pipe(
-		v.optional(port, "9090"),
-		v.description("Port to listen on; 0 takes any free port"),
-	),
-	MCP_BIND_ADDR: v.pipe(
-		v.optional(v.string(), "127.0.0.1"),
-		v.description("Address to listen on"),
-	),
+	MCP_PORT: optional(port, "Port to listen on; 0 takes any free port", "9090"),
+	MCP_BIND_ADDR: optional(v.string(), "Address to listen on", "127.0.0.1"),
 };
 
 /** The variables of an instance, in .env or in the environment. */
 export const variables = {
 	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
-	CLIENT_ID: v.pipe(
-		v.optional(snowflake),
-		v.description("Id of the application"),
-	),
-	GUILD_ID: v.pipe(
-		v.optional(snowflake),
-		v.description("Guild for tool calls that name none"),
-	),
-	DISCORD_API_URL: v.pipe(
-		v.optional(discordApiUrl, "https://discord.com/api"),
-		v.description("URL of Discord's API without its version"),
+	CLIENT_ID: optional(snowflake, "Id of the application"),
+	GUILD_ID: optional(snowflake, "Guild for tool calls that name none"),
+	DISCORD_API_URL: optional(
+		discordApiUrl,
+		"URL of Discord's API without its version",
+		"https://discord.com/api",
 	),
 	DATABASE_URL: v.pipe(
 		v.optional(v.string()),
@@ -90,11 +79,9 @@ export const variables = {
 		),
 		v.metadata({ default: "an SQLite file" }),
 	),
-	DB_SCHEMA: v.pipe(
-		v.optional(v.string()),
-		v.description(
-			"Schema of this bot alone in that database; required with DATABASE_URL",
-		),
+	DB_SCHEMA: optional(
+		v.string(),
+		"Schema of this bot alone in that database; required with DATABASE_URL",
 	),
 	DATA_DIR: v.pipe(
 		v.optional(v.string()),
@@ -102,43 +89,28 @@ export const variables = {
 		v.metadata({ default: "CONFIG_DIR/data" }),
 	),
 	...address,
-	MCP_AUTH_TOKEN: v.pipe(
-		v.optional(secret),
-		v.description(
-			"Bearer token that callers must send; required unless MCP_BIND_ADDR is a loopback address",
-		),
+	MCP_AUTH_TOKEN: optional(
+		secret,
+		"Bearer token that callers must send; required unless MCP_BIND_ADDR is a loopback address",
 	),
-	MCP_ALLOWED_HOSTS: v.pipe(
-		v.optional(hostList),
-		v.description(
-			"Host names that callers may use besides the loopback names, separated by commas",
-		),
+	MCP_ALLOWED_HOSTS: optional(
+		hostList,
+		"Host names that callers may use besides the loopback names, separated by commas",
 	),
-	MCP_ALLOWED_ORIGINS: v.pipe(
-		v.optional(originList),
-		v.description(
-			"Origins of web pages that may call it from a browser, separated by commas",
-		),
+	MCP_ALLOWED_ORIGINS: optional(
+		originList,
+		"Origins of web pages that may call it from a browser, separated by commas",
 	),
-	GAME_VERIFY_URL: v.pipe(
-		v.optional(baseUrl),
-		v.description("URL of the game server's plugin"),
-	),
-	GAME_VERIFY_SECRET: v.pipe(
-		v.optional(secret),
-		v.description("Secret shared with the plugin"),
-	),
+	GAME_VERIFY_URL: optional(baseUrl, "URL of the game server's plugin"),
+	GAME_VERIFY_SECRET: optional(secret, "Secret shared with the plugin"),
 	...logSettings,
 };
 
-/** The variables as `--help` lists them. */
-export const variablesHelp = describeVariables({
+/** The variables that `--help` lists. */
+export const helpVariables = {
 	...variables,
-	"<NAME>_API_KEY": v.pipe(
-		v.optional(secret),
-		v.description("Keys of AI providers"),
-	),
-});
+	"<NAME>_API_KEY": optional(secret, "Keys of AI providers"),
+};
 
 export const environment = v.pipe(
 	v.object(variables),
@@ -153,15 +125,18 @@ export const environment = v.pipe(
 	),
 );
 
+/** The message of an issue: what was expected, and what was received. */
+const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
+	`expected ${what}, received ${formatValue(issue.input)}`;
+
 /** One word, as people type it in chat. */
 function word(min: number, max: number) {
-	const issue = ({ input }: { input: string }) =>
-		`expected ${min} to ${max} characters without white space, received ${formatValue(input)}`;
 	return v.pipe(
 		v.string(),
-		v.minLength(min, issue),
-		v.maxLength(max, issue),
-		v.regex(/^\S*$/, issue),
+		v.regex(
+			new RegExp(`^\\S{${min},${max}}$`),
+			expected(`${min} to ${max} characters without white space`),
+		),
 	);
 }
 
@@ -186,13 +161,13 @@ function templateOf(known: readonly string[]) {
 }
 
 function whole(min: number, max: number) {
-	const issue = ({ input }: { input: number }) =>
-		`expected a whole number from ${min} to ${max}, received ${input}`;
 	return v.pipe(
 		v.number(),
-		v.integer(issue),
-		v.minValue(min, issue),
-		v.maxValue(max, issue),
+		v.check(
+			(input) => Number.isInteger(input) && input >= min && input <= max,
+			({ input }) =>
+				`expected a whole number from ${min} to ${max}, received ${input}`,
+		),
 	);
 }
 
@@ -216,11 +191,7 @@ const duration = v.pipe(
 
 const timezone = v.pipe(
 	v.string(),
-	v.check(
-		isTimezone,
-		({ input }) =>
-			`expected an IANA time zone such as "Europe/Berlin", received ${formatValue(input)}`,
-	),
+	v.check(isTimezone, expected('an IANA time zone such as "Europe/Berlin"')),
 );
 
 function isTimezone(name: string): boolean {
@@ -243,19 +214,19 @@ function needs<Section extends Record<string, unknown>>(
 	return v.rawCheck<Section>(({ dataset, addIssue }) => {
 		if (!dataset.typed || isMet(dataset.value)) return;
 		const { value: input } = dataset;
-		addIssue({
-			message,
-			path: [
-				{
-					type: "object",
-					origin: "value",
-					input,
-					key,
-					value: input[key],
-				},
-			],
-		});
+		const at = { input, key, value: input[key] };
+		addIssue({ message, path: [{ type: "object", origin: "value", ...at }] });
 	});
+}
+
+function neededForChargebacks<Game extends { chargeback: boolean }>(
+	key: keyof Game & string,
+) {
+	return needs<Game>(
+		key,
+		(game) => !game.chargeback || game[key] !== undefined,
+		"is required while chargeback is on",
+	);
 }
 
 /** URL of an AI provider, which receives the key and messages. */
@@ -263,8 +234,7 @@ const providerUrl = v.pipe(
 	baseUrl,
 	v.check(
 		isPrivateEnough,
-		({ input }) =>
-			`expected https://; http:// only for this machine and private networks, received ${formatValue(input)}`,
+		expected("https://; http:// only for this machine and private networks"),
 	),
 );
 
@@ -340,17 +310,8 @@ const sections = {
 				!donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
 			"is required while donator_sync is on: [game.donators.tiers] with a role for each tier",
 		),
-		needs(
-			"restricted_role",
-			({ chargeback, restricted_role }) =>
-				!chargeback || Boolean(restricted_role),
-			"is required while chargeback is on",
-		),
-		needs(
-			"staff_channel",
-			({ chargeback, staff_channel }) => !chargeback || Boolean(staff_channel),
-			"is required while chargeback is on",
-		),
+		neededForChargebacks("restricted_role"),
+		neededForChargebacks("staff_channel"),
 		needs(
 			"staff_roles",
 			({ chargeback, staff_roles }) =>

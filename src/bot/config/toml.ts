@@ -40,11 +40,8 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 		raw = parse(text, { integersAsBigInt: "asNeeded" });
 	} catch (error) {
 		if (!(error instanceof TomlError)) throw error;
-		return {
-			settings: undefined,
-			issues: [describeSyntaxFault(text, error)],
-			values: {},
-		};
+		const issues = [describeSyntaxError(text, error)];
+		return { settings: undefined, issues, values: {} };
 	}
 	const values = withoutPlaceholders(raw) as TomlValues;
 	const parsed = checkSettings(schema, values);
@@ -62,23 +59,22 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 		),
 		...check(values, sectionsOff(text)),
 	];
-	if (issues.length === 0)
-		return {
-			settings: parsed.settings as v.InferOutput<S>,
-			issues: [],
-			values,
-		};
+	if (issues.length === 0) {
+		const settings = parsed.settings as v.InferOutput<S>;
+		return { settings, issues: [], values };
+	}
 	return {
 		settings: undefined,
 		values,
 		issues: issues.map((issue) => {
-			const shown = showPlace(text, issue.path);
-			return shown ? `${formatIssue(issue)}\n${shown}` : formatIssue(issue);
+			const place = findPlace(text, issue.path);
+			return formatIssue(issue) + (place ? `\n${showLine(place)}` : "");
 		}),
 	};
 }
 
-function withoutPlaceholders(value: unknown): unknown {
+/** A value without the placeholders in it, at any depth. */
+export function withoutPlaceholders(value: unknown): unknown {
 	if (typeof value !== "object" || value === null || value instanceof Date)
 		return value;
 	if (Array.isArray(value))
@@ -87,13 +83,6 @@ function withoutPlaceholders(value: unknown): unknown {
 	return Object.fromEntries(
 		kept.map(([key, one]) => [key, withoutPlaceholders(one)]),
 	);
-}
-
-/** The line of a key with a caret under its value; undefined if it has no line of its own. */
-function showPlace(text: string, path: readonly string[]): string | undefined {
-	const place = findPlace(text, path);
-	if (!place) return undefined;
-	return showLine(place);
 }
 
 /** A line with a caret under a column. Possible secrets are hidden. */
@@ -106,13 +95,12 @@ function showLine({ number, line, column }: Place): string {
 }
 
 /** Replaces the parser's excerpt, which may show secrets, with the line itself. */
-function describeSyntaxFault(text: string, error: TomlError): string {
+function describeSyntaxError(text: string, error: TomlError): string {
 	const [summary = ""] = error.message.split("\n");
 	const line = text.split(/\r?\n/)[error.line - 1] ?? "";
-	const column = error.column - 1;
-	const known = explainValue(text, { number: error.line, line, column });
+	const place = { number: error.line, line, column: error.column - 1 };
+	const known = explainValue(text, place);
 	if (known) return known;
-	const place = { number: error.line, line, column };
 	const advice = syntaxAdvice.find(([said]) => said.test(summary))?.[1];
 	return `${masked(summary)}${advice ? `; ${advice}` : ""}\n${showLine(place)}`;
 }
@@ -153,9 +141,8 @@ function explainValue(text: string, place: Place): string | undefined {
 	if (isOther || (keys === undefined && !isItem)) return undefined;
 	const path =
 		keys === undefined ? [] : [...tableAt(text, place), ...readKeys(keys)];
-	const found = holdsSecret(line)
-		? ""
-		: `, received ${masked(token) || "nothing"}`;
+	const received = `, received ${masked(token) || "nothing"}`;
+	const found = holdsSecret(line) ? "" : received;
 	const issue = { path, message: `${valueAdvice(token, line)}${found}` };
 	const said = keys === undefined ? issue.message : formatIssue(issue);
 	return `${said}\n${showLine({ ...place, column: start })}`;
@@ -166,7 +153,7 @@ function isValue(token: string): boolean {
 		parse(`value = ${token}`);
 		return true;
 	} catch {
-		return false; // That it is none is all that is asked.
+		return false; // Not a value.
 	}
 }
 
@@ -239,7 +226,7 @@ function* readLines(text: string): Generator<Line> {
 	}
 }
 
-/** The position of a key. Only for valid TOML. */
+/** The position of a key; undefined if it has no line of its own. Only for valid TOML. */
 function findPlace(text: string, path: readonly string[]): Place | undefined {
 	for (const line of readLines(text)) {
 		const { table, keys, isHeader } = line;

@@ -26,6 +26,21 @@ export function memberName({ displayName, user }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}, ID: ${user.id})`;
 }
 
+/** A user as fields of a line. */
+export function userFields({ username, id }: Pick<User, "username" | "id">) {
+	return `@${oneField(username)} | ID: ${id}`;
+}
+
+/** A member as fields of a line. */
+export function memberFields({ displayName, user, id }: GuildMember): string {
+	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
+}
+
+/** A role as fields of a line. */
+export function roleFields({ name, id }: Pick<Role, "name" | "id">): string {
+	return `@${oneField(name).replace(/^@/, "")} | ID: ${id}`;
+}
+
 /** A time in ISO 8601 (UTC, to the second); "unknown" if it is missing or invalid. */
 export function time(at: Date | number | null | undefined): string {
 	const date = new Date(at ?? Number.NaN);

@@ -9,10 +9,15 @@ import {
 	type Role,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName, time } from "./describe.ts";
+import { channelName, roleName, time } from "./describe.ts";
 import { isVoice } from "./find.ts";
-import { allBits, bitsByName, permissionsInTimeout } from "./permissions.ts";
-import { oneField } from "./text.ts";
+import {
+	allBits,
+	bitsByName,
+	type Overwrites,
+	overwritesOf,
+	permissionsInTimeout,
+} from "./permissions.ts";
 
 const {
 	Administrator,
@@ -37,7 +42,7 @@ export interface Decision {
 export interface Effective {
 	bits: bigint;
 	decisions: readonly Decision[];
-	/** Why everything is allowed regardless of channels; undefined if it is not. */
+	/** Why all permissions are allowed in every channel; undefined if they are not. */
 	reasonForEverything: string | undefined;
 }
 
@@ -50,27 +55,25 @@ interface Step {
 
 /**
  * The permissions of a member, or of someone with only this role, in a channel or guild-wide. Threads use the
- * permissions of their parent channel.
+ * permissions of their parent channel. `overwrites` replaces those of the channel.
  */
 export function effectivePermissions(
 	guild: Guild,
 	subject: GuildMember | Role,
 	channel: GuildBasedChannel | undefined,
+	overwrites?: Overwrites,
 ): Effective {
 	const roles = rolesOf(guild, subject);
 	const fromRoles = roleStep(roles);
 	const reasonForEverything = reasonForAll(guild, subject, fromRoles);
 	if (reasonForEverything !== undefined) {
-		const everything: Step = {
-			allow: allBits,
-			deny: 0n,
-			why: () => reasonForEverything,
-		};
+		const why = () => reasonForEverything;
+		const everything = { allow: allBits, deny: 0n, why };
 		return { ...applySteps([everything]), reasonForEverything };
 	}
 	const steps: Step[] = [fromRoles];
 	if (channel) {
-		steps.push(...overwriteSteps(guild, subject, roles, channel));
+		steps.push(...overwriteSteps(guild, subject, roles, channel, overwrites));
 		// Depends on the result so far.
 		steps.push(impliedStep(applySteps(steps).bits, channel));
 	}
@@ -127,18 +130,18 @@ function overwriteSteps(
 	subject: GuildMember | Role,
 	roles: readonly Role[],
 	channel: GuildBasedChannel,
+	given: Overwrites | undefined,
 ): Step[] {
 	const overwriteChannel = channel.isThread() ? channel.parent : channel;
 	if (!overwriteChannel)
 		throw new ToolError(
 			`The parent channel of ${channelName(channel)} is not in the cache. Use list_channels to find the channels that the bot can see.`,
 		);
-	const { cache } = overwriteChannel.permissionOverwrites;
-	const where = `in #${oneField(overwriteChannel.name)} (ID: ${overwriteChannel.id})`;
+	const all = given ?? overwritesOf(overwriteChannel);
+	const where = `in ${channelName(overwriteChannel)}`;
 	const step = (ids: readonly string[], whose: (ids: string[]) => string) => {
-		const overwrites = ids.flatMap((id) => cache.get(id) ?? []);
 		const bitsOf = (kind: "allow" | "deny") =>
-			overwrites.reduce((bits, entry) => bits | entry[kind].bitfield, 0n);
+			ids.reduce((bits, id) => bits | (all.get(id)?.[kind] ?? 0n), 0n);
 		const [allow, deny] = [bitsOf("allow"), bitsOf("deny")];
 		return {
 			allow,
@@ -146,29 +149,32 @@ function overwriteSteps(
 			why(bit: bigint) {
 				// Among roles, allow wins over deny.
 				const kind = (allow & bit) !== 0n ? "allow" : "deny";
-				const deciding = overwrites.filter(
-					(entry) => (entry[kind].bitfield & bit) !== 0n,
+				const deciding = ids.filter(
+					(id) => ((all.get(id)?.[kind] ?? 0n) & bit) !== 0n,
 				);
-				return `by the permissions of ${whose(deciding.map(({ id }) => id))} ${where}`;
+				return `by the permissions of ${whose(deciding)} ${where}`;
 			},
 		};
 	};
 	const byRole = (ids: string[]) =>
 		nameRoles(roles.filter(({ id }) => ids.includes(id)));
-	const others = roles.filter(({ id }) => id !== guild.id);
+	const others = roles.map(({ id }) => id).filter((id) => id !== guild.id);
 	return [
 		step([guild.id], byRole),
-		step(
-			others.map(({ id }) => id),
-			byRole,
-		),
+		step(others, byRole),
 		...(subject instanceof GuildMember
 			? [step([subject.id], () => `the member (ID: ${subject.id})`)]
 			: []),
 	];
 }
 
-/** Permissions that have no effect because another one is missing. */
+/** The permissions without which no other one in a channel has an effect; none guild-wide. */
+export function impliedIn(channel: GuildBasedChannel | undefined): bigint {
+	if (!channel) return 0n;
+	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;
+}
+
+/** The step that removes permissions that have no effect because another one is missing. */
 function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	const without = (deny: bigint, missing: string): Step => ({
 		allow: 0n,
@@ -202,9 +208,7 @@ function timeoutStep(subject: GuildMember | Role, bits: bigint): Step {
 const maxNamed = 3;
 
 function nameRoles(roles: readonly Role[]): string {
-	const names = roles
-		.slice(0, maxNamed)
-		.map(({ name, id }) => `@${oneField(name).replace(/^@/, "")} (ID: ${id})`);
+	const names = roles.slice(0, maxNamed).map(roleName);
 	const more = roles.length - names.length;
 	return [...names, ...(more > 0 ? [`${more} more role(s)`] : [])].join(", ");
 }

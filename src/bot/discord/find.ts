@@ -2,7 +2,6 @@
 
 import {
 	type AnyThreadChannel,
-	type CategoryChannel,
 	ChannelType,
 	DiscordAPIError,
 	type DMChannel,
@@ -10,7 +9,6 @@ import {
 	type Guild,
 	type GuildBasedChannel,
 	type GuildMember,
-	type GuildTextBasedChannel,
 	type MediaChannel,
 	type NewsChannel,
 	PermissionFlagsBits,
@@ -25,9 +23,17 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
 
+const {
+	MissingAccess,
+	UnknownChannel,
+	UnknownMember,
+	UnknownUser,
+	UnknownVoiceState,
+} = RESTJSONErrorCodes;
+
 /** State of the member caches. */
 export interface MemberState {
-	knowsMembers(guild: Guild): boolean;
+	hasAllMembers(guild: Guild): boolean;
 }
 
 /** Finds an object of a guild by id, or throws a ToolError. */
@@ -44,63 +50,70 @@ export interface Person {
 }
 
 /** A member in a voice channel. */
-export interface Speaker {
+export interface VoiceMember {
 	member: GuildMember;
-	heardIn: VoiceBasedChannel;
+	connectedTo: VoiceBasedChannel;
 	/** Their current voice state, freshly fetched. */
 	voice: VoiceState;
 }
 
-/** A channel or thread that holds messages. */
-export async function textChannel(
-	guild: Guild,
-	id: string,
-): Promise<GuildTextBasedChannel> {
-	const found = await anyChannel(guild, id);
-	if (found.isTextBased()) return found;
-	if (isForum(found))
-		throw new ToolError(
-			`${channelName(found)} is a forum: its messages are in its posts. Use list_forum_posts to find them.`,
-		);
-	throw new ToolError(
-		`${channelName(found)} holds no messages. Use list_channels to find channels that do.`,
-	);
+/** Finds a channel or thread of one kind. The error for another kind is its name, then `problem`. */
+function channelOfKind<Kind extends GuildBasedChannel>(
+	isOfKind: (found: GuildBasedChannel) => found is Kind,
+	problem: string | ((found: GuildBasedChannel) => string),
+) {
+	return async (guild: Guild, id: string): Promise<Kind> => {
+		const found = await anyChannel(guild, id);
+		if (isOfKind(found)) return found;
+		const text = typeof problem === "string" ? problem : problem(found);
+		throw new ToolError(`${channelName(found)} ${text}`);
+	};
 }
+
+/**
+ * Like `find`, freshly fetched. An edit must not build on a cached state: the event of the previous edit may not have
+ * arrived yet.
+ */
+function freshlyFetched<Kind extends GuildBasedChannel>(
+	find: (guild: Guild, id: string) => Promise<Kind>,
+) {
+	return async (guild: Guild, id: string): Promise<Kind> => {
+		const known = await find(guild, id);
+		requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
+		const current = await guild.channels.fetch(id, { force: true });
+		// A channel never becomes one of another kind.
+		return (current as Kind | null) ?? known;
+	};
+}
+
+/** A channel or thread that holds messages. */
+export const textChannel = channelOfKind(
+	(found) => found.isTextBased(),
+	(found) =>
+		isForum(found)
+			? "is a forum: its messages are in its posts. Use list_forum_posts to find them."
+			: "holds no messages. Use list_channels to find channels that do.",
+);
 
 /** A channel of any type, including categories, except threads. */
 export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 
 /** A channel of any type except threads, from the cache. */
-export async function channel(guild: Guild, id: string): Promise<Channel> {
-	const known = await anyChannel(guild, id);
-	if (!known.isThread()) return known;
-	throw new ToolError(
-		`${channelName(known)} is a thread, not a channel. Its channel is ${known.parentId}. Use edit_thread or delete_thread for threads. Nothing was done.`,
-	);
-}
+export const channel = channelOfKind(
+	(found): found is Channel => !found.isThread(),
+	({ parentId }) =>
+		`is a thread, not a channel. Its channel is ${parentId}. Use edit_thread or delete_thread for threads. Nothing was done.`,
+);
+
+export const currentChannel = freshlyFetched(channel);
 
 /** A thread or forum post, active or archived. */
-export async function thread(
-	guild: Guild,
-	id: string,
-): Promise<AnyThreadChannel> {
-	const found = await anyChannel(guild, id);
-	if (found.isThread()) return found;
-	throw new ToolError(
-		`${channelName(found)} is not a thread. Use list_threads to find threads.`,
-	);
-}
+export const thread = channelOfKind(
+	(found) => found.isThread(),
+	"is not a thread. Use list_threads to find threads.",
+);
 
-/** Like `thread`, freshly fetched. */
-export async function currentThread(
-	guild: Guild,
-	id: string,
-): Promise<AnyThreadChannel> {
-	const known = await thread(guild, id);
-	requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
-	const current = await guild.channels.fetch(id, { force: true });
-	return (current as AnyThreadChannel | null) ?? known;
-}
+export const currentThread = freshlyFetched(thread);
 
 export type Forum = ForumChannel | MediaChannel;
 
@@ -120,96 +133,51 @@ export function isVoice(
 	return channel.type === GuildVoice || channel.type === GuildStageVoice;
 }
 
+/** Whether it is a text or announcement channel. */
+function isTextOrNews(
+	channel: GuildBasedChannel,
+): channel is TextChannel | NewsChannel {
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	return channel.type === GuildText || channel.type === GuildAnnouncement;
+}
+
 /** A forum or media channel. */
-export async function forum(guild: Guild, id: string): Promise<Forum> {
-	const found = await anyChannel(guild, id);
-	if (isForum(found)) return found;
-	throw new ToolError(
-		`${channelName(found)} is not a forum. Use list_channels to find forums.`,
-	);
-}
+export const forum = channelOfKind(
+	isForum,
+	"is not a forum. Use list_channels to find forums.",
+);
 
-/** Like `forum`, freshly fetched. */
-export async function currentForum(guild: Guild, id: string): Promise<Forum> {
-	await forum(guild, id);
-	return (await currentChannel(guild, id)) as Forum;
-}
+export const currentForum = freshlyFetched(forum);
 
-/** A text or announcement channel: threads start with or without a message. */
-export async function threadableChannel(
-	guild: Guild,
-	id: string,
-): Promise<TextChannel | NewsChannel> {
-	const found = await threadedChannel(guild, id);
-	if (!isForum(found)) return found;
-	throw new ToolError(
-		`${channelName(found)} is a forum. Use create_forum_post to start a thread in it.`,
-	);
-}
+const noThreads =
+	"cannot have threads. Use list_channels to find text, announcement or forum channels.";
 
 /** A channel that has threads. */
-export async function threadedChannel(
-	guild: Guild,
-	id: string,
-): Promise<ThreadedChannel> {
-	const found = await anyChannel(guild, id);
-	const { GuildText, GuildAnnouncement } = ChannelType;
-	if (found.type === GuildText || found.type === GuildAnnouncement)
-		return found;
-	if (isForum(found)) return found;
-	throw new ToolError(
-		`${channelName(found)} cannot have threads. Use list_channels to find text, announcement or forum channels.`,
-	);
-}
+export const threadedChannel = channelOfKind(
+	(found): found is ThreadedChannel => isTextOrNews(found) || isForum(found),
+	noThreads,
+);
+
+/** A text or announcement channel: threads start with or without a message. */
+export const threadableChannel = channelOfKind(isTextOrNews, (found) =>
+	isForum(found)
+		? "is a forum. Use create_forum_post to start a thread in it."
+		: noThreads,
+);
 
 /** A voice or stage channel. */
-export async function voiceChannel(
-	guild: Guild,
-	id: string,
-): Promise<VoiceBasedChannel> {
-	return requireVoice(await anyChannel(guild, id));
-}
+export const voiceChannel = channelOfKind(
+	isVoice,
+	"is not a voice or stage channel. Use list_channels to find one.",
+);
 
-/** Like `voiceChannel`, freshly fetched. */
-export async function currentVoiceChannel(
-	guild: Guild,
-	id: string,
-): Promise<VoiceBasedChannel> {
-	return requireVoice(await currentChannel(guild, id));
-}
-
-function requireVoice(found: GuildBasedChannel): VoiceBasedChannel {
-	if (isVoice(found)) return found;
-	throw new ToolError(
-		`${channelName(found)} is not a voice or stage channel. Use list_channels to find one.`,
-	);
-}
-
-/**
- * A channel, freshly fetched. An edit must not build on a cached state: the event of the previous edit may not have
- * arrived yet.
- */
-export async function currentChannel(
-	guild: Guild,
-	id: string,
-): Promise<Channel> {
-	const known = await channel(guild, id);
-	requirePermissions(guild, known, PermissionFlagsBits.ViewChannel);
-	const current = await guild.channels.fetch(id, { force: true });
-	return (current as Channel | null) ?? known; // A thread never becomes a channel.
-}
+export const currentVoiceChannel = freshlyFetched(voiceChannel);
 
 /** A category. */
-export async function category(
-	guild: Guild,
-	id: string,
-): Promise<CategoryChannel> {
-	const found = await anyChannel(guild, id);
-	if (found.type === ChannelType.GuildCategory) return found;
-	throw new ToolError(
-		`${channelName(found)} is not a category. Use list_channels to find categories.`,
-	);
-}
+export const category = channelOfKind(
+	(found) => found.type === ChannelType.GuildCategory,
+	"is not a category. Use list_channels to find categories.",
+);
 
 /** A category; null for the empty id. */
 export const categoryOrNone = orNone(category);
@@ -287,7 +255,7 @@ export function requireKnownMembers(
 	guild: Guild,
 	connection: MemberState,
 ): void {
-	if (connection.knowsMembers(guild)) return;
+	if (connection.hasAllMembers(guild)) return;
 	throw new ToolError(
 		`The members of the guild ${guild.id} are still being loaded (${guild.members.cache.size} of ${guild.memberCount}). Nothing was done; call again in a moment.`,
 	);
@@ -303,21 +271,21 @@ export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 }
 
 /** A member in a voice channel, with their current voice state. */
-export async function speaker(
+export async function voiceMember(
 	guild: Guild,
 	id: string,
 	connection: MemberState,
-): Promise<Speaker> {
+): Promise<VoiceMember> {
 	const found = await member(guild, id, connection);
-	const voice = await absentIf(RESTJSONErrorCodes.UnknownVoiceState, () =>
+	const voice = await absentIf([UnknownVoiceState], () =>
 		guild.voiceStates.fetch(id, { force: true }),
 	);
 	if (!voice?.channelId)
 		throw new ToolError(
 			`${memberName(found)} is not in a voice channel. Use list_voice_members to find members who are.`,
 		);
-	const heardIn = await voiceChannel(guild, voice.channelId);
-	return { member: found, heardIn, voice };
+	const connectedTo = await voiceChannel(guild, voice.channelId);
+	return { member: found, connectedTo, voice };
 }
 
 /** Any Discord user, member of the guild or not. */
@@ -329,9 +297,7 @@ export async function person(
 	const found = await memberOrNone(guild, id, connection);
 	const user =
 		found?.user ??
-		(await absentIf(RESTJSONErrorCodes.UnknownUser, () =>
-			guild.client.users.fetch(id),
-		));
+		(await absentIf([UnknownUser], () => guild.client.users.fetch(id)));
 	if (user) return { user, member: found };
 	throw new ToolError(`Discord has no user ${id}. Check user_id.`);
 }
@@ -342,10 +308,8 @@ async function memberOrNone(
 	connection: MemberState,
 ): Promise<GuildMember | undefined> {
 	const known = guild.members.cache.get(id);
-	if (known || connection.knowsMembers(guild)) return known;
-	return absentIf(RESTJSONErrorCodes.UnknownMember, () =>
-		guild.members.fetch(id),
-	);
+	if (known || connection.hasAllMembers(guild)) return known;
+	return absentIf([UnknownMember], () => guild.members.fetch(id));
 }
 
 /** A channel or thread of the guild. Fetches what is not in the cache, such as archived threads. */
@@ -355,10 +319,8 @@ export async function anyChannel(
 ): Promise<GuildBasedChannel> {
 	const found =
 		guild.channels.cache.get(id) ??
-		(await absentIf(RESTJSONErrorCodes.UnknownChannel, () =>
-			absentIf(RESTJSONErrorCodes.MissingAccess, () =>
-				guild.client.channels.fetch(id),
-			),
+		(await absentIf([UnknownChannel, MissingAccess], () =>
+			guild.client.channels.fetch(id),
 		));
 	if (found && "guild" in found && found.guild.id === guild.id) return found;
 	throw new ToolError(
@@ -366,15 +328,15 @@ export async function anyChannel(
 	);
 }
 
-/** The result of `read`; undefined if it is null or Discord answers with this error code. */
+/** The result of `request`; undefined if it is null or Discord answers with one of these error codes. */
 export async function absentIf<T>(
-	code: number,
-	read: () => Promise<T>,
+	codes: readonly number[],
+	request: () => Promise<T>,
 ): Promise<NonNullable<T> | undefined> {
 	try {
-		return (await read()) ?? undefined;
+		return (await request()) ?? undefined;
 	} catch (error) {
-		if (error instanceof DiscordAPIError && error.code === code)
+		if (error instanceof DiscordAPIError && codes.includes(Number(error.code)))
 			return undefined;
 		throw error;
 	}

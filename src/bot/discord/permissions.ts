@@ -6,6 +6,7 @@ import {
 	type GuildBasedChannel,
 	type GuildMember,
 	type GuildTextBasedChannel,
+	type NonThreadGuildBasedChannel,
 	PermissionFlagsBits,
 } from "discord.js";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
@@ -49,7 +50,7 @@ export function neededBy<Args extends object>(
 	});
 }
 
-/** Whether the bot has the guild-wide permission that suffices instead. */
+/** Whether the bot has the guild-wide permission `orInGuild`, which suffices instead. */
 export function isHeldInGuild<Args>(
 	needed: Needed<Args>,
 	guild: Guild,
@@ -64,22 +65,17 @@ function isPresent(value: unknown): boolean {
 	return value !== undefined && value !== false && !isEmpty;
 }
 
-/** Bits by Discord's name, such as VIEW_CHANNEL. If discord.js has two names for a bit, the newer one. */
-export const bitsByName: ReadonlyMap<string, bigint> = new Map(
-	[
-		...new Map(
-			Object.entries(PermissionFlagsBits).map(([name, bit]) => [
-				bit,
-				officialName(name),
-			]),
-		),
-	].map(([bit, name]) => [name, bit]),
+/** Names by bit. If discord.js has two names for a bit, the newer one. */
+const namesByBit = new Map(
+	Object.entries(PermissionFlagsBits).map(([name, bit]) => [bit, name]),
 );
 
-export const allBits = [...bitsByName.values()].reduce(
-	(all, bit) => all | bit,
-	0n,
+/** Bits by Discord's name, such as VIEW_CHANNEL. */
+export const bitsByName: ReadonlyMap<string, bigint> = new Map(
+	[...namesByBit].map(([bit, name]) => [officialName(name), bit]),
 );
+
+export const allBits = namesByBit.keys().reduce((all, bit) => all | bit, 0n);
 
 /** Converts discord.js's spelling to Discord's: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
 export function officialName(name: string): string {
@@ -197,16 +193,33 @@ export function missingPermissions(
 	return needed & ~allowed(guild, channel);
 }
 
+/** What an overwrite allows and denies. */
+export interface Bits {
+	allow: bigint;
+	deny: bigint;
+}
+
+/** Overwrites by the id of their role or member. */
+export type Overwrites = ReadonlyMap<string, Bits>;
+
+export function overwritesOf({
+	permissionOverwrites: { cache },
+}: NonThreadGuildBasedChannel): Overwrites {
+	return new Map(
+		cache.map(({ id, allow, deny }) => [
+			id,
+			{ allow: allow.bitfield, deny: deny.bitfield },
+		]),
+	);
+}
+
 /** The permissions that the bot lacks to write in a channel. Sending without them would count as an invalid request. */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
 	return missingPermissions(channel.guild, channel, needed);
 }
 
-/**
- * Throws a ToolError unless the bot has these permissions or is an administrator. `why` explains what the missing ones
- * are needed for.
- */
+/** Throws a ToolError unless the bot has these permissions. `why` explains what the missing ones are needed for. */
 export function requirePermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -245,7 +258,13 @@ export function requireGrantable(
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
 	const inGuild = botPermissions(guild, undefined);
 	if ((inGuild & Administrator) !== 0n) return;
-	if (channel !== "new" && canManageOverwrites(guild, channel)) return;
+	if (
+		channel &&
+		channel !== "new" &&
+		!channel.isThread() &&
+		canManageOverwrites(guild, overwritesOf(channel))
+	)
+		return;
 	const inCategory =
 		channel !== "new" && channel?.parent
 			? botPermissions(guild, channel.parent)
@@ -262,17 +281,16 @@ export function requireGrantable(
 	);
 }
 
-/** Whether the channel's permission overwrites allow MANAGE_ROLES to the bot or one of its roles. */
-function canManageOverwrites(
+/** Whether a channel's overwrites allow MANAGE_ROLES to the bot or one of its roles. */
+export function canManageOverwrites(
 	guild: Guild,
-	channel: GuildBasedChannel | undefined,
+	overwrites: Overwrites,
 ): boolean {
-	if (!channel || channel.isThread()) return false;
 	const me = botMember(guild);
-	return channel.permissionOverwrites.cache.some(
-		({ id, allow }) =>
+	return [...overwrites].some(
+		([id, { allow }]) =>
 			(id === me.id || (id !== guild.id && me.roles.cache.has(id))) &&
-			(allow.bitfield & PermissionFlagsBits.ManageRoles) !== 0n,
+			(allow & PermissionFlagsBits.ManageRoles) !== 0n,
 	);
 }
 

@@ -67,8 +67,8 @@ export function cannotGiveRoles(guild: Guild): string | undefined {
 }
 
 /** Why the bot cannot assign or remove this role; undefined if it can, given MANAGE_ROLES. */
-export function roleFault(guild: Guild, role: Role): string | undefined {
-	if (role.id === guild.id) return `${roleName(role)} is everyone's`;
+export function roleProblem(guild: Guild, role: Role): string | undefined {
+	if (role.id === guild.id) return `${roleName(role)} is the role of everyone`;
 	if (role.managed)
 		return `${roleName(role)} belongs to an integration, and cannot be given by hand`;
 	if (isBelow(guild, role)) return undefined;

@@ -65,6 +65,23 @@ export function oneField(text: string): string {
 		);
 }
 
+/** A text that is left out if its condition does not hold: `isPinned && "pinned"`. */
+type Optional = string | false | null | undefined;
+
+const isPresent = (text: Optional): text is string => Boolean(text);
+
+/** A line of fields separated by "|". Leaves out absent and empty ones. */
+export function fieldLine(...fields: readonly Optional[]): string {
+	return fields.filter(isPresent).join(" | ");
+}
+
+/** The lines of a result. Leaves out absent and empty ones. */
+export function resultLines(
+	...lines: readonly (Optional | readonly Optional[])[]
+): string[] {
+	return lines.flat().filter(isPresent);
+}
+
 /** Hides webhook tokens in URLs: anybody with the URL can post. */
 export function withoutTokens(text: string): string {
 	return text.replace(/(webhooks\/\d+\/)[\w-]+/gi, "$1[hidden]");
@@ -90,16 +107,21 @@ export function truncate(
 	return cut(fits);
 }
 
-/** Discord's limit for an audit log reason, in characters after URL encoding. */
-export const maxReasonLength = 512;
-
-export function encodedLength(text: string): number {
-	return encodeURIComponent(text).length;
+/** The length of `text` as Discord counts it: in code points. */
+export function lengthOf(text: string): number {
+	return [...text].length;
 }
+
+/**
+ * Discord's limit for an audit log reason, in characters of the text before its URL encoding: twilight-validate and
+ * serenity count these. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
+ * A guess: characters are code points.
+ */
+export const maxReasonLength = 512;
 
 /** `text` as an audit log reason: one line, truncated to Discord's limit. */
 export function auditReason(text: string): string {
-	return truncate(oneLine(text.toWellFormed()), maxReasonLength, encodedLength);
+	return truncate(oneLine(text.toWellFormed()), maxReasonLength, lengthOf);
 }
 
 /** `text` for a message to people: one line, without Markdown and mentions, at most `max` characters. */
@@ -111,10 +133,6 @@ export function inlineText(text: string, max: number): string {
 }
 
 const withoutStroke: Record<string, string> = {
-	ł: "l",
-	ø: "o",
-	đ: "d",
-	ħ: "h",
 	Ł: "L",
 	Ø: "O",
 	Đ: "D",
@@ -124,11 +142,9 @@ const withoutStroke: Record<string, string> = {
 /** Removes case and accents for comparing names: "Zoë" and "ZOE" fold to the same text. */
 export function fold(text: string): string {
 	// Only Latin accents: other marks can distinguish letters, such as か and が.
-	const unaccented = text
-		.normalize("NFKD")
-		.replace(/[\u0300-\u036f]/gu, "")
-		// Unicode does not decompose letters with a stroke.
-		.replace(/[łøđħŁØĐĦ]/g, (letter) => withoutStroke[letter] ?? letter);
+	const unaccented = text.normalize("NFKD").replace(/[\u0300-\u036f]/gu, "");
 	// Upper case last: it unifies more, such as "ß" and "ss", or "σ" and "ς".
-	return unaccented.toLowerCase().toUpperCase();
+	const upper = unaccented.toLowerCase().toUpperCase();
+	// Unicode does not decompose letters with a stroke.
+	return upper.replace(/[ŁØĐĦ]/g, (letter) => withoutStroke[letter] ?? letter);
 }

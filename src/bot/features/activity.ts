@@ -1,19 +1,19 @@
 // Member activity, buffered in memory and stored in batches. A crash loses what was counted since the last batch.
 
 import type { GuildMember } from "discord.js";
+import { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import {
 	addMessages,
-	type Membership,
-	noteLeft,
-	notePromoted,
+	saveLeft,
+	savePromoted,
 } from "../store/member-activity.ts";
 import type { Store } from "../store/store.ts";
 
 /** Members per statement. A full batch is written early. */
 const batchSize = 1_000;
-/** Members buffered during a database outage. */
+/** Maximum number of members buffered during a database outage. */
 const maxBuffered = 10_000;
 
 export class ActivityBuffer {
@@ -27,10 +27,10 @@ export class ActivityBuffer {
 	#left = new Map<string, boolean>();
 	/** Messages not counted because the buffer was full. */
 	#dropped = 0;
-	#flushing: Promise<void> | undefined;
-	/** The flush after the one in progress. */
+	readonly #mutex = new KeyedMutex();
+	/** The flush that waits for the one in progress. */
 	#nextFlush: Promise<void> | undefined;
-	/** Set by the first event: the role belongs to one guild. */
+	/** The guild of the role, known from the first event on. */
 	#guildId: string | undefined;
 
 	constructor(
@@ -42,7 +42,7 @@ export class ActivityBuffer {
 		this.#log = log;
 	}
 
-	/** Buffered entries. */
+	/** Number of buffered entries. */
 	get size(): number {
 		return this.#counts.size + this.#holders.size + this.#left.size;
 	}
@@ -59,14 +59,14 @@ export class ActivityBuffer {
 		else this.#dropped += 1;
 	}
 
-	/** A member has the role. */
+	/** Records that a member has the role. */
 	addHolder(member: GuildMember): void {
 		this.#guildId = member.guild.id;
 		// Without room, a later sweep adds the member.
 		if (this.#hasRoom()) this.#holders.set(member.id, joinedAtMs(member));
 	}
 
-	/** A member left. `keepsPromotion`: nobody removed the role by hand. */
+	/** Records that a member left. `keepsPromotion`: nobody had removed the role by hand. */
 	addLeft(
 		{ id, guild }: { id: string; guild: { id: string } },
 		keepsPromotion: boolean,
@@ -85,18 +85,11 @@ export class ActivityBuffer {
 
 	/** Writes the buffer to the store. Rejects with StoreUnavailable; unwritten entries stay buffered. */
 	flush(): Promise<void> {
-		if (!this.#flushing) {
-			this.#flushing = this.#flush().finally(() => {
-				this.#flushing = undefined;
-			});
-			return this.#flushing;
-		}
-		// The flush in progress may miss entries added after its start.
-		const flushAgain = () => {
+		// A flush in progress may miss entries added after its start; the next one has them all.
+		this.#nextFlush ??= this.#mutex.withLock("flush", () => {
 			this.#nextFlush = undefined;
-			return this.flush();
-		};
-		this.#nextFlush ??= this.#flushing.then(flushAgain, flushAgain);
+			return this.#flush();
+		});
 		return this.#nextFlush;
 	}
 
@@ -104,7 +97,7 @@ export class ActivityBuffer {
 		const guildId = this.#guildId;
 		if (guildId === undefined) return;
 		await this.#inBatches(this.#left, (batch) =>
-			noteLeft(this.#sql, guildId, {
+			saveLeft(this.#sql, guildId, {
 				ids: batch.map(([id]) => id),
 				without: batch
 					.filter(([, keepsPromotion]) => !keepsPromotion)
@@ -112,7 +105,7 @@ export class ActivityBuffer {
 			}),
 		);
 		await this.#inBatches(this.#holders, (batch) =>
-			notePromoted(
+			savePromoted(
 				this.#sql,
 				guildId,
 				batch.map(([user_id, joined_at]) => ({ user_id, joined_at })),
@@ -151,7 +144,7 @@ export class ActivityBuffer {
 				if (!(error instanceof StoreUnavailable)) throw error;
 				// Counts must not be added twice. The other writes are idempotent.
 				if (error.mayHaveRun && batch.some(([, value]) => isCount(value))) {
-					this.#log.warn("activity write outcome unknown", {
+					this.#log.warn("activity may be lost: write not confirmed", {
 						people: batch.length,
 					});
 					throw error;
@@ -179,8 +172,4 @@ function isCount(
 /** When the member joined, in epoch milliseconds. */
 export function joinedAtMs({ joinedTimestamp }: GuildMember): number {
 	return joinedTimestamp ?? 0;
-}
-
-export function toMembership(member: GuildMember): Membership {
-	return { user_id: member.id, joined_at: joinedAtMs(member) };
 }

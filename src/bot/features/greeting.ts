@@ -52,7 +52,7 @@ export function greetingFrom(answer: string): string | undefined {
 	return shortened(text, maxLength);
 }
 
-/** On one line, cut between code points. */
+/** Returns the text on one line, truncated between code points. */
 function shortened(text: string, length: number): string {
 	return [...oneLine(text)].slice(0, length).join("");
 }

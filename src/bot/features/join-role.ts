@@ -1,19 +1,16 @@
 // The feature `join_role`: gives a role to everyone who joins, at once or after membership screening. The store holds
 // when the last handled member joined and who still waits for the role, so that nobody is missed after a restart.
 
-import { type Client, Events, type GuildMember, Routes } from "discord.js";
+import { Events, type GuildMember, Routes } from "discord.js";
+import { createReconciler, NotNow, type Step } from "../../lib/reconciler.ts";
 import { within } from "../../lib/wait.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
-import {
-	type OwedRow,
-	saveJoinRoleNotes,
-	selectJoinRoleNotes,
-} from "../store/join-roles.ts";
+import { saveJoinRoleNotes, selectJoinRoleNotes } from "../store/join-roles.ts";
 import {
 	createIsRestricted,
 	failureReason,
-	findRoleProblem,
+	guildForRoles,
 	guildWithRole,
 	RoleWriter,
 } from "./role-writer.ts";
@@ -34,6 +31,9 @@ export interface JoinRoleTiming {
 	backOffMs?: readonly [number, number];
 }
 
+/** Members who still have to get the role: user id to join time. */
+type Owed = Map<string, number>;
+
 /** Returns undefined when the feature is off. */
 export function createJoinRole(
 	options: FeatureOptions,
@@ -41,205 +41,146 @@ export function createJoinRole(
 ): Feature | undefined {
 	const { features, join_role } = options.config.toml;
 	if (!features.join_role || !join_role) return undefined;
-	return new JoinRole(options, join_role.role, timing);
-}
-
-/** Members who still get the role: user id to join time. */
-type Owed = Map<string, number>;
-
-class JoinRole implements Feature {
-	readonly #options: FeatureOptions;
-	readonly #roleId: string;
-	readonly #timing: JoinRoleTiming;
-	readonly #isRestricted;
-	readonly #closing = new AbortController();
-	readonly #writer: RoleWriter;
+	const { connection, store, mutex, log, registry } = options;
+	const roleId = join_role.role;
+	const isRestricted = createIsRestricted(options);
+	const closing = new AbortController();
+	const writer = new RoleWriter(closing.signal, timing.backOffMs);
 	/** Members who can get the role now, oldest first. Leaving removes them. */
-	readonly #queue: Owed = new Map();
-	/** Members in membership screening, or restricted by a chargeback. */
-	readonly #waiting: Owed = new Map();
-	/** Both as stored; undefined until the store was read. */
-	#saved: Map<string, number> | undefined;
+	const queue: Owed = new Map();
+	/** Members who get the role later: in membership screening, or restricted by a chargeback. */
+	const waiting: Owed = new Map();
+	/** Members in `queue` and `waiting` as stored; undefined until the store was read. */
+	let saved: Owed | undefined;
 	/** Everyone who joined up to this time was handled or is owed the role; undefined until the store was read. */
-	#joinedUntil: number | undefined;
-	#savedUntil: number | undefined;
+	let joinedUntil: number | undefined;
+	let savedUntil: number | undefined;
 	/** Whether join events may have been missed. */
-	#mayHaveMissed = true;
-	#given = 0;
-	#lastWarning: string | undefined;
-	#working: Promise<void> | undefined;
-	#scanning: Promise<void> | undefined;
-	#timer: Timer | undefined;
-	#nextSave = 0;
-	readonly #count;
+	let mayHaveMissed = true;
+	let given = 0;
+	let lastWarning: string | undefined;
+	/** When progress is stored next, on the monotonic clock. */
+	let nextSave = 0;
+	const counter = registry?.counter(
+		"guildhall_bot_join_roles_total",
+		"Roles given to those who joined, by outcome.",
+		["outcome"],
+	);
+	registry?.gauge(
+		"guildhall_bot_join_roles_owed",
+		"Members who joined and have yet to be given the role.",
+		[],
+		() => [[[], queue.size + waiting.size]],
+	);
+	const reconciler = createReconciler({
+		scan: async () => ({ due: dueSteps(), nextMs: timing.scanIntervalMs }),
+		onScanFailure: (error) =>
+			log.error("cannot list members who wait for join_role", { error }),
+		maxConcurrent: 1,
+		backOffMs: [timing.scanIntervalMs, timing.scanIntervalMs],
+	});
 
-	constructor(options: FeatureOptions, roleId: string, timing: JoinRoleTiming) {
-		this.#options = options;
-		this.#roleId = roleId;
-		this.#timing = timing;
-		this.#isRestricted = createIsRestricted(options);
-		this.#writer = new RoleWriter(this.#closing.signal, timing.backOffMs);
-		this.#count = options.registry?.counter(
-			"guildhall_bot_join_roles_total",
-			"Roles given to those who joined, by outcome.",
-			["outcome"],
-		);
-		options.registry?.gauge(
-			"guildhall_bot_join_roles_owed",
-			"Members who joined and have yet to be given the role.",
-			[],
-			() => [[[], this.#queue.size + this.#waiting.size]],
-		);
+	function isEligible({ guild, user }: GuildMember): boolean {
+		return !user.bot && guild.roles.cache.has(roleId);
 	}
 
-	attach(client: Client): void {
-		const markGap = () => {
-			this.#mayHaveMissed = true;
+	function owe(member: GuildMember, since = joinedAt(member)): void {
+		remove(member.id);
+		(member.pending ? waiting : queue).set(member.id, since);
+	}
+
+	function remove(id: string): void {
+		queue.delete(id);
+		waiting.delete(id);
+	}
+
+	/** Two steps, so that roles are given while the database is down, and joins saved while Discord is. */
+	function dueSteps(): Step[] {
+		const due: Step[] = [];
+		if (queue.size > 0) due.push(step("give", processQueue));
+		if (mayHaveMissed || performance.now() >= nextSave)
+			due.push(step("save", catchUpAndSave));
+		return due;
+	}
+
+	function step(key: string, work: () => Promise<void>): Step {
+		const run = async () => {
+			try {
+				await work();
+			} catch (error) {
+				if (!(error instanceof StoreUnavailable || error instanceof NotNow))
+					log.error("join_role step failed", { error });
+				throw error;
+			}
 		};
-		client.on(Events.ClientReady, markGap);
-		client.on(Events.ShardReconnecting, markGap);
-		client.on(Events.ShardReady, markGap);
-		client.on(Events.GuildMemberAdd, (member) => {
-			if (!this.#isEligible(member)) return;
-			this.#owe(member);
-			// After a gap, earlier members may still be unhandled.
-			if (!this.#mayHaveMissed && this.#joinedUntil !== undefined)
-				this.#joinedUntil = Math.max(this.#joinedUntil, joinedAt(member));
-			this.#work();
-		});
-		client.on(Events.GuildMemberUpdate, (_, member) => {
-			const since = this.#waiting.get(member.id);
-			if (since === undefined || member.pending) return;
-			this.#owe(member, since);
-			this.#work();
-		});
-		client.on(Events.GuildMemberRemove, ({ id, guild }) => {
-			if (guild.roles.cache.has(this.#roleId)) this.#remove(id);
-		});
+		return { key, lane: key, run };
 	}
 
-	start(): void {
-		this.#timer = setInterval(() => this.#scan(), this.#timing.scanIntervalMs);
-	}
-
-	async close(): Promise<void> {
-		clearInterval(this.#timer);
-		this.#closing.abort();
-		const idle = Promise.all([this.#working, this.#scanning]);
-		await within(shutdownGraceMs, idle);
-		// When this fails, the next start checks more members with the same result.
-		const saved = this.#save().catch(() => {});
-		await within(shutdownGraceMs, saved);
-	}
-
-	#isEligible({ guild, user }: GuildMember): boolean {
-		return !user.bot && guild.roles.cache.has(this.#roleId);
-	}
-
-	#owe(member: GuildMember, since = joinedAt(member)): void {
-		this.#remove(member.id);
-		(member.pending ? this.#waiting : this.#queue).set(member.id, since);
-	}
-
-	#remove(id: string): void {
-		this.#queue.delete(id);
-		this.#waiting.delete(id);
-	}
-
-	/** Catches up on missed members, rechecks waiting ones and saves. Never rejects. */
-	#scan(): void {
-		this.#scanning ??= this.#scanOnce()
-			.catch((error) => {
-				if (!(error instanceof StoreUnavailable))
-					this.#options.log.error("join_role scan failed", { error });
-			})
-			.finally(() => {
-				this.#scanning = undefined;
-			});
-	}
-
-	async #scanOnce(): Promise<void> {
-		this.#work();
-		if (this.#mayHaveMissed || this.#joinedUntil === undefined)
-			await this.#catchUp();
-		if (performance.now() < this.#nextSave) return;
-		this.#nextSave = performance.now() + this.#timing.saveIntervalMs;
-		this.#retryWaiting();
-		await this.#save();
-	}
-
-	#retryWaiting(): void {
-		const guild = this.#guild();
-		for (const [id, since] of this.#waiting) {
-			const member = guild?.members.cache.get(id);
-			if (member && !member.pending) this.#owe(member, since);
+	async function catchUpAndSave(): Promise<void> {
+		if (mayHaveMissed) await catchUp();
+		if (performance.now() >= nextSave) {
+			nextSave = performance.now() + timing.saveIntervalMs;
+			retryWaiting();
+			await save();
 		}
-		this.#work();
+		if (mayHaveMissed) throw new NotNow("not all members are loaded yet");
 	}
 
-	#guild() {
-		return guildWithRole(this.#options.connection, this.#roleId);
+	function retryWaiting(): void {
+		const guild = guildWithRole(connection, roleId, warn);
+		for (const [id, since] of waiting) {
+			const member = guild?.members.cache.get(id);
+			if (member && !member.pending) owe(member, since);
+		}
 	}
 
 	/** Queues members whose join event was missed, once all members are loaded. Rejects with StoreUnavailable. */
-	async #catchUp(): Promise<void> {
-		const { connection, store, log } = this.#options;
-		const guild = this.#guild();
-		if (!guild) {
-			const isKnown = connection.guilds.every(({ available }) => available);
-			if (connection.state.connected && isKnown)
-				this.#warn(`no guild of this bot has the role ${this.#roleId}`);
-			return;
-		}
-		if (!connection.knowsMembers(guild)) return;
-		if (this.#saved === undefined) {
-			const { joinedUntil, owed } = await selectJoinRoleNotes(
-				store.sql,
-				guild.id,
-			);
-			this.#saved = new Map(owed.map((row) => [row.user_id, row.joined_at]));
-			this.#savedUntil = joinedUntil;
-			this.#joinedUntil = joinedUntil;
+	async function catchUp(): Promise<void> {
+		const guild = guildWithRole(connection, roleId, warn);
+		if (!guild || !connection.hasAllMembers(guild)) return;
+		if (saved === undefined) {
+			const notes = await selectJoinRoleNotes(store.sql, guild.id);
+			saved = new Map(notes.owed.map((row) => [row.user_id, row.joined_at]));
+			savedUntil = notes.joinedUntil;
+			joinedUntil = notes.joinedUntil;
 		}
 		// The connection may have been lost during the query.
-		if (!connection.knowsMembers(guild)) return;
-		this.#mayHaveMissed = false;
+		if (!connection.hasAllMembers(guild)) return;
+		mayHaveMissed = false;
 		const people = [...guild.members.cache.values()].filter(
 			({ user }) => !user.bot,
 		);
 		const missed = people
-			.filter((member) => this.#wasMissed(member))
+			.filter(wasMissed)
 			.sort((a, b) => joinedAt(a) - joinedAt(b));
 		// Missed members go first: they joined earlier.
-		const queued = [...this.#queue];
-		this.#queue.clear();
-		for (const member of missed) this.#owe(member);
-		for (const [id, since] of queued) this.#queue.set(id, since);
+		const queued = [...queue];
+		queue.clear();
+		for (const member of missed) owe(member);
+		for (const [id, since] of queued) queue.set(id, since);
 		// The bot's own join time is the start value for a guild without people.
 		const latest = people.reduce(
 			(time, member) => Math.max(time, joinedAt(member)),
-			this.#joinedUntil ?? guild.joinedTimestamp,
+			joinedUntil ?? guild.joinedTimestamp,
 		);
 		// On the first start, existing members must not count as new: the tolerance is added, and the time saved at once.
-		if (this.#joinedUntil === undefined) this.#nextSave = 0;
-		this.#joinedUntil ??= latest + toleranceMs;
-		this.#joinedUntil = Math.max(this.#joinedUntil, latest);
+		if (joinedUntil === undefined) nextSave = 0;
+		joinedUntil ??= latest + toleranceMs;
+		joinedUntil = Math.max(joinedUntil, latest);
 		if (missed.length > 0)
 			log.info("join_role found missed members", {
 				guild: guild.id,
 				people: missed.length,
 			});
-		this.#work();
 	}
 
 	/** On the first start, existing members were not missed. */
-	#wasMissed(member: GuildMember): boolean {
+	function wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
-		if (this.#queue.has(id) || this.#waiting.has(id)) return false;
-		if (this.#saved?.get(id) === joinedAt(member))
-			return !roles.cache.has(this.#roleId);
-		if (this.#joinedUntil === undefined) return false;
-		if (joinedAt(member) <= this.#joinedUntil - toleranceMs) return false;
+		if (queue.has(id) || waiting.has(id)) return false;
+		if (saved?.get(id) === joinedAt(member)) return !roles.cache.has(roleId);
+		if (joinedUntil === undefined) return false;
+		if (joinedAt(member) <= joinedUntil - toleranceMs) return false;
 		// A member with another role was handled by someone else. The cache includes @everyone.
 		return roles.cache.every(
 			(role) => role.managed || role.id === member.guild.id,
@@ -247,123 +188,131 @@ class JoinRole implements Feature {
 	}
 
 	/** Stores what changed. Does nothing while join events may have been missed. */
-	async #save(): Promise<void> {
-		const saved = this.#saved;
-		const joinedUntil = this.#joinedUntil;
-		const guildId = this.#guildId;
-		if (!saved || joinedUntil === undefined || !guildId) return;
-		const current = new Map([...this.#queue, ...this.#waiting]);
-		const owed: OwedRow[] = [];
-		for (const [id, since] of current)
-			if (saved.get(id) !== since) owed.push({ user_id: id, joined_at: since });
-		const settled = [...saved.keys()].filter((id) => !current.has(id));
-		const isChanged = joinedUntil !== this.#savedUntil;
-		if (!isChanged && owed.length + settled.length === 0) return;
-		if (this.#mayHaveMissed) return;
-		await saveJoinRoleNotes(this.#options.store, guildId, {
-			joinedUntil,
-			owed,
-			settled,
-		});
-		this.#saved = current;
-		this.#savedUntil = joinedUntil;
+	async function save(): Promise<void> {
+		// Also while the guild is unavailable.
+		const guild = connection.guilds.find(({ roles }) =>
+			roles.cache.has(roleId),
+		);
+		const until = joinedUntil;
+		if (!saved || until === undefined || !guild || mayHaveMissed) return;
+		const before = saved;
+		const current = new Map([...queue, ...waiting]);
+		const owed = [...current]
+			.filter(([id, since]) => before.get(id) !== since)
+			.map(([user_id, joined_at]) => ({ user_id, joined_at }));
+		const settled = [...before.keys()].filter((id) => !current.has(id));
+		if (until === savedUntil && owed.length + settled.length === 0) return;
+		const changes = { joinedUntil: until, owed, settled };
+		await saveJoinRoleNotes(store, guild.id, changes);
+		saved = current;
+		savedUntil = until;
 	}
 
-	#work(): void {
-		this.#working ??= this.#processQueue()
-			.catch((error) => {
-				this.#writer.backOff();
-				this.#options.log.error("join_role failed", { error });
-			})
-			.finally(() => {
-				this.#working = undefined;
-			});
-	}
-
-	async #processQueue(): Promise<void> {
-		const { log } = this.#options;
-		while (this.#queue.size > 0 && (await this.#writer.ready())) {
-			const [first] = this.#queue;
+	async function processQueue(): Promise<void> {
+		while (queue.size > 0 && (await writer.ready())) {
+			const [first] = queue;
 			// The member may have left.
 			if (!first) return;
 			const [id, since] = first;
-			const outcome = await this.#give(id);
-			if (outcome === "later") return;
+			const outcome = await give(id);
+			if (outcome === "later") throw new NotNow("the bot cannot give the role");
 			// The member may have left and rejoined.
-			if (this.#queue.get(id) !== since) continue;
-			this.#queue.delete(id);
-			if (outcome === "wait") this.#waiting.set(id, since);
-			if (outcome === "retry") this.#queue.set(id, since);
+			if (queue.get(id) !== since) continue;
+			queue.delete(id);
+			if (outcome === "wait") waiting.set(id, since);
+			if (outcome === "retry") queue.set(id, since);
 			if (outcome !== "given") continue;
-			this.#given += 1;
-			if (this.#given % logInterval === 0)
-				log.info("join_role progress", {
-					given: this.#given,
-					left: this.#queue.size,
-				});
+			given += 1;
+			if (given % logInterval === 0)
+				log.info("join_role progress", { given, left: queue.size });
 		}
 	}
 
 	/** "wait": the member cannot have the role yet. "retry": it failed. "later": the bot cannot give the role to anyone. */
-	async #give(
+	async function give(
 		id: string,
 	): Promise<"given" | "settled" | "wait" | "retry" | "later"> {
-		const { connection, mutex } = this.#options;
-		const guild = this.#guild();
+		const guild = guildForRoles(connection, [roleId], warn);
 		if (!guild) return "later";
-		const problem = findRoleProblem(guild, [this.#roleId]);
-		if (problem !== undefined) {
-			this.#warn(problem);
-			return "later";
-		}
 		return mutex.withLock(id, async () => {
 			const member = guild.members.cache.get(id);
 			if (!member) return "settled";
-			if (member.roles.cache.has(this.#roleId)) return "settled";
+			if (member.roles.cache.has(roleId)) return "settled";
 			if (member.pending) return "wait";
 			try {
-				if (await this.#isRestricted(id, [...member.roles.cache.keys()]))
+				if (await isRestricted(id, [...member.roles.cache.keys()]))
 					return "wait";
 			} catch (error) {
-				// The member may be restricted.
+				// The member may be restricted: only the store knows.
 				if (error instanceof StoreUnavailable) return "wait";
 				throw error;
 			}
-			const written = await this.#writer.write(() =>
+			const written = await writer.write(() =>
 				connection.discord.rest.put(
-					Routes.guildMemberRole(guild.id, id, this.#roleId),
+					Routes.guildMemberRole(guild.id, id, roleId),
 					{ reason: "for everyone who joins" },
 				),
 			);
 			if (written === "gone") return "settled";
 			if (written === "done") {
-				this.#lastWarning = undefined;
-				this.#count?.add(["given"]);
+				lastWarning = undefined;
+				counter?.add(["given"]);
 				return "given";
 			}
-			this.#count?.add(["failed"]);
-			this.#warn(failureReason(written));
+			counter?.add(["failed"]);
+			warn(failureReason(written));
 			// Also when the outcome is unknown: the request is idempotent.
 			return "retry";
 		});
 	}
 
-	/** Repeats no reason until a role was given. */
-	#warn(reason: string): void {
-		if (reason !== this.#lastWarning)
-			this.#options.log.warn("join_role cannot give the role", {
+	/** Logs why the role cannot be given. Repeats no reason until a role was given. */
+	function warn(reason: string): void {
+		if (reason !== lastWarning)
+			log.warn("join_role cannot give the role", {
 				reason,
-				left: this.#queue.size,
+				left: queue.size,
 			});
-		this.#lastWarning = reason;
+		lastWarning = reason;
 	}
 
-	/** Also while the guild is unavailable. */
-	get #guildId(): string | undefined {
-		return this.#options.connection.guilds.find(({ roles }) =>
-			roles.cache.has(this.#roleId),
-		)?.id;
-	}
+	return {
+		attach(client) {
+			const markGap = () => {
+				mayHaveMissed = true;
+			};
+			client.on(Events.ClientReady, markGap);
+			client.on(Events.ShardReconnecting, markGap);
+			client.on(Events.ShardReady, markGap);
+			client.on(Events.GuildMemberAdd, (member) => {
+				if (!isEligible(member)) return;
+				owe(member);
+				// After a gap, earlier members may still be unhandled.
+				if (!mayHaveMissed && joinedUntil !== undefined)
+					joinedUntil = Math.max(joinedUntil, joinedAt(member));
+				reconciler.wake();
+			});
+			client.on(Events.GuildMemberUpdate, (_, member) => {
+				const since = waiting.get(member.id);
+				if (since === undefined || member.pending) return;
+				owe(member, since);
+				reconciler.wake();
+			});
+			client.on(Events.GuildMemberRemove, ({ id, guild }) => {
+				if (guild.roles.cache.has(roleId)) remove(id);
+			});
+		},
+		start: reconciler.wake,
+		async close() {
+			closing.abort();
+			await reconciler.close(shutdownGraceMs);
+			// When this fails, the next start checks more members with the same result.
+			await within(
+				shutdownGraceMs,
+				save().catch(() => {}),
+			);
+		},
+	};
 }
 
 function joinedAt({ joinedTimestamp }: GuildMember): number {

@@ -1,5 +1,5 @@
-// Promotions of auto_role, one by one: claimed in the store, written to Discord, then settled. A claim that is not settled
-// is resumed from the member's current roles.
+// Promotions of auto_role, one by one: stored as in progress, written to Discord, stored as done. A later sweep
+// completes one that remains in progress.
 
 import { type APIGuildMember, type Guild, Routes } from "discord.js";
 import type { FeatureOptions } from "../commands/feature.ts";
@@ -22,100 +22,81 @@ import {
 const postponeMs = 600_000;
 const maxPostponed = 100;
 
-export class Promotions {
-	readonly #options: FeatureOptions;
-	readonly #settings: { to_role: string; from_role?: string | undefined };
-	readonly #writer: RoleWriter;
-	readonly #isRestricted;
-	/** Whether the store may hold claims that are not settled. */
-	#hasClaims = true;
-	/** Skipped members by id, until when. */
-	readonly #postponed = new Map<string, number>();
-	#lastWarning: string | undefined;
-	readonly #count;
+export function createPromotions(
+	{ connection, store, mutex, log, registry, config }: FeatureOptions,
+	{ to_role, from_role }: { to_role: string; from_role?: string | undefined },
+	writer: RoleWriter,
+) {
+	const { sql } = store;
+	const isRestricted = createIsRestricted({ config, store });
+	/** Whether the store may hold promotions in progress, whose outcome must be read from Discord. */
+	let hasClaims = true;
+	/** When a skipped member may be tried again, by member id. */
+	const postponed = new Map<string, number>();
+	let lastWarning: string | undefined;
+	const counter = registry?.counter(
+		"guildhall_bot_promotions_total",
+		"Promotions by auto_role, by outcome.",
+		["outcome"],
+	);
 
-	constructor(
-		options: FeatureOptions,
-		settings: { to_role: string; from_role?: string | undefined },
-		writer: RoleWriter,
-	) {
-		this.#options = options;
-		this.#settings = settings;
-		this.#writer = writer;
-		this.#isRestricted = createIsRestricted(options);
-		this.#count = options.registry?.counter(
-			"guildhall_bot_promotions_total",
-			"Promotions by auto_role, by outcome.",
-			["outcome"],
-		);
-	}
-
-	/** Resumes promotions that were claimed but not settled. */
-	async resumeClaimed(guild: Guild, limit: number): Promise<void> {
-		if (!this.#hasClaims) return;
-		const { sql } = this.#options.store;
+	/** Resumes promotions that are stored as in progress. */
+	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
+		if (!hasClaims) return;
 		const rows = await selectClaimed(sql, guild.id, limit);
 		// When these were the last ones, the next sweep finds none.
-		this.#hasClaims = rows.length > 0;
-		for (const row of rows) {
-			if (!(await this.promote(guild, row, "claimed before"))) return;
-		}
+		hasClaims = rows.length > 0;
+		for (const row of rows)
+			if (!(await promote(guild, row, "claimed before"))) return;
 	}
 
-	/** Promotes a member who is still due. Returns whether to continue with others. Rejects with StoreUnavailable. */
-	async promote(
+	/**
+	 * Promotes a member who is still due. Returns whether to continue with other members. Rejects with StoreUnavailable.
+	 */
+	async function promote(
 		guild: Guild,
 		person: Membership,
 		claim: "new" | "claimed before" = "new",
 	): Promise<boolean> {
-		if (!(await this.#writer.ready())) return false;
-		const { mutex } = this.#options;
+		if (!(await writer.ready())) return false;
 		try {
 			return await mutex.withLock(person.user_id, () =>
-				this.#promoteLocked(guild, person, claim === "claimed before"),
+				promoteLocked(guild, person, claim === "claimed before"),
 			);
 		} catch (error) {
-			// A claim may remain.
-			if (error instanceof StoreUnavailable) this.#hasClaims = true;
+			// The promotion may be stored as in progress.
+			if (error instanceof StoreUnavailable) hasClaims = true;
 			throw error;
 		}
 	}
 
-	async #promoteLocked(
+	async function promoteLocked(
 		guild: Guild,
 		person: Membership,
 		isClaimed: boolean,
 	): Promise<boolean> {
-		const { connection, store } = this.#options;
-		const { sql } = store;
 		const { user_id: id } = person;
-		const { to_role, from_role } = this.#settings;
 		const { rest } = connection.discord;
-		const release = async () => {
-			if (isClaimed) await releasePromotion(sql, guild.id, id);
-		};
-		let member: APIGuildMember | undefined;
-		// Fetched: the cache may be older.
-		const read = await this.#writer.write(async () => {
-			member = (await rest.get(
-				Routes.guildMember(guild.id, id),
-			)) as APIGuildMember;
+		let fetched: APIGuildMember | undefined;
+		// The cache may be older.
+		const read = await writer.write(async () => {
+			const route = Routes.guildMember(guild.id, id);
+			fetched = (await rest.get(route)) as APIGuildMember;
 		});
-		if (read !== "done" && read !== "gone") return this.#fail(read, id);
-		if (!member || Date.parse(member.joined_at ?? "") !== person.joined_at) {
-			await release();
-			return true;
-		}
-		if (member.roles.includes(to_role)) {
+		if (read !== "done" && read !== "gone") return fail(read, id);
+		const isSame = Date.parse(fetched?.joined_at ?? "") === person.joined_at;
+		const member = isSame ? fetched : undefined;
+		if (member?.roles.includes(to_role)) {
 			if (isClaimed) await settlePromotion(sql, guild.id, id);
 			return true;
 		}
-		const isIneligible =
-			member.pending === true ||
-			(from_role !== undefined && !member.roles.includes(from_role)) ||
-			(await this.#isRestricted(id, member.roles));
-		if (isIneligible) {
-			await release();
+		const isEligible =
+			member &&
+			!member.pending &&
+			(from_role === undefined || member.roles.includes(from_role)) &&
+			!(await isRestricted(id, member.roles));
+		if (!member || !isEligible) {
+			if (isClaimed) await releasePromotion(sql, guild.id, id);
 			return true;
 		}
 		if (!isClaimed && !(await claimPromotion(sql, guild.id, person, to_role)))
@@ -124,53 +105,52 @@ export class Promotions {
 			...member.roles.filter((role) => role !== from_role),
 			to_role,
 		];
-		const written = await this.#writer.write(() =>
+		const written = await writer.write(() =>
 			rest.patch(Routes.guildMember(guild.id, id), {
 				body: { roles },
 				reason: `promoted: a member since ${new Date(person.joined_at).toISOString()}`,
 			}),
 		);
 		if (written === "done") {
-			this.#lastWarning = undefined;
-			this.#count?.add(["promoted"]);
+			lastWarning = undefined;
+			counter?.add(["promoted"]);
 			await settlePromotion(sql, guild.id, id);
-			this.#options.log.info("member promoted", {
-				guild: guild.id,
-				user: id,
-			});
+			log.info("member promoted", { guild: guild.id, user: id });
 			return true;
 		}
 		const isUnknown =
 			typeof written === "object" && "outcomeUnknown" in written;
-		// The next sweep resumes the claim.
-		if (isUnknown) this.#hasClaims = true;
+		// The next sweep resumes this promotion.
+		if (isUnknown) hasClaims = true;
 		else await releasePromotion(sql, guild.id, id);
-		return written === "gone" || this.#fail(written, id);
+		return written === "gone" || fail(written, id);
 	}
 
-	/** Returns whether to continue with others. */
-	#fail(result: WriteFailure, id: string): boolean {
-		this.#count?.add(["failed"]);
-		this.warn(failureReason(result));
+	/** Handles a failed promotion. Returns whether to continue with other members. */
+	function fail(result: WriteFailure, id: string): boolean {
+		counter?.add(["failed"]);
+		warn(failureReason(result));
 		if ("outcomeUnknown" in result || !result.isRefused) return false;
 		const now = performance.now();
-		for (const [userId, until] of this.#postponed)
-			if (until <= now) this.#postponed.delete(userId);
+		for (const [userId, until] of postponed)
+			if (until <= now) postponed.delete(userId);
 		// So many refusals are not about single members.
-		if (this.#postponed.size >= maxPostponed) return false;
-		this.#postponed.set(id, now + postponeMs);
+		if (postponed.size >= maxPostponed) return false;
+		postponed.set(id, now + postponeMs);
 		return true;
 	}
 
 	/** Whether Discord recently refused to promote the member. */
-	isPostponed(id: string): boolean {
-		return (this.#postponed.get(id) ?? 0) > performance.now();
+	function isPostponed(id: string): boolean {
+		return (postponed.get(id) ?? 0) > performance.now();
 	}
 
 	/** Logs why members are not promoted. Repeats nothing until a promotion succeeds. */
-	warn(reason: string): void {
-		if (reason !== this.#lastWarning)
-			this.#options.log.warn("auto_role cannot promote members", { reason });
-		this.#lastWarning = reason;
+	function warn(reason: string): void {
+		if (reason !== lastWarning)
+			log.warn("auto_role cannot promote members", { reason });
+		lastWarning = reason;
 	}
+
+	return { resumeClaimed, promote, isPostponed, warn };
 }

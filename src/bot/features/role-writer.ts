@@ -13,19 +13,19 @@ import {
 	PlatformTimeout,
 	type RateLimitState,
 } from "../discord/rest/rest.ts";
-import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
+import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
 import { hasRestriction } from "../store/chargebacks.ts";
 
-/** Outcome of a write. "gone": not a member any more. */
+/** Outcome of a write. "gone": the person is no longer a member. */
 export type WriteResult = "done" | "gone" | WriteFailure;
 
-/** The value is the reason. `isRefused`: Discord refused this write; others may succeed. */
+/** A write without success, with its reason. `isRefused`: Discord refused this write; others may succeed. */
 export type WriteFailure =
 	| { notDone: string; isRefused: boolean }
 	| { outcomeUnknown: string };
 
-/** Share of a rate limit that is left to others. */
+/** Share of Discord's rate limit that is left to tools and commands. */
 const reservedShare = 0.25;
 /** First and longest wait after failures. */
 const defaultBackOffMs = [1_000, 300_000] as const;
@@ -72,26 +72,20 @@ export class RoleWriter {
 			this.#pause(Math.min(error.retryAfterMs, this.#backOffMs[1]));
 			return { notDone: "rate limited by Discord", isRefused: false };
 		}
+		const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+		const code = error instanceof DiscordAPIError ? error.code : undefined;
+		if (code === UnknownMember || code === UnknownUser) return "gone";
+		this.#pause(doubledMs(this.#failures++, this.#backOffMs));
 		if (error instanceof DiscordAPIError) {
-			const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
-			if (error.code === UnknownMember || error.code === UnknownUser)
-				return "gone";
-			this.backOff();
 			const notDone = `refused by Discord: ${oneLine(error.message)}`;
 			return { notDone, isRefused: true };
 		}
 		if (!(error instanceof PlatformTimeout || error instanceof PlatformFailure))
 			throw error;
-		this.backOff();
 		const reason = `no answer from Discord: ${error.message}`;
 		return error.outcome === "unknown"
 			? { outcomeUnknown: reason }
 			: { notDone: reason, isRefused: false };
-	}
-
-	backOff(): void {
-		this.#pause(doubledMs(this.#failures, this.#backOffMs));
-		this.#failures += 1;
 	}
 
 	/** Pauses when only the reserved share of the rate limit is left. */
@@ -109,26 +103,41 @@ export function failureReason(failure: WriteFailure): string {
 	return "notDone" in failure ? failure.notDone : failure.outcomeUnknown;
 }
 
-/** The connected guild with this role. */
+/** The guild with this role, while connected. Warns when there is none. */
 export function guildWithRole(
 	{ state, guilds }: Connection,
 	roleId: string,
+	warn: (reason: string) => void,
 ): Guild | undefined {
 	if (!state.connected) return undefined;
-	return guilds.find(
+	const guild = guilds.find(
 		({ available, roles }) => available && roles.cache.has(roleId),
 	);
+	if (!guild && guilds.every(({ available }) => available))
+		warn(`no guild of this bot has the role ${roleId}`);
+	return guild;
 }
 
-/** Why the bot cannot give or remove one of these roles; undefined when it can. */
-export function findRoleProblem(
+/** Like `guildWithRole` for the first role. Also warns, and returns undefined, when the bot cannot give or remove a role. */
+export function guildForRoles(
+	connection: Connection,
+	ids: readonly [string, ...string[]],
+	warn: (reason: string) => void,
+): Guild | undefined {
+	const guild = guildWithRole(connection, ids[0], warn);
+	const problem = guild && findRoleProblem(guild, ids);
+	if (problem !== undefined) warn(problem);
+	return problem === undefined ? guild : undefined;
+}
+
+function findRoleProblem(
 	guild: Guild,
 	ids: readonly string[],
 ): string | undefined {
 	const problems = ids.map((id) => {
 		const role = guild.roles.cache.get(id);
 		return role
-			? roleFault(guild, role)
+			? roleProblem(guild, role)
 			: `there is no role ${id} in the guild ${guild.id}`;
 	});
 	return (

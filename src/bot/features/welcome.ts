@@ -2,18 +2,17 @@
 // rest together once the raid is over. A greeting is sent at most once; joins while the bot is offline are not greeted.
 
 import {
-	type Client,
 	Events,
 	type Guild,
 	type GuildMember,
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
+import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal, within } from "../../lib/wait.ts";
 import type { Ai } from "../ai/ai.ts";
 import { AiError } from "../ai/error.ts";
 import type { Feature, FeatureOptions } from "../commands/feature.ts";
-import type { TomlSettings } from "../config/settings.ts";
 import { describeBits, missingPermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
@@ -50,191 +49,141 @@ const maxTokens = 400;
 const shutdownGraceMs = 2_000;
 const hourMs = 3_600_000;
 
-/** Returns undefined when the feature is off. */
-export function createWelcome(
-	options: FeatureOptions,
-	timing: Partial<WelcomeTiming> = {},
-): Feature | undefined {
-	const { features, welcome } = options.config.toml;
-	if (!features.welcome || !welcome) return undefined;
-	return new Welcome(options, welcome, { ...defaultTiming, ...timing });
-}
-
-/** People who joined and are greeted together. Times by `now`. */
+/** A burst of joins, greeted as one. Times are milliseconds of the monotonic clock. */
 interface Raid {
 	ids: Set<string>;
-	/** How many more joined. */
+	/** Number of people of the raid beyond those tracked by id. */
 	untracked: number;
 	startedAt: number;
 	lastJoinAt: number;
-	timer: Timer | undefined;
 }
 
-class Welcome implements Feature {
-	readonly #options: FeatureOptions;
-	readonly #settings: NonNullable<TomlSettings["welcome"]>;
-	readonly #timing: WelcomeTiming;
-	readonly #closing = new AbortController();
-	/** Times of recent single and AI greetings. */
-	#singles: number[] = [];
-	#aiGreetings: number[] = [];
-	#raid: Raid | undefined;
-	readonly #sending = new Set<Promise<void>>();
-	#lastWarning: string | undefined;
-	readonly #count;
+/** Returns undefined when the feature is off. */
+export function createWelcome(
+	{ config, connection, ai, log, registry }: FeatureOptions,
+	timing: Partial<WelcomeTiming> = {},
+): Feature | undefined {
+	const { features, welcome } = config.toml;
+	if (!features.welcome || !welcome) return undefined;
+	const settings = welcome;
+	const {
+		quietMs,
+		maxRaidMs,
+		aiTimeoutMs,
+		aiPerHour,
+		windowMs,
+		now,
+		...limits
+	} = { ...defaultTiming, ...timing };
+	const closing = new AbortController();
+	const singles = new SlidingWindow({ max: limits.singles, windowMs, now });
+	const perHour = { max: aiPerHour, windowMs: hourMs, now };
+	const aiGreetings = new SlidingWindow(perHour);
+	let raid: Raid | undefined;
+	let timer: Timer | undefined;
+	const sending = new Set<Promise<void>>();
+	let lastWarning: string | undefined;
+	const counter = registry?.counter(
+		"guildhall_bot_greetings_total",
+		"Greetings by outcome.",
+		["outcome"],
+	);
 
-	constructor(
-		options: FeatureOptions,
-		settings: NonNullable<TomlSettings["welcome"]>,
-		timing: WelcomeTiming,
-	) {
-		this.#options = options;
-		this.#settings = settings;
-		this.#timing = timing;
-		this.#count = options.registry?.counter(
-			"guildhall_bot_greetings_total",
-			"Greetings by outcome.",
-			["outcome"],
-		);
+	function hasChannel(guild: Guild): boolean {
+		return guild.channels.cache.has(settings.channel);
 	}
 
-	attach(client: Client): void {
-		client.on(Events.GuildMemberAdd, (member) => {
-			if (this.#isEligible(member)) this.#welcome(member);
-		});
-		client.on(Events.GuildMemberRemove, ({ id, guild }) => {
-			if (this.#hasChannel(guild)) this.#raid?.ids.delete(id);
-		});
+	function isEligible({ user, guild }: GuildMember): boolean {
+		return !user.bot && hasChannel(guild) && !closing.signal.aborted;
 	}
 
-	/** Greets the people of a raid in progress. */
-	async close(): Promise<void> {
-		const guild = this.#options.connection.guilds.find((guild) =>
-			this.#hasChannel(guild),
-		);
-		this.#closing.abort();
-		clearTimeout(this.#raid?.timer);
-		if (this.#raid && guild) this.#greetRaid(guild, this.#raid);
-		this.#raid = undefined;
-		await within(shutdownGraceMs, Promise.all(this.#sending));
-	}
-
-	#hasChannel(guild: Guild): boolean {
-		return guild.channels.cache.has(this.#settings.channel);
-	}
-
-	#isEligible({ user, guild }: GuildMember): boolean {
-		return (
-			!user.bot && this.#hasChannel(guild) && !this.#closing.signal.aborted
-		);
-	}
-
-	#welcome(member: GuildMember): void {
-		const { singles, windowMs, now } = this.#timing;
+	function greetOrCollect(member: GuildMember): void {
 		const at = now();
-		if (this.#raid) {
-			addToRaid(this.#raid, member.id, at);
+		const isRaid = raid !== undefined;
+		if (!isRaid && singles.take()) {
+			send(() => greet(member));
 			return;
 		}
-		this.#singles = this.#singles.filter((time) => time > at - windowMs);
-		if (this.#singles.length < singles) {
-			this.#singles.push(at);
-			this.#send(() => this.#greet(member));
-			return;
-		}
-		this.#raid = newRaid(at);
-		addToRaid(this.#raid, member.id, at);
-		this.#schedule(member.guild, this.#raid);
+		raid ??= newRaid(at);
+		addToRaid(raid, member.id, at);
+		if (!isRaid) schedule(member.guild, raid);
 	}
 
-	#schedule(guild: Guild, raid: Raid): void {
-		const { quietMs, maxRaidMs, now } = this.#timing;
-		const end = Math.min(raid.lastJoinAt + quietMs, raid.startedAt + maxRaidMs);
-		raid.timer = setTimeout(
-			() => this.#checkRaid(guild, raid),
-			Math.max(end - now(), 0),
-		);
+	function schedule(guild: Guild, { lastJoinAt, startedAt }: Raid): void {
+		const end = Math.min(lastJoinAt + quietMs, startedAt + maxRaidMs);
+		timer = setTimeout(() => checkRaid(guild), Math.max(end - now(), 0));
 	}
 
 	/** Greets the raid when it is over or lasts too long. */
-	#checkRaid(guild: Guild, raid: Raid): void {
-		const { quietMs, maxRaidMs, now } = this.#timing;
+	function checkRaid(guild: Guild): void {
+		if (!raid) return;
 		const at = now();
 		const isOver = at >= raid.lastJoinAt + quietMs;
-		if (!isOver && at < raid.startedAt + maxRaidMs) {
-			this.#schedule(guild, raid);
-			return;
+		if (isOver || at >= raid.startedAt + maxRaidMs) {
+			greetRaid(guild, raid);
+			raid = isOver
+				? undefined
+				: { ...newRaid(at), lastJoinAt: raid.lastJoinAt };
 		}
-		this.#greetRaid(guild, raid);
-		this.#raid = isOver
-			? undefined
-			: { ...newRaid(at), lastJoinAt: raid.lastJoinAt };
-		if (this.#raid) this.#schedule(guild, this.#raid);
+		if (raid) schedule(guild, raid);
 	}
 
-	#greetRaid(guild: Guild, { ids, untracked }: Raid): void {
+	function greetRaid(guild: Guild, { ids, untracked }: Raid): void {
 		const count = ids.size + untracked;
 		if (count === 0) return;
 		const [only] = ids;
 		const member =
 			count === 1 && only ? guild.members.cache.get(only) : undefined;
 		const text = member
-			? this.#defaultGreeting(member)
-			: fillTemplate(this.#settings.summary, guild, { count: String(count) });
-		this.#send(() => this.#post(guild, text, member?.id));
+			? defaultGreeting(member)
+			: fillTemplate(settings.summary, guild, { count: String(count) });
+		send(() => post(guild, text, member?.id));
 	}
 
-	/** Runs in the background. Counts the outcome and logs a failure. */
-	#send(work: () => Promise<void>): void {
-		const { log } = this.#options;
+	/** Runs `work` in the background. Counts the outcome and logs a failure. */
+	function send(work: () => Promise<void>): void {
 		const sent: Promise<void> = work()
 			.then(() => {
-				this.#lastWarning = undefined;
-				this.#count?.add(["sent"]);
+				lastWarning = undefined;
+				counter?.add(["sent"]);
 			})
 			.catch((error) => {
-				this.#count?.add(["failed"]);
+				counter?.add(["failed"]);
 				const reason =
 					error instanceof GreetingError
 						? error.message
 						: toToolError(error)?.message;
 				if (reason === undefined) log.error("greeting failed", { error });
-				else this.#warn(reason);
+				else warn(reason);
 			})
-			.finally(() => this.#sending.delete(sent));
-		this.#sending.add(sent);
+			.finally(() => sending.delete(sent));
+		sending.add(sent);
 	}
 
-	async #greet(member: GuildMember): Promise<void> {
+	async function greet(member: GuildMember): Promise<void> {
 		const { guild, id } = member;
-		requirePermissions(guild, this.#settings.channel);
-		const { ai } = this.#options;
-		const greeting =
-			ai && this.#settings.ai ? await this.#askAi(ai, member) : undefined;
+		requirePermissions(guild, settings.channel);
+		const greeting = ai && settings.ai ? await askAi(ai, member) : undefined;
 		// The member may have left.
 		if (!guild.members.cache.has(id)) return;
 		const text =
-			greeting === undefined
-				? this.#defaultGreeting(member)
-				: `<@${id}> ${greeting}`;
-		await this.#post(guild, text, id);
+			greeting === undefined ? defaultGreeting(member) : `<@${id}> ${greeting}`;
+		await post(guild, text, id);
 	}
 
-	#defaultGreeting({ guild, id }: GuildMember): string {
-		return fillTemplate(this.#settings.message, guild, { user: `<@${id}>` });
+	function defaultGreeting({ guild, id }: GuildMember): string {
+		return fillTemplate(settings.message, guild, { user: `<@${id}>` });
 	}
 
-	/** Undefined when the AI fails, times out or has reached its hourly limit. */
-	async #askAi(ai: Ai, member: GuildMember): Promise<string | undefined> {
-		const { aiPerHour, aiTimeoutMs, now } = this.#timing;
-		const at = now();
-		this.#aiGreetings = this.#aiGreetings.filter((time) => time > at - hourMs);
-		if (this.#aiGreetings.length >= aiPerHour) return undefined;
-		this.#aiGreetings.push(at);
-		const { config, log } = this.#options;
+	/** Returns an AI greeting; undefined when the AI fails, times out or has reached its hourly limit. */
+	async function askAi(
+		ai: Ai,
+		member: GuildMember,
+	): Promise<string | undefined> {
+		if (!aiGreetings.take()) return undefined;
 		const signal = AbortSignal.any([
 			AbortSignal.timeout(aiTimeoutMs),
-			this.#closing.signal,
+			closing.signal,
 		]);
 		const personality =
 			config.personality ?? `You are ${config.botName}, a bot on Discord.`;
@@ -245,10 +194,10 @@ class Welcome implements Feature {
 				signal,
 			);
 			const greeting = greetingFrom(answer);
-			if (greeting === undefined) this.#count?.add(["ai_unfit"]);
+			if (greeting === undefined) counter?.add(["ai_unfit"]);
 			return greeting;
 		} catch (error) {
-			this.#count?.add(["ai_failed"]);
+			counter?.add(["ai_failed"]);
 			if (!(error instanceof AiError || signal.aborted))
 				log.error("AI greeting failed", { error });
 			return undefined;
@@ -256,8 +205,12 @@ class Welcome implements Feature {
 	}
 
 	/** Sends a message that can ping nobody but `newcomer`. */
-	async #post(guild: Guild, content: string, newcomer?: string): Promise<void> {
-		const { channel } = this.#settings;
+	async function post(
+		guild: Guild,
+		content: string,
+		newcomer?: string,
+	): Promise<void> {
+		const { channel } = settings;
 		requirePermissions(guild, channel);
 		if (content.trim() === "") throw new GreetingError("the greeting is empty");
 		await guild.client.rest.post(Routes.channelMessages(channel), {
@@ -268,18 +221,37 @@ class Welcome implements Feature {
 		});
 	}
 
-	/** Repeats no reason until a greeting was sent. */
-	#warn(reason: string): void {
-		if (reason !== this.#lastWarning)
-			this.#options.log.warn("greeting not sent", { reason });
-		this.#lastWarning = reason;
+	/** Logs why greetings are not sent. Repeats no reason until one was sent. */
+	function warn(reason: string): void {
+		if (reason !== lastWarning) log.warn("greeting not sent", { reason });
+		lastWarning = reason;
 	}
+
+	return {
+		attach(client) {
+			client.on(Events.GuildMemberAdd, (member) => {
+				if (isEligible(member)) greetOrCollect(member);
+			});
+			client.on(Events.GuildMemberRemove, ({ id, guild }) => {
+				if (hasChannel(guild)) raid?.ids.delete(id);
+			});
+		},
+		/** Greets the people of a raid in progress. */
+		async close() {
+			const guild = connection.guilds.find(hasChannel);
+			closing.abort();
+			clearTimeout(timer);
+			if (raid && guild) greetRaid(guild, raid);
+			raid = undefined;
+			await within(shutdownGraceMs, Promise.all(sending));
+		},
+	};
 }
 
 /** Why a greeting cannot be sent, for the operator. */
 class GreetingError extends Error {}
 
-/** Throws a GreetingError. Checked first: requests that Discord refuses count against the bot. */
+/** Throws a GreetingError if the bot may not greet there: a request that Discord refuses counts against the bot. */
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel)
@@ -294,13 +266,7 @@ function requirePermissions(guild: Guild, channelId: string): void {
 }
 
 function newRaid(at: number): Raid {
-	return {
-		ids: new Set(),
-		untracked: 0,
-		startedAt: at,
-		lastJoinAt: at,
-		timer: undefined,
-	};
+	return { ids: new Set(), untracked: 0, startedAt: at, lastJoinAt: at };
 }
 
 function addToRaid(raid: Raid, id: string, at: number): void {

@@ -1,5 +1,5 @@
-// The staff's alert about a chargeback: an embed with its state and two buttons. Built from the row alone, so that the
-// message can be updated at any time. A digest tells whether it is up to date.
+// The message that alerts staff to a chargeback: an embed with its state and two buttons. It is built from the database
+// row alone, so it can be updated at any time. A digest tells whether the message on Discord is up to date.
 
 import { createHash } from "node:crypto";
 import {
@@ -25,11 +25,11 @@ const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
 export interface Alert {
 	body: RESTPostAPIChannelMessageJSONBody;
-	/** Equal for equal bodies. */
+	/** Hash of `body`: equal for equal bodies. */
 	digest: string;
 }
 
-/** `isHeld`: another chargeback of the person is undecided. */
+/** Builds the alert for a row. `isHeld`: another undecided chargeback of the person blocks giving the roles back. */
 export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 	const { decision } = row;
 	const button = (
@@ -61,7 +61,7 @@ export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 				],
 			},
 		],
-		// Names in it must not ping.
+		// The names in the embed must not ping anyone.
 		allowed_mentions: { parse: [] },
 	};
 	const digest = createHash("sha256").update(JSON.stringify(body));
@@ -147,7 +147,7 @@ function formatPending(error: string | null): string {
 	return `Failed, will retry: ${code(truncate(error, maxErrorLength))}`;
 }
 
-/** Untrusted text in a code span, where mentions, links and Markdown have no effect. */
+/** Formats untrusted text as a code span, where mentions, links and Markdown have no effect. */
 function code(text: string): string {
 	return `\`${oneLine(text).replaceAll("`", "ˋ")}\``;
 }
@@ -156,7 +156,7 @@ function buttonId(action: Decision, id: string): string {
 	return `chargeback:${action}:${id}`;
 }
 
-/** The decision and chargeback of an alert's button; undefined for other buttons. */
+/** Parses the id of an alert's button into decision and chargeback id; undefined for other buttons. */
 export function readButtonId(
 	customId: string,
 ): { decision: Decision; id: string } | undefined {

@@ -15,7 +15,7 @@ export interface ButtonOptions {
 	/** Ids of the roles that may decide. */
 	staffRoles: readonly string[];
 	log: Log;
-	/** Called after a decision, also when its outcome is unknown. */
+	/** Called after a decision was stored, or may have been. */
 	onDecision(): void;
 }
 
@@ -83,7 +83,7 @@ export function createButtonHandler({
 	};
 }
 
-/** Role ids of the user; none outside a guild. */
+/** Role ids of the user who pressed the button; none outside a guild. */
 function rolesOf({ member }: ButtonInteraction): readonly string[] {
 	if (!member) return [];
 	const { roles } = member;

@@ -11,29 +11,24 @@ import {
 	Routes,
 } from "discord.js";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
+import { NotNow } from "../../lib/reconciler.ts";
 import type { Connection } from "../discord/connection/connection.ts";
+import { absentIf } from "../discord/find.ts";
 import { describePlatformError } from "../discord/rest/errors.ts";
 import {
 	type Chargeback,
-	closeChargeback,
 	hasBanBeside,
-	loseAlert,
 	saveRoles,
 	selectChargeback,
 	selectOpenChargebacksOf,
-	setAbsent,
-	setAlert,
-	setDiscordBan,
-	setGameBan,
-	setRestoration,
-	setRestricted,
+	updateChargebacks,
 } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import { createAlert } from "./chargeback-alert.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
-export type Step =
+export type StepName =
 	| "restrict"
 	| "alert"
 	| "ban on Discord"
@@ -50,19 +45,14 @@ export interface StepsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	game: Pick<GameClient, "ban">;
-	/** The guild; undefined for that of the staff channel. */
+	/** Id of the guild to act in; undefined: the guild of the staff channel. */
 	guildId: string | undefined;
 	settings: ChargebackSettings;
 	/** Serializes role changes, by user id. */
 	mutex: KeyedMutex;
 }
 
-/** The step is not possible at the moment, for a reason outside the chargeback. Retried, and not shown to the staff. */
-export class NotNow extends Error {
-	override name = "NotNow";
-}
-
-/** The step cannot succeed in the current situation. The message is for the staff. */
+/** Thrown by a step that Discord's rules do not allow at the moment. `message` is shown to the staff. */
 export class Refusal extends Error {
 	override name = "Refusal";
 }
@@ -75,7 +65,7 @@ export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	);
 }
 
-/** Whether only the alert may be left to update. */
+/** Whether nothing is left to do for a chargeback, except perhaps to update its alert. */
 export function isDone({
 	decision,
 	discord_ban,
@@ -95,7 +85,7 @@ export function isDone({
 const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
-/** Every step is safe to repeat after a rejection. `failureReason` explains the rejection. */
+/** Returns the steps of a chargeback. Each is safe to repeat after a rejection, which `failureReason` explains. */
 export function createSteps({
 	connection,
 	store: { sql },
@@ -104,7 +94,7 @@ export function createSteps({
 	settings,
 	mutex,
 }: StepsOptions): Record<
-	Step,
+	StepName,
 	(row: Chargeback, isHeld: boolean) => Promise<void>
 > {
 	const { restrictedRole, staffChannel } = settings;
@@ -116,11 +106,16 @@ export function createSteps({
 			({ id, channels }) =>
 				id === guildId || (!guildId && channels.cache.has(staffChannel)),
 		);
-		if (!guild?.available) throw new NotNow("the guild is not known");
+		if (!guild?.available) throw new NotNow("the guild is not available");
 		return { rest: client.rest, guild, selfId: client.user.id };
 	}
 
-	/** Fetched: the cache may be older. Undefined for someone who is not a member. */
+	const update = (
+		{ id }: Pick<Chargeback, "id">,
+		changes: Parameters<typeof updateChargebacks>[2],
+	) => updateChargebacks(sql, [id], changes);
+
+	/** Fetches a member, because the cache may be outdated. Undefined if the person is not in the guild. */
 	function fetchMember(chatId: string): Promise<APIGuildMember | undefined> {
 		const { rest, guild } = discord();
 		return absentIf(
@@ -148,10 +143,11 @@ export function createSteps({
 		const row = await selectChargeback(sql, id);
 		if (!row || row.decision !== null || row.chat_id === null) return;
 		const member = await fetchMember(row.chat_id);
-		if (!member) return setAbsent(sql, id);
+		if (!member)
+			return update(row, { restriction: "absent", restriction_error: null });
 		const { guild } = discord();
 		const open = await selectOpenChargebacksOf(sql, row.chat_id);
-		// Before the first restriction, a restricted role was given by someone else, and is saved like any other.
+		// If no chargeback restricts the member yet, someone else gave them the restricted role: save it like any other.
 		const isFirst = open.every(
 			({ restricted_role }) => restricted_role === null,
 		);
@@ -167,7 +163,12 @@ export function createSteps({
 		// Stored before Discord changes anything.
 		await saveRoles(sql, id, saved, restrictedRole);
 		await writeRoles(member, roles, `Chargeback (${shortId(id)})`);
-		await setRestricted(sql, id, restrictedRole);
+		await update(row, {
+			restriction: "restricted",
+			restriction_error: null,
+			// Replaces the role of an earlier configuration, which the member no longer has.
+			restricted_role: restrictedRole,
+		});
 	}
 
 	/** Restores the roles saved by all dismissed chargebacks of the person, unless another one is undecided or a ban. */
@@ -179,9 +180,10 @@ export function createSteps({
 		// A new chargeback may have arrived since the step started.
 		if (isHeld(row, open)) throw new NotNow("another chargeback is undecided");
 		if (await hasBanBeside(sql, row))
-			return setRestoration(sql, [id], "void", []);
+			return update(row, { restoration: "void", restoration_error: null });
 		const member = await fetchMember(row.chat_id);
-		if (!member) return setRestoration(sql, [id], "absent");
+		if (!member)
+			return update(row, { restoration: "absent", restoration_error: null });
 		const { guild } = discord();
 		const rows = open.filter((other) => !isDone(other));
 		const ours = restrictedRoles(open);
@@ -197,7 +199,11 @@ export function createSteps({
 		);
 		const lost = saved.filter((role) => !roles.has(role));
 		const ids = rows.map((other) => other.id);
-		await setRestoration(sql, ids, "restored", lost);
+		await updateChargebacks(sql, ids, {
+			restoration: "restored",
+			restoration_error: null,
+			lost_roles: lost,
+		});
 	}
 
 	function restrictedRoles(rows: readonly Chargeback[]): Set<string> {
@@ -212,62 +218,58 @@ export function createSteps({
 		if (chat_id === null) return;
 		const { rest, guild } = discord();
 		const route = Routes.guildBan(guild.id, chat_id);
-		const banned = await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
-			rest.get(route),
-		);
+		const { UnknownBan, UnknownUser } = RESTJSONErrorCodes;
+		const banned = await absentIf([UnknownBan], () => rest.get(route));
 		const reason = `Chargeback (${shortId(id)}), decided by ${decided_by}`;
 		try {
 			if (banned === undefined) await rest.put(route, { body: {}, reason });
-		} catch (cause) {
-			if (!isCode(cause, RESTJSONErrorCodes.UnknownUser)) throw cause;
-			const error = "the Discord account no longer exists";
-			return setDiscordBan(sql, id, "impossible", error);
+		} catch (error) {
+			if (!(error instanceof DiscordAPIError && error.code === UnknownUser))
+				throw error;
+			return update(row, {
+				discord_ban: "impossible",
+				discord_ban_error: "the Discord account no longer exists",
+			});
 		}
-		await setDiscordBan(sql, id, "done");
+		await update(row, { discord_ban: "done", discord_ban_error: null });
 	}
 
 	async function banInGame(row: Chargeback): Promise<void> {
-		const { id, uuid, tier, happened_at } = row;
+		const { uuid, tier, happened_at } = row;
 		await game.ban(uuid, `Chargeback of ${tier}, ${happened_at}`);
-		await setGameBan(sql, id, "done");
+		await update(row, { game_ban: "done", game_ban_error: null });
 	}
 
 	/** Sends or updates the alert. */
 	async function alert(row: Chargeback, isHeld: boolean): Promise<void> {
-		const { id } = row;
 		const { body, digest } = createAlert(row, isHeld);
 		if (row.channel_id === null || row.message_id === null) {
 			const found = await findAlert(row);
-			// Its content is unknown: the next step updates it.
-			if (found)
-				return setAlert(sql, id, {
-					channelId: found.channel_id,
-					messageId: found.id,
-					shown: null,
-				});
-			const sent = await sendAlert(row, body);
-			await setAlert(sql, id, {
-				channelId: sent.channel_id,
-				messageId: sent.id,
-				shown: digest,
+			const message = found ?? (await sendAlert(row, body));
+			await update(row, {
+				channel_id: message.channel_id,
+				message_id: message.id,
+				shown: found ? null : digest,
 			});
+			// The content of an earlier alert is unknown: the next step updates it.
+			if (found) return;
 		} else if (row.shown !== digest) {
-			const { channel_id, message_id } = row;
-			const { rest } = discord();
-			const edited = await absentIf(
-				[RESTJSONErrorCodes.UnknownMessage, RESTJSONErrorCodes.UnknownChannel],
-				() =>
-					rest.patch(Routes.channelMessage(channel_id, message_id), { body }),
+			const route = Routes.channelMessage(row.channel_id, row.message_id);
+			const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
+			const edited = await absentIf([UnknownMessage, UnknownChannel], () =>
+				discord().rest.patch(route, { body }),
 			);
 			// The alert was deleted while it is still needed: the next step sends a new one.
-			if (edited === undefined && !isDone(row)) return loseAlert(sql, id);
-			await setAlert(sql, id, {
-				channelId: channel_id,
-				messageId: message_id,
-				shown: digest,
-			});
+			if (edited === undefined && !isDone(row))
+				return update(row, {
+					channel_id: null,
+					message_id: null,
+					shown: null,
+					alerts_lost: row.alerts_lost + 1,
+				});
+			await update(row, { shown: digest });
 		}
-		if (isDone(row)) await closeChargeback(sql, id);
+		if (isDone(row)) await update(row, { closed: 1 });
 	}
 
 	async function sendAlert(
@@ -312,13 +314,13 @@ export function createSteps({
 	return {
 		restrict: withUserLock(restrict),
 		restore: withUserLock(restore),
-		"ban on Discord": banOnDiscord,
+		"ban on Discord": withUserLock(banOnDiscord),
 		"ban in the game": banInGame,
 		alert,
 	};
 }
 
-/** An event id for logs and audit reasons. */
+/** Shortens an event id for logs and audit reasons. */
 export function shortId(id: string): string {
 	return id.slice(0, 8);
 }
@@ -333,7 +335,7 @@ function requireRestrictable(
 	if (user.id === ownerId)
 		throw new Refusal("the server owner cannot be restricted");
 	const { me } = members;
-	if (!me) throw new NotNow("the bot's own roles are not known");
+	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
 	if (user.id === me.id) throw new Refusal("the account is the bot's own");
 	const isAbove = roles.some(
 		(role) => !kept.includes(role) && !isBelowBot(guild, role),
@@ -356,24 +358,9 @@ function canGive(guild: Guild, roleId: string): boolean {
 	return role !== undefined && !role.managed && isBelowBot(guild, roleId);
 }
 
-function isCode(error: unknown, code: number): boolean {
-	return error instanceof DiscordAPIError && error.code === code;
-}
+export const internalError = "internal error";
 
-/** Undefined when the request fails with one of these codes. */
-async function absentIf<T>(
-	codes: readonly number[],
-	request: () => Promise<T>,
-): Promise<T | undefined> {
-	try {
-		return await request();
-	} catch (error) {
-		if (codes.some((code) => isCode(error, code))) return undefined;
-		throw error;
-	}
-}
-
-/** Why a step failed, for the staff; undefined for reasons outside the chargeback. Rethrows internal errors. */
+/** Why a step failed, for the staff; undefined for reasons outside the chargeback. */
 export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable)
 		return undefined;
@@ -382,7 +369,5 @@ export function failureReason(error: unknown): string | undefined {
 	// A refused token is handled by the connection.
 	if (error instanceof DiscordAPIError && error.status === 401)
 		return undefined;
-	const reason = describePlatformError(error);
-	if (reason === undefined) throw error;
-	return reason;
+	return describePlatformError(error) ?? internalError;
 }

@@ -3,12 +3,12 @@
 
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { readBody } from "../../lib/body.ts";
-import { methodNotAllowed } from "../../lib/listen.ts";
+import { methodNotAllowed, readBody } from "../../lib/listen.ts";
 import { within } from "../../lib/wait.ts";
 import { createBearerCheck } from "../../mcp/access.ts";
 import type { ChargebackEvent } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
+import { readTime } from "../tool/arguments.ts";
 import { discordId } from "./client.ts";
 
 export const webhookPath = "/webhook/chargeback";
@@ -33,20 +33,17 @@ export function createChargebackWebhook({
 	...options
 }: ChargebackWebhookOptions): (request: Request) => Promise<Response> {
 	const checkBearer = createBearerCheck(secret);
-	const limits = {
-		maxBytes: maxBodyBytes,
-		timeoutMs: options.bodyTimeoutMs ?? bodyTimeoutMs,
-	};
+	const timeoutMs = options.bodyTimeoutMs ?? bodyTimeoutMs;
 	return async (request) => {
 		if (request.method !== "POST") return methodNotAllowed("POST");
 		const unauthorized = checkBearer(request);
 		if (unauthorized) return unauthorized;
-		const body = await readBody(request, limits);
+		const body = await readBody(request, maxBodyBytes, timeoutMs);
 		if (body === "late")
-			// The rest of the body is not read.
-			return refuse(408, "the body came too slowly", { Connection: "close" });
+			// The rest of the request body is not read: the connection is unusable.
+			return refuse(408, "request body too slow", { Connection: "close" });
 		if (body === "too long")
-			return refuse(413, `the body is longer than ${maxBodyBytes} bytes`);
+			return refuse(413, `request body exceeds ${maxBodyBytes} bytes`);
 		const { event, error } = readEvent(body);
 		if (!event) return refuse(400, error);
 		const unavailable = () =>
@@ -78,12 +75,8 @@ const userId = v.nullish(discordId);
 
 const instant = v.pipe(
 	v.union([v.number(), v.string()]),
-	v.rawTransform(({ dataset, addIssue, NEVER }) => {
-		const at = readInstant(dataset.value);
-		if (at) return at;
-		addIssue();
-		return NEVER;
-	}),
+	v.transform(readInstant),
+	v.date(),
 );
 
 const payload = v.object({
@@ -95,7 +88,7 @@ const payload = v.object({
 	timestamp: instant,
 });
 
-/** Errors by field. They never contain the value. */
+/** Error messages by field. They never contain the value. */
 const expected: Record<string, string> = {
 	uuid: "expected a text of 1 to 64 characters without spaces",
 	username: "expected a text of 1 to 100 characters on one line",
@@ -115,7 +108,7 @@ function readEvent(
 	| { event?: undefined; error: string } {
 	const json = parse(body);
 	if (typeof json !== "object" || json === null || Array.isArray(json))
-		return { error: "the body is not a JSON object" };
+		return { error: "request body is not a JSON object" };
 	const { output, issues } = v.safeParse(payload, json);
 	const fields = new Set(issues?.map(({ path }) => String(path?.[0]?.key)));
 	// Required, although it may be null: a misspelt key must not pass for an unlinked account.
@@ -132,7 +125,7 @@ function readEvent(
 	return { event: { id, uuid, username, chat_id, tier, happened_at } };
 }
 
-/** Hyphens and case do not matter. */
+/** Converts a UUID to lower case without hyphens: equal for all spellings of it. */
 function normalizeUuid(uuid: string): string {
 	return uuid.toLowerCase().replaceAll("-", "");
 }
@@ -145,32 +138,17 @@ function parse(body: Uint8Array): unknown {
 	}
 }
 
-/** Numbers below are seconds (until the year 5138), others milliseconds (since 1973). */
+/** Smaller numbers are seconds since 1970 (until the year 5138), others milliseconds (from 1973 on). */
 const minMilliseconds = 1e11;
 
 function readInstant(value: number | string): Date | undefined {
-	const at = new Date(
-		typeof value === "string" ? parseIso(value) : toMilliseconds(value),
-	);
+	const ms =
+		typeof value === "number"
+			? value * (value < minMilliseconds ? 1000 : 1)
+			: value.includes("T")
+				? readTime(value)
+				: undefined;
+	const at = new Date(ms ?? Number.NaN);
 	const year = at.getUTCFullYear();
 	return year >= 2000 && year < 3000 ? at : undefined;
-}
-
-function toMilliseconds(value: number): number {
-	return value < minMilliseconds ? value * 1000 : value;
-}
-
-/** UTC without an offset. Precision beyond milliseconds is dropped. */
-function parseIso(value: string): number {
-	const [, time, fraction = "", offset = "Z"] =
-		/^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)?$/.exec(
-			value,
-		) ?? [];
-	if (time === undefined) return Number.NaN;
-	const whole = time.length === 16 ? `${time}:00` : time;
-	const asUtc = new Date(`${whole}Z`);
-	// `Date` turns the 30th of February into a day of March.
-	if (Number.isNaN(asUtc.getTime()) || !asUtc.toISOString().startsWith(whole))
-		return Number.NaN;
-	return Date.parse(whole + fraction.slice(0, 4) + offset);
 }

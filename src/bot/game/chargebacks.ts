@@ -10,18 +10,17 @@ import {
 	type GatewayMessageDeleteDispatchData,
 	type Interaction,
 } from "discord.js";
-import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
-import { within } from "../../lib/wait.ts";
+import { createReconciler, type Step } from "../../lib/reconciler.ts";
 import {
 	type Chargeback,
-	doubtAlerts,
-	type Failing,
+	type FailableStep,
 	hasRestriction,
 	insertChargeback,
 	selectOpenChargebacks,
 	selectRestricted,
 	setError,
+	updateChargebacks,
 } from "../store/chargebacks.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import { createAlert } from "./chargeback-alert.ts";
@@ -29,15 +28,16 @@ import { createButtonHandler } from "./chargeback-buttons.ts";
 import {
 	createSteps,
 	failureReason,
+	internalError,
 	isDone,
 	isHeld,
-	type Step,
+	type StepName,
 	type StepsOptions,
 	shortId,
 } from "./chargeback-steps.ts";
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
-/** Low enough for every request to leave discord.js's queue before its deadline. */
+/** Maximum number of concurrent steps: few enough for every request to leave discord.js's queue before its deadline. */
 const maxConcurrent = 5;
 /** How long steps in progress may take on shutdown. The next start repeats them. */
 const shutdownGraceMs = 3_000;
@@ -63,15 +63,8 @@ export interface Chargebacks {
 	close(): Promise<void>;
 }
 
-/** A step that runs, or waits for its retry. */
-interface Attempt {
-	failures: number;
-	running: Promise<void> | undefined;
-	timer: Timer | undefined;
-}
-
-/** Where the error of a step is stored. */
-const errorColumns: Partial<Record<Step, Failing>> = {
+/** The step's name in the database, where its error is stored. */
+const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restrict: "restriction",
 	"ban on Discord": "discord_ban",
 	"ban in the game": "game_ban",
@@ -81,78 +74,51 @@ const errorColumns: Partial<Record<Step, Failing>> = {
 export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const { store, settings, log } = options;
 	const { sql } = store;
-	const retryRangeMs = options.backOffMs ?? ([500, 300_000] as const);
 	const steps = createSteps(options);
-	/** By event id and step. */
-	const attempts = new Map<string, Attempt>();
-	/** Users who joined or left since the last scan. */
+	/** Ids of users who joined or left since the last scan. */
 	let moved: Set<string> | "anyone" = new Set();
 	/** Messages and channels deleted since the last scan, in channels with alerts. */
 	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
 	/** Ids of chargebacks whose member must be checked again: they joined or left. */
 	const unchecked = new Set<string>();
-	let closed = false;
-	let scanning: Promise<void> | undefined;
-	let mustScan = false;
-	let failedScans = 0;
-	let nextScan: Timer | undefined;
 
+	const reconciler = createReconciler({
+		scan,
+		maxConcurrent,
+		backOffMs: options.backOffMs ?? [500, 300_000],
+		onScanFailure(error) {
+			if (!(error instanceof StoreUnavailable))
+				log.error("cannot load due chargebacks", { error });
+		},
+	});
 	const respond = createChargebackWebhook({
 		secret: options.secret,
 		async accept(event) {
 			if (await insertChargeback(sql, event, new Date()))
 				log.info("chargeback received", { event: shortId(event.id) });
 			// Also for a known event: an earlier insert may have succeeded without a response.
-			wake();
+			reconciler.wake();
 		},
 	});
 	const handleButton = createButtonHandler({
 		store,
 		staffRoles: settings.staffRoles,
 		log,
-		onDecision: wake,
+		onDecision: reconciler.wake,
 	});
 
-	/** Starts the steps that are due. */
-	function wake(): void {
-		mustScan = true;
-		scanning ??= scan().finally(() => {
-			scanning = undefined;
-			// `wake` was called after the last scan.
-			if (mustScan && !closed) wake();
-		});
-	}
-
-	async function scan(): Promise<void> {
-		while (mustScan && !closed) {
-			mustScan = false;
-			try {
-				const isWritingAlert = [...attempts].some(
-					([key, { running }]) => running && isAlert(key),
-				);
-				const open = await selectOpenChargebacks(sql);
-				// A running alert step would overwrite the mark. Its end starts another scan.
-				if (!isWritingAlert) await markDeletedAlerts(open);
-				failedScans = 0;
-				const due = new Set<string>();
-				for (const { id, chat_id } of open)
-					if (moved === "anyone" || moved.has(chat_id ?? "")) unchecked.add(id);
-				moved = new Set();
-				for (const row of open)
-					for (const key of startSteps(row, isHeld(row, open))) due.add(key);
-				cleanUp(open, due);
-			} catch (error) {
-				if (!(error instanceof StoreUnavailable))
-					log.error("chargeback scan failed", { error });
-				if (closed) return;
-				clearTimeout(nextScan);
-				nextScan = setTimeout(
-					wake,
-					backOffMs(failedScans++, [retryRangeMs[0], 30_000]),
-				);
-			}
-		}
+	async function scan(running: ReadonlySet<string>) {
+		const open = await selectOpenChargebacks(sql);
+		// A running alert step would overwrite the mark. Its end starts another scan.
+		if (![...running].some((key) => key.endsWith(" alert")))
+			await markDeletedAlerts(open);
+		const ids = new Set(open.map(({ id }) => id));
+		for (const id of unchecked) if (!ids.has(id)) unchecked.delete(id);
+		for (const { id, chat_id } of open)
+			if (moved === "anyone" || moved.has(chat_id ?? "")) unchecked.add(id);
+		moved = new Set();
+		return { due: open.flatMap((row) => dueSteps(row, isHeld(row, open))) };
 	}
 
 	/** Marks alerts that may have been deleted, so that they are checked. */
@@ -169,55 +135,20 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		const rows = open.filter(mayBeDeleted);
 		const handled = deleted;
 		if (rows.length > 0)
-			await doubtAlerts(
+			await updateChargebacks(
 				sql,
 				rows.map(({ id }) => id),
+				{ shown: null },
 			);
 		for (const row of rows) row.shown = null;
 		if (deleted === handled) deleted = new Set();
-	}
-
-	/** Starts the due steps that can run now. Returns the keys of all due steps. */
-	function startSteps(row: Chargeback, isHeld: boolean): string[] {
-		return dueSteps(row, isHeld).map((step) => {
-			const key = `${row.id} ${step}`;
-			start(row, isHeld, step, key);
-			return key;
-		});
-	}
-
-	function start(row: Chargeback, isHeld: boolean, step: Step, key: string) {
-		const attempt = attempts.get(key) ?? newAttempt();
-		if (closed || attempt.running || attempt.timer) return;
-		// A step that ends starts the next scan.
-		if (runningBeside(step) >= maxConcurrent) return;
-		attempts.set(key, attempt);
-		attempt.running = run(row, isHeld, step, attempt).finally(() => {
-			attempt.running = undefined;
-			if (!attempt.timer) attempts.delete(key);
-			wake();
-		});
-	}
-
-	/** Drops attempts that are no longer due. */
-	function cleanUp(
-		open: readonly Chargeback[],
-		due: ReadonlySet<string>,
-	): void {
-		for (const [key, { running, timer }] of attempts)
-			if (!running && !due.has(key)) {
-				clearTimeout(timer);
-				attempts.delete(key);
-			}
-		const ids = new Set(open.map(({ id }) => id));
-		for (const id of unchecked) if (!ids.has(id)) unchecked.delete(id);
 	}
 
 	/** The steps that can run now, in any order. */
 	function dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
 		const isUnchecked = unchecked.has(id);
-		const due: Step[] = [];
+		const due: StepName[] = [];
 		if (decision === null && chat_id !== null)
 			if (restriction === "pending" || isUnchecked) due.push("restrict");
 		if (decision === "ban") {
@@ -235,89 +166,70 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		if (isTried || decision !== null)
 			if (row.shown !== createAlert(row, isHeld).digest || isDone(row))
 				due.push("alert");
-		return due;
+		return due.map((step) => ({
+			key: `${id} ${step}`,
+			// The game server must not delay Discord.
+			lane: step === "ban in the game" ? "game" : "Discord",
+			run: () => run(row, isHeld, step),
+		}));
 	}
 
-	/** Running steps on the same side: the game server must not delay Discord. */
-	function runningBeside(step: Step): number {
-		const isGameStep = step === "ban in the game";
-		return [...attempts].filter(
-			([key, { running }]) =>
-				running && key.endsWith("ban in the game") === isGameStep,
-		).length;
-	}
-
-	/** Runs a step. On failure, records the reason and schedules a retry. Never rejects. */
-	async function run(
-		row: Chargeback,
-		isHeld: boolean,
-		step: Step,
-		attempt: Attempt,
-	): Promise<void> {
+	/** Runs a step, and records why it failed. */
+	async function run(row: Chargeback, isHeld: boolean, step: StepName) {
 		const { id } = row;
 		const checksMember = step === "restrict" || step === "restore";
 		const wasUnchecked = checksMember && unchecked.delete(id);
 		try {
 			await steps[step](row, isHeld);
-			attempt.failures = 0;
 			log.debug("chargeback step done", { event: shortId(id), step });
 		} catch (error) {
 			if (wasUnchecked) unchecked.add(id);
 			await recordFailure(id, step, error);
-			if (closed) return;
-			attempt.timer = setTimeout(
-				() => {
-					attempt.timer = undefined;
-					wake();
-				},
-				backOffMs(attempt.failures++, retryRangeMs),
-			);
+			throw error;
 		}
 	}
 
 	async function recordFailure(
 		id: string,
-		step: Step,
+		step: StepName,
 		error: unknown,
 	): Promise<void> {
 		const fields = { event: shortId(id), step };
 		try {
-			const reason = reasonFor(error, fields);
+			const reason = failureReason(error);
 			if (reason === undefined) {
 				const { message } = error as Error;
-				log.info("chargeback step postponed", { ...fields, reason: message });
+				log.info("chargeback step not possible yet, will retry", {
+					...fields,
+					reason: message,
+				});
 				return;
 			}
+			if (reason === internalError)
+				log.error("chargeback step failed", { ...fields, error });
 			log.warn("chargeback step failed, will retry", { ...fields, reason });
 			const column = errorColumns[step];
 			if (column) await setError(sql, id, column, reason);
 		} catch (failure) {
-			// The next attempt records it.
+			// During a database outage the reason is not stored; the next attempt stores its own.
 			if (!(failure instanceof StoreUnavailable))
-				log.error("chargeback step failed", { ...fields, error: failure });
-		}
-	}
-
-	/** Like `failureReason`, but logs internal errors. */
-	function reasonFor(error: unknown, fields: object): string | undefined {
-		try {
-			return failureReason(error);
-		} catch (failure) {
-			log.error("chargeback step failed", { ...fields, error: failure });
-			return "internal error";
+				log.error("chargeback error not stored", {
+					...fields,
+					error: failure,
+				});
 		}
 	}
 
 	function onMemberMove({ id }: { id: string }): void {
 		if (moved !== "anyone") moved.add(id);
-		wake();
+		reconciler.wake();
 	}
 
 	function onDeletion(channelId: string, ids: readonly string[]): void {
 		if (!alertChannels.has(channelId)) return;
 		// A new set: a scan in progress compares it by identity.
 		if (deleted !== "anything") deleted = new Set([...deleted, ...ids]);
-		wake();
+		reconciler.wake();
 	}
 
 	/** Raw events: discord.js emits deletions only for messages in its cache. */
@@ -339,15 +251,11 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		);
 	}
 
-	/** After a new Gateway session: events may have been missed, and a retry may succeed now. */
+	/** Call after a new Gateway session: events may have been missed, and a retry may succeed now. */
 	function reset(): void {
 		moved = "anyone";
 		deleted = "anything";
-		for (const attempt of attempts.values()) {
-			clearTimeout(attempt.timer);
-			attempt.timer = undefined;
-		}
-		wake();
+		reconciler.retryAll();
 	}
 
 	return {
@@ -365,21 +273,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		},
 		isRestricted: (userId) => hasRestriction(sql, userId),
 		allRestricted: () => selectRestricted(sql),
-		start: wake,
-		async close() {
-			closed = true;
-			clearTimeout(nextScan);
-			for (const { timer } of attempts.values()) clearTimeout(timer);
-			const running = [...attempts.values()].map(({ running }) => running);
-			await within(shutdownGraceMs, Promise.all([scanning, ...running]));
-		},
+		start: reconciler.wake,
+		close: () => reconciler.close(shutdownGraceMs),
 	};
-}
-
-function isAlert(key: string): boolean {
-	return key.endsWith(" alert");
-}
-
-function newAttempt(): Attempt {
-	return { failures: 0, running: undefined, timer: undefined };
 }

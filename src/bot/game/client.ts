@@ -6,7 +6,7 @@ import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { oneLine } from "../discord/text.ts";
 
-const maxVerifyBytes = 64 * 1024;
+const maxBytesByDefault = 64 * 1024;
 const maxListBytes = 4 * 1024 * 1024;
 
 /** The game server is unreachable, or its response violates the contract. The message is for people. */
@@ -16,10 +16,10 @@ export class GameServerError extends Error {
 
 export type VerifyResult =
 	| { success: true; account: string }
-	/** `error`: the plugin's text, if any. */
+	/** `error`: the plugin's own message, if it sent one. */
 	| { success: false; error: string | undefined };
 
-/** A supporter. */
+/** A supporter on the game server's list. */
 export interface Donator {
 	/** Discord user id; undefined for an account that is not linked. */
 	chatId: string | undefined;
@@ -40,11 +40,11 @@ export interface GameClientOptions {
 	url: string;
 	secret: string;
 	log: Log;
-	/** Covers a request up to the last byte of its response. */
+	/** Timeout of a request, up to the last byte of its response. */
 	timeoutMs?: number;
 }
 
-/** An unsigned 64-bit integer as text. */
+/** A Discord id: an unsigned 64-bit integer as text. */
 export const discordId = v.pipe(
 	v.string(),
 	v.check((id) => /^\d{17,20}$/.test(id) && BigInt(id) < 2n ** 64n),
@@ -92,8 +92,8 @@ export function createGameClient({
 	async function send(
 		method: "GET" | "POST",
 		path: string,
-		body: object | undefined,
-		maxBytes: number,
+		body?: object,
+		maxBytes = maxBytesByDefault,
 	): Promise<{ status: number; json: unknown; isEmpty: boolean }> {
 		const signal = AbortSignal.timeout(timeoutMs);
 		try {
@@ -131,12 +131,8 @@ export function createGameClient({
 
 	return {
 		async verify(code, chat_id) {
-			const { status, json } = await send(
-				"POST",
-				"/api/verify",
-				{ code, chat_id },
-				maxVerifyBytes,
-			);
+			const request = { code, chat_id };
+			const { status, json } = await send("POST", "/api/verify", request);
 			const { success, output } = v.safeParse(verifyResponse, json);
 			// A plugin may reject a code with a 4xx status. 401 and 403 are about the secret.
 			const isValid =
@@ -171,13 +167,9 @@ export function createGameClient({
 			);
 		},
 		async ban(uuid, reason) {
-			const { status, json, isEmpty } = await send(
-				"POST",
-				"/api/ban",
-				{ uuid, reason },
-				maxVerifyBytes,
-			);
-			// The body is optional.
+			const request = { uuid, reason };
+			const { status, json, isEmpty } = await send("POST", "/api/ban", request);
+			// The plugin may answer without a body.
 			const { success, output } = v.safeParse(banResponse, isEmpty ? {} : json);
 			if (!success || status < 200 || status >= 300)
 				throw unexpectedResponse(status);

@@ -1,9 +1,9 @@
 // Compares the list of supporters with the roles of members. Pure: changes nothing.
 
 import type { Guild, GuildMember, Role } from "discord.js";
-import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
-import { oneLine } from "../discord/text.ts";
-import type { Standing } from "../store/donators.ts";
+import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
+import { auditReason, oneLine } from "../discord/text.ts";
+import type { ListEntry } from "../store/donators.ts";
 import type { Donator } from "./client.ts";
 
 const maxTiersListed = 10;
@@ -17,13 +17,13 @@ export interface Change {
 }
 
 export interface RolePlan {
-	/** Without those of restricted members. */
+	/** Role changes to make, except for restricted members. */
 	changes: readonly Change[];
-	/** Ids of restricted members with differences. */
+	/** Ids of restricted members whose roles differ from the list. */
 	restricted: ReadonlySet<string>;
-	/** Listed ids that are not members. */
+	/** User ids on the list that are not members of the guild. */
 	absent: ReadonlySet<string>;
-	/** For the operator to fix. */
+	/** Configuration problems for the operator to fix. */
 	problems: readonly string[];
 }
 
@@ -43,26 +43,28 @@ export function planRoles({
 	isRestricted,
 }: RolePlanOptions): RolePlan {
 	const { roles, problems } = usableRoles(guild, tiers);
-	const entitlements = rolesByUser(donators, tiers);
+	const entries = Map.groupBy(listEntries(donators, tiers), ([id]) => id);
 	const changes: Change[] = [];
 	for (const member of guild.members.cache.values()) {
-		const entitled = entitlements.get(member.id);
+		const memberTiers = entries.get(member.id)?.map(([, tier]) => tier) ?? [];
 		for (const [role, roleTiers] of roles) {
-			const memberTiers = entitled?.get(role.id);
+			const granting = memberTiers.filter((tier) => roleTiers.includes(tier));
 			const hasRole = member.roles.cache.has(role.id);
-			if (memberTiers && !hasRole)
+			if (granting.length > 0 && !hasRole)
 				changes.push({
 					kind: "give",
 					member,
 					role,
-					reason: auditReason("supporter of tier", memberTiers),
+					reason: auditReason(`supporter of tier ${granting.join(", ")}`),
 				});
-			else if (hasRole && !memberTiers)
+			else if (hasRole && granting.length === 0)
 				changes.push({
 					kind: "take",
 					member,
 					role,
-					reason: auditReason("no longer supporter of tier", roleTiers),
+					reason: auditReason(
+						`no longer supporter of tier ${roleTiers.join(", ")}`,
+					),
 				});
 		}
 	}
@@ -75,7 +77,7 @@ export function planRoles({
 		changes: changes.filter(({ member }) => !restricted.has(member.id)),
 		restricted,
 		absent: new Set(
-			[...entitlements.keys()].filter((id) => !guild.members.cache.has(id)),
+			[...entries.keys()].filter((id) => !guild.members.cache.has(id)),
 		),
 		problems: [
 			...problems,
@@ -88,48 +90,26 @@ export function planRoles({
 	};
 }
 
-/** The distinct pairs of user and tier on the list that stand for a role. */
-export function standingsOf(
+/** The distinct pairs of user and tier on the list whose tier has a role. */
+export function listEntries(
 	donators: readonly Donator[],
 	tiers: ReadonlyMap<string, string>,
-): Standing[] {
-	const known = donators.filter(({ tier }) => tiers.has(tier));
-	const standings = known.flatMap(({ chatId, tier }) =>
-		chatId === undefined ? [] : [[chatId, tier] as const],
-	);
-	return [
-		...new Map(
-			standings.map((standing) => [keyOf(standing), standing]),
-		).values(),
-	];
+): ListEntry[] {
+	const entries = new Map<string, ListEntry>();
+	for (const { chatId, tier } of donators)
+		if (chatId !== undefined && tiers.has(tier))
+			entries.set(keyOf([chatId, tier]), [chatId, tier]);
+	return [...entries.values()];
 }
 
-/** Unique, because ids contain no space. */
-export function keyOf([userId, tier]: Standing): string {
+/** Returns a unique key for an entry: ids contain no space. */
+export function keyOf([userId, tier]: ListEntry): string {
 	return `${userId} ${tier}`;
-}
-
-/** User id to role ids, each with the tiers that grant it. */
-function rolesByUser(
-	donators: readonly Donator[],
-	tiers: ReadonlyMap<string, string>,
-): Map<string, Map<string, string[]>> {
-	const users = new Map<string, Map<string, string[]>>();
-	for (const [userId, tier] of standingsOf(donators, tiers)) {
-		const roleId = tiers.get(tier);
-		if (roleId === undefined) continue;
-		const roles = users.get(userId) ?? new Map<string, string[]>();
-		users.set(userId, roles);
-		roles.set(roleId, [...(roles.get(roleId) ?? []), tier]);
-	}
-	return users;
 }
 
 /** The roles that the bot can give and remove, each with its tiers, and the problems with the others. */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
-	const byRole = new Map<string, string[]>();
-	for (const [tier, id] of tiers)
-		byRole.set(id, [...(byRole.get(id) ?? []), tier]);
+	const byRole = Map.groupBy(tiers.keys(), (tier) => tiers.get(tier) ?? "");
 	const roles = new Map<Role, string[]>();
 	const problems: string[] = [];
 	const missing = cannotGiveRoles(guild);
@@ -137,7 +117,7 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	for (const [id, names] of byRole) {
 		const role = guild.roles.cache.get(id);
 		const problem = role
-			? roleFault(guild, role)
+			? roleProblem(guild, role)
 			: `there is no role ${id} in the guild ${guild.id}`;
 		if (role && problem === undefined) roles.set(role, names);
 		else problems.push(`tier ${names.map(oneLine).join(", ")}: ${problem}`);
@@ -145,21 +125,11 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	return { roles, problems };
 }
 
-/** Untrusted names from the game server, escaped and cut. */
+/** Formats the names of tiers, which come from the game server: escaped and truncated. */
 function listTiers(tiers: readonly string[]): string {
 	const names = tiers
 		.slice(0, maxTiersListed)
 		.map((tier) => `"${oneLine(tier.slice(0, 100))}"`);
 	const more = tiers.length - names.length;
 	return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
-
-/** Discord's limit, after URL encoding. */
-const maxReasonLength = 512;
-
-function auditReason(text: string, tiers: readonly string[]): string {
-	const characters = [...`${text} ${tiers.map(oneLine).join(", ")}`];
-	while (encodeURIComponent(characters.join("")).length > maxReasonLength)
-		characters.pop();
-	return characters.join("");
 }

@@ -3,25 +3,25 @@
 import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { roleName } from "../discord/describe.ts";
+import { memberFields, roleName } from "../discord/describe.ts";
 import { oneField, oneLine } from "../discord/text.ts";
 import { integer, limit } from "../tool/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import type { ToolContext } from "../tool/context.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, readTool } from "../tool/define.ts";
 import type { BotTool } from "../tool/toolsets.ts";
 import { type Donator, GameServerError } from "./client.ts";
 import type { Change } from "./donator-plan.ts";
 import type { DonatorSync, SyncPlan } from "./donators.ts";
 
-/** No change starts after this: each may take 10 s, and the tool 25 s. */
+/** Time after which a call starts no further role change: each may take 10 s, and the whole call 25 s. */
 const startTimeoutMs = 12_000;
-/** Changes listed one by one. */
+/** Maximum number of changes listed one by one. */
 const maxListed = 200;
 
 type Sync = Pick<DonatorSync, "plan" | "apply">;
 
-/** Known even when the feature is off, for `deny`. */
+/** Names of the tools below, which `deny` may list even when the feature is off. */
 export const donatorToolNames = ["list_donators", "sync_donators"] as const;
 
 export function donatorTools(sync: Sync): BotTool[] {
@@ -29,12 +29,11 @@ export function donatorTools(sync: Sync): BotTool[] {
 }
 
 function listDonators(sync: Sync) {
-	return tool({
+	return readTool({
 		name: "list_donators",
 		title: "List supporters",
 		description:
 			"List the game server's current supporters: tier, game account, Discord member and missing roles; then members with a tier role that they are not listed for.",
-		effect: "read",
 		toolset: "game",
 		input: v.strictObject({
 			limit: limit(1000, 100),
@@ -64,7 +63,7 @@ function listDonators(sync: Sync) {
 								superfluous,
 								maxListed,
 								([member, roles]) =>
-									`${formatMember(member)} | superfluous: ${roles}`,
+									`${memberFields(member)} | superfluous: ${roles}`,
 							),
 						]
 					: []),
@@ -84,7 +83,6 @@ function syncDonators(sync: Sync) {
 		description:
 			"Give members the roles of the tiers that the game server lists, and remove them from members no longer listed. Also runs by itself at every check_interval.",
 		toolset: "game",
-		idempotent: true,
 		dryRunByDefault: true,
 		input: v.strictObject({}),
 		async plan(_, context) {
@@ -126,13 +124,13 @@ function preview(plan: SyncPlan): string[] {
 		...sample(changes, maxListed, ({ kind, member, role, reason }) => {
 			const [verb, direction] =
 				kind === "give" ? ["give", "to"] : ["remove", "from"];
-			return `${verb} ${roleName(role)} ${direction} ${formatMember(member)} | ${oneField(reason)}`;
+			return `${verb} ${roleName(role)} ${direction} ${memberFields(member)} | ${oneField(reason)}`;
 		}),
 		...formatNotes(plan),
 	];
 }
 
-/** Why changes are held back, and problems for the operator. */
+/** The lines about changes that are not made, and about problems for the operator. */
 function formatNotes({
 	removalsHeld,
 	restricted,
@@ -162,24 +160,17 @@ function formatDonator(
 	const roles = missing.get(member);
 	return [
 		account,
-		formatMember(member),
+		memberFields(member),
 		...(restricted.has(chatId) ? ["restricted"] : []),
 		...(roles === undefined ? [] : [`missing: ${roles}`]),
 	].join(" | ");
 }
 
-function formatMember({ displayName, user, id }: GuildMember): string {
-	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
-}
-
 function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
-	const roles = new Map<GuildMember, string>();
-	for (const { member, role } of changes) {
-		const before = roles.get(member);
-		const name = roleName(role);
-		roles.set(member, before === undefined ? name : `${before}, ${name}`);
-	}
-	return roles;
+	const byMember = Map.groupBy(changes, ({ member }) => member);
+	const roles = (list: readonly Change[]) =>
+		list.map(({ role }) => roleName(role)).join(", ");
+	return new Map([...byMember].map(([member, list]) => [member, roles(list)]));
 }
 
 /** Throws a ToolError when the game server fails or tools may not touch the guild. */

@@ -1,21 +1,22 @@
 // Supporter roles: fetches the game server's list at every interval and makes members' roles match it. An implausible
-// list removes no roles. A change that fails is still a difference in the next run.
+// list removes no roles. The next run repeats changes that failed.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
 import { doubledMs } from "../../lib/back-off.ts";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
+import { createReconciler } from "../../lib/reconciler.ts";
 import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { roleName } from "../discord/describe.ts";
 import { toToolError } from "../discord/rest/errors.ts";
-import { StoreUnavailable } from "../store/database/db-error.ts";
+import { ignoreUnavailable } from "../store/database/db-error.ts";
 import {
 	type DonatorLists,
 	forgetDoubted,
-	type Standing,
+	type ListEntry,
 	saveAccepted,
 	saveDoubted,
 	selectDonatorLists,
@@ -25,18 +26,18 @@ import { type Donator, type GameClient, GameServerError } from "./client.ts";
 import {
 	type Change,
 	keyOf,
+	listEntries,
 	planRoles,
 	type RolePlan,
-	standingsOf,
 } from "./donator-plan.ts";
 
 /** Longest wait after failures, unless the interval is longer. */
 const maxBackOffMs = 60 * 60_000;
 /** How often readiness is checked before a run. */
 const pollMs = 250;
-/** A run without all members loaded starts after this. It removes no roles. */
+/** Longest wait for all members to be loaded. A run without them removes no roles. */
 const membersTimeoutMs = 120_000;
-/** Consecutive changes without an answer after which a run stops. */
+/** Consecutive role changes without an answer from Discord after which a run stops. */
 const maxUnanswered = 3;
 const shutdownGraceMs = 2_000;
 
@@ -44,16 +45,16 @@ export interface DonatorSyncOptions {
 	game: Pick<GameClient, "donators">;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
-	/** Undefined for a bot in one guild. */
+	/** Id of the supporters' guild; undefined: the bot's only guild. */
 	guildId: string | undefined;
 	/** Tier to role id. */
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
 	/** Members with this role are skipped. */
 	restrictedRole: string | undefined;
-	/** Other members to skip. A rejection counts as restricted. */
+	/** Whether to skip another member. A rejection skips them, too. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
-	/** Their ids, for planning. `isRestricted` decides before each change. */
+	/** Ids of the members to skip, for planning. `isRestricted` decides before each change. */
 	allRestricted?(): Promise<ReadonlySet<string>>;
 	/** Serializes role changes, by user id. */
 	mutex: KeyedMutex;
@@ -64,7 +65,7 @@ export interface DonatorSyncOptions {
 export interface SyncPlan extends RolePlan {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** Why no roles are removed for now; undefined when they are. */
+	/** Why no roles are removed for now; undefined when removals are allowed. */
 	removalsHeld: string | undefined;
 	/** Stores the list for comparison with the next one. Call before applying. */
 	saveList(): Promise<void>;
@@ -73,30 +74,29 @@ export interface SyncPlan extends RolePlan {
 export interface SyncResult {
 	given: number;
 	taken: number;
-	/** Refused or unanswered by Discord. */
+	/** Number of changes that Discord refused or did not answer. */
 	failed: number;
-	/** Not tried. */
+	/** Number of changes that were not tried. */
 	left: number;
-	/** Of the failures. */
+	/** Reasons of the failures. */
 	reasons: readonly string[];
 	removalsHeld: string | undefined;
 }
 
-export interface DonatorSync extends AsyncDisposable {
+export interface DonatorSync {
 	/** Runs at once, then at every interval. */
 	start(): void;
 	/** Fetches the list and compares. Changes nothing. Rejects with a GameServerError or ToolError. */
 	plan(): Promise<SyncPlan>;
 	/** Applies a plan until `untilMs` (monotonic clock). Rejects with a ToolError while another run is in progress. */
 	apply(plan: SyncPlan, untilMs?: number): Promise<SyncResult>;
-	/** The next run completes what is left. */
+	/** Stops the runs. The next start completes what is left. */
 	close(): Promise<void>;
 }
 
 export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	const { game, connection, store, log, intervalMs } = options;
 	const tiers = new Map(Object.entries(options.tiers));
-	const closing = new AbortController();
 	const counters = {
 		runs: options.registry?.counter(
 			"guildhall_bot_donator_runs_total",
@@ -109,17 +109,22 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			["outcome"],
 		),
 	};
-	let running: Promise<void> | undefined;
-	/** The changes in progress. */
+	let isClosed = false;
+	/** Progress of the changes that are being made; undefined if there are none. */
 	let busy: { done: number; of: number; over: Promise<unknown> } | undefined;
-	/** Problems of the last run, which are not logged again. */
+	let failedRuns = 0;
+	/** When the next run starts, on the monotonic clock. */
+	let nextRunAt = 0;
+	/** Since when the next run waits only for all members to be loaded. */
+	let connectedSince: number | undefined;
+	/** Problems that the last run had: they are not logged again. */
 	let lastProblems = new Set<string>();
 
 	async function plan(): Promise<SyncPlan> {
 		// Checked first: without a guild, the list is not needed.
 		requireGuild(connection, options.guildId);
 		const donators = await game.donators();
-		const standings = standingsOf(donators, tiers);
+		const entries = listEntries(donators, tiers);
 		const lists = await selectDonatorLists(store.sql).catch(ignoreUnavailable);
 		const guild = requireGuild(connection, options.guildId);
 		const restricted = await allRestricted();
@@ -132,7 +137,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 				hasRestrictedRole(member) ||
 				restricted.has(member.id),
 		});
-		const { removalsHeld, saveList } = checkList(standings, lists, store);
+		const { removalsHeld, saveList } = checkList(entries, lists, store);
 		return {
 			...rolePlan,
 			guild,
@@ -140,13 +145,13 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			saveList,
 			removalsHeld:
 				removalsHeld ??
-				(connection.knowsMembers(guild)
+				(connection.hasAllMembers(guild)
 					? undefined
 					: "not all members are loaded yet"),
 		};
 	}
 
-	/** Undefined when the store is unavailable. */
+	/** Ids of the members to skip; undefined when the store is unavailable. */
 	async function allRestricted(): Promise<ReadonlySet<string> | undefined> {
 		if (!options.allRestricted) return new Set();
 		return options.allRestricted().catch(ignoreUnavailable);
@@ -176,72 +181,78 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			throw new ToolError(
 				`Supporter roles are being changed at the moment (${busy.done} of ${busy.of} done). Nothing was done; try again later.`,
 			);
+		const over = Promise.withResolvers<void>();
+		const progress = { done: 0, of: plan.changes.length, over: over.promise };
+		busy = progress;
 		try {
-			return await applyChanges(plan, untilMs);
+			return await applyChanges(plan, untilMs, progress);
 		} finally {
 			busy = undefined;
+			over.resolve();
 		}
 	}
 
 	async function applyChanges(
 		plan: SyncPlan,
 		untilMs: number,
+		progress: { done: number; of: number },
 	): Promise<SyncResult> {
-		const over = Promise.withResolvers<void>();
-		const progress = { done: 0, of: plan.changes.length, over: over.promise };
-		busy = progress;
+		let { removalsHeld } = plan;
 		try {
-			let { removalsHeld } = plan;
-			try {
-				await plan.saveList();
-			} catch (error) {
-				ignoreUnavailable(error);
-				removalsHeld ??= storeUnavailable;
-			}
-			const changes = plan.changes.filter(
-				({ kind }) => kind === "give" || removalsHeld === undefined,
-			);
-			progress.of = changes.length;
-			const reasons = new Map<string, string>();
-			const count = { given: 0, taken: 0, failed: 0, left: 0 };
-			let unanswered = 0;
-			for (const change of changes) {
-				if (
-					closing.signal.aborted ||
-					performance.now() > untilMs ||
-					unanswered >= maxUnanswered
-				) {
-					count.left += 1;
-					continue;
-				}
-				progress.done += 1;
-				const { member, role, kind } = change;
-				try {
-					// The lock covers check and change: a restriction cannot come in between.
-					const isDone = await options.mutex.withLock(member.id, async () => {
-						// The plan may be outdated.
-						if (!plan.guild.members.cache.has(member.id)) return false;
-						if (await isRestricted(member)) return false;
-						await applyChange(change);
-						return true;
-					});
-					if (!isDone) continue;
-					count[kind === "give" ? "given" : "taken"] += 1;
-					counters.changes?.add([kind === "give" ? "given" : "taken"]);
-					unanswered = 0;
-				} catch (error) {
-					const refusal = toToolError(error);
-					if (!refusal) throw error;
-					unanswered = error instanceof DiscordAPIError ? 0 : unanswered + 1;
-					count.failed += 1;
-					counters.changes?.add(["failed"]);
-					reasons.set(role.id, `${roleName(role)}: ${refusal.message}`);
-				}
-			}
-			return { ...count, removalsHeld, reasons: [...reasons.values()] };
-		} finally {
-			over.resolve();
+			await plan.saveList();
+		} catch (error) {
+			ignoreUnavailable(error);
+			removalsHeld ??= storeUnavailable;
 		}
+		const changes = plan.changes.filter(
+			({ kind }) => kind === "give" || removalsHeld === undefined,
+		);
+		progress.of = changes.length;
+		const reasons = new Map<string, string>();
+		const count = { given: 0, taken: 0, failed: 0, left: 0 };
+		let unanswered = 0;
+		for (const change of changes) {
+			if (
+				isClosed ||
+				performance.now() > untilMs ||
+				unanswered >= maxUnanswered
+			) {
+				count.left += 1;
+				continue;
+			}
+			progress.done += 1;
+			const { role, kind } = change;
+			try {
+				if (!(await applyChange(plan.guild, change))) continue;
+				const outcome = kind === "give" ? "given" : "taken";
+				count[outcome] += 1;
+				counters.changes?.add([outcome]);
+				unanswered = 0;
+			} catch (error) {
+				const refusal = toToolError(error);
+				if (!refusal) throw error;
+				unanswered = error instanceof DiscordAPIError ? 0 : unanswered + 1;
+				count.failed += 1;
+				counters.changes?.add(["failed"]);
+				reasons.set(role.id, `${roleName(role)}: ${refusal.message}`);
+			}
+		}
+		return { ...count, removalsHeld, reasons: [...reasons.values()] };
+	}
+
+	/** Returns false for a member who left or is restricted since the change was planned. */
+	function applyChange(
+		guild: Guild,
+		{ kind, member, role, reason }: Change,
+	): Promise<boolean> {
+		// The lock covers check and change: a restriction cannot come in between.
+		return options.mutex.withLock(member.id, async () => {
+			if (!guild.members.cache.has(member.id)) return false;
+			if (await isRestricted(member)) return false;
+			if (kind === "give") await member.roles.add(role, reason);
+			else await member.roles.remove(role, reason);
+			return true;
+		});
 	}
 
 	/** Plans and applies once. Returns whether all changes were tried. */
@@ -264,7 +275,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			return counts.left === 0;
 		} catch (error) {
 			// Interrupted by closing.
-			if (closing.signal.aborted) return false;
+			if (isClosed) return false;
 			counters.runs?.add(["failed"]);
 			if (isExpected(error))
 				log.warn("supporter role sync failed", {
@@ -279,58 +290,55 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	function warnOnce(problems: readonly string[]): void {
 		for (const problem of problems)
 			if (!lastProblems.has(problem))
-				log.warn("supporter role problem", { reason: problem });
+				log.warn("supporter role not assigned or removed", { reason: problem });
 		lastProblems = new Set(problems);
 	}
 
-	async function keepRunning(): Promise<void> {
-		for (let failures = 0; !closing.signal.aborted; ) {
-			await untilReady();
-			if (closing.signal.aborted) return;
-			const from = performance.now();
-			failures = (await run()) ? 0 : failures + 1;
-			await pause(from + waitAfter(failures, intervalMs) - performance.now());
-		}
+	/** Whether Discord is connected, and all members are loaded or were awaited for `membersTimeoutMs`. */
+	function isReady(): boolean {
+		if (!connection.state.connected) return false;
+		connectedSince ??= performance.now();
+		const guild = findGuild(connection, options.guildId);
+		return (
+			!guild ||
+			connection.hasAllMembers(guild) ||
+			performance.now() - connectedSince > membersTimeoutMs
+		);
 	}
 
-	/** Waits for Discord, and for at most `membersTimeoutMs` for all members. */
-	async function untilReady(): Promise<void> {
-		let readySince: number | undefined;
-		while (!closing.signal.aborted) {
-			if (connection.state.connected) {
-				readySince ??= performance.now();
-				const guild = findGuild(connection, options.guildId);
-				if (!guild || connection.knowsMembers(guild)) return;
-				if (performance.now() - readySince > membersTimeoutMs) return;
-			}
-			await pause(pollMs);
-		}
-	}
-
-	async function pause(ms: number): Promise<void> {
-		const { promise, resolve } = Promise.withResolvers<void>();
-		const timer = setTimeout(resolve, Math.max(ms, 0));
-		const stop = () => resolve();
-		closing.signal.addEventListener("abort", stop, { once: true });
-		if (closing.signal.aborted) resolve();
-		await promise;
-		clearTimeout(timer);
-		closing.signal.removeEventListener("abort", stop);
-	}
-
-	const sync: DonatorSync = {
-		start() {
-			running ??= keepRunning();
+	const reconciler = createReconciler({
+		maxConcurrent: 1,
+		// Required, but not used: a run never rejects. `waitAfter` delays the next one after a failure.
+		backOffMs: [intervalMs, maxBackOffMs],
+		onScanFailure: (error) =>
+			log.error("supporter role sync failed", { error }),
+		async scan() {
+			const waitMs = nextRunAt - performance.now();
+			if (waitMs > 0) return { due: [], nextMs: waitMs };
+			if (!isReady()) return { due: [], nextMs: pollMs };
+			return { due: [{ key: "run", run: runAndSchedule }] };
 		},
+	});
+
+	async function runAndSchedule(): Promise<void> {
+		connectedSince = undefined;
+		const startedAt = performance.now();
+		failedRuns = (await run()) ? 0 : failedRuns + 1;
+		nextRunAt = startedAt + waitAfter(failedRuns, intervalMs);
+	}
+
+	return {
+		start: reconciler.wake,
 		plan,
 		apply,
 		async close() {
-			closing.abort();
-			await within(shutdownGraceMs, Promise.all([running, busy?.over]));
+			isClosed = true;
+			await Promise.all([
+				reconciler.close(shutdownGraceMs),
+				within(shutdownGraceMs, busy?.over),
+			]);
 		},
-		[Symbol.asyncDispose]: () => sync.close(),
 	};
-	return sync;
 }
 
 /** Time from the start of a run to the next one, after consecutive failures. */
@@ -339,24 +347,19 @@ export function waitAfter(failures: number, intervalMs: number): number {
 	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);
 }
 
-async function applyChange({ kind, member, role, reason }: Change) {
-	if (kind === "give") await member.roles.add(role, reason);
-	else await member.roles.remove(role, reason);
-}
-
 const storeUnavailable =
 	"the bot's database is unavailable, and with it the previous list";
 
 /** Whether a list is plausible enough to remove roles, and how to store it. */
 function checkList(
-	standings: readonly Standing[],
+	entries: readonly ListEntry[],
 	lists: DonatorLists | undefined,
 	store: Pick<Store, "sql" | "transaction">,
 ): Pick<SyncPlan, "removalsHeld" | "saveList"> {
 	if (!lists) return { removalsHeld: storeUnavailable, async saveList() {} };
 	const { accepted, doubted } = lists;
-	const accept = () => saveAccepted(store, standings);
-	if (standings.length === 0)
+	const accept = () => saveAccepted(store, entries);
+	if (entries.length === 0)
 		return {
 			removalsHeld: "nobody on the list has a tier with a role",
 			saveList: () => forgetDoubted(store.sql),
@@ -366,16 +369,16 @@ function checkList(
 			removalsHeld: "this is the first list; the next one is compared with it",
 			saveList: accept,
 		};
-	const current = new Set(standings.map(keyOf));
-	const isListed = (standing: Standing) => current.has(keyOf(standing));
-	const lost = accepted.filter((standing) => !isListed(standing)).length;
+	const current = new Set(entries.map(keyOf));
+	const isListed = (entry: ListEntry) => current.has(keyOf(entry));
+	const lost = accepted.filter((entry) => !isListed(entry)).length;
 	const isConfirmed =
 		doubted?.length === current.size && doubted.every(isListed);
 	if (lost * 2 <= accepted.length || isConfirmed)
 		return { removalsHeld: undefined, saveList: accept };
 	return {
 		removalsHeld: `the list lost ${lost} of ${accepted.length} entries; the next one must confirm it`,
-		saveList: () => saveDoubted(store.sql, standings),
+		saveList: () => saveDoubted(store.sql, entries),
 	};
 }
 
@@ -407,12 +410,7 @@ function findGuild(
 	return guilds.length === 1 ? guilds[0] : undefined;
 }
 
-function ignoreUnavailable(error: unknown): undefined {
-	if (error instanceof StoreUnavailable) return undefined;
-	throw error;
-}
-
-/** False for internal errors. */
+/** Whether an error is an expected failure, not a bug. */
 function isExpected(error: unknown): boolean {
 	return (
 		error instanceof GameServerError ||

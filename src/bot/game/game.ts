@@ -22,12 +22,8 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 		...(url === undefined ? ["GAME_VERIFY_URL"] : []),
 		...(secret === undefined ? ["GAME_VERIFY_SECRET"] : []),
 	];
-	const verify = createVerify({
-		command: config.command,
-		game: client,
-		missing,
-		log,
-	});
+	const { command } = config;
+	const verify = createVerify({ command, game: client, missing, log });
 	const chargebacks = createChargebacksIfOn(options, client);
 	const donators =
 		settings.donator_sync && client
@@ -52,9 +48,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 		commands: settings.verify ? [verifyCommand(verify)] : [],
 		tools: donators ? donatorTools(donators) : [],
 		respond: (request, path) => chargebacks?.respond(request, path),
-		attach(discord) {
-			chargebacks?.attach(discord);
-		},
+		attach: (discord) => chargebacks?.attach(discord),
 		start() {
 			donators?.start();
 			chargebacks?.start();
@@ -65,7 +59,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	};
 }
 
-/** The configuration guarantees all settings of chargebacks when they are on. */
+/** Returns undefined when chargebacks are off. When they are on, the configuration guarantees all their settings. */
 function createChargebacksIfOn(
 	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,

@@ -1,7 +1,7 @@
 // `verify`: links a game account by a code from the game. As a slash command, its reply is ephemeral.
 
 import type { Command } from "../commands/commands.ts";
-import { createLimiter } from "../commands/cooldown.ts";
+import { Limiter } from "../commands/cooldown.ts";
 import type { Verify } from "./verify.ts";
 
 export function verifyCommand(verify: Verify): Command {
@@ -10,8 +10,8 @@ export function verifyCommand(verify: Verify): Command {
 		usage: "<code>",
 		description:
 			"links your game account with a code that /verify in the game gives you",
-		// Its own limit, so that codes do not use up the limit of other commands. `verify` itself is stricter.
-		limiter: createLimiter({ max: 10, windowMs: 10_000 }),
+		// A cooldown of its own, so that codes do not use up that of other commands. `verify` itself is stricter.
+		limiter: new Limiter({ max: 10, windowMs: 10_000 }),
 		secret: true,
 		slash: { name: "verify", run: verify },
 		run: ({ member }, rest) => verify(member.id, rest),

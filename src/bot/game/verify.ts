@@ -3,27 +3,28 @@
 
 import { escapeMarkdown } from "discord.js";
 import type { Log } from "../../lib/log.ts";
-import { createLimiter, type LimiterOptions } from "../commands/cooldown.ts";
+import type { WindowOptions } from "../../lib/sliding-window.ts";
+import { Limiter } from "../commands/cooldown.ts";
 import { oneLine } from "../discord/text.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
-/** Against guessing codes. */
+/** Maximum codes per person, against guessing. */
 const maxPerMinute = 5;
 const minuteMs = 60_000;
 
 export interface VerifyOptions {
 	/** Prefix of chat commands, for the usage. */
 	command: string;
-	/** Undefined when not configured. */
+	/** Client of the game server; undefined when not configured. */
 	game: GameClient | undefined;
-	/** Names of the variables that are not set. */
+	/** Names of the required variables that are not set. */
 	missing: readonly string[];
 	log: Log;
 	/** Milliseconds of the monotonic clock. */
-	now?: LimiterOptions["now"];
+	now?: WindowOptions["now"];
 }
 
-/** Resolves with the reply. */
+/** Redeems a code for a Discord user. Resolves with the reply to the user. */
 export type Verify = (chatId: string, code: string) => Promise<string>;
 
 export function createVerify({
@@ -33,7 +34,7 @@ export function createVerify({
 	log,
 	now,
 }: VerifyOptions): Verify {
-	const limiter = createLimiter({
+	const limiter = new Limiter({
 		max: maxPerMinute,
 		windowMs: minuteMs,
 		...(now && { now }),
@@ -61,7 +62,7 @@ export function createVerify({
 			return `Your account is linked to the game account ${formatAccount(result.account)}.`;
 		} catch (error) {
 			if (!(error instanceof GameServerError)) throw error;
-			log.warn("verification failed", { reason: error.message });
+			log.warn("game verification failed", { reason: error.message });
 			return `Could not reach the game server: ${error.message}`;
 		} finally {
 			inFlight.delete(chatId);
@@ -69,7 +70,7 @@ export function createVerify({
 	};
 }
 
-/** Shows the name literally, without Markdown. */
+/** Formats an account name so that Discord shows it literally, without Markdown. */
 function formatAccount(account: string): string {
 	const name = oneLine(account);
 	return name.includes("`") ? escapeMarkdown(name) : `\`${name}\``;

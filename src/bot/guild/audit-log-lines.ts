@@ -11,7 +11,7 @@ import {
 } from "discord.js";
 import { time } from "../discord/describe.ts";
 import { describeBits, officialName } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, oneField } from "../discord/text.ts";
 
 /** Audit log events by Discord's name, such as MEMBER_BAN_ADD. */
 export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
@@ -26,7 +26,7 @@ const actionNames = new Map(
 	[...auditActions].map(([name, action]) => [action, name]),
 );
 
-/** Describes an id by name and id. */
+/** Returns the name and id of the object with this id. */
 type NameOf = (id: string) => string;
 
 /** Looks names up in the objects sent with the log, then in the bot's caches. */
@@ -67,21 +67,21 @@ export function entryLine(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { id, action_type, user_id, reason } = entry;
 	const action = actionNames.get(action_type) ?? `action ${action_type}`;
 	const changes = changesOf(entry, nameOf);
-	return [
+	return fieldLine(
 		time(SnowflakeUtil.timestampFrom(id)),
 		action,
 		`ID: ${id}`,
 		`by: ${user_id === null ? "unknown" : nameOf(user_id)}`,
-		...targetOf(entry, nameOf),
-		...(changes.length > 0 ? [`changes: ${changes.join("; ")}`] : []),
+		targetOf(entry, nameOf),
+		changes.length > 0 && `changes: ${changes.join("; ")}`,
 		...optionsOf(entry, nameOf),
-		...(reason ? [`reason: ${oneField(reason)}`] : []),
-	].join(" | ");
+		reason && `reason: ${oneField(reason)}`,
+	);
 }
 
-function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string[] {
+function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { target_id, changes = [] } = entry;
-	if (!target_id) return [];
+	if (!target_id) return "";
 	const current = nameOf(target_id);
 	// A deleted target has only its old name.
 	const name = changes.find(({ key }) => key === "name")?.old_value;
@@ -89,7 +89,7 @@ function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string[] {
 		current === named(undefined, target_id) && typeof name === "string"
 			? named(cut(name), target_id)
 			: current;
-	return [`target: ${target}`];
+	return `target: ${target}`;
 }
 
 const maxChanges = 12;
@@ -148,17 +148,14 @@ function formatValue(key: string, value: unknown, nameOf: NameOf): string {
 	return `"${oneField(cut(value))}"`;
 }
 
-function optionsOf(
-	{ options = {} }: APIAuditLogEntry,
-	nameOf: NameOf,
-): string[] {
+function optionsOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf) {
 	const { channel_id, message_id, id, type, role_name, ...rest } = options;
 	const isRole = type === AuditLogOptionsType.Role;
 	const role = id && (isRole && role_name ? named(`@${role_name}`, id) : "");
 	return [
-		...(channel_id ? [`in: ${nameOf(channel_id)}`] : []),
-		...(message_id ? [`message: ${message_id}`] : []),
-		...(id ? [`for: ${role || nameOf(id)}`] : []),
+		channel_id && `in: ${nameOf(channel_id)}`,
+		message_id && `message: ${message_id}`,
+		id && `for: ${role || nameOf(id)}`,
 		...Object.entries(rest).map(
 			([key, value]) => `${oneField(key)}: ${oneField(cut(String(value)))}`,
 		),

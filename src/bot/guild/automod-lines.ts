@@ -5,7 +5,7 @@ import type {
 	APIAutoModerationRule,
 	Guild,
 } from "discord.js";
-import { oneField, oneLine } from "../discord/text.ts";
+import { fieldLine, oneField, oneLine } from "../discord/text.ts";
 import {
 	actionNames,
 	actions,
@@ -14,11 +14,8 @@ import {
 	wordFields,
 } from "./automod.ts";
 
-export function ruleName({
-	name,
-	id,
-}: Pick<APIAutoModerationRule, "name" | "id">): string {
-	return `"${oneField(name)}" (ID: ${id})`;
+export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
+	return `"${oneField(rule.name)}" (ID: ${rule.id})`;
 }
 
 const sampleSize = 5;
@@ -27,51 +24,46 @@ const sampleSize = 5;
 export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	const fields = fieldsOf(rule);
 	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
-	return [
+	const isSpam = trigger === "mention_spam";
+	const raids = fields.mention_raid_protection_enabled ? "on" : "off";
+	return fieldLine(
 		oneField(rule.name),
 		`ID: ${rule.id}`,
 		trigger,
 		fields.enabled ? "on" : "off",
-		...wordFields.flatMap((field) => sample(field, fields[field])),
-		...named("presets", fields.presets),
-		...(trigger === "mention_spam"
-			? [
-					`mentions: at most ${fields.mention_total_limit}`,
-					`raid protection: ${fields.mention_raid_protection_enabled ? "on" : "off"}`,
-				]
-			: []),
+		...wordFields.map((field) => sample(field, fields[field])),
+		named("presets", fields.presets),
+		isSpam && `mentions: at most ${fields.mention_total_limit}`,
+		isSpam && `raid protection: ${raids}`,
 		`actions: ${rule.actions.map((action) => actionText(guild, action)).join(", ")}`,
-		...named("exempt roles", fields.exempt_role_ids),
-		...named("exempt channels", fields.exempt_channel_ids),
+		named("exempt roles", fields.exempt_role_ids),
+		named("exempt channels", fields.exempt_channel_ids),
 		`by: ${rule.creator_id}`,
-	].join(" | ");
+	);
 }
 
 /** All words of a rule, one on each line. */
 export function wordLines(rule: APIAutoModerationRule): string[] {
 	const fields = fieldsOf(rule);
-	return wordFields.flatMap((field) =>
-		fields[field].length === 0
-			? []
-			: [
-					`${fields[field].length} in ${field}, one on each line:`,
-					...fields[field].map(oneLine),
-				],
-	);
+	return wordFields.flatMap((field) => {
+		const words = fields[field].map(oneLine);
+		if (words.length === 0) return [];
+		return [`${words.length} in ${field}, one on each line:`, ...words];
+	});
 }
 
-function sample(name: string, words: readonly string[]): string[] {
-	if (words.length === 0) return [];
+function sample(name: string, words: readonly string[]): string {
+	if (words.length === 0) return "";
 	const first = words
 		.slice(0, sampleSize)
 		.map((word) => `"${oneField(word)}"`)
 		.join(", ");
 	const more = words.length > sampleSize ? ", …" : "";
-	return [`${name}: ${words.length}, ${first}${more}`];
+	return `${name}: ${words.length}, ${first}${more}`;
 }
 
-function named(name: string, ids: readonly string[]): string[] {
-	return ids.length > 0 ? [`${name}: ${ids.join(", ")}`] : [];
+function named(name: string, ids: readonly string[]): string {
+	return ids.length > 0 ? `${name}: ${ids.join(", ")}` : "";
 }
 
 function actionText(

@@ -40,7 +40,22 @@ const triggers = {
 	{ type: Trigger; fields: readonly (keyof TriggerFields)[] }
 >;
 
-/** The actions of a rule. */
+/**
+ * The actions that need MODERATE_MEMBERS, with the triggers whose rules can have them.
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types; of blocked
+ * interactions only discord-userdoccers says so, which names the action QUARANTINE_USER.
+ */
+const triggersWith: Partial<Record<ActionName, readonly TriggerName[]>> = {
+	timeout: ["keyword", "mention_spam"],
+	block_member_interaction: ["member_profile"],
+};
+
+/** Whether Discord demands MODERATE_MEMBERS for a rule with these actions. */
+export function moderatesMembers(actions: readonly ActionName[] = []): boolean {
+	return actions.some((action) => triggersWith[action]);
+}
+
+/** The names of rule actions in tool arguments, with Discord's values. */
 export const actions = {
 	block_message: AutoModerationActionType.BlockMessage,
 	send_alert_message: AutoModerationActionType.SendAlertMessage,
@@ -62,57 +77,52 @@ export const triggerNames = Object.keys(triggers) as TriggerName[];
 export const actionNames = Object.keys(actions) as ActionName[];
 export const presetNames = Object.keys(presets) as PresetName[];
 
-/** The fields that configure a trigger. */
-interface TriggerFields {
-	keyword_filter: string[];
-	regex_patterns: string[];
-	presets: PresetName[];
-	allow_list: string[];
-	mention_total_limit: number;
-	mention_raid_protection_enabled: boolean;
-}
+/** The defaults of the fields that configure a trigger. */
+const emptyTrigger = {
+	keyword_filter: [] as string[],
+	regex_patterns: [] as string[],
+	presets: [] as PresetName[],
+	allow_list: [] as string[],
+	mention_total_limit: 0,
+	mention_raid_protection_enabled: false,
+};
 
-/** The actions, and fields that each configure one action. */
-interface ActionFields {
-	actions: ActionName[];
-	custom_message: string;
-	alert_channel_id: string;
-	duration_seconds: number;
-}
+/** The defaults of the actions, and of fields that each configure one action. */
+const emptyActions = {
+	actions: [] as ActionName[],
+	custom_message: "",
+	alert_channel_id: "",
+	duration_seconds: 0,
+};
 
-/** A rule's fields, named and valued as in the tools' arguments. */
-export interface RuleFields extends TriggerFields, ActionFields {
-	name: string;
-	enabled: boolean;
-	exempt_role_ids: string[];
-	exempt_channel_ids: string[];
-}
+/** The defaults of a new rule's fields, named and valued as in the tools' arguments. */
+export const emptyRule = {
+	name: "",
+	enabled: true,
+	exempt_role_ids: [] as string[],
+	exempt_channel_ids: [] as string[],
+	...emptyTrigger,
+	...emptyActions,
+};
 
-/** The requested fields; undefined leaves a field as it is. */
+type TriggerFields = typeof emptyTrigger;
+export type RuleFields = typeof emptyRule;
+
+/** The rule fields of a tool call. Undefined leaves a field unchanged. */
 export type GivenRuleFields = {
 	[Field in keyof RuleFields]?: RuleFields[Field] | undefined;
 };
 
-const triggerFields = [
-	...wordFields,
-	"presets",
-	"mention_total_limit",
-	"mention_raid_protection_enabled",
-] as const satisfies (keyof TriggerFields)[];
-
-const actionFields = [
-	"actions",
-	"custom_message",
-	"alert_channel_id",
-	"duration_seconds",
-] as const satisfies (keyof ActionFields)[];
+const triggerFields = Object.keys(emptyTrigger) as (keyof TriggerFields)[];
+const actionFields = Object.keys(emptyActions) as (keyof typeof emptyActions)[];
+const ruleFields = Object.keys(emptyRule) as (keyof RuleFields)[];
 
 /** The action that a field configures. */
 const actionOf = {
 	custom_message: "block_message",
 	alert_channel_id: "send_alert_message",
 	duration_seconds: "timeout",
-} as const satisfies Partial<Record<keyof ActionFields, ActionName>>;
+} as const satisfies Partial<Record<keyof typeof emptyActions, ActionName>>;
 
 /** Fetches a rule. Throws a ToolError if it does not exist. */
 export async function automodRule(
@@ -137,14 +147,14 @@ function namesOf<Name extends string>(
 	names: Readonly<Record<Name, number>>,
 	values: readonly number[],
 ): Name[] {
-	return (Object.keys(names) as Name[]).filter((name) =>
-		values.includes(names[name]),
-	);
+	const all = Object.keys(names) as Name[];
+	return all.filter((name) => values.includes(names[name]));
 }
 
 /** A rule's fields; fields that its trigger or actions lack are empty. */
 export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 	const { trigger_metadata: trigger } = rule;
+	const types = rule.actions.map(({ type }) => type);
 	const metadata = (name: ActionName) =>
 		rule.actions.find(({ type }) => type === actions[name])?.metadata;
 	return {
@@ -159,33 +169,12 @@ export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 		mention_total_limit: trigger.mention_total_limit ?? 0,
 		mention_raid_protection_enabled:
 			trigger.mention_raid_protection_enabled ?? false,
-		actions: namesOf(
-			actions,
-			rule.actions.map(({ type }) => type),
-		),
+		actions: namesOf(actions, types),
 		custom_message: metadata("block_message")?.custom_message ?? "",
 		alert_channel_id: metadata("send_alert_message")?.channel_id ?? "",
 		duration_seconds: metadata("timeout")?.duration_seconds ?? 0,
 	};
 }
-
-/** The defaults of a new rule. */
-export const emptyRule: RuleFields = {
-	name: "",
-	enabled: true,
-	exempt_role_ids: [],
-	exempt_channel_ids: [],
-	keyword_filter: [],
-	regex_patterns: [],
-	presets: [],
-	allow_list: [],
-	mention_total_limit: 0,
-	mention_raid_protection_enabled: false,
-	actions: [],
-	custom_message: "",
-	alert_channel_id: "",
-	duration_seconds: 0,
-};
 
 /** The rule after the given changes. */
 export function changedRule(
@@ -198,21 +187,14 @@ export function changedRule(
 
 /** The names of the given fields. */
 export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {
-	return (Object.keys(emptyRule) as (keyof RuleFields)[]).filter(
-		(field) => given[field] !== undefined,
-	);
+	return ruleFields.filter((field) => given[field] !== undefined);
 }
 
-/** The given fields with every other field as undefined, and `presets` and `actions` in the order of fieldsOf. */
-export function withAllFields(given: GivenRuleFields): {
-	[Field in keyof RuleFields]: RuleFields[Field] | undefined;
-} {
-	const all = Object.keys(emptyRule) as (keyof RuleFields)[];
+/** The given fields, with `presets` and `actions` in the order of fieldsOf. */
+export function inOrder(given: GivenRuleFields): GivenRuleFields {
 	const { presets, actions } = given;
 	return {
-		...(Object.fromEntries(
-			all.map((field) => [field, given[field]]),
-		) as ReturnType<typeof withAllFields>),
+		...given,
 		presets: presets && presetNames.filter((name) => presets.includes(name)),
 		actions: actions && actionNames.filter((name) => actions.includes(name)),
 	};
@@ -264,22 +246,22 @@ function actionIssues(
 	changes: GivenRuleFields,
 ): string[] {
 	const issues: string[] = [];
-	for (const [field, action] of Object.entries(actionOf) as [
-		keyof typeof actionOf,
-		ActionName,
-	][]) {
+	const fields = Object.keys(actionOf) as (keyof typeof actionOf)[];
+	for (const field of fields) {
+		const action = actionOf[field];
 		if (changes[field] !== undefined && !rule.actions.includes(action))
 			issues.push(`${field}: only for the action ${action}`);
 		const isNew = changes.actions?.includes(action);
 		if (isNew && field !== "custom_message" && !rule[field])
 			issues.push(`${field}: required by the action ${action}`);
 	}
-	if (
-		changes.actions?.includes("timeout") &&
-		trigger !== "keyword" &&
-		trigger !== "mention_spam"
-	)
-		issues.push("actions: only keyword and mention_spam rules can time out");
+	for (const action of changes.actions ?? []) {
+		const triggers = triggersWith[action];
+		if (triggers && !triggers.includes(trigger))
+			issues.push(
+				`actions: only ${triggers.join(" and ")} rules can have ${action}`,
+			);
+	}
 	return issues;
 }
 
@@ -293,22 +275,21 @@ export function ruleBody(
 		fields.some((field) => changed.includes(field));
 	const given = <Field extends keyof RuleFields>(field: Field) =>
 		changed.includes(field) ? rule[field] : undefined;
+	const values = {
+		...rule,
+		presets: rule.presets.map((name) => presets[name]),
+	};
 	const metadata = Object.fromEntries(
 		triggerFields
 			.filter((field) => changed.includes(field))
-			.map((field) => [
-				field,
-				field === "presets"
-					? rule.presets.map((name) => presets[name])
-					: rule[field],
-			]),
+			.map((field) => [field, values[field]]),
 	);
 	return {
 		name: given("name"),
 		enabled: given("enabled"),
 		exempt_roles: given("exempt_role_ids"),
 		exempt_channels: given("exempt_channel_ids"),
-		// Discord replaces each of these as a whole.
+		// Discord replaces trigger_metadata and actions as a whole.
 		trigger_metadata: changesAny(triggerFields)
 			? { ...before?.trigger_metadata, ...metadata }
 			: undefined,
@@ -333,13 +314,10 @@ function actionsBody(
 	const types = changed.includes("actions")
 		? rule.actions.map((name) => actions[name])
 		: before.map(({ type }) => type);
-	return types.map((type) => ({
-		type,
-		metadata: {
-			...before.find((action) => action.type === type)?.metadata,
-			...metadata[type],
-		},
-	}));
+	return types.map((type) => {
+		const old = before.find((action) => action.type === type)?.metadata;
+		return { type, metadata: { ...old, ...metadata[type] } };
+	});
 }
 
 /** The trigger and its event type in Discord's form. */

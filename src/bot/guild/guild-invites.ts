@@ -13,7 +13,7 @@ import { published } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import { absentIf } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, oneField } from "../discord/text.ts";
 
 /** An invite and its channel. */
 export interface GuildInvite {
@@ -41,13 +41,11 @@ export const foundInvite = {
 };
 
 async function invite(guild: Guild, code: string): Promise<GuildInvite> {
+	const { rest } = guild.client;
 	const query = new URLSearchParams({ with_counts: "true" });
 	const data = await absentIf(
-		RESTJSONErrorCodes.UnknownInvite,
-		() =>
-			guild.client.rest.get(Routes.invite(code), {
-				query,
-			}) as Promise<APIInvite>,
+		[RESTJSONErrorCodes.UnknownInvite],
+		() => rest.get(Routes.invite(code), { query }) as Promise<APIInvite>,
 	);
 	if (data?.guild?.id === guild.id)
 		return { data, channel: guild.channels.cache.get(data.channel?.id ?? "") };
@@ -60,30 +58,28 @@ export function inviteLink({ code }: Pick<APIInvite, "code">): string {
 	return `https://discord.gg/${code}`;
 }
 
-/** An invite as one line. Discord omits the uses without Manage Guild or Manage Channels. */
+/** An invite as one line. Discord sends its uses only to bots with Manage Guild or Manage Channels. */
 export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 	const { channel, inviter, expires_at } = data;
-	const roles = data.roles ?? [];
-	return [
+	const roles = (data.roles ?? []).map(
+		({ name, id }) => `@${oneField(name)} (ID: ${id})`,
+	);
+	return fieldLine(
 		`${oneField(data.code)} | ${oneField(inviteLink(data))}`,
 		channel
 			? `to #${oneField(channel.name ?? "")} (ID: ${channel.id})`
 			: "to no channel",
-		...(inviter
-			? [`by @${oneField(inviter.username)} (ID: ${inviter.id})`]
-			: []),
-		...(roles.length > 0
-			? [
-					`gives: ${roles.map(({ name, id }) => `@${oneField(name)} (ID: ${id})`).join(", ")}`,
-				]
-			: []),
+		inviter && `by @${oneField(inviter.username)} (ID: ${inviter.id})`,
+		roles.length > 0 && `gives: ${roles.join(", ")}`,
 		`expires: ${expires_at ? time(new Date(expires_at)) : "never"}`,
-		...("uses" in data
-			? [
-					`used: ${data.uses}${data.max_uses > 0 ? ` of ${data.max_uses}` : ""}`,
-					...(data.temporary ? ["temporary membership"] : []),
-					`created: ${time(new Date(data.created_at))}`,
-				]
-			: []),
-	].join(" | ");
+		...("uses" in data ? usesOf(data) : []),
+	);
+}
+
+function usesOf({ uses, max_uses, temporary, created_at }: APIExtendedInvite) {
+	return [
+		`used: ${uses}${max_uses > 0 ? ` of ${max_uses}` : ""}`,
+		temporary && "temporary membership",
+		`created: ${time(new Date(created_at))}`,
+	];
 }

@@ -12,7 +12,7 @@ import {
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { unlessUnknown } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 
 export const kinds = {
 	stage: Kind.StageInstance,
@@ -31,18 +31,9 @@ export type EventKind = keyof typeof kinds;
 export type EventStatus = keyof typeof statuses;
 
 /** An event's fields as in the tools' arguments; empty for none. Times are ISO 8601, to the millisecond. */
-export interface EventFields {
-	name: string;
-	description: string;
-	entity_type: EventKind;
-	channel_id: string;
-	location: string;
-	scheduled_start_time: string;
-	scheduled_end_time: string;
-	status: EventStatus;
-}
+export type EventFields = ReturnType<typeof fieldsOf>;
 
-/** The requested fields; undefined leaves a field as it is. */
+/** The event fields of a tool call. Undefined leaves a field unchanged. */
 export type GivenEventFields = {
 	[Field in keyof EventFields]: EventFields[Field] | undefined;
 };
@@ -63,7 +54,7 @@ export async function scheduledEvent(
 	);
 }
 
-export function fieldsOf(event: APIGuildScheduledEvent): EventFields {
+export function fieldsOf(event: APIGuildScheduledEvent) {
 	return {
 		name: event.name,
 		description: event.description ?? "",
@@ -91,19 +82,16 @@ function nameOf<Name extends string>(
 
 /** The given fields in Discord's form. */
 export function eventBody(given: Partial<GivenEventFields>) {
-	const { name, description, entity_type, status } = given;
-	const { channel_id, location, scheduled_start_time, scheduled_end_time } =
-		given;
+	const { location, ...fields } = given;
+	const { description, entity_type, status, channel_id } = fields;
 	return {
-		name,
+		...fields,
 		description: description === "" ? null : description,
 		entity_type: entity_type && kinds[entity_type],
 		status: status && statuses[status],
 		// Discord requires null for external events.
 		channel_id: entity_type === "external" ? null : channel_id,
 		entity_metadata: location === undefined ? undefined : { location },
-		scheduled_start_time,
-		scheduled_end_time,
 	};
 }
 
@@ -124,7 +112,7 @@ export function validateEvent(
 	event: Omit<EventFields, "description" | "status">,
 	changes: Partial<GivenEventFields>,
 ): void {
-	const { scheduled_start_time, scheduled_end_time } = event;
+	const { scheduled_start_time: start, scheduled_end_time: end } = event;
 	const issues = locationIssues(guild, event, changes);
 	const now = Date.now();
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
@@ -132,62 +120,50 @@ export function validateEvent(
 			issues.push(
 				`${field}: ${changes[field]} is in the past; now it is ${time(now)}`,
 			);
-	if (
-		scheduled_end_time &&
-		Date.parse(scheduled_end_time) <= Date.parse(scheduled_start_time)
-	)
+	if (end && Date.parse(end) <= Date.parse(start))
 		issues.push(
-			`scheduled_end_time: expected a time after scheduled_start_time (${scheduled_start_time})`,
+			`scheduled_end_time: expected a time after scheduled_start_time (${start})`,
 		);
 	if (issues.length > 0) throw invalidParameters(issues);
 }
 
 function locationIssues(
 	guild: Guild,
-	{
-		entity_type: kind,
-		channel_id,
-		location,
-		scheduled_end_time,
-	}: Parameters<typeof validateEvent>[1],
+	event: Parameters<typeof validateEvent>[1],
 	changes: Partial<GivenEventFields>,
 ): string[] {
+	const { entity_type: kind, location, scheduled_end_time } = event;
 	const unsupported = (field: string, reason: string) =>
 		`${field}: ${reason}; entity_type changes the kind of event`;
 	const isNew = changes.entity_type !== undefined;
 	if (kind === "external") {
 		const missing = (field: string) => `${field}: required for external events`;
-		return [
-			...(changes.channel_id
-				? [unsupported("channel_id", "external events have none")]
-				: []),
-			...(isNew && !location ? [missing("location")] : []),
-			...(isNew && !scheduled_end_time ? [missing("scheduled_end_time")] : []),
-		];
+		return resultLines(
+			changes.channel_id &&
+				unsupported("channel_id", "external events have none"),
+			isNew && !location && missing("location"),
+			isNew && !scheduled_end_time && missing("scheduled_end_time"),
+		);
 	}
-	return [
-		...(changes.location
-			? [unsupported("location", "only external events have one")]
-			: []),
-		...(isNew || changes.channel_id
-			? channelIssues(guild, kind, channel_id)
-			: []),
-	];
+	return resultLines(
+		changes.location &&
+			unsupported("location", "only external events have one"),
+		(isNew || changes.channel_id) &&
+			channelIssue(guild, kind, event.channel_id),
+	);
 }
 
-function channelIssues(
+function channelIssue(
 	guild: Guild,
 	kind: "stage" | "voice",
 	channelId: string,
-): string[] {
-	if (!channelId) return [`channel_id: required for ${kind} events`];
+): string | undefined {
+	if (!channelId) return `channel_id: required for ${kind} events`;
 	const channel = guild.channels.cache.get(channelId);
 	const expected =
 		kind === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildVoice;
-	if (!channel || channel.type === expected) return [];
-	return [
-		`channel_id: a ${kind} event needs a ${kind} channel, but ${channelName(channel)} is not one`,
-	];
+	if (!channel || channel.type === expected) return undefined;
+	return `channel_id: a ${kind} event needs a ${kind} channel, but ${channelName(channel)} is not one`;
 }
 
 const nextStatuses: Readonly<Record<EventStatus, readonly EventStatus[]>> = {
@@ -214,31 +190,26 @@ export function requireNextStatus(
 		);
 }
 
-export function eventName({
-	name,
-	id,
-}: Pick<APIGuildScheduledEvent, "name" | "id">): string {
-	return `"${oneField(name)}" (ID: ${id})`;
+export function eventName(event: Pick<APIGuildScheduledEvent, "name" | "id">) {
+	return `"${oneField(event.name)}" (ID: ${event.id})`;
 }
 
 export function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
 	const fields = fieldsOf(event);
 	const { creator, creator_id, user_count, recurrence_rule } = event;
 	const by = creator ? `@${oneField(creator.username)} ` : "";
-	return [
+	return fieldLine(
 		oneField(event.name),
 		`ID: ${event.id}`,
 		fields.status,
 		`${fields.entity_type}, ${placeOf(guild, fields)}`,
 		`starts: ${time(new Date(fields.scheduled_start_time))}`,
 		`ends: ${fields.scheduled_end_time ? time(new Date(fields.scheduled_end_time)) : "not set"}`,
-		...(user_count === undefined ? [] : [`interested: ${user_count}`]),
-		...(creator_id ? [`by: ${by}(ID: ${creator_id})`] : []),
-		...(recurrence_rule ? ["repeats"] : []),
-		...(fields.description
-			? [`description: ${oneField(fields.description)}`]
-			: []),
-	].join(" | ");
+		user_count !== undefined && `interested: ${user_count}`,
+		creator_id && `by: ${by}(ID: ${creator_id})`,
+		recurrence_rule && "repeats",
+		fields.description && `description: ${oneField(fields.description)}`,
+	);
 }
 
 function placeOf(guild: Guild, { channel_id, location }: EventFields): string {

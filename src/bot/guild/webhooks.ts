@@ -2,9 +2,7 @@
 
 import {
 	type APIMessage,
-	type APIUser,
 	type APIWebhook,
-	type Client,
 	type Guild,
 	type GuildBasedChannel,
 	RESTJSONErrorCodes,
@@ -16,96 +14,78 @@ import { channelName } from "../discord/describe.ts";
 import { absentIf } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 
-/** A webhook, fetched from Discord. */
-export class GuildWebhook {
-	readonly id: string;
-	readonly name: string;
-	/** The channel that it sends messages to. */
-	readonly channel: GuildBasedChannel;
-	/** Undefined if Discord does not state it. */
-	readonly creator: APIUser | undefined;
-	readonly #client: Client<true>;
-	readonly #type: WebhookType;
-	readonly #token: string | undefined;
+export type GuildWebhook = ReturnType<typeof guildWebhook>;
 
-	constructor(data: APIWebhook, channel: GuildBasedChannel) {
-		this.id = data.id;
-		this.name = data.name ?? "";
-		this.channel = channel;
-		this.creator = data.user;
-		this.#client = channel.client;
-		this.#type = data.type;
-		this.#token = data.token;
-	}
+/** A webhook that was fetched from Discord. `channel` is the one that it sends messages to. */
+function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
+	const { id, type, token, user: creator } = data;
+	const name = data.name ?? "";
+	const label = webhookName({ id, name });
+	const { rest } = channel.client;
 
-	/** The webhook's channel, or the given thread of it. Throws a ToolError for any other thread. */
-	targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
-		const own = channelName(this.channel);
-		if (!thread && this.channel.isThreadOnly())
+	/** The webhook's route, with its secret token. Throws a ToolError if the webhook cannot send messages. */
+	function path(messageId?: string): `/${string}` {
+		const reason = whyCannotSend(type, token);
+		if (reason !== undefined || token === undefined)
 			throw new ToolError(
-				`${own} is a forum: pass the id of a post as thread_id. Nothing was done.`,
-			);
-		if (!thread) return this.channel;
-		if (thread.parentId === this.channel.id) return thread;
-		throw new ToolError(
-			`${channelName(thread)} is not a thread of ${own}, the channel of the webhook ${webhookName(this)}. Nothing was done.`,
-		);
-	}
-
-	/** Sends a message and returns it as Discord stored it. */
-	async send(body: object, target: GuildBasedChannel): Promise<APIMessage> {
-		const query = this.#query(target);
-		query.set("wait", "true");
-		return (await this.#client.rest.post(this.#path(), {
-			body,
-			query,
-			auth: false,
-		})) as APIMessage;
-	}
-
-	/** Fetches a message that the webhook sent. */
-	async fetchMessage(
-		id: string,
-		target: GuildBasedChannel,
-	): Promise<APIMessage> {
-		const query = this.#query(target);
-		return (await this.#client.rest.get(this.#path(id), {
-			query,
-			auth: false,
-		})) as APIMessage;
-	}
-
-	async editMessage(
-		id: string,
-		body: object,
-		target: GuildBasedChannel,
-	): Promise<void> {
-		const query = this.#query(target);
-		await this.#client.rest.patch(this.#path(id), { body, query, auth: false });
-	}
-
-	async deleteMessage(id: string, target: GuildBasedChannel): Promise<void> {
-		const query = this.#query(target);
-		await this.#client.rest.delete(this.#path(id), { query, auth: false });
-	}
-
-	#query(target: GuildBasedChannel): URLSearchParams {
-		return new URLSearchParams(
-			target === this.channel ? {} : { thread_id: target.id },
-		);
-	}
-
-	/** Contains the token: it authorizes the request. Throws a ToolError if the webhook cannot send messages. */
-	#path(messageId?: string): `/${string}` {
-		const reason = whyCannotSend(this.#type, this.#token);
-		if (reason !== undefined || this.#token === undefined)
-			throw new ToolError(
-				`The webhook ${webhookName(this)} cannot send messages: ${reason}. Nothing was done; create_webhook creates one that can.`,
+				`The webhook ${label} cannot send messages: ${reason}. Nothing was done; create_webhook creates one that can.`,
 			);
 		return messageId === undefined
-			? Routes.webhook(this.id, this.#token)
-			: Routes.webhookMessage(this.id, this.#token, messageId);
+			? Routes.webhook(id, token)
+			: Routes.webhookMessage(id, token, messageId);
 	}
+
+	function optionsFor(target: GuildBasedChannel, wait = {}) {
+		const thread = target === channel ? {} : { thread_id: target.id };
+		const query = new URLSearchParams({ ...thread, ...wait });
+		return { query, auth: false };
+	}
+
+	return {
+		id,
+		name,
+		channel,
+		/** Undefined if Discord does not state it. */
+		creator,
+
+		/** The webhook's channel, or the given thread of it. Throws a ToolError for any other thread. */
+		targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
+			const own = channelName(channel);
+			if (!thread && channel.isThreadOnly())
+				throw new ToolError(
+					`${own} is a forum: pass the id of a post as thread_id. Nothing was done.`,
+				);
+			if (!thread) return channel;
+			if (thread.parentId === channel.id) return thread;
+			throw new ToolError(
+				`${channelName(thread)} is not a thread of ${own}, the channel of the webhook ${label}. Nothing was done.`,
+			);
+		},
+
+		/** Sends a message and returns it as Discord stored it. */
+		async send(body: object, target: GuildBasedChannel) {
+			const options = optionsFor(target, { wait: "true" });
+			return (await rest.post(path(), { ...options, body })) as APIMessage;
+		},
+
+		/** Fetches a message that the webhook sent. */
+		async fetchMessage(messageId: string, target: GuildBasedChannel) {
+			const options = optionsFor(target);
+			return (await rest.get(path(messageId), options)) as APIMessage;
+		},
+
+		async editMessage(
+			messageId: string,
+			body: object,
+			target: GuildBasedChannel,
+		): Promise<void> {
+			await rest.patch(path(messageId), { ...optionsFor(target), body });
+		},
+
+		async deleteMessage(messageId: string, target: GuildBasedChannel) {
+			await rest.delete(path(messageId), optionsFor(target));
+		},
+	};
 }
 
 /** Why the bot cannot send messages by a webhook; undefined if it can. */
@@ -129,15 +109,13 @@ export function webhookName({ name, id }: { name: string; id: string }) {
 /** Fetches a webhook. Throws a ToolError if it is not in this guild or the bot may not manage it. */
 export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 	const { MissingPermissions, UnknownWebhook } = RESTJSONErrorCodes;
-	const data = await absentIf(UnknownWebhook, () =>
-		absentIf(
-			MissingPermissions,
-			() => guild.client.rest.get(Routes.webhook(id)) as Promise<APIWebhook>,
-		),
+	const data = await absentIf(
+		[MissingPermissions, UnknownWebhook],
+		() => guild.client.rest.get(Routes.webhook(id)) as Promise<APIWebhook>,
 	);
 	const channel = guild.channels.cache.get(data?.channel_id ?? "");
 	if (data?.guild_id === guild.id && channel)
-		return new GuildWebhook(data, channel);
+		return guildWebhook(data, channel);
 	throw new ToolError(
 		`There is no webhook ${id} in the guild ${guild.id} that the bot may manage. list_webhooks lists those that it may manage.`,
 	);

@@ -1,7 +1,14 @@
-// Bulk deletion of messages. Discord rejects the whole request if one message is older than 14 days.
-// https://discord.com/developers/docs/resources/message#bulk-delete-messages
+// Bulk deletion of messages. Discord rejects the whole request if one message is older than 14 days, or cannot be deleted.
+// https://discord.com/developers/docs/resources/message#bulk-delete-messages, discord/discord-api-docs#4087
 
-import { type GuildTextBasedChannel, Routes, SnowflakeUtil } from "discord.js";
+import {
+	type APIMessage,
+	Constants,
+	type GuildTextBasedChannel,
+	type MessageType,
+	Routes,
+	SnowflakeUtil,
+} from "discord.js";
 
 /** 14 days, minus a minute for the request to arrive. */
 const maxAgeMs = (14 * 24 * 60 - 1) * 60_000;
@@ -9,6 +16,15 @@ const maxAgeMs = (14 * 24 * 60 - 1) * 60_000;
 /** Whether a message is too old for bulk deletion. */
 export function isTooOldForBulk(id: string): boolean {
 	return SnowflakeUtil.timestampFrom(id) < Date.now() - maxAgeMs;
+}
+
+/**
+ * Whether Discord deletes a message at all. In guilds only threads have others: their starter messages, and notices of
+ * added and removed members and new names. https://discord.com/developers/docs/resources/message#message-object-message-types
+ */
+export function isDeletable({ type }: APIMessage): boolean {
+	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
+	return !undeletable.includes(type);
 }
 
 /** Deletes up to 100 messages in one request. A single message may have any age. */

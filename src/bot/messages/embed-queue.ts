@@ -14,14 +14,14 @@ const maxQueued = 1_000;
 export interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
-	/** What an embed describes, such as "call(s)". */
+	/** What an embed describes, as in "3 more call(s) were not logged": "call(s)". */
 	noun: string;
-	/** The setting that names the channel, for the log. */
+	/** The setting that has the log channel's id, for log messages. */
 	setting: string;
 }
 
 export interface EmbedQueue {
-	/** Returns at once, never throws. The embed is built when it is sent. */
+	/** Queues an embed, which is built when it is sent. Returns at once, never throws. */
 	push(channelId: string, embed: () => EmbedBuilder): void;
 	/** Resolves when every queued embed has been sent or has failed. */
 	settled(): Promise<void>;
@@ -32,12 +32,8 @@ interface Entry {
 	embed(): EmbedBuilder;
 }
 
-export function createEmbedQueue({
-	connection,
-	log,
-	noun,
-	setting,
-}: EmbedQueueOptions): EmbedQueue {
+export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
+	const { connection, log, noun, setting } = options;
 	const queue: Entry[] = [];
 	let dropped = 0;
 	let sending: Promise<void> | undefined;
@@ -53,15 +49,14 @@ export function createEmbedQueue({
 				const channel = connection.discord.channels.cache.get(channelId);
 				if (!channel?.isSendable())
 					throw new Error(`cannot send to channel ${channelId}`);
+				const content = `${omitted} more ${noun} were not logged.`;
 				await channel.send({
 					embeds,
-					...(omitted > 0 && {
-						content: `${omitted} more ${noun} were not logged.`,
-					}),
+					...(omitted > 0 && { content }),
 					allowedMentions: noMentions,
 				});
 			} catch (error) {
-				log.warn("log channel message failed", {
+				log.warn("log channel entries not sent", {
 					setting,
 					entries: embeds.length + omitted,
 					reason: String((error as Error).message),

@@ -9,6 +9,7 @@ import {
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { oneField } from "../discord/text.ts";
+import { expected } from "../tool/arguments.ts";
 
 /** A Unicode emoji, or a custom emoji of a guild. */
 export interface Emoji {
@@ -19,6 +20,8 @@ export interface Emoji {
 }
 
 const customEmoji = /^(?:<?a?:)?(?:(?<name>\w{1,32}):)?(?<id>\d{17,20})>?$/;
+
+const invalidEmoji = expected("a Unicode emoji such as 👍, or <:name:id>");
 
 export const emoji = v.pipe(
 	v.string(),
@@ -37,10 +40,6 @@ export const emoji = v.pipe(
 	v.description("A Unicode emoji (👍), or a guild's as <:name:id>."),
 );
 
-function invalidEmoji({ input }: { input: string }): string {
-	return `expected a Unicode emoji such as 👍, or <:name:id>, received ${JSON.stringify(input)}`;
-}
-
 /** A custom emoji of a guild. */
 export interface GuildEmoji extends APIEmoji {
 	id: string;
@@ -48,26 +47,18 @@ export interface GuildEmoji extends APIEmoji {
 }
 
 /** A guild's custom emoji, fetched from Discord: without the expressions intent the cache is never updated. */
-export async function fetchEmojis({
-	client,
-	id,
-}: Guild): Promise<GuildEmoji[]> {
-	return (await client.rest.get(Routes.guildEmojis(id))) as GuildEmoji[];
+export async function fetchEmojis(guild: Guild): Promise<GuildEmoji[]> {
+	const path = Routes.guildEmojis(guild.id);
+	return (await guild.client.rest.get(path)) as GuildEmoji[];
 }
 
-export async function guildEmoji(
-	guild: Guild,
-	id: string,
-): Promise<GuildEmoji> {
+/** Throws a ToolError if the guild has no such emoji. */
+export async function guildEmoji(guild: Guild, id: string) {
 	return findEmoji(await fetchEmojis(guild), guild, id);
 }
 
-function findEmoji(
-	emojis: readonly GuildEmoji[],
-	guild: Guild,
-	id: string,
-): GuildEmoji {
-	const found = emojis.find((emoji) => emoji.id === id);
+function findEmoji(all: readonly GuildEmoji[], guild: Guild, id: string) {
+	const found = all.find((emoji) => emoji.id === id);
 	if (found) return found;
 	throw new ToolError(
 		`There is no emoji ${id} in the guild ${guild.id}. list_emojis lists its emoji.`,
@@ -91,15 +82,24 @@ export function emojiPath({ id, name }: Emoji, guild: Guild): string {
 	return `${name ?? guild.emojis.cache.get(id)?.name ?? "_"}:${id}`;
 }
 
-/** The emoji as results show it. */
+/** The emoji's name in tool results. */
 export function emojiName({
 	id,
 	name,
 }: {
-	id?: string | null | undefined;
-	name?: string | null | undefined;
+	[Key in keyof Emoji]?: Emoji[Key] | null;
 }): string {
 	return id ? `<:${oneField(name ?? "_")}:${id}>` : oneField(name ?? "unknown");
+}
+
+/**
+ * An emoji with the number of its reactions, and how many of them are super reactions (`burst`).
+ * https://discord.com/developers/docs/resources/message#reaction-object
+ */
+export function reactionCount(reaction: APIReaction): string {
+	const { emoji, count, count_details } = reaction;
+	const supers = count_details?.burst ?? 0;
+	return `${emojiName(emoji)} ${count}${supers > 0 ? ` (${supers} super)` : ""}`;
 }
 
 /** The reactions with this emoji, if there are any. */

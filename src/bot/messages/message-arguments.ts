@@ -13,9 +13,28 @@ import * as v from "valibot";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { roleName } from "../discord/describe.ts";
+import { textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
-import { choice, flag, instant, integer, text } from "../tool/arguments.ts";
+import {
+	choice,
+	flag,
+	found,
+	guild_id,
+	instant,
+	integer,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
 import { authorName } from "./message-lines.ts";
+
+/** The arguments of tools in a channel. */
+export const inChannel = {
+	guild_id,
+	channel_id: found(textChannel, "channel or thread"),
+};
+
+/** The arguments of tools for one message. */
+export const onMessage = { ...inChannel, message_id: snowflake("message") };
 
 /** Which mentions may ping. Each level includes the ones before. */
 const mentionTypes = {
@@ -55,6 +74,7 @@ const link = v.optional(
 		),
 	),
 );
+const shortText = text(1, 256, undescribed);
 const optionalText = <const Max extends number>(max: Max) =>
 	v.optional(text(1, max, undescribed));
 
@@ -72,17 +92,13 @@ const embed = v.pipe(
 		image: v.optional(v.strictObject({ url: link.wrapped })),
 		thumbnail: v.optional(v.strictObject({ url: link.wrapped })),
 		author: v.optional(
-			v.strictObject({
-				name: text(1, 256, undescribed),
-				url: link,
-				icon_url: link,
-			}),
+			v.strictObject({ name: shortText, url: link, icon_url: link }),
 		),
 		fields: v.optional(
 			v.pipe(
 				v.array(
 					v.strictObject({
-						name: text(1, 256, undescribed),
+						name: shortText,
 						value: text(1, 1024, undescribed),
 						inline: v.optional(flag(undescribed), false),
 					}),
@@ -159,17 +175,14 @@ function rolesToPing(
 	});
 }
 
-/** The permissions for a text beyond sending messages. */
-export const textPermissions: readonly NeededWith<{
-	content?: string | undefined;
-	mentions: Mentions;
-	embeds?: readonly unknown[] | undefined;
-}>[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
+/** The permissions that the mentions and embeds of a message need, beyond those to send it. */
+export const textPermissions: readonly NeededWith<
+	TextArguments & { embeds?: readonly unknown[] | undefined }
+>[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
 
 /** The fields of a message that an edit can change. */
-export interface MessageFields {
-	content: string;
-	embeds: readonly object[];
+export function messageFields({ content, embeds }: APIMessage) {
+	return { content, embeds: embeds as readonly object[] };
 }
 
 /** A channel of a guild, or a DM channel. */

@@ -16,7 +16,7 @@ function readsContent(discord: Client<true>): boolean {
 	return isSwitchedOn(discord, privilegedIntents.MessageContent);
 }
 
-/** Throws a ToolError if the bot cannot read message content; `consequence` is what cannot work then. */
+/** Throws a ToolError if the bot cannot read message content; `consequence` says what does not work then. */
 export function requireContent(
 	discord: Client<true>,
 	consequence: string,

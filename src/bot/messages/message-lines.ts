@@ -10,9 +10,9 @@ import {
 	MessageReferenceType,
 	MessageType,
 } from "discord.js";
-import { time } from "../discord/describe.ts";
-import { oneField } from "../discord/text.ts";
-import { emojiName } from "./emoji.ts";
+import { time, userName } from "../discord/describe.ts";
+import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { emojiName, reactionCount } from "./emoji.ts";
 
 /** The author's name and id, and whether it is a bot or a webhook. */
 export function authorName({ author, webhook_id }: APIMessage): string {
@@ -27,54 +27,54 @@ export function messageHead(message: APIMessage): string {
 
 /** The whole message as one line. */
 export function messageLine(message: APIMessage): string {
-	return [
+	const { edited_timestamp: edited } = message;
+	const shown = contentOf(message);
+	const { content, embeds, poll, sticker_items: stickers = [] } = shown;
+	return fieldLine(
 		messageHead(message),
-		...kindOf(message),
-		...replyOf(message),
-		...named("text", [message.content]),
-		...forwardedOf(message),
-		...message.embeds.map((embed) => `embed: ${embedText(embed)}`),
-		...named("components", textsIn(message.components)),
-		...message.attachments.map(attachmentField),
-		...named(
+		kindOf(message),
+		referenceOf(message),
+		memberOf(message),
+		named("text", [content]),
+		...forwardedOf(shown),
+		...embeds.map((embed) => `embed: ${embedText(embed)}`),
+		named("components", textsIn(shown.components)),
+		...shown.attachments.map(attachmentField),
+		named(
 			"stickers",
-			(message.sticker_items ?? []).map(({ name }) => name),
+			stickers.map(({ name }) => name),
 		),
-		...(message.poll ? pollFields(message.poll) : []),
-		...reactionsOf(message),
-		...threadOf(message),
-		...(message.edited_timestamp
-			? [`edited: ${time(new Date(message.edited_timestamp))}`]
-			: []),
-		...(message.pinned ? ["pinned"] : []),
+		...(poll ? pollFields(poll) : []),
+		reactionsOf(message),
+		threadOf(message),
+		edited && `edited: ${time(new Date(edited))}`,
+		message.pinned && "pinned",
 		...publishedOf(message),
-	].join(" | ");
+	);
 }
 
 /** All texts in a message, for searching. */
-export function messageTexts(message: APIMessage): string[] {
-	const snapshots = (message.message_snapshots ?? []).map(
-		({ message }) => message,
-	);
+export function messageTexts(of: APIMessage): string[] {
+	const message = contentOf(of);
+	const snapshots = message.message_snapshots ?? [];
 	const { question, answers = [] } = message.poll ?? {};
-	const pollTexts = [
-		question?.text,
-		...answers.map(({ poll_media }) => poll_media.text),
-	].filter((text) => text !== undefined);
-	const messageTexts = [message, ...snapshots].flatMap(
-		({ content, embeds, components, attachments }) => [
-			content,
-			...embeds.flatMap(textsOf),
-			...textsIn(components),
-			...attachments.map(({ filename }) => filename),
-		],
-	);
-	return [...messageTexts, ...pollTexts];
+	const pollTexts = [question, ...answers.map(({ poll_media }) => poll_media)];
+	return [
+		...[message, ...snapshots.map(({ message }) => message)].flatMap(
+			({ content, embeds, components, attachments }) => [
+				content,
+				...embeds.flatMap(textsOf),
+				...textsIn(components),
+				...attachments.map(({ filename }) => filename),
+			],
+		),
+		...pollTexts.flatMap((media) => media?.text ?? []),
+	];
 }
 
-function named(name: string, texts: readonly string[]): string[] {
+function named(name: string, texts: readonly string[]): string {
 	const fields = texts.filter((text) => text !== "").map(oneField);
-	return fields.length > 0 ? [`${name}: ${fields.join(" / ")}`] : [];
+	return fields.length > 0 ? `${name}: ${fields.join(" / ")}` : "";
 }
 
 /** Types of messages that users and apps write; all others are system messages. */
@@ -86,76 +86,84 @@ export const usualKinds: readonly MessageType[] = [
 ];
 
 /** The type of a system message, such as the notice of a pin, which has no text. */
-function kindOf({ type }: APIMessage): string[] {
-	if (usualKinds.includes(type)) return [];
-	return [`kind: ${MessageType[type] ?? type}`];
+function kindOf({ type }: APIMessage): string {
+	return usualKinds.includes(type) ? "" : `kind: ${MessageType[type] ?? type}`;
 }
 
-function replyOf(message: APIMessage): string[] {
+/**
+ * The message with the content that this one shows. The first message of a thread that was started from a message shows
+ * that one, and has no content of its own.
+ * https://discord.com/developers/docs/resources/message#message-reference-content-attribution
+ */
+function contentOf(message: APIMessage): APIMessage {
+	const isStarter = message.type === MessageType.ThreadStarterMessage;
+	return (isStarter && message.referenced_message) || message;
+}
+
+const references: { [Type in MessageType]?: string } = {
+	[MessageType.Reply]: "reply to",
+	[MessageType.ThreadStarterMessage]: "thread started from",
+	// Discord sends this type without `referenced_message`.
+	[MessageType.ChannelPinnedMessage]: "pinned message",
+};
+
+/** The message that this one replies to, that its thread started from, or whose pin it announces. */
+function referenceOf(message: APIMessage): string {
 	const { message_reference: reference, referenced_message } = message;
-	if (message.type !== MessageType.Reply || !reference?.message_id) return [];
+	const label = references[message.type];
+	if (!label || !reference?.message_id) return "";
 	const author = referenced_message
 		? ` by ${authorName(referenced_message)}`
 		: referenced_message === null
 			? ", deleted"
 			: "";
-	return [`reply to: ${reference.message_id}${author}`];
+	return `${label}: ${reference.message_id}${author}`;
 }
 
-function forwardedOf({
-	message_reference: reference,
-	message_snapshots = [],
-}: APIMessage): string[] {
+/** The member that a notice in a thread says was added or removed. */
+function memberOf({ type, mentions: [member] }: APIMessage): string {
+	const { RecipientAdd, RecipientRemove } = MessageType;
+	if (type !== RecipientAdd && type !== RecipientRemove) return "";
+	return member ? `member: ${userName(member)}` : "";
+}
+
+function forwardedOf(message: APIMessage): string[] {
+	const { message_reference: reference, message_snapshots = [] } = message;
 	if (reference?.type !== MessageReferenceType.Forward) return [];
 	const { message_id, channel_id } = reference;
 	return [
 		`forwarded: message ${message_id} of the channel ${channel_id}`,
 		...message_snapshots.flatMap(({ message }) => [
-			...named("forwarded text", [message.content]),
+			named("forwarded text", [message.content]),
 			...message.embeds.map((embed) => `forwarded embed: ${embedText(embed)}`),
-			...named("forwarded components", textsIn(message.components)),
+			named("forwarded components", textsIn(message.components)),
 			...message.attachments.map(
-				(attachment) => `forwarded ${attachmentField(attachment)}`,
+				(file) => `forwarded ${attachmentField(file)}`,
 			),
 		]),
 	];
 }
 
-function attachmentField({
-	filename,
-	description,
-	content_type,
-	size,
-	url,
-}: APIAttachment): string {
-	const altText = description
-		? `, described as "${oneField(description)}"`
-		: "";
+function attachmentField(file: APIAttachment): string {
+	const { filename, content_type, size, url } = file;
+	const description = oneField(file.description ?? "");
+	const altText = description && `, described as "${description}"`;
 	return `attachment: ${oneField(filename)} (${oneField(content_type ?? "unknown type")}, ${size} bytes${altText}) ${oneField(url)}`;
 }
 
-function textsOf({
-	author,
-	title,
-	description,
-	fields = [],
-	footer,
-}: APIEmbed): string[] {
+function textsOf(embed: APIEmbed): string[] {
 	return [
-		author?.name,
-		title,
-		description,
-		...fields.map(({ name, value }) => `${name}: ${value}`),
-		footer?.text,
+		embed.author?.name,
+		embed.title,
+		embed.description,
+		...(embed.fields ?? []).map(({ name, value }) => `${name}: ${value}`),
+		embed.footer?.text,
 	].filter((text) => text !== undefined);
 }
 
 function embedText(embed: APIEmbed): string {
 	const links = [embed.url, embed.image?.url, embed.video?.url];
-	const parts = [
-		...textsOf(embed),
-		...links.filter((link) => link !== undefined),
-	];
+	const parts = [...textsOf(embed), ...links.flatMap((link) => link ?? [])];
 	return parts.length > 0 ? parts.map(oneField).join(" / ") : "empty";
 }
 
@@ -163,20 +171,16 @@ function embedText(embed: APIEmbed): string {
 function textsIn(components: unknown): string[] {
 	if (Array.isArray(components)) return components.flatMap(textsIn);
 	if (typeof components !== "object" || components === null) return [];
-	const {
-		type,
-		content,
-		label,
-		accessory,
-		components: inner,
-	} = components as Record<string, unknown>;
+	const component = components as Record<string, unknown>;
+	const { type, content, label } = component;
 	const own =
 		type === ComponentType.TextDisplay
 			? [String(content)]
 			: type === ComponentType.Button && typeof label === "string"
 				? [`[${label}]`]
 				: [];
-	return [...own, ...textsIn(inner), ...textsIn(accessory)];
+	const inner = [component.components, component.accessory];
+	return [...own, ...textsIn(inner)];
 }
 
 /** Whether voting in a poll is over. */
@@ -195,10 +199,8 @@ export function pollFields(poll: APIPoll): string[] {
 			const votes = results?.answer_counts.find(({ id }) => id === answer_id);
 			// Without `results` the votes are unknown, which is not the same as none.
 			const count = results ? `${votes?.count ?? 0} vote(s)` : "votes unknown";
-			const label = emoji
-				? `${emojiName(emoji)} ${oneField(text)}`
-				: oneField(text);
-			return `answer ${answer_id}, ${count}: ${label}`;
+			const prefix = emoji ? `${emojiName(emoji)} ` : "";
+			return `answer ${answer_id}, ${count}: ${prefix}${oneField(text)}`;
 		}),
 		...(allow_multiselect ? ["several answers allowed"] : []),
 		hasEnded(poll) ? `poll ended: ${until}` : `poll open until: ${until}`,
@@ -208,28 +210,24 @@ export function pollFields(poll: APIPoll): string[] {
 /** Whether the message was published to following channels, or is the copy of one that was. */
 function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 	const has = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;
-	return [
-		...(has(MessageFlags.Crossposted) ? ["crossposted"] : []),
-		...(has(MessageFlags.IsCrosspost)
-			? [
-					`crosspost of: message ${from?.message_id} of the channel ${from?.channel_id} of the guild ${from?.guild_id}`,
-				]
-			: []),
-	];
-}
-
-function reactionsOf({ reactions = [] }: APIMessage): string[] {
-	if (reactions.length === 0) return [];
-	const texts = reactions.map(
-		({ emoji, count, me }) =>
-			`${emojiName(emoji)} ${count}${me ? " (the bot too)" : ""}`,
+	return resultLines(
+		has(MessageFlags.Crossposted) && "crossposted",
+		has(MessageFlags.IsCrosspost) &&
+			`crosspost of: message ${from?.message_id} of the channel ${from?.channel_id} of the guild ${from?.guild_id}`,
 	);
-	return [`reactions: ${texts.join(", ")}`];
 }
 
-function threadOf({ thread }: APIMessage): string[] {
-	if (!thread) return [];
+function reactionsOf({ reactions = [] }: APIMessage): string {
+	const texts = reactions.map(
+		(reaction) =>
+			`${reactionCount(reaction)}${reaction.me ? " (the bot too)" : ""}`,
+	);
+	return texts.length > 0 ? `reactions: ${texts.join(", ")}` : "";
+}
+
+function threadOf({ thread }: APIMessage): string {
+	if (!thread) return "";
 	const count = "message_count" in thread ? thread.message_count : undefined;
 	const size = count === undefined ? "" : `, ${count} message(s)`;
-	return [`thread: #${oneField(thread.name ?? "")} (ID: ${thread.id}${size})`];
+	return `thread: #${oneField(thread.name ?? "")} (ID: ${thread.id}${size})`;
 }

@@ -4,6 +4,7 @@ import { type APIMessage, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { compareIds } from "../discord/ids.ts";
+import { resultLines } from "../discord/text.ts";
 import { snowflake } from "../tool/arguments.ts";
 import type { MessageChannel } from "./message-arguments.ts";
 import { hiddenContent } from "./message-content.ts";
@@ -16,12 +17,9 @@ export const pageArguments = {
 	around: v.optional(snowflake("message to read around")),
 };
 
-interface PageArguments {
-	limit: number;
-	before?: string | undefined;
-	after?: string | undefined;
-	around?: string | undefined;
-}
+type PageArguments = { limit: number } & {
+	[Cursor in keyof typeof pageArguments]?: string | undefined;
+};
 
 /** Fetches a page of messages, newest first. */
 export async function fetchPage(
@@ -55,15 +53,12 @@ export async function readPage(
 	if (!newest || !oldest)
 		return [`There are no messages${part} in ${channelLabel}.`];
 	const isFull = messages.length === limit;
-	return [
+	const isAround = around !== undefined;
+	return resultLines(
 		`${messages.length} message(s)${part} in ${channelLabel}, newest first, times in UTC:`,
-		...messages.map(messageLine),
-		...hiddenContent(channel.client, messages),
-		...(around !== undefined || (isFull && after === undefined)
-			? [`next_before=${oldest.id}`]
-			: []),
-		...(around !== undefined || (isFull && after !== undefined)
-			? [`next_after=${newest.id}`]
-			: []),
-	];
+		messages.map(messageLine),
+		hiddenContent(channel.client, messages),
+		(isAround || (isFull && !after)) && `next_before=${oldest.id}`,
+		(isAround || (isFull && after)) && `next_after=${newest.id}`,
+	);
 }

@@ -2,7 +2,7 @@
 
 /** Discord's limit per message, in UTF-16 code units. */
 const maxLength = 2_000;
-/** How far before the limit a better split position is searched for. */
+/** How many code units before the limit to search for a position inside a word. */
 const searchLength = 200;
 
 /** The allowed mentions of a text that pings nobody. */
@@ -21,7 +21,7 @@ export function splitMessage(text: string): string[] {
 }
 
 /**
- * Discord trims white space at the ends of a message, so a split within a word loses nothing. Never within a surrogate
+ * Where to split: inside a word, because Discord trims white space at the ends of a message. Never inside a surrogate
  * pair.
  */
 function splitPosition(text: string): number {

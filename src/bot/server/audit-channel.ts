@@ -17,24 +17,12 @@ const colours: Record<AuditedCall["outcome"], number> = {
 	error: 0xc62828,
 };
 
-export interface AuditChannelOptions {
-	channelId: string;
-	connection: Connection;
-	log: Log;
-}
-
-export interface AuditChannel {
-	/** Queues a call's embed. Never waits, never throws. */
-	announce(call: AuditedCall): void;
-	/** Resolves when the queue is empty. */
-	settled(): Promise<void>;
-}
-
-export function createAuditChannel({
-	channelId,
-	connection,
-	log,
-}: AuditChannelOptions): AuditChannel {
+/** Queues an embed for each call passed to `announce`, which never waits and never throws. */
+export function createAuditChannel(
+	channelId: string,
+	connection: Connection,
+	log: Log,
+) {
 	const queue = createEmbedQueue({
 		connection,
 		log,
@@ -42,26 +30,24 @@ export function createAuditChannel({
 		setting: "mcp.audit_channel",
 	});
 	return {
-		announce: (call) => queue.push(channelId, () => describe(call)),
+		announce: (call: AuditedCall) =>
+			queue.push(channelId, () => describe(call)),
+		/** Resolves when the queue is empty. */
 		settled: queue.settled,
 	};
 }
 
 function describe(call: AuditedCall): EmbedBuilder {
 	const text = oneLine(call.arguments).slice(0, maxArgumentsLength);
-	const field = (name: string, value: string) => ({
-		name,
-		value,
-		inline: true,
-	});
+	const inline = true;
 	return new EmbedBuilder()
 		.setTitle(call.tool)
 		.setColor(colours[call.outcome])
 		.setDescription(`\`\`\`json\n${text.replaceAll("`", "ˋ")}\n\`\`\``)
 		.addFields(
-			field("Outcome", call.outcome),
-			field("Client", clientName(call.client)),
-			field("Request", call.requestId ?? "none"),
+			{ name: "Outcome", value: call.outcome, inline },
+			{ name: "Client", value: clientName(call.client), inline },
+			{ name: "Request", value: call.requestId ?? "none", inline },
 		)
 		.setTimestamp(call.at);
 }

@@ -27,7 +27,7 @@ import type { BotMetrics } from "./metrics.ts";
 export interface ObserverOptions {
 	/** All tools. */
 	tools: readonly Tool<BotContext>[];
-	/** The guild of calls without guild_id. */
+	/** Id of the guild for calls without guild_id. */
 	guildId: string | undefined;
 	metrics: BotMetrics;
 	log: Log;

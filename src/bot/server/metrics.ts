@@ -1,119 +1,113 @@
 // Metrics of a bot. https://prometheus.io/docs/practices/naming/
 // Label values are bounded: tool names and constants.
 
-import type { Counter, Histogram } from "../../lib/metrics.ts";
+import type { Counter, Histogram, Registry } from "../../lib/metrics.ts";
 import { createServerMetrics, type ServerMetrics } from "../../mcp/metrics.ts";
+import type { Sessions } from "../../mcp/session.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import type { Store } from "../store/store.ts";
+import type { Audit } from "../tool/audit.ts";
+
+const prefix = "guildhall_bot_";
 
 export interface BotMetrics extends ServerMetrics {
-	/** By tool and outcome. */
+	/** Number of tool calls by tool and outcome. */
 	toolCalls: Counter;
-	/** By tool. */
+	/** Duration of tool calls by tool. */
 	toolCallSeconds: Histogram;
-	/** By outcome. */
+	/** Number of requests to Discord's API by outcome. */
 	platformRequests: Counter;
 }
 
-/** Values that are read at each scrape. */
-export interface BotGauges {
-	callsInFlight(): number;
-	sessions(): number;
-	connected(): boolean;
-	storeReady(): boolean;
-	/** Calls queued for the audit log. */
-	auditQueued(): number;
-	/** Calls dropped by the audit log. */
-	auditDropped(): number;
-	guilds(): number;
-	/** Invalid requests in the last 10 minutes. */
-	invalidRequests(): number;
-	/** Requests rejected because of a pause. */
-	rejectedCount(): number;
-	/** Remaining pause of requests, in milliseconds. */
-	pauseMs(): number;
-	/** Open sockets to Discord's Gateway. */
-	sockets(): number;
-	/** Sessions started on Discord's Gateway in the last 24 hours. */
-	sessionStarts(): number;
-	/** Unreadable Gateway events by type. */
-	droppedEvents(): ReadonlyMap<string, { readonly count: number }>;
-}
-
-export function createMetrics(gauges: BotGauges): BotMetrics {
-	const prefix = "guildhall_bot_";
+export function createMetrics(): BotMetrics {
 	const server = createServerMetrics(prefix);
 	const { registry } = server;
-	const name = (rest: string) => prefix + rest;
-	const gauge = (rest: string, help: string, read: () => number) =>
-		registry.gauge(name(rest), help, [], () => [[[], read()]]);
-	gauge("discord_connected", "Whether Discord is connected.", () =>
-		gauges.connected() ? 1 : 0,
-	);
-	gauge("store_ready", "Whether the store accepts writes.", () =>
-		gauges.storeReady() ? 1 : 0,
-	);
-	gauge(
-		"audit_queued",
-		"Tool calls queued for the audit log.",
-		gauges.auditQueued,
-	);
-	registry.readCounter(
-		name("audit_dropped_total"),
-		"Tool calls dropped by the audit log.",
-		[],
-		() => [[[], gauges.auditDropped()]],
-	);
-	gauge("guilds", "Guilds of the bot.", gauges.guilds);
-	gauge(
-		"discord_invalid_requests",
-		"Requests answered with 401, 403 or 429 in the last 10 minutes, up to the number that pauses requests.",
-		gauges.invalidRequests,
-	);
-	registry.readCounter(
-		name("discord_held_back_total"),
-		"Requests rejected because of a pause.",
-		[],
-		() => [[[], gauges.rejectedCount()]],
-	);
-	gauge(
-		"discord_pause_seconds",
-		"Remaining pause of requests after too many invalid ones or a response that is not Discord's; 0 without a pause.",
-		() => gauges.pauseMs() / 1000,
-	);
-	gauge(
-		"discord_sockets",
-		"Open sockets to Discord's Gateway: 0 or 1.",
-		gauges.sockets,
-	);
-	gauge(
-		"discord_logins_24h",
-		"Sessions started on Discord's Gateway in the last 24 hours.",
-		gauges.sessionStarts,
-	);
-	registry.readCounter(
-		name("discord_events_dropped_total"),
-		"Gateway events that could not be read.",
-		["type"],
-		() =>
-			[...gauges.droppedEvents()].map(([type, { count }]) => [[type], count]),
-	);
-	gauge("sessions", "Open MCP sessions.", gauges.sessions);
-	gauge("calls_in_flight", "Running tool calls.", gauges.callsInFlight);
 	return {
 		...server,
 		toolCalls: registry.counter(
-			name("tool_calls_total"),
+			`${prefix}tool_calls_total`,
 			"Tool calls by tool and outcome.",
 			["tool", "outcome"],
 		),
 		toolCallSeconds: registry.histogram(
-			name("tool_call_seconds"),
+			`${prefix}tool_call_seconds`,
 			"Duration of tool calls.",
 			["tool"],
 		),
 		platformRequests: registry.counter(
-			name("platform_requests_total"),
+			`${prefix}platform_requests_total`,
 			"Requests to Discord's API by outcome.",
 			["outcome"],
 		),
 	};
+}
+
+/** The values that are read at each scrape of the metrics. */
+export interface Observed {
+	connection: Connection;
+	store: Pick<Store, "state">;
+	audit: Pick<Audit, "queued" | "dropped">;
+	sessions: Pick<Sessions, "size">;
+	server: { readonly callsInFlight: number };
+}
+
+export function addGauges(
+	registry: Registry,
+	{ connection, store, audit, sessions, server }: Observed,
+): void {
+	const { requests, droppedEvents } = connection;
+	const gauge = (name: string, help: string, read: () => number) =>
+		registry.gauge(prefix + name, help, [], read);
+	const counter = (name: string, help: string, read: () => number) =>
+		registry.readCounter(prefix + name, help, [], read);
+	gauge("discord_connected", "Whether Discord is connected.", () =>
+		Number(connection.state.connected),
+	);
+	gauge("store_ready", "Whether the store accepts writes.", () =>
+		Number(store.state === "ready"),
+	);
+	gauge(
+		"audit_queued",
+		"Tool calls queued for the audit log.",
+		() => audit.queued,
+	);
+	counter(
+		"audit_dropped_total",
+		"Tool calls dropped by the audit log.",
+		() => audit.dropped,
+	);
+	gauge("guilds", "Guilds of the bot.", () => connection.guilds.length);
+	gauge(
+		"discord_invalid_requests",
+		"Requests answered with 401, 403 or 429 in the last 10 minutes, up to the number that pauses requests.",
+		() => requests.invalidCount,
+	);
+	counter(
+		"discord_held_back_total",
+		"Requests rejected because of a pause.",
+		() => requests.rejectedCount,
+	);
+	gauge(
+		"discord_pause_seconds",
+		"Remaining pause of requests after too many invalid ones or a response that is not Discord's; 0 without a pause.",
+		() => (requests.pause?.waitMs ?? 0) / 1000,
+	);
+	gauge(
+		"discord_sockets",
+		"Open sockets to Discord's Gateway: 0 or 1.",
+		() => connection.sockets,
+	);
+	gauge(
+		"discord_logins_24h",
+		"Sessions started on Discord's Gateway in the last 24 hours.",
+		() => connection.sessionStarts,
+	);
+	registry.readCounter(
+		`${prefix}discord_events_dropped_total`,
+		"Gateway events that could not be read.",
+		["type"],
+		() => [...droppedEvents.counts].map(([type, { count }]) => [[type], count]),
+	);
+	gauge("sessions", "Open MCP sessions.", () => sessions.size);
+	gauge("calls_in_flight", "Running tool calls.", () => server.callsInFlight);
 }

@@ -1,6 +1,7 @@
 // `bot --check`: tries the port, the database, the AI providers, a login, the guild, and the roles and channels in
 // config.toml. Changes nothing and does not disturb a running bot.
 
+import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Client, Guild } from "discord.js";
@@ -12,6 +13,7 @@ import {
 	runChecks,
 	tryListening,
 } from "../../lib/check.ts";
+import { reachableHost } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
 import { within } from "../../lib/wait.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
@@ -39,7 +41,7 @@ import {
 const occupantTimeoutMs = 2_000;
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
-	/** Checks the database. Rejects with a CheckFailed. Default: `checkStore`. */
+	/** Describes the database, or rejects with a CheckFailed if it is unusable. Default: `checkStore`. */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
 	/** Timeout of the login. */
 	loginTimeoutMs?: number;
@@ -51,7 +53,19 @@ export async function checkBot(
 	log: Log,
 	options: BotCheckOptions = {},
 ): Promise<boolean> {
-	const connection = new Connection({
+	const connection = createConnection(config, log);
+	try {
+		const checks = checksOf(config, connection, log, options);
+		const secrets = secretsIn(config);
+		return await runChecks(checks, { ...options, log, secrets });
+	} finally {
+		await connection.close();
+	}
+}
+
+/** The bot's connection, not open yet. */
+export function createConnection(config: BotConfig, log: Log): Connection {
+	return new Connection({
 		token: config.discordToken,
 		api: config.discordApiUrl,
 		log,
@@ -59,23 +73,13 @@ export async function checkBot(
 		needsMessageContent: needsMessageContent(config),
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 	});
-	const { write } = options;
-	try {
-		return await runChecks(checksOf(config, connection, log, options), {
-			log,
-			...(write && { write }),
-			secrets: secretsIn(config),
-		});
-	} finally {
-		await connection.close();
-	}
 }
 
 function checksOf(
 	config: BotConfig,
 	connection: Connection,
 	log: Log,
-	{ checkDatabase = checkStore, loginTimeoutMs = 20_000 }: BotCheckOptions,
+	{ checkDatabase = checkStore, loginTimeoutMs }: BotCheckOptions,
 ): Check[] {
 	const { toml } = config;
 	const login: Check = {
@@ -91,7 +95,9 @@ function checksOf(
 			return guilds.map(guildName).join(", ");
 		},
 	};
-	const checks: Check[] = [
+	const { clientId } = config;
+	const providers = providerChecks(toml.ai, config.apiKeys);
+	return [
 		{
 			title: "configuration",
 			run: () => `${config.directory}: ${oneLine(config.botName)}`,
@@ -109,32 +115,37 @@ function checksOf(
 					directory: config.dataDirectory,
 				}),
 		},
+		...(toml.features.chat && providers.length === 0 ? [unansweredChat] : []),
+		...providers,
+		login,
+		...(clientId === undefined
+			? []
+			: [
+					{
+						title: "CLIENT_ID",
+						needs: [login],
+						run: () => checkClientId(clientId, connection.discord),
+					},
+				]),
+		guild,
+		{
+			title: "permissions",
+			needs: [guild],
+			run: () => checkPermissions(guilds, toml),
+		},
+		...referenceChecks(toml, () => guilds).map((reference) => ({
+			...reference,
+			needs: [guild],
+		})),
 	];
-	const providers = providerChecks(toml.ai, config.apiKeys);
-	if (toml.features.chat && providers.length === 0)
-		checks.push({
-			title: "features.chat",
-			run: () => ({
-				warning: "no AI provider configured: mentions will not be answered",
-			}),
-		});
-	checks.push(...providers, login);
-	const { clientId } = config;
-	if (clientId !== undefined)
-		checks.push({
-			title: "CLIENT_ID",
-			needs: [login],
-			run: () => checkClientId(clientId, connection.discord),
-		});
-	checks.push(guild, {
-		title: "permissions",
-		needs: [guild],
-		run: () => checkPermissions(guilds, toml),
-	});
-	for (const reference of referenceChecks(toml, () => guilds))
-		checks.push({ ...reference, needs: [guild] });
-	return checks;
 }
+
+const unansweredChat: Check = {
+	title: "features.chat",
+	run: () => ({
+		warning: "no AI provider configured: mentions will not be answered",
+	}),
+};
 
 /** Secrets of the configuration, to be masked in output. */
 function secretsIn(config: BotConfig): (string | undefined)[] {
@@ -161,7 +172,7 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	if (state === "free") return `${address} is free`;
 	const occupant = await askOccupant(config);
 	if (occupant === config.botName)
-		return `${address} is in use by this bot, which runs`;
+		return `${address} is in use by this bot, which is running`;
 	throw new CheckFailed(
 		`MCP_PORT: ${address} is in use by ${occupant === undefined ? "another program" : `another bot, ${occupant}`}`,
 		"Stop that one, or give this bot an MCP_PORT of its own in .env.",
@@ -169,28 +180,20 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 }
 
 /** The name of the bot on our port; undefined if it is another program or uses another token. */
-async function askOccupant({
-	mcpBindAddress,
-	mcpPort,
-	mcpToken,
-}: BotConfig): Promise<string | undefined> {
-	const everywhere = /^(0\.0\.0\.0|::)$/.test(mcpBindAddress);
-	const name = everywhere ? "127.0.0.1" : mcpBindAddress;
-	const host = name.includes(":") ? `[${name}]` : name;
+async function askOccupant(config: BotConfig): Promise<string | undefined> {
+	const { mcpBindAddress, mcpPort, mcpToken } = config;
+	const url = `http://${reachableHost(mcpBindAddress)}:${mcpPort}`;
 	const signal = AbortSignal.timeout(occupantTimeoutMs);
 	const ask = async (path: string, headers = {}) => {
-		const { promise, resolve, reject } =
-			Promise.withResolvers<IncomingMessage>();
 		// Not fetch, which might send the token through a proxy.
-		get(`http://${host}:${mcpPort}${path}`, {
+		const request = get(`${url}${path}`, {
 			// Loopback names are always allowed.
 			headers: { Host: `localhost:${mcpPort}`, ...headers },
 			agent: false,
 			signal,
-		})
-			.on("response", resolve)
-			.on("error", reject);
-		return text(await promise);
+		});
+		const [response] = await once(request, "response");
+		return text(response as IncomingMessage);
 	};
 	try {
 		// Send the token only to a bot.
@@ -201,16 +204,18 @@ async function askOccupant({
 		if (!isObject(status) || status.name !== "guildhall-bot") return undefined;
 		return typeof status.bot_name === "string" ? status.bot_name : undefined;
 	} catch {
-		// Not a bot.
+		// The program is not a bot.
 		return undefined;
 	}
 }
 
-/** Logs in like the bot. Fails if Discord rejects the token or the intents. */
-async function logIn(
+const defaultLoginTimeoutMs = 20_000;
+
+/** Logs in like the bot. Rejects with a CheckFailed if Discord rejects the token or the intents. */
+export async function logIn(
 	{ discordApiUrl }: BotConfig,
 	connection: Connection,
-	timeoutMs: number,
+	timeoutMs = defaultLoginTimeoutMs,
 ): Promise<string> {
 	await within(timeoutMs, Promise.race([connection.open(), connection.failed]));
 	if (!connection.ready) {
@@ -222,13 +227,10 @@ async function logIn(
 		);
 	}
 	const { user, options } = connection.discord;
-	const granted = Object.values(privilegedIntents).filter(({ bit }) =>
-		options.intents.has(bit),
-	);
-	return [
-		userName(user),
-		...granted.map(({ title }) => `with the ${title}`),
-	].join(", ");
+	const granted = Object.values(privilegedIntents)
+		.filter(({ bit }) => options.intents.has(bit))
+		.map(({ title }) => `with the ${title}`);
+	return [userName(user), ...granted].join(", ");
 }
 
 function checkClientId(clientId: string, { application }: Client<true>): Found {
@@ -253,9 +255,7 @@ function guildsOf(
 				: `the bot is not in the guild ${guildId} of GUILD_ID${all.length > 0 ? `, but in ${all.map(guildName).join(", ")}` : ""}`,
 			`Invite it: ${inviteTo(discord, toml)}`,
 		);
-	const unavailable = guilds.find(
-		({ available, members }) => !available || !members.me,
-	);
+	const unavailable = guilds.find((one) => !one.available || !one.members.me);
 	if (unavailable)
 		throw new CheckFailed(
 			`the guild ${unavailable.id} is unavailable on Discord at the moment`,

@@ -1,6 +1,11 @@
 // Checks after login: the bot's permissions in its guilds, and the roles and channels in config.toml. Changes nothing.
 
-import { ChannelType, type Client, type Guild } from "discord.js";
+import {
+	ChannelType,
+	type Client,
+	type Guild,
+	PermissionFlagsBits,
+} from "discord.js";
 import * as v from "valibot";
 import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
@@ -33,13 +38,10 @@ export function inviteTo(
 }
 
 /** Permissions that every tool needs in a channel. */
-const forEveryTool: readonly Permission[] = ["ViewChannel"];
+const forEveryTool = ["ViewChannel"] as const;
 
 /** Permissions that operators often withhold on purpose. No warning if they are missing. */
-const optional: readonly Permission[] = [
-	"MentionEveryone",
-	"SendMessagesInThreads",
-];
+const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
 
 /**
  * Fails if the bot lacks a permission everywhere that every tool or an enabled feature needs. Warns about permissions that
@@ -50,15 +52,12 @@ export function checkPermissions(
 	toml: BotConfig["toml"],
 ): Found {
 	const wanted = invitePermissions(toml) & ~bitsIn(undefined, optional);
-	const warnings: string[] = [];
-	for (const guild of guilds) {
+	const warnings = guilds.flatMap((guild) => {
 		requireLeast(guild, toml);
 		const useful = missingPermissions(guild, undefined, wanted);
-		if (useful !== 0n)
-			warnings.push(
-				`the bot lacks ${describeBits(useful)} in ${guildName(guild)} as a whole: tools that need it say so where they do`,
-			);
-	}
+		if (useful === 0n) return [];
+		return `the bot lacks ${describeBits(useful)} in ${guildName(guild)} as a whole: a tool that needs it fails and says so, unless a channel allows it`;
+	});
 	if (warnings.length > 0) return { warning: warnings.join("; ") };
 	return "all that its tools and features need";
 }
@@ -163,14 +162,14 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 			`${name} belongs to a bot or an integration: nobody can give it to anyone`,
 			other,
 		);
-	const needed = bitsIn(undefined, ["ManageRoles"]);
-	const missing = missingPermissions(guild, undefined, needed);
-	const me = guild.members.me;
+	const { ManageRoles } = PermissionFlagsBits;
+	const missing = missingPermissions(guild, undefined, ManageRoles);
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`to give ${name} to anyone, the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
 			"Give that to the bot's role in the guild's settings.",
 		);
+	const { me } = guild.members;
 	const highest = me?.roles.highest;
 	const isOwner = guild.ownerId === me?.id;
 	if (!isOwner && highest && highest.comparePositionTo(role) <= 0)
@@ -188,17 +187,14 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 		.find(Boolean);
 	if (!channel) throw notFound("channel", id, guilds);
 	const name = channelName(channel);
-	const { type } = channel;
-	if (type !== ChannelType.GuildText && type !== ChannelType.GuildAnnouncement)
+	const { GuildText, GuildAnnouncement } = ChannelType;
+	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
 		throw new CheckFailed(
 			`${name} is no text channel`,
 			"Name another channel in config.toml.",
 		);
-	const needed = bitsIn(channel, [
-		"ViewChannel",
-		"SendMessages",
-		...(alsoNeeded[key] ?? []),
-	]);
+	const also = alsoNeeded[key] ?? [];
+	const needed = bitsIn(channel, ["ViewChannel", "SendMessages", ...also]);
 	const missing = missingPermissions(channel.guild, channel, needed);
 	if (missing !== 0n)
 		throw new CheckFailed(

@@ -46,38 +46,35 @@ export const toolPermissions: readonly Permission[] = [
 	"Connect",
 ];
 
+const forReplies = [
+	"ViewChannel",
+	"SendMessages",
+	"ReadMessageHistory",
+] as const;
+const forModeration = [
+	...forReplies,
+	"EmbedLinks",
+	"ManageMessages",
+	"BanMembers",
+] as const;
+
 /** Permissions of each feature. */
 const featurePermissions: Readonly<
 	Record<keyof TomlSettings["features"], readonly Permission[]>
 > = {
-	game: [
-		"ViewChannel",
-		"SendMessages",
-		"ReadMessageHistory",
-		"EmbedLinks",
-		"ManageMessages",
-		"ManageRoles",
-		"BanMembers",
-	],
+	game: [...forModeration, "ManageRoles"],
 	auto_role: ["ManageRoles"],
 	join_role: ["ManageRoles"],
 	welcome: ["ViewChannel", "SendMessages"],
-	moderation: [
-		"ViewChannel",
-		"SendMessages",
-		"ReadMessageHistory",
-		"EmbedLinks",
-		"ManageMessages",
-		"BanMembers",
-	],
-	chat: ["ViewChannel", "SendMessages", "ReadMessageHistory"],
+	moderation: forModeration,
+	chat: forReplies,
 };
 
 /** The permission bits for the tools and the enabled features. */
-export function invitePermissions({
-	features,
-}: Pick<TomlSettings, "features">): bigint {
-	return neededFor(toolPermissions, features);
+export function invitePermissions(
+	toml: Pick<TomlSettings, "features">,
+): bigint {
+	return neededFor(toolPermissions, toml.features);
 }
 
 /** The bits of these permissions plus those of the enabled features. */

@@ -51,7 +51,7 @@ export function newInstanceCommand(
 		({ directory } = values);
 		[name] = positionals;
 		if (name === undefined || positionals.length > 1)
-			throw new Error("Expected one name.");
+			throw new Error("Expected exactly one instance name.");
 		if (directory === "")
 			throw new Error("Expected a directory after --directory.");
 	} catch (error) {
@@ -94,7 +94,7 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 			`Wrote ${path}: ${made.files.join(", ")}.`,
 			`  MCP_PORT        ${made.port}`,
 			`  DB_SCHEMA       ${made.schema}`,
-			`  MCP_AUTH_TOKEN  ${made.tokenOf === undefined ? "a new one" : `the one of ${pathFrom(cwd, join(directory, made.tokenOf, ".env"))}`}; it stands in ${join(path, ".env")}, and the gateway needs the same`,
+			`  MCP_AUTH_TOKEN  ${made.tokenOf === undefined ? "a new one" : `the one of ${pathFrom(cwd, join(directory, made.tokenOf, ".env"))}`}; it is in ${join(path, ".env")}, and the gateway needs the same`,
 		],
 		[
 			"For the gateway, with all bots on this machine:",
@@ -121,6 +121,9 @@ function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	];
 }
 
+const unknownApplication =
+	"CLIENT_ID is not set yet: replace CLIENT_ID in this link with the id of your application.";
+
 function invitation(path: string): string[] {
 	const read = (name: string) => readFileSync(join(path, name), "utf8");
 	const { settings, issues } = readToml(toml, read("config.toml"));
@@ -131,12 +134,8 @@ function invitation(path: string): string[] {
 	return [
 		"To invite the bot to your Discord server, open:",
 		inviteUrl(clientId ?? "CLIENT_ID", permissions),
-		...(clientId === undefined
-			? [
-					"It is not known yet which application this is: write its id for CLIENT_ID in this link.",
-				]
-			: []),
-		`It asks for what the bot's tools and features need: ${describeBits(permissions)}. What you do not want to give it, leave out there; a tool without it says so.`,
+		...(clientId === undefined ? [unknownApplication] : []),
+		`It asks for what the bot's tools and features need: ${describeBits(permissions)}. You can leave out permissions there; a tool that needs one of them then says so.`,
 	];
 }
 

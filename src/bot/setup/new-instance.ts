@@ -36,7 +36,7 @@ const unfinished = ".new-instance-";
 /** An existing instance with values of its .env. */
 export interface Instance {
 	name: string;
-	/** Undefined if it is not a fixed port. */
+	/** MCP_PORT; undefined if it is not a fixed port. */
 	port: number | undefined;
 	schema: string | undefined;
 	token: string | undefined;
@@ -63,14 +63,13 @@ export function makeInstance(
 	directory: string,
 	example: ReadonlyMap<string, string>,
 ): NewInstance {
-	const issue = nameFault(name);
+	const issue = nameIssue(name);
 	if (issue) throw new ConfigError("the command line", [`name: ${issue}`]);
-	const texts = new Map(example);
 	const others = readInstances(directory);
 	const path = join(directory, name);
 	if (lstatSync(path, { throwIfNoEntry: false }))
 		throw new ConfigError(directory, [
-			`${name}: is there already; nothing is overwritten, and nothing was changed`,
+			`${name}: already exists; nothing was changed`,
 		]);
 	const sharing = others.find(({ token }) => token !== undefined);
 	const made = {
@@ -79,30 +78,28 @@ export function makeInstance(
 		schema: freeSchema(name, others),
 		token: sharing?.token ?? randomBytes(32).toString("hex"),
 	};
-	fillIn(texts, ".env", (text) =>
-		[
-			["DB_SCHEMA", made.schema],
-			["MCP_PORT", String(made.port)],
-			["MCP_AUTH_TOKEN", made.token],
-		].reduce(
-			(all, [key = "", value = ""]) => setVariable(all, key, value),
-			text,
-		),
-	);
-	fillIn(texts, "config.toml", (text) =>
-		replaceLine(text, /^bot_name = .*$/m, `bot_name = "${name}"`),
-	);
+	let env = example.get(".env") ?? "";
+	env = setVariable(env, "DB_SCHEMA", made.schema);
+	env = setVariable(env, "MCP_PORT", String(made.port));
+	env = setVariable(env, "MCP_AUTH_TOKEN", made.token);
+	const toml = example.get("config.toml") ?? "";
+	const texts = new Map(example)
+		.set(".env", env)
+		.set(
+			"config.toml",
+			replaceLine(toml, /^bot_name = .*$/m, `bot_name = "${name}"`),
+		);
 	writeAtomically(directory, path, texts);
 	return { ...made, path, files: [...texts.keys()], tokenOf: sharing?.name };
 }
 
-function nameFault(name: string): string | undefined {
+function nameIssue(name: string): string | undefined {
 	if (!namePattern.test(name))
 		return `expected 1 to 40 letters, digits, ".", "_" and "-", the first neither "." nor "-", received ${formatValue(name)}`;
 	if (name.toLowerCase() === "example")
-		return `${formatValue(name)} is the directory that others are made from; expected another name`;
+		return `${formatValue(name)} is the example that instances are made from; expected another name`;
 	if (isPlaceholder(name))
-		return `what begins "your-" counts as not filled in; expected another name, received ${formatValue(name)}`;
+		return `a name that begins "your-" would count as a placeholder; expected another one, received ${formatValue(name)}`;
 	return undefined;
 }
 
@@ -159,7 +156,7 @@ function freePort(others: readonly Instance[]): number {
 	return port;
 }
 
-/** A schema name that neither another instance nor PostgreSQL uses. */
+/** Returns a schema name that no other instance uses and PostgreSQL does not reserve. */
 function freeSchema(name: string, others: readonly Instance[]): string {
 	const word = name.toLowerCase().replace(/[^a-z0-9_]/g, "_");
 	const base = /^[^a-z]|^pg_|^information_schema$|^public$/.test(word)
@@ -171,14 +168,6 @@ function freeSchema(name: string, others: readonly Instance[]): string {
 	return schema;
 }
 
-function fillIn(
-	texts: Map<string, string>,
-	name: string,
-	change: (text: string) => string,
-): void {
-	texts.set(name, change(texts.get(name) ?? ""));
-}
-
 /** Sets a variable in the text of an .env, on its existing or commented-out line. */
 function setVariable(text: string, key: string, value: string): string {
 	const changed = ["", '"', "'", "`"]
@@ -186,7 +175,7 @@ function setVariable(text: string, key: string, value: string): string {
 		.find((line) => parseEnv(line)[key] === value);
 	if (changed === undefined)
 		throw new ConfigError("the other instances", [
-			`${key}: cannot be written into another .env: it has all kinds of quotation marks`,
+			`${key}: cannot be written into another .env: its value contains every kind of quotation mark`,
 		]);
 	return replaceLine(text, new RegExp(`^(# )?${key}=.*$`, "m"), changed);
 }
@@ -194,7 +183,7 @@ function setVariable(text: string, key: string, value: string): string {
 function replaceLine(text: string, line: RegExp, replacement: string): string {
 	if (!line.test(text))
 		throw new ConfigError("the example", [
-			`there is no line ${JSON.stringify(replacement.replace(/=.*/, "=…"))} in it, nor one that is switched off`,
+			`there is no line ${JSON.stringify(replacement.replace(/=.*/, "=…"))} in it, not even commented out`,
 		]);
 	// A function, because the value may contain $.
 	return text.replace(line, () => replacement);
@@ -238,12 +227,9 @@ export interface Gap {
 }
 
 /** The values left to fill in, in the files of an instance. */
-export function findGaps({
-	path,
-	files,
-}: Pick<NewInstance, "path" | "files">): Gap[] {
-	return files.flatMap((file) => {
-		const lines = readFileSync(join(path, file), "utf8").split("\n");
+export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
+	return made.files.flatMap((file) => {
+		const lines = readFileSync(join(made.path, file), "utf8").split("\n");
 		return lines.flatMap((line, index) => {
 			const [, key, value] = /^(\w+)\s*=\s*["']?(.*)/.exec(line) ?? [];
 			if (key === undefined || !isPlaceholder(value)) return [];
@@ -263,10 +249,9 @@ export function describeInstances(instances: readonly Instance[]): {
 		.flatMap(({ name, port }) => {
 			if (port !== undefined && /^[A-Za-z0-9._-]+$/.test(name))
 				return [{ name, port }];
-			const reason =
-				port === undefined
-					? "its MCP_PORT is not a fixed port"
-					: "the gateway takes no such name";
+			const reason = port
+				? "the gateway does not accept this name"
+				: "its MCP_PORT is not a fixed port";
 			warnings.push(`${formatValue(name)} is left out: ${reason}.`);
 			return [];
 		})

@@ -8,16 +8,23 @@ import {
 	privilegedIntents,
 } from "../discord/connection/intents.ts";
 import { channelName, roleName } from "../discord/describe.ts";
+import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
 import {
 	allBits,
 	allowed,
 	bitsIn,
 	botMember,
+	isAdministrator,
 	missingPermissions,
 	type Needed,
 	permissionNames,
 } from "../discord/permissions.ts";
-import { cannotGiveRoles, roleFault } from "../discord/role-hierarchy.ts";
+import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
+import {
+	lacksTwoFactor,
+	requiresTwoFactor,
+	twoFactorAdvice,
+} from "../discord/two-factor.ts";
 import type { Self } from "../tool/context.ts";
 import type { BotTool, PrivilegedIntent } from "../tool/toolsets.ts";
 import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
@@ -37,7 +44,7 @@ export async function reportSetup(options: SetupOptions): Promise<string[]> {
 	const count = (word: string) =>
 		lines.filter((line) => line.startsWith(`${word}: `)).length;
 	return [
-		`Setup in ${guildName(options.guild)}: ${count("ok")} ok, ${count("warning")} warning(s), ${count("fault")} fault(s).`,
+		`Setup in ${guildName(options.guild)}: ${count("ok")} ok, ${count("warning")} warning(s), ${count("error")} error(s).`,
 		...lines,
 	];
 }
@@ -50,7 +57,7 @@ async function lineOf({ title, run }: Check): Promise<string> {
 	} catch (error) {
 		if (!(error instanceof CheckFailed)) throw error;
 		const { message, nextStep } = error;
-		return `fault: ${title}: ${message}${nextStep ? `. Next step: ${nextStep}` : ""}`;
+		return `error: ${title}: ${message}${nextStep ? `. Next step: ${nextStep}` : ""}`;
 	}
 }
 
@@ -76,11 +83,10 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 			},
 		},
 		...permissionChecks(tools, guild),
+		...featureChecks(tools, guild),
+		...twoFactorChecks(guild),
 		{ title: "rank", run: () => checkRank(guild) },
-		{
-			title: "Administrator roles",
-			run: () => checkAdministratorRoles(guild),
-		},
+		{ title: "Administrator roles", run: () => checkAdministratorRoles(guild) },
 		{ title: "channels", run: () => checkChannels(guild) },
 		...referenceChecks(toml, () => guilds),
 	];
@@ -88,12 +94,12 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 
 function checkGateway({ state }: Connection): Found {
 	if (state.connected) return "connected";
-	return { warning: `${state.reason}: what is known of guilds may be old` };
+	return { warning: `${state.reason}: the data of guilds may be outdated` };
 }
 
 function checkMembers(guild: Guild, connection: Connection): Found {
 	const { size } = guild.members.cache;
-	if (connection.knowsMembers(guild)) return `all ${size} are known`;
+	if (connection.hasAllMembers(guild)) return `all ${size} are known`;
 	return {
 		warning: `still being loaded, ${size} of ${guild.memberCount} so far; try again in a moment`,
 	};
@@ -104,16 +110,16 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
 	return names.flatMap((name) => {
 		const intent = privilegedIntents[name];
-		const dependents = tools.filter(({ needs }) =>
-			needs.intents.includes(name),
-		);
+		const dependents = tools
+			.filter(({ needs }) => needs.intents.includes(name))
+			.map((tool) => tool.name);
 		if (dependents.length === 0) return [];
 		return {
 			title: intent.title,
 			run() {
 				if (isSwitchedOn(guild.client, intent)) return "switched on";
 				throw new CheckFailed(
-					`it is switched off, and needed by ${namesOf(dependents)}`,
+					`it is switched off, and needed by ${shortList(dependents)}`,
 					"Its operator can switch it on in the developer portal (Bot), and restart the bot",
 				);
 			},
@@ -141,14 +147,64 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 
 /** The permissions that a tool needs, with the argument that requires each. */
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
-	const toEntry = (needed: Needed<never>): [bigint, string] =>
-		typeof needed === "string"
-			? [bitsIn(undefined, [needed]), ""]
-			: [
-					bitsIn(undefined, [needed.permission]),
-					` (with ${String(needed.with)})`,
-				];
+	const toEntry = (needed: Needed<never>): [bigint, string] => {
+		if (typeof needed === "string") return [bitsIn(undefined, [needed]), ""];
+		const when = ` (with ${String(needed.with)})`;
+		return [bitsIn(undefined, [needed.permission]), when];
+	};
 	return [...needs.permissions, ...needs.guildPermissions].map(toEntry);
+}
+
+/** What the guild's features and boosts forbid to the offered tools. */
+function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
+	const offers = (...names: string[]) =>
+		tools.some(({ name }) => names.includes(name));
+	const checks: Check[] = [];
+	const kinds = ["stage", "announcement"].filter(
+		(kind) => !isAllowedKind(guild, kind),
+	);
+	if (kinds.length > 0 && offers("create_channel", "create_stage_channel"))
+		checks.push({
+			title: "community",
+			run: () =>
+				`off, so that the guild can have no ${kinds.join(" or ")} channels`,
+		});
+	if (offers("create_channel", "create_voice_channel", "edit_voice_channel"))
+		checks.push({
+			title: "boosts",
+			run: () =>
+				`level ${guild.premiumTier}, with at most ${guild.maximumBitrate} bit/s in voice channels`,
+		});
+	if (limitsPruning(guild) && offers("get_prune_count", "prune_members"))
+		checks.push({
+			title: "pruning",
+			run: () =>
+				isAdministrator(botMember(guild))
+					? "for administrators only, as the bot is"
+					: {
+							warning:
+								"the guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN), and refuses get_prune_count and prune_members to the bot",
+						},
+		});
+	return checks;
+}
+
+/** A check if the guild requires two-factor authentication. */
+function twoFactorChecks(guild: Guild): Check[] {
+	if (!requiresTwoFactor(guild)) return [];
+	return [
+		{
+			title: "two-factor authentication",
+			async run() {
+				if (!(await lacksTwoFactor(guild)))
+					return "required by the guild, and enabled";
+				throw new CheckFailed(
+					"the guild requires it for moderation, and the bot has none",
+					twoFactorAdvice,
+				);
+			},
+		},
+	];
 }
 
 function checkRank(guild: Guild): Found {
@@ -184,7 +240,7 @@ function checkAdministratorRoles(guild: Guild): Found {
 	const reachable = cannotGiveRoles(guild)
 		? []
 		: [...roles.values()].filter(
-				(role) => roleFault(guild, role) === undefined,
+				(role) => roleProblem(guild, role) === undefined,
 			);
 	if (reachable.length === 0) return "the bot can give none";
 	const names = shortList(reachable.map(roleName));
@@ -194,13 +250,12 @@ function checkAdministratorRoles(guild: Guild): Found {
 }
 
 function checkChannels(guild: Guild): Found {
+	const { ViewChannel } = PermissionFlagsBits;
 	const channels = [...guild.channels.cache.values()].filter(
 		(channel) => !channel.isThread(),
 	);
 	const hidden = channels.filter(
-		(channel) =>
-			missingPermissions(guild, channel, PermissionFlagsBits.ViewChannel) !==
-			0n,
+		(channel) => missingPermissions(guild, channel, ViewChannel) !== 0n,
 	);
 	if (hidden.length === 0) return `the bot sees all ${channels.length}`;
 	return {
@@ -209,10 +264,6 @@ function checkChannels(guild: Guild): Found {
 }
 
 const maxListed = 10;
-
-function namesOf(tools: readonly BotTool[]): string {
-	return shortList(tools.map(({ name }) => name));
-}
 
 function shortList(items: readonly string[]): string {
 	const listed = items.slice(0, maxListed);

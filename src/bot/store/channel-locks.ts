@@ -12,12 +12,13 @@ export interface ChannelLockRow {
 	target_type: 0 | 1;
 	/** Epoch milliseconds. */
 	locked_at: number;
-	/** Permissions that the lock allows and denies. None of them was denied before. */
+	/** Permissions that the lock allows. None was denied before. */
 	allows: string;
+	/** Permissions that the lock denies. None was denied before. */
 	denies: string;
-	/** Those of them that were allowed before. */
+	/** Permissions in `allows` and `denies` that were allowed before the lock. */
 	allowed: string;
-	/** 1 if the overwrite existed before, even an empty one. */
+	/** 1 if the overwrite existed before the lock, even an empty one. */
 	existed: 0 | 1;
 }
 

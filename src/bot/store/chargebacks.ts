@@ -4,9 +4,9 @@
 import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
-/** Event from the game server. */
+/** A reversed payment, as the game server reports it. */
 export interface ChargebackEvent {
-	/** The same for a repeated event: 64 hexadecimal digits. */
+	/** 64 hexadecimal digits, the same if the event is sent again. */
 	id: string;
 	uuid: string;
 	username: string;
@@ -32,27 +32,27 @@ export interface Chargeback extends ChargebackEvent {
 	received_at: number;
 	restriction: Restriction;
 	restriction_error: string | null;
-	/** Roles that were removed, or are about to be. */
+	/** Ids of the person's roles that were removed, or are about to be. */
 	saved_roles: readonly string[];
-	/** Role that replaced them. */
+	/** Id of the role that replaced the saved roles. */
 	restricted_role: string | null;
 	/** Channel and message of the alert; null until it is known to exist. */
 	channel_id: string | null;
 	message_id: string | null;
-	/** How many alerts were deleted by someone. */
+	/** How many of its alerts someone has deleted. */
 	alerts_lost: number;
-	/** Digest of the contents of the alert; null if unknown. */
+	/** Digest of the alert that Discord shows; null if unknown. */
 	shown: string | null;
 	decision: Decision | null;
 	decided_by: string | null;
 	/** Epoch milliseconds. */
 	decided_at: number | null;
-	/** A ban has two parts: on Discord and in the game. */
+	/** Progress of the ban on Discord; `game_ban` is that of the ban in the game. */
 	discord_ban: Ban;
 	discord_ban_error: string | null;
 	game_ban: Ban;
 	game_ban_error: string | null;
-	/** Giving the saved roles back after a dismissal. */
+	/** Progress of giving the saved roles back after a dismissal. */
 	restoration: Restoration;
 	restoration_error: string | null;
 	/** Saved roles that could not be given back. */
@@ -230,23 +230,6 @@ export async function saveRoles(
 		WHERE id = ${id}`;
 }
 
-export async function setAbsent(sql: Sql, id: string): Promise<void> {
-	await sql`
-		UPDATE chargebacks SET restriction = ${"absent"}, restriction_error = ${null} WHERE id = ${id}`;
-}
-
-/** The person now has this restricted role, and no earlier one. */
-export async function setRestricted(
-	sql: Sql,
-	id: string,
-	restrictedRole: string,
-): Promise<void> {
-	await sql`
-		UPDATE chargebacks
-		SET restriction = ${"restricted"}, restriction_error = ${null}, restricted_role = ${restrictedRole}
-		WHERE id = ${id}`;
-}
-
 /** Stores a decision unless there is one. Returns whether it was stored. */
 export async function decide(
 	sql: Sql,
@@ -260,39 +243,22 @@ export async function decide(
 	return decided.length > 0;
 }
 
-export async function setDiscordBan(
-	sql: Sql,
-	id: string,
-	state: Ban,
-	error: string | null = null,
-): Promise<void> {
-	await sql`
-		UPDATE chargebacks SET discord_ban = ${state}, discord_ban_error = ${error} WHERE id = ${id}`;
-}
-
-export async function setGameBan(
-	sql: Sql,
-	id: string,
-	state: Ban,
-): Promise<void> {
-	await sql`
-		UPDATE chargebacks SET game_ban = ${state}, game_ban_error = ${null} WHERE id = ${id}`;
-}
-
-export async function setRestoration(
+/** Changes columns of these chargebacks. */
+export async function updateChargebacks(
 	sql: Sql,
 	ids: readonly string[],
-	state: Restoration,
-	lostRoles: readonly string[] = [],
+	{
+		lost_roles,
+		...changes
+	}: Partial<Omit<Chargeback, keyof ChargebackEvent | "saved_roles">>,
 ): Promise<void> {
+	const roles = lost_roles && { lost_roles: JSON.stringify(lost_roles) };
 	await sql`
-		UPDATE chargebacks
-		SET restoration = ${state}, restoration_error = ${null}, lost_roles = ${JSON.stringify(lostRoles)}
-		WHERE id IN ${many(ids)}`;
+		UPDATE chargebacks SET ${many([{ ...changes, ...roles }])} WHERE id IN ${many(ids)}`;
 }
 
 /** Steps whose errors are stored. */
-export type Failing =
+export type FailableStep =
 	| "restriction"
 	| "discord_ban"
 	| "game_ban"
@@ -302,53 +268,14 @@ export type Failing =
 export async function setError(
 	sql: Sql,
 	id: string,
-	step: Failing,
+	step: FailableStep,
 	error: string,
 ): Promise<void> {
-	if (step === "restriction")
-		await sql`
-			UPDATE chargebacks SET restriction_error = ${error} WHERE id = ${id} AND restriction <> ${"restricted"}`;
-	else if (step === "discord_ban")
-		await sql`
-			UPDATE chargebacks SET discord_ban_error = ${error} WHERE id = ${id} AND discord_ban = ${"pending"}`;
-	else if (step === "game_ban")
-		await sql`
-			UPDATE chargebacks SET game_ban_error = ${error} WHERE id = ${id} AND game_ban = ${"pending"}`;
-	else
-		await sql`
-			UPDATE chargebacks SET restoration_error = ${error}
-			WHERE id = ${id} AND restoration IN ${many(["pending", "absent"])}`;
-}
-
-/** Stores the message of the alert. `shown` is the digest of its contents; null if unknown. */
-export async function setAlert(
-	sql: Sql,
-	id: string,
-	alert: { channelId: string; messageId: string; shown: string | null },
-): Promise<void> {
 	await sql`
-		UPDATE chargebacks
-		SET channel_id = ${alert.channelId}, message_id = ${alert.messageId}, shown = ${alert.shown}
-		WHERE id = ${id}`;
-}
-
-/** Marks the contents of these alerts as unknown: they may have been deleted. */
-export async function doubtAlerts(
-	sql: Sql,
-	ids: readonly string[],
-): Promise<void> {
-	await sql`UPDATE chargebacks SET shown = ${null} WHERE id IN ${many(ids)}`;
-}
-
-/** Records that the alert was deleted. */
-export async function loseAlert(sql: Sql, id: string): Promise<void> {
-	await sql`
-		UPDATE chargebacks
-		SET channel_id = ${null}, message_id = ${null}, shown = ${null}, alerts_lost = alerts_lost + 1
-		WHERE id = ${id}`;
-}
-
-/** Marks the chargeback as completed. */
-export async function closeChargeback(sql: Sql, id: string): Promise<void> {
-	await sql`UPDATE chargebacks SET closed = ${1} WHERE id = ${id}`;
+		UPDATE chargebacks SET ${many([{ [`${step}_error`]: error }])}
+		WHERE id = ${id} AND CASE ${step}
+			WHEN 'restriction' THEN restriction <> 'restricted'
+			WHEN 'discord_ban' THEN discord_ban = 'pending'
+			WHEN 'game_ban' THEN game_ban = 'pending'
+			ELSE restoration IN ('pending', 'absent') END`;
 }

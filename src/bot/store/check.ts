@@ -13,7 +13,7 @@ import { migrations as allMigrations } from "./tables.ts";
 
 export interface StoreCheckOptions {
 	migrations?: readonly Migration[];
-	/** Limit of connecting and reading together. */
+	/** Timeout for connecting and reading together. */
 	timeoutMs?: number;
 }
 
@@ -61,7 +61,7 @@ function describeTables(
 		: `the tables are from an older version; ${missing} migration(s) will be applied`;
 }
 
-/** An error of the database as one for the operator. Any other is returned as it is: a bug. */
+/** Converts an error of the database to one for the operator. Returns any other error, a bug, unchanged. */
 function toCheckFailed(error: unknown, { where, explain }: Database): unknown {
 	if (error instanceof StoreFailure)
 		return new CheckFailed(error.message, undefined, { cause: error });

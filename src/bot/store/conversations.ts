@@ -71,12 +71,9 @@ export function selectChain(
 /** Message id of the latest answer to a person in a channel since an instant in epoch milliseconds. */
 export async function selectLatestAnswer(
 	sql: Sql,
-	{
-		channelId,
-		userId,
-		since,
-	}: { channelId: string; userId: string; since: number },
+	filter: { channelId: string; userId: string; since: number },
 ): Promise<string | undefined> {
+	const { channelId, userId, since } = filter;
 	const [latest] = await sql<{ message_id: string }>`
 		SELECT message_id FROM conversation_messages
 		WHERE channel_id = ${channelId} AND user_id = ${userId} AND role = ${"assistant"} AND at >= ${since}

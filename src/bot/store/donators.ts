@@ -6,13 +6,13 @@ import type { Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
 /** A Discord user and their tier. */
-export type Standing = readonly [userId: string, tier: string];
+export type ListEntry = readonly [userId: string, tier: string];
 
 export interface DonatorLists {
 	/** Last accepted list; undefined before the first. */
-	accepted: readonly Standing[] | undefined;
+	accepted: readonly ListEntry[] | undefined;
 	/** Latest list, if it shrank too much to be accepted; the next one confirms or replaces it. */
-	doubted: readonly Standing[] | undefined;
+	doubted: readonly ListEntry[] | undefined;
 }
 
 export const donatorListsTable: Migration = {
@@ -43,7 +43,7 @@ export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
 /** Stores the list as accepted, and deletes the doubted one. */
 export function saveAccepted(
 	store: Pick<Store, "transaction">,
-	list: readonly Standing[],
+	list: readonly ListEntry[],
 ): Promise<void> {
 	return store.transaction(async (sql) => {
 		await save(sql, "accepted", list);
@@ -53,7 +53,7 @@ export function saveAccepted(
 
 export function saveDoubted(
 	sql: Sql,
-	list: readonly Standing[],
+	list: readonly ListEntry[],
 ): Promise<void> {
 	return save(sql, "doubted", list);
 }
@@ -65,7 +65,7 @@ export async function forgetDoubted(sql: Sql): Promise<void> {
 async function save(
 	sql: Sql,
 	kind: "accepted" | "doubted",
-	list: readonly Standing[],
+	list: readonly ListEntry[],
 ): Promise<void> {
 	// JSON text escapes characters that a database rejects, such as NUL.
 	await sql`

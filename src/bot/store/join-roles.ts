@@ -2,7 +2,7 @@
 // "join_roles_owed" who of them still has to get the role.
 
 import type { Migration } from "./database/migrations.ts";
-import { many, type Sql } from "./database/statement.ts";
+import { inBatches, many, type Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
 /** A member who still has to get the role. */
@@ -12,9 +12,9 @@ export interface OwedRow {
 	joined_at: number;
 }
 
-/** State of a guild. */
+/** Progress of giving the role in a guild. */
 export interface JoinRoleNotes {
-	/** Everyone who joined until then has got the role or is in `owed`. Epoch milliseconds; undefined before the first save. */
+	/** Everyone who joined by this time has the role or is in `owed`. Epoch milliseconds; undefined if never saved. */
 	joinedUntil: number | undefined;
 	/** Oldest first. */
 	owed: readonly OwedRow[];
@@ -63,19 +63,14 @@ export function saveJoinRoleNotes(
 	},
 ): Promise<void> {
 	return store.transaction(async (sql) => {
-		for (const rows of inBatches(changes.owed))
+		for (const rows of inBatches(changes.owed, batchSize))
 			await sql`
 				INSERT INTO join_roles_owed ${many(rows.map((row) => ({ guild_id: guildId, ...row })))}
 				ON CONFLICT (guild_id, user_id) DO UPDATE SET joined_at = excluded.joined_at`;
-		for (const ids of inBatches(changes.settled))
+		for (const ids of inBatches(changes.settled, batchSize))
 			await sql`DELETE FROM join_roles_owed WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
 		await sql`
 			INSERT INTO join_role_marks (guild_id, joined_until) VALUES (${guildId}, ${changes.joinedUntil})
 			ON CONFLICT (guild_id) DO UPDATE SET joined_until = excluded.joined_until`;
 	});
-}
-
-function* inBatches<T>(items: readonly T[]): Iterable<T[]> {
-	for (let at = 0; at < items.length; at += batchSize)
-		yield items.slice(at, at + batchSize);
 }

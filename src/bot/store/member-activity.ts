@@ -1,5 +1,4 @@
-// Table "member_activity": how many messages a member has written since joining, and whether they were promoted to a role
-// for it.
+// Table "member_activity": messages that a member has written since joining, and whether they earned a role.
 
 import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
@@ -44,20 +43,18 @@ export interface Membership {
 	joined_at: number;
 }
 
+function newRow(guild_id: string, values: Membership & Partial<Activity>) {
+	const defaults = { messages: 0, promoted: 0, role_id: "", claimed: 0 };
+	return { guild_id, ...defaults, withheld: 0, ...values };
+}
+
 /** Adds message counts in one statement. After a rejoin the count starts at zero. */
 export async function addMessages(
 	sql: Sql,
 	guildId: string,
 	counts: readonly (Membership & { messages: number })[],
 ): Promise<void> {
-	const rows = counts.map((count) => ({
-		guild_id: guildId,
-		...count,
-		promoted: 0,
-		role_id: "",
-		claimed: 0,
-		withheld: 0,
-	}));
+	const rows = counts.map((count) => newRow(guildId, count));
 	await sql`
 		INSERT INTO member_activity ${many(rows)}
 		ON CONFLICT (guild_id, user_id) DO UPDATE SET
@@ -81,7 +78,7 @@ export function selectActivity(
 		FROM member_activity WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
 }
 
-/** Promotions in progress, whose outcome is unknown. */
+/** Promotions in progress: only Discord can tell whether the role was given. */
 export function selectClaimed(
 	sql: Sql,
 	guildId: string,
@@ -92,7 +89,7 @@ export function selectClaimed(
 		FROM member_activity WHERE claimed = 1 AND guild_id = ${guildId} ORDER BY user_id LIMIT ${limit}`;
 }
 
-/** Claims the promotion of a member: once per role and membership. Returns whether the caller may promote them. */
+/** Marks a promotion as in progress, once per role and membership. Returns whether the caller may make it. */
 export async function claimPromotion(
 	sql: Sql,
 	guildId: string,
@@ -121,7 +118,7 @@ export async function settlePromotion(
 		UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
 
-/** Undoes a claim whose promotion was not done, so that it can be claimed again. */
+/** Undoes `claimPromotion` for a promotion that was not made, so that it can be tried again. */
 export async function releasePromotion(
 	sql: Sql,
 	guildId: string,
@@ -133,21 +130,15 @@ export async function releasePromotion(
 }
 
 /** Marks members who have the role as promoted, no matter who gave it. */
-export async function notePromoted(
+export async function savePromoted(
 	sql: Sql,
 	guildId: string,
 	people: readonly Membership[],
 	roleId: string,
 ): Promise<void> {
-	const rows = people.map((person) => ({
-		guild_id: guildId,
-		...person,
-		messages: 0,
-		promoted: 1,
-		role_id: roleId,
-		claimed: 0,
-		withheld: 0,
-	}));
+	const rows = people.map((person) =>
+		newRow(guildId, { ...person, promoted: 1, role_id: roleId }),
+	);
 	await sql`
 		INSERT INTO member_activity ${many(rows)}
 		ON CONFLICT (guild_id, user_id) DO UPDATE SET
@@ -159,7 +150,7 @@ export async function notePromoted(
  * Deletes the rows of members who left. `without` are those who did not have the role then: rows of the promoted ones among
  * them are kept as withheld.
  */
-export async function noteLeft(
+export async function saveLeft(
 	sql: Sql,
 	guildId: string,
 	{ ids, without }: { ids: readonly string[]; without: readonly string[] },

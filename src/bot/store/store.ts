@@ -1,16 +1,16 @@
 // The store of a bot: PostgreSQL or SQLite behind one interface. It starts before its database does, and is degraded until
-// that is available. Supervisor opens, claims and migrates; Executor runs the statements.
+// that is available. supervisor.ts opens, claims and migrates; executor.ts runs the statements.
 
 import { hostname } from "node:os";
 import { ConfigError } from "../../lib/config.ts";
 import type { Database } from "./database/database.ts";
-import { checkNumbers, type Migration } from "./database/migrations.ts";
+import type { Migration } from "./database/migrations.ts";
 import { createPostgres } from "./database/postgres.ts";
 import { createSqlite } from "./database/sqlite.ts";
 import {
 	type Store,
-	Supervisor,
 	type SupervisorOptions,
+	startSupervisor,
 } from "./database/supervisor.ts";
 import { directoryIssue, type StoreSettings, storeIssues } from "./settings.ts";
 import { migrations as allMigrations } from "./tables.ts";
@@ -34,12 +34,11 @@ export function startStore(options: StoreOptions): Store {
 		if (issue) issues.push(issue);
 	}
 	if (issues.length > 0) throw new ConfigError("the environment", issues);
-	const migrations = options.migrations ?? allMigrations;
-	checkNumbers(migrations);
-	return new Supervisor(
+	const database = createDatabase(options, options.instance);
+	return startSupervisor(
 		options,
-		migrations,
-		createDatabase(options, options.instance),
+		options.migrations ?? allMigrations,
+		database,
 	);
 }
 

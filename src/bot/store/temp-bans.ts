@@ -14,7 +14,7 @@ export interface TempBan {
 	asked_at: number;
 	/** Epoch milliseconds. */
 	ends_at: number;
-	/** "asked": not confirmed by Discord yet. */
+	/** "asked": Discord has not confirmed the ban yet. */
 	state: "asked" | "banned";
 	/** Start of the ban's reason on Discord, which tells it from other bans; null for a ban without a reason. */
 	mark: string | null;
@@ -47,32 +47,31 @@ export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 			ends_at = excluded.ends_at, state = excluded.state, mark = excluded.mark`;
 }
 
-type Key = Pick<TempBan, "guild_id" | "user_id">;
+export type TempBanKey = Pick<TempBan, "guild_id" | "user_id">;
 
 export async function selectTempBan(
 	sql: Sql,
-	{ guild_id, user_id }: Key,
+	{ guild_id, user_id }: TempBanKey,
 ): Promise<TempBan | undefined> {
 	const [row] = await sql<TempBan>`
-		SELECT guild_id, user_id, moderator_id, reason, asked_at, ends_at, state, mark
-		FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
+		SELECT * FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 	return row;
 }
 
 /** Records that Discord has confirmed the ban. */
 export async function setBanned(
 	sql: Sql,
-	{ guild_id, user_id }: Key,
+	{ guild_id, user_id }: TempBanKey,
 ): Promise<void> {
 	await sql`
 		UPDATE temp_bans SET state = ${"banned"}
 		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 }
 
-/** Returns whether there was one. */
+/** Deletes a temporary ban. Returns whether there was one. */
 export async function deleteTempBan(
 	sql: Sql,
-	{ guild_id, user_id }: Key,
+	{ guild_id, user_id }: TempBanKey,
 ): Promise<boolean> {
 	const rows = await sql`
 		DELETE FROM temp_bans WHERE guild_id = ${guild_id} AND user_id = ${user_id}
@@ -81,14 +80,14 @@ export async function deleteTempBan(
 }
 
 /** Bans that have ended by `now`, or are not confirmed by Discord yet. */
-export function selectDue(sql: Sql, now: number): Promise<Key[]> {
-	return sql<Key>`
+export function selectDue(sql: Sql, now: number): Promise<TempBanKey[]> {
+	return sql<TempBanKey>`
 		SELECT guild_id, user_id FROM temp_bans
 		WHERE ends_at <= ${now} OR state = ${"asked"} ORDER BY ends_at`;
 }
 
-export function selectAllTempBans(sql: Sql): Promise<Key[]> {
-	return sql<Key>`SELECT guild_id, user_id FROM temp_bans`;
+export function selectAllTempBans(sql: Sql): Promise<TempBanKey[]> {
+	return sql<TempBanKey>`SELECT guild_id, user_id FROM temp_bans`;
 }
 
 /** The next end after `now`, in epoch milliseconds; undefined for none. */
@@ -108,8 +107,7 @@ export async function selectTempBansOf(
 	{ limit, offset }: { limit: number; offset: number },
 ): Promise<{ rows: TempBan[]; total: number }> {
 	const rows = await sql<TempBan>`
-		SELECT guild_id, user_id, moderator_id, reason, asked_at, ends_at, state, mark
-		FROM temp_bans WHERE guild_id = ${guildId}
+		SELECT * FROM temp_bans WHERE guild_id = ${guildId}
 		ORDER BY ends_at, user_id LIMIT ${limit} OFFSET ${offset}`;
 	const [count] = await sql<{ total: number }>`
 		SELECT COUNT(*) AS total FROM temp_bans WHERE guild_id = ${guildId}`;

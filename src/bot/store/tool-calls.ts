@@ -41,7 +41,7 @@ export const toolCallsTable: Migration = {
 		CREATE INDEX tool_calls_at ON tool_calls (at, id)`,
 };
 
-/** Existing rows are kept, so a repeated insert is safe. */
+/** Inserts rows. Existing ones are kept, so a repeated insert is safe. */
 export async function insertToolCalls(
 	sql: Sql,
 	rows: readonly ToolCallRow[],
@@ -49,15 +49,15 @@ export async function insertToolCalls(
 	await sql`INSERT INTO tool_calls ${many(rows.map((row) => ({ ...row })))} ON CONFLICT (id) DO NOTHING`;
 }
 
-/** A member that is undefined does not filter. */
+/** Which calls to select. Properties that are undefined match all. */
 export interface ToolCallFilter {
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
 	outcome?: Outcome | undefined;
-	/** From this instant on. */
+	/** Calls from this instant on. */
 	from?: Date | undefined;
-	/** Before this instant; with `id`, also those at this instant with a lower id. */
+	/** Calls before this instant; with `id`, also those at this instant with a lower id. */
 	before?: { at: Date; id?: string | undefined } | undefined;
 	limit: number;
 }
@@ -71,7 +71,7 @@ export function selectToolCalls(
 	const { guildId = null, limit } = filter;
 	const from = filter.from?.getTime() ?? 0;
 	const before = filter.before?.at.getTime() ?? Number.MAX_SAFE_INTEGER;
-	// No id is lower.
+	// Without `id`: no id is lower than "".
 	const beforeId = filter.before?.id ?? "";
 	// PostgreSQL cannot infer the type of a NULL parameter.
 	return sql<ToolCallRow>`

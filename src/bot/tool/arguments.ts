@@ -2,22 +2,23 @@
 
 import * as v from "valibot";
 import { published } from "../../mcp/json-schema.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
 import { lowestIdAt } from "../discord/ids.ts";
-import { encodedLength, maxReasonLength } from "../discord/text.ts";
+import { lengthOf, maxReasonLength } from "../discord/text.ts";
 
 /** Audit log reason of calls without one. */
 export const defaultReason = "via MCP";
 
-/** An id of Discord's. `what` completes "Id of the …". */
+/** The message of an issue: what was expected, and what was received. */
+export const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
+	`expected ${what}, received ${JSON.stringify(issue.input)}`;
+
+/** A Discord id. `what` completes "Id of the …". */
 export function snowflake(what: string) {
 	return v.pipe(
 		v.string(),
-		v.regex(
-			/^\d{17,20}$/,
-			({ input }) =>
-				`expected an id of 17 to 20 digits, received ${JSON.stringify(input)}`,
-		),
+		v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")),
 		v.description(`Id of the ${what}.`),
 	);
 }
@@ -31,11 +32,7 @@ export function found<Thing>(find: Finder<Thing>, what: string) {
 export function snowflakeOrEmpty(description: string) {
 	return v.pipe(
 		v.string(),
-		v.regex(
-			/^(\d{17,20})?$/,
-			({ input }) =>
-				`expected an id of 17 to 20 digits or nothing, received ${JSON.stringify(input)}`,
-		),
+		v.regex(/^(\d{17,20})?$/, expected("an id of 17 to 20 digits or nothing")),
 		v.description(description),
 	);
 }
@@ -61,14 +58,13 @@ export function list<const Item extends v.GenericSchema>(
 	);
 }
 
-/** The reason for the guild's audit log. Discord limits it to 512 characters after URL encoding. */
+/** The reason for the guild's audit log. Text that is not well-formed cannot be URL-encoded. */
 export const reason = v.optional(
 	v.pipe(
 		v.string(),
 		v.check(
-			(input) =>
-				input.isWellFormed() && encodedLength(input) <= maxReasonLength,
-			"expected text of at most 512 characters after URL-encoding",
+			(input) => input.isWellFormed() && lengthOf(input) <= maxReasonLength,
+			"expected text of at most 512 characters",
 		),
 		v.transform((input) => input.trim()),
 		published({ maxLength: maxReasonLength }),
@@ -76,7 +72,7 @@ export const reason = v.optional(
 	),
 );
 
-/** A point in the order of ids. */
+/** A point in time, as the ids next to it. */
 export interface Moment {
 	/** The lowest id at or after it. */
 	first: string;
@@ -84,17 +80,18 @@ export interface Moment {
 	lastBefore: string;
 }
 
-const momentPattern =
-	/^(?:\d{17,20}|\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?)$/;
+const timeExample = "a time such as 2026-01-31T12:00:00Z";
+const timePattern =
+	/^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
 
 /** A date, a time or a message id. `what` completes "…: a date, a time or an id". */
 export function moment(what: string) {
-	const message = ({ input }: { input: string }) =>
-		`expected a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id, received ${JSON.stringify(input)}`;
 	return v.pipe(
 		v.string(),
-		v.regex(momentPattern, message),
-		v.check((input) => readMoment(input) !== undefined, message),
+		v.check(
+			(input) => readMoment(input) !== undefined,
+			expected(`a date such as 2026-01-31, ${timeExample}, or an id`),
+		),
 		v.transform((input) => readMoment(input) as Moment),
 		// Only the start, to keep tools/list small. The error names the full format.
 		published({ pattern: "^\\d{17,20}$|^\\d{4}-\\d\\d-\\d\\d" }),
@@ -103,7 +100,7 @@ export function moment(what: string) {
 }
 
 function readMoment(text: string): Moment | undefined {
-	if (/^\d+$/.test(text)) return { first: text, lastBefore: text };
+	if (/^\d{17,20}$/.test(text)) return { first: text, lastBefore: text };
 	const at = readTime(text);
 	if (at === undefined) return undefined;
 	const first = lowestIdAt(at);
@@ -112,68 +109,47 @@ function readMoment(text: string): Moment | undefined {
 }
 
 /** Parses a date or a time to epoch milliseconds. Default time zone: UTC. */
-function readTime(text: string): number | undefined {
-	const [day = "", clock] = text.split("T");
-	const zoned = /Z|[+-]\d\d:\d\d$/.test(clock ?? "") ? clock : `${clock}Z`;
-	const at = Date.parse(clock === undefined ? day : `${day}T${zoned}`);
-	// Date.parse takes 30 February for a day in March.
-	return Number.isNaN(at) || !isValidDate(day) ? undefined : at;
+export function readTime(text: string): number | undefined {
+	const [, day, clock = "00:00", zone = "Z"] = timePattern.exec(text) ?? [];
+	const at = Date.parse(`${day}T${clock}${zone}`);
+	if (day === undefined || Number.isNaN(at)) return undefined;
+	// Date.parse reads 30 February as a day in March.
+	const midnight = new Date(`${day}T00:00Z`).toISOString();
+	return midnight.startsWith(day) ? at : undefined;
 }
 
-const instantPattern =
-	/^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?$/;
-
-/** Its published pattern: the start only, to keep tools/list small. */
+/** The published pattern of a time: the start only, to keep tools/list small. */
 const instantStart = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d";
 
-function readInstant(text: string): string | undefined {
-	const at = instantPattern.test(text) ? readTime(text) : undefined;
-	return at === undefined ? undefined : new Date(at).toISOString();
-}
-
-/** A time, normalized to ISO 8601 in UTC with milliseconds. `what` completes "…: a time". */
-export function instant(what: string) {
+/** A time, normalized to ISO 8601 in UTC with milliseconds; `orNone` allows "". `what` completes "…: a time". */
+export function instant(what: string, orNone = false) {
+	const read = (text: string) => {
+		if (orNone && text === "") return text;
+		const at = text.includes("T") ? readTime(text) : undefined;
+		return at === undefined ? undefined : new Date(at).toISOString();
+	};
 	return v.pipe(
 		v.string(),
 		v.check(
-			(input) => readInstant(input) !== undefined,
-			({ input }) =>
-				`expected a time such as 2026-01-31T12:00:00Z, received ${JSON.stringify(input)}`,
+			(input) => read(input) !== undefined,
+			expected(timeExample + (orNone ? " or nothing" : "")),
 		),
-		v.transform((input) => readInstant(input) ?? ""),
-		published({ pattern: `^${instantStart}` }),
-		v.description(`${what}: a time (ISO 8601, UTC).`),
-	);
-}
-
-/** Like `instant`, or "" for none. */
-export function instantOrNone(what: string) {
-	return v.pipe(
-		v.string(),
-		v.check(
-			(input) => input === "" || readInstant(input) !== undefined,
-			({ input }) =>
-				`expected a time such as 2026-01-31T12:00:00Z or nothing, received ${JSON.stringify(input)}`,
+		v.transform((input) => read(input) ?? ""),
+		published({ pattern: `^${orNone ? `($|${instantStart})` : instantStart}` }),
+		v.description(
+			`${what}: a time (ISO 8601, UTC)${orNone ? ', or "" for none' : ""}.`,
 		),
-		v.transform((input) => readInstant(input) ?? ""),
-		published({ pattern: `^($|${instantStart})` }),
-		v.description(`${what}: a time (ISO 8601, UTC), or "" for none.`),
 	);
-}
-
-function isValidDate(day: string): boolean {
-	const at = Date.parse(`${day}T00:00Z`);
-	return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 /** An integer in `[min, max]`. */
 export function integer(min: number, max: number, description: string) {
-	const expected = `expected an integer from ${min} to ${max}`;
+	const message = `expected an integer from ${min} to ${max}`;
 	return v.pipe(
 		v.number(),
-		v.integer(expected),
-		v.minValue(min, expected),
-		v.maxValue(max, expected),
+		v.integer(message),
+		v.minValue(min, message),
+		v.maxValue(max, message),
 		v.description(description),
 	);
 }
@@ -189,7 +165,7 @@ export function choice<const Option extends string>(
 	return v.pipe(v.picklist(options), v.description(description));
 }
 
-/** Like `choice`, but case-insensitive: clients of other servers' tools use either case. */
+/** Like `choice`, but case-insensitive: clients of other MCP servers' tools use either case. */
 export function choiceInAnyCase<const Option extends string>(
 	options: readonly Option[],
 	description: string,
@@ -223,14 +199,13 @@ export const guild_id = v.optional(
 		v.string(),
 		v.check(
 			(input) => /^(\d{17,20})?$/.test(input),
-			({ input }) =>
-				`expected an id of 17 to 20 digits, received ${JSON.stringify(input)}`,
+			expected("an id of 17 to 20 digits"),
 		),
 		v.description("Default: the bot's."),
 	),
 );
 
-/** The maximum number of items: clamped to an integer in `[1, max]`, never refused. */
+/** The maximum number of items: clamped to an integer in `[1, max]`, never rejected. */
 export function limit(
 	max: number,
 	defaultLimit: number,
@@ -247,19 +222,39 @@ export function limit(
 	);
 }
 
-/** Text of `min` to `max` characters. Discord counts code points. */
+/** Text of `min` to `max` characters. */
 export function text(min: number, max: number, description: string) {
 	return v.pipe(
 		v.string(),
 		v.check(
-			(input) => {
-				const length = [...input].length;
-				return length >= min && length <= max;
-			},
+			(input) => lengthOf(input) >= min && lengthOf(input) <= max,
 			({ input }) =>
-				`expected ${min} to ${max} characters, received ${[...input].length}`,
+				`expected ${min} to ${max} characters, received ${lengthOf(input)}`,
 		),
 		published({ ...(min > 0 && { minLength: min }), maxLength: max }),
 		v.description(description),
 	);
+}
+
+/** Throws an RpcError if all of these arguments are undefined. `hint` follows the message. */
+export function requireOneOf<Name extends string>(
+	args: { readonly [Key in Name]?: unknown },
+	names: readonly Name[],
+	hint = "",
+): void {
+	if (names.every((name) => args[name] === undefined))
+		throw invalidParameters([
+			`${names.join(", ")}: expected at least one of these${hint}`,
+		]);
+}
+
+/** Throws an RpcError unless exactly one of these arguments is given. */
+export function requireEither<Name extends string>(
+	args: { readonly [Key in Name]?: unknown },
+	names: readonly [Name, Name],
+	expected = "exactly one of the two",
+): void {
+	const [one, other] = names;
+	if ((args[one] === undefined) === (args[other] === undefined))
+		throw invalidParameters([`${names.join(", ")}: expected ${expected}`]);
 }

@@ -9,29 +9,23 @@ import type { Store } from "../store/store.ts";
 import {
 	deleteToolCallsBefore,
 	insertToolCalls,
-	type Outcome,
 	selectToolCalls,
 	type ToolCallFilter,
 	type ToolCallRow,
 } from "../store/tool-calls.ts";
 
 /** A completed tool call. */
-export interface AuditedCall {
-	/** When it arrived. */
+export interface AuditedCall
+	extends Omit<ToolCallRow, "id" | "at" | "request_id" | "guild_id"> {
+	/** When the call arrived. */
 	at: Date;
 	requestId: string | undefined;
-	client: string;
-	tool: string;
 	guildId: string | undefined;
-	/** Redacted JSON, see `redact`. */
-	arguments: string;
-	outcome: Outcome;
-	milliseconds: number;
 }
 
 export interface AuditOptions {
 	log: Log;
-	/** Days until rows are deleted. */
+	/** Days after which rows are deleted. */
 	keepDays?: number;
 	/** Maximum number of queued rows. */
 	maxQueued?: number;
@@ -39,7 +33,7 @@ export interface AuditOptions {
 	deleteBatch?: number;
 	/** Back-off between attempts to write: first and maximum. */
 	backOffMs?: readonly [number, number];
-	/** How long rows are collected into a batch. */
+	/** How long to collect rows before they are written in one batch. */
 	batchDelayMs?: number;
 }
 
@@ -61,19 +55,17 @@ export interface Audit {
 const writeBatch = 250;
 const pruneIntervalMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Names that clients send may be long. */
+/** Characters stored of a name or id from a client, which may be of any length. */
 const maxNameLength = 200;
 
-/** Starts an audit log. The store may be degraded. */
+/** Starts the bot's own log of tool calls in the database, which may still be unavailable. */
 export function createAudit(
 	store: Pick<Store, "sql" | "opened">,
 	options: AuditOptions,
 ): Audit {
 	const { log, keepDays = 90, maxQueued = 10_000, deleteBatch = 500 } = options;
-	const { batchDelayMs = 50 } = options;
-	const [firstMs, maxMs] = options.backOffMs ?? [500, 5_000];
+	const { batchDelayMs = 50, backOffMs: range = [500, 5_000] } = options;
 	const queue: ToolCallRow[] = [];
-	const closing = Promise.withResolvers<"closing">();
 	let isClosed = false;
 	let dropped = 0;
 	let isFull = false;
@@ -84,12 +76,10 @@ export function createAudit(
 	function record(call: AuditedCall): void {
 		if (isClosed || queue.length >= maxQueued) {
 			dropped += 1;
-			if (isClosed) return;
-			if (!isFull)
-				log.error("audit log queue full, dropping calls", {
-					queued: queue.length,
-				});
+			if (isClosed || isFull) return;
 			isFull = true;
+			const queued = queue.length;
+			log.error("bot's audit log: queue full, calls not recorded", { queued });
 			return;
 		}
 		queue.push(toRow(call));
@@ -97,7 +87,8 @@ export function createAudit(
 	}
 
 	function startWriting(): void {
-		writing ??= collectBatch()
+		// Calls are collected for a batch: SQLite blocks the process at every commit, which is most of the cost of a call.
+		writing ??= pause(batchDelayMs)
 			.then(write)
 			.finally(() => {
 				writing = undefined;
@@ -106,11 +97,11 @@ export function createAudit(
 			});
 	}
 
-	/** Collects a batch. SQLite blocks the process at every commit: one per call would be most of the call's cost. */
-	function collectBatch(): Promise<void> {
-		const wakeUp = Promise.withResolvers<void>();
-		flush = wakeUp.resolve;
-		return pauseFor(batchDelayMs, wakeUp.promise);
+	/** Waits, at most until `flush` is called. */
+	function pause(ms: number): Promise<unknown> {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		flush = resolve;
+		return within(ms, promise);
 	}
 
 	/** Writes until the queue is empty, or the log is closed and the database unavailable. Never rejects. */
@@ -123,7 +114,7 @@ export function createAudit(
 			} catch (error) {
 				if (error instanceof StoreUnavailable) {
 					if (isClosed) return;
-					await pause(attempt++);
+					await pause(backOffMs(attempt++, range));
 					continue;
 				}
 				// Write one by one, so that only the rejected row is lost.
@@ -131,28 +122,16 @@ export function createAudit(
 					size = 1;
 					continue;
 				}
-				log.error("could not write a call to the audit log", { error });
+				log.error("bot's audit log: could not write a call", { error });
 				dropped += 1;
 			}
 			queue.splice(0, batch.length);
 			attempt = 0;
 			if (isFull && queue.length === 0) {
-				log.warn("audit log queue drained", { dropped });
+				log.warn("bot's audit log: recording calls again", { dropped });
 				isFull = false;
 			}
 		}
-	}
-
-	function pause(attempt: number): Promise<void> {
-		return pauseFor(backOffMs(attempt, [firstMs, maxMs]));
-	}
-
-	/** Resolves after `ms`, or when the log is closed, or with `wakeUp`. */
-	async function pauseFor(ms: number, wakeUp?: Promise<void>): Promise<void> {
-		const { promise, resolve } = Promise.withResolvers<void>();
-		const timer = setTimeout(resolve, ms);
-		await Promise.race([promise, closing.promise, wakeUp ?? promise]);
-		clearTimeout(timer);
 	}
 
 	async function prune(): Promise<number> {
@@ -160,7 +139,7 @@ export function createAudit(
 		let sum = 0;
 		for (let last = deleteBatch; last === deleteBatch && !isClosed; sum += last)
 			last = await deleteToolCallsBefore(store.sql, limit, deleteBatch);
-		if (sum > 0) log.info("pruned the audit log", { calls: sum });
+		if (sum > 0) log.info("bot's audit log: deleted old calls", { calls: sum });
 		return sum;
 	}
 
@@ -168,7 +147,7 @@ export function createAudit(
 		prune().catch((error) => {
 			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not prune the audit log", { error });
+				log.error("bot's audit log: could not delete old calls", { error });
 		});
 	}
 	const pruning = setInterval(pruneInBackground, pruneIntervalMs);
@@ -192,12 +171,11 @@ export function createAudit(
 		async close(graceMs = 2_000) {
 			isClosed = true;
 			clearInterval(pruning);
-			closing.resolve("closing");
+			flush();
 			await within(graceMs, writing);
-			if (queue.length > 0)
-				log.error("audit log closed with unwritten calls", {
-					calls: queue.length,
-				});
+			const calls = queue.length;
+			if (calls > 0)
+				log.error("bot's audit log: calls lost at shutdown", { calls });
 		},
 	};
 }
@@ -206,11 +184,10 @@ function toRow(call: AuditedCall): ToolCallRow {
 	return {
 		id: Bun.randomUUIDv7(),
 		at: call.at.getTime(),
-		request_id:
-			call.requestId === undefined ? null : toStorable(call.requestId),
+		request_id: call.requestId ? toStorable(call.requestId) : null,
 		client: toStorable(call.client),
 		tool: toStorable(call.tool),
-		guild_id: call.guildId === undefined ? null : toStorable(call.guildId),
+		guild_id: call.guildId ?? null,
 		arguments: call.arguments,
 		outcome: call.outcome,
 		milliseconds: Math.round(call.milliseconds),

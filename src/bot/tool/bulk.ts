@@ -6,8 +6,7 @@ import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import {
 	endingEarlier,
-	PlatformFailure,
-	PlatformTimeout,
+	isOutcomeUnknown,
 	timeLeftMs,
 } from "../discord/rest/rest.ts";
 
@@ -19,14 +18,14 @@ const reserveMs = 1_000;
 const maxListedDone = 50;
 
 export interface Bulk<Item> {
-	/** If the tool takes `after`: ordered by id, only those after it. */
+	/** The items to write. If the tool has an argument `after`: sorted by id, and only those after it. */
 	items: readonly Item[];
-	/** The tool takes no `after`: repeating the call finds the remaining items. */
+	/** Set if the tool has no argument `after`, because the same call again finds the remaining items. */
 	resumes?: true;
 	idOf(item: Item): string;
-	/** One line with its id. */
+	/** Describes an item in one line, with its id. */
 	describe(item: Item): string;
-	/** Makes one request. */
+	/** Sends the request that writes an item. */
 	write(item: Item): Promise<unknown>;
 	/** The first line of the result: "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
@@ -37,7 +36,7 @@ interface Outcome<Item> {
 	refused: { item: Item; why: string }[];
 	/** The write that was sent without a known outcome. */
 	unknown?: { item: Item; why: string };
-	/** Why it stopped before the last item. */
+	/** Why no more items were written; undefined after the last one. */
 	stopped?: string;
 }
 
@@ -89,14 +88,12 @@ async function tryEach<Item>(
 			// For a single item the error says everything.
 			if (!toolError || items.length === 1) throw error;
 			const why = toolError.message;
-			if (isRefusal(error)) outcome.refused.push({ item, why });
-			else if (isUnknown(error))
-				return {
-					...outcome,
-					unknown: { item, why },
-					stopped: "check the outcome of the previous one first.",
-				};
-			else return { ...outcome, stopped: why };
+			if (isOutcomeUnknown(error)) {
+				const stopped = "check the outcome of the previous one first.";
+				return { ...outcome, unknown: { item, why }, stopped };
+			}
+			if (!isRefusal(error)) return { ...outcome, stopped: why };
+			outcome.refused.push({ item, why });
 		}
 		call.reportProgress(index + 1, items.length);
 	}
@@ -109,16 +106,9 @@ function reasonToStop(call: ToolCall): string | undefined {
 	return undefined;
 }
 
-/** Whether Discord refused this item. A 401 concerns all items. */
+/** Whether Discord refused only this item. A 401 is an invalid token, so it concerns all items. */
 function isRefusal(error: unknown): boolean {
 	return error instanceof DiscordAPIError && error.status !== 401;
-}
-
-function isUnknown(error: unknown): boolean {
-	return (
-		(error instanceof PlatformTimeout || error instanceof PlatformFailure) &&
-		error.outcome === "unknown"
-	);
 }
 
 function section<Item>(

@@ -49,12 +49,8 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 				try {
 					await work(row);
 				} catch (error) {
-					if (
-						index === 0 &&
-						wasNotDone(error) &&
-						(await forget(row.channel_id))
-					)
-						throw error;
+					const isUndone = index === 0 && wasNotDone(error);
+					if (isUndone && (await forget(row.channel_id))) throw error;
 					const failure = toToolError(error);
 					if (!failure) throw error;
 					throw new ToolError(

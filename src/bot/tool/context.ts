@@ -15,7 +15,7 @@ import type { BotTool } from "./toolsets.ts";
 export interface Self {
 	name: string;
 	toml: TomlSettings;
-	/** The offered tools. */
+	/** The tools that the bot offers. */
 	tools: readonly BotTool[];
 	store: Pick<Store, "state" | "since">;
 }
@@ -37,12 +37,9 @@ export interface BotContext {
 }
 
 /** Available to every tool. */
-export interface ToolContext {
+export interface ToolContext
+	extends Pick<BotContext, "connection" | "audit" | "self" | "locks"> {
 	discord: Client<true>;
-	connection: Connection;
-	audit: Pick<Audit, "recent">;
-	self: Self;
-	locks: Pick<Locks, "of" | "begin" | "forget">;
 	/** Whether tools may access a guild. */
 	mayTouch(guildId: string): boolean;
 }

@@ -5,6 +5,7 @@ import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import { permitWrites } from "../discord/rest/rest.ts";
+import { flag } from "./arguments.ts";
 import type { ContextFor } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { BotTool, PrivilegedIntent } from "./toolsets.ts";
@@ -12,17 +13,17 @@ import type { BotTool, PrivilegedIntent } from "./toolsets.ts";
 /** Requirements of a tool. */
 export interface Needs<Args> {
 	/**
-	 * Permissions that the bot needs: in the channel of `channel_id`, the voice channel of the user, and the channel of the
-	 * webhook or the invite; without any of these, guild-wide.
+	 * Permissions that the bot needs: in the channel of `channel_id`, the voice channel of the member `user_id`, and the
+	 * channel of the webhook or invite; guild-wide if the tool has none of these arguments.
 	 */
 	permissions?: readonly Needed<Args>[];
-	/** The argument with the channels for `permissions`. Default: `channel_id`. */
-	permissionsIn?: keyof Args & string;
+	/** The argument with the channels for `permissions`. Default: `channel_id`. "run": `run` checks them, in other places too. */
+	permissionsIn?: (keyof Args & string) | "run";
 	/** Permissions that the bot needs guild-wide, regardless of channels. */
 	guildPermissions?: readonly Permission[];
 	/**
 	 * Arguments with the ids of the objects that are edited. Calls with the same id run one after another; concurrent edits
-	 * would overwrite each other. An empty argument stands for the instance's own guild.
+	 * would overwrite each other. An empty argument means the guild of GUILD_ID.
 	 */
 	lock?: (keyof Args & string) | readonly (keyof Args & string)[];
 	/**
@@ -45,14 +46,13 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	toolset: Toolset;
 	/** Offered only if its toolset is named explicitly. */
 	extra?: boolean;
-	/** Arguments of other servers' tool of this name: accepted, not listed, and ignored. */
+	/** Former arguments, and arguments of other MCP servers' tool of this name: accepted, not listed, and ignored. */
 	ignored?: readonly string[];
-	/** Other servers' names for this tool: callable, not listed. */
+	/** Names of this tool in other MCP servers: callable, not listed. */
 	aliases?: readonly string[];
 }
 
-/** A tool of the bot. */
-export function tool<const Entries extends v.ObjectEntries>(
+function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
 	const { toolset, extra = false, aliases = [] } = definition;
@@ -66,53 +66,83 @@ export function tool<const Entries extends v.ObjectEntries>(
 	};
 }
 
+type WithoutEffect<Entries extends v.ObjectEntries> = Omit<
+	BotToolDefinition<Entries>,
+	"effect" | "idempotent"
+>;
+
+/** Defines a tool that only reads. */
+export function readTool<const Entries extends v.ObjectEntries>(
+	definition: WithoutEffect<Entries>,
+): BotTool {
+	return tool({ ...definition, effect: "read" });
+}
+
+/** Defines a tool that adds something with each call, such as a message. */
+export function writeTool<const Entries extends v.ObjectEntries>(
+	definition: WithoutEffect<Entries>,
+): BotTool {
+	return tool({ ...definition, effect: "write" });
+}
+
+/** Defines a tool that changes something under its lock. A second equal call changes nothing more. */
+export function editTool<const Entries extends v.ObjectEntries>(
+	definition: WithoutEffect<Entries> & Required<Pick<Needs<never>, "lock">>,
+): BotTool {
+	return tool({ ...definition, effect: "write", idempotent: true });
+}
+
 /** The plan of a destructive tool. */
-export interface Plan {
+export type Plan = {
 	/** What would happen, with counts and ids; a function if it needs requests. */
 	preview: ToolOutput | (() => Promise<ToolOutput>);
-	act(call: ToolCall): Promise<ToolOutput>;
-}
+} & (
+	| { act(call: ToolCall): Promise<ToolOutput> }
+	/** One request, and the tool's result once it succeeded. */
+	| { write(): Promise<unknown>; result: ToolOutput }
+);
 
 function dryRun(byDefault: boolean) {
-	const description = byDefault
-		? "Only say what would happen; false to have it done."
-		: "Only say what would happen.";
-	return {
-		dry_run: v.optional(
-			v.pipe(v.boolean(), v.description(description)),
-			byDefault,
-		),
-	};
+	const next = byDefault ? "; false to have it done" : "";
+	return v.optional(flag(`Only say what would happen${next}.`), byDefault);
 }
 
-/** Defines a destructive tool. `plan` must not write; with `dry_run` only its preview is returned. */
+/**
+ * Defines a destructive tool. `plan` must not write; with `dry_run` only its preview is returned. `idempotent` is true by
+ * default.
+ */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {
 		plan(
 			args: Args<Entries>,
 			context: ContextFor<Entries>,
 		): Plan | Promise<Plan>;
-		/** Default of `dry_run`. Default: false. */
+		/** What `dry_run` is if a call omits it: false unless set here. */
 		dryRunByDefault?: boolean;
 	},
 ): BotTool {
 	const { plan, input, dryRunByDefault = false, ...rest } = definition;
+	const dry_run = dryRun(dryRunByDefault);
 	return tool<v.ObjectEntries>({
+		idempotent: true,
 		// TypeScript cannot infer the entries plus `dry_run`.
 		...(rest as Omit<BotToolDefinition<v.ObjectEntries>, "effect" | "run">),
 		effect: "destructive",
-		input: v.strictObject({ ...input.entries, ...dryRun(dryRunByDefault) }),
+		input: v.strictObject({ ...input.entries, dry_run }),
 		async run({ dry_run, ...args }, context, call) {
-			const { preview, act } = await plan(
+			const planned = await plan(
 				args as Args<Entries>,
 				context as ContextFor<Entries>,
 			);
 			if (dry_run) {
+				const { preview } = planned;
 				const lines = typeof preview === "function" ? await preview() : preview;
 				return ["Dry run: nothing was done.", ...[lines].flat()];
 			}
 			permitWrites();
-			return act(call);
+			if ("act" in planned) return planned.act(call);
+			await planned.write();
+			return planned.result;
 		},
 	});
 }

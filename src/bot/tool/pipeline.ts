@@ -22,12 +22,8 @@ import {
 	type Tool,
 	ToolError,
 } from "../../mcp/tool.ts";
-import {
-	type Finder,
-	isVoice,
-	type Person,
-	type Speaker,
-} from "../discord/find.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
+import type { Finder, Person, VoiceMember } from "../discord/find.ts";
 import {
 	bitsIn,
 	isHeldInGuild,
@@ -41,11 +37,12 @@ import {
 	requireRolesBelow,
 } from "../discord/role-hierarchy.ts";
 import { withoutTokens } from "../discord/text.ts";
+import { requireTwoFactor } from "../discord/two-factor.ts";
 import { defaultReason } from "./arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
 
-/** Timeout of a tool call. Each platform call in it has its own 10 s. */
+/** Timeout of a tool call. Each of its requests to Discord has its own timeout, 10 s. */
 const toolTimeoutMs = 25_000;
 
 const deadlines = new Deadlines(toolTimeoutMs);
@@ -59,17 +56,15 @@ const failedAfterWrite =
 export function createPipeline<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
-	const { entries } = definition.input;
+	const { name, input, ignored = [] } = definition;
+	const { entries } = input;
 	const takesGuild = "guild_id" in entries;
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
 			const limits = runLimits(definition, args);
 			const onBug = (error: unknown) =>
-				bot.log.error("a tool failed after a write", {
-					tool: definition.name,
-					error,
-				});
+				bot.log.error("a tool failed after a write", { tool: name, error });
 			const output = await withinDeadline(limits, call.signal, onBug, () =>
 				lock(definition, args, bot, async () => {
 					const context = contextOf(bot);
@@ -77,7 +72,8 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 						return definition.run(args, context as ContextFor<Entries>, call);
 					const guild = findGuild(bot, args as JsonObject);
 					const things = await resolve(entries, args as JsonObject, guild, bot);
-					authorize(definition, args, guild, things);
+					const needed = authorize(definition, args, guild, things);
+					await requireTwoFactor(guild, needed);
 					return definition.run(
 						args,
 						// Typed by `ContextFor`.
@@ -92,7 +88,6 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 				: output.map(withoutTokens);
 		},
 	});
-	const { ignored = [] } = definition;
 	// The gateway routes by `guild_id` even for tools without it.
 	const ignoredKeys = takesGuild ? ignored : [...ignored, "guild_id"];
 	return {
@@ -106,7 +101,7 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	};
 }
 
-/** The audit log reason of the call, and whether it may write. */
+/** The reason for Discord's audit log, and whether the tool may write before it has a plan. */
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
 	args: object,
@@ -231,7 +226,7 @@ async function resolve(
 	return things;
 }
 
-/** The `find` of a schema, looking into optional schemas and lists. */
+/** Returns the `find` of a schema, or of the schema inside an optional or list schema. */
 function finderOf(schema: unknown): Finder<unknown> | undefined {
 	const { find, wrapped, item } = schema as {
 		find?: Finder<unknown>;
@@ -248,17 +243,20 @@ function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }
 
-/** Throws a ToolError if the bot lacks a permission or does not rank above a role or member. */
+/**
+ * Throws a ToolError if the bot lacks a permission or does not rank above a role or member. Returns the permissions that
+ * the call needs.
+ */
 function authorize<Args extends object>(
 	definition: Needs<Args>,
 	args: Args,
 	guild: Guild,
 	things: Record<string, unknown>,
-): void {
-	const { permissions, guildPermissions, ranked } = definition;
+): bigint {
+	const { permissions, guildPermissions = [], ranked } = definition;
 	const { permissionsIn = "channel_id" } = definition;
-	if (guildPermissions)
-		requirePermissions(guild, undefined, bitsIn(undefined, guildPermissions));
+	let bits = bitsIn(undefined, guildPermissions);
+	if (bits !== 0n) requirePermissions(guild, undefined, bits);
 	if (permissions) {
 		const all = neededBy(permissions, args, guild);
 		const names = all.map(({ permission }) => permission);
@@ -270,16 +268,22 @@ function authorize<Args extends object>(
 		const checksChannels =
 			permissions.length === 0 ||
 			!permissions.every((item) => isHeldInGuild(item, guild));
-		for (const channel of channelsOf(things, thingName(permissionsIn))) {
+		const places =
+			permissionsIn === "run"
+				? []
+				: channelsOf(things, thingName(permissionsIn));
+		for (const channel of places) {
 			const needed = bitsIn(channel, names);
 			const implied = checksChannels ? impliedIn(channel) : 0n;
 			requirePermissions(guild, channel, needed | implied, why);
 		}
+		bits |= bitsIn(undefined, names);
 	}
 	if (ranked) requireBelow(guild, things, ranked);
+	return bits;
 }
 
-/** An object in a channel, which may not be cached. */
+/** A webhook or invite. Its channel is undefined if discord.js has not cached it. */
 interface Belonging {
 	channel?: GuildBasedChannel | undefined;
 }
@@ -289,23 +293,16 @@ function channelsOf(
 	things: Record<string, unknown>,
 	argument: string,
 ): readonly (GuildBasedChannel | undefined)[] {
-	const { heardIn } = (things.user ?? {}) as Partial<Speaker>;
+	const { connectedTo } = (things.user ?? {}) as Partial<VoiceMember>;
 	const owner = (things.webhook ?? things.invite ?? {}) as Belonging;
 	const target = things[argument] as
 		| GuildBasedChannel
 		| GuildBasedChannel[]
 		| undefined;
-	const channels = [target, heardIn, owner.channel]
+	const channels = [target, connectedTo, owner.channel]
 		.flat()
 		.filter((channel) => channel !== undefined);
 	return channels.length > 0 ? channels : [undefined];
-}
-
-/** Permissions without which no other permission in the channel has an effect. */
-function impliedIn(channel: GuildBasedChannel | undefined): bigint {
-	if (!channel) return 0n;
-	const { ViewChannel, Connect } = PermissionFlagsBits;
-	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;
 }
 
 function requireBelow(

@@ -4,12 +4,8 @@
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
 
-/** Patterns that match only ids and bit fields. Digits of another length may be a secret code. */
-const harmlessPatterns = new Set([
-	"^\\d{17,20}$",
-	"^(\\d{17,20})?$",
-	"^\\d{1,20}$",
-]);
+/** The schema patterns of ids and bit fields, whose values are kept. Any other pattern of digits may be that of a secret. */
+const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$"];
 /** Permission names. The schemas of arguments such as allow_names accept any text. */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
@@ -35,7 +31,7 @@ function redactObject(schema: JsonSchema, args: object): object {
 		.filter(([name]) => Object.hasOwn(args, name))
 		.map(([name, property]) => {
 			const value = (args as Record<string, unknown>)[name];
-			const allows = rules.find(([ending]) => name.endsWith(ending))?.[1];
+			const allows = rules.find(([ending]) => ending.test(name))?.[1];
 			return [name, redactValue(property, value, allows ?? isHarmless)];
 		});
 	// Unknown keys may themselves be free text.
@@ -70,19 +66,10 @@ function redactValue(
 }
 
 /** Rules by the ending of the argument's name. Ids may lack a published pattern. */
-const rules: readonly [ending: string, allows: (text: string) => boolean][] = [
-	["_names", isPermission],
-	["_id", isId],
-	["_ids", isId],
+const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
+	[/_names$/, (text) => knownPermissions.has(text.toUpperCase())],
+	[/_ids?$/, (text) => /^(\d{17,20})?$/.test(text)],
 ];
-
-function isId(text: string): boolean {
-	return /^(\d{17,20})?$/.test(text);
-}
-
-function isPermission(text: string): boolean {
-	return knownPermissions.has(text.toUpperCase());
-}
 
 /** Whether the schema allows only ids, bit fields or choices, and the text matches it. */
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
@@ -91,7 +78,7 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	const { pattern } = schema;
 	return (
 		typeof pattern === "string" &&
-		harmlessPatterns.has(pattern) &&
+		harmless.includes(pattern) &&
 		new RegExp(pattern).test(text)
 	);
 }
@@ -100,9 +87,6 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(value);
-	const {
-		minimum = Number.NEGATIVE_INFINITY,
-		maximum = Number.POSITIVE_INFINITY,
-	} = schema as { minimum?: number; maximum?: number };
-	return value >= minimum && value <= maximum;
+	const { minimum = -Infinity, maximum = Infinity } = schema;
+	return value >= Number(minimum) && value <= Number(maximum);
 }

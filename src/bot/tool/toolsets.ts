@@ -32,9 +32,9 @@ export interface BotTool extends Tool<BotContext> {
 	/** Offered only if its toolset is named explicitly: every listed tool costs tokens. */
 	extra: boolean;
 	needs: {
-		/** In the channel of the call, or else guild-wide. */
+		/** Permissions that the bot needs in the channel of the call, or else guild-wide. */
 		permissions: readonly Needed<never>[];
-		/** Guild-wide. */
+		/** Permissions that the bot needs guild-wide. */
 		guildPermissions: readonly Permission[];
 		intents: readonly PrivilegedIntent[];
 	};
@@ -55,7 +55,7 @@ export function chooseTools(
 	);
 }
 
-/** Whether the "default" choice includes it. */
+/** Whether the "default" choice includes this tool. */
 export function isDefault({ toolset, extra }: BotTool): boolean {
 	return defaultToolsets.includes(toolset) && !extra;
 }

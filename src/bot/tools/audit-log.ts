@@ -1,12 +1,17 @@
-// Discord's audit log of a guild.
+// Discord's audit log of a guild. `target_id` is in Discord's OpenAPI document (GET /guilds/{guild_id}/audit-logs), not yet
+// on its page: https://github.com/discord/discord-api-spec
 
-import { type RESTGetAPIAuditLogResult, Routes } from "discord.js";
+import {
+	makeURLSearchParams,
+	type RESTGetAPIAuditLogResult,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { didYouMean } from "../../lib/config.ts";
 import { oneLine } from "../discord/text.ts";
 import { auditActions, entryLine, namesIn } from "../guild/audit-log-lines.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { readTool } from "../tool/define.ts";
 
 const actionType = v.pipe(
 	v.string(),
@@ -18,28 +23,29 @@ const actionType = v.pipe(
 	v.description("Discord's name: MEMBER_BAN_ADD."),
 );
 
-export const getAuditLog = tool({
+export const getAuditLog = readTool({
 	name: "get_audit_log",
 	toolset: "audit",
 	title: "Get the audit log",
 	description:
 		"Read a guild's audit log of the last 45 days, newest first: action, user, target, changes (old → new), reason.",
-	effect: "read",
 	permissions: ["ViewAuditLog"],
 	input: v.strictObject({
 		guild_id,
 		user_id: v.optional(snowflake("user who acted")),
+		target_id: v.optional(snowflake("target")),
 		action_type: v.optional(actionType),
 		before: v.optional(moment("Only entries before this")),
 		limit: limit(100, 50),
 	}),
-	async run({ user_id, action_type, before, limit }, { discord, guild }) {
-		const action = auditActions.get(action_type ?? "");
-		const query = new URLSearchParams({
-			limit: String(limit),
-			...(user_id !== undefined && { user_id }),
-			...(action !== undefined && { action_type: String(action) }),
-			...(before && { before: before.first }),
+	async run(args, { discord, guild }) {
+		const { user_id, target_id, action_type, before, limit } = args;
+		const query = makeURLSearchParams({
+			limit,
+			user_id,
+			target_id,
+			action_type: auditActions.get(action_type ?? ""),
+			before: before?.first,
 		});
 		const log = (await discord.rest.get(Routes.guildAuditLog(guild.id), {
 			query,

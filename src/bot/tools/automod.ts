@@ -13,6 +13,8 @@ import {
 	emptyRule,
 	fieldsOf,
 	givenFields,
+	inOrder,
+	moderatesMembers,
 	presetNames,
 	type RuleFields,
 	requireTriggerFields,
@@ -21,7 +23,6 @@ import {
 	triggerNames,
 	triggerOf,
 	validateRule,
-	withAllFields,
 } from "../guild/automod.ts";
 import { ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
 import {
@@ -34,7 +35,12 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 const ruleId = found(automodRule, "rule");
@@ -74,19 +80,18 @@ const actionFields = {
 
 const actionList = list(choice(actionNames, ""), 1, 4, "Actions.");
 
-const timeoutNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
+const actionNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
 	permission: "ModerateMembers",
 	with: "actions",
-	when: ({ actions = [] }) => actions.includes("timeout"),
+	when: ({ actions }) => moderatesMembers(actions),
 };
 
-export const listAutomodRules = tool({
+export const listAutomodRules = readTool({
 	name: "list_automod_rules",
 	toolset: "automod",
 	title: "List AutoMod rules",
 	description:
 		"List a guild's AutoMod rules; with rule_id, that one with all its words.",
-	effect: "read",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({ guild_id, rule_id: v.optional(ruleId) }),
 	async run(_, { guild, discord, rule }) {
@@ -103,14 +108,13 @@ export const listAutomodRules = tool({
 	},
 });
 
-export const createAutomodRule = tool({
+export const createAutomodRule = writeTool({
 	name: "create_automod_rule",
 	toolset: "automod",
 	title: "Create an AutoMod rule",
 	description:
 		"Create an AutoMod rule. A guild has at most 6 of trigger_type keyword and 1 of each other.",
-	effect: "write",
-	permissions: ["ManageGuild", timeoutNeeds],
+	permissions: ["ManageGuild", actionNeeds],
 	input: v.strictObject({
 		guild_id,
 		name: text(1, 100, "Name of the rule."),
@@ -144,16 +148,14 @@ export const createAutomodRule = tool({
 	},
 });
 
-export const editAutomodRule = tool({
+export const editAutomodRule = editTool({
 	name: "edit_automod_rule",
 	toolset: "automod",
 	title: "Edit an AutoMod rule",
 	description:
 		"Change an AutoMod rule. Omitted fields stay; lists are replaced as a whole.",
-	effect: "write",
-	idempotent: true,
 	lock: "rule_id",
-	permissions: ["ManageGuild", timeoutNeeds],
+	permissions: ["ManageGuild", actionNeeds],
 	input: v.strictObject({
 		guild_id,
 		rule_id: ruleId,
@@ -176,7 +178,7 @@ export const editAutomodRule = tool({
 		const before = fieldsOf(rule);
 		const changes = changesOf<RuleFields>(
 			before,
-			withAllFields(given),
+			inOrder(given),
 			ruleName(rule),
 		);
 		const after = changedRule(before, changes);
@@ -200,7 +202,6 @@ export const deleteAutomodRule = destructiveTool({
 		"Delete an AutoMod rule permanently; edit_automod_rule can disable it.",
 	permissions: ["ManageGuild"],
 	lock: "rule_id",
-	idempotent: true,
 	input: v.strictObject({ guild_id, rule_id: ruleId, reason }),
 	plan(_, { guild, discord, rule }) {
 		return {
@@ -208,12 +209,9 @@ export const deleteAutomodRule = destructiveTool({
 				`Would delete the AutoMod rule ${ruleName(rule)}, which is ${rule.enabled ? "on" : "off"}.`,
 				ruleLine(guild, rule),
 			],
-			async act() {
-				await discord.rest.delete(
-					Routes.guildAutoModerationRule(guild.id, rule.id),
-				);
-				return `Deleted the AutoMod rule ${ruleName(rule)}.`;
-			},
+			write: () =>
+				discord.rest.delete(Routes.guildAutoModerationRule(guild.id, rule.id)),
+			result: `Deleted the AutoMod rule ${ruleName(rule)}.`,
 		};
 	},
 });

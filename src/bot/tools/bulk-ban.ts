@@ -3,16 +3,18 @@
 import {
 	type APIBan,
 	type Guild,
+	makeURLSearchParams,
 	type RESTPostAPIGuildBulkBanResult,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { memberFields } from "../discord/describe.ts";
 import { knownPerson } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { resultLines } from "../discord/text.ts";
 import { found, guild_id, integer, list, reason } from "../tool/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
-import { memberFields } from "./members.ts";
 
 const previewSize = 5;
 
@@ -27,7 +29,6 @@ export const bulkBan = destructiveTool({
 	intents: ["GuildMembers"],
 	ranked: true,
 	lock: ["guild_id", "user_ids"],
-	idempotent: true,
 	dryRunByDefault: true,
 	input: v.strictObject({
 		guild_id,
@@ -58,37 +59,27 @@ export const bulkBan = destructiveTool({
 					users.flatMap(({ id, member }) => (member ? [] : [id])),
 				);
 				const remaining = user_ids.filter((id) => !banned.has(id));
-				return [
+				return resultLines(
 					`Would ban ${remaining.length} user(s), ${members.length} of them members${messages}:`,
-					...sample(remaining, previewSize, line),
-					...(banned.size > 0
-						? [
-								`${banned.size} already banned:`,
-								...sample([...banned], previewSize, line),
-							]
-						: []),
-					...(isComplete
-						? []
-						: [
-								"Others may already be banned: the guild has more bans than were read.",
-							]),
-				];
+					sample(remaining, previewSize, line),
+					banned.size > 0 && `${banned.size} already banned:`,
+					sample([...banned], previewSize, line),
+					!isComplete &&
+						"Others may already be banned: the guild has more bans than were read.",
+				);
 			},
 			async act() {
 				const { banned_users, failed_users } = (await discord.rest.post(
 					Routes.guildBulkBan(guild.id),
 					{ body: { user_ids, delete_message_seconds } },
 				)) as RESTPostAPIGuildBulkBanResult;
-				return [
+				return resultLines(
 					`Banned ${banned_users.length} of ${user_ids.length} user(s):`,
-					...banned_users.map(line),
-					...(failed_users.length > 0
-						? [
-								`${failed_users.length} not banned: already banned, ranked above the bot, or not a user:`,
-								...failed_users.map(line),
-							]
-						: []),
-				];
+					banned_users.map(line),
+					failed_users.length > 0 &&
+						`${failed_users.length} not banned: already banned, ranked above the bot, or not a user:`,
+					failed_users.map(line),
+				);
 			},
 		};
 	},
@@ -110,7 +101,7 @@ async function bannedAmong(
 		return { banned, isComplete: true };
 	let after = String(BigInt(first) - 1n);
 	for (let page = 0; page < maxPages; page += 1) {
-		const query = new URLSearchParams({ limit: String(pageSize), after });
+		const query = makeURLSearchParams({ limit: pageSize, after });
 		const bans = (await guild.client.rest.get(Routes.guildBans(guild.id), {
 			query,
 		})) as APIBan[];

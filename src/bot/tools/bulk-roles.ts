@@ -1,9 +1,8 @@
 // Adding a role to many members, or removing it from them.
 
-import { type GuildMember, Routes, SnowflakeUtil } from "discord.js";
+import { Routes } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters } from "../../mcp/tool.ts";
-import { roleName } from "../discord/describe.ts";
+import { memberFields, roleName } from "../discord/describe.ts";
 import { knownMember, requireKnownMembers, role } from "../discord/find.ts";
 import {
 	choice,
@@ -11,14 +10,14 @@ import {
 	found,
 	guild_id,
 	list,
-	type Moment,
 	moment,
 	reason,
+	requireOneOf,
 	snowflake,
 } from "../tool/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
-import { memberFields, pageOf } from "./members.ts";
+import { matcherFor, pageOf } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
 const previewSize = 5;
@@ -34,7 +33,6 @@ export const bulkRoleUpdate = destructiveTool({
 	intents: ["GuildMembers"],
 	ranked: true,
 	lock: "role_id",
-	idempotent: true,
 	dryRunByDefault: true,
 	input: v.strictObject({
 		guild_id,
@@ -50,11 +48,19 @@ export const bulkRoleUpdate = destructiveTool({
 		after: v.optional(snowflake("previous call's last member")),
 		reason,
 	}),
-	plan({ action, after, ...filter }, { guild, role, connection }) {
+	plan({ action, after, ...filter }, { guild, role, users, connection }) {
 		requireAssignable(role);
-		const matches = matcherFor(filter);
+		requireOneOf(filter, [
+			"user_ids",
+			"has_role_id",
+			"joined_before",
+			"joined_after",
+			"is_bot",
+		]);
 		requireKnownMembers(guild, connection);
-		const matching = [...guild.members.cache.values()].filter(matches);
+		const matching = (users ?? [...guild.members.cache.values()]).filter(
+			matcherFor({ ...filter, role_id: filter.has_role_id }),
+		);
 		const { page: members } = pageOf(
 			matching.filter(
 				({ roles }) => roles.cache.has(role.id) !== (action === "add"),
@@ -97,36 +103,3 @@ export const bulkRoleUpdate = destructiveTool({
 		};
 	},
 });
-
-interface Filter {
-	user_ids?: readonly string[] | undefined;
-	has_role_id?: string | undefined;
-	joined_before?: Moment | undefined;
-	joined_after?: Moment | undefined;
-	is_bot?: boolean | undefined;
-}
-
-/** A predicate for members who match all filters. Throws an RpcError if none is given. */
-function matcherFor({
-	user_ids,
-	has_role_id,
-	joined_before,
-	joined_after,
-	is_bot,
-}: Filter): (member: GuildMember) => boolean {
-	const given = { user_ids, has_role_id, joined_before, joined_after, is_bot };
-	if (Object.values(given).every((value) => value === undefined))
-		throw invalidParameters([
-			`${Object.keys(given).join(", ")}: expected at least one of these`,
-		]);
-	const ids = user_ids && new Set(user_ids);
-	const at = ({ first }: Moment) => SnowflakeUtil.timestampFrom(first);
-	const before = joined_before ? at(joined_before) : Infinity;
-	const since = joined_after ? at(joined_after) : -Infinity;
-	return ({ id, user, roles, joinedTimestamp: joined }) =>
-		(!ids || ids.has(id)) &&
-		(has_role_id === undefined || roles.cache.has(has_role_id)) &&
-		(is_bot === undefined || user.bot === is_bot) &&
-		((!joined_before && !joined_after) ||
-			(joined !== null && joined < before && joined >= since));
-}

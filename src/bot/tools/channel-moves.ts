@@ -1,6 +1,12 @@
-// Moving channels: their order and their category.
+// Moving channels: their order and their category. Moves have no reason: Discord's audit log does not have them.
+// https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions, discord-api-docs#4345
 
-import { ChannelType, type Guild, Routes } from "discord.js";
+import {
+	ChannelType,
+	type Guild,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
@@ -9,20 +15,29 @@ import {
 	reorder,
 	siblingsIn,
 } from "../channels/channel-order.ts";
-import { differenceOf } from "../channels/overwrites.ts";
+import {
+	differenceOf,
+	readOverwrites,
+	requireUndoable,
+} from "../channels/overwrites.ts";
 import { channelName } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
-import { requireGrantable } from "../discord/permissions.ts";
+import {
+	missingPermissions,
+	requireGrantable,
+	requirePermissions,
+} from "../discord/permissions.ts";
 import {
 	flag,
 	found,
 	foundOrNone,
 	guild_id,
 	list,
-	reason,
+	requireOneOf,
 } from "../tool/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
-import { tool } from "../tool/define.ts";
+import { editTool } from "../tool/define.ts";
 
 /** An index from 0. One beyond the end means the last place. */
 function place(description: string) {
@@ -34,20 +49,20 @@ function place(description: string) {
 	);
 }
 
-export const moveChannel = tool({
+export const moveChannel = editTool({
 	name: "move_channel",
 	toolset: "channels",
 	title: "Move a channel",
 	description:
 		"Move a channel within its category or to another one. Voice and stage channels are always below the others.",
-	effect: "write",
-	idempotent: true,
 	// Moving changes the positions of other channels too, and lock_permissions the channel's overwrites.
 	lock: ["guild_id", "channel_id"],
 	permissions: [
 		"ManageChannels",
 		{ permission: "ManageRoles", with: "lock_permissions" },
 	],
+	permissionsIn: "run",
+	ignored: ["reason"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.channel, "channel"),
@@ -63,29 +78,26 @@ export const moveChannel = tool({
 			flag("Copy the permissions of the new category."),
 			false,
 		),
-		reason,
 	}),
 	async run(args, { guild, channel }) {
 		const { position, category_id, lock_permissions } = args;
-		if (position === undefined && category_id === undefined)
-			throw invalidParameters([
-				"position, category_id: expected at least one of these",
-			]);
+		requireOneOf(args, ["position", "category_id"]);
 		if (category_id && channel.type === ChannelType.GuildCategory)
 			throw invalidParameters(["category_id: category channels have none"]);
 		const route = Routes.guildChannels(guild.id);
 		const all = (await guild.client.rest.get(route)) as RawChannel[];
-		const raw = all.find(({ id }) => id === channel.id);
-		if (!raw) throw new ToolError(`${channelName(channel)} was just deleted.`);
+		const raw = rawOf(all, channel.id);
 		const from = raw.parent_id ?? "";
 		const parentId = category_id ?? from;
 		if (lock_permissions && (parentId === from || parentId === ""))
 			throw invalidParameters([
 				"lock_permissions: expected only with the category_id of another category; sync_channel_permissions works without moving",
 			]);
+		requireMovable(guild, [raw], parentId, lock_permissions);
 		if (lock_permissions) {
 			const category = all.find(({ id }) => id === parentId);
 			requireGrantable(guild, channel, differenceOf(raw, category));
+			requireUndoable(channel, readOverwrites(category ?? {}));
 		}
 		const siblings = siblingsIn(raw, all, parentId);
 		const stays = position === undefined && siblings.includes(raw);
@@ -116,24 +128,48 @@ export const moveChannel = tool({
 	},
 });
 
+/**
+ * Throws a ToolError unless the bot may place channels in a category. To set positions it needs MANAGE_CHANNELS in the guild
+ * or in the category, and need not see the channels; for those that come from elsewhere, in the category and in each of them.
+ */
+function requireMovable(
+	guild: Guild,
+	raws: readonly RawChannel[],
+	parentId: string,
+	lock_permissions: boolean,
+): void {
+	const { ManageChannels, ManageRoles } = PermissionFlagsBits;
+	const parent = guild.channels.cache.get(parentId);
+	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
+	const isHeldInGuild =
+		missingPermissions(guild, undefined, ManageChannels) === 0n;
+	if (arriving.length > 0 || !isHeldInGuild)
+		requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
+	// A guess: MANAGE_ROLES is needed in the channel, not in the category.
+	const inChannel = ManageChannels | (lock_permissions ? ManageRoles : 0n);
+	for (const { id } of arriving) {
+		const channel = guild.channels.cache.get(id);
+		requirePermissions(guild, channel, inChannel | impliedIn(channel));
+	}
+}
+
 const maxChannelsPerCategory = 50;
 
-export const moveChannels = tool({
+export const moveChannels = editTool({
 	name: "move_channels",
 	toolset: "channels",
 	extra: true,
 	title: "Move channels",
 	description:
 		"Place channels one below the other, in their category or another, at an index or last. Each change of category takes a request of its own.",
-	effect: "write",
-	idempotent: true,
 	// Moving changes the positions of other channels too, and lock_permissions the channels' overwrites.
 	lock: ["guild_id", "channel_ids"],
 	permissions: [
 		"ManageChannels",
 		{ permission: "ManageRoles", with: "lock_permissions" },
 	],
-	permissionsIn: "channel_ids",
+	permissionsIn: "run",
+	ignored: ["reason"],
 	input: v.strictObject({
 		guild_id,
 		channel_ids: list(
@@ -153,7 +189,6 @@ export const moveChannels = tool({
 			flag("Copy the permissions of the new category."),
 			false,
 		),
-		reason,
 	}),
 	async run(args, { guild, channels }, call) {
 		const { channel_ids, lock_permissions } = args;
@@ -161,14 +196,14 @@ export const moveChannels = tool({
 		const route = Routes.guildChannels(guild.id);
 		const all = (await guild.client.rest.get(route)) as RawChannel[];
 		const raws = channel_ids.map((id) => rawOf(all, id));
-		const below =
-			args.below_channel_id === undefined
-				? undefined
-				: rawOf(all, args.below_channel_id);
+		const { below_channel_id } = args;
+		const below = below_channel_id ? rawOf(all, below_channel_id) : undefined;
 		const parentId = args.category_id ?? categoryOf(raws, below);
 		const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
 		requirePlaceable(raws, below, parentId, all);
-		if (lock_permissions) requireCopyable(guild, arriving, parentId, all);
+		requireMovable(guild, raws, parentId, lock_permissions);
+		if (lock_permissions)
+			requireCopyable(guild, channels, arriving, parentId, all);
 		const groups = raws.filter(
 			(raw, index) =>
 				raws.findIndex((other) => inSameGroup(other, raw)) === index,
@@ -219,24 +254,13 @@ interface Destination {
 }
 
 /** Throws an RpcError unless the arguments name one destination. */
-function requireDestination({
-	channel_ids,
-	category_id,
-	position,
-	below_channel_id,
-}: Destination): void {
+function requireDestination(args: Destination): void {
+	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)
 		throw invalidParameters([
 			"position, below_channel_id: expected one of these",
 		]);
-	if (
-		[category_id, position, below_channel_id].every(
-			(value) => value === undefined,
-		)
-	)
-		throw invalidParameters([
-			"category_id, position, below_channel_id: expected at least one of these",
-		]);
+	requireOneOf(args, ["category_id", "position", "below_channel_id"]);
 	if (below_channel_id !== undefined && channel_ids.includes(below_channel_id))
 		throw invalidParameters([
 			"below_channel_id: expected a channel that is not among channel_ids",
@@ -246,7 +270,9 @@ function requireDestination({
 function rawOf(all: readonly RawChannel[], id: string): RawChannel {
 	const raw = all.find((channel) => channel.id === id);
 	if (raw) return raw;
-	throw new ToolError(`The channel ${id} was just deleted. Nothing was done.`);
+	throw new ToolError(
+		`The channel ${id} was just deleted. Nothing was done; list_channels shows the channels.`,
+	);
 }
 
 /** The category if `category_id` is not given: that of `below`, or the one that all channels share. */
@@ -295,6 +321,7 @@ function requirePlaceable(
 /** Throws an RpcError without another category, and a ToolError if the bot may not set the category's overwrites. */
 function requireCopyable(
 	guild: Guild,
+	channels: readonly find.Channel[],
 	arriving: readonly RawChannel[],
 	parentId: string,
 	all: readonly RawChannel[],
@@ -304,12 +331,12 @@ function requireCopyable(
 			"lock_permissions: expected only with another category; sync_channel_permissions works without moving",
 		]);
 	const category = all.find(({ id }) => id === parentId);
-	for (const raw of arriving)
-		requireGrantable(
-			guild,
-			guild.channels.cache.get(raw.id),
-			differenceOf(raw, category),
-		);
+	for (const raw of arriving) {
+		const channel = channels.find(({ id }) => id === raw.id);
+		if (!channel) continue;
+		requireGrantable(guild, channel, differenceOf(raw, category));
+		requireUndoable(channel, readOverwrites(category ?? {}));
+	}
 }
 
 interface Step {

@@ -21,6 +21,7 @@ import {
 	kindName,
 	kindNames,
 	nameField,
+	requireAllowedKind,
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
@@ -31,7 +32,7 @@ import {
 	missingPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import {
 	choiceInAnyCase,
 	found,
@@ -42,15 +43,19 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
 
-export const createChannel = tool({
+export const createChannel = writeTool({
 	name: "create_channel",
 	toolset: "channels",
 	title: "Create a channel",
 	description:
 		"Create a channel. With `private_to_role_ids` only these roles and the bot see it; it then ignores its category's permissions.",
-	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
 		guild_id,
@@ -102,14 +107,12 @@ function visibleOnlyTo(guild: Guild, roles: Role[]): OverwriteResolvable[] {
 	];
 }
 
-export const editChannel = tool({
+export const editChannel = editTool({
 	name: "edit_channel",
 	toolset: "channels",
 	title: "Edit a channel",
 	description:
 		"Change a channel's name, topic, age restriction, slow mode or category; omitted fields stay.",
-	effect: "write",
-	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
@@ -131,13 +134,12 @@ export const editChannel = tool({
 	},
 });
 
-export const listChannels = tool({
+export const listChannels = readTool({
 	name: "list_channels",
 	toolset: "channels",
 	title: "List channels",
 	description:
 		"List a guild's channels from the top, without threads: name, id, kind, category, topic, slow mode.",
-	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		category_id: v.optional(
@@ -166,14 +168,14 @@ function lineOf(channel: find.Channel): string {
 	const characters = [...topic];
 	const start = characters.slice(0, maxTopicLength).join("");
 	const ellipsis = characters.length > maxTopicLength ? "…" : "";
-	return [
+	return fieldLine(
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
-		...(category_id ? [`category: ${category_id}`] : []),
-		...(topic ? [`topic: ${oneField(start)}${ellipsis}`] : []),
-		...(nsfw ? ["nsfw"] : []),
-		...(slowmode_seconds ? [`slow mode: ${slowmode_seconds} s`] : []),
-		...(isVisible(channel) ? [] : ["hidden from the bot"]),
-	].join(" | ");
+		category_id && `category: ${category_id}`,
+		topic && `topic: ${oneField(start)}${ellipsis}`,
+		nsfw && "nsfw",
+		slowmode_seconds > 0 && `slow mode: ${slowmode_seconds} s`,
+		!isVisible(channel) && "hidden from the bot",
+	);
 }
 
 function isVisible(channel: GuildBasedChannel): boolean {
@@ -181,14 +183,13 @@ function isVisible(channel: GuildBasedChannel): boolean {
 	return missingPermissions(channel.guild, channel, ViewChannel) === 0n;
 }
 
-export const getChannel = tool({
+export const getChannel = readTool({
 	name: "get_channel",
 	toolset: "channels",
 	extra: true,
 	title: "Get a channel",
 	description:
 		"A channel's or thread's kind, category, position, topic, limits, and whether its permissions are its category's.",
-	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.anyChannel, "channel or thread"),
@@ -196,36 +197,36 @@ export const getChannel = tool({
 	run(_, { channel }) {
 		const fields = currentFields(channel);
 		const { parent } = channel;
+		const yesOrNo = (value: unknown) => (value ? "yes" : "no");
 		const lines = [
 			`${channelName(channel)}, ${kindName(channel)}`,
 			`${channel.isThread() ? "thread of" : "category"}: ${parent ? channelName(parent) : "none"}`,
 			`topic: ${oneField(fields.topic) || "none"}`,
-			`nsfw: ${fields.nsfw ? "yes" : "no"}`,
+			`nsfw: ${yesOrNo(fields.nsfw)}`,
 			`slow mode: ${fields.slowmode_seconds} s`,
-			`visible to the bot: ${isVisible(channel) ? "yes" : "no"}`,
+			`visible to the bot: ${yesOrNo(isVisible(channel))}`,
 			`created: ${time(channel.createdTimestamp)}`,
 		];
 		if (channel.isThread())
 			return [
 				...lines,
 				`started by: ${channel.ownerId ?? "unknown"}`,
-				`archived: ${channel.archived ? "yes" : "no"}`,
-				`locked: ${channel.locked ? "yes" : "no"}`,
+				`archived: ${yesOrNo(channel.archived)}`,
+				`locked: ${yesOrNo(channel.locked)}`,
 			];
 		const { size } = channel.permissionOverwrites.cache;
-		const voice = [
-			`bitrate: ${fields.bitrate === undefined ? "unknown" : `${fields.bitrate} bit/s`}`,
-			`user limit: ${fields.user_limit || "none"}`,
-			`region: ${oneField(fields.rtc_region) || "automatic"}`,
-		];
-		const synced = channel.permissionsLocked ? "yes" : "no";
-		return [
-			...lines,
+		return resultLines(
+			lines,
 			`position: ${channel.position}`,
-			...(find.isVoice(channel) ? voice : []),
-			...(parent ? [`permissions as in the category: ${synced}`] : []),
+			find.isVoice(channel) && [
+				`bitrate: ${fields.bitrate === undefined ? "unknown" : `${fields.bitrate} bit/s`}`,
+				`user limit: ${fields.user_limit || "none"}`,
+				`region: ${oneField(fields.rtc_region) || "automatic"}`,
+			],
+			parent &&
+				`permissions as in the category: ${yesOrNo(channel.permissionsLocked)}`,
 			`permissions of its own: for ${size} role(s) and member(s), shown by list_channel_permissions`,
-		];
+		);
 	},
 });
 
@@ -239,7 +240,6 @@ export const deleteChannel = destructiveTool({
 		"Delete a channel with all its messages, or a category, whose channels stay. This cannot be undone.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
-	idempotent: true,
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
@@ -262,10 +262,8 @@ export const deleteChannel = destructiveTool({
 					: `Would delete ${target}, with everything in it.${await describeContent(guild, channel)}`,
 				...inside.slice(0, sampleSize).map(lineOf),
 			],
-			async act() {
-				await guild.client.rest.delete(Routes.channel(channel.id));
-				return `Deleted ${target}.${left}`;
-			},
+			write: () => guild.client.rest.delete(Routes.channel(channel.id)),
+			result: `Deleted ${target}.${left}`,
 		};
 	},
 });
@@ -292,24 +290,19 @@ async function describeContent(
 	const people = find.isVoice(channel) ? channel.members.size : 0;
 	const threads =
 		"threads" in channel ? await activeThreads(guild, { channel }) : [];
-	return [
-		...(people > 0
-			? [` ${people} member(s) in it would be disconnected.`]
-			: []),
-		...(threads.length > 0
-			? [` ${threads.length} of its threads are active.`]
-			: []),
-	].join("");
+	return resultLines(
+		people > 0 && ` ${people} member(s) in it would be disconnected.`,
+		threads.length > 0 && ` ${threads.length} of its threads are active.`,
+	).join("");
 }
 
-export const cloneChannel = tool({
+export const cloneChannel = writeTool({
 	name: "clone_channel",
 	toolset: "channels",
 	extra: true,
 	title: "Clone a channel",
 	description:
 		"Create a copy of a channel: its fields, permissions and category, without messages.",
-	effect: "write",
 	guildPermissions: ["ManageChannels"],
 	permissions: [],
 	input: v.strictObject({
@@ -319,8 +312,8 @@ export const cloneChannel = tool({
 		reason,
 	}),
 	async run({ name = "" }, { guild, channel }) {
-		const overwrites = [...channel.permissionOverwrites.cache.values()];
-		const bits = overwrites.reduce(
+		requireAllowedKind(guild, kindName(channel));
+		const bits = channel.permissionOverwrites.cache.reduce(
 			(all, { allow, deny }) => all | allow.bitfield | deny.bitfield,
 			0n,
 		);

@@ -3,6 +3,7 @@
 import {
 	type APIMessage,
 	type GuildTextBasedChannel,
+	MessageType,
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 	Routes,
@@ -10,22 +11,30 @@ import {
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
-import { absentIf, textChannel } from "../discord/find.ts";
+import { absentIf } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
 import {
 	missingPermissions,
 	requirePermissions,
 } from "../discord/permissions.ts";
-import { bulkDelete, isTooOldForBulk } from "../messages/bulk-delete.ts";
-import { fetchMessage } from "../messages/message-arguments.ts";
+import {
+	bulkDelete,
+	isDeletable,
+	isTooOldForBulk,
+} from "../messages/bulk-delete.ts";
+import {
+	fetchMessage,
+	inChannel,
+	onMessage,
+} from "../messages/message-arguments.ts";
 import { requireContent } from "../messages/message-content.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { fetchPage } from "../messages/message-pages.ts";
 import {
-	found,
-	guild_id,
 	integer,
 	list,
 	reason,
+	requireEither,
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
@@ -36,29 +45,29 @@ export const deleteMessage = destructiveTool({
 	toolset: "messages",
 	title: "Delete a message",
 	description: "Delete one message of any age. This cannot be undone.",
-	permissions: ["ReadMessageHistory"],
 	lock: "message_id",
-	idempotent: true,
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(textChannel, "channel or thread"),
-		message_id: snowflake("message"),
-		reason,
-	}),
-	async plan({ message_id }, { guild, channel }) {
-		const message = await fetchMessage(channel, message_id);
-		// The bot may always delete its own messages.
-		if (message.author.id !== guild.client.user.id)
+	input: v.strictObject({ ...onMessage, reason }),
+	async plan({ message_id }, { discord, guild, channel }) {
+		// Deleting needs no Read Message History, and the bot's own messages need no Manage Messages. Discord decides about a
+		// message that the bot cannot read. https://discord.com/developers/docs/resources/message#delete-message
+		const message = readsHistory(channel)
+			? await fetchMessage(channel, message_id)
+			: undefined;
+		if (message && message.author.id !== discord.user.id)
 			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
-		const target = `the message of ${messageHead(message)} from ${channelName(channel)}.`;
+		const name = message
+			? `the message of ${messageHead(message)}`
+			: `the message ${message_id}`;
+		if (message && !isDeletable(message))
+			throw new ToolError(
+				`Discord deletes no messages of the kind ${MessageType[message.type]}, such as ${name}. Nothing was done.`,
+			);
+		const target = `${name} from ${channelName(channel)}.`;
 		return {
 			preview: `Would delete ${target}`,
-			async act() {
-				await channel.client.rest.delete(
-					Routes.channelMessage(channel.id, message_id),
-				);
-				return `Deleted ${target}`;
-			},
+			write: () =>
+				discord.rest.delete(Routes.channelMessage(channel.id, message_id)),
+			result: `Deleted ${target}`,
 		};
 	},
 });
@@ -82,10 +91,8 @@ export const deleteMessages = destructiveTool({
 		{ permission: "ReadMessageHistory", with: "count" },
 	],
 	intents: ["MessageContent"],
-	idempotent: true,
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(textChannel, "channel or thread"),
+		...inChannel,
 		message_ids: v.optional(list(snowflake("message"), 1, 100, "Message ids.")),
 		count: v.optional(integer(1, 100, "How many of the latest to delete.")),
 		author_id: v.optional(snowflake("author, to filter `count`")),
@@ -94,48 +101,42 @@ export const deleteMessages = destructiveTool({
 		),
 		reason,
 	}),
-	async plan(
-		{ message_ids, count, author_id, contains },
-		{ discord, channel },
-	) {
-		if ((message_ids === undefined) === (count === undefined))
-			throw invalidParameters([
-				"message_ids, count: expected exactly one of the two",
-			]);
+	async plan(args, { discord, channel }) {
+		const { message_ids, count, author_id, contains } = args;
+		requireEither(args, ["message_ids", "count"]);
 		if (message_ids) {
 			if (author_id !== undefined || contains !== undefined)
 				throw invalidParameters([
 					"author_id, contains: expected only together with count",
 				]);
-			return deletionPlan(channel, message_ids, undefined);
+			const skipped = await undeletableOf(channel, message_ids);
+			const ids = message_ids.filter((id) => !skipped.includes(id));
+			return deletionPlan(channel, ids, skipped, undefined);
 		}
 		if (contains !== undefined)
 			requireContent(discord, "`contains` matches nothing");
 		const text = contains?.toLowerCase();
-		const messages = await latestMatching(
+		const { found, skipped } = await latestMatching(
 			channel,
 			count ?? 0,
 			(message) =>
 				(author_id === undefined || message.author.id === author_id) &&
 				(text === undefined || message.content.toLowerCase().includes(text)),
 		);
-		const sample = messages.slice(0, sampleSize).map(messageHead);
-		return deletionPlan(
-			channel,
-			messages.map(({ id }) => id),
-			sample,
-		);
+		const ids = found.map(({ id }) => id);
+		const sample = found.slice(0, sampleSize).map(messageHead);
+		return deletionPlan(channel, ids, skipped, sample);
 	},
 });
 
-/** `sample` describes the first messages; undefined if none was fetched. */
+/** Plans a deletion. `skipped`: messages that cannot be deleted. `sample`: lines for the first messages, if fetched. */
 function deletionPlan(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
+	skipped: readonly string[],
 	sample: readonly string[] | undefined,
 ): Plan {
 	const where = channelName(channel);
-	const nothing = `No message in ${where} matches: nothing to delete.`;
 	const isSingle = ids.length === 1;
 	const deleted = ids.filter((id) => isSingle || !isTooOldForBulk(id));
 	const tooOld = ids.filter((id) => !isSingle && isTooOldForBulk(id));
@@ -145,6 +146,14 @@ function deletionPlan(
 		notes.push(
 			`${tooOld.length} over 14 days old, which delete_message can delete one at a time: ${tooOld.join(", ")}`,
 		);
+	if (skipped.length > 0)
+		notes.push(
+			`${skipped.length} skipped, since nobody can delete Discord's notices in a thread: ${skipped.join(", ")}`,
+		);
+	const nothing = [
+		`No message in ${where} matches: nothing to delete.`,
+		...notes,
+	];
 	return {
 		async preview() {
 			if (ids.length === 0) return nothing;
@@ -167,17 +176,15 @@ function deletionPlan(
 	};
 }
 
-/** A line for each of these messages; none without Read Message History. */
+/** A line for each of these messages; no lines if the bot lacks Read Message History. */
 async function headsOf(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
 ): Promise<string[]> {
-	const { ReadMessageHistory } = PermissionFlagsBits;
-	if (missingPermissions(channel.guild, channel, ReadMessageHistory) !== 0n)
-		return [];
+	if (!readsHistory(channel)) return [];
 	const heads = await Promise.all(
 		ids.map(async (id) => {
-			const found = await absentIf(RESTJSONErrorCodes.UnknownMessage, () =>
+			const found = await absentIf([RESTJSONErrorCodes.UnknownMessage], () =>
 				fetchMessage(channel, id),
 			);
 			return found ? messageHead(found) : `not found | ID: ${id}`;
@@ -186,22 +193,54 @@ async function headsOf(
 	return heads.length > 0 ? [`The first ${heads.length}:`, ...heads] : [];
 }
 
-/** The latest `count` messages that match, newest first, among the latest 1,000. */
+function readsHistory(channel: GuildTextBasedChannel): boolean {
+	const { ReadMessageHistory } = PermissionFlagsBits;
+	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
+}
+
+/** Those of several messages that cannot be deleted. Only threads have any, so only they are read. */
+async function undeletableOf(
+	channel: GuildTextBasedChannel,
+	ids: readonly string[],
+): Promise<string[]> {
+	if (!channel.isThread() || ids.length < 2) return [];
+	const { ReadMessageHistory } = PermissionFlagsBits;
+	requirePermissions(channel.guild, channel, ReadMessageHistory);
+	const undeletable = new Set<string>();
+	let unread = ids.toSorted(compareIds);
+	for (;;) {
+		const newest = unread.at(-1);
+		if (newest === undefined) break;
+		const before = String(BigInt(newest) + 1n);
+		const page = await fetchPage(channel, { limit: pageSize, before });
+		for (const message of page)
+			if (!isDeletable(message)) undeletable.add(message.id);
+		const oldest = page.at(-1);
+		if (!oldest || page.length < pageSize) break;
+		unread = unread.filter((id) => compareIds(id, oldest.id) < 0);
+	}
+	return ids.filter((id) => undeletable.has(id));
+}
+
+/** The latest `count` messages that match, newest first, among the latest 1,000; skips those that cannot be deleted. */
 async function latestMatching(
 	channel: GuildTextBasedChannel,
 	count: number,
 	matches: (message: APIMessage) => boolean,
-): Promise<APIMessage[]> {
+): Promise<{ found: APIMessage[]; skipped: string[] }> {
 	const found: APIMessage[] = [];
+	const skipped: string[] = [];
 	let before: string | undefined;
 	for (let seen = 0; seen < searchDepth; seen += pageSize) {
 		const page = await fetchPage(channel, { limit: pageSize, before });
 		for (const message of page) {
-			if (matches(message)) found.push(message);
-			if (found.length === count) return found;
+			if (!matches(message)) continue;
+			if (isDeletable(message)) found.push(message);
+			else skipped.push(message.id);
+			if (found.length === count) return { found, skipped };
 		}
 		before = page.at(-1)?.id;
 		if (page.length < pageSize) break;
 	}
-	return found;
+	return { found, skipped };
 }

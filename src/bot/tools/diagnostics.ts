@@ -22,18 +22,17 @@ import {
 } from "../discord/effective-permissions.ts";
 import { anyChannel, member, role } from "../discord/find.ts";
 import { permissionNames, readBits } from "../discord/permissions.ts";
-import { oneLine } from "../discord/text.ts";
+import { oneLine, resultLines } from "../discord/text.ts";
 import { reportSetup } from "../setup/setup-report.ts";
 import { found, guild_id, list } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { readTool } from "../tool/define.ts";
 
-export const checkPermissions = tool({
+export const checkPermissions = readTool({
 	name: "check_permissions",
 	toolset: "diagnostics",
 	title: "Check permissions",
 	description:
 		"Effective permissions of a member, or of a role alone, in a channel or the guild, and what decides each: role, channel permissions, timeout. Takes user_id or role_id.",
-	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		user_id: v.optional(found(member, "member")),
@@ -49,31 +48,23 @@ export const checkPermissions = tool({
 			throw invalidParameters([
 				"user_id, role_id: expected exactly one of these",
 			]);
-		const requested = readBits(
-			["permissions", "permissions"],
-			undefined,
-			permissions,
-		);
+		const fields = ["permissions", "permissions"] as const;
+		const requested = readBits(fields, undefined, permissions);
 		const effective = effectivePermissions(guild, subject, channel);
 		const decisions = selectDecisions(effective, requested);
 		const allowed = decisions.filter(({ allowed }) => allowed).length;
 		const where = channel
 			? channelName(channel)
 			: "the guild, without channel permissions";
-		return [
-			`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}; all allowed permissions as bits: ${effective.bits}`,
-			...(effective.reasonForEverything
-				? [`everything is allowed ${effective.reasonForEverything}`]
-				: []),
-			...(effective.reasonForEverything && requested === undefined
-				? []
-				: decisions.map(lineOf)),
-			...(channel?.isThread()
-				? [
-						"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
-					]
-				: []),
-		];
+		const { bits, reasonForEverything } = effective;
+		return resultLines(
+			`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}; all allowed permissions as bits: ${bits}`,
+			reasonForEverything && `everything is allowed ${reasonForEverything}`,
+			(!reasonForEverything || requested !== undefined) &&
+				decisions.map(lineOf),
+			channel?.isThread() &&
+				"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
+		);
 	},
 });
 
@@ -97,13 +88,12 @@ function lineOf({ name, allowed, why }: Decision): string {
 	return `${name} | ${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
 }
 
-export const getBotInfo = tool({
+export const getBotInfo = readTool({
 	name: "get_bot_info",
 	toolset: "diagnostics",
 	title: "Get bot info",
 	description:
 		"The bot's names and ids, version, uptime, connection to Discord with latency, privileged intents, database, toolsets and number of guilds.",
-	effect: "read",
 	input: v.strictObject({}),
 	run(_, { discord, connection, self, mayTouch }) {
 		const { user, application, ws, options, guilds } = discord;
@@ -127,13 +117,12 @@ export const getBotInfo = tool({
 	},
 });
 
-export const runSetupCheck = tool({
+export const runSetupCheck = readTool({
 	name: "run_setup_check",
 	toolset: "diagnostics",
 	title: "Check the bot's setup",
 	description:
-		"Check what tools need in a guild: intents, permissions, the rank of the bot's role, hidden channels, ids in the configuration. A line for each: ok, warning or fault, and the next step.",
-	effect: "read",
+		"Check what tools need in a guild: intents, permissions, the rank of the bot's role, hidden channels, ids in the configuration. A line for each: ok, warning or error, and the next step.",
 	input: v.strictObject({ guild_id }),
 	run(_, { discord, guild, connection, self, mayTouch }) {
 		const guilds = [...discord.guilds.cache.values()].filter(

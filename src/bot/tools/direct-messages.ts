@@ -12,21 +12,23 @@ import {
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { flag, found, guild_id, limit, snowflake } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-const withMember = {
-	guild_id,
-	user_id: found(member, "member of the guild"),
-};
+const withMember = { guild_id, user_id: found(member, "member of the guild") };
+const onDirectMessage = { ...withMember, message_id: snowflake("message") };
 
-export const sendPrivateMessage = tool({
+export const sendPrivateMessage = writeTool({
 	name: "send_private_message",
 	toolset: "direct_messages",
 	title: "Send a DM",
 	description:
 		"Send a direct message (DM) to a member of a guild, as the bot. Returns the message's id.",
-	effect: "write",
 	input: v.strictObject({
 		...withMember,
 		content,
@@ -45,13 +47,12 @@ export const sendPrivateMessage = tool({
 	},
 });
 
-export const readPrivateMessages = tool({
+export const readPrivateMessages = readTool({
 	name: "read_private_messages",
 	toolset: "direct_messages",
 	title: "Read DMs",
 	description:
 		"Read the direct messages between the bot and a member, newest first.",
-	effect: "read",
 	input: v.strictObject({
 		...withMember,
 		limit: limit(100, 50),
@@ -59,37 +60,25 @@ export const readPrivateMessages = tool({
 	}),
 	async run(args, { user }) {
 		const channel = await directChannel(user);
-		return readPage(
-			channel,
-			`the direct messages with ${memberName(user)}`,
-			args,
-		);
+		const label = `the direct messages with ${memberName(user)}`;
+		return readPage(channel, label, args);
 	},
 });
 
-export const editPrivateMessage = tool({
+export const editPrivateMessage = editTool({
 	name: "edit_private_message",
 	toolset: "direct_messages",
 	title: "Edit a DM",
 	description:
 		"Change the content of a direct message that the bot sent. An edit without a change is refused.",
-	effect: "write",
-	idempotent: true,
 	lock: "message_id",
-	input: v.strictObject({
-		...withMember,
-		message_id: snowflake("message"),
-		content,
-	}),
+	input: v.strictObject({ ...onDirectMessage, content }),
 	async run({ message_id, content }, { discord, user }) {
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const target = `the direct message ${message_id} to ${memberName(user)}`;
-		const changes = changesOf(
-			{ content: message.content },
-			{ content },
-			target,
-		);
+		const before = { content: message.content };
+		const changes = changesOf(before, { content }, target);
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions("none") },
 		});
@@ -104,23 +93,16 @@ export const deletePrivateMessage = destructiveTool({
 	description:
 		"Delete a direct message that the bot sent. This cannot be undone.",
 	lock: "message_id",
-	idempotent: true,
-	input: v.strictObject({
-		...withMember,
-		message_id: snowflake("message"),
-	}),
+	input: v.strictObject(onDirectMessage),
 	async plan({ message_id }, { discord, user }) {
 		const channel = await directChannel(user);
 		const message = await fetchOwnMessage(channel, message_id, "delete");
 		const target = `the direct message of ${messageHead(message)} to ${memberName(user)}.`;
 		return {
 			preview: `Would delete ${target}`,
-			async act() {
-				await discord.rest.delete(
-					Routes.channelMessage(channel.id, message_id),
-				);
-				return `Deleted ${target}`;
-			},
+			write: () =>
+				discord.rest.delete(Routes.channelMessage(channel.id, message_id)),
+			result: `Deleted ${target}`,
 		};
 	},
 });

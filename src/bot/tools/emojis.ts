@@ -2,10 +2,11 @@
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { userName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { botPermissions, requirePermissions } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine } from "../discord/text.ts";
 import {
 	emojiName,
 	fetchEmojis,
@@ -14,8 +15,13 @@ import {
 } from "../messages/emoji.ts";
 import { image } from "../messages/image.ts";
 import { found, guild_id, list, reason } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
+import { changesOf, sortedIds } from "../tool/diff.ts";
 
 const name = v.pipe(
 	v.string(),
@@ -35,13 +41,12 @@ const role_ids = v.optional(
 	),
 );
 
-export const listEmojis = tool({
+export const listEmojis = readTool({
 	name: "list_emojis",
 	toolset: "expressions",
 	title: "List emoji",
 	description:
 		"List a guild's custom emoji by id: their form in messages, id, creator, roles that may use them.",
-	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild }) {
 		const emojis = await fetchEmojis(guild);
@@ -54,13 +59,13 @@ export const listEmojis = tool({
 
 function emojiLine(emoji: GuildEmoji): string {
 	const { id, user, roles = [], managed, available = true } = emoji;
-	return [
+	return fieldLine(
 		`${inMessages(emoji)} | ID: ${id}`,
-		...(user ? [`made by: @${oneField(user.username)} (ID: ${user.id})`] : []),
-		...(roles.length > 0 ? [`only for roles: ${roles.join(", ")}`] : []),
-		...(managed ? ["managed"] : []),
-		...(available ? [] : ["not available"]),
-	].join(" | ");
+		user && `made by: ${userName(user)}`,
+		roles.length > 0 && `only for roles: ${roles.join(", ")}`,
+		managed && "managed",
+		!available && "not available",
+	);
 }
 
 /** The emoji in the form that messages use. */
@@ -70,20 +75,13 @@ function inMessages(emoji: GuildEmoji): string {
 		: emojiName(emoji);
 }
 
-export const createEmoji = tool({
+export const createEmoji = writeTool({
 	name: "create_emoji",
 	toolset: "expressions",
 	title: "Create an emoji",
 	description: "Create a custom emoji. GIFs are animated.",
-	effect: "write",
 	guildPermissions: ["CreateGuildExpressions"],
-	input: v.strictObject({
-		guild_id,
-		name,
-		image,
-		role_ids,
-		reason,
-	}),
+	input: v.strictObject({ guild_id, name, image, role_ids, reason }),
 	async run({ name, image, role_ids = [] }, { guild }) {
 		const made = (await guild.client.rest.post(Routes.guildEmojis(guild.id), {
 			body: { name, image, roles: role_ids },
@@ -92,14 +90,12 @@ export const createEmoji = tool({
 	},
 });
 
-export const editEmoji = tool({
+export const editEmoji = editTool({
 	name: "edit_emoji",
 	toolset: "expressions",
 	title: "Edit an emoji",
 	description:
 		"Rename an emoji, or change which roles may use it. Its image stays.",
-	effect: "write",
-	idempotent: true,
 	lock: "emoji_id",
 	input: v.strictObject({
 		guild_id,
@@ -126,11 +122,6 @@ export const editEmoji = tool({
 	},
 });
 
-/** Ids as one text for comparison, independent of their order. */
-function sortedIds(ids: readonly string[]): string {
-	return ids.toSorted(compareIds).join(" ");
-}
-
 export const deleteEmoji = destructiveTool({
 	name: "delete_emoji",
 	toolset: "expressions",
@@ -138,7 +129,6 @@ export const deleteEmoji = destructiveTool({
 	description:
 		"Delete a custom emoji. Messages then show its name. This cannot be undone.",
 	lock: "emoji_id",
-	idempotent: true,
 	input: v.strictObject({
 		guild_id,
 		emoji_id: found(guildEmoji, "emoji"),
@@ -146,16 +136,13 @@ export const deleteEmoji = destructiveTool({
 	}),
 	plan(_, { guild, emoji }) {
 		requireEditable(guild, emoji);
-		const by = emoji.user
-			? `, made by @${oneField(emoji.user.username)} (ID: ${emoji.user.id})`
-			: "";
+		const by = emoji.user ? `, made by ${userName(emoji.user)}` : "";
 		const target = `${emojiLabel(emoji)}${by}.`;
 		return {
 			preview: `Would delete ${target}`,
-			async act() {
-				await guild.client.rest.delete(Routes.guildEmoji(guild.id, emoji.id));
-				return `Deleted ${target}`;
-			},
+			write: () =>
+				guild.client.rest.delete(Routes.guildEmoji(guild.id, emoji.id)),
+			result: `Deleted ${target}`,
 		};
 	},
 });

@@ -6,15 +6,15 @@ import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { textChannel } from "../discord/find.ts";
 import { oneField, oneLine } from "../discord/text.ts";
-import { readBase64 } from "../messages/base64.ts";
+import { readBase64 } from "../messages/image.ts";
 import {
 	allowedMentions,
 	content,
 	mentions,
 	pingsMany,
 } from "../messages/message-arguments.ts";
-import { flag, found, guild_id } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { flag, found, guild_id, requireEither } from "../tool/arguments.ts";
+import { writeTool } from "../tool/define.ts";
 
 /** No path separators, and no characters that Windows refuses. */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;
@@ -34,13 +34,12 @@ function notPlain({ input }: { input: string }): string {
 	return `expected a plain file name of at most 100 characters, such as report.txt, received ${oneLine(JSON.stringify(input.slice(0, 100)))}`;
 }
 
-export const sendFile = tool({
+export const sendFile = writeTool({
 	name: "send_file",
 	toolset: "messages",
 	title: "Send a file",
 	description:
 		"Send a file of up to about 45 KB, as text or base64. URLs are not fetched.",
-	effect: "write",
 	permissions: ["SendMessages", "AttachFiles", pingsMany],
 	input: v.strictObject({
 		guild_id,
@@ -70,25 +69,18 @@ export const sendFile = tool({
 });
 
 /** The content from `text` or `data_base64`. Throws an RpcError unless exactly one is given. */
-function readFile({
-	text,
-	data_base64,
-}: {
+function readFile(args: {
 	text?: string | undefined;
 	data_base64?: string | undefined;
 }): { data: Buffer; contentType: string } {
-	if ((text === undefined) === (data_base64 === undefined))
-		throw invalidParameters(["text, data_base64: expected one of the two"]);
-	const data =
-		text === undefined ? readBase64(data_base64 ?? "") : Buffer.from(text);
+	requireEither(args, ["text", "data_base64"], "one of the two");
+	const { text, data_base64 = "" } = args;
+	const [data, contentType] =
+		text === undefined
+			? ([readBase64(data_base64), "application/octet-stream"] as const)
+			: ([Buffer.from(text), "text/plain; charset=utf-8"] as const);
 	if (!data) throw invalidParameters(["data_base64: expected base64"]);
 	if (data.length === 0)
 		throw invalidParameters(["text: expected at least 1 character"]);
-	return {
-		data,
-		contentType:
-			text === undefined
-				? "application/octet-stream"
-				: "text/plain; charset=utf-8",
-	};
+	return { data, contentType };
 }

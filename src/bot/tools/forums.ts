@@ -40,20 +40,20 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { autoArchive } from "./threads.ts";
 
-export const createForumPost = tool({
+const inForum = { guild_id, channel_id: found(find.currentForum, "forum") };
+
+export const createForumPost = writeTool({
 	name: "create_forum_post",
 	toolset: "threads",
 	title: "Create a forum post",
 	description:
 		"Create a post in a forum: a thread with its first message. Reply in it with send_message.",
-	effect: "write",
 	permissions: ["SendMessages", pingsMany],
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.currentForum, "forum"),
+		...inForum,
 		title: text(1, 100, "Title of the post."),
 		content,
 		tag_ids: v.optional(list(snowflake("tag"), 0, 5, "Its tags."), []),
@@ -76,17 +76,15 @@ export const createForumPost = tool({
 	},
 });
 
-export const listForumPosts = tool({
+export const listForumPosts = readTool({
 	name: "list_forum_posts",
 	toolset: "threads",
 	title: "List forum posts",
 	description:
 		"List a forum's active posts, optionally with a tag, and on request the archived ones after them.",
-	effect: "read",
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.currentForum, "forum"),
+		...inForum,
 		tag_id: v.optional(snowflake("tag to filter by")),
 		include_archived: v.optional(flag("Also archived ones."), false),
 		limit: limit(100, 50),
@@ -99,16 +97,12 @@ export const listForumPosts = tool({
 	},
 });
 
-export const listForumTags = tool({
+export const listForumTags = readTool({
 	name: "list_forum_tags",
 	toolset: "threads",
 	title: "List forum tags",
 	description: "List a forum's tags.",
-	effect: "read",
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.currentForum, "forum"),
-	}),
+	input: v.strictObject(inForum),
 	run(_, { channel }) {
 		const where = channelName(channel);
 		const tags = currentTags(channel);
@@ -132,10 +126,8 @@ export const setForumTags = destructiveTool({
 		"Replace a forum's list of tags, in this order. Existing tags are matched by id, or else by name; those not listed are deleted.",
 	permissions: ["ManageChannels"],
 	lock: "channel_id",
-	idempotent: true,
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.currentForum, "forum"),
+		...inForum,
 		tags: v.pipe(
 			v.array(
 				v.strictObject({
@@ -152,11 +144,8 @@ export const setForumTags = destructiveTool({
 	}),
 	async plan({ tags }, { discord, guild, channel }) {
 		const where = channelName(channel);
-		const { after, added, changed, gone, moved } = await tagChanges(
-			guild,
-			channel,
-			tags,
-		);
+		const changes = await tagChanges(guild, channel, tags);
+		const { after, added, changed, gone, moved } = changes;
 		if (added.length + changed.length + gone.length === 0 && !moved)
 			throw new ToolError(
 				`Nothing would change: ${where} already has these tags. Nothing was done.`,

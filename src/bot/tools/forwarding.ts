@@ -17,26 +17,24 @@ import { requirePermissions } from "../discord/permissions.ts";
 import {
 	allowedMentions,
 	fetchMessage,
+	onMessage,
 } from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
 import { found, guild_id, snowflake } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, writeTool } from "../tool/define.ts";
 
-export const forwardMessage = tool({
+export const forwardMessage = writeTool({
 	name: "forward_message",
 	toolset: "messages",
 	extra: true,
 	title: "Forward a message",
 	description:
 		"Send a copy of a message to another channel of the guild, with a link to the original. It pings nobody.",
-	effect: "write",
 	permissions: ["SendMessages"],
 	permissionsIn: "to_channel_id",
 	intents: ["MessageContent"],
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(textChannel, "channel or thread"),
-		message_id: snowflake("message"),
+		...onMessage,
 		to_channel_id: found(textChannel, "channel or thread to send to"),
 	}),
 	async run({ message_id }, { discord, guild, channel, to_channel }) {
@@ -72,7 +70,6 @@ export const crosspostMessage = destructiveTool({
 	title: "Publish a message",
 	description:
 		"Publish a message of an announcement channel to all channels that follow it. This cannot be undone.",
-	idempotent: true,
 	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
 	input: v.strictObject({
@@ -96,12 +93,11 @@ export const crosspostMessage = destructiveTool({
 			);
 		return {
 			preview: `Would publish the message of ${messageHead(message)} in ${where}, to all channels that follow it.`,
-			async act() {
-				await discord.rest.post(
+			write: () =>
+				discord.rest.post(
 					Routes.channelMessageCrosspost(channel.id, message_id),
-				);
-				return `Published the message ${message_id} of ${where}.`;
-			},
+				),
+			result: `Published the message ${message_id} of ${where}.`,
 		};
 	},
 });

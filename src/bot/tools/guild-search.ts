@@ -11,9 +11,9 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { ToolError } from "../../mcp/tool.ts";
 import { textChannel } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
+import { oneField, resultLines } from "../discord/text.ts";
 import { requireContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
 import {
@@ -25,18 +25,19 @@ import {
 	limit,
 	list,
 	moment,
+	requireOneOf,
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { readTool } from "../tool/define.ts";
 
-/** No search starts later: a request may take 10 s, and a tool call 25 s. */
+/** No search request is sent later in a call: a request may take 10 s, and a tool call 25 s. */
 const lastStartMs = 14_000;
 
 /** Discord asks for a short delay if retry_after is 0. */
 const minWaitSeconds = 0.5;
 
-/** Discord's highest offset. */
+/** The highest offset that Discord's search accepts. */
 const maxOffset = 9975;
 
 /** Each word, and each with "-" in front. */
@@ -94,41 +95,35 @@ const input = v.strictObject({
 
 type Args = v.InferOutput<typeof input>;
 
-export const searchGuildMessages = tool({
+export const searchGuildMessages = readTool({
 	name: "search_guild_messages",
 	toolset: "messages",
 	title: "Search a guild's messages",
 	description:
 		"Search all channels that the bot can read, with Discord's index. Takes at least one filter; continue with `next_offset` as `offset`.",
-	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	permissionsIn: "channel_ids",
 	intents: ["MessageContent"],
 	input,
 	async run(args, { discord, guild }) {
-		const keys = Object.keys(filters) as (keyof typeof filters)[];
-		if (keys.every((key) => args[key] === undefined))
-			throw invalidParameters([
-				`${keys.join(", ")}: expected at least one of these`,
-			]);
+		requireOneOf(args, Object.keys(filters) as (keyof typeof filters)[]);
 		requireContent(discord, "Discord does not let it search");
 		const result = await search(discord, guild, searchQuery(args));
 		const { total_results: total, threads } = result;
 		const messages = result.messages.flat() as APIMessage[];
 		const nameOf = channelNames(guild, threads ?? []);
-		return [
+		return resultLines(
 			total === 0
 				? "No indexed message matches."
 				: `${total} match(es) in total, ${messages.length} shown${args.offset > 0 ? ` after the first ${args.offset}` : ""}, ${orderOf(args)}, times in UTC:`,
-			...messages.map(
+			messages.map(
 				(message) =>
 					`in: ${nameOf(message.channel_id)} | ${messageLine(message)}`,
 			),
-			...(result.doing_deep_historical_index
-				? ["Discord is still indexing old messages: some may be missing."]
-				: []),
-			...nextPage(total, args),
-		];
+			result.doing_deep_historical_index &&
+				"Discord is still indexing old messages: some may be missing.",
+			nextPage(total, args),
+		);
 	},
 });
 

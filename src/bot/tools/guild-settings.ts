@@ -23,7 +23,7 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 /** Discord's names of levels; the index is the value. */
@@ -51,20 +51,16 @@ const communitySettings = [
 	"preferred_locale",
 ] as const;
 
-const level = <Field extends keyof typeof levels>(
-	field: Field,
-	description: string,
-) => v.optional(choice(levels[field], description));
+const level = (field: keyof typeof levels, description: string) =>
+	v.optional(choice<string>(levels[field], description));
 const channel = (noun: string) => v.optional(foundOrNone(channelOrNone, noun));
 
-export const editGuild = tool({
+export const editGuild = editTool({
 	name: "edit_guild",
 	toolset: "guild",
 	title: "Edit a guild",
 	description:
 		"Change the given settings of a guild. Returns old and new values; without a change it is refused.",
-	effect: "write",
-	idempotent: true,
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
@@ -118,17 +114,10 @@ export const editGuild = tool({
 		const current = (await guild.client.rest.get(route)) as APIGuild;
 		const before = settingsOf(current);
 		const fields = Object.keys(before) as (keyof Settings)[];
-		const requested = {
-			...args,
-			system_channel_flags:
-				args.system_channel_flags && joinFlags(args.system_channel_flags),
-		};
-		const given = fields.map((field) => [field, requested[field]]);
-		const changes = changesOf(
-			before,
-			Object.fromEntries(given) as Given,
-			`the guild ${guild.id}`,
-		);
+		const system_channel_flags =
+			args.system_channel_flags && joinFlags(args.system_channel_flags);
+		const requested = { ...args, system_channel_flags };
+		const changes = changesOf(before, requested, `the guild ${guild.id}`);
 		requireCommunity(current, changes);
 		const edited = (await guild.client.rest.patch(route, {
 			body: toBody(changes, current),
@@ -137,22 +126,20 @@ export const editGuild = tool({
 		const changed = fields.filter((field) => before[field] !== after[field]);
 		if (changed.length === 0)
 			throw new ToolError(
-				`Discord accepted the edit of the guild ${guild.id} but changed nothing.`,
+				`Discord accepted the edit of the guild ${guild.id} but changed nothing. get_guild_info shows its settings.`,
 			);
 		return [
 			`Changed ${changed.length} setting(s) of the guild ${oneField(edited.name)} (ID: ${guild.id}):`,
 			...changed.map((field) => {
-				const [old, now] = [before, after].map((settings) =>
-					formatSetting(guild, field, settings[field]),
-				);
-				return `${field}: ${old} → ${now}`;
+				const format = (settings: Settings) =>
+					formatSetting(guild, field, settings[field]);
+				return `${field}: ${format(before)} → ${format(after)}`;
 			}),
 		];
 	},
 });
 
 type Settings = ReturnType<typeof settingsOf>;
-type Given = { [Field in keyof Settings]: Settings[Field] | undefined };
 
 /** A guild's settings as in the tool's arguments: levels by name, "" for none. */
 function settingsOf(guild: APIGuild) {
@@ -165,7 +152,7 @@ function settingsOf(guild: APIGuild) {
 		default_message_notifications: nameOf("default_message_notifications"),
 		explicit_content_filter: nameOf("explicit_content_filter"),
 		afk_channel_id: guild.afk_channel_id ?? "",
-		afk_timeout: guild.afk_timeout,
+		afk_timeout: guild.afk_timeout as number,
 		system_channel_id: guild.system_channel_id ?? "",
 		system_channel_flags: joinFlags(
 			[...noticeFlags]
@@ -196,7 +183,7 @@ function bitsOf(flags: string, before: number): number {
 	);
 }
 
-/** The changes in Discord's form. */
+/** Converts changed settings to the body of Discord's request. */
 function toBody(
 	changes: Partial<Settings>,
 	{ system_channel_flags }: APIGuild,
@@ -220,9 +207,7 @@ function requireCommunity(
 	changes: Partial<Settings>,
 ): void {
 	if (features.some((feature) => feature === "COMMUNITY")) return;
-	const refused = communitySettings.filter(
-		(field) => changes[field] !== undefined,
-	);
+	const refused = communitySettings.filter((field) => field in changes);
 	if (refused.length === 0) return;
 	throw new ToolError(
 		`Only communities have ${refused.join(", ")}, and the guild ${id} lacks COMMUNITY. An administrator can enable it in Discord's server settings. Nothing was done.`,

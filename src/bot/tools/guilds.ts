@@ -5,14 +5,13 @@ import * as v from "valibot";
 import { memberName, time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { guild_id } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { readTool } from "../tool/define.ts";
 
-export const listGuilds = tool({
+export const listGuilds = readTool({
 	name: "list_guilds",
 	toolset: "core",
 	title: "List guilds",
 	description: "List the guilds (Discord servers) that the bot is in.",
-	effect: "read",
 	input: v.strictObject({}),
 	run(_, { discord, mayTouch }) {
 		const guilds = [...discord.guilds.cache.values()].filter(({ id }) =>
@@ -29,13 +28,12 @@ export const listGuilds = tool({
 	},
 });
 
-export const getGuildInfo = tool({
+export const getGuildInfo = readTool({
 	name: "get_guild_info",
 	toolset: "core",
 	title: "Get guild info",
 	description:
 		"A guild's name, owner, number of members, channels and roles, boosts, features, verification level.",
-	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {
 		// Only a request with with_counts returns the number of online members.

@@ -9,8 +9,8 @@ import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
-import { guild_id, instantOrNone } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { guild_id, instant } from "../tool/arguments.ts";
+import { editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 const maxPauseMs = 24 * 60 * 60 * 1000;
@@ -21,26 +21,20 @@ interface Incidents {
 	dms_disabled_until: string;
 }
 
-export const setIncidentActions = tool({
+export const setIncidentActions = editTool({
 	name: "set_incident_actions",
 	toolset: "guild",
 	title: "Pause invites and DMs",
 	description:
 		"During a raid: pause invites, or direct messages between members, for at most 24 h.",
-	effect: "write",
-	idempotent: true,
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
 		guild_id,
-		invites_disabled_until: v.optional(instantOrNone("No invites until")),
-		dms_disabled_until: v.optional(instantOrNone("No DMs until")),
+		invites_disabled_until: v.optional(instant("No invites until", true)),
+		dms_disabled_until: v.optional(instant("No DMs until", true)),
 	}),
-	async run(
-		{ invites_disabled_until, dms_disabled_until },
-		{ guild, discord },
-	) {
-		const requested = { invites_disabled_until, dms_disabled_until };
+	async run({ guild_id: _, ...requested }, { guild, discord }) {
 		requireNextDay(requested);
 		const now = (await discord.rest.get(Routes.guild(guild.id))) as APIGuild;
 		const before = incidentsOf(now.incidents_data);
@@ -75,19 +69,16 @@ function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
 }
 
 /** Throws an RpcError for times in the past or more than 24 hours ahead. */
-function requireNextDay(
-	times: {
-		[Field in keyof Incidents]: string | undefined;
-	},
-): void {
+function requireNextDay(times: Record<string, string | undefined>): void {
 	const now = Date.now();
-	const issues = Object.entries(times).flatMap(([field, until]) => {
-		const ms = until ? Date.parse(until) - now : 1;
-		return ms > 0 && ms <= maxPauseMs
-			? []
-			: [
-					`${field}: expected a time in the next 24 h, received ${until}; now it is ${time(now)}`,
-				];
-	});
+	const issues = Object.entries(times)
+		.filter(([, until]) => {
+			const ms = until ? Date.parse(until) - now : 1;
+			return ms <= 0 || ms > maxPauseMs;
+		})
+		.map(
+			([field, until]) =>
+				`${field}: expected a time in the next 24 h, received ${until}; now it is ${time(now)}`,
+		);
 	if (issues.length > 0) throw invalidParameters(issues);
 }

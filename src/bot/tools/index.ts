@@ -1,242 +1,162 @@
 // All tools, in the order of tools/list.
 
-import { getAuditLog } from "./audit-log.ts";
-import {
-	createAutomodRule,
-	deleteAutomodRule,
-	editAutomodRule,
-	listAutomodRules,
-} from "./automod.ts";
-import { bulkBan } from "./bulk-ban.ts";
-import { bulkRoleUpdate } from "./bulk-roles.ts";
-import { moveChannel, moveChannels } from "./channel-moves.ts";
-import {
-	cloneChannel,
-	createChannel,
-	deleteChannel,
-	editChannel,
-	getChannel,
-	listChannels,
-} from "./channels.ts";
-import { deleteMessage, deleteMessages } from "./deletions.ts";
-import { checkPermissions, getBotInfo, runSetupCheck } from "./diagnostics.ts";
-import {
-	deletePrivateMessage,
-	editPrivateMessage,
-	readPrivateMessages,
-	sendPrivateMessage,
-} from "./direct-messages.ts";
-import { createEmoji, deleteEmoji, editEmoji, listEmojis } from "./emojis.ts";
-import { sendFile } from "./files.ts";
-import {
-	createForumPost,
-	listForumPosts,
-	listForumTags,
-	setForumTags,
-} from "./forums.ts";
-import { crosspostMessage, forwardMessage } from "./forwarding.ts";
-import { searchGuildMessages } from "./guild-search.ts";
-import { editGuild } from "./guild-settings.ts";
-import { getGuildInfo, listGuilds } from "./guilds.ts";
-import { setIncidentActions } from "./incidents.ts";
-import {
-	createInvite,
-	deleteInvite,
-	getInvite,
-	listInvites,
-} from "./invites.ts";
-import { lockChannel, unlockChannel } from "./locks.ts";
-import {
-	getMember,
-	listMembers,
-	lookupUserByName,
-	searchMembers,
-	setNickname,
-} from "./members.ts";
-import { editMessage, sendMessage } from "./messages.ts";
-import { ban, getBans, kick, unban } from "./moderation.ts";
-import {
-	copyChannelPermissions,
-	listChannelPermissions,
-	removeChannelPermissions,
-	setChannelPermissions,
-	syncChannelPermissions,
-} from "./overwrites.ts";
-import { listPins, pinMessage, unpinMessage } from "./pins.ts";
-import { createPoll, endPoll, getPollVoters } from "./polls.ts";
-import { getPruneCount, pruneMembers } from "./prune.ts";
-import {
-	addReaction,
-	clearReactions,
-	getReactions,
-	removeReaction,
-} from "./reactions.ts";
-import { getMessage, getRecentMessages } from "./reading.ts";
-import { moveRoles } from "./role-order.ts";
-import {
-	assignRole,
-	createRole,
-	deleteRole,
-	editRole,
-	getRoleMembers,
-	listRoles,
-	removeRole,
-} from "./roles.ts";
-import {
-	createScheduledEvent,
-	deleteScheduledEvent,
-	editScheduledEvent,
-	getEventUsers,
-	listScheduledEvents,
-} from "./scheduled-events.ts";
-import { searchMessages } from "./search.ts";
-import {
-	editStage,
-	endStage,
-	setVoiceChannelStatus,
-	startStage,
-} from "./stages.ts";
-import {
-	createThread,
-	deleteThread,
-	editThread,
-	listThreads,
-} from "./threads.ts";
-import { removeTimeout, timeout } from "./timeouts.ts";
-import { listRecentToolCalls } from "./tool-calls.ts";
-import {
-	createStageChannel,
-	createVoiceChannel,
-	disconnectVoiceMember,
-	editVoiceChannel,
-	listVoiceMembers,
-	modifyVoiceState,
-	moveVoiceMember,
-} from "./voice.ts";
-import {
-	createWebhook,
-	deleteWebhook,
-	deleteWebhookMessage,
-	editWebhook,
-	editWebhookMessage,
-	listWebhooks,
-	sendWebhookMessage,
-} from "./webhooks.ts";
+import * as auditLog from "./audit-log.ts";
+import * as automod from "./automod.ts";
+import * as bulkBan from "./bulk-ban.ts";
+import * as bulkRoles from "./bulk-roles.ts";
+import * as channelMoves from "./channel-moves.ts";
+import * as channels from "./channels.ts";
+import * as deletions from "./deletions.ts";
+import * as diagnostics from "./diagnostics.ts";
+import * as directMessages from "./direct-messages.ts";
+import * as emojis from "./emojis.ts";
+import * as files from "./files.ts";
+import * as forums from "./forums.ts";
+import * as forwarding from "./forwarding.ts";
+import * as guildSearch from "./guild-search.ts";
+import * as guildSettings from "./guild-settings.ts";
+import * as guilds from "./guilds.ts";
+import * as incidents from "./incidents.ts";
+import * as invites from "./invites.ts";
+import * as locks from "./locks.ts";
+import * as members from "./members.ts";
+import * as messages from "./messages.ts";
+import * as moderation from "./moderation.ts";
+import * as overwrites from "./overwrites.ts";
+import * as pins from "./pins.ts";
+import * as polls from "./polls.ts";
+import * as prune from "./prune.ts";
+import * as reactions from "./reactions.ts";
+import * as reading from "./reading.ts";
+import * as roleOrder from "./role-order.ts";
+import * as roles from "./roles.ts";
+import * as scheduledEvents from "./scheduled-events.ts";
+import * as search from "./search.ts";
+import * as stages from "./stages.ts";
+import * as threadMembers from "./thread-members.ts";
+import * as threads from "./threads.ts";
+import * as timeouts from "./timeouts.ts";
+import * as toolCalls from "./tool-calls.ts";
+import * as voice from "./voice.ts";
+import * as webhooks from "./webhooks.ts";
 
 export const tools = [
-	listGuilds,
-	getGuildInfo,
-	editGuild,
-	listMembers,
-	lookupUserByName,
-	searchMembers,
-	getMember,
-	sendMessage,
-	sendFile,
-	editMessage,
-	deleteMessage,
-	deleteMessages,
-	getRecentMessages,
-	getMessage,
-	searchMessages,
-	searchGuildMessages,
-	addReaction,
-	removeReaction,
-	getReactions,
-	clearReactions,
-	pinMessage,
-	unpinMessage,
-	listPins,
-	forwardMessage,
-	crosspostMessage,
-	createPoll,
-	endPoll,
-	getPollVoters,
-	createThread,
-	listThreads,
-	editThread,
-	deleteThread,
-	createForumPost,
-	listForumPosts,
-	listForumTags,
-	setForumTags,
-	sendPrivateMessage,
-	readPrivateMessages,
-	editPrivateMessage,
-	deletePrivateMessage,
-	listChannels,
-	getChannel,
-	createChannel,
-	editChannel,
-	moveChannel,
-	moveChannels,
-	cloneChannel,
-	deleteChannel,
-	listChannelPermissions,
-	setChannelPermissions,
-	removeChannelPermissions,
-	syncChannelPermissions,
-	copyChannelPermissions,
-	lockChannel,
-	unlockChannel,
-	listRoles,
-	getRoleMembers,
-	createRole,
-	editRole,
-	moveRoles,
-	deleteRole,
-	assignRole,
-	removeRole,
-	bulkRoleUpdate,
-	ban,
-	bulkBan,
-	unban,
-	getBans,
-	kick,
-	getPruneCount,
-	pruneMembers,
-	timeout,
-	removeTimeout,
-	setNickname,
-	listVoiceMembers,
-	createVoiceChannel,
-	createStageChannel,
-	editVoiceChannel,
-	moveVoiceMember,
-	disconnectVoiceMember,
-	modifyVoiceState,
-	startStage,
-	editStage,
-	endStage,
-	setVoiceChannelStatus,
-	listScheduledEvents,
-	createScheduledEvent,
-	editScheduledEvent,
-	deleteScheduledEvent,
-	getEventUsers,
-	listAutomodRules,
-	createAutomodRule,
-	editAutomodRule,
-	deleteAutomodRule,
-	setIncidentActions,
-	getAuditLog,
-	listInvites,
-	createInvite,
-	getInvite,
-	deleteInvite,
-	listWebhooks,
-	createWebhook,
-	editWebhook,
-	deleteWebhook,
-	sendWebhookMessage,
-	editWebhookMessage,
-	deleteWebhookMessage,
-	listEmojis,
-	createEmoji,
-	editEmoji,
-	deleteEmoji,
-	listRecentToolCalls,
-	checkPermissions,
-	getBotInfo,
-	runSetupCheck,
+	guilds.listGuilds,
+	guilds.getGuildInfo,
+	guildSettings.editGuild,
+	members.listMembers,
+	members.lookupUserByName,
+	members.searchMembers,
+	members.getMember,
+	messages.sendMessage,
+	files.sendFile,
+	messages.editMessage,
+	deletions.deleteMessage,
+	deletions.deleteMessages,
+	reading.getRecentMessages,
+	reading.getMessage,
+	search.searchMessages,
+	guildSearch.searchGuildMessages,
+	reactions.addReaction,
+	reactions.removeReaction,
+	reactions.getReactions,
+	reactions.clearReactions,
+	pins.pinMessage,
+	pins.unpinMessage,
+	pins.listPins,
+	forwarding.forwardMessage,
+	forwarding.crosspostMessage,
+	polls.createPoll,
+	polls.endPoll,
+	polls.getPollVoters,
+	threads.createThread,
+	threads.listThreads,
+	threads.editThread,
+	threads.deleteThread,
+	threadMembers.listThreadMembers,
+	threadMembers.addThreadMembers,
+	threadMembers.removeThreadMembers,
+	forums.createForumPost,
+	forums.listForumPosts,
+	forums.listForumTags,
+	forums.setForumTags,
+	directMessages.sendPrivateMessage,
+	directMessages.readPrivateMessages,
+	directMessages.editPrivateMessage,
+	directMessages.deletePrivateMessage,
+	channels.listChannels,
+	channels.getChannel,
+	channels.createChannel,
+	channels.editChannel,
+	channelMoves.moveChannel,
+	channelMoves.moveChannels,
+	channels.cloneChannel,
+	channels.deleteChannel,
+	overwrites.listChannelPermissions,
+	overwrites.setChannelPermissions,
+	overwrites.removeChannelPermissions,
+	overwrites.syncChannelPermissions,
+	overwrites.copyChannelPermissions,
+	locks.lockChannel,
+	locks.unlockChannel,
+	roles.listRoles,
+	roles.getRoleMembers,
+	roles.createRole,
+	roles.editRole,
+	roleOrder.moveRoles,
+	roles.deleteRole,
+	roles.assignRole,
+	roles.removeRole,
+	bulkRoles.bulkRoleUpdate,
+	moderation.ban,
+	bulkBan.bulkBan,
+	moderation.unban,
+	moderation.getBans,
+	moderation.kick,
+	prune.getPruneCount,
+	prune.pruneMembers,
+	timeouts.timeout,
+	timeouts.removeTimeout,
+	members.setNickname,
+	voice.listVoiceMembers,
+	voice.createVoiceChannel,
+	voice.createStageChannel,
+	voice.editVoiceChannel,
+	voice.moveVoiceMember,
+	voice.disconnectVoiceMember,
+	voice.modifyVoiceState,
+	stages.startStage,
+	stages.editStage,
+	stages.endStage,
+	stages.setVoiceChannelStatus,
+	scheduledEvents.listScheduledEvents,
+	scheduledEvents.createScheduledEvent,
+	scheduledEvents.editScheduledEvent,
+	scheduledEvents.deleteScheduledEvent,
+	scheduledEvents.getEventUsers,
+	automod.listAutomodRules,
+	automod.createAutomodRule,
+	automod.editAutomodRule,
+	automod.deleteAutomodRule,
+	incidents.setIncidentActions,
+	auditLog.getAuditLog,
+	invites.listInvites,
+	invites.createInvite,
+	invites.getInvite,
+	invites.deleteInvite,
+	webhooks.listWebhooks,
+	webhooks.createWebhook,
+	webhooks.editWebhook,
+	webhooks.deleteWebhook,
+	webhooks.sendWebhookMessage,
+	webhooks.editWebhookMessage,
+	webhooks.deleteWebhookMessage,
+	emojis.listEmojis,
+	emojis.createEmoji,
+	emojis.editEmoji,
+	emojis.deleteEmoji,
+	toolCalls.listRecentToolCalls,
+	diagnostics.checkPermissions,
+	diagnostics.getBotInfo,
+	diagnostics.runSetupCheck,
 ];

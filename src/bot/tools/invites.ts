@@ -1,14 +1,11 @@
 // Invites.
 
-import {
-	type APIExtendedInvite,
-	type APIInvite,
-	type RESTPostAPIChannelInviteJSONBody,
-	Routes,
-} from "discord.js";
+import { type APIExtendedInvite, type APIInvite, Routes } from "discord.js";
 import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
+import { resultLines } from "../discord/text.ts";
 import { foundInvite, inviteLine, inviteLink } from "../guild/guild-invites.ts";
 import {
 	flag,
@@ -18,16 +15,15 @@ import {
 	list,
 	reason,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { requireAssignable } from "./roles.ts";
 
-export const listInvites = tool({
+export const listInvites = readTool({
 	name: "list_invites",
 	toolset: "guild",
 	title: "List invites",
 	description:
 		"List the invites to a guild or one of its channels, newest first: code, link, channel, creator, expiry, uses.",
-	effect: "read",
 	permissions: [
 		{ permission: "ManageChannels", with: "channel_id" },
 		{
@@ -50,13 +46,11 @@ export const listInvites = tool({
 		const where = channel ? channelName(channel) : "the guild";
 		if (invites.length === 0) return `There is no invite to ${where}.`;
 		const hidden = invites.some((invite) => !("uses" in invite));
-		return [
+		return resultLines(
 			`${invites.length} invite(s) to ${where}, ${hidden ? "in Discord's order" : "newest first"}, times in UTC:`,
-			...invites.sort((a, b) => createdAt(b) - createdAt(a)).map(inviteLine),
-			...(hidden
-				? ["Discord shows the number of uses only with MANAGE_GUILD."]
-				: []),
-		];
+			invites.sort((a, b) => createdAt(b) - createdAt(a)).map(inviteLine),
+			hidden && "Discord shows the number of uses only with MANAGE_GUILD.",
+		);
 	},
 });
 
@@ -64,13 +58,18 @@ function createdAt(invite: APIInvite | APIExtendedInvite): number {
 	return "created_at" in invite ? Date.parse(invite.created_at) : 0;
 }
 
-export const createInvite = tool({
+/**
+ * 60 days. Discord's OpenAPI document and discord-userdoccers agree on it; the page Create Channel Invite still says 7 days.
+ * https://github.com/discord/discord-api-spec, CreateGuildInviteRequest
+ */
+const longestSeconds = 60 * 86_400;
+
+export const createInvite = writeTool({
 	name: "create_invite",
 	toolset: "guild",
 	title: "Create an invite",
 	description:
 		"Create an invite link to a channel. Without `unique`, Discord may return an existing invite of the bot with the same settings. Returns the link.",
-	effect: "write",
 	permissions: [
 		"CreateInstantInvite",
 		{ permission: "ManageRoles", orInGuild: "ManageRoles", with: "role_ids" },
@@ -80,7 +79,7 @@ export const createInvite = tool({
 		guild_id,
 		channel_id: found(channel, "channel"),
 		max_age_seconds: v.optional(
-			integer(0, 604_800, "Lifetime; 0 for ever."),
+			integer(0, longestSeconds, "Lifetime; 0 for ever."),
 			86_400,
 		),
 		max_uses: v.optional(integer(0, 100, "Maximum uses; 0 for no limit."), 0),
@@ -94,33 +93,31 @@ export const createInvite = tool({
 		),
 		reason,
 	}),
-	async run({ max_age_seconds, ...args }, { discord, channel, roles }) {
-		const { max_uses, temporary, unique, role_ids } = args;
-		for (const role of roles ?? []) requireAssignable(role);
-		const body: RESTPostAPIChannelInviteJSONBody = {
-			max_age: max_age_seconds,
-			max_uses,
-			temporary,
-			unique,
-			...(role_ids && { role_ids }),
-		};
-		const invite = (await discord.rest.post(Routes.channelInvites(channel.id), {
-			body,
-		})) as APIExtendedInvite;
-		return [
-			`This invite leads to ${channelName(channel)}:`,
-			inviteLine(invite),
-		];
+	async run(args, { discord, channel, roles = [] }) {
+		const { max_age_seconds: max_age, max_uses, temporary, unique } = args;
+		for (const role of roles) requireAssignable(role);
+		const { role_ids } = args;
+		const body = { max_age, max_uses, temporary, unique, role_ids };
+		const route = Routes.channelInvites(channel.id);
+		const invite = (await discord.rest.post(route, { body })) as
+			| APIExtendedInvite
+			| ArrayBuffer;
+		// 204: discord-userdoccers, Create Channel Invite.
+		if (invite instanceof ArrayBuffer)
+			throw new ToolError(
+				"Discord created no invite: they are paused or disabled in this guild. set_incident_actions, or someone in the guild's settings (Invites), can resume them.",
+			);
+		const name = channelName(channel);
+		return [`This invite leads to ${name}:`, inviteLine(invite)];
 	},
 });
 
-export const getInvite = tool({
+export const getInvite = readTool({
 	name: "get_invite",
 	toolset: "guild",
 	title: "Get an invite",
 	description:
 		"Get an invite to the guild: channel, creator, expiry. list_invites also shows its uses.",
-	effect: "read",
 	input: v.strictObject({ guild_id, invite_code: foundInvite }),
 	run(_, { invite: { data } }) {
 		const { approximate_member_count: members } = data;
@@ -144,7 +141,6 @@ export const deleteInvite = destructiveTool({
 			with: "invite_code",
 		},
 	],
-	idempotent: true,
 	input: v.strictObject({ guild_id, invite_code: foundInvite, reason }),
 	plan(_, { discord, invite: { data } }) {
 		return {
@@ -152,10 +148,8 @@ export const deleteInvite = destructiveTool({
 				`Would delete the invite ${data.code}; ${inviteLink(data)} would stop working:`,
 				inviteLine(data),
 			],
-			async act() {
-				await discord.rest.delete(Routes.invite(data.code));
-				return `Deleted the invite ${inviteLine(data)}`;
-			},
+			write: () => discord.rest.delete(Routes.invite(data.code)),
+			result: `Deleted the invite ${inviteLine(data)}`,
 		};
 	},
 });

@@ -9,18 +9,21 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { type Bits, overwriteOf } from "../channels/overwrites.ts";
+import { overwriteOf, requireUndoable } from "../channels/overwrites.ts";
 import { channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import {
+	type Bits,
 	botMember,
 	botPermissions,
 	describeBits,
+	overwritesOf,
 	requireGrantable,
 } from "../discord/permissions.ts";
+import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/channel-locks.ts";
 import { found, guild_id, reason } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { editTool } from "../tool/define.ts";
 
 /** Permissions that a lock denies; in voice channels also `voicePermissions`. */
 const textPermissions =
@@ -38,15 +41,13 @@ const input = v.strictObject({
 	reason,
 });
 
-export const lockChannel = tool({
+export const lockChannel = editTool({
 	name: "lock_channel",
 	toolset: "channels",
 	extra: true,
 	title: "Lock a channel",
 	description:
 		"Deny @everyone to write, react and create threads in a channel, and in voice to connect and speak, until unlock_channel. Exempt: the bot, administrators, and those allowed by overwrites.",
-	effect: "write",
-	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageRoles"],
 	input,
@@ -77,23 +78,14 @@ export const lockChannel = tool({
 			writeBits(channel, row, lockedBits(channel, row)),
 		);
 		const inside = find.isVoice(channel) ? channel.members.size : 0;
-		return [
+		return resultLines(
 			`Locked ${name}: @everyone may no longer ${describeBits(denies)}.`,
-			...((bits & deny) === 0n
-				? []
-				: [`Denied before: ${describeBits(bits & deny)}`]),
-			...(own === 0n
-				? []
-				: [`The bot is now explicitly allowed: ${describeBits(own)}`]),
-			...(exempt.size === 0
-				? []
-				: [
-						`The channel itself allows some of it to ${exempt.size} role(s) and member(s), who are exempt; list_channel_permissions shows them.`,
-					]),
-			...(inside === 0
-				? []
-				: [`${inside} member(s) are in it and stay connected.`]),
-		];
+			(bits & deny) !== 0n && `Denied before: ${describeBits(bits & deny)}`,
+			own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
+			exempt.size > 0 &&
+				`The channel itself allows some of it to ${exempt.size} role(s) and member(s), who are exempt; list_channel_permissions shows them.`,
+			inside > 0 && `${inside} member(s) are in it and stay connected.`,
+		);
 	},
 });
 
@@ -177,15 +169,13 @@ function rowsFor(
 	];
 }
 
-export const unlockChannel = tool({
+export const unlockChannel = editTool({
 	name: "unlock_channel",
 	toolset: "channels",
 	extra: true,
 	title: "Unlock a channel",
 	description:
 		"Undo lock_channel: restore what it changed. Changes that others made since then stay, and are listed.",
-	effect: "write",
-	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageRoles"],
 	input,
@@ -201,11 +191,13 @@ export const unlockChannel = tool({
 			active: inForce(channel, row),
 			owner: row.target_id === guild.id ? "@everyone" : "the bot",
 		}));
-		requireGrantable(
-			guild,
-			channel,
-			restored.reduce((bits, { active }) => bits | active, 0n),
+		const active = restored.reduce((bits, { active }) => bits | active, 0n);
+		requireGrantable(guild, channel, active);
+		const after = restored.map(
+			({ row, active }) =>
+				[row.target_id, restoredBits(channel, row, active)] as const,
 		);
+		requireUndoable(channel, new Map([...overwritesOf(channel), ...after]));
 		// Read before the writes, which change the cached overwrites.
 		const left = restored.flatMap(({ row, active, owner }) => {
 			const changed = bitsOf(row) & ~active;
@@ -215,18 +207,15 @@ export const unlockChannel = tool({
 		});
 		for (const { row, active } of restored) await restore(channel, row, active);
 		const forgotten = await locks.forget(channel.id);
-		return [
+		return resultLines(
 			`Unlocked ${name}.`,
-			...restored.map(
+			restored.map(
 				({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`,
 			),
-			...left,
-			...(forgotten
-				? []
-				: [
-						"The database is unavailable and still has the lock: call unlock_channel again in a minute.",
-					]),
-		];
+			left,
+			!forgotten &&
+				"The database is unavailable and still has the lock: call unlock_channel again in a minute.",
+		);
 	},
 });
 
@@ -241,21 +230,33 @@ function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
 }
 
-/** These permissions, grouped by allowed, denied or neither. */
+/** Describes whether an overwrite allows, denies or does neither with each of these permissions. */
 function stateOf(
 	channel: find.Channel,
 	{ target_id }: ChannelLockRow,
 	bits: bigint,
 ): string {
 	const { allow, deny } = overwriteOf(channel, target_id);
-	return [
-		["allowed", bits & allow] as const,
-		["denied", bits & deny] as const,
-		["neither allowed nor denied", bits & ~(allow | deny)] as const,
-	]
-		.filter(([, group]) => group !== 0n)
-		.map(([state, group]) => `${describeBits(group)} (${state})`)
-		.join(", ");
+	const describe = (group: bigint, state: string) =>
+		group !== 0n && `${describeBits(group)} (${state})`;
+	return resultLines(
+		describe(bits & allow, "allowed"),
+		describe(bits & deny, "denied"),
+		describe(bits & ~(allow | deny), "neither allowed nor denied"),
+	).join(", ");
+}
+
+/** The overwrite without the active part of a lock. */
+function restoredBits(
+	channel: find.Channel,
+	row: ChannelLockRow,
+	active: bigint,
+): Bits {
+	const { allow, deny } = overwriteOf(channel, row.target_id);
+	return {
+		allow: (allow & ~active) | (BigInt(row.allowed) & active),
+		deny: deny & ~active,
+	};
 }
 
 /** Undoes the active part of a lock. Deletes the overwrite if the lock created it and nothing else is left in it. */
@@ -265,11 +266,7 @@ async function restore(
 	active: bigint,
 ): Promise<void> {
 	if (active === 0n) return;
-	const { allow, deny } = overwriteOf(channel, row.target_id);
-	const after = {
-		allow: (allow & ~active) | (BigInt(row.allowed) & active),
-		deny: deny & ~active,
-	};
+	const after = restoredBits(channel, row, active);
 	if (row.existed === 0 && (after.allow | after.deny) === 0n)
 		await channel.client.rest.delete(
 			Routes.channelPermission(channel.id, row.target_id),
@@ -284,8 +281,6 @@ function writeBits(
 ): Promise<unknown> {
 	return channel.client.rest.put(
 		Routes.channelPermission(channel.id, target_id),
-		{
-			body: { type: target_type, allow: String(allow), deny: String(deny) },
-		},
+		{ body: { type: target_type, allow: String(allow), deny: String(deny) } },
 	);
 }

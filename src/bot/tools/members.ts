@@ -4,12 +4,17 @@ import { type Guild, type GuildMember, SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
-import { memberName, roleName, time } from "../discord/describe.ts";
+import {
+	memberFields,
+	memberName,
+	roleName,
+	time,
+} from "../discord/describe.ts";
 import { currentMember, member, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
 import { describeBits } from "../discord/permissions.ts";
-import { fold, oneField } from "../discord/text.ts";
+import { fold, oneField, resultLines } from "../discord/text.ts";
 import {
 	flag,
 	found,
@@ -18,35 +23,32 @@ import {
 	type Moment,
 	moment,
 	reason,
+	requireOneOf,
 	snowflake,
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { editTool, readTool } from "../tool/define.ts";
 
-export const listMembers = tool({
+export const listMembers = readTool({
 	name: "list_members",
 	toolset: "core",
 	title: "List members",
 	description:
 		"List a guild's members by id: names, id, role ids, when they joined.",
-	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
 		limit: limit(1000, 100),
-		// Clients written for other servers send an empty id for the first page.
+		// Clients of other MCP servers send an empty id for the first page.
 		after: v.optional(
 			snowflakeOrEmpty("Id of the previous page's last member."),
 		),
 	}),
 	run({ limit, after: cursor }, { guild, connection }) {
 		const after = cursor || undefined;
-		const { page, next } = pageOf(
-			[...guild.members.cache.values()],
-			after,
-			limit,
-		);
+		const members = [...guild.members.cache.values()];
+		const { page, next } = pageOf(members, after, limit);
 		return [
 			page.length > 0
 				? `${page.length} of ${guild.members.cache.size} member(s):`
@@ -89,19 +91,18 @@ function roleIds(member: GuildMember): string {
 
 /** A note while members are still being loaded. */
 export function stillLoading(guild: Guild, connection: Connection): string[] {
-	if (connection.knowsMembers(guild)) return [];
+	if (connection.hasAllMembers(guild)) return [];
 	return [
 		`Members are still being loaded (${guild.members.cache.size} of ${guild.memberCount}), so some are missing. Call again in a moment.`,
 	];
 }
 
-export const lookupUserByName = tool({
+export const lookupUserByName = readTool({
 	name: "lookup_user_by_name",
 	toolset: "core",
 	title: "Look up a user by name",
 	description:
 		"Find members by part of a nickname, display name or username, ignoring case and accents; best matches first.",
-	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
@@ -113,18 +114,16 @@ export const lookupUserByName = tool({
 		limit: limit(50, 10),
 	}),
 	run({ query, limit }, { guild, connection }) {
-		const found = memberIndex(guild).find(foldedName(query), limit);
-		const members = membersOf(guild, found.ids);
-		const lines =
-			found.total === 0
-				? [`No member's name contains "${oneField(query)}".`]
-				: [
-						members.length < found.total
-							? `${found.total} match(es), the first ${members.length}:`
-							: `${found.total} match(es):`,
-						...members.map(memberFields),
-					];
-		return [...lines, ...stillLoading(guild, connection)];
+		const { total, ids } = memberIndex(guild).find(foldedName(query), limit);
+		const members = membersOf(guild, ids);
+		const first = members.length < total ? `, the first ${members.length}` : "";
+		return [
+			total === 0
+				? `No member's name contains "${oneField(query)}".`
+				: `${total} match(es)${first}:`,
+			...members.map(memberFields),
+			...stillLoading(guild, connection),
+		];
 	},
 });
 
@@ -146,14 +145,13 @@ const memberFilters = {
 	is_bot: v.optional(flag("Only bots; false: only people.")),
 };
 
-export const searchMembers = tool({
+export const searchMembers = readTool({
 	name: "search_members",
 	toolset: "core",
 	extra: true,
 	title: "Search members",
 	description:
 		"List the members who match all filters, by id: names, id, role ids, when they joined. Takes at least one filter.",
-	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
@@ -162,27 +160,14 @@ export const searchMembers = tool({
 		after: v.optional(snowflake("previous page's last member")),
 	}),
 	run(args, { guild, connection }) {
-		const { query, role_id, joined_before, joined_after, is_bot } = args;
-		const keys = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
-		if (keys.every((key) => args[key] === undefined))
-			throw invalidParameters([
-				`${keys.join(", ")}: expected at least one of these; list_members lists all members`,
-			]);
+		const { query } = args;
+		const names = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
+		requireOneOf(args, names, "; list_members lists all members");
 		const candidates =
 			query === undefined
 				? [...guild.members.cache.values()]
 				: membersOf(guild, memberIndex(guild).findByPrefix(foldedName(query)));
-		const since = timeOf(joined_after);
-		const until = timeOf(joined_before);
-		const matches = candidates.filter((member) => {
-			const { user, roles, joinedTimestamp: joined } = member;
-			return (
-				(role_id === undefined || roles.cache.has(role_id)) &&
-				(is_bot === undefined || user.bot === is_bot) &&
-				(since === undefined || (joined !== null && joined >= since)) &&
-				(until === undefined || (joined !== null && joined < until))
-			);
-		});
+		const matches = candidates.filter(matcherFor(args));
 		const { page, next } = pageOf(matches, args.after, args.limit);
 		return [
 			page.length > 0
@@ -195,29 +180,47 @@ export const searchMembers = tool({
 	},
 });
 
-/** In epoch milliseconds. */
-function timeOf(at: Moment | undefined): number | undefined {
-	return at && SnowflakeUtil.timestampFrom(at.first);
+interface Filter {
+	role_id?: string | undefined;
+	joined_before?: Moment | undefined;
+	joined_after?: Moment | undefined;
+	is_bot?: boolean | undefined;
 }
 
-export const getMember = tool({
+/** A predicate for members who match all of these filters. */
+export function matcherFor({
+	role_id,
+	joined_before,
+	joined_after,
+	is_bot,
+}: Filter): (member: GuildMember) => boolean {
+	const at = ({ first }: Moment) => SnowflakeUtil.timestampFrom(first);
+	const before = joined_before ? at(joined_before) : Infinity;
+	const since = joined_after ? at(joined_after) : -Infinity;
+	return ({ user, roles, joinedTimestamp: joined }) =>
+		(role_id === undefined || roles.cache.has(role_id)) &&
+		(is_bot === undefined || user.bot === is_bot) &&
+		((!joined_before && !joined_after) ||
+			(joined !== null && joined < before && joined >= since));
+}
+
+export const getMember = readTool({
 	name: "get_member",
 	toolset: "core",
 	title: "Get a member",
 	description:
 		"A member's names, dates, timeout, boost, roles from the highest down, and permissions in the guild.",
-	effect: "read",
 	input: v.strictObject({ guild_id, user_id: found(member, "member") }),
 	run(_, { guild, user: member }) {
 		const { user, nickname, communicationDisabledUntil: until } = member;
 		const roles = [...member.roles.cache.values()]
 			.filter(({ id }) => id !== guild.id)
 			.sort((a, b) => b.comparePositionTo(a));
-		const labels = [
-			...(user.id === guild.ownerId ? ["owner of the guild"] : []),
-			...(user.bot ? ["bot"] : []),
-			...(member.pending ? ["has not yet accepted the rules"] : []),
-		];
+		const labels = resultLines(
+			user.id === guild.ownerId && "owner of the guild",
+			user.bot && "bot",
+			member.pending && "has not yet accepted the rules",
+		);
 		return [
 			memberName(member),
 			`Nickname: ${nickname ? oneField(nickname) : "none"}`,
@@ -234,14 +237,12 @@ export const getMember = tool({
 	},
 });
 
-export const setNickname = tool({
+export const setNickname = editTool({
 	name: "set_nickname",
 	toolset: "moderation",
 	title: "Set a nickname",
 	description:
 		"Set the nickname of a member or the bot; without `nickname`, or with an empty one, remove it.",
-	effect: "write",
-	idempotent: true,
 	permissions: [
 		{
 			permission: "ManageNicknames",
@@ -281,7 +282,3 @@ export const setNickname = tool({
 		return `${memberName(edited)} now has ${describeNick(now === before ? nickname : now)}, and had ${describeNick(before)}.`;
 	},
 });
-
-export function memberFields({ displayName, user, id }: GuildMember): string {
-	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
-}

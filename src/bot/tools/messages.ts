@@ -9,21 +9,21 @@ import {
 	content,
 	embeds,
 	fetchOwnMessage,
-	type MessageFields,
 	mentions,
+	messageFields,
+	onMessage,
 	textPermissions,
 } from "../messages/message-arguments.ts";
 import { flag, found, guild_id, snowflake } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { editTool, writeTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-export const sendMessage = tool({
+export const sendMessage = writeTool({
 	name: "send_message",
 	toolset: "messages",
 	title: "Send a message",
 	description:
 		"Send a message to a channel or thread. It pings nobody unless `mentions` allows it.",
-	effect: "write",
 	permissions: [
 		"SendMessages",
 		...textPermissions,
@@ -64,35 +64,25 @@ export const sendMessage = tool({
 	},
 });
 
-export const editMessage = tool({
+export const editMessage = editTool({
 	name: "edit_message",
 	toolset: "messages",
 	title: "Edit a message",
 	description:
 		"Change the content or embeds of a message that the bot sent; omitted fields stay.",
-	effect: "write",
-	idempotent: true,
 	lock: "message_id",
 	permissions: ["ReadMessageHistory", ...textPermissions],
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(textChannel, "channel or thread"),
-		message_id: snowflake("message"),
+		...onMessage,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
 		mentions,
 	}),
 	async run(args, { discord, channel }) {
 		const { message_id } = args;
-		const given = { content: args.content, embeds: args.embeds };
 		const message = await fetchOwnMessage(channel, message_id, "edit");
 		const target = `the message ${message_id} in ${channelName(channel)}`;
-		const { content, embeds } = message;
-		const changes = changesOf<MessageFields>(
-			{ content, embeds },
-			given,
-			target,
-		);
+		const changes = changesOf(messageFields(message), args, target);
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions(args.mentions) },
 		});

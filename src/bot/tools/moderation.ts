@@ -2,16 +2,16 @@
 
 import {
 	type APIBan,
-	DiscordAPIError,
 	type Guild,
 	type GuildBan,
+	makeURLSearchParams,
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { memberName, userName } from "../discord/describe.ts";
-import { member, person } from "../discord/find.ts";
+import { memberName, userFields, userName } from "../discord/describe.ts";
+import { absentIf, member, person } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 import {
 	found,
@@ -21,7 +21,7 @@ import {
 	reason,
 	snowflake,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 
 const daySeconds = 86_400;
 
@@ -36,7 +36,6 @@ export const ban = destructiveTool({
 	ranked: true,
 	// Of two calls at once, the second finds the user already banned.
 	lock: "user_id",
-	idempotent: true,
 	input: v.strictObject({
 		guild_id,
 		user_id: found(person, "user"),
@@ -52,14 +51,9 @@ export const ban = destructiveTool({
 		),
 		reason,
 	}),
-	async plan(
-		{ delete_message_seconds, delete_message_days },
-		{ guild, user: { user, member } },
-	) {
-		if (
-			delete_message_seconds !== undefined &&
-			delete_message_days !== undefined
-		)
+	async plan(args, { guild, user: { user, member } }) {
+		const { delete_message_seconds: seconds, delete_message_days: days } = args;
+		if (seconds !== undefined && days !== undefined)
 			throw invalidParameters([
 				"delete_message_seconds, delete_message_days: expected at most one of the two",
 			]);
@@ -68,8 +62,7 @@ export const ban = destructiveTool({
 			throw new ToolError(
 				`${name} is already banned from the guild. Nothing was done.`,
 			);
-		const deleteMessageSeconds =
-			delete_message_seconds ?? (delete_message_days ?? 0) * daySeconds;
+		const deleteMessageSeconds = seconds ?? (days ?? 0) * daySeconds;
 		const deleted =
 			deleteMessageSeconds > 0
 				? `, and delete their messages of the last ${deleteMessageSeconds} seconds`
@@ -77,38 +70,27 @@ export const ban = destructiveTool({
 		const note = member ? "" : ", who is not a member";
 		return {
 			preview: `Would ban ${name}${note}${deleted}.`,
-			async act() {
-				await guild.bans.create(user.id, { deleteMessageSeconds });
-				return `Banned ${name}.`;
-			},
+			write: () => guild.bans.create(user.id, { deleteMessageSeconds }),
+			result: `Banned ${name}.`,
 		};
 	},
 });
 
 /** A user's ban, fetched from Discord; undefined if the user is not banned. */
-async function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
-	try {
-		return await guild.bans.fetch({ user: id, force: true });
-	} catch (error) {
-		if (
-			error instanceof DiscordAPIError &&
-			error.code === RESTJSONErrorCodes.UnknownBan
-		)
-			return undefined;
-		throw error;
-	}
+function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
+	return absentIf([RESTJSONErrorCodes.UnknownBan], () =>
+		guild.bans.fetch({ user: id, force: true }),
+	);
 }
 
-export const unban = tool({
+export const unban = editTool({
 	name: "unban",
 	toolset: "moderation",
 	aliases: ["unban_member"],
 	title: "Lift a ban",
 	description: "Lift a user's ban from a guild, so that they can join again.",
-	effect: "write",
 	permissions: ["BanMembers"],
 	lock: "user_id",
-	idempotent: true,
 	input: v.strictObject({
 		guild_id,
 		user_id: snowflake("banned user"),
@@ -125,12 +107,11 @@ export const unban = tool({
 	},
 });
 
-export const getBans = tool({
+export const getBans = readTool({
 	name: "get_bans",
 	toolset: "moderation",
 	title: "Get bans",
 	description: "List bans by user id, with reasons.",
-	effect: "read",
 	permissions: ["BanMembers"],
 	input: v.strictObject({
 		guild_id,
@@ -138,23 +119,17 @@ export const getBans = tool({
 		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run({ limit, after }, { discord, guild }) {
-		const query = new URLSearchParams({
-			limit: String(limit),
-			...(after !== undefined && { after }),
-		});
 		const bans = (await discord.rest.get(Routes.guildBans(guild.id), {
-			query,
+			query: makeURLSearchParams({ limit, after }),
 		})) as APIBan[];
 		const last = bans.at(-1);
 		if (!last)
-			return after === undefined
-				? `Nobody is banned from the guild ${guild.id}.`
-				: `Nobody with an id above ${after} is banned from the guild ${guild.id}.`;
+			return `Nobody${after ? ` with an id above ${after}` : ""} is banned from the guild ${guild.id}.`;
 		return [
 			`${bans.length} ban(s), by user id:`,
 			...bans.map(
 				({ user, reason }) =>
-					`@${oneField(user.username)} | ID: ${user.id} | ${reason ? `reason: ${oneField(reason)}` : "no reason given"}`,
+					`${userFields(user)} | ${reason ? `reason: ${oneField(reason)}` : "no reason given"}`,
 			),
 			...(bans.length === limit ? [`next_after=${last.user.id}`] : []),
 		];
@@ -171,20 +146,16 @@ export const kick = destructiveTool({
 	permissions: ["KickMembers"],
 	ranked: true,
 	lock: "user_id",
-	input: v.strictObject({
-		guild_id,
-		user_id: found(member, "member"),
-		reason,
-	}),
+	idempotent: false,
+	input: v.strictObject({ guild_id, user_id: found(member, "member"), reason }),
 	plan(_, { guild, user }) {
 		const name = memberName(user);
 		const roles = user.roles.cache.size - 1;
 		return {
 			preview: `Would kick ${name}, who has ${roles} role(s).`,
-			async act() {
-				await guild.client.rest.delete(Routes.guildMember(guild.id, user.id));
-				return `Kicked ${name}.`;
-			},
+			write: () =>
+				guild.client.rest.delete(Routes.guildMember(guild.id, user.id)),
+			result: `Kicked ${name}.`,
 		};
 	},
 });

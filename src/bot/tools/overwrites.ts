@@ -4,22 +4,25 @@ import { type Guild, OverwriteType, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
-	type Bits,
 	changeLine,
 	differenceOf,
 	differingOverwrites,
 	overwriteName,
 	overwriteOf,
 	rawOverwrites,
+	requireUndoable,
 } from "../channels/overwrites.ts";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import {
+	type Bits,
 	describeBits,
+	overwritesOf,
 	readBits,
 	requireGrantable,
 } from "../discord/permissions.ts";
+import { fieldLine, resultLines } from "../discord/text.ts";
 import {
 	choiceInAnyCase,
 	flag,
@@ -29,21 +32,21 @@ import {
 	permissionBits,
 	permissionNames,
 	reason,
+	requireOneOf,
 	snowflake,
 } from "../tool/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, readTool } from "../tool/define.ts";
 
-export const setChannelPermissions = tool({
+export const setChannelPermissions = destructiveTool({
 	name: "set_channel_permissions",
 	toolset: "channels",
 	title: "Set channel permissions",
 	description:
-		"Set what a role or member is allowed and denied in a channel, replacing their overwrite; with `merge`, change only the given permissions.",
-	effect: "write",
-	idempotent: true,
+		"Allow or deny permissions to a role or member in a channel; those not given stay as they are, unless `replace`.",
 	lock: "channel_id",
 	permissions: ["ManageRoles"],
+	ignored: ["merge"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
@@ -56,28 +59,31 @@ export const setChannelPermissions = tool({
 		allow_names: permissionNames("What to allow"),
 		deny: permissionBits("What to deny"),
 		deny_names: permissionNames("What to deny"),
-		merge: v.optional(flag("Keep other permissions of the overwrite."), false),
+		replace: v.optional(
+			flag("Neither allow nor deny permissions that are not given."),
+			false,
+		),
 		reason,
 	}),
-	async run(args, { guild, channel, connection }) {
+	async plan(args, { guild, channel, connection }) {
+		const { target_type, target_id, allow_names, deny_names, replace } = args;
 		const target =
-			args.target_type === "role"
-				? find.role(guild, args.target_id)
-				: await find.member(guild, args.target_id, connection);
+			target_type === "role"
+				? find.role(guild, target_id)
+				: await find.member(guild, target_id, connection);
 		const name = "user" in target ? memberName(target) : roleName(target);
-		const allow = readBits(
-			["allow", "allow_names"],
-			args.allow,
-			args.allow_names,
-		);
-		const deny = readBits(["deny", "deny_names"], args.deny, args.deny_names);
-		// Without `merge`, omitted permissions become neither allowed nor denied.
-		if (args.merge && allow === undefined && deny === undefined)
-			throw invalidParameters([
-				"allow, allow_names, deny, deny_names: expected at least one of these with merge",
-			]);
+		const allow = readBits(["allow", "allow_names"], args.allow, allow_names);
+		const deny = readBits(["deny", "deny_names"], args.deny, deny_names);
+		if (!replace)
+			requireOneOf(
+				args,
+				["allow", "allow_names", "deny", "deny_names"],
+				" without replace",
+			);
 		const before = overwriteOf(channel, target.id);
-		const after = overwriteAfter(before, allow ?? 0n, deny ?? 0n, args.merge);
+		// Discord replaces an overwrite as a whole:
+		// https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+		const after = overwriteAfter(before, allow ?? 0n, deny ?? 0n, replace);
 		const allowed = after.allow ^ before.allow;
 		const denied = after.deny ^ before.deny;
 		if ((allowed | denied) === 0n)
@@ -85,23 +91,30 @@ export const setChannelPermissions = tool({
 				`Nothing would change: ${channelName(channel)} already has this overwrite for ${name}. Nothing was done.`,
 			);
 		requireGrantable(guild, channel, allowed | denied);
-		await guild.client.rest.put(
-			Routes.channelPermission(channel.id, target.id),
-			{
-				body: {
-					type: OverwriteType[args.target_type === "role" ? "Role" : "Member"],
-					allow: String(after.allow),
-					deny: String(after.deny),
-				},
-			},
+		requireUndoable(
+			channel,
+			new Map([...overwritesOf(channel), [target_id, after]]),
 		);
-		return [
-			`Set the permissions of ${name} in ${channelName(channel)}.`,
+		const route = Routes.channelPermission(channel.id, target_id);
+		const place = `the permissions of ${name} in ${channelName(channel)}`;
+		const lines = [
 			`Newly allowed: ${describeBits(after.allow & ~before.allow)}`,
 			`Newly denied: ${describeBits(after.deny & ~before.deny)}`,
 			`No longer allowed: ${describeBits(before.allow & ~after.allow)}`,
 			`No longer denied: ${describeBits(before.deny & ~after.deny)}`,
 		];
+		return {
+			preview: [`Would set ${place}.`, ...lines],
+			write: () =>
+				guild.client.rest.put(route, {
+					body: {
+						type: OverwriteType[target_type === "role" ? "Role" : "Member"],
+						allow: String(after.allow),
+						deny: String(after.deny),
+					},
+				}),
+			result: [`Set ${place}.`, ...lines],
+		};
 	},
 });
 
@@ -110,27 +123,25 @@ function overwriteAfter(
 	before: Bits,
 	allow: bigint,
 	deny: bigint,
-	merge: boolean,
+	replace: boolean,
 ): Bits {
 	const both = allow & deny;
+	const names = describeBits(both);
 	if (both !== 0n)
-		throw invalidParameters([
-			`allow, deny: ${describeBits(both)} cannot be both`,
-		]);
-	if (!merge) return { allow, deny };
+		throw invalidParameters([`allow, deny: ${names} cannot be both`]);
+	if (replace) return { allow, deny };
 	return {
 		allow: (before.allow & ~deny) | allow,
 		deny: (before.deny & ~allow) | deny,
 	};
 }
 
-export const listChannelPermissions = tool({
+export const listChannelPermissions = readTool({
 	name: "list_channel_permissions",
 	toolset: "channels",
 	extra: true,
 	title: "List channel permissions",
 	description: "List a channel's permission overwrites for roles and members.",
-	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.channel, "channel"),
@@ -143,22 +154,20 @@ export const listChannelPermissions = tool({
 					rankOf(guild, b.id) - rankOf(guild, a.id) || compareIds(a.id, b.id),
 			)
 			.map((overwrite) =>
-				[
+				fieldLine(
 					`${overwriteName(guild, overwrite)} | ID: ${overwrite.id}`,
 					`allow: ${describeBits(overwrite.allow.bitfield)}`,
 					`deny: ${describeBits(overwrite.deny.bitfield)}`,
-				].join(" | "),
+				),
 			);
 		const name = channelName(channel);
-		return [
+		return resultLines(
 			lines.length === 0
 				? `${name} has no overwrites: the permissions of the roles apply.`
 				: `${name} has overwrites for ${lines.length} role(s) and member(s), roles from the top:`,
-			...lines,
-			...(channel.permissionsLocked
-				? ["They are the same as in its category."]
-				: []),
-		];
+			lines,
+			channel.permissionsLocked && "They are the same as in its category.",
+		);
 	},
 });
 
@@ -175,7 +184,6 @@ export const removeChannelPermissions = destructiveTool({
 	description:
 		"Remove a channel's overwrite for a role or member, who may have left.",
 	lock: "channel_id",
-	idempotent: true,
 	permissions: ["ManageRoles"],
 	input: v.strictObject({
 		guild_id,
@@ -191,6 +199,9 @@ export const removeChannelPermissions = destructiveTool({
 			);
 		const { allow, deny } = overwriteOf(channel, target_id);
 		requireGrantable(guild, channel, allow | deny);
+		const rest = new Map(overwritesOf(channel));
+		rest.delete(target_id);
+		requireUndoable(channel, rest);
 		const target = `the overwrite for ${overwriteName(guild, overwrite)} (ID: ${target_id}) in ${channelName(channel)}`;
 		const lines = [
 			`Allowed: ${describeBits(allow)}`,
@@ -198,12 +209,11 @@ export const removeChannelPermissions = destructiveTool({
 		];
 		return {
 			preview: [`Would remove ${target}.`, ...lines],
-			async act() {
-				await guild.client.rest.delete(
+			write: () =>
+				guild.client.rest.delete(
 					Routes.channelPermission(channel.id, target_id),
-				);
-				return [`Removed ${target}.`, ...lines];
-			},
+				),
+			result: [`Removed ${target}.`, ...lines],
 		};
 	},
 });
@@ -215,7 +225,6 @@ export const syncChannelPermissions = destructiveTool({
 	title: "Sync channel permissions",
 	description:
 		"Replace a channel's permission overwrites with those of its category.",
-	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageChannels", "ManageRoles"],
 	input: v.strictObject({
@@ -234,26 +243,23 @@ export const syncChannelPermissions = destructiveTool({
 			throw new ToolError(
 				`Nothing would change: ${channelName(channel)} already has the permissions of ${channelName(parent)}. Nothing was done.`,
 			);
+		const body = rawOverwrites(parent);
 		requireGrantable(
 			guild,
 			channel,
-			differenceOf(rawOverwrites(channel), rawOverwrites(parent)),
+			differenceOf(rawOverwrites(channel), body),
 		);
-		const { permission_overwrites } = rawOverwrites(parent);
+		requireUndoable(channel, overwritesOf(parent));
 		const change = `${channelName(channel)} the permissions of ${channelName(parent)}`;
 		const count = `${changed.length} role(s) and member(s):`;
-		// Read before the write, which changes the cached overwrites.
 		const lines = changed.map((overwrite) =>
 			changeLine(channel, parent, overwrite),
 		);
 		return {
 			preview: [`Would give ${change}; changes for ${count}`, ...lines],
-			async act() {
-				await guild.client.rest.patch(Routes.channel(channel.id), {
-					body: { permission_overwrites },
-				});
-				return [`Gave ${change}; changes for ${count}`, ...lines];
-			},
+			write: () =>
+				guild.client.rest.patch(Routes.channel(channel.id), { body }),
+			result: [`Gave ${change}; changes for ${count}`, ...lines],
 		};
 	},
 });
@@ -268,7 +274,6 @@ export const copyChannelPermissions = destructiveTool({
 	title: "Copy channel permissions",
 	description:
 		"Replace the permission overwrites of channels with those of another one. Channels that already have them are skipped.",
-	idempotent: true,
 	dryRunByDefault: true,
 	lock: ["channel_id", "target_channel_ids"],
 	permissions: ["ManageChannels", "ManageRoles"],
@@ -285,7 +290,7 @@ export const copyChannelPermissions = destructiveTool({
 		reason,
 	}),
 	plan(_, { guild, channel, target_channels }) {
-		const { permission_overwrites } = rawOverwrites(channel);
+		const body = rawOverwrites(channel);
 		const changes = target_channels
 			.map((target) => ({
 				target,
@@ -296,12 +301,14 @@ export const copyChannelPermissions = destructiveTool({
 			throw new ToolError(
 				`Nothing would change: the ${target_channels.length} channel(s) already have the permissions of ${channelName(channel)}. Nothing was done.`,
 			);
-		for (const { target } of changes)
+		for (const { target } of changes) {
 			requireGrantable(
 				guild,
 				target,
-				differenceOf(rawOverwrites(target), { permission_overwrites }),
+				differenceOf(rawOverwrites(target), body),
 			);
+			requireUndoable(target, overwritesOf(channel));
+		}
 		const count = `${changes.length} of ${target_channels.length} channel(s)`;
 		const lines = changes.flatMap(({ target, changed }) => [
 			`${channelName(target)}: changes for ${changed.length} role(s) and member(s)${changed.length > sampleSize ? `, the first ${sampleSize}` : ""}`,
@@ -321,9 +328,7 @@ export const copyChannelPermissions = destructiveTool({
 						describe: ({ target, changed }) =>
 							`${channelName(target)}: changed for ${changed.length} role(s) and member(s)`,
 						write: ({ target }) =>
-							guild.client.rest.patch(Routes.channel(target.id), {
-								body: { permission_overwrites },
-							}),
+							guild.client.rest.patch(Routes.channel(target.id), { body }),
 						done: (done, of) => `Gave ${done} of ${of} channel(s) ${source}:`,
 					},
 					call,

@@ -1,40 +1,33 @@
 // Pinned messages.
 
-import { type RESTGetAPIChannelMessagesPinsResult, Routes } from "discord.js";
+import {
+	makeURLSearchParams,
+	type RESTGetAPIChannelMessagesPinsResult,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "../discord/describe.ts";
-import { textChannel } from "../discord/find.ts";
-import { fetchMessage } from "../messages/message-arguments.ts";
+import { resultLines } from "../discord/text.ts";
+import {
+	fetchMessage,
+	inChannel,
+	onMessage,
+} from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
-import {
-	found,
-	guild_id,
-	limit,
-	reason,
-	snowflake,
-} from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { limit, reason } from "../tool/arguments.ts";
+import { editTool, readTool } from "../tool/define.ts";
 
-const pinned = {
-	guild_id,
-	channel_id: found(textChannel, "channel or thread"),
-	message_id: snowflake("message"),
-	reason,
-};
-
-export const pinMessage = tool({
+export const pinMessage = editTool({
 	name: "pin_message",
 	toolset: "messages",
 	title: "Pin a message",
 	description:
 		"Pin a message to its channel (at most 250 pins). Discord posts a notice in the channel.",
-	effect: "write",
-	idempotent: true,
 	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
-	input: v.strictObject(pinned),
+	input: v.strictObject({ ...onMessage, reason }),
 	async run({ message_id }, { discord, channel }) {
 		const message = await fetchMessage(channel, message_id);
 		const where = channelName(channel);
@@ -47,16 +40,14 @@ export const pinMessage = tool({
 	},
 });
 
-export const unpinMessage = tool({
+export const unpinMessage = editTool({
 	name: "unpin_message",
 	toolset: "messages",
 	title: "Unpin a message",
 	description: "Unpin a message; the message itself stays.",
-	effect: "write",
-	idempotent: true,
 	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
-	input: v.strictObject(pinned),
+	input: v.strictObject({ ...onMessage, reason }),
 	async run({ message_id }, { discord, channel }) {
 		const message = await fetchMessage(channel, message_id);
 		const where = channelName(channel);
@@ -71,17 +62,15 @@ export const unpinMessage = tool({
 	},
 });
 
-export const listPins = tool({
+export const listPins = readTool({
 	name: "list_pins",
 	toolset: "messages",
 	title: "List pins",
 	description: "List a channel's pinned messages, the latest pin first.",
-	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(textChannel, "channel or thread"),
+		...inChannel,
 		limit: limit(50, 50),
 		before: v.optional(
 			v.pipe(
@@ -95,13 +84,9 @@ export const listPins = tool({
 		),
 	}),
 	async run({ limit, before }, { discord, channel }) {
-		const query = new URLSearchParams({
-			limit: String(limit),
-			...(before !== undefined && { before }),
-		});
 		const { items, has_more } = (await discord.rest.get(
 			Routes.channelMessagesPins(channel.id),
-			{ query },
+			{ query: makeURLSearchParams({ limit, before }) },
 		)) as RESTGetAPIChannelMessagesPinsResult;
 		const where = channelName(channel);
 		const last = items.at(-1);
@@ -109,17 +94,15 @@ export const listPins = tool({
 			return before === undefined
 				? `No message is pinned in ${where}.`
 				: `No message was pinned in ${where} before ${before}.`;
-		return [
+		const messages = items.map(({ message }) => message);
+		return resultLines(
 			`${items.length} pin(s) in ${where}, the latest pin first, times in UTC:`,
-			...items.map(
+			items.map(
 				({ pinned_at, message }) =>
 					`pinned: ${time(new Date(pinned_at))} | ${messageLine(message)}`,
 			),
-			...hiddenContent(
-				discord,
-				items.map(({ message }) => message),
-			),
-			...(has_more ? [`next_before=${last.pinned_at}`] : []),
-		];
+			hiddenContent(discord, messages),
+			has_more && `next_before=${last.pinned_at}`,
+		);
 	},
 });

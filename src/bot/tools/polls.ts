@@ -4,52 +4,48 @@ import {
 	type APIMessage,
 	type APIPoll,
 	type Client,
+	makeURLSearchParams,
 	type RESTGetAPIPollAnswerVotersResult,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { textChannel } from "../discord/find.ts";
-import { oneField } from "../discord/text.ts";
+import { channelName, userFields } from "../discord/describe.ts";
+import { fieldLine, oneField } from "../discord/text.ts";
 import { emoji, requireOwnEmoji } from "../messages/emoji.ts";
 import {
 	allowedMentions,
 	fetchMessage,
 	fetchOwnMessage,
+	inChannel,
 } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
 import {
 	flag,
-	found,
-	guild_id,
 	integer,
 	limit,
 	list,
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 
 const onPoll = {
-	guild_id,
-	channel_id: found(textChannel, "channel or thread"),
+	...inChannel,
 	message_id: snowflake("message with the poll"),
 };
 
-export const createPoll = tool({
+export const createPoll = writeTool({
 	name: "create_poll",
 	toolset: "messages",
 	extra: true,
 	title: "Create a poll",
 	description:
 		"Create a poll in a channel, as the bot. It cannot be edited, and ends by itself.",
-	effect: "write",
 	permissions: ["SendMessages", "SendPolls"],
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(textChannel, "channel or thread"),
+		...inChannel,
 		question: text(1, 300, "The question."),
 		answers: list(
 			v.strictObject({
@@ -64,11 +60,9 @@ export const createPoll = tool({
 		allow_multiselect: v.optional(flag("Several answers per user."), false),
 	}),
 	async run(args, { discord, guild, channel }) {
-		const { question, duration, allow_multiselect } = args;
-		await requireOwnEmoji(
-			guild,
-			args.answers.flatMap(({ emoji }) => emoji ?? []),
-		);
+		const { duration, allow_multiselect } = args;
+		const emojis = args.answers.flatMap(({ emoji }) => emoji ?? []);
+		await requireOwnEmoji(guild, emojis);
 		const answers = args.answers.map(({ text, emoji }) => ({
 			poll_media: {
 				text,
@@ -78,24 +72,12 @@ export const createPoll = tool({
 				}),
 			},
 		}));
-		const message = (await discord.rest.post(
-			Routes.channelMessages(channel.id),
-			{
-				body: {
-					poll: {
-						question: { text: question },
-						answers,
-						duration,
-						allow_multiselect,
-					},
-					allowed_mentions: allowedMentions("none"),
-				},
-			},
-		)) as APIMessage;
-		return [
-			`Poll sent (ID: ${message.id})`,
-			...(message.poll ? pollFields(message.poll) : []),
-		].join(" | ");
+		const question = { text: args.question };
+		const poll = { question, answers, duration, allow_multiselect };
+		const body = { poll, allowed_mentions: allowedMentions("none") };
+		const route = Routes.channelMessages(channel.id);
+		const message = (await discord.rest.post(route, { body })) as APIMessage;
+		return pollLine(`Poll sent (ID: ${message.id})`, message.poll);
 	},
 });
 
@@ -106,7 +88,6 @@ export const endPoll = destructiveTool({
 	title: "End a poll",
 	description:
 		"End a poll of the bot at once. It cannot be reopened. Returns the votes.",
-	idempotent: true,
 	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject(onPoll),
@@ -119,26 +100,23 @@ export const endPoll = destructiveTool({
 				`Nothing would change: ${target} has ended. Nothing was done; get_message shows its result.`,
 			);
 		return {
-			preview: [`Would end ${target}, now`, ...pollFields(before)].join(" | "),
+			preview: pollLine(`Would end ${target}, now`, before),
 			async act() {
 				const { poll } = (await discord.rest.post(
 					Routes.expirePoll(channel.id, message_id),
 				)) as APIMessage;
-				return [`Ended ${target}`, ...(poll ? pollFields(poll) : [])].join(
-					" | ",
-				);
+				return pollLine(`Ended ${target}`, poll);
 			},
 		};
 	},
 });
 
-export const getPollVoters = tool({
+export const getPollVoters = readTool({
 	name: "get_poll_voters",
 	toolset: "messages",
 	extra: true,
 	title: "List a poll's voters",
 	description: "List the voters for an answer of a poll, by id.",
-	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
 	input: v.strictObject({
@@ -151,20 +129,14 @@ export const getPollVoters = tool({
 		const { message_id, answer_id, limit, after } = args;
 		const message = await fetchMessage(channel, message_id);
 		const { answers } = pollOf(message, discord);
-		const answer = answers.find(
-			(candidate) => candidate.answer_id === answer_id,
-		);
+		const answer = answers.find((one) => one.answer_id === answer_id);
 		if (!answer)
 			throw new ToolError(
 				`The poll ${message_id} has no answer ${answer_id}. Its answers are ${answers.map(({ answer_id }) => answer_id).join(", ")}; get_message shows them.`,
 			);
-		const query = new URLSearchParams({
-			limit: String(limit),
-			...(after !== undefined && { after }),
-		});
 		const { users } = (await discord.rest.get(
 			Routes.pollAnswerVoters(channel.id, message_id, answer_id),
-			{ query },
+			{ query: makeURLSearchParams({ limit, after }) },
 		)) as RESTGetAPIPollAnswerVotersResult;
 		const last = users.at(-1);
 		const target = `answer ${answer_id} (${oneField(answer.poll_media.text ?? "")}) of the poll ${message_id}`;
@@ -172,11 +144,15 @@ export const getPollVoters = tool({
 			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has voted for ${target}.`;
 		return [
 			`${users.length} voter(s) for ${target}, by id:`,
-			...users.map(({ username, id }) => `@${oneField(username)} | ID: ${id}`),
+			...users.map(userFields),
 			...(users.length === limit ? [`next_after=${last.id}`] : []),
 		];
 	},
 });
+
+function pollLine(start: string, poll: APIPoll | undefined): string {
+	return fieldLine(start, ...(poll ? pollFields(poll) : []));
+}
 
 /** The poll of a message. Throws a ToolError if it has none, or if Discord hides it. */
 function pollOf(message: APIMessage, discord: Client<true>): APIPoll {

@@ -2,6 +2,7 @@
 
 import {
 	type Guild,
+	makeURLSearchParams,
 	type RESTGetAPIGuildPruneCountResult,
 	type RESTPostAPIGuildPruneResult,
 	type Role,
@@ -10,6 +11,7 @@ import {
 import * as v from "valibot";
 import { roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
+import { requirePruning } from "../discord/guild-features.ts";
 import {
 	flag,
 	found,
@@ -18,7 +20,7 @@ import {
 	list,
 	reason,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, readTool } from "../tool/define.ts";
 
 const fields = {
 	guild_id,
@@ -33,17 +35,17 @@ const fields = {
 	),
 };
 
-export const getPruneCount = tool({
+export const getPruneCount = readTool({
 	name: "get_prune_count",
 	toolset: "moderation",
 	extra: true,
 	title: "Count prunable members",
 	description:
 		"Count the members that prune_members would remove: inactive for some days and without roles.",
-	effect: "read",
 	permissions: ["ManageGuild", "KickMembers"],
 	input: v.strictObject(fields),
 	async run({ days }, { guild, include_roles }) {
+		requirePruning(guild);
 		const count = await pruneCount(guild, days, include_roles);
 		return `${count} member(s) of the guild ${guild.id} ${pruneCriteria(days, include_roles)}.`;
 	},
@@ -59,6 +61,7 @@ export const pruneMembers = destructiveTool({
 	permissions: ["ManageGuild", "KickMembers"],
 	lock: "guild_id",
 	dryRunByDefault: true,
+	idempotent: false,
 	input: v.strictObject({
 		...fields,
 		compute_prune_count: v.optional(
@@ -68,6 +71,7 @@ export const pruneMembers = destructiveTool({
 		reason,
 	}),
 	plan({ days, compute_prune_count }, { guild, include_roles }) {
+		requirePruning(guild);
 		const criteria = pruneCriteria(days, include_roles);
 		return {
 			async preview() {
@@ -75,15 +79,11 @@ export const pruneMembers = destructiveTool({
 				return `Would remove ${count} member(s) of the guild ${guild.id} who ${criteria}.`;
 			},
 			async act() {
+				const roleIds = include_roles?.map(({ id }) => id) ?? [];
+				const body = { days, compute_prune_count, include_roles: roleIds };
 				const { pruned } = (await guild.client.rest.post(
 					Routes.guildPrune(guild.id),
-					{
-						body: {
-							days,
-							compute_prune_count,
-							include_roles: include_roles?.map(({ id }) => id) ?? [],
-						},
-					},
+					{ body },
 				)) as RESTPostAPIGuildPruneResult;
 				return pruned === null
 					? `Discord removes the members who ${criteria}; their number was not requested.`
@@ -98,8 +98,8 @@ async function pruneCount(
 	days: number,
 	roles: readonly Role[] | undefined,
 ): Promise<number> {
-	const query = new URLSearchParams({ days: String(days) });
-	if (roles) query.set("include_roles", roles.map(({ id }) => id).join(","));
+	const include_roles = roles?.map(({ id }) => id).join(",");
+	const query = makeURLSearchParams({ days, include_roles });
 	const { pruned } = (await guild.client.rest.get(Routes.guildPrune(guild.id), {
 		query,
 	})) as RESTGetAPIGuildPruneCountResult;

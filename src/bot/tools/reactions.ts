@@ -1,43 +1,36 @@
 // Reactions to messages.
 
 import {
-	type APIMessage,
+	type APIReaction,
 	type APIUser,
 	type GuildTextBasedChannel,
+	makeURLSearchParams,
 	PermissionFlagsBits,
+	ReactionType,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { textChannel } from "../discord/find.ts";
+import { channelName, userFields } from "../discord/describe.ts";
 import { requirePermissions } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
 import {
 	type Emoji,
 	emoji,
 	emojiName,
 	emojiPath,
+	reactionCount,
 	reactionWith,
 	requireOwnEmoji,
 } from "../messages/emoji.ts";
-import { fetchMessage } from "../messages/message-arguments.ts";
-import { found, guild_id, limit, snowflake } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { fetchMessage, onMessage } from "../messages/message-arguments.ts";
+import { choice, limit, snowflake } from "../tool/arguments.ts";
+import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 
-const onMessage = {
-	guild_id,
-	channel_id: found(textChannel, "channel or thread"),
-	message_id: snowflake("message"),
-};
-
-export const addReaction = tool({
+export const addReaction = editTool({
 	name: "add_reaction",
 	toolset: "messages",
 	title: "Add a reaction",
 	description: "React to a message, as the bot.",
-	effect: "write",
-	idempotent: true,
 	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({ ...onMessage, emoji }),
@@ -54,25 +47,20 @@ export const addReaction = tool({
 			requirePermissions(guild, channel, PermissionFlagsBits.AddReactions);
 			await requireOwnEmoji(guild, [emoji]);
 		}
+		const path = emojiPath(asOnMessage(emoji, existing), guild);
 		await discord.rest.put(
-			Routes.channelMessageOwnReaction(
-				channel.id,
-				message_id,
-				emojiPath(existing ? fromMessage(existing.emoji, emoji) : emoji, guild),
-			),
+			Routes.channelMessageOwnReaction(channel.id, message_id, path),
 		);
 		return `Put ${emojiName(existing?.emoji ?? emoji)} on ${where}.`;
 	},
 });
 
-export const removeReaction = tool({
+export const removeReaction = editTool({
 	name: "remove_reaction",
 	toolset: "messages",
 	title: "Remove a reaction",
 	description:
 		"Remove a reaction from a message: the bot's own, or with `user_id` another user's.",
-	effect: "write",
-	idempotent: true,
 	lock: "message_id",
 	permissions: [
 		"ReadMessageHistory",
@@ -87,16 +75,24 @@ export const removeReaction = tool({
 		const message = await fetchMessage(channel, message_id);
 		const existing = reactionWith(message.reactions, emoji);
 		const isOwn = user_id === undefined || user_id === discord.user.id;
-		const asWritten = existing ? fromMessage(existing.emoji, emoji) : emoji;
+		const asWritten = asOnMessage(emoji, existing);
 		const path = emojiPath(asWritten, guild);
 		const isThere = isOwn
 			? existing?.me
 			: existing && (await hasReacted(channel, message_id, path, user_id));
-		const who = isOwn ? "The bot" : `The user ${user_id}`;
 		const where = messageName(message_id, channel);
+		// A guess: the request does not remove super reactions. Discord documents none that removes a single one.
+		const isSuper =
+			!(isThere || isOwn) &&
+			(existing?.count_details?.burst ?? 0) > 0 &&
+			(await hasReacted(channel, message_id, path, user_id, "burst"));
+		if (isSuper)
+			throw new ToolError(
+				`The user ${user_id} has put ${emojiName(asWritten)} on ${where} as a super reaction, which only clear_reactions removes, with all others of this emoji. Nothing was done.`,
+			);
 		if (!isThere)
 			throw new ToolError(
-				`${who} has not put ${emojiName(asWritten)} on ${where}. Nothing was done; get_reactions shows who has.`,
+				`${isOwn ? "The bot" : `The user ${user_id}`} has not put ${emojiName(asWritten)} on ${where}. Nothing was done; get_reactions shows who has.`,
 			);
 		await discord.rest.delete(
 			isOwn
@@ -112,33 +108,34 @@ export const removeReaction = tool({
 	},
 });
 
-export const getReactions = tool({
+export const getReactions = readTool({
 	name: "get_reactions",
 	toolset: "messages",
 	title: "Get reactions",
 	description: "List who reacted with an emoji, by id.",
-	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({
 		...onMessage,
 		emoji,
+		type: v.optional(
+			choice(["normal", "burst"], "Burst: super reactions."),
+			"normal",
+		),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	}),
-	async run({ message_id, emoji, limit, after }, { guild, channel }) {
-		const users = await fetchReactions(
-			channel,
-			message_id,
-			emojiPath(emoji, guild),
-			{ limit, after },
-		);
+	async run({ message_id, emoji, type, limit, after }, { guild, channel }) {
+		const path = emojiPath(emoji, guild);
+		const page = { type, limit, after };
+		const users = await fetchReactions(channel, message_id, path, page);
 		const last = users.at(-1);
-		const target = `${emojiName(emoji)} on ${messageName(message_id, channel)}`;
+		const kind = type === "burst" ? " as a super reaction" : "";
+		const target = `${emojiName(emoji)}${kind} on ${messageName(message_id, channel)}`;
 		if (!last)
 			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has put ${target}.`;
 		return [
 			`${users.length} user(s) with ${target}, by id:`,
-			...users.map(({ username, id }) => `@${oneField(username)} | ID: ${id}`),
+			...users.map(userFields),
 			...(users.length === limit ? [`next_after=${last.id}`] : []),
 		];
 	},
@@ -152,7 +149,6 @@ export const clearReactions = destructiveTool({
 		"Remove everyone's reactions from a message: all, or those with one emoji.",
 	permissions: ["ReadMessageHistory", "ManageMessages"],
 	lock: "message_id",
-	idempotent: true,
 	input: v.strictObject({ ...onMessage, emoji: v.optional(emoji) }),
 	async plan({ message_id, emoji }, { discord, guild, channel }) {
 		const { reactions = [] } = await fetchMessage(channel, message_id);
@@ -164,24 +160,20 @@ export const clearReactions = destructiveTool({
 				`Nobody has put ${emoji ? emojiName(emoji) : "an emoji"} on ${where}. Nothing was done.`,
 			);
 		const count = removed.reduce((sum, { count }) => sum + count, 0);
-		const labels = removed.map(
-			({ emoji, count }) => `${emojiName(emoji)} ${count}`,
-		);
-		const target = `${count} reaction(s) from ${where}: ${labels.join(", ")}`;
+		const target = `${count} reaction(s) from ${where}: ${removed.map(reactionCount).join(", ")}`;
 		return {
 			preview: `Would remove ${target}`,
-			async act() {
-				await discord.rest.delete(
-					emoji && existing
+			write: () =>
+				discord.rest.delete(
+					emoji
 						? Routes.channelMessageReaction(
 								channel.id,
 								message_id,
-								emojiPath(fromMessage(existing.emoji, emoji), guild),
+								emojiPath(asOnMessage(emoji, existing), guild),
 							)
 						: Routes.channelMessageAllReactions(channel.id, message_id),
-				);
-				return `Removed ${target}`;
-			},
+				),
+			result: `Removed ${target}`,
 		};
 	},
 });
@@ -193,23 +185,28 @@ function messageName(
 	return `the message ${messageId} in ${channelName(channel)}`;
 }
 
-type ReactionEmoji = NonNullable<APIMessage["reactions"]>[number]["emoji"];
-
 /** The emoji with the name that the message has for it. */
-function fromMessage(existing: ReactionEmoji, requested: Emoji): Emoji {
-	return { id: requested.id, name: existing.name ?? requested.name };
+function asOnMessage(
+	{ id, name }: Emoji,
+	existing: APIReaction | undefined,
+): Emoji {
+	return { id, name: existing?.emoji.name ?? name };
+}
+
+interface ReactionPage {
+	type: "normal" | "burst";
+	limit: number;
+	after?: string | undefined;
 }
 
 async function fetchReactions(
 	{ id, client }: GuildTextBasedChannel,
 	messageId: string,
 	emojiPath: string,
-	{ limit, after }: { limit: number; after?: string | undefined },
+	page: ReactionPage,
 ): Promise<APIUser[]> {
-	const query = new URLSearchParams({
-		limit: String(limit),
-		...(after !== undefined && { after }),
-	});
+	const type = page.type === "burst" ? ReactionType.Super : undefined;
+	const query = makeURLSearchParams({ ...page, type });
 	const path = Routes.channelMessageReaction(id, messageId, emojiPath);
 	return (await client.rest.get(path, { query })) as APIUser[];
 }
@@ -219,9 +216,10 @@ async function hasReacted(
 	messageId: string,
 	emojiPath: string,
 	userId: string,
+	type: ReactionPage["type"] = "normal",
 ): Promise<boolean> {
 	const after = String(BigInt(userId) - 1n);
-	const page = { limit: 1, after };
+	const page = { type, limit: 1, after };
 	const [user] = await fetchReactions(channel, messageId, emojiPath, page);
 	return user?.id === userId;
 }

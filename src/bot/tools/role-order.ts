@@ -3,23 +3,26 @@
 import { type APIRole, type Guild, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { roleName } from "../discord/describe.ts";
+import { roleFields, roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { isBelow } from "../discord/role-hierarchy.ts";
-import { oneField } from "../discord/text.ts";
-import { found, guild_id, list, reason } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import {
+	found,
+	guild_id,
+	list,
+	reason,
+	requireEither,
+} from "../tool/arguments.ts";
+import { editTool } from "../tool/define.ts";
 
-export const moveRoles = tool({
+export const moveRoles = editTool({
 	name: "move_roles",
 	toolset: "roles",
 	extra: true,
 	title: "Move roles",
 	description:
 		"Put roles right below or right above another one, in the given order. Higher roles rank higher. Returns the new order.",
-	effect: "write",
-	idempotent: true,
 	lock: "guild_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
@@ -32,13 +35,10 @@ export const moveRoles = tool({
 		),
 		reason,
 	}),
-	async run({ role_ids, below_role_id, above_role_id }, { guild }) {
-		if ((below_role_id === undefined) === (above_role_id === undefined))
-			throw invalidParameters([
-				"below_role_id, above_role_id: expected exactly one of the two",
-			]);
+	async run({ role_ids, ...place }, { guild }) {
+		requireEither(place, ["below_role_id", "above_role_id"]);
 		const before = await currentOrder(guild);
-		const after = moved(before, role_ids, { below_role_id, above_role_id });
+		const after = moved(before, role_ids, place);
 		const positions = positionsFor(before, after);
 		if (positions.length === 0)
 			throw new ToolError(
@@ -51,9 +51,7 @@ export const moveRoles = tool({
 		roles.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
 		return [
 			`Moved ${role_ids.length} role(s). Now there are ${roles.length}, from the top:`,
-			...roles.map(
-				({ id, name }) => `@${oneField(name).replace(/^@/, "")} | ID: ${id}`,
-			),
+			...roles.map(roleFields),
 		];
 	},
 });
@@ -69,8 +67,8 @@ function moved(
 	order: readonly Role[],
 	ids: readonly string[],
 	place: {
-		below_role_id: string | undefined;
-		above_role_id: string | undefined;
+		below_role_id?: string | undefined;
+		above_role_id?: string | undefined;
 	},
 ): Role[] {
 	const target = place.below_role_id ?? place.above_role_id ?? "";

@@ -3,7 +3,12 @@
 import { type Guild, type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { memberName, roleName } from "../discord/describe.ts";
+import {
+	memberFields,
+	memberName,
+	roleFields,
+	roleName,
+} from "../discord/describe.ts";
 import { currentMember, currentRole, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import {
@@ -11,7 +16,7 @@ import {
 	readBits,
 	requireGrantable,
 } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, resultLines } from "../discord/text.ts";
 import {
 	flag,
 	found,
@@ -24,23 +29,27 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
-import { memberFields, pageOf, stillLoading } from "./members.ts";
+import { pageOf, stillLoading } from "./members.ts";
 
-const roleFields = {
+const optionalFields = {
 	color: v.optional(integer(0, 0xffffff, "Color 0xRRGGBB; 0 for none.")),
 	hoist: v.optional(flag("List its members separately.")),
 	mentionable: v.optional(flag("Let everyone mention it.")),
 };
 
-export const listRoles = tool({
+export const listRoles = readTool({
 	name: "list_roles",
 	toolset: "roles",
 	title: "List roles",
 	description:
 		"List a guild's roles from the highest down: name, id, members, color, flags, permissions by name.",
-	effect: "read",
 	input: v.strictObject({ guild_id }),
 	run(_, { guild, connection }) {
 		const roles = [...guild.roles.cache.values()].sort((a, b) =>
@@ -48,15 +57,15 @@ export const listRoles = tool({
 		);
 		const counts = memberCounts(guild);
 		const lines = roles.map((role) =>
-			[
-				`@${oneField(role.name).replace(/^@/, "")} | ID: ${role.id}`,
+			fieldLine(
+				roleFields(role),
 				`${counts.get(role.id) ?? 0} member(s)`,
-				...(role.colors.primaryColor ? [`colour: ${role.hexColor}`] : []),
-				...(role.hoist ? ["hoist"] : []),
-				...(role.mentionable ? ["mentionable"] : []),
-				...(role.managed ? ["managed"] : []),
+				role.colors.primaryColor !== 0 && `colour: ${role.hexColor}`,
+				role.hoist && "hoist",
+				role.mentionable && "mentionable",
+				role.managed && "managed",
 				`permits: ${describeBits(role.permissions.bitfield)}`,
-			].join(" | "),
+			),
 		);
 		return [
 			`${lines.length} role(s), from the top:`,
@@ -78,13 +87,12 @@ function memberCounts({ id, members }: Guild): Map<string, number> {
 	return counts;
 }
 
-export const getRoleMembers = tool({
+export const getRoleMembers = readTool({
 	name: "get_role_members",
 	toolset: "roles",
 	extra: true,
 	title: "List a role's members",
 	description: "List the members with a role, by id.",
-	effect: "read",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
@@ -111,32 +119,26 @@ function membersOf(role: Role): GuildMember[] {
 	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 }
 
-export const createRole = tool({
+export const createRole = writeTool({
 	name: "create_role",
 	toolset: "roles",
 	title: "Create a role",
 	description:
 		"Create a role below all others. Without permissions it adds none to those of @everyone.",
-	effect: "write",
 	permissions: ["ManageRoles"],
 	input: v.strictObject({
 		guild_id,
 		name: text(1, 100, "Name of the role."),
-		color: roleFields.color,
+		color: optionalFields.color,
 		permissions: permissionBits("What the role permits"),
 		permission_names: permissionNames("What the role permits"),
-		hoist: roleFields.hoist,
-		mentionable: roleFields.mentionable,
+		hoist: optionalFields.hoist,
+		mentionable: optionalFields.mentionable,
 		reason,
 	}),
 	async run(args, { guild }) {
 		const { name, color = 0, hoist = false, mentionable = false } = args;
-		const permissions =
-			readBits(
-				["permissions", "permission_names"],
-				args.permissions,
-				args.permission_names,
-			) ?? 0n;
+		const permissions = readPermissions(args) ?? 0n;
 		requireGrantable(guild, undefined, permissions);
 		const made = await guild.roles.create({
 			name,
@@ -149,14 +151,20 @@ export const createRole = tool({
 	},
 });
 
-export const editRole = tool({
+function readPermissions(args: {
+	permissions?: string | undefined;
+	permission_names?: string[] | undefined;
+}): bigint | undefined {
+	const names = ["permissions", "permission_names"] as const;
+	return readBits(names, args.permissions, args.permission_names);
+}
+
+export const editRole = editTool({
 	name: "edit_role",
 	toolset: "roles",
 	title: "Edit a role",
 	description:
 		"Change a role; omitted fields stay. Permissions are replaced as a whole.",
-	effect: "write",
-	idempotent: true,
 	lock: "role_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
@@ -164,24 +172,19 @@ export const editRole = tool({
 		guild_id,
 		role_id: found(currentRole, "role"),
 		name: v.optional(text(1, 100, "New name.")),
-		color: roleFields.color,
+		color: optionalFields.color,
 		permissions: permissionBits("Everything that the role permits"),
 		permission_names: permissionNames("Everything that the role permits"),
-		hoist: roleFields.hoist,
-		mentionable: roleFields.mentionable,
+		hoist: optionalFields.hoist,
+		mentionable: optionalFields.mentionable,
 		reason,
 	}),
 	async run(args, { guild, role }) {
-		const { name, color, hoist, mentionable } = args;
-		const permissions = readBits(
-			["permissions", "permission_names"],
-			args.permissions,
-			args.permission_names,
-		);
 		const before = currentFields(role);
+		const requested = { ...args, permissions: readPermissions(args) };
 		const { color: primaryColor, ...changes } = changesOf(
 			before,
-			{ name, color, permissions, hoist, mentionable },
+			requested,
 			roleName(role),
 		);
 		const toggled =
@@ -192,32 +195,21 @@ export const editRole = tool({
 			...(primaryColor !== undefined && { colors: { primaryColor } }),
 		});
 		const after = currentFields(edited);
-		const changed = fieldNames.filter(
-			(field) => before[field] !== after[field],
-		);
+		const fields = Object.keys(before) as (keyof typeof before)[];
+		const changed = fields.filter((field) => before[field] !== after[field]);
 		if (changed.length === 0)
 			throw new ToolError(
 				`Discord accepted the edit of ${roleName(edited)} but changed nothing.`,
 			);
-		return [
+		return resultLines(
 			`Changed ${changed.join(", ")} of ${roleName(edited)}.`,
-			...(toggled === 0n
-				? []
-				: [
-						`Newly permitted: ${describeBits(after.permissions & ~before.permissions)}`,
-						`No longer permitted: ${describeBits(before.permissions & ~after.permissions)}`,
-					]),
-		];
+			toggled !== 0n && [
+				`Newly permitted: ${describeBits(after.permissions & ~before.permissions)}`,
+				`No longer permitted: ${describeBits(before.permissions & ~after.permissions)}`,
+			],
+		);
 	},
 });
-
-const fieldNames = [
-	"name",
-	"color",
-	"permissions",
-	"hoist",
-	"mentionable",
-] as const;
 
 /** A role's fields as in the tool's arguments. */
 function currentFields(role: Role) {
@@ -240,7 +232,6 @@ export const deleteRole = destructiveTool({
 	permissions: ["ManageRoles"],
 	ranked: true,
 	lock: "role_id",
-	idempotent: true,
 	input: v.strictObject({
 		guild_id,
 		role_id: found(currentRole, "role"),
@@ -252,24 +243,22 @@ export const deleteRole = destructiveTool({
 				`${roleName(role)} ${whyFixed(role)} and cannot be deleted. Nothing was done.`,
 			);
 		const members = membersOf(role);
+		const first = members.slice(0, sampleSize);
 		const channels = guild.channels.cache.filter(
 			(channel) =>
 				!channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
 		);
 		const usage = `, which ${members.length} member(s) have, and for which ${channels.size} channel(s) have overwrites`;
 		return {
-			preview: [
+			preview: resultLines(
 				`Would delete the role ${roleName(role)}${usage}.`,
-				...(members.length > 0
-					? [`The first ${Math.min(sampleSize, members.length)} by id:`]
-					: []),
-				...members.slice(0, sampleSize).map(memberFields),
-				...stillLoading(guild, connection),
-			],
-			async act() {
-				await guild.client.rest.delete(Routes.guildRole(guild.id, role.id));
-				return `Deleted the role ${roleName(role)}. ${members.length} member(s) had it.`;
-			},
+				first.length > 0 && `The first ${first.length} by id:`,
+				first.map(memberFields),
+				stillLoading(guild, connection),
+			),
+			write: () =>
+				guild.client.rest.delete(Routes.guildRole(guild.id, role.id)),
+			result: `Deleted the role ${roleName(role)}. ${members.length} member(s) had it.`,
 		};
 	},
 });
@@ -288,13 +277,11 @@ const membership = {
 	reason,
 };
 
-export const assignRole = tool({
+export const assignRole = editTool({
 	name: "assign_role",
 	toolset: "roles",
 	title: "Assign a role",
 	description: "Give a member a role.",
-	effect: "write",
-	idempotent: true,
 	lock: "user_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
@@ -308,13 +295,11 @@ export const assignRole = tool({
 	},
 });
 
-export const removeRole = tool({
+export const removeRole = editTool({
 	name: "remove_role",
 	toolset: "roles",
 	title: "Remove a role",
 	description: "Remove a role from a member; the role itself stays.",
-	effect: "write",
-	idempotent: true,
 	lock: "user_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
@@ -336,7 +321,7 @@ export function requireAssignable(role: Role): void {
 		);
 }
 
-/** Also throws a ToolError if nothing would change. */
+/** Throws a ToolError if the role cannot be assigned or removed, or if nothing would change. */
 function requireChange(member: GuildMember, role: Role, has: boolean): void {
 	requireAssignable(role);
 	if (member.roles.cache.has(role.id) === has) return;

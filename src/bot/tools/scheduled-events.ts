@@ -4,6 +4,7 @@ import {
 	type APIGuildScheduledEvent,
 	type Guild,
 	GuildScheduledEventPrivacyLevel,
+	makeURLSearchParams,
 	type RESTGetAPIGuildScheduledEventUsersResult,
 	Routes,
 } from "discord.js";
@@ -40,7 +41,12 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 const kindNames = Object.keys(kinds) as EventKind[];
@@ -59,18 +65,17 @@ const placeFields = {
 	location: v.optional(text(1, 100, "Location of an external event.")),
 };
 
-export const listScheduledEvents = tool({
+export const listScheduledEvents = readTool({
 	name: "list_scheduled_events",
 	toolset: "events",
 	title: "List scheduled events",
 	description:
 		"List a guild's scheduled events, the earliest first: status, location, times, interested users.",
-	effect: "read",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {
 		const events = (await discord.rest.get(
 			Routes.guildScheduledEvents(guild.id),
-			{ query: new URLSearchParams({ with_user_count: "true" }) },
+			{ query: makeURLSearchParams({ with_user_count: true }) },
 		)) as APIGuildScheduledEvent[];
 		if (events.length === 0)
 			return `The guild ${guild.id} has no scheduled events that the bot can see.`;
@@ -85,13 +90,12 @@ export const listScheduledEvents = tool({
 	},
 });
 
-export const createScheduledEvent = tool({
+export const createScheduledEvent = writeTool({
 	name: "create_scheduled_event",
 	toolset: "events",
 	title: "Schedule an event",
 	description:
 		"Schedule an event: in a stage or voice channel (channel_id), or external (location and scheduled_end_time).",
-	effect: "write",
 	permissions: [
 		"CreateEvents",
 		...stagePermissions.map(
@@ -142,14 +146,12 @@ const othersEvents: NeededWith<{ event_id: string }> = {
 	when: () => false,
 };
 
-export const editScheduledEvent = tool({
+export const editScheduledEvent = editTool({
 	name: "edit_scheduled_event",
 	toolset: "events",
 	title: "Edit a scheduled event",
 	description:
 		"Change a scheduled event, or start (active), end (completed) or cancel it; omitted fields stay.",
-	effect: "write",
-	idempotent: true,
 	lock: "event_id",
 	permissions: [othersEvents],
 	input: v.strictObject({
@@ -167,21 +169,9 @@ export const editScheduledEvent = tool({
 		reason,
 	}),
 	async run(args, { guild, discord, event }) {
-		const { name, description, entity_type, channel_id } = args;
-		const { location, scheduled_start_time, scheduled_end_time, status } = args;
 		const before = fieldsOf(event);
-		const given = {
-			name,
-			description,
-			entity_type,
-			channel_id,
-			location,
-			scheduled_start_time,
-			scheduled_end_time,
-			status,
-		};
-		const changes = changesOf<EventFields>(before, given, eventName(event));
-		requireNextStatus(event, status);
+		const changes = changesOf(before, args, eventName(event));
+		requireNextStatus(event, args.status);
 		const after = changedEvent(before, changes);
 		validateEvent(guild, after, changes);
 		requireEventPermissions(guild, event, before);
@@ -209,7 +199,6 @@ export const deleteScheduledEvent = destructiveTool({
 	description:
 		"Delete a scheduled event permanently, with all repetitions; edit_scheduled_event can cancel it.",
 	lock: "event_id",
-	idempotent: true,
 	permissions: [othersEvents],
 	input: v.strictObject({ guild_id, event_id: eventId, reason }),
 	plan(_, { guild, discord, event }) {
@@ -220,12 +209,9 @@ export const deleteScheduledEvent = destructiveTool({
 				`Would delete the scheduled event ${eventName(event)}, in which ${interested} user(s) are interested.`,
 				eventLine(guild, event),
 			],
-			async act() {
-				await discord.rest.delete(
-					Routes.guildScheduledEvent(guild.id, event.id),
-				);
-				return `Deleted the scheduled event ${eventName(event)}. ${interested} user(s) were interested.`;
-			},
+			write: () =>
+				discord.rest.delete(Routes.guildScheduledEvent(guild.id, event.id)),
+			result: `Deleted the scheduled event ${eventName(event)}. ${interested} user(s) were interested.`,
 		};
 	},
 });
@@ -253,12 +239,11 @@ function requireEventPermissions(
 	);
 }
 
-export const getEventUsers = tool({
+export const getEventUsers = readTool({
 	name: "get_event_users",
 	toolset: "events",
 	title: "List an event's interested users",
 	description: "List the users interested in an event, by id.",
-	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		event_id: eventId,
@@ -266,11 +251,7 @@ export const getEventUsers = tool({
 		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run({ limit, after }, { guild, discord, event }) {
-		const query = new URLSearchParams({
-			limit: String(limit),
-			with_member: "true",
-			...(after !== undefined && { after }),
-		});
+		const query = makeURLSearchParams({ limit, with_member: true, after });
 		const users = (await discord.rest.get(
 			Routes.guildScheduledEventUsers(guild.id, event.id),
 			{ query },

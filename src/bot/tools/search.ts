@@ -3,39 +3,30 @@
 import type { APIMessage, Guild } from "discord.js";
 import * as v from "valibot";
 import { channelName, time } from "../discord/describe.ts";
-import { textChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { fold } from "../discord/text.ts";
+import { inChannel } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine, messageTexts } from "../messages/message-lines.ts";
 import { fetchPage } from "../messages/message-pages.ts";
-import {
-	found,
-	guild_id,
-	limit,
-	moment,
-	snowflake,
-	text,
-} from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { limit, moment, snowflake, text } from "../tool/arguments.ts";
+import { readTool } from "../tool/define.ts";
 
 const pageSize = 100;
-/** No page is requested later: a request may take 10 s, and a tool call 25 s. */
+/** No page is requested later in a call: a request may take 10 s, and a tool call 25 s. */
 const lastStartMs = 14_000;
 
-export const searchMessages = tool({
+export const searchMessages = readTool({
 	name: "search_messages",
 	toolset: "messages",
 	title: "Search messages",
 	description:
 		"Search one channel, newest first from `before` (or now) back to `after`, for messages that match all filters. Reads 100 per page for about 15 s and says how far it got.",
-	effect: "read",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
 	input: v.strictObject({
-		guild_id,
-		channel_id: found(textChannel, "channel or thread"),
+		...inChannel,
 		author_id: v.optional(snowflake("author")),
 		author_name: v.optional(
 			text(1, 100, "Part of the author's name, ignoring case and accents."),

@@ -14,7 +14,7 @@ import { channelName } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
 import { flag, found, guild_id, reason, text } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
@@ -51,15 +51,13 @@ const moderatorPermissions = [
 const stage = found(stageChannel, "stage channel");
 const topic = text(1, 120, "The topic.");
 
-export const startStage = tool({
+export const startStage = editTool({
 	name: "start_stage",
 	toolset: "voice",
 	extra: true,
 	title: "Start a stage",
 	description:
 		"Start a stage, for members of the guild. Discord ends it when nobody speaks for some minutes.",
-	effect: "write",
-	idempotent: true,
 	lock: "channel_id",
 	permissions: [
 		...moderatorPermissions,
@@ -81,14 +79,12 @@ export const startStage = tool({
 	},
 });
 
-export const editStage = tool({
+export const editStage = editTool({
 	name: "edit_stage",
 	toolset: "voice",
 	extra: true,
 	title: "Edit a stage",
 	description: "Change the topic of a stage channel that is live.",
-	effect: "write",
-	idempotent: true,
 	lock: "channel_id",
 	permissions: moderatorPermissions,
 	input: v.strictObject({ guild_id, channel_id: stage, topic, reason }),
@@ -113,7 +109,6 @@ export const endStage = destructiveTool({
 	description:
 		"End the stage in a stage channel. Members stay connected; start_stage starts a new one.",
 	lock: "channel_id",
-	idempotent: true,
 	permissions: moderatorPermissions,
 	input: v.strictObject({ guild_id, channel_id: stage, reason }),
 	async plan(_, { discord, channel }) {
@@ -122,23 +117,19 @@ export const endStage = destructiveTool({
 		const about = `Topic: ${oneField(topic)}`;
 		return {
 			preview: [`Would end ${target}.`, about],
-			async act() {
-				await discord.rest.delete(Routes.stageInstance(channel.id));
-				return [`Ended ${target}.`, about];
-			},
+			write: () => discord.rest.delete(Routes.stageInstance(channel.id)),
+			result: [`Ended ${target}.`, about],
 		};
 	},
 });
 
-export const setVoiceChannelStatus = tool({
+export const setVoiceChannelStatus = editTool({
 	name: "set_voice_channel_status",
 	toolset: "voice",
 	extra: true,
 	title: "Set a voice channel's status",
 	description:
 		"Set the status shown under a voice channel's name. It is removed when everyone has left.",
-	effect: "write",
-	idempotent: true,
 	lock: "channel_id",
 	// Users outside the channel need Manage Channels too, and the bot never joins one.
 	permissions: ["SetVoiceChannelStatus", "ManageChannels"],

@@ -34,8 +34,13 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
+import { changesOf, sortedIds } from "../tool/diff.ts";
 
 export const autoArchive = v.optional(
 	v.pipe(
@@ -46,13 +51,12 @@ export const autoArchive = v.optional(
 
 const invitable = v.optional(flag("Members may add others (private threads)."));
 
-export const createThread = tool({
+export const createThread = writeTool({
 	name: "create_thread",
 	toolset: "threads",
 	title: "Create a thread",
 	description:
 		"Create a thread in a text or announcement channel, optionally from a message. For forums, use create_forum_post.",
-	effect: "write",
 	permissions: [
 		{
 			permission: "CreatePublicThreads",
@@ -81,7 +85,7 @@ export const createThread = tool({
 		const inNews = channel.type === ChannelType.GuildAnnouncement;
 		if (isPrivate && message_id !== undefined)
 			throw invalidParameters([
-				"private: a thread that starts from a message is visible to all who see the message",
+				"private: a thread that starts from a message is visible to all who see the message; omit private or message_id",
 			]);
 		if (isPrivate && inNews)
 			throw invalidParameters([
@@ -110,43 +114,31 @@ export const createThread = tool({
 		const from = message_id ? ` from the message ${message_id}` : "";
 		const made = `Created the ${kind} ${channelName({ name, id })} in ${channelName(channel)}${from}`;
 		if (content === undefined) return `${made}.`;
-		const first = await sendFirstMessage(made, async () => {
-			const body = {
-				content,
-				allowed_mentions: allowedMentions(args.mentions),
-			};
-			return discord.rest.post(Routes.channelMessages(id), { body });
-		});
-		return `${made}, with the message ${(first as APIMessage).id}.`;
+		const body = { content, allowed_mentions: allowedMentions(args.mentions) };
+		try {
+			const first = await discord.rest.post(Routes.channelMessages(id), {
+				body,
+			});
+			return `${made}, with the message ${(first as APIMessage).id}.`;
+		} catch (error) {
+			const failure = toToolError(error);
+			if (!failure) throw error;
+			throw new ToolError(
+				`${made}. Its first message failed: ${failure.message} The thread exists: use send_message to write in it.`,
+				{ cause: error },
+			);
+		}
 	},
 });
 
 const onlyPrivate = "only private threads have this";
 
-/** Sends the first message of a new thread. If that fails, the ToolError also says that the thread exists. */
-async function sendFirstMessage<T>(
-	made: string,
-	write: () => Promise<T>,
-): Promise<T> {
-	try {
-		return await write();
-	} catch (error) {
-		const failure = toToolError(error);
-		if (!failure) throw error;
-		throw new ToolError(
-			`${made}. Its first message failed: ${failure.message} The thread exists: use send_message to write in it.`,
-			{ cause: error },
-		);
-	}
-}
-
-export const listThreads = tool({
+export const listThreads = readTool({
 	name: "list_threads",
 	toolset: "threads",
 	title: "List threads",
 	description:
 		"List the active threads of a guild or a channel, and on request a channel's archived ones after them.",
-	effect: "read",
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
 	input: v.strictObject({
 		guild_id,
@@ -178,14 +170,12 @@ const needsManageThreads = (argument: "locked" | "slowmode_seconds") =>
 			args[argument] !== undefined,
 	}) as const;
 
-export const editThread = tool({
+export const editThread = editTool({
 	name: "edit_thread",
 	toolset: "threads",
 	title: "Edit a thread",
 	description:
 		"Rename, archive, unarchive or lock a thread or forum post, or change its slow mode, auto-archive time or tags.",
-	effect: "write",
-	idempotent: true,
 	lock: "thread_id",
 	permissions: [
 		needsManageThreads("locked"),
@@ -207,24 +197,14 @@ export const editThread = tool({
 		reason,
 	}),
 	async run(args, { guild, thread }) {
-		const { name, archived, locked, slowmode_seconds } = args;
-		const { auto_archive_minutes, invitable, applied_tag_ids: tagIds } = args;
+		const { invitable, applied_tag_ids: tagIds } = args;
 		const isPrivate = thread.type === ChannelType.PrivateThread;
 		if (!isPrivate && invitable !== undefined)
 			throw invalidParameters([`invitable: ${onlyPrivate}`]);
-		const changes = changesOf<ThreadFields>(
-			fieldsOf(thread),
-			{
-				name,
-				archived,
-				locked,
-				slowmode_seconds,
-				auto_archive_minutes,
-				invitable,
-				applied_tag_ids: tagIds && sortedIds(tagIds),
-			},
-			channelName(thread),
-		);
+		const applied_tag_ids = tagIds && sortedIds(tagIds);
+		const requested = { ...args, applied_tag_ids };
+		const before = fieldsOf(thread);
+		const changes = changesOf(before, requested, channelName(thread));
 		requireEditable(guild, thread, changes);
 		if (tagIds) await requirePostTags(guild, thread, tagIds);
 		await guild.client.rest.patch(Routes.channel(thread.id), {
@@ -243,17 +223,8 @@ export const editThread = tool({
 	},
 });
 
-interface ThreadFields {
-	name: string;
-	archived: boolean;
-	locked: boolean;
-	slowmode_seconds: number;
-	auto_archive_minutes: number;
-	invitable: boolean;
-	applied_tag_ids: string;
-}
-
-function fieldsOf(thread: AnyThreadChannel): ThreadFields {
+/** A thread's fields as in the tool's arguments. */
+function fieldsOf(thread: AnyThreadChannel) {
 	return {
 		name: thread.name,
 		archived: thread.archived ?? false,
@@ -265,11 +236,6 @@ function fieldsOf(thread: AnyThreadChannel): ThreadFields {
 	};
 }
 
-/** Ids as one text for comparison, independent of their order. */
-function sortedIds(ids: readonly string[]): string {
-	return ids.toSorted().join(" ");
-}
-
 /**
  * Throws a ToolError if the bot may not make these changes. Editing needs Manage Threads, except in threads that the bot
  * created; unarchiving alone needs only Send Messages in Threads.
@@ -277,7 +243,7 @@ function sortedIds(ids: readonly string[]): string {
 function requireEditable(
 	guild: Guild,
 	thread: AnyThreadChannel,
-	changes: Partial<ThreadFields>,
+	changes: Partial<ReturnType<typeof fieldsOf>>,
 ): void {
 	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
 	if (thread.archived && changes.archived !== false)
@@ -319,7 +285,6 @@ export const deleteThread = destructiveTool({
 	permissions: ["ManageThreads"],
 	permissionsIn: "thread_id",
 	lock: "thread_id",
-	idempotent: true,
 	input: v.strictObject({
 		guild_id,
 		thread_id: found(find.currentThread, "thread or forum post"),
@@ -331,10 +296,8 @@ export const deleteThread = destructiveTool({
 		const count = `${thread.messageCount ?? 0} message(s)`;
 		return {
 			preview: `Would delete ${target} with its ${count}. To archive it instead, use edit_thread with archived = true.`,
-			async act() {
-				await guild.client.rest.delete(Routes.channel(thread.id));
-				return `Deleted ${target} with its ${count}.`;
-			},
+			write: () => guild.client.rest.delete(Routes.channel(thread.id)),
+			result: `Deleted ${target} with its ${count}.`,
 		};
 	},
 });

@@ -7,7 +7,7 @@ import { memberName, time } from "../discord/describe.ts";
 import { currentMember } from "../discord/find.ts";
 import { isAdministrator } from "../discord/permissions.ts";
 import { found, guild_id, reason } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import { destructiveTool, editTool } from "../tool/define.ts";
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -20,8 +20,10 @@ const unitsMs: Readonly<Record<string, number>> = {
 };
 const durationPattern = /^(\d{1,10}) ?([smhdwSMHDW]?)$/;
 const maxDurationMs = 28 * dayMs;
+/** A minute below Discord's limit of 28 days: clocks differ. https://github.com/discord-jda/JDA/issues/2074 */
+const maxTimeoutMs = maxDurationMs - minuteMs;
 
-/** A duration in milliseconds; undefined if it is not a duration or longer than Discord allows. */
+/** Converts a duration to milliseconds; undefined if it is invalid or longer than Discord allows. */
 function readDuration(text: string): number | undefined {
 	const [, count, unit = "m"] = durationPattern.exec(text) ?? [];
 	const ms = Number(count) * (unitsMs[unit.toLowerCase() || "m"] ?? Number.NaN);
@@ -51,6 +53,7 @@ export const timeout = destructiveTool({
 	permissions: ["ModerateMembers"],
 	ranked: true,
 	lock: "user_id",
+	idempotent: false,
 	input: v.strictObject({
 		guild_id,
 		user_id: found(currentMember, "member"),
@@ -64,28 +67,23 @@ export const timeout = destructiveTool({
 				`${name} has ADMINISTRATOR: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
 			);
 		const before = timedOutUntil(member);
-		const until = new Date(Date.now() + duration);
+		const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
 		const instead = before ? `, instead of until ${time(before)}` : "";
 		const target = `${name} until ${time(until)}${instead}.`;
 		return {
 			preview: `Would time out ${target}`,
-			async act() {
-				await guild.members.edit(member.id, {
-					communicationDisabledUntil: until,
-				});
-				return `Timed out ${target}`;
-			},
+			write: () =>
+				guild.members.edit(member.id, { communicationDisabledUntil: until }),
+			result: `Timed out ${target}`,
 		};
 	},
 });
 
-export const removeTimeout = tool({
+export const removeTimeout = editTool({
 	name: "remove_timeout",
 	toolset: "moderation",
 	title: "Remove a timeout",
 	description: "End a member's timeout at once.",
-	effect: "write",
-	idempotent: true,
 	permissions: ["ModerateMembers"],
 	ranked: true,
 	lock: "user_id",

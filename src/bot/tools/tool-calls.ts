@@ -5,15 +5,14 @@ import { ToolError } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { limit } from "../tool/arguments.ts";
-import { tool } from "../tool/define.ts";
+import { readTool } from "../tool/define.ts";
 
-export const listRecentToolCalls = tool({
+export const listRecentToolCalls = readTool({
 	name: "list_recent_tool_calls",
 	toolset: "audit",
 	title: "List recent tool calls",
 	description:
 		"List the latest calls of this bot's tools, newest first: outcome, duration, client, arguments with texts replaced by their length.",
-	effect: "read",
 	input: v.strictObject({
 		limit: limit(100, 20),
 		tool: v.optional(
@@ -72,7 +71,7 @@ export const listRecentToolCalls = tool({
 	},
 });
 
-/** A time, and the id of the last call shown at that time, if given. */
+/** Parses a cursor: a time, and the id of the last call shown at that time, if given. */
 function readCursor(text: string): { at: Date; id: string | undefined } {
 	const [time = "", id] = text.split(",");
 	const at = new Date(time);

@@ -2,6 +2,7 @@
 
 import {
 	type GuildMember,
+	type RESTPatchAPIGuildMemberJSONBody,
 	Routes,
 	type VoiceBasedChannel,
 	type VoiceState,
@@ -16,10 +17,10 @@ import {
 	nameField,
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import { channelName, memberName } from "../discord/describe.ts";
+import { channelName, memberFields, memberName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine } from "../discord/text.ts";
 import {
 	flag,
 	found,
@@ -29,16 +30,19 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
-import { memberFields } from "./members.ts";
 
-export const createVoiceChannel = tool({
+export const createVoiceChannel = writeTool({
 	name: "create_voice_channel",
 	toolset: "voice",
 	title: "Create a voice channel",
 	description: "Create a voice channel. Returns its name and id.",
-	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
 		guild_id,
@@ -54,13 +58,12 @@ export const createVoiceChannel = tool({
 	},
 });
 
-export const createStageChannel = tool({
+export const createStageChannel = writeTool({
 	name: "create_stage_channel",
 	toolset: "voice",
 	title: "Create a stage channel",
 	description:
 		"Create a stage channel, for speakers and an audience. Returns its name and id.",
-	effect: "write",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
 		guild_id,
@@ -73,14 +76,12 @@ export const createStageChannel = tool({
 	},
 });
 
-export const editVoiceChannel = tool({
+export const editVoiceChannel = editTool({
 	name: "edit_voice_channel",
 	toolset: "voice",
 	title: "Edit a voice channel",
 	description:
 		"Change a voice or stage channel's name, bitrate, user limit, region or category; omitted fields stay.",
-	effect: "write",
-	idempotent: true,
 	lock: "channel_id",
 	permissions: ["ManageChannels"],
 	input: v.strictObject({
@@ -104,14 +105,13 @@ export const editVoiceChannel = tool({
 	},
 });
 
-export const listVoiceMembers = tool({
+export const listVoiceMembers = readTool({
 	name: "list_voice_members",
 	toolset: "voice",
 	extra: true,
 	title: "List voice members",
 	description:
 		"List the members in voice and stage channels, and whether they are muted or deafened.",
-	effect: "read",
 	input: v.strictObject({
 		guild_id,
 		channel_id: v.optional(
@@ -139,46 +139,44 @@ function voiceStatesIn({ guild, id }: VoiceBasedChannel): VoiceState[] {
 		.sort((a, b) => compareIds(a.id, b.id));
 }
 
-function lineOf(voice: VoiceState, { name, id }: VoiceBasedChannel): string {
+function lineOf(voice: VoiceState, channel: VoiceBasedChannel): string {
 	const { member } = voice;
-	return [
+	return fieldLine(
 		member ? memberFields(member) : `unknown | ID: ${voice.id}`,
-		`in: #${oneField(name)} (ID: ${id})`,
-		...(voice.serverMute ? ["muted"] : []),
-		...(voice.serverDeaf ? ["deafened"] : []),
-		...(voice.selfMute ? ["self-muted"] : []),
-		...(voice.selfDeaf ? ["self-deafened"] : []),
-		...(voice.suppress ? ["audience"] : []),
-		...(voice.requestToSpeakTimestamp ? ["requests to speak"] : []),
-		...(voice.streaming ? ["streaming"] : []),
-		...(voice.selfVideo ? ["camera on"] : []),
-	].join(" | ");
+		`in: ${channelName(channel)}`,
+		voice.serverMute && "muted",
+		voice.serverDeaf && "deafened",
+		voice.selfMute && "self-muted",
+		voice.selfDeaf && "self-deafened",
+		voice.suppress && "audience",
+		voice.requestToSpeakTimestamp ? "requests to speak" : "",
+		voice.streaming && "streaming",
+		voice.selfVideo && "camera on",
+	);
 }
 
-const speaker = found(find.speaker, "member, who must be in voice");
+const voiceMember = found(find.voiceMember, "member, who must be in voice");
 
-export const moveVoiceMember = tool({
+export const moveVoiceMember = editTool({
 	name: "move_voice_member",
 	toolset: "voice",
 	title: "Move a member in voice",
 	description: "Move a member from one voice channel to another.",
-	effect: "write",
-	idempotent: true,
 	lock: "user_id",
 	permissions: ["MoveMembers"],
 	input: v.strictObject({
 		guild_id,
-		user_id: speaker,
+		user_id: voiceMember,
 		channel_id: found(find.voiceChannel, "voice or stage channel to move to"),
 		reason,
 	}),
-	async run(_, { user: { member, heardIn }, channel }) {
-		if (channel.id === heardIn.id)
+	async run(_, { user: { member, connectedTo }, channel }) {
+		if (channel.id === connectedTo.id)
 			throw new ToolError(
 				`Nothing would change: ${memberName(member)} is already in ${channelName(channel)}. Nothing was done.`,
 			);
 		await patch(member, { channel_id: channel.id });
-		return `Moved ${memberName(member)} from ${channelName(heardIn)} to ${channelName(channel)}.`;
+		return `Moved ${memberName(member)} from ${channelName(connectedTo)} to ${channelName(channel)}.`;
 	},
 });
 
@@ -188,29 +186,24 @@ export const disconnectVoiceMember = destructiveTool({
 	title: "Disconnect a member from voice",
 	description: "Disconnect a member from voice. They can rejoin.",
 	lock: "user_id",
-	idempotent: true,
 	permissions: ["MoveMembers"],
-	input: v.strictObject({ guild_id, user_id: speaker, reason }),
-	plan(_, { user: { member, heardIn } }) {
-		const target = `${memberName(member)} from ${channelName(heardIn)}`;
+	input: v.strictObject({ guild_id, user_id: voiceMember, reason }),
+	plan(_, { user: { member, connectedTo } }) {
+		const target = `${memberName(member)} from ${channelName(connectedTo)}`;
 		return {
 			preview: `Would disconnect ${target}.`,
-			async act() {
-				await patch(member, { channel_id: null });
-				return `Disconnected ${target}.`;
-			},
+			write: () => patch(member, { channel_id: null }),
+			result: `Disconnected ${target}.`,
 		};
 	},
 });
 
-export const modifyVoiceState = tool({
+export const modifyVoiceState = editTool({
 	name: "modify_voice_state",
 	toolset: "voice",
 	title: "Mute or deafen a member",
 	description:
 		"Mute or deafen a member who is in voice, in all voice channels, or undo that.",
-	effect: "write",
-	idempotent: true,
 	lock: "user_id",
 	permissions: [
 		{
@@ -226,21 +219,15 @@ export const modifyVoiceState = tool({
 	],
 	input: v.strictObject({
 		guild_id,
-		user_id: speaker,
+		user_id: voiceMember,
 		mute: v.optional(flag("Nobody hears them.")),
 		deafen: v.optional(flag("They hear nobody.")),
 		reason,
 	}),
-	async run({ mute, deafen }, { user: { member, voice } }) {
-		const changes = changesOf(
-			{ mute: voice.serverMute, deafen: voice.serverDeaf },
-			{ mute, deafen },
-			memberName(member),
-		);
-		await patch(member, {
-			...(changes.mute !== undefined && { mute: changes.mute }),
-			...(changes.deafen !== undefined && { deaf: changes.deafen }),
-		});
+	async run(args, { user: { member, voice } }) {
+		const before = { mute: voice.serverMute, deafen: voice.serverDeaf };
+		const changes = changesOf(before, args, memberName(member));
+		await patch(member, { mute: changes.mute, deaf: changes.deafen });
 		const words = { mute: "muted", deafen: "deafened" };
 		const done = Object.entries(changes).map(
 			([key, on]) => `${on ? "" : "no longer "}${words[key as "mute"]}`,
@@ -251,11 +238,7 @@ export const modifyVoiceState = tool({
 
 async function patch(
 	{ id, guild }: GuildMember,
-	body: {
-		channel_id?: string | null;
-		mute?: boolean | null;
-		deaf?: boolean | null;
-	},
+	body: RESTPatchAPIGuildMemberJSONBody,
 ): Promise<void> {
 	await guild.client.rest.patch(Routes.guildMember(guild.id, id), { body });
 }

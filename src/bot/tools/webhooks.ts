@@ -5,22 +5,27 @@ import * as v from "valibot";
 import { channelName, userName } from "../discord/describe.ts";
 import { anyChannel, channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { oneField } from "../discord/text.ts";
+import { fieldLine, oneField } from "../discord/text.ts";
 import { webhook, webhookName, whyCannotSend } from "../guild/webhooks.ts";
 import {
 	allowedMentions,
 	content,
 	embeds,
-	type MessageFields,
 	mentions,
+	messageFields,
 	pingsMany,
 } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { found, guild_id, reason, snowflake, text } from "../tool/arguments.ts";
-import { destructiveTool, tool } from "../tool/define.ts";
+import {
+	destructiveTool,
+	editTool,
+	readTool,
+	writeTool,
+} from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** Discord refuses names that contain "discord" or "clyde". */
+/** The schema of a webhook's name. Discord refuses names that contain "discord" or "clyde". */
 function name(description: string) {
 	return v.pipe(
 		text(1, 80, description),
@@ -33,13 +38,12 @@ function name(description: string) {
 
 const webhook_id = found(webhook, "webhook");
 
-export const listWebhooks = tool({
+export const listWebhooks = readTool({
 	name: "list_webhooks",
 	toolset: "webhooks",
 	title: "List webhooks",
 	description:
 		"List the webhooks of a guild or one of its channels: name, id, channel, kind, creator, and whether send_webhook_message can use it.",
-	effect: "read",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
@@ -72,25 +76,22 @@ function webhookLine(data: APIWebhook): string {
 	const source = [source_channel?.name, source_guild?.name]
 		.filter((name) => name !== undefined)
 		.map(oneField);
-	return [
+	return fieldLine(
 		`${oneField(data.name ?? "")} | ID: ${data.id}`,
 		`channel: ${data.channel_id ?? "none"}`,
 		`kind: ${kinds[data.type] ?? data.type}`,
-		...(source.length > 0 ? [`follows: ${source.join(" of ")}`] : []),
-		...(user ? [`by @${oneField(user.username)} (ID: ${user.id})`] : []),
-		reason === undefined
-			? "can send messages"
-			: `cannot send messages: ${reason}`,
-	].join(" | ");
+		source.length > 0 && `follows: ${source.join(" of ")}`,
+		user && `by ${userName(user)}`,
+		reason ? `cannot send messages: ${reason}` : "can send messages",
+	);
 }
 
-export const createWebhook = tool({
+export const createWebhook = writeTool({
 	name: "create_webhook",
 	toolset: "webhooks",
 	title: "Create a webhook",
 	description:
 		"Create a webhook that sends messages to a channel (at most 15 per channel). Returns its id for send_webhook_message.",
-	effect: "write",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
@@ -106,14 +107,12 @@ export const createWebhook = tool({
 	},
 });
 
-export const editWebhook = tool({
+export const editWebhook = editTool({
 	name: "edit_webhook",
 	toolset: "webhooks",
 	extra: true,
 	title: "Edit a webhook",
 	description: "Rename a webhook, or move it to another channel.",
-	effect: "write",
-	idempotent: true,
 	lock: "webhook_id",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
@@ -123,10 +122,10 @@ export const editWebhook = tool({
 		channel_id: v.optional(found(channel, "channel to move it to")),
 		reason,
 	}),
-	async run({ name, channel_id }, { discord, webhook }) {
+	async run(args, { discord, webhook }) {
 		const current = { name: webhook.name, channel_id: webhook.channel.id };
 		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
-		const changes = changesOf(current, { name, channel_id }, target);
+		const changes = changesOf(current, args, target);
 		await discord.rest.patch(Routes.webhook(webhook.id), { body: changes });
 		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
 	},
@@ -139,17 +138,14 @@ export const deleteWebhook = destructiveTool({
 	description:
 		"Delete a webhook. Programs that use it can no longer send. Its messages stay. This cannot be undone.",
 	lock: "webhook_id",
-	idempotent: true,
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({ guild_id, webhook_id, reason }),
 	plan(_, { discord, webhook }) {
 		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
 		return {
 			preview: `Would delete ${target}${webhook.creator ? `, made by ${userName(webhook.creator)}` : ""}. Programs that use it could no longer send. Its messages stay.`,
-			async act() {
-				await discord.rest.delete(Routes.webhook(webhook.id));
-				return `Deleted ${target}.`;
-			},
+			write: () => discord.rest.delete(Routes.webhook(webhook.id)),
+			result: `Deleted ${target}.`,
 		};
 	},
 });
@@ -158,14 +154,13 @@ const thread_id = v.optional(
 	found(anyChannel, "thread of the webhook's channel"),
 );
 
-export const sendWebhookMessage = tool({
+export const sendWebhookMessage = writeTool({
 	name: "send_webhook_message",
 	toolset: "webhooks",
 	title: "Send a webhook message",
 	description:
 		"Send a message by a webhook, under its name or another. It pings nobody unless `mentions` allows it. Returns the message's id.",
-	effect: "write",
-	// Clients of other servers may send it; this bot fetches it from Discord.
+	// Clients of other MCP servers may send the token; this bot fetches it from Discord.
 	ignored: ["token"],
 	// Discord lets any webhook ping everyone, so the bot requires the permission that it would need itself.
 	permissions: ["ManageWebhooks", pingsMany],
@@ -208,15 +203,13 @@ const sentByWebhook = {
 	thread_id,
 };
 
-export const editWebhookMessage = tool({
+export const editWebhookMessage = editTool({
 	name: "edit_webhook_message",
 	toolset: "webhooks",
 	extra: true,
 	title: "Edit a webhook message",
 	description:
 		"Change the content or embeds of a message that a webhook sent; omitted fields stay.",
-	effect: "write",
-	idempotent: true,
 	lock: "message_id",
 	permissions: ["ManageWebhooks", pingsMany],
 	input: v.strictObject({
@@ -227,23 +220,12 @@ export const editWebhookMessage = tool({
 	}),
 	async run({ message_id, ...args }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);
-		const given = { content: args.content, embeds: args.embeds };
-		const { content, embeds } = await webhook.fetchMessage(
-			message_id,
-			destination,
-		);
+		const message = await webhook.fetchMessage(message_id, destination);
 		const target = `the message ${message_id} in ${channelName(destination)}`;
-		const changes = changesOf<MessageFields>(
-			{ content, embeds },
-			given,
-			target,
-		);
+		const changes = changesOf(messageFields(message), args, target);
 		const allowed_mentions = allowedMentions(args.mentions);
-		await webhook.editMessage(
-			message_id,
-			{ ...changes, allowed_mentions },
-			destination,
-		);
+		const body = { ...changes, allowed_mentions };
+		await webhook.editMessage(message_id, body, destination);
 		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
 	},
 });
@@ -255,7 +237,6 @@ export const deleteWebhookMessage = destructiveTool({
 	title: "Delete a webhook message",
 	description: "Delete a message that a webhook sent. This cannot be undone.",
 	lock: "message_id",
-	idempotent: true,
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject(sentByWebhook),
 	async plan({ message_id }, { webhook, thread }) {
@@ -264,10 +245,8 @@ export const deleteWebhookMessage = destructiveTool({
 		const target = `the message of ${messageHead(message)} in ${channelName(destination)}.`;
 		return {
 			preview: `Would delete ${target}`,
-			async act() {
-				await webhook.deleteMessage(message_id, destination);
-				return `Deleted ${target}`;
-			},
+			write: () => webhook.deleteMessage(message_id, destination),
+			result: `Deleted ${target}`,
 		};
 	},
 });

@@ -1,147 +1,129 @@
-// A keep-alive HTTP/1.1 client for one `http:` URL (https://www.rfc-editor.org/rfc/rfc9112): a bounded pool of
-// connections. A failed request says how far it got, and is never sent twice.
+// A keep-alive HTTP/1.1 client for one `http:` URL (https://www.rfc-editor.org/rfc/rfc9112) with a bounded pool of
+// connections. A failed request says how far it got. No request is written twice.
 
-import type { ByteBudget, ByteHolder } from "../../lib/byte-budget.ts";
+import type { ByteBudget } from "../../lib/byte-budget.ts";
 import {
 	abortFailure,
 	HttpFailure,
 	type HttpRequest,
-	type HttpResponse,
-	noRoom,
 	type Send,
 } from "../../lib/http.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
-import type { Signal } from "../../lib/signal.ts";
-import { Connection, type Exchange } from "./http-connection.ts";
-import {
-	fieldName,
-	type ParserOptions,
-	type ResponseHead,
-} from "./response-parser.ts";
+import { Connection, Exchange } from "./http-connection.ts";
+import { fieldName, type ParserOptions } from "./response-parser.ts";
+
+const defaults = {
+	idleTimeoutMs: 4_000,
+	maxHeadBytes: 16 * 1_024,
+	maxBodyBytes: 16 * 1_024 * 1_024,
+};
 
 export interface HttpClientOptions {
 	/** An `http:` URL, path included. */
 	url: string;
-	/** Further requests wait in order. */
+	/** Limit of connections. Further requests wait in order. */
 	maxConnections: number;
 	/**
-	 * An idle connection is closed after this. Less than Node's 5 s and Bun's 10 s, so that the server does not close it
-	 * first. Default 4,000.
+	 * Milliseconds until an idle connection is closed, before the server does it after 5 s (Node) or 10 s (Bun). Default
+	 * 4,000.
 	 */
 	idleTimeoutMs?: number;
-	/** Limit of a response's head, and of its trailers. Default 16 KiB. */
+	/** Limit in bytes of a response's head, and of its trailers. Default 16 KiB. */
 	maxHeadBytes?: number;
-	/** Limit of a response's body, with the framing of its chunks. Default 16 MiB. */
+	/** Limit in bytes of a response's body, with the framing of its chunks. Default 16 MiB. */
 	maxBodyBytes?: number;
-	/** Limits the unfinished responses, together with those of other clients. */
+	/** Limit shared with the unfinished responses of other clients. */
 	budget?: ByteBudget | undefined;
 }
 
-export interface HttpClient {
-	send: Send;
-	/** Connections: idle, busy and being made. */
-	readonly open: number;
-	/** Closes idle connections now and busy ones as they end. Later requests fail "unsent"; those that wait still get their turn. */
-	close(): void;
-}
-
-/** A client without a connection yet. Throws a TypeError if the URL is not an `http:` one. */
-export function createHttpClient(options: HttpClientOptions): HttpClient {
-	return new Pool(options);
-}
-
-/** A connection of the pool, and the request that it is busy with. */
 interface Slot {
 	readonly connection: Connection;
-	response: PooledResponse | undefined;
+	exchange: Exchange | undefined;
 }
 
-class Pool implements HttpClient {
+/** An HTTP client without a connection at first. The constructor throws a TypeError if the URL is not an `http:` URL. */
+export class HttpClient {
 	readonly #url: URL;
 	readonly #parserOptions: ParserOptions;
-	readonly #budget: ByteBudget | undefined;
-	readonly #idleTimeoutMs: number;
-	readonly #maxBodyBytes: number;
+	readonly #options: HttpClientOptions & typeof defaults;
 	readonly #permits: Semaphore;
 	readonly #slots = new Set<Slot>();
-	/** The least recently used first. */
+	/** Idle connections, the least recently used first. */
 	readonly #idle: Slot[] = [];
-	/** Serialized headers. */
+	/** Serialized headers by the object that they were made from. */
 	readonly #fieldLines = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#isClosed = false;
 
-	constructor({
-		url,
-		maxConnections,
-		idleTimeoutMs = 4_000,
-		maxHeadBytes = 16 * 1_024,
-		maxBodyBytes = 16 * 1_024 * 1_024,
-		budget,
-	}: HttpClientOptions) {
+	constructor(options: HttpClientOptions) {
+		this.#options = { ...defaults, ...options };
+		const { url, maxConnections, maxHeadBytes } = this.#options;
 		this.#url = new URL(url);
 		if (this.#url.protocol !== "http:")
 			throw new TypeError(
 				`expected an http: URL, received ${this.#url.protocol}`,
 			);
 		this.#parserOptions = { maxHeadBytes, heads: new Map() };
-		this.#budget = budget;
-		this.#idleTimeoutMs = idleTimeoutMs;
-		this.#maxBodyBytes = maxBodyBytes;
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
 
+	/** Number of connections: idle, busy and being opened. */
 	get open(): number {
 		return this.#slots.size;
 	}
 
-	send: Send = async (request, signal) => {
-		if (signal.aborted) throw abortFailure(signal, "unsent");
-		if (this.#isClosed) throw new HttpFailure("the client is closed", "unsent");
-		const text = this.#serialize(request);
-		const { maxBodyBytes = this.#maxBodyBytes } = request;
-		for (;;) {
-			const turn = this.#permits.acquire(signal);
-			if (turn) await this.#take(turn, signal);
-			const kept = this.#takeIdle();
-			const slot = kept ?? this.#connect();
-			const { connection } = slot;
-			const exchange = connection.send(text, maxBodyBytes);
-			const cancel = (reason?: HttpFailure) => {
-				connection.cancel(exchange, reason);
-				this.#settle(slot);
-			};
-			const response = new PooledResponse(this, exchange, signal, cancel);
-			slot.response = response;
-			// A reset may show only when the request is written.
-			this.#settle(slot);
-			try {
-				response.head = await exchange.head;
-				return response;
-			} catch (error) {
-				// A kept connection was lost before a byte of the request left.
-				const isUnsent = kept && exchange.progress === "unsent";
-				if (!isUnsent || signal.aborted) throw error;
-			}
+	send: Send = (request, signal) => {
+		try {
+			if (signal.aborted) throw abortFailure(signal, "unsent");
+			if (this.#isClosed)
+				throw new HttpFailure("the HTTP client is closed", "unsent");
+			const text = this.#serialize(request);
+			const { maxBodyBytes = this.#options.maxBodyBytes } = request;
+			const exchange = new Exchange(text, maxBodyBytes, signal, this);
+			const permit = this.#permits.acquire(signal);
+			// Not async, since each promise costs a measurable part of a call.
+			return permit
+				? this.#sendLater(exchange, permit)
+				: this.#send(exchange, this.#takeIdle() ?? this.#connect());
+		} catch (error) {
+			return Promise.reject(error);
 		}
 	};
 
-	async #take(turn: Promise<void>, signal: Signal): Promise<void> {
-		await turn.catch(() => {
+	async #sendLater(
+		exchange: Exchange,
+		permit: Promise<void>,
+	): Promise<Exchange> {
+		const { signal } = exchange;
+		await permit.catch(() => {
 			throw abortFailure(signal, "unsent");
 		});
-		if (!signal.aborted) return;
-		// It fired between the release of the permit and now.
+		if (!signal.aborted)
+			return this.#send(exchange, this.#takeIdle() ?? this.#connect());
+		// The request was aborted after the permit was released to it.
 		this.#permits.release();
 		throw abortFailure(signal, "unsent");
 	}
 
+	#send(exchange: Exchange, slot: Slot): Promise<Exchange> {
+		slot.exchange = exchange;
+		exchange.attach((reason) => {
+			slot.connection.cancel(exchange, reason);
+			this.#settle(slot);
+		});
+		slot.connection.send(exchange);
+		// A reset may be detected only when the request is written.
+		this.#settle(slot);
+		return exchange.begun;
+	}
+
+	/** Closes idle connections now and busy ones after their request. Queued requests are still sent; later ones fail "unsent". */
 	close(): void {
 		this.#isClosed = true;
 		for (const slot of [...this.#idle]) this.#close(slot);
 	}
 
-	/** The whole request as one text. Throws a TypeError for headers that would make another request of it. */
+	/** The whole request as text. Throws a TypeError for headers that would change where the request ends. */
 	#serialize({ method, headers, requestId, body = "" }: HttpRequest): string {
 		const { pathname, search, host } = this.#url;
 		let fields = this.#fieldLines.get(headers);
@@ -157,7 +139,7 @@ class Pool implements HttpClient {
 
 	#connect(): Slot {
 		const connection = new Connection(this.#parserOptions);
-		const slot = { connection, response: undefined };
+		const slot = { connection, exchange: undefined };
 		this.#slots.add(slot);
 		const { hostname, port } = this.#url;
 		Bun.connect({
@@ -172,7 +154,7 @@ class Pool implements HttpClient {
 		return slot;
 	}
 
-	/** Each tells the connection what happened, and then looks what became of it. */
+	/** Socket handlers. Each one reports its event to the connection, then updates the pool. */
 	readonly #handlers: Bun.SocketHandler<Slot> = {
 		open: (socket) => {
 			socket.data.connection.onOpen(socket);
@@ -180,9 +162,9 @@ class Pool implements HttpClient {
 		},
 		data: ({ data: slot }, bytes) => {
 			slot.connection.onData(bytes);
-			const { response } = slot;
-			// Most responses come in one piece and are never counted.
-			if (response?.exchange.isOpen) this.#budget?.hold(response, bytes.length);
+			const { exchange } = slot;
+			// Most responses arrive in one piece and do not count towards the budget.
+			if (exchange?.isOpen) this.#options.budget?.hold(exchange, bytes.length);
 			this.#settle(slot);
 		},
 		drain: ({ data: slot }) => slot.connection.onDrain(),
@@ -196,40 +178,46 @@ class Pool implements HttpClient {
 		},
 	};
 
-	/** Takes note of a request that is over and of a connection that is closed. */
+	/** Updates the pool after an event: releases an ended request, removes a closed connection. */
 	#settle(slot: Slot): void {
-		const { connection, response } = slot;
+		const { connection, exchange } = slot;
 		if (connection.isClosed && this.#slots.delete(slot)) {
 			const at = this.#idle.indexOf(slot);
 			if (at >= 0) this.#idle.splice(at, 1);
 		}
-		if (!response || response.exchange.isOpen) return;
-		slot.response = undefined;
-		response.finish();
-		if (response.heldBytes > 0) this.#budget?.release(response);
+		if (exchange?.isOpen && connection.leftUnsent) {
+			slot.exchange = undefined;
+			// The request keeps its permit and is sent over a new connection.
+			void this.#send(exchange, this.#connect());
+			return;
+		}
+		if (!exchange || exchange.isOpen) return;
+		slot.exchange = undefined;
+		exchange.detach();
+		if (exchange.heldBytes > 0) this.#options.budget?.release(exchange);
 		if (!connection.isClosed) {
 			this.#idle.push(slot);
 			if (this.#isClosed && this.#permits.waiting === 0) this.#close(slot);
-			else if (!this.#timer) this.#closeExpiredIn(this.#idleTimeoutMs);
+			else if (!this.#timer) this.#closeExpiredIn(this.#options.idleTimeoutMs);
 		}
 		this.#permits.release();
 	}
 
 	#close(slot: Slot): void {
-		slot.connection.close();
+		slot.connection.onClose();
 		this.#settle(slot);
 	}
 
-	/** The idle connection used last. */
+	/** Takes the most recently used idle connection out of the pool. */
 	#takeIdle(): Slot | undefined {
 		// The timer is late if the process was busy.
 		if (this.#idle.length > 0) this.#closeExpired();
 		return this.#idle.pop();
 	}
 
-	/** Closes connections that were idle for too long. Returns when the next one became idle, if there is one. */
+	/** Closes connections that were idle for too long. Returns since when the oldest remaining one is idle, if there is one. */
 	#closeExpired(): number | undefined {
-		const limit = performance.now() - this.#idleTimeoutMs;
+		const limit = performance.now() - this.#options.idleTimeoutMs;
 		for (;;) {
 			const [oldest] = this.#idle;
 			const idleSince = oldest?.connection.idleSince;
@@ -245,93 +233,18 @@ class Pool implements HttpClient {
 			const since = this.#closeExpired();
 			if (since === undefined) return;
 			const ageMs = performance.now() - since;
-			this.#closeExpiredIn(Math.max(1, this.#idleTimeoutMs - ageMs));
+			this.#closeExpiredIn(Math.max(1, this.#options.idleTimeoutMs - ageMs));
 		}, delayMs);
 		this.#timer.unref();
 	}
 }
 
-/** A request's response, given out once its head is there. */
-class PooledResponse
-	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
-{
-	heldBytes = 0;
-	head: ResponseHead | undefined;
-
-	constructor(
-		/** Whose responses share the budget's room as one. */
-		readonly owner: object,
-		readonly exchange: Exchange,
-		readonly signal: Signal,
-		/** Stops the request: it fails for this reason, or without one just ends. */
-		readonly cancel: (reason?: HttpFailure) => void,
-	) {
-		signal.addEventListener("abort", this.#abort);
-	}
-
-	get status(): number {
-		return this.head?.status ?? 0;
-	}
-
-	get headers(): HttpResponse["headers"] {
-		return this.head?.headers ?? noHeaders;
-	}
-
-	get body(): AsyncIterable<Uint8Array> {
-		return this;
-	}
-
-	readonly #abort = () =>
-		this.cancel(abortFailure(this.signal, this.exchange.progress));
-
-	overflow(budget: ByteBudget): void {
-		this.cancel(noRoom(budget));
-	}
-
-	/** The connection has no more to do with it. */
-	finish(): void {
-		this.signal.removeEventListener("abort", this.#abort);
-	}
-
-	whole(): Uint8Array | Promise<Uint8Array> | undefined {
-		if (this.head?.length === undefined) return undefined;
-		return this.exchange.takeWhole() ?? this.#collect();
-	}
-
-	async #collect(): Promise<Uint8Array> {
-		return Buffer.concat(await Array.fromAsync(this));
-	}
-
-	discard(): void {
-		this.cancel();
-		this.exchange.take();
-	}
-
-	[Symbol.asyncIterator]() {
-		return this;
-	}
-
-	async next(): Promise<IteratorResult<Uint8Array>> {
-		const value = this.exchange.take();
-		if (!value) return this.exchange.next();
-		if (this.signal.aborted) throw abortFailure(this.signal, "answered");
-		return { value, done: false };
-	}
-
-	async return(): Promise<IteratorResult<Uint8Array>> {
-		this.discard();
-		return { value: undefined, done: true };
-	}
-}
-
-const noHeaders: HttpResponse["headers"] = { get: () => null };
-
-/** The headers that frame the request and decide about the connection. */
+/** Headers that callers may not set: they frame the request or control the connection. */
 const reservedHeaders =
 	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 
-/** Headers, a line each, with the Host first unless one is among them. */
+/** The headers as lines, beginning with Host unless `headers` has one. */
 function fieldLines(headers: HttpRequest["headers"], host: string): string {
 	let fields = "";
 	let hosts = 0;
@@ -339,15 +252,15 @@ function fieldLines(headers: HttpRequest["headers"], host: string): string {
 		if (/^host$/i.test(name)) hosts++;
 		fields += fieldLine(name, value);
 	}
-	if (hosts > 1) throw new TypeError("the header Host cannot be sent twice");
+	if (hosts > 1) throw new TypeError("duplicate header: Host");
 	return hosts === 0 ? fieldLine("Host", host) + fields : fields;
 }
 
 function fieldLine(name: string, value: string): string {
 	if (!fieldName.test(name) || reservedHeaders.test(name))
-		throw new TypeError(`the header ${JSON.stringify(name)} cannot be sent`);
+		throw new TypeError(`invalid or reserved header: ${JSON.stringify(name)}`);
 	// The value may be a secret.
 	if (!sentValue.test(value))
-		throw new TypeError(`the value of the header ${name} cannot be sent`);
+		throw new TypeError(`the value of the header ${name} is not ASCII text`);
 	return `${name}: ${value}\r\n`;
 }

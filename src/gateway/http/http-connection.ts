@@ -1,11 +1,16 @@
-// One keep-alive connection: sends a request at a time and fills the Exchange that it returned for it.
-// It is told what happens to its socket, and knows neither its pool nor who reads the response.
+// One keep-alive connection: sends one request at a time and passes the response to its Exchange. Its `on…` methods report
+// events of the socket. It knows neither its pool nor the reader of the response.
 
+import type { ByteBudget, ByteHolder } from "../../lib/byte-budget.ts";
 import {
+	abortFailure,
 	describeConnectionError,
 	HttpFailure,
+	type HttpResponse,
+	noRoom,
 	type Progress,
 } from "../../lib/http.ts";
+import type { Signal } from "../../lib/signal.ts";
 import {
 	ParseError,
 	type ParserEvent,
@@ -14,24 +19,26 @@ import {
 	ResponseParser,
 } from "./response-parser.ts";
 
-/** What it needs of a socket. */
 export type Socket = Pick<
 	Bun.Socket,
 	"write" | "ref" | "unref" | "end" | "terminate"
 >;
 
 type State =
-	/** The first request is sent once there is a connection. */
+	/** Its first request waits until the socket is open. */
 	"connecting" | "busy" | "idle" | "closed";
 
 export class Connection {
+	/** Whether the connection was lost before a byte of its open request was written: another connection can send that. */
+	leftUnsent = false;
 	readonly #parser: ResponseParser;
 	#socket: Socket | undefined;
 	#state: State = "connecting";
-	/** What it is busy with, or will be. */
+	/** The current request, or the first one while connecting. */
 	#exchange: Exchange | undefined;
 	#idleSince = 0;
-	/** The rest of a request that the socket has not taken yet. */
+	#isReused = false;
+	/** The part of the request that the socket has not accepted yet. */
 	#unwritten: Uint8Array | undefined;
 
 	constructor(parser: ParserOptions) {
@@ -42,24 +49,23 @@ export class Connection {
 		return this.#state === "closed";
 	}
 
-	/** Since when it is idle, in milliseconds of the monotonic clock; undefined in any other state. */
+	/** Since when the connection is idle, in milliseconds of the monotonic clock; undefined if it is not idle. */
 	get idleSince(): number | undefined {
 		return this.#state === "idle" ? this.#idleSince : undefined;
 	}
 
-	/** Sends a request over a connection that is new or idle. `maxBodyBytes` limits the body of the response. */
-	send(request: string, maxBodyBytes: number): Exchange {
-		const exchange = new Exchange(request);
-		this.#parser.start(maxBodyBytes);
+	/** Sends a request over a connection that is new or idle. */
+	send(exchange: Exchange): void {
+		this.#parser.start(exchange.maxBodyBytes);
 		this.#exchange = exchange;
 		if (this.#state === "idle") {
+			this.#isReused = true;
 			this.#transition("busy");
 			this.#write(exchange);
 		}
-		return exchange;
 	}
 
-	/** Stops an exchange that is under way: it fails for this reason, or without one ends with what has come so far. */
+	/** Closes the connection. The exchange fails for `reason`; without one its response ends with the bytes received so far. */
 	cancel(exchange: Exchange, reason?: HttpFailure): void {
 		if (!exchange.isOpen) return;
 		this.#transition("closed");
@@ -67,13 +73,8 @@ export class Connection {
 		else exchange.finish();
 	}
 
-	/** Closes it; a request that is under way fails. */
-	close(): void {
-		this.onClose();
-	}
-
 	onOpen(socket: Socket) {
-		// Cancelled while it was connecting, which cannot be stopped.
+		// Closed while it was connecting, since connecting cannot be stopped.
 		if (this.#state !== "connecting") return socket.terminate();
 		this.#socket = socket;
 		this.#transition("busy");
@@ -82,8 +83,8 @@ export class Connection {
 
 	onDrain(): void {
 		const exchange = this.#exchange;
-		// Once the response has begun, the rest of the request does not change it.
-		if (!this.#unwritten || !exchange || exchange.hasBegun) return;
+		// The server has begun to respond: it does not need the rest of the request.
+		if (!this.#unwritten || !exchange || exchange.head) return;
 		const count = this.#writeSome(exchange, this.#unwritten);
 		// The connection is lost: onClose follows, perhaps after the rest of the response.
 		if (count < 0) return;
@@ -93,8 +94,8 @@ export class Connection {
 
 	onData(bytes: Buffer) {
 		const exchange = this.#exchange;
-		// Bytes that nobody requested would be taken for the response to the next request.
-		if (!exchange) return this.close();
+		// Unrequested bytes would be taken for the response to the next request.
+		if (!exchange) return this.onClose();
 		exchange.advance("answered");
 		try {
 			this.#parser.push(bytes);
@@ -112,7 +113,7 @@ export class Connection {
 		}
 	}
 
-	/** The other end sends no more. */
+	/** The server has closed its side of the connection. */
 	onEnd(): void {
 		const exchange = this.#exchange;
 		// After a failed write Bun reports a reset as an orderly end.
@@ -121,11 +122,17 @@ export class Connection {
 		this.onClose();
 	}
 
-	/** The connection is lost, or could not be made. */
+	/**
+	 * The connection was lost, could not be opened, or is no longer needed. An open request fails, with one exception: on a
+	 * reused connection, a request of which no byte was written stays open, and `leftUnsent` becomes true.
+	 */
 	onClose(cause?: unknown): void {
 		const exchange = this.#exchange;
 		this.#transition("closed");
-		if (exchange?.isOpen) exchange.fail(connectionLost(exchange, cause));
+		if (!exchange?.isOpen) return;
+		if (this.#isReused && exchange.progress === "unsent")
+			this.leftUnsent = true;
+		else exchange.fail(connectionLost(exchange, cause));
 	}
 
 	#transition(next: State): void {
@@ -160,14 +167,14 @@ export class Connection {
 	#write(exchange: Exchange): void {
 		const { request } = exchange;
 		const count = this.#writeSome(exchange, request);
-		// Only a request that was cut is needed as bytes.
+		// Only a partly written request is needed as bytes.
 		if (count < Buffer.byteLength(request))
 			this.#unwritten = Buffer.from(request).subarray(Math.max(0, count));
-		// A reset that no event has reported yet.
+		// The connection was reset, which no event has reported yet.
 		if (count < 0) this.onClose();
 	}
 
-	/** The number of bytes that left; negative if the connection is lost. */
+	/** Writes to the socket. Returns the number of bytes written; negative if the connection is lost. */
 	#writeSome(exchange: Exchange, bytes: string | Uint8Array): number {
 		const count = this.#socket?.write(bytes) ?? -1;
 		if (count > 0) exchange.advance("sent");
@@ -175,25 +182,66 @@ export class Connection {
 	}
 }
 
-/** A request, and what came of it so far. Its connection fills it; it outlives its turn there until its body is read. */
-export class Exchange {
+/** A request and its response, filled by the connection. Callers receive it once the head of the response has arrived. */
+export class Exchange
+	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
+{
 	progress: Progress = "unsent";
-	hasBegun = false;
-	/** Rejects with an HttpFailure if no head comes. */
-	readonly head: Promise<ResponseHead>;
+	heldBytes = 0;
+	head: ResponseHead | undefined;
 	#state: "open" | "complete" | "failed" = "open";
 	#failure: unknown;
 	#pieces: Uint8Array[] = [];
-	readonly #head = Promise.withResolvers<ResponseHead>();
+	readonly #begun = Promise.withResolvers<Exchange>();
 	#wanted: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
+	#cancel: ((reason?: HttpFailure) => void) | undefined;
 
-	constructor(readonly request: string) {
-		this.head = this.#head.promise;
+	constructor(
+		readonly request: string,
+		readonly maxBodyBytes: number,
+		readonly signal: Signal,
+		/** The client. The budget adds up the responses of each owner. */
+		readonly owner: object,
+	) {}
+
+	/** Resolves with this exchange when the head of the response has arrived. Rejects with an HttpFailure. */
+	get begun(): Promise<Exchange> {
+		return this.#begun.promise;
 	}
 
-	/** Whether the connection is still busy with it. */
+	/** Called by the pool when a connection takes the request. `cancel` closes that connection, as `Connection.cancel` does. */
+	attach(cancel: (reason?: HttpFailure) => void): void {
+		if (!this.#cancel) this.signal.addEventListener("abort", this.#abort);
+		this.#cancel = cancel;
+	}
+
+	/** Whether the response is incomplete and has not failed. */
 	get isOpen(): boolean {
 		return this.#state === "open";
+	}
+
+	get status(): number {
+		return this.head?.status ?? 0;
+	}
+
+	get headers(): HttpResponse["headers"] {
+		return this.head?.headers ?? noHeaders;
+	}
+
+	get body(): AsyncIterable<Uint8Array> {
+		return this;
+	}
+
+	readonly #abort = () =>
+		this.#cancel?.(abortFailure(this.signal, this.progress));
+
+	overflow(budget: ByteBudget): void {
+		this.#cancel?.(noRoom(budget));
+	}
+
+	/** Stops listening to the signal: the exchange has ended. */
+	detach(): void {
+		this.signal.removeEventListener("abort", this.#abort);
 	}
 
 	advance(progress: Progress): void {
@@ -202,8 +250,8 @@ export class Exchange {
 
 	add(event: Exclude<ParserEvent, { type: "end" }>): void {
 		if (event.type === "head") {
-			this.hasBegun = true;
-			this.#head.resolve(event);
+			this.head = event;
+			this.#begun.resolve(this);
 		} else if (this.#wanted) {
 			this.#wanted.resolve({ value: event.bytes, done: false });
 			this.#wanted = undefined;
@@ -218,32 +266,50 @@ export class Exchange {
 	fail(reason: unknown): void {
 		this.#state = "failed";
 		this.#failure = reason;
-		this.#head.reject(reason);
+		this.#begun.reject(reason);
 		this.#wanted?.reject(reason);
 	}
 
-	/** The body, if all of it is there as one piece and none of it was read. */
-	takeWhole(): Uint8Array | undefined {
+	whole(): Uint8Array | Promise<Uint8Array> | undefined {
+		if (this.head?.length === undefined) return undefined;
 		return this.#state === "complete" && this.#pieces.length === 1
 			? this.#pieces.pop()
-			: undefined;
+			: this.#collect();
 	}
 
-	/** What has come of the body since the last call, as one piece; undefined if nothing has. */
-	take(): Uint8Array | undefined {
-		// Joined: read one by one, chunks of a byte each would delay every other response.
-		const pieces = this.#pieces.splice(0);
-		return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0];
+	async #collect(): Promise<Uint8Array> {
+		return Buffer.concat(await Array.fromAsync(this));
 	}
 
-	/** The next piece of the body once it comes, when `take` has nothing. Rejects with an HttpFailure. */
+	discard(): void {
+		this.#cancel?.();
+		this.#pieces = [];
+	}
+
+	[Symbol.asyncIterator]() {
+		return this;
+	}
+
 	async next(): Promise<IteratorResult<Uint8Array>> {
+		// Pieces are joined: reading chunks of one byte each would delay all other responses.
+		const pieces = this.#pieces.splice(0);
+		const value = pieces.length > 1 ? Buffer.concat(pieces) : pieces[0];
+		if (value && this.signal.aborted)
+			throw abortFailure(this.signal, "answered");
+		if (value) return { value, done: false };
 		if (this.#state === "complete") return { value: undefined, done: true };
 		if (this.#state === "failed") throw this.#failure;
 		this.#wanted = Promise.withResolvers();
 		return this.#wanted.promise;
 	}
+
+	async return(): Promise<IteratorResult<Uint8Array>> {
+		this.discard();
+		return { value: undefined, done: true };
+	}
 }
+
+const noHeaders: HttpResponse["headers"] = { get: () => null };
 
 function connectionLost({ progress }: Exchange, cause: unknown): HttpFailure {
 	const message =

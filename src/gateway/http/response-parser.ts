@@ -1,44 +1,40 @@
-// A strict HTTP/1.1 response parser: bytes in; head, chunks and end out. It knows no socket.
+// A strict HTTP/1.1 response parser: bytes in; head, chunks and end out. It does no I/O.
 // https://www.rfc-editor.org/rfc/rfc9112
 
-/** What is wrong with a response. */
+/** The response is not valid HTTP, or exceeds a limit. The message names the problem. */
 export class ParseError extends Error {
 	override name = "ParseError";
 }
 
 export interface ParserOptions {
-	/** Limit of a head, and of the trailers. */
+	/** Limit in bytes of a head, and of the trailers. */
 	maxHeadBytes: number;
-	/** Parsed heads by their text, shared by the connections of a pool: a server's heads are the same for a second. */
+	/** Cache of parsed heads by their text, for the connections of a pool. A server repeats a head until its Date changes. */
 	heads: Map<string, ResponseHead>;
 }
 
 export type ParserEvent =
 	| ResponseHead
-	/** A piece of the body, whether or not the response is chunked. It refers to the bytes that were pushed. */
+	/** A piece of the body, of a chunked response or any other. `bytes` refers to the memory of the pushed bytes. */
 	| { readonly type: "chunk"; readonly bytes: Uint8Array }
 	| { readonly type: "end" };
 
-export interface ResponseHead extends HeadLines, Framing {
+export interface ResponseHead {
 	readonly type: "head";
-	readonly headers: { get(name: string): string | null };
-}
-
-interface HeadLines {
-	/** Of HTTP/1.x. */
+	/** The x of HTTP/1.x. */
 	readonly minor: number;
 	readonly status: number;
-	/** By lower-case name. */
+	/** Headers by lower-case name. */
 	readonly fields: ReadonlyMap<string, string>;
-}
-
-interface Framing {
+	readonly headers: { get(name: string): string | null };
 	readonly hasBody: boolean;
-	/** Content-Length. */
+	/** The Content-Length; undefined if there is none. */
 	readonly length: number | undefined;
 	readonly isChunked: boolean;
 	readonly isKeepAlive: boolean;
 }
+
+type HeadLines = Pick<ResponseHead, "minor" | "status" | "fields">;
 
 type State =
 	| "head"
@@ -49,13 +45,13 @@ type State =
 	| "chunk end"
 	| "trailers"
 	| "complete"
-	/** After a complete response, before the next one. */
+	/** Between a complete response and the next one. */
 	| "idle";
 
 const maxFields = 100;
 const maxChunkLineBytes = 1_024;
 const maxInterimResponses = 8;
-/** Of a response. Parsing millions of tiny chunks would delay all other responses. */
+/** Limit of chunks per response. Parsing millions of tiny chunks would delay all other responses. */
 const maxChunks = 100_000;
 /** The head cache is emptied at this size. */
 const maxCachedHeads = 64;
@@ -64,17 +60,17 @@ const endEvent: ParserEvent = { type: "end" };
 const empty = Buffer.alloc(0);
 
 export class ResponseParser {
-	/** Whether the connection may carry another request. Only meaningful after "end". */
+	/** Whether the connection can be used for another request. Only meaningful after "end". */
 	isKeepAlive = false;
 	readonly #options: ParserOptions;
 	#state: State = "idle";
 	#input: Buffer = empty;
-	/** Start of the unread part of the input. */
+	/** Position in `#input` up to which it has been read. */
 	#at = 0;
 	#maxBodyBytes = 0;
-	/** Bytes of the body so far, with the framing of its chunks. */
+	/** Length of the body so far, with the framing of its chunks. */
 	#bodyBytes = 0;
-	/** Bytes left of a sized body or of a chunk. */
+	/** Bytes that are still missing of a sized body or of a chunk. */
 	#bytesLeft = 0;
 	#interimResponses = 0;
 	#chunks = 0;
@@ -83,7 +79,7 @@ export class ResponseParser {
 		this.#options = options;
 	}
 
-	/** Begins the next response. `maxBodyBytes` limits its body, with the framing of its chunks. */
+	/** Starts parsing a response. `maxBodyBytes` limits its body, with the framing of its chunks. */
 	start(maxBodyBytes: number): void {
 		this.#maxBodyBytes = maxBodyBytes;
 		this.#bodyBytes = 0;
@@ -93,7 +89,7 @@ export class ResponseParser {
 		this.#transition("head");
 	}
 
-	/** Whether the response is complete if the connection ends now. */
+	/** Whether the end of the connection would complete the response: it has neither a length nor chunks. */
 	get endsWithConnection(): boolean {
 		return this.#state === "body until close";
 	}
@@ -124,7 +120,7 @@ export class ResponseParser {
 		}
 	}
 
-	/** Reads one element of the input, if it is there as a whole. */
+	/** Reads the next element of the response. Returns undefined without an event if it is incomplete or has none. */
 	#read(): ParserEvent | undefined {
 		switch (this.#state) {
 			case "head":
@@ -153,9 +149,9 @@ export class ResponseParser {
 	}
 
 	#end(): ParserEvent {
-		// More bytes than announced: what follows cannot be trusted.
+		// There are more bytes than announced, so the connection cannot be reused.
 		if (this.#at < this.#input.length) this.isKeepAlive = false;
-		// An idle connection keeps no memory of its last response.
+		// Otherwise an idle connection would keep its last response in memory.
 		this.#input = empty;
 		this.#at = 0;
 		this.#transition("idle");
@@ -178,7 +174,7 @@ export class ResponseParser {
 			throw bodyTooLarge(this.#maxBodyBytes);
 		this.isKeepAlive = head.isKeepAlive;
 		if (!hasBody) {
-			// A server that announces a body may send it all the same.
+			// Some servers send the body that they announce even where there must be none.
 			if (length || isChunked) this.isKeepAlive = false;
 			this.#transition("complete");
 		} else if (isChunked) this.#transition("chunk line");
@@ -198,7 +194,7 @@ export class ResponseParser {
 		return head;
 	}
 
-	/** Start of the empty line that ends a head or trailers; negative while it is missing. */
+	/** Position of the empty line that ends a head or trailers; negative if it has not arrived yet. */
 	#endOfBlock(what: string): number {
 		const end = this.#input.indexOf(emptyLine, this.#at);
 		const { maxHeadBytes } = this.#options;
@@ -215,7 +211,7 @@ export class ResponseParser {
 			throw new ParseError("too many interim responses");
 	}
 
-	/** What is there of a body or chunk, and once that is complete the transition to the state that follows. */
+	/** The bytes that have arrived of a body or chunk. When that is complete, the state becomes `following`. */
 	#readPiece(following: State): ParserEvent {
 		const from = this.#at;
 		const length = Math.min(this.#input.length - from, this.#bytesLeft);
@@ -236,7 +232,7 @@ export class ResponseParser {
 		if (++this.#chunks > maxChunks)
 			throw new ParseError(`more than ${maxChunks} chunks`);
 		this.#bytesLeft = Number.parseInt(line[1] ?? "", 16);
-		// The line end before the trailers is left unread: without trailers an empty line follows it at once.
+		// This line end is read again as part of the empty line that ends the trailers, since there may be no trailers.
 		this.#at = this.#bytesLeft > 0 ? end + 2 : end;
 		this.#transition(this.#bytesLeft > 0 ? "chunk" : "trailers");
 	}
@@ -254,7 +250,7 @@ export class ResponseParser {
 		const from = this.#at;
 		const end = this.#endOfBlock("trailers");
 		if (end < 0) return;
-		// They are checked and dropped.
+		// Trailers are validated and ignored.
 		if (end > from)
 			parseFields(this.#input.toString("latin1", from + 2, end).split("\r\n"));
 		this.#at = end + 4;
@@ -265,7 +261,6 @@ export class ResponseParser {
 const emptyLine = Buffer.from("\r\n\r\n");
 const lineEnd = Buffer.from("\r\n");
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d) [\t\x20-\x7e\x80-\xff]*$/;
-/** The name of a header. */
 export const fieldName = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 const fieldLine = /^[\t\x20-\x7e\x80-\xff]*$/;
 const chunkLine = /^([\dA-Fa-f]{1,8})(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
@@ -274,32 +269,27 @@ function bodyTooLarge(maxBytes: number): ParseError {
 	return new ParseError(`body larger than ${maxBytes} bytes`);
 }
 
-/** Throws if an incomplete head cannot become one: a server that does not speak HTTP may never end it. */
+/** Throws a ParseError if an incomplete head is invalid already: a server that does not speak HTTP may never end it. */
 function checkBeginning(input: Buffer): void {
 	const expected = "HTTP/1.";
 	const begun = input.toString("latin1", 0, expected.length);
 	if (!expected.startsWith(begun)) throw new ParseError("bad status line");
 	const newline = input.indexOf(10);
 	if (newline >= 0 && input[newline - 1] !== 13)
-		throw new ParseError("a line that does not end in CR LF");
+		throw new ParseError("header line does not end in CR LF");
 }
 
 function parseHead(text: string): ResponseHead {
 	const [first = "", ...lines] = text.split("\r\n");
 	const [, minor, status] = statusLine.exec(first) ?? [];
 	if (!status) throw new ParseError("bad status line");
-	const head = {
-		minor: Number(minor),
-		status: Number(status),
-		fields: parseFields(lines),
-	};
+	const fields = parseFields(lines);
+	const head = { minor: Number(minor), status: Number(status), fields };
 	return {
 		type: "head",
 		...head,
 		...(head.status < 200 ? noBody : framingOf(head)),
-		headers: {
-			get: (name: string) => head.fields.get(name.toLowerCase()) ?? null,
-		},
+		headers: { get: (name) => fields.get(name.toLowerCase()) ?? null },
 	};
 }
 
@@ -314,13 +304,13 @@ function parseFields(lines: readonly string[]): Map<string, string> {
 			throw new ParseError("bad header line");
 		const value = trim(line, colon + 1);
 		const before = fields.get(name);
-		// Where a repeated header would be ambiguous (a length, an encoding), the joined value is refused.
+		// Repeated headers are joined. Where that is ambiguous (a length, an encoding), the joined value is refused.
 		fields.set(name, before === undefined ? value : `${before}, ${value}`);
 	}
 	return fields;
 }
 
-/** `line` from `start`, without surrounding spaces and tabs. String.trim() removes other white space, too. */
+/** `line` from `start`, without spaces and tabs around it. String.trim() would remove other white space, too. */
 function trim(line: string, start: number): string {
 	const isSpace = (at: number) => line[at] === " " || line[at] === "\t";
 	let [from, to] = [start, line.length];
@@ -329,23 +319,23 @@ function trim(line: string, start: number): string {
 	return line.slice(from, to);
 }
 
-const noBody: Framing = {
+const noBody = {
 	hasBody: false,
 	length: undefined,
 	isChunked: false,
 	isKeepAlive: false,
 };
 
-/** Throws a ParseError if it is ambiguous where the body ends. */
-function framingOf(head: HeadLines): Framing {
+/** How the body is framed. Throws a ParseError if it is ambiguous where the body ends. */
+function framingOf(head: HeadLines) {
 	const { status, fields } = head;
-	const length = contentLength(fields);
-	const chunked = isChunked(head);
-	checkContentEncoding(fields);
+	// The client requests no encoding and decodes none.
+	if (!/^identity$/i.test(fields.get("content-encoding") ?? "identity"))
+		throw new ParseError("unsupported Content-Encoding");
 	return {
 		hasBody: status !== 204 && status !== 205 && status !== 304,
-		length,
-		isChunked: chunked,
+		length: contentLength(fields),
+		isChunked: isChunked(head),
 		isKeepAlive: isKeepAlive(head),
 	};
 }
@@ -365,13 +355,6 @@ function isChunked({ minor, fields }: HeadLines): boolean {
 	if (fields.has("content-length"))
 		throw new ParseError("both Content-Length and Transfer-Encoding");
 	return true;
-}
-
-/** No encoding was asked for, and none is decoded. */
-function checkContentEncoding(fields: HeadLines["fields"]): void {
-	const encoding = fields.get("content-encoding");
-	if (encoding !== undefined && !/^identity$/i.test(encoding))
-		throw new ParseError("unsupported Content-Encoding");
 }
 
 function isKeepAlive({ minor, fields }: HeadLines): boolean {

@@ -1,31 +1,31 @@
-// Compresses once what is sent often with another beginning each time: one gzip member, whose beginning is stored as it
-// is and whose end was deflated beforehand. Clients that read only the first member get all of it.
+// Compresses once a text that is sent often, each time with another beginning. Each response is one gzip member with its
+// beginning stored uncompressed and the common end deflated beforehand: some clients read only the first member.
 // https://www.rfc-editor.org/rfc/rfc1952, https://www.rfc-editor.org/rfc/rfc1951#section-3.2.4
 
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** Deflate, no name, no time, by the best method, on no system in particular. */
+/** Header of a gzip member: deflate, no file name, no time, best compression, unknown system. */
 const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const storedHeaderLength = 5;
 const trailerLength = 8;
 const maxStoredLength = 0xffff;
-/** What fits into one packet is not worth compressing. */
+/** Texts below this fit into one packet and are not compressed. */
 export const minGzipBytes = 1_400;
 
-/** The end of many texts. */
+/** The common end of many texts. */
 export class GzipTail {
 	readonly #bytes: Uint8Array;
 	#deflated: Buffer | undefined;
-	/** The checksum of the end alone, and what each bit of the checksum before it adds to that. */
+	/** The checksum of the end alone, and how each bit of the checksum before it changes that. */
 	#checksum = 0;
 	readonly #bitChecksums = new Uint32Array(32);
 
-	/** Nothing is compressed before the first call. */
+	/** Compresses nothing yet; the first `after` does. */
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
 	}
 
-	/** A gzip file of `head` and the end; undefined if compressing is of no use. */
+	/** A gzip file of `head` and the tail; undefined if compression would save nothing. */
 	after(head: Uint8Array): Uint8Array | undefined {
 		const tail = this.#bytes;
 		if (head.length > maxStoredLength || tail.length < minGzipBytes)
@@ -36,7 +36,7 @@ export class GzipTail {
 		const trailerAt = deflatedAt + deflated.length;
 		const file = Buffer.allocUnsafe(trailerAt + trailerLength);
 		file.set(memberHeader);
-		// A block that is stored, and not the last one. It ends on a whole byte, as the deflated ones begin.
+		// A stored block, and not the last block. It ends on a whole byte, where the deflated blocks begin.
 		file[memberHeader.length] = 0;
 		file.writeUInt16LE(head.length, memberHeader.length + 1);
 		file.writeUInt16LE(~head.length & 0xffff, memberHeader.length + 3);
@@ -57,7 +57,7 @@ export class GzipTail {
 		return this.#deflated;
 	}
 
-	/** The checksum of a text that ends so. A CRC is linear: what a beginning adds is the sum of what its bits add. */
+	/** The checksum of a whole text from that of its beginning. A CRC is linear, so each bit of it contributes on its own. */
 	#checksumAfter(before: number): number {
 		let checksum = this.#checksum;
 		for (let left = before; left !== 0; left &= left - 1) {

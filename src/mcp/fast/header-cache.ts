@@ -1,11 +1,11 @@
-// Headers made once for each object that they are made from: making them costs more than sending them.
+// Caches headers by the object that they are made from: making them costs more than sending them.
 
 import { fastPaths } from "./switch.ts";
 
 export class HeaderCache<Key extends object, Made> {
 	readonly #made = new WeakMap<Key, Made>();
 
-	/** What `make` returned for this very object, or returns now. */
+	/** The cached result of `make` for this object, or a new one. */
 	get(key: Key, make: () => Made): Made {
 		const known = this.#made.get(key);
 		if (known || !fastPaths) return known ?? make();

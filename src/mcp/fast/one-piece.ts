@@ -1,9 +1,9 @@
 import { fastPaths } from "./switch.ts";
 
-/** Above this Bun sends what it gets after an `await` in pieces of 2 KB, with a system call each; a stream it does not. */
+/** Bun sends a larger body that is ready only after an `await` in pieces of 2 KB, with a system call each; not so a stream. */
 const maxPlainBytes = 15_000;
 
-/** A response body that is sent in one piece. */
+/** Returns a response body that Bun sends in one piece. */
 export function inOnePiece(bytes: Uint8Array): Uint8Array | ReadableStream {
 	if (!fastPaths || bytes.length <= maxPlainBytes) return bytes;
 	return new ReadableStream({

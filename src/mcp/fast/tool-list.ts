@@ -1,5 +1,5 @@
-// The result of `tools/list`, encoded and compressed once and sent often: the tools are the end of every response, and
-// only what comes before them differs, the id above all.
+// The result of `tools/list`, encoded and compressed once and sent often. Responses differ only in what precedes the tools,
+// such as the id.
 
 import { gzipSync } from "node:zlib";
 import { type JsonObject, resultResponse } from "../json-rpc.ts";
@@ -7,10 +7,10 @@ import { encodeMessage, messageOpening, onOneLine } from "../sse.ts";
 import { GzipTail, minGzipBytes } from "./gzip-tail.ts";
 import { fastPaths } from "./switch.ts";
 
-/** A response as one SSE event, in the form that the client accepts. */
+/** A response as one SSE event, uncompressed or compressed, as the client accepts it. */
 export interface PreparedEvent {
 	plain(): Uint8Array;
-	/** The same as one gzip file; undefined if compressing is of no use. */
+	/** The event as one gzip file; undefined if compression would save nothing. */
 	gzip(): Uint8Array | undefined;
 }
 
@@ -26,7 +26,7 @@ export class ToolList {
 		this.#gzip = new GzipTail(this.#tail);
 	}
 
-	/** The response to the request `id`, given as JSON text, with these members in its result before the tools. */
+	/** The response to the request `id`, given as JSON text. `members` precede the tools in its result. */
 	response(id: string, members: JsonObject = {}): PreparedEvent {
 		const listed = JSON.stringify(members).slice(1, -1);
 		const before = listed && `${listed},`;

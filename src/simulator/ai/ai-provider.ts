@@ -39,11 +39,11 @@ export interface AiSimulation extends AsyncDisposable {
 	/** "http://127.0.0.1:PORT", with the control routes below /simulator/. */
 	readonly origin: string;
 	readonly key: string;
-	/** The latest 1,000 in order. */
+	/** The latest 1,000 requests in order. */
 	readonly requests: readonly AiRequest[];
 	/** Returns the response to these messages. May be replaced. */
 	answer: (messages: readonly ChatMessage[]) => string;
-	/** Misbehaves for `times` requests, or until `behave`. */
+	/** Misbehaves for the next `times` requests, or until `behave()`. */
 	misbehave(kind: AiMisbehaviour, given?: { times?: number | undefined }): void;
 	/** Ends misbehaviour and releases held requests. */
 	behave(): void;
@@ -52,7 +52,7 @@ export interface AiSimulation extends AsyncDisposable {
 
 export interface AiSimulationOptions {
 	readonly port?: number;
-	/** Random by default. */
+	/** The API key. Random by default. */
 	readonly key?: string;
 }
 
@@ -75,7 +75,7 @@ export async function startAiProvider(
 	let wrong: { kind: AiMisbehaviour; left: number } | undefined;
 	let held = Promise.withResolvers<void>();
 
-	/** The misbehaviour for this request, if any. */
+	/** The misbehaviour for the next request, if any. */
 	const nextMisbehaviour = (): AiMisbehaviour | undefined => {
 		const now = wrong;
 		if (!now) return undefined;
@@ -117,10 +117,8 @@ export async function startAiProvider(
 			return response;
 		};
 		if (record.authorization !== "right") return finish(unauthorized(header));
-		if (!success)
-			return finish(
-				openAiError(400, "invalid_request", "Invalid request body."),
-			);
+		const invalid = "Invalid request body.";
+		if (!success) return finish(openAiError(400, "invalid_request", invalid));
 		const kind = nextMisbehaviour();
 		const errorResponse = kind && errorResponses[kind];
 		if (errorResponse) return finish(errorResponse(key));
@@ -210,11 +208,8 @@ export async function startAiProvider(
 }
 
 function unauthorized(header: string | null): Response {
-	return openAiError(
-		401,
-		"invalid_api_key",
-		`Incorrect API key provided: ${header ?? "none"}.`,
-	);
+	const message = `Incorrect API key provided: ${header ?? "none"}.`;
+	return openAiError(401, "invalid_api_key", message);
 }
 
 /** Messages with their content as one text. */

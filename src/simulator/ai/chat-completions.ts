@@ -33,14 +33,14 @@ export interface ChatMessage {
 export const aiMisbehaviours = [
 	/** Holds the correct response until `behave()`. */
 	"slow",
-	/** The first delta, the rest at `behave()`. */
+	/** Sends the first delta, and the rest at `behave()`. */
 	"slow-pieces",
-	/** The connection closes before the response, or after its first delta. */
+	/** Closes the connection before the response; closes it after the first delta. */
 	"dropped",
 	"cut",
-	/** The stream ends after the first delta without a finish_reason. */
+	/** Ends the stream after the first delta, without a finish_reason. */
 	"unfinished",
-	/** Errors. 429 has retry-after: 7; `content-filter` is 400 and `no-money` 402. */
+	/** Sends errors. 429 has retry-after: 7; `content-filter` is 400 and `no-money` 402. */
 	"400",
 	"401",
 	"403",
@@ -49,33 +49,33 @@ export const aiMisbehaviours = [
 	"500",
 	"content-filter",
 	"no-money",
-	/** To a path that does not exist. */
+	/** Redirects to a path that does not exist. */
 	"redirect",
-	/** An error page with status 200. */
+	/** Sends an error page with status 200. */
 	"html",
-	/** One JSON object in place of a stream. */
+	/** Sends one JSON object in place of a stream. */
 	"no-stream",
-	/** One event of 64 MB; an endless stream. */
+	/** Sends one event of 64 MB; sends an endless stream. */
 	"huge",
 	"endless",
-	/** After the first delta an event that is not JSON. */
+	/** Sends the first delta, then an event that is not JSON. */
 	"wrong-json",
-	/** JSON with the right fields of wrong types. */
+	/** Sends JSON with the right fields, but of wrong types. */
 	"wrong-types",
-	/** No text; only white space. */
+	/** Sends no text; sends only white space. */
 	"empty",
 	"blank",
-	/** The first delta, then finish_reason "length". */
+	/** Sends the first delta, then finish_reason "length". */
 	"length",
-	/** The first delta, then finish_reason "content_filter". */
+	/** Sends the first delta, then finish_reason "content_filter". */
 	"filtered",
-	/** The first delta, then an error event. */
+	/** Sends the first delta, then an error event. */
 	"error-event",
 ] as const;
 
 export type AiMisbehaviour = (typeof aiMisbehaviours)[number];
 
-/** The characters of a message that are quoted. */
+/** Maximum number of characters that are quoted of a message. */
 const maxQuoted = 500;
 
 /** The default response: quotes the last user message. */
@@ -150,7 +150,7 @@ export function streamEvent(
 export const frame = (data: object | string) =>
 	`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
-/** The events of a response. */
+/** The events of a streamed response. */
 export function* streamEvents({
 	model,
 	pieces,
@@ -177,7 +177,7 @@ export function openAiError(
 	);
 }
 
-/** Responses without a stream. Some providers quote the `key`. */
+/** Misbehaviours that send one whole response in place of a stream. Some providers quote the API key in an error. */
 export const errorResponses: Readonly<
 	Partial<Record<AiMisbehaviour, (key: string) => Response>>
 > = {

@@ -9,20 +9,20 @@ import {
 } from "./chat-completions.ts";
 
 const hugeLength = 64 * 1024 * 1024;
-/** Sends each event in a packet of its own. */
+/** Pause between events, so that each is sent in a packet of its own. */
 const pauseMs = 1;
 /** A client loses unread data when the connection is reset: wait this many turns of its event loop. */
 const turnsBeforeCut = 20;
 
 export interface StreamOptions {
 	kind: AiMisbehaviour | undefined;
-	/** Resolves at `behave()`. */
+	/** Resolves when `behave()` ends the misbehaviour. */
 	released: Promise<void>;
-	/** Called once at the end. */
+	/** Called once, when the response has ended. */
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 
-/** Closes the connection. */
+/** Thrown to close the connection. */
 class CutOff extends Error {}
 
 /** A response as a stream of events. */

@@ -59,13 +59,13 @@ export async function readBody<const S extends v.GenericSchema>(
 	try {
 		body = text === "" ? {} : JSON.parse(text);
 	} catch {
-		throw new BadRequest("the body is not JSON");
+		throw new BadRequest("the request body is not JSON");
 	}
 	const result = v.safeParse(schema, body);
 	if (result.success) return result.output;
 	throw new BadRequest(
 		result.issues
-			.map((issue) => `${v.getDotPath(issue) ?? "the body"}: ${issue.message}`)
+			.map((issue) => `${v.getDotPath(issue) ?? "JSON body"}: ${issue.message}`)
 			.join("; "),
 	);
 }

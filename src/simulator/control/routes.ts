@@ -12,7 +12,7 @@ import type { UnknownRoute } from "../rest/router.ts";
 import { allRoutes } from "../rest/routes/all.ts";
 import type { SocketHub } from "../socket/socket.ts";
 import type { Message } from "../world/state/entities.ts";
-import { inGuild, isThread, isVoice } from "../world/state/entities.ts";
+import { inGuild, isGuildChannel, isVoice } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
 import { BadRequest, type ControlRoutes, readBody } from "./control.ts";
 
@@ -28,12 +28,9 @@ const limits = {
 	times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1))),
 	actor: v.optional(v.string()),
 };
-const status = v.pipe(
-	v.number(),
-	v.integer(),
-	v.minValue(400),
-	v.maxValue(599),
-);
+const integer = (min: number, max: number) =>
+	v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max));
+const status = integer(400, 599);
 
 const faultRequest = v.variant("kind", [
 	v.strictObject({
@@ -74,7 +71,7 @@ const faultRequest = v.variant("kind", [
 	v.strictObject({
 		kind: v.literal("answer"),
 		...limits,
-		status: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
+		status: integer(200, 599),
 		body: v.optional(v.string()),
 		headers: v.optional(v.record(v.string(), v.string())),
 		executed: v.optional(v.boolean()),
@@ -83,9 +80,7 @@ const faultRequest = v.variant("kind", [
 
 const disconnectRequest = v.strictObject({
 	how: v.optional(v.picklist(["close", "invalidate", "reconnect"]), "close"),
-	code: v.optional(
-		v.pipe(v.number(), v.integer(), v.minValue(1000), v.maxValue(4999)),
-	),
+	code: v.optional(integer(1000, 4999)),
 	resumable: v.optional(v.boolean()),
 });
 
@@ -105,19 +100,21 @@ const voteRequest = v.strictObject({
 
 const refusalRequest = v.strictObject({ status: v.nullable(status) });
 
+const connectionsRequest = v.strictObject({ held: v.boolean() });
+
 const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
 
 /** The parts of a simulator that its control routes use. */
 export interface Controllable {
-	/** "http://127.0.0.1:PORT" */
+	/** The simulator's URL: "http://127.0.0.1:PORT". */
 	readonly url: string;
 	/** The base URL of the REST API without its version: `rest.api` of discord.js. */
 	readonly api: string;
 	/** The state. Changes to it dispatch the events of a real change. */
 	readonly world: World;
-	/** The writes that were executed. */
+	/** The REST requests that changed something. */
 	readonly journal: Journal;
-	/** The REST requests that arrived. */
+	/** The log of REST requests. */
 	readonly requests: RequestLog;
 	/** Requested routes that are not simulated. */
 	readonly unknownRoutes: readonly UnknownRoute[];
@@ -172,6 +169,11 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 			simulator.sockets.refuseConnections(given.status ?? undefined);
 			return given;
 		},
+		"POST /simulator/sockets/connections": async (request) => {
+			const given = await readBody(connectionsRequest, request);
+			simulator.sockets.holdConnections(given.held);
+			return given;
+		},
 		"POST /simulator/sockets/heartbeats": async (request) => {
 			const given = await readBody(heartbeatsRequest, request);
 			simulator.sockets.ignoreHeartbeats(!given.answered);
@@ -218,9 +220,7 @@ function setVoice(
 		}
 		return { user_id, channel_id };
 	}
-	const isVoiceChannel =
-		channel && inGuild(channel) && !isThread(channel) && isVoice(channel);
-	if (!isVoiceChannel)
+	if (!channel || !isGuildChannel(channel) || !isVoice(channel))
 		throw new BadRequest(`channel_id: ${channel_id} is not a voice channel`);
 	const member = world.guilds.of(channel).members.get(user_id);
 	if (!member)
@@ -299,13 +299,11 @@ function summary({ world, sockets, url, api }: Controllable) {
 				name,
 				type,
 			})),
-			threads: [...guild.threads.values()].map((thread) => ({
-				id: thread.id,
-				name: thread.name,
-				type: thread.type,
-				parent_id: thread.parent_id,
-				archived: thread.archived,
-			})),
+			threads: [...guild.threads.values()].map(
+				({ id, name, type, parent_id, archived }) => {
+					return { id, name, type, parent_id, archived };
+				},
+			),
 			roles: [...guild.roles.values()].map(({ id, name, position }) => ({
 				id,
 				name,

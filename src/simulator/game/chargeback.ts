@@ -1,15 +1,16 @@
 // Chargebacks, which the game server reports to the bot.
 
 import { randomUUID } from "node:crypto";
+import { parseJson } from "../../lib/json.ts";
 
-/** A chargeback. Missing fields are made up. */
+/** A chargeback to send. Missing fields get random values. */
 export interface Chargeback {
 	readonly username: string;
 	/** The linked Discord user's id; null if there is none. */
 	readonly chatId: string | null;
 	readonly tier: string;
 	readonly uuid?: string | undefined;
-	/** ISO 8601; now by default. */
+	/** When it happened, in ISO 8601. Default: now. */
 	readonly timestamp?: string | undefined;
 }
 
@@ -22,14 +23,14 @@ export interface ChargebackTarget {
 	readonly body?: unknown;
 }
 
-/** The bot's response. */
+/** The bot's response to a chargeback. */
 export interface ChargebackAnswer {
 	readonly status: number;
 	/** Parsed if it is JSON. */
 	readonly body: unknown;
 	/** The event that was sent, unless `body` replaced it. */
 	readonly event: Readonly<Record<string, string | null>>;
-	/** Sends the event again. */
+	/** Sends the same event again. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;
 }
 
@@ -46,7 +47,7 @@ export function chargebackEvent(
 	};
 }
 
-/** Sends an event to the bot. Rejects if it is unreachable. */
+/** Sends a chargeback to the bot. Rejects if the bot is unreachable. */
 export async function sendChargeback(
 	event: ChargebackAnswer["event"],
 	target: ChargebackTarget & { readonly secret: string | null },
@@ -61,26 +62,16 @@ export async function sendChargeback(
 		body: typeof body === "string" ? body : JSON.stringify(body),
 	});
 	const text = await response.text();
+	const parsed = parseJson(text);
 	return {
 		status: response.status,
-		body: parse(text),
+		body: parsed === undefined ? text : parsed,
 		event,
 		again: (other = {}) =>
 			sendChargeback(event, {
-				url,
-				secret,
-				...(other.url === undefined ? {} : { url: other.url }),
-				...(other.secret === undefined ? {} : { secret: other.secret }),
-				...(other.body === undefined ? {} : { body: other.body }),
+				url: other.url ?? url,
+				secret: other.secret === undefined ? secret : other.secret,
+				body: other.body,
 			}),
 	};
-}
-
-function parse(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		// Not JSON: return the text.
-		return text;
-	}
 }

@@ -64,10 +64,9 @@ export function gameControlRoutes(
 		"POST /simulator/chargebacks": async (request) => {
 			const asked = await readBody(newChargeback, request);
 			const { url, secret, body, chat_id: chatId, ...given } = asked;
-			const answer = await game
+			return game
 				.chargeback({ ...given, chatId }, { url, secret, body })
 				.catch((error: unknown) => ({ failed: String(error) }));
-			return answer;
 		},
 		"POST /simulator/misbehave": async (request) => {
 			const { kind, ...given } = await readBody(misbehaveRequest, request);

@@ -1,12 +1,7 @@
 // A game server with the companion plugin: it issues codes, links game accounts to Discord users, lists donators and reports
 // chargebacks. All calls need a shared secret. It can misbehave on demand.
 
-import {
-	createHash,
-	randomInt,
-	randomUUID,
-	timingSafeEqual,
-} from "node:crypto";
+import { hash, randomInt, randomUUID, timingSafeEqual } from "node:crypto";
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { aborted } from "../../lib/signal.ts";
@@ -34,7 +29,7 @@ export interface Player {
 }
 
 export interface Code extends Player {
-	/** Upper-case. */
+	/** In upper case. */
 	readonly code: string;
 	/** Milliseconds since 1970. */
 	readonly expiresAt: number;
@@ -54,7 +49,7 @@ export interface GameRequest {
 }
 
 export interface GameServer extends AsyncDisposable {
-	/** "http://127.0.0.1:PORT" */
+	/** The game server's URL: "http://127.0.0.1:PORT". */
 	readonly url: string;
 	readonly secret: string;
 	/** Unused codes, by code. */
@@ -83,7 +78,7 @@ export interface GameServer extends AsyncDisposable {
 		given: Chargeback,
 		target: ChargebackTarget,
 	): Promise<ChargebackAnswer>;
-	/** Misbehaves on all routes or one, for `times` requests or until `behave`. `executed`: executes them first. */
+	/** Misbehaves on one route or all, for `times` requests or until `behave()`. `executed`: executes them first. */
 	misbehave(
 		kind: Misbehaviour,
 		given?: {
@@ -99,11 +94,11 @@ export interface GameServer extends AsyncDisposable {
 
 export interface GameServerOptions {
 	readonly port?: number;
-	/** Random by default. */
+	/** The shared secret. Random by default. */
 	readonly secret?: string;
-	/** Initial codes. */
+	/** The codes that are valid from the start. */
 	readonly codes?: readonly Code[];
-	/** "chat_id" by default. */
+	/** The field with Discord user ids: "chat_id" by default. */
 	readonly idField?: GameServer["idField"];
 }
 
@@ -125,7 +120,7 @@ export async function startGameServer(
 	const donators: Donator[] = [];
 	const bans = new Map<string, string>();
 	const requests: GameRequest[] = [];
-	/** By route; "*" for the others. */
+	/** The active misbehaviours by route; "*" for the other routes. */
 	const wrong = new Map<
 		string,
 		{ kind: Misbehaviour; left: number; executed: boolean }
@@ -163,14 +158,12 @@ export async function startGameServer(
 			[gameServer.idField]: chat_id,
 			...rest,
 		}));
+	const list = () => ({ status: 200, body: { donators: listed() } });
 
 	const routes = new Map<string, (body: unknown) => GameResponse>([
 		["POST /api/verify", verify],
 		["POST /api/ban", ban],
-		[
-			"GET /api/donators",
-			() => ({ status: 200, body: { donators: listed() } }),
-		],
+		["GET /api/donators", list],
 	]);
 
 	/** The misbehaviour for this request, if any. */
@@ -230,17 +223,12 @@ export async function startGameServer(
 		requests,
 		idField: options.idField ?? "chat_id",
 		issueCode: ({ username = "Steve", validMs = 600_000 } = {}) => {
-			const code: Code = {
-				code: Array.from(
-					{ length: 6 },
-					() => codeAlphabet[randomInt(codeAlphabet.length)],
-				).join(""),
-				username,
-				uuid: randomUUID(),
-				expiresAt: Date.now() + validMs,
-			};
-			codes.set(code.code, code);
-			return code;
+			const letter = () => codeAlphabet[randomInt(codeAlphabet.length)];
+			const code = Array.from({ length: 6 }, letter).join("");
+			const expiresAt = Date.now() + validMs;
+			const issued: Code = { code, username, uuid: randomUUID(), expiresAt };
+			codes.set(code, issued);
+			return issued;
 		},
 		addDonator: ({ chat_id, tier, uuid = randomUUID(), username }) => {
 			const name = username ?? `player${donators.length + 1}`;
@@ -284,9 +272,7 @@ export async function startGameServer(
 				: respond(request, url);
 		},
 	});
-	return Object.assign(gameServer, {
-		url: `http://127.0.0.1:${server.port}`,
-	});
+	return Object.assign(gameServer, { url: `http://127.0.0.1:${server.port}` });
 }
 
 function failure(status: number, error: string): GameResponse {
@@ -294,7 +280,7 @@ function failure(status: number, error: string): GameResponse {
 }
 
 function isAuthorized(request: Request, secret: string): boolean {
-	const digest = (text: string) => createHash("sha256").update(text).digest();
+	const digest = (text: string) => hash("sha256", text, "buffer");
 	const given = request.headers.get("authorization") ?? "";
 	// Digests have equal lengths, so the comparison takes constant time.
 	return timingSafeEqual(digest(given), digest(`Bearer ${secret}`));

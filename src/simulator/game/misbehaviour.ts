@@ -19,7 +19,7 @@ export const misbehaviours = [
 	"slow",
 	/** The correct response, a byte at a time, for about 30 s. */
 	"trickle",
-	/** The connection closes in the middle of the response. */
+	/** Closes the connection in the middle of the response. */
 	"cut",
 	/** A response of 64 MB. */
 	"huge",
@@ -31,28 +31,28 @@ export const misbehaviours = [
 	"204",
 	"401",
 	"403",
-	/** Not JSON. */
+	/** An error whose body is not JSON. */
 	"404",
 	"500",
-	/** To a path that does not exist. */
+	/** A redirect to a path that does not exist. */
 	"redirect",
-	/** JSON with the right fields of wrong types. */
+	/** JSON with the right fields, but of wrong types. */
 	"wrong-types",
-	/** `{"success":false}` only. */
+	/** The JSON `{"success":false}` without an error text. */
 	"no-error",
 	/** `{"success":true}` with a uuid but no username. */
 	"no-username",
-	/** A refusal with `longError`. */
+	/** A refusal with the error text `longError`. */
 	"long-error",
-	/** Valid refusals with these statuses. */
+	/** A refusal as the plugin sends it, with this status. */
 	"refused-400",
 	"refused-404",
 	"refused-409",
-	/** An empty list. */
+	/** An empty list of donators. */
 	"no-donators",
 	/** A list of invalid donators. */
 	"wrong-donators",
-	/** The first quarter of the list. */
+	/** The first quarter of the list of donators. */
 	"fewer-donators",
 ] as const;
 
@@ -73,7 +73,7 @@ const trickleEveryMs = 500;
 export interface ResponseContext {
 	/** The list of `GET /api/donators`. */
 	readonly donators: readonly unknown[];
-	/** Resolves at `behave`. */
+	/** Resolves when `behave()` ends the misbehaviour. */
 	readonly released: Promise<void>;
 }
 
@@ -103,16 +103,11 @@ export const wrongResponses: Readonly<
 			{ headers: { "content-type": "application/json" } },
 		),
 	huge: () => json(`{"success":true,"username":"${"x".repeat(hugeBytes)}"}`),
-	large: () =>
-		json(
-			JSON.stringify({
-				success: true,
-				username: "Steve",
-				uuid: "u",
-				donators: [],
-				padding: "x".repeat(largeBytes),
-			}),
-		),
+	large: () => {
+		const padding = "x".repeat(largeBytes);
+		const found = { success: true, username: "Steve", uuid: "u" };
+		return json(JSON.stringify({ ...found, donators: [], padding }));
+	},
 	html: () =>
 		new Response("<!doctype html><title>Welcome to nginx!</title>", {
 			headers: { "content-type": "text/html" },

@@ -4,8 +4,14 @@
 
 import { randomBytes } from "node:crypto";
 import {
+	type APIAuthorizingIntegrationOwnersMap,
+	type APIChatInputApplicationCommandInteractionData,
+	type APIMessageButtonInteractionData,
+	type APIMessageComponentInteraction,
+	InteractionContextType,
 	type InteractionResponseType,
-	type InteractionType,
+	InteractionType,
+	Locale,
 	MessageFlags,
 	MessageType,
 } from "discord.js";
@@ -15,6 +21,7 @@ import {
 	newMessage,
 	referenceTo,
 } from "../world/messages/messages.ts";
+import type { EventPayloads, Sent } from "../world/state/api-types.ts";
 import type {
 	Account,
 	Channel,
@@ -28,26 +35,48 @@ import { apply } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 
 /** A command or button that someone may use, as the application receives it. */
-export interface Invocation {
-	readonly type:
-		| InteractionType.ApplicationCommand
-		| InteractionType.MessageComponent;
+export type Invocation = Invoked & {
 	readonly application: Account;
 	readonly user: User;
 	readonly channel: Channel;
-	/** The command with its options, or the button. */
-	readonly data: Readonly<Record<string, unknown>>;
-	/** The guild, channel and member or user. */
-	readonly place: Readonly<Record<string, unknown>>;
-	readonly command?: Command;
-	/** The message with the button. */
-	readonly message?: Message;
-}
+	readonly place: InvocationPlace;
+};
+
+type Invoked =
+	| {
+			readonly type: InteractionType.ApplicationCommand;
+			/** The used command with its options. */
+			readonly data: Sent<APIChatInputApplicationCommandInteractionData>;
+			readonly command: Command;
+			readonly message?: never;
+	  }
+	| {
+			readonly type: InteractionType.MessageComponent;
+			readonly data: Sent<APIMessageButtonInteractionData>;
+			/** The message with the button. */
+			readonly message: Message;
+			readonly command?: never;
+	  };
+
+/** The guild, channel and member, or in DMs the user. */
+export type InvocationPlace = Sent<
+	Pick<
+		APIMessageComponentInteraction,
+		| "channel"
+		| "channel_id"
+		| "app_permissions"
+		| "guild"
+		| "guild_id"
+		| "guild_locale"
+		| "member"
+		| "user"
+	>
+> & { readonly channel: { readonly permissions?: string } };
 
 export interface InteractionTiming {
-	/** The time for the first response. */
+	/** The application must send its first response within this time. */
 	readonly acknowledgeMs: number;
-	/** The time for edits and follow-ups. */
+	/** The application can send edits and follow-ups within this time. */
 	readonly interactionTokenMs: number;
 }
 
@@ -57,9 +86,11 @@ export const discordInteractionTiming: InteractionTiming = {
 };
 
 /** A use of a command or button, with its response. */
-export interface Interaction extends Invocation {
+export type Interaction = Invocation & Progress;
+
+interface Progress {
 	readonly id: string;
-	/** Authorizes responses. */
+	/** The interaction's token, which authorizes responses. */
 	readonly token: string;
 	/** "waiting" until the first response; "failed" if it was not in time. */
 	readonly state: "waiting" | "failed" | "acknowledged";
@@ -70,31 +101,27 @@ export interface Interaction extends Invocation {
 	readonly followUps: readonly Message[];
 }
 
-interface Live extends Interaction {
-	state: Interaction["state"];
-	answer: Interaction["answer"];
-	original: Message | undefined;
+type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
 	readonly followUps: Message[];
-	timer: Timer;
-	/** Resolves at the next change. */
+	readonly timer: Timer;
+	/** Resolves at the next change of the interaction. */
 	changed: PromiseWithResolvers<void>;
-}
+};
+
+const version: 1 = 1;
 
 export class Interactions {
-	readonly #world: World;
-	readonly #timing: InteractionTiming;
-	/** By id, oldest first. */
+	/** All interactions by id, oldest first. */
 	readonly #all = new Map<string, Live>();
 	/** Ephemeral messages by id, with the user who sees them. */
 	readonly #ephemeral = new Map<string, { message: Message; userId: string }>();
-
-	/** The contents of edits, by message id. */
+	/** The contents that edits gave response messages, by message id. */
 	readonly #edits = new Map<string, readonly string[]>();
 
-	constructor(world: World, timing: InteractionTiming) {
-		this.#world = world;
-		this.#timing = timing;
-	}
+	constructor(
+		private readonly world: World,
+		private readonly timing: InteractionTiming,
+	) {}
 
 	/** All interactions, oldest first. */
 	list(): readonly Interaction[] {
@@ -113,12 +140,12 @@ export class Interactions {
 
 	/** Whether its token has expired. */
 	isOver({ id }: Interaction): boolean {
-		return ageMs(id) > this.#timing.interactionTokenMs;
+		return Date.now() - timeOf(id) > this.timing.interactionTokenMs;
 	}
 
 	/** Sends an interaction to its application and starts the response timer. */
 	begin(invocation: Invocation): Interaction {
-		const id = this.#world.state.newId();
+		const id = this.world.state.newId();
 		const interaction: Live = {
 			...invocation,
 			id,
@@ -130,13 +157,13 @@ export class Interactions {
 			changed: Promise.withResolvers(),
 			timer: setTimeout(
 				() => this.#fail(interaction),
-				this.#timing.acknowledgeMs,
+				this.timing.acknowledgeMs,
 			),
 		};
 		this.#all.set(id, interaction);
 		const { application, channel } = interaction;
 		const data = this.#event(interaction);
-		this.#world.state.dispatch({
+		this.world.state.dispatch({
 			type: "INTERACTION_CREATE",
 			...(inGuild(channel) ? { guildId: channel.guild_id } : {}),
 			only: [application.user.id],
@@ -148,7 +175,7 @@ export class Interactions {
 
 	#fail(interaction: Live): void {
 		interaction.state = "failed";
-		tellChange(interaction);
+		notifyChange(interaction);
 	}
 
 	/** Records the first response. `original` is its message, or for an update the one with the button. */
@@ -160,7 +187,7 @@ export class Interactions {
 		const live = this.#live(interaction);
 		clearTimeout(live.timer);
 		Object.assign(live, { state: "acknowledged", answer, original });
-		tellChange(live);
+		notifyChange(live);
 	}
 
 	/** Resolves with the first defined result of `look`, which is called at each change. */
@@ -184,8 +211,8 @@ export class Interactions {
 		const whole = { ...given, ...this.#origin(interaction) };
 		const ephemeral = ((given.flags ?? 0) & MessageFlags.Ephemeral) !== 0;
 		if (!ephemeral)
-			return this.#world.messages.add(channel, application.user, whole);
-		const id = this.#world.state.newId();
+			return this.world.messages.add(channel, application.user, whole);
+		const id = this.world.state.newId();
 		const message = newMessage(id, channel.id, application.user, whole);
 		this.#ephemeral.set(id, { message, userId: user.id });
 		return message;
@@ -196,7 +223,7 @@ export class Interactions {
 		const message = this.write(interaction, given);
 		const live = this.#live(interaction);
 		live.followUps.push(message);
-		tellChange(live);
+		notifyChange(live);
 		return message;
 	}
 
@@ -213,25 +240,25 @@ export class Interactions {
 		if (this.#ephemeral.has(message.id)) {
 			apply(message, whole);
 			message.edited_timestamp = new Date().toISOString();
-		} else this.#world.messages.edit(interaction.channel, message, whole);
+		} else this.world.messages.edit(interaction.channel, message, whole);
 		if (!thinking)
 			this.#edits.set(message.id, [...this.editsOf(message), message.content]);
-		tellChange(live);
+		notifyChange(live);
 	}
 
 	remove(interaction: Interaction, message: Message): void {
 		if (!this.#ephemeral.delete(message.id))
-			this.#world.messages.remove(interaction.channel, message, {
+			this.world.messages.remove(interaction.channel, message, {
 				actor: interaction.application.user.id,
 			});
-		tellChange(this.#live(interaction));
+		notifyChange(this.#live(interaction));
 	}
 
 	/** Whether a message still exists. */
 	exists({ id, channel_id }: Message): boolean {
 		return (
 			this.#ephemeral.has(id) ||
-			this.#world.messages.get(channel_id, id) !== undefined
+			this.world.messages.get(channel_id, id) !== undefined
 		);
 	}
 
@@ -262,67 +289,70 @@ export class Interactions {
 
 	/** The fields that refer to the interaction and to the message that it replies to. */
 	#origin(interaction: Interaction): Partial<NewMessage> {
-		const { application, type, id, user, message, command } = interaction;
+		const { application, id, user, message, command } = interaction;
 		const first = interaction.original;
 		const answers = first ?? message;
 		return {
 			application_id: application.user.id,
 			webhook_id: application.user.id,
 			type: answers ? MessageType.Reply : MessageType.ChatInputCommand,
-			...(answers
-				? { message_reference: referenceTo(answers, interaction.channel) }
-				: {}),
+			...(answers && {
+				message_reference: referenceTo(answers, interaction.channel),
+			}),
 			interaction_metadata: {
 				id,
-				type,
 				user,
 				authorizing_integration_owners: ownersOf(interaction),
-				...(command ? { name: command.name } : {}),
-				...(message ? { interacted_message_id: message.id } : {}),
-				...(first ? { original_response_message_id: first.id } : {}),
+				...(first && { original_response_message_id: first.id }),
+				...(message
+					? {
+							type: InteractionType.MessageComponent,
+							interacted_message_id: message.id,
+						}
+					: { type: InteractionType.ApplicationCommand }),
 			},
-			...(command
-				? { interaction: { id, type, name: command.name, user } }
-				: {}),
+			...(command && {
+				interaction: { id, type: interaction.type, name: command.name, user },
+			}),
 		};
 	}
 
-	#event(interaction: Interaction): Record<string, unknown> {
+	#event(interaction: Interaction): EventPayloads["INTERACTION_CREATE"] {
 		const { id, token, application, type, data, message } = interaction;
-		return {
+		const reader = { id: application.user.id, seesContent: true };
+		const common = {
 			id,
 			token,
-			type,
-			data,
 			application_id: application.user.id,
-			version: 1,
+			version,
 			...interaction.place,
-			...(message
-				? {
-						message: this.#world.messages.serialize(message, {
-							id: application.user.id,
-							seesContent: true,
-						}),
-					}
-				: {}),
-			locale: "en-US",
+			locale: Locale.EnglishUS,
 			entitlements: [],
-			entitlement_sku_ids: [],
 			authorizing_integration_owners: ownersOf(interaction),
-			context: inGuild(interaction.channel) ? 0 : 1,
+			context: inGuild(interaction.channel)
+				? InteractionContextType.Guild
+				: InteractionContextType.BotDM,
 			attachment_size_limit: 10 * 1024 * 1024,
 		};
+		if (type === InteractionType.ApplicationCommand)
+			return { ...common, type, data };
+		const shown = this.world.messages.serialize(message, reader);
+		return { ...common, type, data, message: shown };
 	}
 }
 
-function tellChange(live: Live): void {
+function notifyChange(live: Live): void {
 	const { changed } = live;
 	live.changed = Promise.withResolvers();
 	changed.resolve();
 }
 
 /** Where the application is installed: the guild, or "0" in DMs. */
-function ownersOf({ channel }: { channel: Channel }): Record<string, string> {
+function ownersOf({
+	channel,
+}: {
+	channel: Channel;
+}): Sent<APIAuthorizingIntegrationOwnersMap> {
 	return { "0": inGuild(channel) ? channel.guild_id : "0" };
 }
 
@@ -330,8 +360,4 @@ function ownersOf({ channel }: { channel: Channel }): Record<string, string> {
 function newInteractionToken(id: string): string {
 	const random = randomBytes(48).toString("base64url");
 	return Buffer.from(`interaction:${id}:${random}`).toString("base64url");
-}
-
-function ageMs(id: string): number {
-	return Date.now() - timeOf(id);
 }

@@ -18,7 +18,7 @@ export interface UserClient {
 	readonly id: string;
 	readonly username: string;
 	readonly token: string;
-	/** Sends a message. Rejects with Discord's error. `channel` is that of `Simulator.channel`. */
+	/** Sends a message. Rejects with Discord's error. `channel` is an id or name, as for `Simulator.channel`. */
 	say(channel: string, text: string): Promise<SentMessage>;
 	/**
 	 * Runs a slash command: "name", or "bot/name" if several bots have it. Users, roles and channels in `options` are ids.
@@ -34,25 +34,18 @@ export interface UserClient {
 	 * ended, or an answer does not exist.
 	 */
 	vote(
-		message: Pick<SentMessage, "id" | "channel_id">,
+		message: MessageIds,
 		...answers: readonly (string | number)[]
 	): Promise<void>;
 	/** Presses the button with this custom_id or label. Rejects if it does not exist or is disabled, and with Discord's error. */
-	press(
-		message: Pick<SentMessage, "id" | "channel_id">,
-		button: string,
-	): Promise<InteractionHandle>;
+	press(message: MessageIds, button: string): Promise<InteractionHandle>;
 }
 
-export interface SentMessage {
-	readonly id: string;
-	readonly channel_id: string;
-	readonly content: string;
-}
+type MessageIds = Pick<Message, "id" | "channel_id">;
+export type SentMessage = Readonly<MessageIds & Pick<Message, "content">>;
 
 /** A use of a command or button. */
 export interface InteractionHandle {
-	/** The interaction id. */
 	readonly id: string;
 	readonly state: Interaction["state"];
 	/** Resolves when the bot responds or defers; with false if it did not in time. */
@@ -68,7 +61,7 @@ export interface InteractionHandle {
 
 /** A message as the person sees it. Its properties are live. */
 export interface VisibleMessage extends SentMessage {
-	/** Only this person sees it. */
+	/** Whether only this person sees the message. */
 	readonly ephemeral: boolean;
 	readonly embeds: Message["embeds"];
 	readonly buttons: readonly Button[];
@@ -122,28 +115,17 @@ export function createUserClient(
 		username: user.username,
 		token,
 		say: (channel, content) => {
-			const { id } = context.findChannel(channel);
-			return post<SentMessage>(
-				`write in ${channel}`,
-				`/channels/${id}/messages`,
-				{
-					content,
-				},
-			);
+			const path = `/channels/${context.findChannel(channel).id}/messages`;
+			return post<SentMessage>(`write in ${channel}`, path, { content });
 		},
 		run: async (channelName, name, options = {}) => {
 			const channel = context.findChannel(channelName);
 			const { application_id, id } = findCommand(world, channel, name);
+			const given = Object.entries(options);
 			return ask(`run /${name} in ${channelName}`, channel, {
 				type: 2,
 				application_id,
-				data: {
-					id,
-					options: Object.entries(options).map(([name, value]) => ({
-						name,
-						value,
-					})),
-				},
+				data: { id, options: given.map(([name, value]) => ({ name, value })) },
 			});
 		},
 		// The route that Discord's clients use is not documented: this bypasses the REST API.
@@ -177,14 +159,12 @@ export function createUserClient(
 function findCommand(world: World, channel: Channel, name: string) {
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
 	const [command, bot] = name.split("/").reverse();
-	const bots = inGuild(channel)
-		? [...world.accounts.values()].filter((one) =>
-				guild?.members.has(one.user.id),
-			)
-		: [...world.accounts.values()].filter((one) =>
-				channel.recipients.includes(one.user),
-			);
-	const found = bots
+	const found = [...world.accounts.values()]
+		.filter(({ user }) =>
+			inGuild(channel)
+				? guild?.members.has(user.id)
+				: channel.recipients.includes(user),
+		)
 		.filter(({ user }) => bot === undefined || user.username === bot)
 		.flatMap(({ user }) => world.commands.usable(user.id, guild))
 		.filter((one) => one.name === command);
@@ -214,11 +194,8 @@ function findButton(message: Message, wanted: string): Button {
 
 function isSeenBy(world: World, channel: Channel, user: User): boolean {
 	if (!inGuild(channel)) return channel.recipients.includes(user);
-	const granted = channelPermissions(
-		world.guilds.of(channel),
-		channel,
-		user.id,
-	);
+	const guild = world.guilds.of(channel);
+	const granted = channelPermissions(guild, channel, user.id);
 	return has(granted, Permission.ViewChannel);
 }
 

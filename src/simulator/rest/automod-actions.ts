@@ -8,6 +8,7 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { managersOnly, type Violation } from "../world/guilds/automod.ts";
+import type { EventPayloads } from "../world/state/api-types.ts";
 import type {
 	Channel,
 	Guild,
@@ -44,28 +45,19 @@ export function moderate(
 	if (!inGuild(channel)) return () => {};
 	const guild = world.guilds.of(channel);
 	const member = guild.members.get(actor.user.id);
-	const isManager = has(
-		guildPermissions(guild, actor.user.id),
-		Permission.ManageGuild,
-	);
-	if (!member || actor.user.bot || isManager) return () => {};
+	const granted = guildPermissions(guild, actor.user.id);
+	const isExempt = actor.user.bot || has(granted, Permission.ManageGuild);
+	if (!member || isExempt) return () => {};
 	const violations = world.autoModeration.violations(guild, {
 		text,
 		channelIds: [channel.id, channel.parent_id ?? ""],
 		roleIds: member.roles,
 	});
+	const common = { world, guild, channel, member, text };
 	const executeActions = (message: Message | undefined) => {
 		for (const violation of violations)
 			for (const action of violation.rule.actions)
-				executeAction(action, {
-					world,
-					guild,
-					channel,
-					member,
-					text,
-					violation,
-					message,
-				});
+				executeAction(action, { ...common, violation, message });
 	};
 	const blocks = violations.some(({ rule }) =>
 		rule.actions.some(({ type }) => type === Action.BlockMessage),
@@ -91,10 +83,12 @@ function executeAction(
 			communication_disabled_until: new Date(Date.now() + ms).toISOString(),
 		});
 	}
-	world.state.dispatchToGuild(
-		"AUTO_MODERATION_ACTION_EXECUTION",
-		guild,
-		({ seesContent }) => ({
+	world.state.dispatch({
+		type: "AUTO_MODERATION_ACTION_EXECUTION",
+		guildId: guild.id,
+		data: ({
+			seesContent,
+		}): EventPayloads["AUTO_MODERATION_ACTION_EXECUTION"] => ({
 			guild_id: guild.id,
 			action,
 			rule_id: rule.id,
@@ -107,8 +101,8 @@ function executeAction(
 			matched_keyword: keyword,
 			matched_content: seesContent ? content : "",
 		}),
-		managersOnly,
-	);
+		...managersOnly,
+	});
 }
 
 /** Adds the alert to the channel that the rule names. */

@@ -1,11 +1,12 @@
 // Reads request bodies, JSON or multipart, and the audit log reason.
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
+import { keepLargeIntegers } from "../world/state/snowflake.ts";
 import { apiError, formError } from "./errors.ts";
 
 export interface Content {
 	readonly body: unknown;
-	/** By part name. */
+	/** The files of a multipart body by part name. */
 	readonly files: ReadonlyMap<string, Blob>;
 }
 
@@ -47,7 +48,7 @@ async function readForm(request: Request): Promise<Content> {
 function parse(text: string): unknown {
 	let body: unknown;
 	try {
-		body = JSON.parse(text);
+		body = JSON.parse(text, keepLargeIntegers);
 	} catch {
 		throw apiError(Code.RequestBodyContainsInvalidJSON);
 	}
@@ -64,16 +65,25 @@ function isDeeper(value: unknown, levels: number): boolean {
 	);
 }
 
-/** Reads the audit log reason, which is URL-encoded. */
+/**
+ * Reads the audit log reason, which is URL-encoded. Its limit is that of the decoded text: twilight-validate and serenity
+ * count that, in code points. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
+ * A guess (reason-length): the form of the error.
+ */
 export function readReason(request: Request): string | undefined {
 	const encoded = request.headers.get("x-audit-log-reason");
 	if (!encoded) return undefined;
-	if (encoded.length > 512)
+	const reason = decodeReason(encoded);
+	if ([...reason].length > 512)
 		throw formError(
 			"BASE_TYPE_MAX_LENGTH",
 			"Must be 512 or fewer in length.",
 			"x-audit-log-reason",
 		);
+	return reason;
+}
+
+function decodeReason(encoded: string): string {
 	try {
 		return decodeURIComponent(encoded);
 	} catch {

@@ -6,42 +6,32 @@ import type { CommandOption } from "../world/state/entities.ts";
 import { formError, notSimulated } from "./errors.ts";
 import * as f from "./fields.ts";
 
-/** The limit of an application's commands, global and per guild. */
+/** Maximum number of an application's commands: global ones, and in each guild. */
 export const maxCommands = 100;
 const maxOptions = 25;
 const maxCharacters = 8000;
 
 const namePattern = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 
-const name: f.Field<string | undefined> = {
-	read: (value) => {
-		const given = f.text(1, 32).read(value);
-		if (given === undefined) return undefined;
-		if (!namePattern.test(given) || given !== given.toLowerCase())
-			throw formError(
-				"APPLICATION_COMMAND_INVALID_NAME",
-				"Command name is invalid",
-			);
-		return given;
-	},
-};
+const name = f.refine(f.text(1, 32), (given) => {
+	if (namePattern.test(given) && given === given.toLowerCase()) return given;
+	throw formError(
+		"APPLICATION_COMMAND_INVALID_NAME",
+		"Command name is invalid",
+	);
+});
 
 const description = f.text(1, 100);
 
-const localizations: f.Field<Readonly<Record<string, string>> | undefined> = {
-	read: (value) => {
-		const read = f.object({}).read(value);
-		return read && (value as Record<string, string>);
-	},
-};
+const localizations = f.refine(f.unchecked, (given) => {
+	f.object({}).read(given);
+	return given as Readonly<Record<string, string>>;
+});
 
-const number: f.Field<number | undefined> = {
-	read: (value) => {
-		if (value === undefined) return undefined;
-		if (typeof value === "number" && Number.isFinite(value)) return value;
-		throw formError("NUMBER_TYPE_COERCE", "Value is not a number.");
-	},
-};
+const number = f.refine(f.unchecked, (given) => {
+	if (typeof given === "number" && Number.isFinite(given)) return given;
+	throw formError("NUMBER_TYPE_COERCE", "Value is not a number.");
+});
 
 /** The option types that are simulated. */
 const optionTypes = new Set<number>([
@@ -54,29 +44,20 @@ const optionTypes = new Set<number>([
 	Option.Number,
 ]);
 
-const optionType: f.Field<Option | undefined> = {
-	read: (value) => {
-		const type = f.integer(1, 11).read(value);
-		if (type === undefined) return undefined;
-		if (!optionTypes.has(type)) throw notSimulated(`options of type ${type}`);
-		return type;
-	},
-};
+const optionType = f.refine(f.integer(1, 11), (type): Option => {
+	if (!optionTypes.has(type)) throw notSimulated(`options of type ${type}`);
+	return type;
+});
 
-const choice: f.Field<{ name: string; value: string | number } | undefined> = {
-	read: (value) =>
-		f
-			.object({
-				name: f.required(f.text(1, 100)),
-				value: f.required({
-					read: (value) =>
-						typeof value === "number"
-							? number.read(value)
-							: f.text(0, 100).read(value),
-				}),
-			})
-			.read(value),
-};
+const choiceText = f.required(f.text(0, 100));
+const choice = f.object({
+	name: f.required(f.text(1, 100)),
+	value: f.required(
+		f.refine(f.unchecked, (given) =>
+			typeof given === "number" ? given : choiceText.read(given),
+		),
+	),
+});
 
 const option = f.object({
 	type: f.required(optionType),
@@ -91,61 +72,50 @@ const option = f.object({
 	max_value: f.nullable(number),
 	min_length: f.nullable(f.integer(0, 6000)),
 	max_length: f.nullable(f.integer(1, 6000)),
-	autocomplete: f.nullable({
-		read: (value) => {
-			if (f.boolean.read(value) === true) throw notSimulated("autocompletion");
+	autocomplete: f.nullable(
+		f.refine(f.boolean, (given) => {
+			if (given) throw notSimulated("autocompletion");
 			return undefined;
-		},
-	}),
+		}),
+	),
 });
 
-const options: f.Field<CommandOption[] | undefined> = {
-	read: (value) => {
-		const read = f.list(option, 0, maxOptions).read(value);
-		if (!read) return undefined;
-		let optional = false;
-		const names = new Set<string>();
-		for (const [index, one] of read.entries()) {
-			if (one.required && optional)
-				throw formError(
-					"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
-					"Required options must be placed before non-required options",
-					index,
-				);
-			if (names.has(one.name))
-				throw formError(
-					"APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
-					"Option name already exists",
-					index,
-				);
-			optional ||= !one.required;
-			names.add(one.name);
-		}
-		return read.map(withoutEmpty);
-	},
-};
+const options = f.refine(f.list(option, 0, maxOptions), (given) => {
+	let optional = false;
+	const names = new Set<string>();
+	for (const [index, one] of given.entries()) {
+		if (one.required && optional)
+			throw formError(
+				"APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID",
+				"Required options must be placed before non-required options",
+				index,
+			);
+		if (names.has(one.name))
+			throw formError(
+				"APPLICATION_COMMAND_OPTIONS_NAME_ALREADY_EXISTS",
+				"Option name already exists",
+				index,
+			);
+		optional ||= !one.required;
+		names.add(one.name);
+	}
+	return given.map(withoutEmpty);
+});
 
 // Discord leaves out null, false and empty lists.
 function withoutEmpty(given: f.Read<typeof option> & object): CommandOption {
-	return Object.fromEntries(
-		Object.entries(given).filter(
-			([, value]) =>
-				value !== undefined &&
-				value !== null &&
-				value !== false &&
-				!(Array.isArray(value) && value.length === 0),
-		),
+	const isEmpty = (value: unknown) =>
+		Array.isArray(value) && value.length === 0;
+	return f.pickBy(
+		given,
+		(value) => (value ?? false) !== false && !isEmpty(value),
 	) as unknown as CommandOption;
 }
 
-const chatInput: f.Field<1 | undefined> = {
-	read: (value) => {
-		const type = f.integer(1, 4).read(value);
-		if (type !== undefined && type !== 1)
-			throw notSimulated(`commands of type ${type}`);
-		return type;
-	},
-};
+const chatInput = f.refine(f.integer(1, 4), (type): 1 => {
+	if (type !== 1) throw notSimulated(`commands of type ${type}`);
+	return type;
+});
 
 /** The fields when a command is edited. */
 export const editCommandFields = {
@@ -170,7 +140,7 @@ export const newCommandFields = {
 	description: f.required(description),
 } as const;
 
-/** A checked body. */
+/** The checked body of a request that creates or edits a command. */
 export type CommandForm = {
 	[K in keyof typeof editCommandFields]: f.Read<(typeof editCommandFields)[K]>;
 };

@@ -3,15 +3,18 @@
 // https://discord.com/developers/docs/components/reference
 
 import { ButtonStyle, ComponentType } from "discord.js";
-import { FormError, type FormErrors, formError } from "./errors.ts";
+import {
+	FormError,
+	type FormErrors,
+	formError,
+	missingField,
+} from "./errors.ts";
 import * as f from "./fields.ts";
 
 type Stored = Record<string, unknown> & { type: number };
 
 const rowsPerMessage = 5;
 const buttonsPerRow = 5;
-
-const typed = f.object({ type: f.required(f.integer(1, 100)) });
 
 const button = f.object({
 	id: f.nullable(f.integer(0, 2 ** 31 - 1)),
@@ -37,38 +40,28 @@ const button = f.object({
 	disabled: f.nullable(f.boolean),
 });
 
-function readButton(value: unknown): Stored {
-	const read = f.required(button).read(value);
-	const { style, label, emoji, custom_id, url, disabled } = read;
-	if (custom_id && url)
-		throw formError(
-			"BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
-			"A custom id and url cannot both be specified",
-		);
-	if (style === ButtonStyle.Link) checkLink(url);
-	else if (!custom_id)
-		throw formError(
-			"BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
-			"A custom id is required",
-			"custom_id",
-		);
-	if (!label && !emoji)
-		throw formError("BASE_TYPE_REQUIRED", "This field is required", "label");
-	return {
-		type: ComponentType.Button,
-		...(read.id ? { id: read.id } : {}),
-		style,
-		...(label ? { label } : {}),
-		...(emoji ? { emoji } : {}),
-		...(custom_id ? { custom_id } : {}),
-		...(url ? { url } : {}),
-		...(disabled ? { disabled } : {}),
-	};
-}
+const readButton = f.required(
+	f.refine(button, (given): Stored => {
+		const { style, label, emoji, custom_id, url } = given;
+		if (custom_id && url)
+			throw formError(
+				"BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE",
+				"A custom id and url cannot both be specified",
+			);
+		if (style === ButtonStyle.Link) checkLink(url);
+		else if (!custom_id)
+			throw formError(
+				"BUTTON_COMPONENT_CUSTOM_ID_REQUIRED",
+				"A custom id is required",
+				"custom_id",
+			);
+		if (!label && !emoji) throw missingField("label");
+		return { type: ComponentType.Button, ...f.pickBy(given, Boolean) };
+	}),
+);
 
 function checkLink(url: string | null | undefined): void {
-	if (!url)
-		throw formError("BASE_TYPE_REQUIRED", "This field is required", "url");
+	if (!url) throw missingField("url");
 	const scheme = URL.parse(url)?.protocol.slice(0, -1);
 	if (scheme === undefined)
 		throw formError("URL_TYPE_INVALID_URL", "Not a well formed URL.", "url");
@@ -80,15 +73,6 @@ function checkLink(url: string | null | undefined): void {
 		);
 }
 
-const inRow: f.Field<Stored | undefined> = {
-	read: (value) => {
-		const { type } = f.required(typed).read(value);
-		if (type === ComponentType.Button) return readButton(value);
-		if (selects.has(type)) return { ...(value as Stored) };
-		throw wrongType([ComponentType.Button, ...selects]);
-	},
-};
-
 const selects = new Set<number>([
 	ComponentType.StringSelect,
 	ComponentType.UserSelect,
@@ -97,31 +81,41 @@ const selects = new Set<number>([
 	ComponentType.ChannelSelect,
 ]);
 
-const row = f.object({
-	id: f.unchecked,
-	components: f.required(f.list(inRow, 1, buttonsPerRow)),
+/** A component with its type, which decides about its other fields. */
+function component(read: (type: number, value: unknown) => Stored) {
+	const typed = f.object({ type: f.required(f.integer(1, 100)) });
+	return f.refine(f.unchecked, (value) =>
+		read(f.required(typed).read(value).type, value),
+	);
+}
+
+const inRow = component((type, value) => {
+	if (type === ComponentType.Button) return readButton.read(value);
+	if (selects.has(type)) return { ...(value as Stored) };
+	throw wrongType([ComponentType.Button, ...selects]);
 });
 
-const topLevel: f.Field<Stored | undefined> = {
-	read: (value) => {
-		const { type } = f.required(typed).read(value);
-		if (type === ComponentType.ActionRow) {
-			const { components } = f.required(row).read(value);
-			// A select menu takes the width of the row.
-			const wide = components.findIndex((one) => selects.has(one.type));
-			if (wide >= 0 && components.length > 1)
-				throw formError(
-					"COMPONENT_LAYOUT_WIDTH_EXCEEDED",
-					"The specified component exceeds the maximum width",
-					"components",
-					wide === 0 ? 1 : wide,
-				);
-			return { type, components };
-		}
-		if (needsV2(type)) return { ...(value as Stored) };
-		throw wrongType([ComponentType.ActionRow]);
-	},
-};
+const row = f.required(
+	f.object({ components: f.required(f.list(inRow, 1, buttonsPerRow)) }),
+);
+
+const topLevel = component((type, value) => {
+	if (type === ComponentType.ActionRow) {
+		const { components } = row.read(value);
+		// A select menu is as wide as its row.
+		const wide = components.findIndex((one) => selects.has(one.type));
+		if (wide >= 0 && components.length > 1)
+			throw formError(
+				"COMPONENT_LAYOUT_WIDTH_EXCEEDED",
+				"The specified component exceeds the maximum width",
+				"components",
+				wide === 0 ? 1 : wide,
+			);
+		return { type, components };
+	}
+	if (needsV2(type)) return { ...(value as Stored) };
+	throw wrongType([ComponentType.ActionRow]);
+});
 
 function needsV2(type: number): boolean {
 	return type >= ComponentType.Section;
@@ -135,17 +129,13 @@ function wrongType(allowed: readonly number[]): FormError {
 	);
 }
 
-const all = f.list(topLevel, 0, 40);
 const few = f.list(f.unchecked, 0, rowsPerMessage);
 
-export const components: f.Field<readonly Stored[] | undefined> = {
-	read: (value) => {
-		const read = all.read(value);
-		if (!read?.some(({ type }) => needsV2(type))) few.read(value);
-		if (read) requireUniqueIds(read);
-		return read && numbered(read);
-	},
-};
+export const components = f.refine(f.list(topLevel, 0, 40), (rows) => {
+	if (!rows.some(({ type }) => needsV2(type))) few.read(rows);
+	requireUniqueIds(rows);
+	return numbered(rows);
+});
 
 /** Throws if two components have the same custom_id. Disabled ones count too. */
 function requireUniqueIds(rows: readonly Stored[]): void {
@@ -169,7 +159,7 @@ function requireUniqueIds(rows: readonly Stored[]): void {
 	if (Object.keys(errors).length > 0) throw new FormError(errors);
 }
 
-/** Numbers the components, as Discord does. */
+/** Numbers all components and uses the number as the id of those without one, as Discord does. */
 function numbered(rows: readonly Stored[]): Stored[] {
 	let last = 0;
 	const number = (one: Stored): Stored => {

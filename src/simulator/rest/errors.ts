@@ -16,137 +16,132 @@ export class ApiError extends Error {
 	}
 }
 
-// Programs rely on the codes. The messages are Discord's where they are known.
-const messages: Readonly<Record<number, Readonly<Record<number, string>>>> = {
+// Programs rely on the codes. The messages are Discord's where they are known. A guess (error-status): the statuses.
+const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 	400: {
-		[Code.MaximumNumberOfPinsReachedForTheChannel]:
+		MaximumNumberOfPinsReachedForTheChannel:
 			"Maximum number of pins reached for the channel (250)",
-		[Code.MaximumNumberOfReactionsReached]:
-			"Maximum number of reactions reached (20)",
-		[Code.MaximumNumberOfWebhooksReached]:
-			"Maximum number of webhooks reached (15)",
-		[Code.MaximumNumberOfInvitesReached]:
-			"Maximum number of invites reached (1000)",
-		[Code.WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId]:
+		MaximumNumberOfReactionsReached: "Maximum number of reactions reached (20)",
+		MaximumNumberOfWebhooksReached: "Maximum number of webhooks reached (15)",
+		MaximumNumberOfInvitesReached: "Maximum number of invites reached (1000)",
+		WebhooksPostedToForumChannelsMustHaveAThreadNameOrThreadId:
 			"Webhooks posted to forum channels must have a thread_name or thread_id",
-		[Code.MaximumNumberOfGuildRolesReached]:
+		MaximumNumberOfGuildRolesReached:
 			"Maximum number of guild roles reached (250)",
-		[Code.MaximumNumberOfGuildChannelsReached]:
+		MaximumNumberOfGuildChannelsReached:
 			"Maximum number of server channels reached (500)",
-		[Code.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
+		MaximumNumberOfUncompletedGuildScheduledEventsReached:
 			"Maximum number of uncompleted guild scheduled events reached (100)",
-		[Code.CannotUpdateAFinishedEvent]: "Cannot update a finished event",
-		[Code.MessageWasBlockedByAutomaticModeration]:
+		CannotUpdateAFinishedEvent: "Cannot update a finished event",
+		MessageWasBlockedByAutomaticModeration:
 			"Message was blocked by automatic moderation",
-		[Code.MaximumNumberOfApplicationCommandsReached]:
+		MaximumNumberOfApplicationCommandsReached:
 			"Maximum number of application commands reached (100)",
-		[Code.MaximumNumberOfEmojisReached]:
-			"Maximum number of emojis reached (50)",
-		[Code.MaximumNumberOfAnimatedEmojisReached]:
+		MaximumNumberOfEmojisReached: "Maximum number of emojis reached (50)",
+		MaximumNumberOfAnimatedEmojisReached:
 			"Maximum number of animated emojis reached (50)",
-		[Code.ThisMessageWasAlreadyCrossposted]:
+		ThisMessageWasAlreadyCrossposted:
 			"This message has already been crossposted.",
-		[Code.CannotExpireANonPollMessage]: "Cannot expire a non-poll message",
-		[Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime]:
+		CannotExpireANonPollMessage: "Cannot expire a non-poll message",
+		OnlyOneChannelCanHaveAParentIdModifiedAtATime:
 			"Only one channel can have a parent modified at a time",
-		[Code.TargetUserIsNotConnectedToVoice]:
-			"Target user is not connected to voice.",
-		[Code.TheStageIsAlreadyOpen]: "The Stage is already open.",
-		[Code.InteractionHasAlreadyBeenAcknowledged]:
+		TargetUserIsNotConnectedToVoice: "Target user is not connected to voice.",
+		TheStageIsAlreadyOpen: "The Stage is already open.",
+		InteractionHasAlreadyBeenAcknowledged:
 			"Interaction has already been acknowledged.",
-		[Code.CannotSendAnEmptyMessage]: "Cannot send an empty message",
-		[Code.CannotSendMessagesInNonTextChannel]:
+		CannotSendAnEmptyMessage: "Cannot send an empty message",
+		CannotSendMessagesInNonTextChannel:
 			"Cannot send messages in a non-text channel",
-		[Code.CannotExecuteActionOnThisChannelType]:
+		CannotExecuteActionOnThisChannelType:
 			"Cannot execute action on this channel type",
-		[Code.InvalidActionOnArchivedThread]:
+		InvalidActionOnArchivedThread:
 			"Tried to perform an operation on an archived thread",
-		[Code.ThreadAlreadyCreatedForMessage]:
+		ThreadAlreadyCreatedForMessage:
 			"A thread has already been created for this message",
-		[Code.ThreadLocked]: "Thread is locked",
-		[Code.MaximumActiveThreads]: "Maximum number of active threads reached",
-		[Code.TagNamesMustBeUnique]: "Tag names must be unique",
-		[Code.TagRequiredToCreateAForumPostInThisChannel]:
+		ThreadLocked: "Thread is locked",
+		MaximumActiveThreads: "Maximum number of active threads reached",
+		MaximumThreadParticipantsReached:
+			"Maximum number of thread participants has been reached (1000)",
+		TagNamesMustBeUnique: "Tag names must be unique",
+		TagRequiredToCreateAForumPostInThisChannel:
 			"A tag is required to create a forum post in this channel",
-		[Code.InvalidRole]: "Invalid Role",
-		[Code.OneOfTheMessagesProvidedWasTooOldForBulkDelete]:
+		InvalidRole: "Invalid Role",
+		OneOfTheMessagesProvidedWasTooOldForBulkDelete:
 			"You can only bulk delete messages that are under 14 days old.",
-		[Code.InvalidFormBodyOrContentType]: "Invalid Form Body",
-		[Code.RequestBodyContainsInvalidJSON]:
-			"The request body contains invalid JSON.",
-		[Code.CannotDeleteChannelRequiredForCommunityGuilds]:
+		InvalidFormBodyOrContentType: "Invalid Form Body",
+		RequestBodyContainsInvalidJSON: "The request body contains invalid JSON.",
+		CannotDeleteChannelRequiredForCommunityGuilds:
 			"Cannot delete a channel required for Community guilds",
-		[Code.FailedToBanUsers]: "Failed to ban users",
+		FailedToBanUsers: "Failed to ban users",
 	},
 	401: {
-		[Code.Unauthorized]: "Unauthorized",
-		[Code.InvalidWebhookToken]: "Invalid Webhook Token",
+		Unauthorized: "Unauthorized",
+		InvalidWebhookToken: "Invalid Webhook Token",
 	},
 	403: {
-		[Code.BotsCannotUseThisEndpoint]: "Bots cannot use this endpoint",
-		[Code.OnlyBotsCanUseThisEndpoint]: "Only bots can use this endpoint",
-		[Code.NotAuthorizedToPerformThisActionOnThisApplication]:
+		BotsCannotUseThisEndpoint: "Bots cannot use this endpoint",
+		OnlyBotsCanUseThisEndpoint: "Only bots can use this endpoint",
+		NotAuthorizedToPerformThisActionOnThisApplication:
 			"You are not authorized to perform this action on this application",
-		[Code.CannotExecuteActionOnSystemMessage]:
+		CannotExecuteActionOnSystemMessage:
 			"Cannot execute action on a system message",
-		[Code.CannotReferenceAMessageWithoutPermissionToReadMessageHistory]:
+		CannotReferenceAMessageWithoutPermissionToReadMessageHistory:
 			"Cannot reference a message without permission to read message history",
-		[Code.NSFWChannelMessageReferenceNotAllowed]:
+		NSFWChannelMessageReferenceNotAllowed:
 			"NSFW channel message reference not allowed",
-		[Code.CannotForwardMessageWithUnreadableContent]:
+		CannotForwardMessageWithUnreadableContent:
 			"You cannot forward a message whose content you cannot read.",
-		[Code.PollExpired]: "Poll expired",
-		[Code.CannotEditAPollMessage]: "Cannot edit a poll message",
-		[Code.CannotUseAnEmojiIncludedWithThePoll]:
+		PollExpired: "Poll expired",
+		CannotEditAPollMessage: "Cannot edit a poll message",
+		CannotUseAnEmojiIncludedWithThePoll:
 			"Cannot use an emoji included with the poll",
-		[Code.MissingAccess]: "Missing Access",
-		[Code.CannotExecuteActionOnDMChannel]:
-			"Cannot execute action on a DM channel",
-		[Code.CannotEditMessageAuthoredByAnotherUser]:
+		MissingAccess: "Missing Access",
+		CannotExecuteActionOnDMChannel: "Cannot execute action on a DM channel",
+		CannotEditMessageAuthoredByAnotherUser:
 			"Cannot edit a message authored by another user",
-		[Code.CannotSendMessagesToThisUser]: "Cannot send messages to this user",
-		[Code.MissingPermissions]: "Missing Permissions",
-		[Code.CannotReplyWithoutPermissionToReadMessageHistory]:
+		CannotSendMessagesToThisUser: "Cannot send messages to this user",
+		CannotSendMessagesToThisUserDueToHavingNoMutualGuilds:
+			"Cannot send messages to this user due to having no mutual guilds",
+		OpeningDirectMessagesTooFast: "You are opening direct messages too fast",
+		TwoFactorAuthenticationIsRequired:
+			"Two factor is required for this operation",
+		MissingPermissions: "Missing Permissions",
+		CannotReplyWithoutPermissionToReadMessageHistory:
 			"Cannot reply without permission to read message history",
 	},
 	404: {
-		[Code.UnknownApplication]: "Unknown Application",
-		[Code.UnknownChannel]: "Unknown Channel",
-		[Code.UnknownGuild]: "Unknown Guild",
-		[Code.UnknownMember]: "Unknown Member",
-		[Code.UnknownMessage]: "Unknown Message",
-		[Code.UnknownPermissionOverwrite]: "Unknown Overwrite",
-		[Code.UnknownRole]: "Unknown Role",
-		[Code.UnknownUser]: "Unknown User",
-		[Code.UnknownInvite]: "Unknown Invite",
-		[Code.UnknownWebhook]: "Unknown Webhook",
-		[Code.UnknownEmoji]: "Unknown Emoji",
-		[Code.UnknownBan]: "Unknown Ban",
-		[Code.UnknownVoiceState]: "Unknown Voice State",
-		[Code.UnknownStageInstance]: "Unknown Stage Instance",
-		[Code.UnknownInteraction]: "Unknown interaction",
-		[Code.UnknownGuildScheduledEvent]: "Unknown Guild Scheduled Event",
-		[Code.UnknownApplicationCommand]: "Unknown application command",
-		[Code.UnknownTag]: "Unknown Tag",
+		UnknownApplication: "Unknown Application",
+		UnknownChannel: "Unknown Channel",
+		UnknownGuild: "Unknown Guild",
+		UnknownMember: "Unknown Member",
+		UnknownMessage: "Unknown Message",
+		UnknownPermissionOverwrite: "Unknown Overwrite",
+		UnknownRole: "Unknown Role",
+		UnknownUser: "Unknown User",
+		UnknownInvite: "Unknown Invite",
+		UnknownWebhook: "Unknown Webhook",
+		UnknownEmoji: "Unknown Emoji",
+		UnknownBan: "Unknown Ban",
+		UnknownVoiceState: "Unknown Voice State",
+		UnknownStageInstance: "Unknown Stage Instance",
+		UnknownInteraction: "Unknown interaction",
+		UnknownGuildScheduledEvent: "Unknown Guild Scheduled Event",
+		UnknownApplicationCommand: "Unknown application command",
+		UnknownTag: "Unknown Tag",
 	},
-	413: {
-		[Code.RequestEntityTooLarge]: "Request entity too large",
-	},
+	413: { RequestEntityTooLarge: "Request entity too large" },
 	429: {
-		[Code.ActionCannotBePerformedDueToSlowmodeRateLimit]:
+		ActionCannotBePerformedDueToSlowmodeRateLimit:
 			"This action cannot be performed due to slowmode rate limit",
-		[Code.ChannelWriteRateLimit]:
+		ChannelWriteRateLimit:
 			"The write action you are performing has hit the write rate limit.",
 	},
 };
 
-const byCode = new Map(
-	Object.entries(messages).flatMap(([status, codes]) =>
-		Object.entries(codes).map(
-			([code, message]) => [Number(code), [Number(status), message]] as const,
-		),
-	),
-);
+const byCode = new Map<number, [status: number, message: string]>();
+for (const [status, errors] of Object.entries(messages))
+	for (const [name, message] of Object.entries(errors))
+		byCode.set(Code[name as keyof typeof Code], [Number(status), message]);
 
 /** Discord's error with this code. A code that is not in the table gets status 400 unless `given` has another. */
 export function apiError(
@@ -160,12 +155,18 @@ export function apiError(
 	});
 }
 
-/** An error without a JSON error code: 401, 405, 5xx. */
+/** The entity, or Discord's error with this code if there is none. */
+export function found<T>(entity: T | undefined, code: number): T {
+	if (entity === undefined) throw apiError(code);
+	return entity;
+}
+
+/** An error without a JSON error code: 401, 5xx. */
 export function httpError(status: number, name: string): ApiError {
 	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
 }
 
-/** A 429 response. */
+/** Discord's 429 response to a request over a rate limit. */
 export function rateLimited(
 	retryAfterMs: number,
 	{ global, scope }: { global: boolean; scope: string },
@@ -203,11 +204,15 @@ interface FieldError {
 }
 
 /** An invalid value. Each field that contains it adds its name to the path. */
-export class FormError extends Error {
+export class FormError extends ApiError {
 	override name = "FormError";
 
 	constructor(readonly tree: FormErrors) {
-		super("Invalid Form Body");
+		super(400, {
+			message: "Invalid Form Body",
+			code: Code.InvalidFormBodyOrContentType,
+			errors: tree,
+		});
 	}
 }
 
@@ -223,6 +228,11 @@ export function formError(
 	);
 }
 
+/** The error of a required field that is missing. */
+export function missingField(...path: readonly (string | number)[]): FormError {
+	return formError("BASE_TYPE_REQUIRED", "This field is required", ...path);
+}
+
 /** Runs a check and puts its errors below `key`. */
 export function atKey<T>(key: string, run: () => T): T {
 	try {
@@ -231,12 +241,4 @@ export function atKey<T>(key: string, run: () => T): T {
 		if (error instanceof FormError) throw new FormError({ [key]: error.tree });
 		throw error;
 	}
-}
-
-export function formErrorResponse(error: FormError): ApiError {
-	return new ApiError(400, {
-		message: "Invalid Form Body",
-		code: Code.InvalidFormBodyOrContentType,
-		errors: error.tree,
-	});
 }

@@ -4,12 +4,12 @@ import { RESTJSONErrorCodes } from "discord.js";
 import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
 /** A method and a route or path: "POST /channels/:channel_id/messages", "POST /channels/123/*" or "* *". */
-export type Match = string;
+type Match = string;
 
-export interface FaultLimits {
-	/** How many requests it affects. Unlimited by default. */
+interface FaultLimits {
+	/** How many requests the fault affects. Unlimited by default. */
 	readonly times?: number | undefined;
-	/** Only requests of this user. */
+	/** Affects only requests of the user with this id. */
 	readonly actor?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export type Effect =
 	  }
 	/** Closes the connection without a response. */
 	| { readonly kind: "drop"; readonly executed: boolean }
-	/** Sends another response. */
+	/** Sends another response than the route's. */
 	| {
 			readonly kind: "answer";
 			readonly executed: boolean;
@@ -40,14 +40,14 @@ export type Effect =
 export interface ResponseData {
 	readonly status: number;
 	readonly body?: string | undefined;
-	/** Names in lower case. */
+	/** Header names are in lower case. */
 	readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface InjectedFault {
 	readonly match: Match;
 	readonly effect: Effect;
-	/** How many requests it has affected. */
+	/** How many requests the fault has affected. */
 	readonly hits: number;
 	/** Removes the fault and releases the requests it holds. */
 	release(): void;
@@ -144,7 +144,7 @@ export class Faults {
 		return this.#add(match, { kind: "fail", executed, error }, given);
 	}
 
-	/** Responds with this. With `executed` the request is executed first. */
+	/** Responds with the given status, body and headers. With `executed` the request is executed first. */
 	answer(
 		match: Match,
 		given: ResponseData & { executed?: boolean | undefined } & FaultLimits,
@@ -197,7 +197,7 @@ export class Faults {
 		return undefined;
 	}
 
-	// A stall can hold requests after its last match.
+	// Faults that hold requests, possibly after their last match.
 	readonly #holding = new Set<InjectedFault>();
 
 	#add(

@@ -2,7 +2,12 @@
 // undefined unless the field is `required`. Unknown keys are ignored, as by Discord.
 
 import { isSnowflake } from "../world/state/snowflake.ts";
-import { FormError, type FormErrors, formError } from "./errors.ts";
+import {
+	FormError,
+	type FormErrors,
+	formError,
+	missingField,
+} from "./errors.ts";
 
 export interface Field<T> {
 	/** Parses a value; throws a FormError if it is invalid. */
@@ -15,8 +20,7 @@ export type Read<F> = F extends Field<infer T> ? T : never;
 function optional<T>(read: (value: unknown) => T): Field<T | undefined> {
 	return {
 		read: (value) => {
-			if (value === null)
-				throw formError("BASE_TYPE_REQUIRED", "This field is required");
+			if (value === null) throw missingField();
 			return value === undefined ? undefined : read(value);
 		},
 	};
@@ -26,8 +30,7 @@ export function required<T>(field: Field<T | undefined>): Field<T> {
 	return {
 		read: (value) => {
 			const given = field.read(value);
-			if (given === undefined)
-				throw formError("BASE_TYPE_REQUIRED", "This field is required");
+			if (given === undefined) throw missingField();
 			return given;
 		},
 	};
@@ -35,6 +38,19 @@ export function required<T>(field: Field<T | undefined>): Field<T> {
 
 export function nullable<T>(field: Field<T>): Field<T | null> {
 	return { read: (value) => (value === null ? null : field.read(value)) };
+}
+
+/** A field whose value, if there is one, is then checked or converted. */
+export function refine<T, U>(
+	field: Field<T | undefined>,
+	convert: (value: T) => U,
+): Field<U | undefined> {
+	return {
+		read: (value) => {
+			const given = field.read(value);
+			return given === undefined ? undefined : convert(given);
+		},
+	};
 }
 
 /** A string of `min` to `max` characters. */
@@ -89,20 +105,21 @@ export function integer(min: number, max: number) {
 	});
 }
 
+// The strings are those of query strings: https://discord.com/developers/docs/reference#http-api-boolean-query-strings
+const trueValues: readonly unknown[] = [true, "true", "True", "1"];
+const falseValues: readonly unknown[] = [false, "false", "False", "0"];
+
 export const boolean = optional((value) => {
-	if (value === true || value === "true") return true;
-	if (value === false || value === "false") return false;
+	const isTrue = trueValues.includes(value);
+	if (isTrue || falseValues.includes(value)) return isTrue;
 	throw formError("BOOLEAN_TYPE_CONVERT", "Must be either true or false.");
 });
 
 export const snowflake = optional((value) => {
 	const id = typeof value === "number" ? String(value) : value;
-	if (typeof id !== "string" || !isSnowflake(id))
-		throw formError(
-			"NUMBER_TYPE_COERCE",
-			`Value "${show(value)}" is not snowflake.`,
-		);
-	return id;
+	if (typeof id === "string" && isSnowflake(id)) return id;
+	const message = `Value "${show(value)}" is not snowflake.`;
+	throw formError("NUMBER_TYPE_COERCE", message);
 });
 
 /** Permission bits: a decimal string or a number. */
@@ -113,7 +130,7 @@ export const permissionBits = optional((value) => {
 	return BigInt(bits);
 });
 
-/** One of these numbers. */
+/** A field with one of these numbers. */
 export function choice<const T extends number>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
@@ -126,7 +143,7 @@ export function choice<const T extends number>(...choices: readonly T[]) {
 	});
 }
 
-/** One of these strings. */
+/** A field with one of these strings. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
 	return optional((value) => {
 		const found = words.find((one) => one === value);
@@ -139,7 +156,7 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 	});
 }
 
-/** A date in ISO 8601. */
+/** A field with a date in ISO 8601. */
 export const timestamp = optional((value) => {
 	const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
 	if (Number.isNaN(at))
@@ -151,7 +168,11 @@ export const timestamp = optional((value) => {
 });
 
 /** A list of `min` to `max` items. */
-export function list<T>(item: Field<T | undefined>, min: number, max: number) {
+export function list<F extends Field<unknown>>(
+	item: F,
+	min: number,
+	max: number,
+) {
 	return optional((value) => {
 		if (!Array.isArray(value))
 			throw formError(
@@ -164,12 +185,12 @@ export function list<T>(item: Field<T | undefined>, min: number, max: number) {
 				String(index),
 				() => required(item).read(one),
 			]),
-		).map(([, read]) => read as T);
+		).map(([, read]) => read as Exclude<Read<F>, undefined>);
 	});
 }
 
 /** Up to `max` items of a query string, where a single item is not a list. */
-export function queryList<T>(item: Field<T | undefined>, max: number) {
+export function queryList<F extends Field<unknown>>(item: F, max: number) {
 	const items = list(item, 1, max);
 	return optional((value) =>
 		required(items).read(Array.isArray(value) ? value : [value]),
@@ -178,7 +199,7 @@ export function queryList<T>(item: Field<T | undefined>, max: number) {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** An object with these fields. */
+/** A field whose value is an object with these fields. */
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
 		if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -197,7 +218,23 @@ export function object<const F extends Fields>(fields: F) {
 	});
 }
 
-/** Any value, unchecked. */
+/** The fields of an object for whose values `passes` is true. */
+export function pickBy<T extends object>(
+	given: T,
+	passes: (value: unknown) => boolean,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+	return Object.fromEntries(
+		Object.entries(given).filter(([, value]) => passes(value)),
+	) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** The fields of an object that are neither missing nor null. */
+export function present<T extends object>(given: T) {
+	const isPresent = (value: unknown) => value !== undefined && value !== null;
+	return pickBy(given, isPresent) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** A field with any value, which is not checked. */
 export const unchecked: Field<unknown> = { read: (value) => value };
 
 // Discord reports all errors of a form.

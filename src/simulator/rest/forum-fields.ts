@@ -13,16 +13,15 @@ import {
 	type GuildChannelType,
 	holdsPosts,
 } from "../world/state/entities.ts";
-import { has } from "../world/state/permissions.ts";
+import { requirePermissions } from "./access.ts";
 import { apiError } from "./errors.ts";
 import * as f from "./fields.ts";
-import { permissionsIn } from "./message-body.ts";
 import type { Call, ReadForm } from "./route.ts";
 
 const tagLimit = 20;
 const tagsPerPost = 5;
 
-/** In minutes. */
+/** After how many minutes without messages a thread is archived. */
 export const archiveDuration = f.nullable(f.choice(60, 1440, 4320, 10_080));
 export const slowMode = f.nullable(f.integer(0, 21_600));
 export const appliedTags = f.list(f.snowflake, 0, tagsPerPost);
@@ -44,7 +43,10 @@ export const forumFields = {
 		),
 	),
 	default_reaction_emoji: f.nullable(
-		f.object({ emoji_id: f.unchecked, emoji_name: f.unchecked }),
+		f.object({
+			emoji_id: f.nullable(f.snowflake),
+			emoji_name: f.nullable(f.text(0, 100)),
+		}),
 	),
 	default_sort_order: f.nullable(f.choice(0, 1)),
 	default_forum_layout: f.nullable(f.choice(0, 1, 2)),
@@ -66,18 +68,19 @@ export function forumChanges(
 			body.default_thread_rate_limit_per_user ?? undefined,
 	};
 	if (!holdsPosts({ type })) return threads;
-	const { available_tags: tags, flags } = body;
+	const { available_tags: tags, default_reaction_emoji: emoji, flags } = body;
 	return {
 		...threads,
 		available_tags:
 			tags === undefined ? undefined : tagsOf(call, tags ?? [], channel),
-		default_reaction_emoji: body.default_reaction_emoji,
+		default_reaction_emoji: emoji && {
+			emoji_id: emoji.emoji_id ?? null,
+			emoji_name: emoji.emoji_name ?? null,
+		},
 		default_sort_order: body.default_sort_order,
 		default_forum_layout: body.default_forum_layout ?? undefined,
 		flags:
-			flags === undefined || flags === null
-				? undefined
-				: flags & ChannelFlags.RequireTag,
+			typeof flags === "number" ? flags & ChannelFlags.RequireTag : undefined,
 	};
 }
 
@@ -87,12 +90,10 @@ function tagsOf(
 	given: NonNullable<ForumBody["available_tags"]>,
 	channel: GuildChannel | undefined,
 ): ForumTag[] {
-	const tags = given.flatMap((tag) => (tag ? [tag] : []));
-	const names = tags.map(({ name }) => name);
-	if (new Set(names).size < names.length)
+	if (new Set(given.map(({ name }) => name)).size < given.length)
 		throw apiError(Code.TagNamesMustBeUnique);
 	const known = new Set(channel?.available_tags.map(({ id }) => id));
-	return tags.map(({ id, name, moderated, emoji_id, emoji_name }) => {
+	return given.map(({ id, name, moderated, emoji_id, emoji_name }) => {
 		if (typeof id === "string" && !known.has(id))
 			throw apiError(Code.UnknownTag);
 		return {
@@ -109,20 +110,15 @@ function tagsOf(
 export function checkedTags(
 	call: Call,
 	forum: GuildChannel,
-	wanted: readonly (string | undefined)[],
+	ids: readonly string[],
 	before: readonly string[] = [],
 ): string[] {
-	const ids = wanted.filter((id) => id !== undefined);
 	const tag = (id: string) => forum.available_tags.find((one) => one.id === id);
 	if (ids.some((id) => !tag(id))) throw apiError(Code.UnknownTag);
 	if (ids.length === 0 && (forum.flags & ChannelFlags.RequireTag) !== 0)
 		throw apiError(Code.TagRequiredToCreateAForumPostInThisChannel);
-	const changed = [
-		...ids.filter((id) => !before.includes(id)),
-		...before.filter((id) => !ids.includes(id)),
-	];
-	const moderated = changed.some((id) => tag(id)?.moderated);
-	const manages = has(permissionsIn(call, forum), Permission.ManageThreads);
-	if (moderated && !manages) throw apiError(Code.MissingPermissions);
-	return ids;
+	const changed = new Set(ids).symmetricDifference(new Set(before));
+	if ([...changed].some((id) => tag(id)?.moderated))
+		requirePermissions(call, forum, Permission.ManageThreads);
+	return [...ids];
 }

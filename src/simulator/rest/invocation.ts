@@ -1,36 +1,36 @@
 // Checks the use of a command or button before the application receives it: the channel, the permissions, the options.
 
 import {
-	ApplicationCommandOptionType,
-	ChannelType,
+	type APIApplicationCommandInteractionDataBasicOption,
+	type APIInteractionDataResolved,
 	RESTJSONErrorCodes as Code,
 	InteractionType,
+	ApplicationCommandOptionType as Option,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import type { Invocation } from "../interactions/interactions.ts";
+import type {
+	Invocation,
+	InvocationPlace,
+} from "../interactions/interactions.ts";
 import { mayUse } from "../world/accounts/commands.ts";
 import { buttonsIn } from "../world/messages/buttons.ts";
+import type { Sent } from "../world/state/api-types.ts";
 import {
 	type Account,
 	type Channel,
 	type Command,
 	type CommandOption,
 	type Guild,
-	holdsPosts,
 	inGuild,
-	type Message,
-	type User,
+	isText,
 } from "../world/state/entities.ts";
-import {
-	allPermissions,
-	channelPermissions,
-	has,
-} from "../world/state/permissions.ts";
+import { has } from "../world/state/permissions.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
-import { apiError, formError } from "./errors.ts";
+import { permissionsIn, permissionsOf } from "./access.ts";
+import { apiError, formError, found, missingField } from "./errors.ts";
 import * as f from "./fields.ts";
-import type { ReadForm } from "./route.ts";
+import type { Call, ReadForm } from "./route.ts";
 
 /** The body that Discord's clients send, as far as it is used. */
 export const invocationFields = {
@@ -61,37 +61,37 @@ export const invocationFields = {
 
 type InvocationBody = ReadForm<typeof invocationFields>;
 
-/** Checks a request of `user`. `ephemeral` finds ephemeral messages. Throws Discord's error. */
-export function checkInvocation(
-	world: World,
-	user: User,
-	body: InvocationBody,
-	ephemeral: (id: string, user: User) => Message | undefined,
-): Invocation {
+/** Checks the use of a command or button. Throws Discord's error. */
+export function checkInvocation(call: Call<"", InvocationBody>): Invocation {
+	const { world, body } = call;
+	const { user } = call.actor;
 	const application = applicationOf(world, body.application_id);
-	const channel = world.channels.get(body.channel_id);
-	if (!channel) throw apiError(Code.UnknownChannel);
-	const permissions = permissionsOf(world, channel, user);
+	const channel = found(
+		world.channels.get(body.channel_id),
+		Code.UnknownChannel,
+	);
+	const permissions = permissionsIn(call, channel);
 	if (!has(permissions, Permission.ViewChannel))
 		throw apiError(Code.MissingAccess);
 	const guild = inGuild(channel) ? world.guilds.of(channel) : undefined;
 	if ((body.guild_id ?? undefined) !== guild?.id)
 		throw apiError(Code.UnknownGuild);
-	if (!isIn(channel, guild, application.user))
-		throw apiError(Code.UnknownApplication);
+	const isHere = inGuild(channel)
+		? guild?.members.has(application.user.id)
+		: channel.recipients.includes(application.user);
+	if (!isHere) throw apiError(Code.UnknownApplication);
 	const common = {
 		application,
 		user,
 		channel,
-		place: contextOf(world, channel, application, user),
+		place: contextOf(call, channel, application),
 	};
 
 	if (body.type === InteractionType.ApplicationCommand) {
 		const command = commandOf(world, guild, body);
 		if (!mayUse(command, permissions)) throw apiError(Code.MissingPermissions);
-		const isText =
-			channel.type !== ChannelType.GuildCategory && !holdsPosts(channel);
-		if (!isText) throw apiError(Code.CannotExecuteActionOnThisChannelType);
+		if (!isText(channel.type))
+			throw apiError(Code.CannotExecuteActionOnThisChannelType);
 		const { id, name, type, guild_id } = command;
 		return {
 			...common,
@@ -102,57 +102,39 @@ export function checkInvocation(
 				name,
 				type,
 				...(guild_id === undefined ? {} : { guild_id }),
-				...resolveOptions(world, guild, command, body.data.options ?? []),
+				...resolveOptions(call, channel, command, body.data.options ?? []),
 			},
 		};
 	}
 
 	const messageId = body.message_id ?? "";
 	const message =
-		ephemeral(messageId, user) ?? world.messages.get(channel.id, messageId);
+		call.interactions.ephemeral(messageId, user) ??
+		world.messages.get(channel.id, messageId);
 	if (!message || message.channel_id !== channel.id)
 		throw apiError(Code.UnknownMessage);
+	const wanted = body.data.custom_id;
 	const button = buttonsIn(message.components).find(
-		({ custom_id, disabled }) =>
-			custom_id !== undefined &&
-			custom_id === body.data.custom_id &&
-			disabled !== true,
+		({ custom_id, disabled }) => custom_id === wanted && disabled !== true,
 	);
-	if (!button || message.author !== application.user)
+	if (!button || wanted === undefined || message.author !== application.user)
 		throw formError(
 			"COMPONENT_VALIDATION_FAILED",
 			"Component validation failed",
 			"data",
 		);
-	const { id, custom_id, type: component_type } = button;
 	return {
 		...common,
 		type: InteractionType.MessageComponent,
 		message,
-		data: { id, custom_id, component_type },
+		data: { custom_id: wanted, component_type: button.type },
 	};
-}
-
-function isIn(
-	channel: Channel,
-	guild: Guild | undefined,
-	{ id }: User,
-): boolean {
-	if (inGuild(channel)) return guild?.members.has(id) ?? false;
-	return channel.recipients.some((user) => user.id === id);
 }
 
 function applicationOf(world: World, id: string): Account {
 	for (const account of world.accounts.values())
 		if (account.user.bot && account.user.id === id) return account;
 	throw apiError(Code.UnknownApplication);
-}
-
-/** The permissions of a user in a channel: all in their DMs, none where they are not. */
-function permissionsOf(world: World, channel: Channel, user: User): bigint {
-	if (inGuild(channel))
-		return channelPermissions(world.guilds.of(channel), channel, user.id);
-	return channel.recipients.includes(user) ? allPermissions : 0n;
 }
 
 function commandOf(
@@ -165,77 +147,75 @@ function commandOf(
 		.find(({ id, name }) =>
 			data.id === undefined ? name === data.name : id === data.id,
 		);
-	if (!command) throw apiError(Code.UnknownApplicationCommand);
-	return command;
+	return found(command, Code.UnknownApplicationCommand);
 }
 
 /** The guild, channel and member, or in DMs the user. */
 function contextOf(
-	world: World,
+	call: Call,
 	channel: Channel,
 	application: Account,
-	user: User,
-): Record<string, unknown> {
-	const app_permissions = String(
-		permissionsOf(world, channel, application.user),
-	);
-	const permissions = String(permissionsOf(world, channel, user));
-	const serialized = serialize.channel(channel, application);
-	if (!inGuild(channel))
-		return {
-			channel: serialized,
-			channel_id: channel.id,
-			user,
-			app_permissions,
-		};
-	const guild = world.guilds.of(channel);
-	const member = guild.members.get(user.id);
-	return {
-		guild: { id: guild.id, locale: "en-US", features: [] },
-		guild_id: guild.id,
-		guild_locale: "en-US",
-		channel: { ...serialized, permissions },
+): InvocationPlace {
+	const { world, actor } = call;
+	const permissions = String(permissionsIn(call, channel));
+	const granted = permissionsOf(world, channel, application.user);
+	const shown = serialize.channel(channel, application);
+	const common = {
 		channel_id: channel.id,
-		member: { ...(member && serialize.member(member)), permissions },
-		app_permissions,
+		app_permissions: String(granted),
+	};
+	if (!inGuild(channel)) return { ...common, channel: shown, user: actor.user };
+	const guild = world.guilds.of(channel);
+	const { id, features, preferred_locale: locale } = guild;
+	const member = found(guild.members.get(actor.user.id), Code.UnknownMember);
+	return {
+		...common,
+		guild: { id, locale, features },
+		guild_id: id,
+		guild_locale: locale,
+		channel: { ...shown, permissions },
+		member: { ...serialize.member(member), permissions },
 	};
 }
 
 // Options
 
+type OptionValue = Sent<
+	APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>
+>;
+
+/** What the ids in options refer to, by kind and id. */
+type Resolved = {
+	-readonly [K in keyof Sent<APIInteractionDataResolved>]: Record<
+		string,
+		Exclude<Sent<APIInteractionDataResolved>[K], undefined>[string]
+	>;
+};
+
 /** The options with the resolved entities, as the application receives them. */
 function resolveOptions(
-	world: World,
-	guild: Guild | undefined,
+	call: Call,
+	channel: Channel,
 	command: Command,
 	given: readonly { name: string; value: unknown }[],
-): Record<string, unknown> {
+) {
 	for (const [index, { name }] of given.entries())
 		if (!command.options.some((option) => option.name === name))
 			throw invalid(`The command has no option ${name}`, index);
-	const options: { name: string; type: number; value: unknown }[] = [];
-	const resolved: Record<string, Record<string, unknown>> = {};
+	const options: OptionValue[] = [];
+	const resolved: Resolved = {};
 	for (const option of command.options) {
 		const index = given.findIndex(({ name }) => name === option.name);
 		const value = given[index]?.value;
 		if (value === undefined || value === null) {
-			if (option.required)
-				throw formError(
-					"BASE_TYPE_REQUIRED",
-					"This field is required",
-					"data",
-					"options",
-					option.name,
-				);
+			if (option.required) throw missingField("data", "options", option.name);
 			continue;
 		}
-		if (!isValidValue(option, value))
-			throw invalid(`${option.name} does not take this value`, index);
-		const found = resolveOption(world, guild, option, String(value));
-		if (!found) throw invalid(`${option.name} names nothing here`, index);
-		for (const [kind, entity] of Object.entries(found))
-			resolved[kind] = { ...resolved[kind], [String(value)]: entity };
-		options.push({ name: option.name, type: option.type, value });
+		const read = readValue(option, value);
+		if (!read) throw invalid(`${option.name} does not take this value`, index);
+		if (!resolve(call, channel, read, resolved))
+			throw invalid(`${option.name} names nothing here`, index);
+		options.push(read);
 	}
 	return {
 		...(options.length > 0 ? { options } : {}),
@@ -244,33 +224,41 @@ function resolveOptions(
 }
 
 function invalid(message: string, index: number) {
-	return formError(
-		"APPLICATION_COMMAND_INVALID_OPTION_VALUE",
-		message,
-		"data",
-		"options",
-		index,
-	);
+	const code = "APPLICATION_COMMAND_INVALID_OPTION_VALUE";
+	return formError(code, message, "data", "options", index);
 }
 
-function isValidValue(option: CommandOption, value: unknown): boolean {
+/** An option with its value. Undefined if the value is invalid. */
+function readValue(
+	option: CommandOption,
+	value: unknown,
+): OptionValue | undefined {
+	const { name, type } = option;
 	if (option.choices && !option.choices.some((one) => one.value === value))
-		return false;
-	switch (option.type) {
-		case ApplicationCommandOptionType.String:
-			return (
-				typeof value === "string" &&
+		return undefined;
+	switch (type) {
+		case Option.String:
+			return typeof value === "string" &&
 				value.length >= (option.min_length ?? 0) &&
 				value.length <= (option.max_length ?? 6000)
-			);
-		case ApplicationCommandOptionType.Integer:
-			return Number.isSafeInteger(value) && inRange(option, value as number);
-		case ApplicationCommandOptionType.Number:
-			return Number.isFinite(value) && inRange(option, value as number);
-		case ApplicationCommandOptionType.Boolean:
-			return typeof value === "boolean";
+				? { name, type, value }
+				: undefined;
+		case Option.Integer:
+		case Option.Number:
+			return typeof value === "number" &&
+				(type === Option.Number || Number.isSafeInteger(value)) &&
+				inRange(option, value)
+				? { name, type, value }
+				: undefined;
+		case Option.Boolean:
+			return typeof value === "boolean" ? { name, type, value } : undefined;
+		case Option.User:
+		case Option.Role:
+		case Option.Channel:
+		case Option.Mentionable:
+			return typeof value === "string" ? { name, type, value } : undefined;
 		default:
-			return typeof value === "string";
+			return undefined;
 	}
 }
 
@@ -279,31 +267,42 @@ function inRange(option: CommandOption, value: number): boolean {
 	return value >= min && value <= max;
 }
 
-/** The entities that an id refers to, by the keys of `resolved`. Undefined if there are none. */
-function resolveOption(
-	world: World,
-	guild: Guild | undefined,
-	{ type }: CommandOption,
-	id: string,
-): Record<string, unknown> | undefined {
+/** Adds the user, role or channel that an option names to `resolved`. Returns false if it does not exist. */
+function resolve(
+	{ world, actor }: Call,
+	place: Channel,
+	{ type, value }: OptionValue,
+	resolved: Resolved,
+): boolean {
+	const guild = inGuild(place) ? world.guilds.of(place) : undefined;
 	switch (type) {
-		case ApplicationCommandOptionType.User: {
-			const user = world.users.get(id);
-			const member = guild?.members.get(id);
-			if (!user) return undefined;
-			if (!member) return { users: user };
+		case Option.User: {
+			const user = world.users.get(value);
+			if (!user) return false;
+			resolved.users = { ...resolved.users, [value]: user };
+			const member = guild?.members.get(value);
+			if (!member) return true;
 			const { deaf: _, mute: __, ...bare } = serialize.bareMember(member);
-			return { users: user, members: bare };
+			const permissions = String(permissionsOf(world, place, user));
+			const shown = { ...bare, permissions };
+			resolved.members = { ...resolved.members, [value]: shown };
+			return true;
 		}
-		case ApplicationCommandOptionType.Role: {
-			const role = guild?.roles.get(id);
-			return role && { roles: role };
+		case Option.Role: {
+			const role = guild?.roles.get(value);
+			if (!role) return false;
+			resolved.roles = { ...resolved.roles, [value]: role };
+			return true;
 		}
-		case ApplicationCommandOptionType.Channel: {
-			const channel = guild?.channels.get(id);
-			return channel && { channels: serialize.guildChannel(channel) };
+		case Option.Channel: {
+			const channel = guild?.channels.get(value);
+			if (!channel) return false;
+			const permissions = String(permissionsOf(world, channel, actor.user));
+			const shown = { ...serialize.guildChannel(channel), permissions };
+			resolved.channels = { ...resolved.channels, [value]: shown };
+			return true;
 		}
 		default:
-			return {};
+			return true;
 	}
 }

@@ -1,14 +1,14 @@
 // The journal of executed writes, and the log of all REST requests.
 
-/** A write that was executed. */
-export interface JournalEntry {
+/** A request that changed something. */
+interface JournalEntry {
 	readonly seq: number;
-	/** ISO 8601. */
+	/** When it was executed, in ISO 8601. */
 	readonly at: string;
-	/** The user id. */
+	/** The id of the user who sent the request. */
 	readonly actor: string;
 	readonly method: string;
-	/** The pattern, such as "POST /channels/:channel_id/messages". */
+	/** The route's pattern, such as "POST /channels/:channel_id/messages". */
 	readonly route: string;
 	/** The requested path without the API version. */
 	readonly path: string;
@@ -18,7 +18,7 @@ export interface JournalEntry {
 	readonly nonce?: string | number;
 }
 
-/** The executed writes in order. */
+/** The requests that changed something, in order. */
 export class Journal {
 	readonly #entries: JournalEntry[] = [];
 
@@ -43,13 +43,13 @@ export class Journal {
 }
 
 /** A REST request with its outcome. */
-export interface RequestRecord {
+interface RequestRecord {
 	readonly at: string;
 	readonly method: string;
 	readonly path: string;
-	/** Undefined if it is not simulated. */
+	/** The route's pattern; undefined if the route is not simulated. */
 	readonly route: string | undefined;
-	/** The user id; undefined without a valid token. */
+	/** The id of the user who sent the request; undefined without a valid token. */
 	readonly actor: string | undefined;
 	/** The response's status; "hung up" if the connection was closed, "waiting" before that. */
 	readonly status: number | "hung up" | "waiting";

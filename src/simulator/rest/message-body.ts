@@ -7,6 +7,7 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { MessageChanges } from "../world/messages/messages.ts";
+import type { SentEmbed } from "../world/state/api-types.ts";
 import type {
 	Attachment,
 	Channel,
@@ -14,11 +15,9 @@ import type {
 	User,
 } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
-import {
-	allPermissions,
-	channelPermissions,
-	has,
-} from "../world/state/permissions.ts";
+import { has } from "../world/state/permissions.ts";
+import { readerOf } from "../world/state/serialize.ts";
+import { permissionsIn, requirePermissions } from "./access.ts";
 import { components } from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
 import * as f from "./fields.ts";
@@ -34,13 +33,13 @@ const embed = f.object({
 	timestamp: f.nullable(f.timestamp),
 	color: f.nullable(f.integer(0, 0xffffff)),
 	footer: f.nullable(
-		f.object({ text: f.text(0, 2048), icon_url: f.nullable(link) }),
+		f.object({ text: f.required(f.text(0, 2048)), icon_url: f.nullable(link) }),
 	),
-	image: f.nullable(f.object({ url: link })),
-	thumbnail: f.nullable(f.object({ url: link })),
+	image: f.nullable(f.object({ url: f.required(link) })),
+	thumbnail: f.nullable(f.object({ url: f.required(link) })),
 	author: f.nullable(
 		f.object({
-			name: f.text(0, 256),
+			name: f.required(f.text(0, 256)),
 			url: f.nullable(link),
 			icon_url: f.nullable(link),
 		}),
@@ -48,8 +47,8 @@ const embed = f.object({
 	fields: f.nullable(
 		f.list(
 			f.object({
-				name: f.text(1, 256),
-				value: f.text(1, 1024),
+				name: f.required(f.text(1, 256)),
+				value: f.required(f.text(1, 1024)),
 				inline: f.boolean,
 			}),
 			0,
@@ -87,31 +86,22 @@ export const contentFields = {
 	poll: notSimulatedField("polls there"),
 } as const;
 
-/** A checked body. Of a poll only whether there is one. */
+/** A message's checked body. It tells only whether there is a poll. */
 export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
 	readonly poll?: unknown;
+	readonly tts?: boolean | undefined;
 };
 
-/** The default of interaction responses. */
-export const mentionsUsersOnly = f.required(allowedMentions).read({
-	parse: ["users"],
-});
-
-/** A field that is not simulated: a value is answered with 501. */
-export function notSimulatedField(what: string): f.Field<undefined> {
-	return {
-		read: (value) => {
-			const empty = Array.isArray(value) && value.length === 0;
-			if (value === undefined || value === null || empty) return undefined;
-			throw notSimulated(what);
-		},
-	};
+/** A field that is not simulated: a request with a value for it gets a 501 response. */
+export function notSimulatedField(what: string) {
+	return f.refine(f.unchecked, (value): undefined => {
+		const isEmpty = Array.isArray(value) && value.length === 0;
+		if (value !== null && !isEmpty) throw notSimulated(what);
+	});
 }
 
 /** Embeds as they are stored: with a type, without empty fields. */
-export function storedEmbeds(
-	embeds: readonly Embed[],
-): Record<string, unknown>[] {
+function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 	const length = embeds.reduce((sum, one) => sum + textLength(one), 0);
 	if (length > 6000)
 		throw formError(
@@ -119,13 +109,15 @@ export function storedEmbeds(
 			"Embed size exceeds maximum size of 6000",
 			"embeds",
 		);
-	return embeds.map((one) => ({
+	return embeds.map(({ timestamp, footer, author, fields, ...rest }) => ({
+		...f.present(rest),
 		type: "rich",
-		...Object.fromEntries(
-			Object.entries(one).filter(
-				([, value]) => value !== undefined && value !== null,
-			),
-		),
+		...(timestamp && { timestamp: timestamp.toISOString() }),
+		...(footer && { footer: { ...f.present(footer), text: footer.text } }),
+		...(author && { author: { ...f.present(author), name: author.name } }),
+		...(fields && {
+			fields: fields.map((one) => ({ ...one, inline: one.inline ?? false })),
+		}),
 	}));
 }
 
@@ -139,26 +131,24 @@ function textLength({ title, description, footer, author, fields }: Embed) {
 	].reduce((sum, part) => sum + (part?.length ?? 0), 0);
 }
 
-/** The actor's permissions in a channel: all in DMs and for webhooks. */
-export function permissionsIn(call: Call, channel: Channel): bigint {
-	if (call.found.webhook) return allPermissions;
-	return inGuild(channel)
-		? channelPermissions(
-				call.world.guilds.of(channel),
-				channel,
-				call.actor.user.id,
-			)
-		: allPermissions;
-}
+// The default of interaction responses.
+const usersOnly: AllowedMentions = {
+	parse: ["users"],
+	users: undefined,
+	roles: undefined,
+	replied_user: undefined,
+};
 
-/** The mentions in a text that `allowed` and the sender's permissions permit. */
-export function findMentions(
+/** The mentions in a text that the body and the sender's permissions allow. */
+function findMentions(
 	call: Call,
 	channel: Channel,
 	content: string,
-	allowed: AllowedMentions | null,
+	{ allowed_mentions }: Content,
 	repliedTo?: Message,
 ): Pick<Message, "mentions" | "mention_roles" | "mention_everyone"> {
+	const allowed =
+		allowed_mentions ?? (call.interaction ? usersOnly : undefined);
 	checkExclusive(allowed);
 	const parses = (kind: "users" | "roles" | "everyone") =>
 		!allowed || (allowed.parse?.includes(kind) ?? false);
@@ -171,21 +161,19 @@ export function findMentions(
 		users.push(repliedTo.author);
 
 	const guild = inGuild(channel) ? call.world.guilds.of(channel) : undefined;
-	const roles = idsIn(content, /<@&(\d{1,20})>/g)
-		.filter((id) => parses("roles") || allowed?.roles?.includes(id))
-		.filter((id) => {
-			const role = guild?.roles.get(id);
-			return role && (role.mentionable || mayAll);
-		});
 	return {
 		mentions: [...new Set<User>(users)],
-		mention_roles: roles,
+		mention_roles: idsIn(content, /<@&(\d{1,20})>/g).filter((id) => {
+			const role = guild?.roles.get(id);
+			const isAllowed = parses("roles") || allowed?.roles?.includes(id);
+			return isAllowed && role && (role.mentionable || mayAll);
+		}),
 		mention_everyone:
 			parses("everyone") && mayAll && /@(everyone|here)/.test(content),
 	};
 }
 
-function checkExclusive(allowed: AllowedMentions | null): void {
+function checkExclusive(allowed: AllowedMentions): void {
 	for (const kind of ["users", "roles"] as const)
 		if (allowed?.parse?.includes(kind) && allowed[kind]?.length)
 			throw formError(
@@ -202,7 +190,7 @@ function idsIn(content: string, pattern: RegExp): string[] {
 }
 
 /** Stores the files of a message. */
-export function storeAttachments(
+function storeAttachments(
 	call: Call,
 	channel: Channel,
 	described: readonly Exclude<f.Read<typeof attachment>, undefined>[],
@@ -244,10 +232,16 @@ export function requireContent(call: Call, body: Content): void {
 	if (isEmpty) throw apiError(Code.CannotSendAnEmptyMessage);
 }
 
-interface Mentioning {
-	/** allowed_mentions; null allows everything that the sender may mention. */
-	readonly allowed: AllowedMentions | null;
-	readonly repliedTo?: Message | undefined;
+/** Throws if the actor may not send embeds or files that the message has. */
+export function requireEmbedsAndFiles(
+	call: Call,
+	channel: Channel,
+	body: Content,
+): void {
+	if (body.embeds?.length)
+		requirePermissions(call, channel, Permission.EmbedLinks);
+	if (call.files.size > 0)
+		requirePermissions(call, channel, Permission.AttachFiles);
 }
 
 /** The content of a new message. */
@@ -255,16 +249,17 @@ export function newContent(
 	call: Call,
 	channel: Channel,
 	body: Content,
-	{ allowed, repliedTo }: Mentioning,
+	repliedTo?: Message,
 ) {
 	const content = (body.content ?? "").trim();
 	return {
 		content,
-		...findMentions(call, channel, content, allowed, repliedTo),
+		...findMentions(call, channel, content, body, repliedTo),
 		embeds: storedEmbeds(body.embeds ?? []),
 		components: body.components ?? [],
 		attachments: storeAttachments(call, channel, body.attachments ?? []),
 		flags: settableFlags(body.flags ?? 0),
+		tts: body.tts ?? false,
 	};
 }
 
@@ -274,38 +269,32 @@ export function editedContent(
 	channel: Channel,
 	message: Message,
 	body: Content,
-	{ allowed }: Mentioning,
 ): MessageChanges {
-	const content =
-		body.content === undefined ? message.content : (body.content ?? "").trim();
+	const { flags, content: text = message.content } = body;
+	const content = (text ?? "").trim();
 	const embeds =
 		body.embeds === undefined
 			? message.embeds
 			: storedEmbeds(body.embeds ?? []);
-	const components =
-		body.components === undefined
-			? message.components
-			: (body.components ?? []);
+	const { components = message.components } = body;
 	const attachments = [
 		...keptAttachments(message, body.attachments),
 		...storeAttachments(call, channel, body.attachments ?? []),
 	];
-	if (
-		content === "" &&
-		embeds.length + components.length + attachments.length === 0
-	)
+	const parts = [...embeds, ...(components ?? []), ...attachments];
+	if (content === "" && parts.length === 0)
 		throw apiError(Code.CannotSendAnEmptyMessage);
 	return {
 		content,
 		embeds,
-		components,
+		components: components ?? [],
 		attachments,
-		...(body.flags === undefined || body.flags === null
+		...(flags === undefined || flags === null
 			? {}
-			: { flags: keptFlags(message) | settableFlags(body.flags) }),
+			: { flags: keptFlags(message) | settableFlags(flags) }),
 		...(body.content === undefined
 			? {}
-			: findMentions(call, channel, content, allowed)),
+			: findMentions(call, channel, content, body)),
 	};
 }
 
@@ -322,7 +311,7 @@ function keptFlags({ flags }: Message): number {
 }
 
 /** The flags that a sender may set. Others are dropped, as by Discord. */
-export function settableFlags(flags: number): number {
+function settableFlags(flags: number): number {
 	return (
 		flags &
 		(MessageFlags.SuppressEmbeds |
@@ -331,12 +320,7 @@ export function settableFlags(flags: number): number {
 	);
 }
 
-/** Throws if the actor lacks these permissions in the channel. */
-export function requirePermissions(
-	call: Call,
-	channel: Channel,
-	bits: bigint,
-): void {
-	if (!has(permissionsIn(call, channel), bits))
-		throw apiError(Code.MissingPermissions);
+/** A message as the actor may see it. */
+export function serializeMessage({ world, actor }: Call, message: Message) {
+	return world.messages.serialize(message, readerOf(actor));
 }

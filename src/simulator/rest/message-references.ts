@@ -12,9 +12,10 @@ import type { Channel, Message } from "../world/state/entities.ts";
 import { inGuild } from "../world/state/entities.ts";
 import { has } from "../world/state/permissions.ts";
 import { isReadable, readerOf } from "../world/state/serialize.ts";
-import { apiError, formError } from "./errors.ts";
+import { permissionsIn } from "./access.ts";
+import { apiError, formError, found, missingField } from "./errors.ts";
 import * as f from "./fields.ts";
-import { type Content, permissionsIn } from "./message-body.ts";
+import type { Content } from "./message-body.ts";
 import type { Call } from "./route.ts";
 
 export const messageReference = f.object({
@@ -66,17 +67,17 @@ export function asForward(
 	body: Content,
 	reference: Reference,
 ) {
-	if (hasContent(call, body))
+	const { content, embeds, components, poll } = body;
+	const parts = embeds?.length || components?.length || call.files.size;
+	if (content || poll || parts)
 		throw formError(
 			"FORWARD_CONTAINS_UNSUPPORTED_CONTENT",
 			"Forwards cannot contain additional content",
 			"message_reference",
 		);
 	const { channel, message } = forwarded(call, reference);
-	if (
-		call.world.channels.isNsfw(channel) &&
-		!call.world.channels.isNsfw(target)
-	)
+	const { channels } = call.world;
+	if (channels.isNsfw(channel) && !channels.isNsfw(target))
 		throw apiError(Code.NSFWChannelMessageReferenceNotAllowed);
 	return {
 		flags: MessageFlags.HasSnapshot,
@@ -87,15 +88,6 @@ export function asForward(
 	};
 }
 
-function hasContent(
-	{ files }: Call,
-	{ content, embeds, components, poll }: Content,
-): boolean {
-	return Boolean(
-		content || embeds?.length || components?.length || poll || files.size,
-	);
-}
-
 /** The message to forward. The actor must be able to view and read it. */
 function forwarded(
 	call: Call,
@@ -103,18 +95,9 @@ function forwarded(
 ): { channel: Channel; message: Message } {
 	const { world, actor } = call;
 	if (channel_id === undefined)
-		throw formError(
-			"BASE_TYPE_REQUIRED",
-			"This field is required",
-			"message_reference",
-			"channel_id",
-		);
-	const channel = world.channels.get(channel_id);
-	if (!channel) throw apiError(Code.UnknownChannel);
-	const granted =
-		inGuild(channel) || channel.recipients.includes(actor.user)
-			? permissionsIn(call, channel)
-			: 0n;
+		throw missingField("message_reference", "channel_id");
+	const channel = found(world.channels.get(channel_id), Code.UnknownChannel);
+	const granted = permissionsIn(call, channel);
 	if (!has(granted, Permission.ViewChannel)) throw apiError(Code.MissingAccess);
 	if (!has(granted, Permission.ReadMessageHistory))
 		throw apiError(
@@ -131,19 +114,17 @@ function forwarded(
 }
 
 function snapshotOf(message: Message) {
-	const { type, content, timestamp, edited_timestamp, flags } = message;
-	const { mentions, mention_roles, attachments, embeds, components } = message;
 	return {
-		type,
-		content,
-		timestamp,
-		edited_timestamp,
-		flags,
-		mentions,
-		mention_roles,
-		attachments,
-		embeds,
-		components,
+		type: message.type,
+		content: message.content,
+		timestamp: message.timestamp,
+		edited_timestamp: message.edited_timestamp,
+		flags: message.flags,
+		mentions: message.mentions,
+		mention_roles: message.mention_roles,
+		attachments: message.attachments,
+		embeds: message.embeds,
+		components: message.components,
 	};
 }
 

@@ -1,6 +1,6 @@
 // Request paths and route patterns.
 
-/** A path for logs: only the last characters of its token. */
+/** A path for logs, with only the last characters of its token. */
 export function redactToken(path: string): string {
 	return path.replace(
 		/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/,

@@ -3,21 +3,21 @@
 
 import { rateLimited } from "./errors.ts";
 
-export interface Limit {
+interface Limit {
 	readonly requests: number;
 	readonly perMs: number;
 }
 
 export interface RateLimits {
-	/** All requests of an actor. */
+	/** The limit of all requests of an actor together. */
 	readonly global: Limit;
-	/** Routes without a limit of their own. */
+	/** The limit of each route that is not in `routes`. */
 	readonly each: Limit;
-	/** By route: "POST /channels/:channel_id/messages". */
+	/** Limits by route: "POST /channels/:channel_id/messages". */
 	readonly routes?: Readonly<Record<string, Limit>>;
 }
 
-/** Guesses except for the global limit: Discord publishes no limits per route. */
+/** A guess (rate-limits), except for the global limit: Discord publishes no limits per route. */
 export const realisticLimits: RateLimits = {
 	global: { requests: 50, perMs: 1000 },
 	each: { requests: 10, perMs: 10_000 },
@@ -71,10 +71,10 @@ export class RateLimiter {
 	/** Counts a request. Returns the headers of its response; throws a 429 if the bucket is empty. */
 	take(request: {
 		actor: string;
-		/** The pattern. */
+		/** The route's pattern. */
 		route: string;
 		major: string;
-		/** Exempt from the global limit. */
+		/** Whether the request is exempt from the global limit. */
 		exempt: boolean;
 	}): Record<string, string> {
 		this.#forgetOld();

@@ -20,33 +20,54 @@ import type {
 import { inGuild, isThread } from "../world/state/entities.ts";
 import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
-import { apiError } from "./errors.ts";
+import { apiError, found } from "./errors.ts";
 import type { Field, Fields, Read } from "./fields.ts";
 import { object } from "./fields.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The entities that the path refers to. */
+/** The entities that the parameters of a path refer to. */
 export interface Found {
-	guild?: Guild;
-	channel?: Channel;
-	message?: Message;
-	role?: Role;
-	member?: Member;
-	interaction?: Interaction;
+	guild: Guild;
+	channel: Channel;
+	message: Message;
+	role: Role;
+	member: Member;
+	interaction: Interaction;
 	/** The webhook whose token is in the path. */
-	webhook?: Webhook;
+	webhook: Webhook;
 }
 
-/** A checked request. */
-export interface Call<B = unknown, Q = unknown> {
+type If<Path, Part extends string, T> = Path extends `${string}${Part}${string}`
+	? T
+	: never;
+
+/** The entities that the router finds for a path. */
+type FoundIn<Path> =
+	| If<Path, ":guild_id", "guild">
+	| If<Path, ":channel_id", "channel">
+	| If<Path, `:channel_id${string}:message_id`, "message">
+	| If<Path, ":role_id", "role">
+	| If<Path, "/members/:user_id" | "/voice-states/:user_id", "member">
+	| If<Path, ":interaction_token", "interaction">
+	| If<Path, ":webhook_token", "webhook">;
+
+type ParamsIn<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+	? Name | ParamsIn<Rest>
+	: Path extends `${string}:${infer Name}`
+		? Name
+		: never;
+
+interface Request<Path, Body, Query> {
 	readonly world: World;
 	readonly interactions: Interactions;
 	readonly actor: Account;
-	/** By their names in the pattern. */
-	readonly params: Readonly<Record<string, string>>;
-	readonly body: B;
-	readonly query: Q;
+	/** The path's parameters by name. */
+	readonly params: Readonly<
+		Record<string, string> & Record<ParamsIn<Path>, string>
+	>;
+	readonly body: Body;
+	readonly query: Query;
 	/** Files of a multipart body by part name. */
 	readonly files: ReadonlyMap<string, Blob>;
 	/** The actor and the reason, for the audit log. */
@@ -59,8 +80,15 @@ export interface Call<B = unknown, Q = unknown> {
 	skipJournal(): void;
 	/** Sets the status of the response, for routes with several. */
 	setStatus(status: number): void;
-	readonly found: Found;
 }
+
+/** A checked request with the entities of its path, such as ":guild_id". */
+export type Call<Path = "", Body = unknown, Query = unknown> = Request<
+	Path,
+	Body,
+	Query
+> &
+	Readonly<Partial<Found> & Pick<Found, FoundIn<Path>>>;
 
 /** Fields by name, or a field for a body that is not an object. */
 type Form = Fields | Field<unknown>;
@@ -71,52 +99,65 @@ export type ReadForm<F> =
 		? Exclude<T, undefined>
 		: { [K in keyof F]: Read<F[K]> };
 
-interface RouteSpec<B extends Form, Q extends Fields> {
-	readonly method: Method;
-	/** With Discord's names of the parameters: "/channels/:channel_id". */
-	readonly path: string;
+type Run<Path, B, Q> = (call: Call<Path, ReadForm<B>, ReadForm<Q>>) => unknown;
+
+interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	/** The permissions that the actor needs in the path's channel, or else guild. */
 	readonly needs?: bigint;
-	/** Refuses people. */
+	/** Needs no token. https://discord.com/developers/docs/events/gateway#get-gateway; invites: the OpenAPI document. */
+	readonly withoutToken?: true;
+	/** Refuses requests of people: only bots can use the route. */
 	readonly botsOnly?: true;
-	/** The token in the path, of an interaction or webhook, authorizes the request. */
-	readonly byToken?: true;
 	readonly body?: B;
 	readonly query?: Q;
 	/** The status of a response with a body: 200 by default. Without a body it is 204. */
 	readonly status?: number;
 	/** Allows writes in archived threads. */
 	readonly inArchived?: true;
-	/** Keeps its writes out of the journal: they leave no state. */
+	/** Keeps the route's requests out of the journal, because they change no state. */
 	readonly fleeting?: true;
 	/** Returns the response body. */
-	run(call: Call<ReadForm<B>, ReadForm<Q>>): unknown;
+	readonly run: Run<Path, B, Q>;
 }
 
 /** A route without its types: `run` parses body and query. */
 export interface Route
-	extends Omit<RouteSpec<Fields, Fields>, "body" | "query" | "run"> {
-	/** "POST /channels/:channel_id/messages" */
+	extends Omit<RouteSpec<"", Fields, Fields>, "body" | "query" | "run"> {
+	/** Method and pattern, such as "POST /channels/:channel_id/messages". */
 	readonly name: string;
+	readonly method: string;
+	readonly path: string;
 	run(call: Call): unknown;
 }
 
 // biome-ignore lint/complexity/noBannedTypes: a form without fields.
 type None = {};
 
+/** Defines a route by its name, with Discord's names of the parameters. A route without checks is only a handler. */
 export function route<
+	const Name extends `${Method} /${string}`,
 	const B extends Form = None,
 	const Q extends Fields = None,
->(spec: RouteSpec<B, Q>): Route {
-	const { body = {}, query = {}, run, ...rest } = spec;
+>(name: Name, spec: RouteSpec<Name, B, Q> | Run<Name, B, Q>): Route {
+	const given = typeof spec === "function" ? { run: spec } : spec;
+	const {
+		body = {},
+		query = {},
+		run,
+		...rest
+	} = given as RouteSpec<Name, B, Q>;
+	const [method = "", path = ""] = name.split(" ");
 	const bodyForm = isField(body) ? body : object(body);
 	const queryForm = object(query);
 	return {
 		...rest,
-		name: `${spec.method} ${spec.path}`,
+		name,
+		method,
+		path,
 		run: (call) =>
 			run({
-				...call,
+				// The router has found the entities of the path, or answered with an error.
+				...(call as Call<Name>),
 				body: bodyForm.read(call.body) as ReadForm<B>,
 				query: queryForm.read(call.query) as ReadForm<Q>,
 			}),
@@ -127,24 +168,14 @@ function isField(form: Form): form is Field<unknown> {
 	return typeof form.read === "function";
 }
 
-/** The entities of the path. The router has found them or sent an error. */
-export function guildOf(call: Call): Guild {
-	return known(call.found.guild);
-}
-
-export function channelOf(call: Call): Channel {
-	return known(call.found.channel);
-}
-
 /** The path's channel or thread. Throws in DMs. */
-export function guildPlaceOf(call: Call): GuildPlace {
-	const channel = known(call.found.channel);
+export function guildPlaceOf({ channel }: Call<":channel_id">): GuildPlace {
 	if (!inGuild(channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
 	return channel;
 }
 
 /** The path's channel. Throws in DMs and threads. */
-export function guildChannelOf(call: Call): GuildChannel {
+export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 	const place = guildPlaceOf(call);
 	if (isThread(place))
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
@@ -152,43 +183,13 @@ export function guildChannelOf(call: Call): GuildChannel {
 }
 
 /** The path's thread. Throws in other channels. */
-export function threadOf(call: Call): Thread {
+export function threadOf(call: Call<":channel_id">): Thread {
 	const place = guildPlaceOf(call);
 	if (isThread(place)) return place;
 	throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
-export function messageOf(call: Call): Message {
-	return known(call.found.message);
-}
-
-export function roleOf(call: Call): Role {
-	return known(call.found.role);
-}
-
-export function memberOf(call: Call): Member {
-	return known(call.found.member);
-}
-
-export function interactionOf(call: Call): Interaction {
-	return known(call.found.interaction);
-}
-
-export function actingWebhookOf(call: Call): Webhook {
-	return known(call.found.webhook);
-}
-
 /** The actor's member in the path's guild. */
-export function memberOfActor(call: Call): Member {
-	return known(guildOf(call).members.get(call.actor.user.id));
-}
-
-/** A path parameter that the router does not look up. */
-export function param(call: Call, name: string): string {
-	return known(call.params[name]);
-}
-
-function known<T>(value: T | undefined): T {
-	if (value === undefined) throw new Error("missing path parameter");
-	return value;
+export function memberOfActor({ guild, actor }: Call<":guild_id">): Member {
+	return found(guild.members.get(actor.user.id), Code.UnknownMember);
 }

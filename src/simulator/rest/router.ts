@@ -1,31 +1,15 @@
 // Discord's REST API v10: the checks that all routes share, in Discord's order.
 
-import {
-	RESTJSONErrorCodes as Code,
-	PermissionFlagsBits as Permission,
-} from "discord.js";
+import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { aborted } from "../../lib/signal.ts";
 import type { Interactions } from "../interactions/interactions.ts";
+import { newUserProfile } from "../world/state/defaults.ts";
 import type { Account } from "../world/state/entities.ts";
-import { inGuild, isThread } from "../world/state/entities.ts";
-import {
-	channelPermissions,
-	guildPermissions,
-	has,
-} from "../world/state/permissions.ts";
-import { isSnowflake } from "../world/state/snowflake.ts";
 import type { World } from "../world/world.ts";
-import { readBody, readReason } from "./body.ts";
-import {
-	ApiError,
-	apiError,
-	FormError,
-	formError,
-	formErrorResponse,
-	httpError,
-	notSimulated,
-} from "./errors.ts";
+import { checkRoute, findEntities } from "./access.ts";
+import { type Content, readBody, readReason } from "./body.ts";
+import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
 import type { Effect, Faults, ResponseData } from "./faults.ts";
 import type { Journal, RequestLog } from "./journal.ts";
 import {
@@ -36,17 +20,8 @@ import {
 	redactToken,
 } from "./paths.ts";
 import type { RateLimiter } from "./rate-limits.ts";
-import type { Call, Found, Route } from "./route.ts";
+import type { Call, Route } from "./route.ts";
 import { authenticateByToken } from "./token-auth.ts";
-
-/** Path parameters that are no ids. */
-const nonIdParams = new Set([
-	"interaction_token",
-	"webhook_token",
-	"invite_code",
-	"emoji",
-	"answer_id",
-]);
 
 interface Parts {
 	readonly routes: readonly Route[];
@@ -57,12 +32,57 @@ interface Parts {
 	readonly faults: Faults;
 	readonly limiter: RateLimiter;
 	readonly log: Log;
+	readonly onExchange: ((exchange: Exchange) => void) | undefined;
 	storeFile(host: string, path: string, file: Blob): string;
 }
+
+/** Discord's paths that are not simulated. The router would otherwise take their last word for an id. */
+const otherPaths = [
+	"/applications/:application_id/guilds/:guild_id/commands/permissions",
+	"/guilds/:guild_id/roles/member-counts",
+	"/guilds/:guild_id/voice-states/@me",
+];
 
 /** Closes the client's connection without a response. */
 class HangUp extends Error {
 	override name = "HangUp";
+}
+
+/** A request to a simulated route with its response. */
+export interface Exchange {
+	readonly method: string;
+	/** The route's pattern, such as "/channels/:channel_id/messages". */
+	readonly route: string;
+	readonly query: URLSearchParams;
+	/** The parsed JSON of the request's body; {} if it has none. */
+	readonly body: unknown;
+	/** The part names of the files in a multipart body. */
+	readonly files: readonly string[];
+	/** Whether the user agent is that of a Discord library. */
+	readonly byLibrary: boolean;
+	readonly status: number;
+	/** The response's body as JSON text; undefined if it has none. */
+	readonly response: string | undefined;
+	/** The response's headers, with names in lower case. */
+	readonly headers: Readonly<Record<string, string>>;
+	/** The kind of the injected fault that held or replaced the response. */
+	readonly fault: Effect["kind"] | undefined;
+}
+
+/** The account that acts when a request has no token. */
+const anonymous: Account = {
+	token: "",
+	user: { id: "0", ...newUserProfile, username: "anonymous" },
+	privilegedIntents: [],
+};
+
+/** What handling a request has found out so far, for the log and the response. */
+interface Seen {
+	/** The rate limit headers, which all responses have, errors too. */
+	limits: Record<string, string>;
+	route?: string;
+	content?: Content;
+	fault?: Effect["kind"] | undefined;
 }
 
 /** A requested route that is not simulated. */
@@ -74,7 +94,7 @@ export interface UnknownRoute {
 
 export class Router {
 	readonly #parts: Parts;
-	/** By the number of segments in their paths. */
+	/** The routes by the number of segments in their paths. */
 	readonly #routesByLength: ReadonlyMap<number, readonly Route[]>;
 	readonly #unknown = new Map<string, UnknownRoute>();
 	#closed = false;
@@ -107,33 +127,25 @@ export class Router {
 			method,
 			path: redactToken(path),
 		});
-		// All responses have rate limit headers, errors too.
-		const limits: Record<string, string> = {};
+		const seen: Seen = { limits: {} };
+		let response: ResponseData;
 		try {
 			if (version !== undefined && version !== "10" && version !== "9")
 				throw apiError(Code.InvalidAPIVersion, {
 					message: "Invalid API version",
 				});
-			const response = await this.#handleCall(
-				request,
-				url,
-				path,
-				complete,
-				limits,
-			);
-			complete({ status: response.status });
-			this.#countInvalid(response);
-			return respond(response, limits);
+			response = await this.#handleCall(request, url, path, complete, seen);
 		} catch (error) {
 			if (error instanceof HangUp) {
 				complete({ status: "hung up" });
 				return hangUp();
 			}
-			const response = this.#errorResponse(error);
-			complete({ status: response.status });
-			this.#countInvalid(response);
-			return respond(response, limits);
+			response = this.#errorResponse(error);
 		}
+		complete({ status: response.status });
+		this.#countInvalid(response);
+		this.#report(request, url, seen, response);
+		return respond(response, seen.limits);
 	}
 
 	async #handleCall(
@@ -141,14 +153,15 @@ export class Router {
 		url: URL,
 		path: string,
 		complete: ReturnType<RequestLog["add"]>,
-		limits: Record<string, string>,
+		seen: Seen,
 	): Promise<ResponseData> {
 		const { route, params } = this.#findRoute(request.method, path);
+		seen.route = route.path;
 		complete({ route: route.name });
-		const holder = route.byToken && authenticateByToken(params, this.#parts);
-		const actor = holder ? holder.actor : this.#authenticate(request);
+		const holder = authenticateByToken(params, this.#parts);
+		const actor = holder?.actor ?? this.#authenticate(request, route);
 		complete({ actor: actor.user.id });
-		const left = this.#parts.limiter.take({
+		seen.limits = this.#parts.limiter.take({
 			actor: actor.user.id,
 			route: route.name,
 			major:
@@ -157,10 +170,10 @@ export class Router {
 				params.channel_id ??
 				params.guild_id ??
 				"",
-			exempt: holder?.found.interaction !== undefined,
+			exempt: holder?.entities.interaction !== undefined,
 		});
-		Object.assign(limits, left);
 		const content = await readBody(request);
+		seen.content = content;
 		const fault = this.#parts.faults.hit({
 			method: request.method,
 			route: route.path,
@@ -169,11 +182,12 @@ export class Router {
 		});
 		if (fault) complete({ fault: fault.kind });
 		if (fault && !fault.executed) {
+			seen.fault = fault.kind;
 			if (fault.kind !== "answer")
 				await this.#applyFault(fault, request.signal);
 			else {
 				// A proxy in front of the API sends no rate limit headers.
-				for (const name of Object.keys(left)) delete limits[name];
+				seen.limits = {};
 				return fault.rewrite(undefined);
 			}
 		}
@@ -197,12 +211,10 @@ export class Router {
 			setStatus: (other) => {
 				status = other;
 			},
-			found: {
-				...this.#findEntities(route, params, actor),
-				...holder?.found,
-			},
+			...findEntities(this.#parts.world, route, params, actor),
+			...holder?.entities,
 		};
-		this.#checkPermissions(route, call);
+		checkRoute(route, call);
 		const result = route.run(call);
 		// The request is executed, even if a fault hides it from the client.
 		const response: ResponseData =
@@ -219,6 +231,7 @@ export class Router {
 				reason,
 				...nonceOf(content.body),
 			});
+		seen.fault = fault?.kind;
 		if (fault?.kind === "answer") return fault.rewrite(response);
 		if (fault?.executed) await this.#applyFault(fault, request.signal);
 		return response;
@@ -237,24 +250,21 @@ export class Router {
 		const route = matching
 			.sort((a, b) => rank(a) - rank(b))
 			.find((one) => one.method === method);
-		if (route) return { route, params: readParams(route.path, parts) };
-		if (matching.length > 0) throw httpError(405, "Method Not Allowed");
-
+		if (route && !otherPaths.some((other) => matchesPattern(other, parts)))
+			return { route, params: readParams(route.path, parts) };
 		const redacted = redactToken(path);
 		const key = `${method} ${redacted}`;
 		const count = (this.#unknown.get(key)?.count ?? 0) + 1;
 		// Bounded, because a client can request any number of paths.
 		if (count > 1 || this.#unknown.size < 1000)
 			this.#unknown.set(key, { method, path: redacted, count });
-		this.#parts.log.warn("route not simulated", {
-			method,
-			path: redacted,
-		});
+		this.#parts.log.warn("route not simulated", { method, path: redacted });
 		throw notSimulated(key);
 	}
 
-	#authenticate(request: Request): Account {
+	#authenticate(request: Request, { withoutToken }: Route): Account {
 		const header = request.headers.get("authorization") ?? "";
+		if (withoutToken && header === "") return anonymous;
 		const asBot = header.startsWith("Bot ");
 		const account = this.#parts.world.accounts.get(
 			asBot ? header.slice(4).trim() : header,
@@ -262,92 +272,6 @@ export class Router {
 		if (!account || (account.user.bot === true) !== asBot)
 			throw httpError(401, "Unauthorized");
 		return account;
-	}
-
-	/** Looks up the entities of the path and checks that the actor may see them. */
-	#findEntities(
-		route: Route,
-		params: Readonly<Record<string, string>>,
-		actor: Account,
-	): Found {
-		const { world } = this.#parts;
-		for (const [name, id] of Object.entries(params))
-			if (!nonIdParams.has(name) && !isSnowflake(id))
-				throw formError(
-					"NUMBER_TYPE_COERCE",
-					`Value "${id}" is not snowflake.`,
-					name,
-				);
-		const found: Found = {};
-		const { guild_id, channel_id, message_id, role_id, user_id } = params;
-
-		if (guild_id !== undefined) {
-			const guild = world.guilds.get(guild_id);
-			if (!guild) throw apiError(Code.UnknownGuild);
-			if (!guild.members.has(actor.user.id))
-				throw apiError(
-					route.name === "GET /guilds/:guild_id"
-						? Code.UnknownGuild
-						: Code.MissingAccess,
-				);
-			found.guild = guild;
-		}
-		if (channel_id !== undefined) {
-			const channel = world.channels.get(channel_id);
-			if (!channel) throw apiError(Code.UnknownChannel);
-			const visible = inGuild(channel)
-				? has(
-						channelPermissions(
-							world.guilds.of(channel),
-							channel,
-							actor.user.id,
-						),
-						Permission.ViewChannel,
-					)
-				: channel.recipients.includes(actor.user);
-			if (!visible) throw apiError(Code.MissingAccess);
-			found.channel = channel;
-		}
-		if (channel_id !== undefined && message_id !== undefined) {
-			const message = world.messages.get(channel_id, message_id);
-			if (!message) throw apiError(Code.UnknownMessage);
-			found.message = message;
-		}
-		if (role_id !== undefined) {
-			const role = found.guild?.roles.get(role_id);
-			if (!role) throw apiError(Code.UnknownRole);
-			found.role = role;
-		}
-		const isMember = /\/(members|voice-states)\/:user_id/.test(route.path);
-		if (user_id !== undefined && isMember) {
-			const member = found.guild?.members.get(user_id);
-			if (!member)
-				throw apiError(
-					world.users.get(user_id) ? Code.UnknownMember : Code.UnknownUser,
-				);
-			found.member = member;
-		}
-		return found;
-	}
-
-	#checkPermissions(route: Route, { actor, found }: Call): void {
-		if (route.botsOnly && !actor.user.bot)
-			throw apiError(Code.OnlyBotsCanUseThisEndpoint);
-		const place = found.channel;
-		const isArchived = place && isThread(place) && place.archived;
-		if (isArchived && route.method !== "GET" && !route.inArchived)
-			throw apiError(Code.InvalidActionOnArchivedThread);
-		if (route.needs === undefined) return;
-		const { world } = this.#parts;
-		const { channel, guild } = found;
-		// In DMs both users have all permissions.
-		if (channel && !inGuild(channel)) return;
-		const permissions = channel
-			? channelPermissions(world.guilds.of(channel), channel, actor.user.id)
-			: guild
-				? guildPermissions(guild, actor.user.id)
-				: 0n;
-		if (!has(permissions, route.needs)) throw apiError(Code.MissingPermissions);
 	}
 
 	async #applyFault(
@@ -361,18 +285,35 @@ export class Router {
 	}
 
 	#errorResponse(error: unknown): ResponseData {
-		if (error instanceof FormError)
-			return this.#errorResponse(formErrorResponse(error));
 		if (error instanceof ApiError)
 			return {
 				status: error.status,
 				body: JSON.stringify(error.body),
 				headers: error.headers,
 			};
-		this.#parts.log.error("request failed", {
-			error,
-		});
+		this.#parts.log.error("internal error in a route", { error });
 		return this.#errorResponse(httpError(500, "Internal Server Error"));
+	}
+
+	#report(
+		request: Request,
+		url: URL,
+		{ route, content, fault, limits }: Seen,
+		{ status, body, headers }: ResponseData,
+	): void {
+		if (route === undefined) return;
+		this.#parts.onExchange?.({
+			method: request.method,
+			route,
+			query: url.searchParams,
+			body: content?.body ?? {},
+			files: [...(content?.files.keys() ?? [])],
+			byLibrary: /^DiscordBot /.test(request.headers.get("user-agent") ?? ""),
+			status,
+			response: body,
+			headers: { ...limits, ...headers },
+			fault,
+		});
 	}
 
 	#countInvalid({ status, headers }: ResponseData): void {

@@ -8,43 +8,49 @@ import type {
 import { accountOf } from "../world/guilds/webhooks.ts";
 import type { Account } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
-import { apiError } from "./errors.ts";
+import { apiError, found } from "./errors.ts";
 import type { Found } from "./route.ts";
 
-interface Known {
+interface Parts {
 	readonly world: World;
 	readonly interactions: Interactions;
 }
 
 type Params = Readonly<Record<string, string>>;
 
-export interface TokenHolder {
+interface TokenHolder {
 	readonly actor: Account;
-	readonly found: Pick<Found, "interaction" | "webhook">;
+	readonly entities: Partial<Found>;
 }
 
-/** The actor that the path's token belongs to. Throws if it is invalid or expired. */
-export function authenticateByToken(params: Params, known: Known): TokenHolder {
-	if (params.webhook_token !== undefined) return webhookByToken(params, known);
-	const interaction = interactionByToken(params, known);
-	return { actor: interaction.application, found: { interaction } };
+/** The actor that the path's token belongs to, if it has one. Throws if the token is invalid or expired. */
+export function authenticateByToken(
+	params: Params,
+	parts: Parts,
+): TokenHolder | undefined {
+	if (params.webhook_token !== undefined) return webhookByToken(params, parts);
+	if (params.interaction_token === undefined) return undefined;
+	const interaction = interactionByToken(params, parts);
+	return { actor: interaction.application, entities: { interaction } };
 }
 
-function webhookByToken(params: Params, { world }: Known): TokenHolder {
-	const webhook = world.webhooks.get(params.webhook_id ?? "");
-	if (!webhook) throw apiError(Code.UnknownWebhook);
+function webhookByToken(params: Params, { world }: Parts): TokenHolder {
+	const webhook = found(
+		world.webhooks.get(params.webhook_id ?? ""),
+		Code.UnknownWebhook,
+	);
 	if (webhook.token === undefined || webhook.token !== params.webhook_token)
 		throw apiError(Code.InvalidWebhookToken);
-	return { actor: accountOf(webhook), found: { webhook } };
+	return { actor: accountOf(webhook), entities: { webhook } };
 }
 
 function interactionByToken(
 	params: Params,
-	{ interactions, world }: Known,
+	{ interactions, world }: Parts,
 ): Interaction {
 	const { interaction_id, interaction_token = "", application_id } = params;
-	const found = interactions.byToken(interaction_token);
-	const valid = found && !interactions.isOver(found) ? found : undefined;
+	const known = interactions.byToken(interaction_token);
+	const valid = known && !interactions.isOver(known) ? known : undefined;
 	if (valid && !world.channels.has(valid.channel.id))
 		throw apiError(Code.UnknownChannel);
 	if (interaction_id !== undefined) {
@@ -57,7 +63,7 @@ function interactionByToken(
 				? Code.InvalidWebhookToken
 				: Code.UnknownWebhook,
 		);
-	// The webhook exists from the first response on.
+	// An interaction's webhook exists from its first response on.
 	const exists =
 		valid.state === "acknowledged" &&
 		valid.application.user.id === application_id;

@@ -1,9 +1,10 @@
 // Responses to REQUEST_GUILD_MEMBERS: chunks of up to 1,000 members.
 // https://discord.com/developers/docs/events/gateway-events#request-guild-members
 
-import { GatewayIntentBits } from "discord.js";
+import { GatewayIntentBits as Intent } from "discord.js";
 import * as v from "valibot";
 import { membersNamed } from "../world/guilds/members.ts";
+import type { EventPayloads } from "../world/state/api-types.ts";
 import type { Guild, Member } from "../world/state/entities.ts";
 import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
@@ -21,30 +22,42 @@ const membersRequest = v.object({
 	nonce: v.optional(v.string()),
 });
 
+type MembersChunk = EventPayloads["GUILD_MEMBERS_CHUNK"];
+type RateLimited = EventPayloads["RATE_LIMITED"];
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /**
- * The chunks, created one at a time. Undefined if Discord would not respond: the request is malformed, the bot is not in the
- * guild, or it requests all members without the intent.
+ * The chunks, created one at a time, and for a request for all members its rate limit metadata. Undefined if Discord would
+ * not respond: the request is malformed, the bot is not in the guild, or it requests all members without the intent.
  */
 export function memberChunks(
 	d: unknown,
 	session: Session,
 	world: World,
-): Iterable<Record<string, unknown>> | undefined {
+):
+	| { chunks: Iterable<MembersChunk>; limited: RateLimited["meta"] | undefined }
+	| undefined {
 	const { success, output } = v.safeParse(membersRequest, d);
 	if (!success) return undefined;
 	const guild = world.guilds.get(output.guild_id);
 	if (!guild?.members.has(session.bot.user.id)) return undefined;
 	const everyone = output.user_ids === undefined && !output.query;
-	if (everyone && !session.hasIntent(GatewayIntentBits.GuildMembers))
-		return undefined;
+	if (everyone && !session.hasIntent(Intent.GuildMembers)) return undefined;
 	const presences =
-		output.presences && session.hasIntent(GatewayIntentBits.GuildPresences);
-	return chunks(guild, output, presences);
+		output.presences && session.hasIntent(Intent.GuildPresences);
+	const { limit, nonce } = output;
+	const meta = { guild_id: guild.id, ...(nonce !== undefined && { nonce }) };
+	return {
+		chunks: chunks(guild, output, presences),
+		limited: everyone && limit === 0 ? meta : undefined,
+	};
 }
 
-function* chunks(guild: Guild, request: MembersRequest, presences: boolean) {
+function* chunks(
+	guild: Guild,
+	request: MembersRequest,
+	presences: boolean,
+): Generator<MembersChunk> {
 	const { members, missing } = select(guild, request);
 	const count = Math.max(1, Math.ceil(members.length / chunkSize));
 	for (let index = 0; index < count; index += 1) {
@@ -55,7 +68,7 @@ function* chunks(guild: Guild, request: MembersRequest, presences: boolean) {
 			chunk_index: index,
 			chunk_count: count,
 			...(missing.length > 0 ? { not_found: missing } : {}),
-			...(presences ? { presences: part.map(presence) } : {}),
+			...(presences ? { presences: part.map(serialize.presence) } : {}),
 			// Longer nonces are ignored.
 			...(request.nonce !== undefined && request.nonce.length <= 32
 				? { nonce: request.nonce }
@@ -81,13 +94,4 @@ function select(
 	}
 	const all = [...guild.members.values()];
 	return { members: limit === 0 ? all : all.slice(0, limit), missing: [] };
-}
-
-function presence({ user }: Member) {
-	return {
-		user: { id: user.id },
-		status: "online",
-		activities: [],
-		client_status: { desktop: "online" },
-	};
 }

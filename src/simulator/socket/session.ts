@@ -2,7 +2,8 @@
 // the bot can resume it.
 
 import { randomBytes } from "node:crypto";
-import { GatewayIntentBits, GatewayOpcodes } from "discord.js";
+import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from "discord.js";
+import type { EventPayloads } from "../world/state/api-types.ts";
 import type { Account, Guild } from "../world/state/entities.ts";
 import {
 	directIntents,
@@ -15,7 +16,6 @@ import {
 	guildPermissions,
 	has,
 } from "../world/state/permissions.ts";
-import { readerOf } from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import { PausableQueue } from "./pausable-queue.ts";
 
@@ -38,40 +38,36 @@ const replayLimit = { events: 10_000, length: 16_000_000 };
 
 export class Session {
 	readonly id = randomBytes(16).toString("hex");
-	readonly bot: Account;
-	readonly intents: number;
-	/** Its number, and how many there are. */
-	readonly shard: readonly [id: number, count: number];
 	connection: SessionConnection | undefined;
 	alter: Alter | undefined;
-	/** Ends the session while it has no connection. */
+	/** The timer that ends the session if it is not resumed. */
 	expiry: Timer | undefined;
 	#seq = 0;
 	readonly #sent: { readonly seq: number; readonly text: string }[] = [];
 	#sentLength = 0;
-	/** Outgoing events. */
+	/** The events to send, which tests can delay. */
 	readonly queue = new PausableQueue();
 
-	constructor(bot: Account, intents: number, shard: readonly [number, number]) {
-		this.bot = bot;
-		this.intents = intents;
-		this.shard = shard;
-	}
+	constructor(
+		readonly bot: Account,
+		readonly intents: number,
+		/** The number of the bot's shard, and the number of its shards. */
+		readonly shard: readonly [id: number, count: number],
+	) {}
 
 	/** Sends an event, or stores it until the bot resumes. */
-	dispatch(type: EventType | (string & {}), data: unknown): void {
+	dispatch<T extends EventType>(type: T, data: EventPayloads[T]): void {
+		// Voice states need their own intent.
+		if (type === "GUILD_CREATE" && !this.hasIntent(Intent.GuildVoiceStates))
+			this.dispatchAny(type, { ...data, voice_states: [] });
+		else this.dispatchAny(type, data);
+	}
+
+	/** Like `dispatch`, but for any event and data, so that tests can send invalid ones. */
+	dispatchAny(type: string, data: unknown): void {
 		this.#seq += 1;
-		const altered = this.alter ? this.alter(type, data) : data;
-		const blind =
-			type === "GUILD_CREATE" &&
-			!this.hasIntent(GatewayIntentBits.GuildVoiceStates);
-		const text = JSON.stringify({
-			op: GatewayOpcodes.Dispatch,
-			t: type,
-			s: this.#seq,
-			// Voice states need their own intent.
-			d: blind ? { ...(altered as object), voice_states: [] } : altered,
-		});
+		const d = this.alter ? this.alter(type, data) : data;
+		const text = JSON.stringify({ op: Op.Dispatch, t: type, s: this.#seq, d });
 		this.#sent.push({ seq: this.#seq, text });
 		this.#sentLength += text.length;
 		while (
@@ -108,13 +104,10 @@ export class Session {
 	/** Dispatches an event if the bot should receive it. */
 	dispatchIfConcerned(event: WorldEvent, world: World): void {
 		if (!this.#shouldReceive(event, world)) return;
-		const reader = {
-			id: this.bot.user.id,
-			seesContent:
-				readerOf(this.bot).seesContent &&
-				this.hasIntent(GatewayIntentBits.MessageContent),
-		};
-		this.dispatch(event.type, event.data(reader));
+		const { id } = this.bot.user;
+		// A bot without consent to read content cannot identify with the intent.
+		const seesContent = this.hasIntent(Intent.MessageContent);
+		this.dispatch(event.type, event.data({ id, seesContent }));
 	}
 
 	#shouldReceive(event: WorldEvent, world: World): boolean {

@@ -2,14 +2,16 @@
 // https://discord.com/developers/docs/events/gateway
 
 import {
-	GatewayCloseCodes,
-	GatewayIntentBits,
-	GatewayOpcodes,
+	GatewayCloseCodes as Code,
+	GatewayIntentBits as Intent,
+	GatewayOpcodes as Op,
 } from "discord.js";
 import * as v from "valibot";
+import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PrivilegedIntent } from "../world/state/entities.ts";
 import * as serialize from "../world/state/serialize.ts";
+import { keepLargeIntegers } from "../world/state/snowflake.ts";
 import type { World } from "../world/world.ts";
 import { memberChunks } from "./member-chunks.ts";
 import { PausableQueue } from "./pausable-queue.ts";
@@ -24,21 +26,24 @@ export interface SocketTiming {
 	readonly heartbeatIntervalMs: number;
 	/** How long a session without a connection can be resumed. */
 	readonly resumeWindowMs: number;
+	/** Time between two requests of a bot for all members of a guild. */
+	readonly allMembersMs: number;
 }
 
 export const discordTiming: SocketTiming = {
 	heartbeatIntervalMs: 41_250,
 	resumeWindowMs: 300_000,
+	allMembersMs: 30_000,
 };
 
-/** The state of a connection. */
+/** The state of a bot's WebSocket connection. */
 export interface Connection {
 	/** The host and port that the client uses. */
 	readonly host: string;
 	readonly version: string;
 	readonly encoding: string;
 	session: Session | undefined;
-	/** The connection as its session sees it. */
+	/** What the session uses of this connection; undefined if it has no session. */
 	sessionConnection: SessionConnection | undefined;
 	heartbeat: Timer | undefined;
 	/** The payloads received in the current minute, and its start. */
@@ -69,26 +74,28 @@ const resume = v.object({
 	seq: v.number(),
 });
 
-const knownIntents = Object.values(GatewayIntentBits)
+const knownIntents = Object.values(Intent)
 	.filter((bits) => typeof bits === "number")
 	.reduce((all, bits) => all | bits, 0);
 
-const privileged: Readonly<Record<PrivilegedIntent, number>> = {
-	GuildMembers: GatewayIntentBits.GuildMembers,
-	GuildPresences: GatewayIntentBits.GuildPresences,
-	MessageContent: GatewayIntentBits.MessageContent,
-};
+const bitsOf = (intents: readonly PrivilegedIntent[]) =>
+	intents.reduce((bits, name) => bits | Intent[name], 0);
+
+const allPrivileged = bitsOf([
+	"GuildMembers",
+	"GuildPresences",
+	"MessageContent",
+]);
 
 // GUILD_CREATE of larger guilds lists no members.
 const maxListedGuildSize = 75_000;
 
 export class SocketHub {
-	readonly #world: World;
-	readonly #log: Log;
-	readonly #timing: SocketTiming;
 	readonly #sessions = new Map<string, Session>();
 	readonly #newConnections = new PausableQueue();
 	readonly #memberRequests = new PausableQueue();
+	/** When a bot last requested all members of a guild, by both ids. */
+	readonly #allMembersAt = new Map<string, number>();
 	readonly #sockets = new Set<Socket>();
 	#ignoresHeartbeats = false;
 	/** The HTTP status for new connections, in place of a WebSocket. */
@@ -96,17 +103,18 @@ export class SocketHub {
 	#upgrades = 0;
 	#alter: Alter | undefined;
 
-	constructor(world: World, log: Log, timing: SocketTiming) {
-		this.#world = world;
-		this.#log = log;
-		this.#timing = timing;
+	constructor(
+		private readonly world: World,
+		private readonly log: Log,
+		private readonly timing: SocketTiming,
+	) {
 		world.state.subscribe((event) => {
 			for (const session of this.#sessions.values())
 				session.dispatchIfConcerned(event, world);
 		});
 	}
 
-	/** For Bun.serve. */
+	/** The WebSocket handlers for Bun.serve. */
 	readonly handlers: Bun.WebSocketHandler<Connection> = {
 		open: (socket) => closing(socket, () => this.#open(socket)),
 		message: (socket, message) =>
@@ -132,7 +140,7 @@ export class SocketHub {
 			});
 		await new Promise<void>((resolve) => this.#newConnections.run(resolve));
 		if (url.searchParams.has("compress"))
-			this.#log.warn("compression not supported");
+			this.log.warn("a bot requested compression, which is not simulated");
 		const upgraded = server.upgrade(request, {
 			data: {
 				host: url.host,
@@ -174,7 +182,7 @@ export class SocketHub {
 	/** Sends an event to all sessions of a bot, whatever its intents. */
 	dispatch(botId: string, type: string, data: unknown): void {
 		for (const session of this.#sessions.values())
-			if (session.bot.user.id === botId) session.dispatch(type, data);
+			if (session.bot.user.id === botId) session.dispatchAny(type, data);
 	}
 
 	/** Replaces the data of all events by what `alter` returns, also in new sessions; undefined ends that. */
@@ -198,27 +206,26 @@ export class SocketHub {
 		if (!resumable) this.#sessions.clear();
 		for (const socket of this.#sockets) {
 			this.#detach(socket);
-			send(socket, GatewayOpcodes.InvalidSession, resumable);
+			send(socket, Op.InvalidSession, resumable);
 		}
 	}
 
 	/** Requests all bots to reconnect. */
 	requestReconnect(): void {
-		for (const socket of this.#sockets)
-			send(socket, GatewayOpcodes.Reconnect, null);
+		for (const socket of this.#sockets) send(socket, Op.Reconnect, null);
 	}
 
-	/** Delays all events of current sessions until released. */
+	/** Delays all events of current sessions until called with false. */
 	holdEvents(held: boolean): void {
 		for (const session of this.#sessions.values()) session.queue.pause(held);
 	}
 
-	/** Delays new connections until released. */
+	/** Delays new connections until called with false. */
 	holdConnections(held: boolean): void {
 		this.#newConnections.pause(held);
 	}
 
-	/** Delays responses to member requests until released. */
+	/** Delays responses to requests for members until called with false. */
 	holdMembers(held: boolean): void {
 		this.#memberRequests.pause(held);
 	}
@@ -240,11 +247,10 @@ export class SocketHub {
 		this.#sockets.add(socket);
 		const { version, encoding } = socket.data;
 		if (version !== "10" && version !== "9")
-			throw new CloseError(GatewayCloseCodes.InvalidAPIVersion);
-		if (encoding !== "json")
-			throw new CloseError(GatewayCloseCodes.DecodeError);
-		send(socket, GatewayOpcodes.Hello, {
-			heartbeat_interval: this.#timing.heartbeatIntervalMs,
+			throw new CloseError(Code.InvalidAPIVersion);
+		if (encoding !== "json") throw new CloseError(Code.DecodeError);
+		send(socket, Op.Hello, {
+			heartbeat_interval: this.timing.heartbeatIntervalMs,
 			_trace: ["simulator"],
 		});
 		this.#expectHeartbeat(socket);
@@ -254,8 +260,8 @@ export class SocketHub {
 		clearTimeout(socket.data.heartbeat);
 		// Half an interval of tolerance: the first heartbeat has random jitter, others may be late.
 		socket.data.heartbeat = setTimeout(
-			() => socket.close(GatewayCloseCodes.SessionTimedOut, "no heartbeat"),
-			this.#timing.heartbeatIntervalMs * 1.5,
+			() => socket.close(Code.SessionTimedOut, "no heartbeat"),
+			this.timing.heartbeatIntervalMs * 1.5,
 		);
 	}
 
@@ -279,39 +285,45 @@ export class SocketHub {
 		session.connection = undefined;
 		session.expiry = setTimeout(
 			() => this.#sessions.delete(session.id),
-			this.#timing.resumeWindowMs,
+			this.timing.resumeWindowMs,
 		).unref();
 	}
 
 	#receive(socket: Socket, message: string | Buffer): void {
-		if (this.#isRateLimited(socket))
-			throw new CloseError(GatewayCloseCodes.RateLimited);
+		if (this.#isRateLimited(socket)) throw new CloseError(Code.RateLimited);
 		const text = message.toString();
-		const parsed = text.length <= payloadLimit ? parsePayload(text) : undefined;
-		if (!parsed) throw new CloseError(GatewayCloseCodes.DecodeError);
-
-		const { op, d } = parsed;
+		if (text.length > payloadLimit) throw new CloseError(Code.DecodeError);
+		const { op, d } = parse(payload, parseJson(text, keepLargeIntegers));
 		const { session } = socket.data;
-		if (op === GatewayOpcodes.Heartbeat) {
+		if (op === Op.Heartbeat) {
 			this.#expectHeartbeat(socket);
 			if (this.#ignoresHeartbeats) return;
-			send(socket, GatewayOpcodes.HeartbeatAck, undefined);
+			send(socket, Op.HeartbeatAck, undefined);
 			return;
 		}
-		if (op === GatewayOpcodes.Identify || op === GatewayOpcodes.Resume) {
-			if (session) throw new CloseError(GatewayCloseCodes.AlreadyAuthenticated);
-			if (op === GatewayOpcodes.Identify) this.#identify(socket, d);
+		if (op === Op.Identify || op === Op.Resume) {
+			if (session) throw new CloseError(Code.AlreadyAuthenticated);
+			if (op === Op.Identify) this.#identify(socket, d);
 			else this.#resume(socket, d);
 			return;
 		}
-		if (!answered.has(op))
-			throw new CloseError(GatewayCloseCodes.UnknownOpcode);
-		if (!session) throw new CloseError(GatewayCloseCodes.NotAuthenticated);
-		if (op === GatewayOpcodes.RequestGuildMembers) {
-			const chunks = memberChunks(d, session, this.#world);
-			if (!chunks) {
-				this.#log.warn("invalid member request ignored", {
+		if (!answered.has(op)) throw new CloseError(Code.UnknownOpcode);
+		if (!session) throw new CloseError(Code.NotAuthenticated);
+		if (op === Op.RequestGuildMembers) {
+			const request = memberChunks(d, session, this.world);
+			if (!request) {
+				this.log.warn("ignored an invalid request for guild members", {
 					bot: session.bot.user.username,
+				});
+				return;
+			}
+			const { chunks, limited } = request;
+			const waitMs = limited ? this.#takeAllMembers(session, limited) : 0;
+			if (limited && waitMs > 0) {
+				session.dispatch("RATE_LIMITED", {
+					opcode: Op.RequestGuildMembers,
+					retry_after: waitMs / 1000,
+					meta: limited,
 				});
 				return;
 			}
@@ -323,6 +335,19 @@ export class SocketHub {
 		// Presence and voice state updates are accepted and have no effect.
 	}
 
+	/** How long a bot must wait before it may request all members of a guild; 0 if it may now, which counts. */
+	#takeAllMembers(
+		{ bot }: Session,
+		{ guild_id }: { guild_id: string },
+	): number {
+		const key = `${bot.user.id} ${guild_id}`;
+		const now = performance.now();
+		const at = this.#allMembersAt.get(key) ?? -Infinity;
+		const waitMs = Math.max(0, at + this.timing.allMembersMs - now);
+		if (waitMs === 0) this.#allMembersAt.set(key, now);
+		return waitMs;
+	}
+
 	#isRateLimited({ data }: Socket): boolean {
 		const now = Date.now();
 		if (now - data.minute.since >= 60_000)
@@ -332,30 +357,21 @@ export class SocketHub {
 	}
 
 	#identify(socket: Socket, d: unknown): void {
-		const { success, output } = v.safeParse(identify, d);
-		if (!success) throw new CloseError(GatewayCloseCodes.DecodeError);
-		const { token, intents, shard, large_threshold } = output;
-		const bot = this.#world.accounts.get(token.replace(/^Bot /, ""));
-		if (!bot?.user.bot)
-			throw new CloseError(GatewayCloseCodes.AuthenticationFailed);
+		const { token, intents, shard, large_threshold } = parse(identify, d);
+		const bot = this.world.accounts.get(token.replace(/^Bot /, ""));
+		if (!bot?.user.bot) throw new CloseError(Code.AuthenticationFailed);
 		const [shardId, shards] = shard;
 		if (!(shardId >= 0 && shardId < shards))
-			throw new CloseError(GatewayCloseCodes.InvalidShard);
+			throw new CloseError(Code.InvalidShard);
 		if ((intents & ~knownIntents) !== 0)
-			throw new CloseError(GatewayCloseCodes.InvalidIntents);
-		const granted = bot.privilegedIntents.reduce(
-			(bits, name) => bits | privileged[name],
-			0,
-		);
-		const asked = Object.values(privileged).reduce((a, b) => a | b) & intents;
-		if ((asked & ~granted) !== 0)
-			throw new CloseError(GatewayCloseCodes.DisallowedIntents);
+			throw new CloseError(Code.InvalidIntents);
+		const refused = allPrivileged & ~bitsOf(bot.privilegedIntents);
+		if ((intents & refused) !== 0) throw new CloseError(Code.DisallowedIntents);
 
-		const { total, used } = this.#world.users.sessionStarts;
+		const { total, used } = this.world.users.sessionStarts;
 		const starts = (used.get(bot.user.id) ?? 0) + 1;
 		// Discord resets the token.
-		if (starts > total)
-			throw new CloseError(GatewayCloseCodes.AuthenticationFailed);
+		if (starts > total) throw new CloseError(Code.AuthenticationFailed);
 		used.set(bot.user.id, starts);
 		const session = new Session(bot, intents, shard);
 		session.alter = this.#alter;
@@ -370,64 +386,47 @@ export class SocketHub {
 		largeThreshold: number,
 	): void {
 		const { bot } = session;
-		const guilds = [...this.#world.guilds.values()].filter(
+		const guilds = [...this.world.guilds.values()].filter(
 			(guild) => guild.members.has(bot.user.id) && session.serves(guild.id),
 		);
+		const flags = serialize.applicationFlags(bot);
 		session.dispatch("READY", {
 			v: Number(version),
-			user: serialize.ownUser(bot),
+			user: serialize.ownUser(bot, this.world.users.hasMfa(bot.user)),
 			guilds: guilds.map(({ id }) => ({ id, unavailable: true })),
 			session_id: session.id,
-			session_type: "normal",
 			resume_gateway_url: socketUrl(host),
 			shard: session.shard,
-			application: { id: bot.user.id, flags: serialize.applicationFlags(bot) },
+			application: { id: bot.user.id, flags, flags_new: String(flags) },
 			private_channels: [],
-			relationships: [],
-			user_settings: {},
-			presences: [],
-			geo_ordered_rtc_regions: [],
-			_trace: ["simulator"],
 		});
-		if (!session.hasIntent(GatewayIntentBits.Guilds)) return;
+		if (!session.hasIntent(Intent.Guilds)) return;
 		for (const guild of guilds) {
 			const { size } = guild.members;
 			const listed =
-				session.hasIntent(GatewayIntentBits.GuildPresences) &&
+				session.hasIntent(Intent.GuildPresences) &&
 				size < largeThreshold &&
 				size < maxListedGuildSize;
-			session.dispatch(
-				"GUILD_CREATE",
-				listed
-					? this.#world.guilds.serializeFor(
-							guild,
-							bot.user,
-							guild.members.values(),
-						)
-					: this.#world.guilds.serializeFor(guild, bot.user),
-			);
+			const members = listed ? guild.members.values() : undefined;
+			const data = this.world.guilds.serializeFor(guild, bot.user, members);
+			session.dispatch("GUILD_CREATE", data);
 		}
 	}
 
 	#resume(socket: Socket, d: unknown): void {
-		const { success, output } = v.safeParse(resume, d);
-		if (!success) throw new CloseError(GatewayCloseCodes.DecodeError);
-		const { token, session_id, seq } = output;
+		const { token, session_id, seq } = parse(resume, d);
 		const session = this.#sessions.get(session_id);
 		if (!session) {
-			send(socket, GatewayOpcodes.InvalidSession, false);
+			send(socket, Op.InvalidSession, false);
 			return;
 		}
 		if (session.bot.token !== token.replace(/^Bot /, ""))
-			throw new CloseError(GatewayCloseCodes.AuthenticationFailed);
+			throw new CloseError(Code.AuthenticationFailed);
 		if (!session.canReplay(seq)) {
 			this.#sessions.delete(session.id);
-			throw new CloseError(GatewayCloseCodes.InvalidSeq);
+			throw new CloseError(Code.InvalidSeq);
 		}
-		session.connection?.close(
-			GatewayCloseCodes.UnknownError,
-			"resumed elsewhere",
-		);
+		session.connection?.close(Code.UnknownError, "resumed elsewhere");
 		attach(session, socket);
 		session.replay(seq);
 		session.dispatch("RESUMED", { _trace: ["simulator"] });
@@ -435,31 +434,30 @@ export class SocketHub {
 }
 
 const answered = new Set<number>([
-	GatewayOpcodes.RequestGuildMembers,
-	GatewayOpcodes.PresenceUpdate,
-	GatewayOpcodes.VoiceStateUpdate,
+	Op.RequestGuildMembers,
+	Op.PresenceUpdate,
+	Op.VoiceStateUpdate,
 ]);
 
-function parsePayload(text: string) {
-	try {
-		const { success, output } = v.safeParse(payload, JSON.parse(text));
-		return success ? output : undefined;
-	} catch {
-		// Not JSON: the caller closes the connection.
-		return undefined;
-	}
+function parse<const S extends v.GenericSchema>(
+	schema: S,
+	value: unknown,
+): v.InferOutput<S> {
+	const { success, output } = v.safeParse(schema, value);
+	if (!success) throw new CloseError(Code.DecodeError);
+	return output;
 }
 
-function send(socket: Socket, op: GatewayOpcodes, d: unknown): void {
+function send(socket: Socket, op: Op, d: unknown): void {
 	socket.send(JSON.stringify({ op, d, s: null, t: null }));
 }
 
-/** Closes the connection with this code, because of an invalid payload. */
+/** Thrown to close the connection with this code, because of an invalid payload. */
 class CloseError extends Error {
 	override name = "CloseError";
 
-	constructor(readonly code: GatewayCloseCodes) {
-		super(GatewayCloseCodes[code]);
+	constructor(readonly code: Code) {
+		super(Code[code]);
 	}
 }
 

@@ -1,4 +1,4 @@
-// The AI that features ask, against simulated providers that do as they should, and all that they should not.
+// The AI of features, against simulated providers that work and that fail in every way.
 
 import { describe, expect, test } from "bun:test";
 import { type Ai, type AiMessage, createAi } from "../../../src/bot/ai/ai.ts";
@@ -18,17 +18,17 @@ const hello: AiMessage[] = [
 	{ role: "user", name: "ada", content: "what is a roux? (private words)" },
 ];
 
-const heard =
+const expectedAnswer =
 	"I am a simulated AI. The last I heard was: ada: what is a roux? (private words)";
 
 interface WorldOptions {
 	/** Of each provider. */
 	settings?: ProviderSettings;
-	/** How many there are: "first", "second", … */
+	/** Number of providers: "first", "second", … */
 	count?: number;
 }
 
-/** Providers, and the AI that asks them. The clock stands still until it is moved. */
+/** Simulated providers, and the AI that uses them. The test moves the clock. */
 async function startWorld({ settings, count = 1 }: WorldOptions = {}) {
 	await using stack = new AsyncDisposableStack();
 	const names = ["first", "second", "third"].slice(0, count);
@@ -42,27 +42,17 @@ async function startWorld({ settings, count = 1 }: WorldOptions = {}) {
 		if (!simulation) throw new Error(`there is no provider ${index}`);
 		return simulation;
 	};
+	const providers: Record<string, ProviderSettings> = {};
+	const apiKeys: Record<string, string> = {};
+	for (const [index, name] of names.entries()) {
+		const { url, key } = at(index);
+		const api_key_env = `${name.toUpperCase()}_API_KEY`;
+		providers[name] = { url, model: "simulated", api_key_env, ...settings };
+		apiKeys[api_key_env] = key;
+	}
 	const ai = createAi({
-		settings: {
-			order: names,
-			providers: Object.fromEntries(
-				names.map((name, index) => [
-					name,
-					{
-						url: at(index).url,
-						model: "simulated",
-						api_key_env: `${name.toUpperCase()}_API_KEY`,
-						...settings,
-					},
-				]),
-			),
-		},
-		apiKeys: Object.fromEntries(
-			names.map((name, index) => [
-				`${name.toUpperCase()}_API_KEY`,
-				at(index).key,
-			]),
-		),
+		settings: { order: names, providers },
+		apiKeys,
 		log: recorded.log,
 		registry,
 		now: () => clock.ms,
@@ -75,11 +65,14 @@ async function startWorld({ settings, count = 1 }: WorldOptions = {}) {
 		clock,
 		registry,
 		recorded,
+		/** Waits until the request to the first provider was aborted. */
+		hungUp: () =>
+			until("it is aborted", () => at(0).requests[0]?.outcome === "hung up"),
 		[Symbol.asyncDispose]: () => running.disposeAsync(),
 	};
 }
 
-/** What came of an answer, and why there is no more of it. */
+/** The answer, and the error that ended it. */
 async function ask(ai: Ai, options?: Parameters<Ai["answer"]>[1]) {
 	const pieces: string[] = [];
 	try {
@@ -91,21 +84,21 @@ async function ask(ai: Ai, options?: Parameters<Ai["answer"]>[1]) {
 	}
 }
 
-test("a fault of ours is thrown as it is, and not said of the provider", async () => {
+test("an internal error is thrown as it is, and not blamed on the provider", async () => {
 	await using world = await startWorld();
-	const fault = new RangeError("a bug");
+	const bug = new RangeError("a bug");
 	const onEnd = () => {
-		throw fault;
+		throw bug;
 	};
-	expect(await ask(world.ai, { onEnd }).catch((error) => error)).toBe(fault);
+	expect(await ask(world.ai, { onEnd }).catch((error) => error)).toBe(bug);
 	expect(world.recorded.messages()).not.toContain("AI provider failed");
 });
 
 describe("an answer", () => {
-	test("comes in pieces, to what was said and by whom", async () => {
+	test("comes in pieces, and the request holds the messages with their authors", async () => {
 		await using world = await startWorld();
 		const { pieces, text } = await ask(world.ai);
-		expect(text).toBe(heard);
+		expect(text).toBe(expectedAnswer);
 		expect(pieces.length).toBeGreaterThan(5);
 		expect(world.at(0).requests).toEqual([
 			{
@@ -122,7 +115,7 @@ describe("an answer", () => {
 		]);
 	});
 
-	test("a name is one line, whatever somebody calls themselves", async () => {
+	test("a name is one line in the request, and an assistant has none", async () => {
 		await using world = await startWorld();
 		await world.ai.complete([
 			{ role: "user", name: "eve\nada", content: "hello" },
@@ -134,7 +127,7 @@ describe("an answer", () => {
 		]);
 	});
 
-	test("its first piece is there before the rest of it has been thought of", async () => {
+	test("its first piece is available before the rest", async () => {
 		await using world = await startWorld();
 		world.at(0).misbehave("slow-pieces", { times: 1 });
 		const pieces = world.ai.answer(hello)[Symbol.asyncIterator]();
@@ -145,36 +138,29 @@ describe("an answer", () => {
 		await pieces.return?.();
 	});
 
-	test("complete gives it as a whole", async () => {
+	test("complete returns it whole, without white space around it", async () => {
 		await using world = await startWorld();
-		expect(await world.ai.complete(hello)).toBe(heard);
-	});
-
-	test("white space around it is left out", async () => {
-		await using world = await startWorld();
+		expect(await world.ai.complete(hello)).toBe(expectedAnswer);
 		world.at(0).answer = () => "\n\n  soup \n";
 		expect(await world.ai.complete(hello)).toBe("soup");
 	});
 
-	test("whoever asked is told when it is not whole, and who gave it", async () => {
+	test("onEnd says whether it is complete or truncated", async () => {
 		await using world = await startWorld();
-		const ends: unknown[] = [];
-		const onEnd = (end: unknown) => ends.push(end);
+		const ends: string[] = [];
+		const onEnd = (finish: string) => ends.push(finish);
 		await ask(world.ai, { onEnd });
 		const { text } = await ask(world.ai, { onEnd, maxTokens: 2 });
 		expect(text).toBe("I am");
-		expect(ends).toEqual([
-			{ provider: "first", finish: "stop" },
-			{ provider: "first", finish: "length" },
-		]);
+		expect(ends).toEqual(["stop", "length"]);
 	});
 
-	test("nobody can ask for more than the provider is to give", async () => {
+	test("the provider's max_tokens limits maxTokens", async () => {
 		await using world = await startWorld({ settings: { max_tokens: 3 } });
 		expect((await ask(world.ai, { maxTokens: 500 })).text).toBe("I am a");
 	});
 
-	test("what else the configuration says is part of the request", async () => {
+	test("the other settings of the provider are part of the request", async () => {
 		await using world = await startWorld({
 			settings: {
 				max_tokens_field: "max_completion_tokens",
@@ -194,175 +180,118 @@ describe("an answer", () => {
 		});
 	});
 
-	test("without end ends at 32,000 characters", async () => {
+	test("an endless one is truncated at 32,000 characters", async () => {
 		await using world = await startWorld();
 		world.at(0).misbehave("endless");
-		const ends: unknown[] = [];
-		const { text } = await ask(world.ai, { onEnd: (end) => ends.push(end) });
-		expect(text).toHaveLength(32_000);
-		expect(ends).toEqual([{ provider: "first", finish: "length" }]);
-		await until(
-			"the provider is told",
-			() => world.at(0).requests[0]?.outcome === "hung up",
-		);
+		const ends: string[] = [];
+		const onEnd = (finish: string) => ends.push(finish);
+		expect((await ask(world.ai, { onEnd })).text).toHaveLength(32_000);
+		expect(ends).toEqual(["length"]);
+		await world.hungUp();
 	});
 });
 
-interface Failure {
-	kind: AiMisbehaviour;
-	error: AiErrorKind;
-	midway?: true;
-	settings?: ProviderSettings;
-	says: RegExp;
-	logs: RegExp;
-}
-
-const failures: Failure[] = [
-	{
-		kind: "401",
-		error: "key",
-		says: /my key\. Please tell the people who run this bot/,
-		logs: /HTTP 401, invalid_api_key/,
-	},
-	{ kind: "403", error: "key", says: /my key/, logs: /HTTP 403, forbidden/ },
-	{ kind: "no-money", error: "key", says: /my key/, logs: /HTTP 402/ },
-	{
-		kind: "429",
-		error: "limited",
-		says: /limiting my requests at the moment\. Please try again in 7 seconds\.$/,
-		logs: /HTTP 429/,
-	},
-	{
-		kind: "content-filter",
-		error: "refused",
-		says: /does not want to answer this/,
-		logs: /HTTP 400, content_filter/,
-	},
-	{
-		kind: "400",
-		error: "rejected",
-		says: /may be too long/,
-		logs: /HTTP 400, invalid_value/,
-	},
-	{
-		kind: "404",
-		error: "rejected",
-		says: /tell the people/,
-		logs: /model_not_found/,
-	},
-	{ kind: "500", error: "unavailable", says: /reached/, logs: /HTTP 500/ },
-	{ kind: "dropped", error: "unavailable", says: /./, logs: /connection/ },
-	{
-		kind: "redirect",
-		error: "nonsense",
-		says: /invalid response/,
-		logs: /HTTP 307/,
-	},
-	{
-		kind: "html",
-		error: "nonsense",
-		says: /invalid response/,
-		logs: /event stream/,
-	},
-	{
-		kind: "no-stream",
-		error: "nonsense",
-		says: /invalid response/,
-		logs: /event stream/,
-	},
-	{
-		kind: "huge",
-		error: "nonsense",
-		says: /invalid response/,
-		logs: /256 KiB/,
-	},
-	{
-		kind: "wrong-types",
-		error: "nonsense",
-		says: /invalid response/,
-		logs: /unexpected stream event/,
-	},
-	{ kind: "empty", error: "nonsense", says: /invalid response/, logs: /empty/ },
-	{ kind: "blank", error: "nonsense", says: /invalid response/, logs: /empty/ },
-	{
-		kind: "slow",
-		error: "timeout",
-		settings: { silence_seconds: 0.05 },
-		says: /too long/,
-		logs: /no data for 0\.05 seconds/,
-	},
-	{
-		kind: "slow",
-		error: "timeout",
-		settings: { timeout_seconds: 0.05 },
-		says: /too long/,
-		logs: /no complete answer within 0\.05 seconds/,
-	},
-	{
-		kind: "slow-pieces",
-		error: "timeout",
-		midway: true,
-		settings: { silence_seconds: 1.5 },
-		says: /^The answer broke off here\. .*too long/,
-		logs: /no data/,
-	},
-	{
-		kind: "cut",
-		error: "cut",
-		midway: true,
-		says: /^The answer broke off here\. /,
-		logs: /the connection was lost|closed/,
-	},
-	{
-		kind: "unfinished",
-		error: "cut",
-		midway: true,
-		says: /broke off here/,
-		logs: /ended early/,
-	},
-	{
-		kind: "wrong-json",
-		error: "nonsense",
-		midway: true,
-		says: /broke off here/,
-		logs: /unexpected stream event/,
-	},
-	{
-		kind: "filtered",
-		error: "refused",
-		midway: true,
-		says: /broke off here\. .*does not want/,
-		logs: /filter/,
-	},
-	{
-		kind: "error-event",
-		error: "unavailable",
-		midway: true,
-		says: /broke off here/,
-		logs: /HTTP 503/,
-	},
+type Failure = [
+	kind: AiMisbehaviour,
+	error: AiErrorKind,
+	message: RegExp,
+	logged: RegExp,
+	settings?: ProviderSettings,
 ];
 
-describe("a provider that fails", () => {
-	for (const { kind, error: expected, ...row } of failures)
-		test(`${kind} is "${expected}"${row.midway ? ", midway" : ""} (${row.logs.source})`, async () => {
-			await using world = await startWorld({ settings: row.settings ?? {} });
-			world.at(0).misbehave(kind);
-			const { error, text } = await ask(world.ai);
-			expect(error?.kind).toBe(expected);
-			expect(error?.midway).toBe(row.midway ?? false);
-			expect(error?.message).toMatch(row.says);
-			expect(text).toBe(row.midway ? "I" : "");
-			const [entry] = world.recorded.entries("AI provider failed");
-			expect(entry?.reason).toMatch(row.logs);
-			expect(world.registry.text()).toContain(
-				`guildhall_bot_ai_requests_total{provider="first",outcome="${expected}"} 1`,
-			);
-		});
+const early: Failure[] = [
+	[
+		"401",
+		"key",
+		/my key\. Please tell the people who run this bot/,
+		/HTTP 401, invalid_api_key/,
+	],
+	["403", "key", /my key/, /HTTP 403, forbidden/],
+	["no-money", "key", /my key/, /HTTP 402/],
+	[
+		"429",
+		"limited",
+		/limiting my requests at the moment\. Please try again in 7 seconds\.$/,
+		/HTTP 429/,
+	],
+	["content-filter", "refused", /not want to answer/, /400, content_filter/],
+	["400", "rejected", /may be too long/, /HTTP 400, invalid_value/],
+	["404", "rejected", /tell the people/, /model_not_found/],
+	["500", "unavailable", /reached/, /HTTP 500/],
+	["dropped", "unavailable", /./, /connection/],
+	["redirect", "nonsense", /invalid response/, /HTTP 307/],
+	["html", "nonsense", /invalid response/, /event stream/],
+	["no-stream", "nonsense", /invalid response/, /event stream/],
+	["huge", "nonsense", /invalid response/, /256 KiB/],
+	["wrong-types", "nonsense", /invalid response/, /unexpected stream event/],
+	["empty", "nonsense", /invalid response/, /empty/],
+	["blank", "nonsense", /invalid response/, /empty/],
+	[
+		"slow",
+		"timeout",
+		/too long/,
+		/no data for 0\.05 seconds/,
+		{ silence_seconds: 0.05 },
+	],
+	[
+		"slow",
+		"timeout",
+		/too long/,
+		/no complete answer within 0\.05 seconds/,
+		{ timeout_seconds: 0.05 },
+	],
+];
 
-	test("neither the key nor what was written is in an error or a log, though the provider quotes both", async () => {
+const midway: Failure[] = [
+	[
+		"slow-pieces",
+		"timeout",
+		/^The answer broke off here\. .*too long/,
+		/no data/,
+		{ silence_seconds: 1.5 },
+	],
+	[
+		"cut",
+		"cut",
+		/^The answer broke off here\. /,
+		/the connection was lost|closed/,
+	],
+	["unfinished", "cut", /broke off here/, /ended early/],
+	["wrong-json", "nonsense", /broke off here/, /unexpected stream event/],
+	["filtered", "refused", /broke off here\. .*does not want/, /filter/],
+	["error-event", "unavailable", /broke off here/, /HTTP 503/],
+];
+
+/** Kinds of failures that need no settings. */
+const kindsOf = (failures: Failure[]) =>
+	failures.filter(({ length }) => length === 4).map(([kind]) => kind);
+
+describe("a provider that fails", () => {
+	for (const [isMidway, failures] of [
+		[false, early],
+		[true, midway],
+	] as const)
+		test.each(failures)(
+			`%s is "%s"${isMidway ? ", midway" : ""} (%p, %p)`,
+			async (kind, expected, message, logged, settings = {}) => {
+				await using world = await startWorld({ settings });
+				world.at(0).misbehave(kind);
+				const { error, text } = await ask(world.ai);
+				expect(error?.kind).toBe(expected);
+				expect(error?.midway).toBe(isMidway);
+				expect(error?.message).toMatch(message);
+				expect(text).toBe(isMidway ? "I" : "");
+				const [entry] = world.recorded.entries("AI provider failed");
+				expect(entry?.reason).toMatch(logged);
+				expect(world.registry.text()).toContain(
+					`guildhall_bot_ai_requests_total{provider="first",outcome="${expected}"} 1`,
+				);
+			},
+		);
+
+	test("an error or log line shows neither the key nor the messages that the provider quotes", async () => {
 		await using world = await startWorld();
-		for (const { kind } of failures.filter(({ settings }) => !settings)) {
+		for (const kind of kindsOf([...early, ...midway])) {
 			world.clock.ms += 3_600_000;
 			world.at(0).misbehave(kind, { times: 1 });
 			const { error } = await ask(world.ai);
@@ -376,14 +305,14 @@ describe("a provider that fails", () => {
 		expect(world.recorded.lines.length).toBeGreaterThan(10);
 	});
 
-	test("a provider that is not there cannot be reached", async () => {
+	test("a provider that does not listen is unavailable", async () => {
 		await using world = await startWorld();
 		await world.at(0).close();
 		const { error } = await ask(world.ai);
 		expect(error?.kind).toBe("unavailable");
 	});
 
-	test("complete gives no part of an answer", async () => {
+	test("complete rejects when the answer breaks off", async () => {
 		await using world = await startWorld();
 		world.at(0).misbehave("cut");
 		expect(world.ai.complete(hello)).rejects.toMatchObject({ midway: true });
@@ -391,36 +320,30 @@ describe("a provider that fails", () => {
 });
 
 describe("several providers", () => {
-	const early = failures.filter(({ midway }) => !midway);
-	test.each(early.filter(({ settings }) => !settings).map(({ kind }) => kind))(
-		"where the first answers %s, the second is asked",
-		async (kind) => {
-			await using world = await startWorld({ count: 2 });
-			world.at(0).misbehave(kind);
-			const { text, error } = await ask(world.ai);
-			expect(error).toBeUndefined();
-			expect(text).toBe(heard);
-			expect(world.at(1).requests).toHaveLength(1);
-		},
-	);
-
-	test("where the first is silent, the second is asked in time", async () => {
-		await using world = await startWorld({
-			count: 2,
-			settings: { silence_seconds: 1.5 },
-		});
-		world.at(0).misbehave("slow");
-		expect((await ask(world.ai)).text).toBe(heard);
+	test.each(kindsOf(early))("after %s the second is asked", async (kind) => {
+		await using world = await startWorld({ count: 2 });
+		world.at(0).misbehave(kind);
+		const { text, error } = await ask(world.ai);
+		expect(error).toBeUndefined();
+		expect(text).toBe(expectedAnswer);
+		expect(world.at(1).requests).toHaveLength(1);
 	});
 
-	test("where the first dies in the middle, nobody else is asked to go on", async () => {
+	test("after the idle timeout of the first the second is asked", async () => {
+		const settings = { silence_seconds: 1.5 };
+		await using world = await startWorld({ count: 2, settings });
+		world.at(0).misbehave("slow");
+		expect((await ask(world.ai)).text).toBe(expectedAnswer);
+	});
+
+	test("when the first breaks off midway, no other is asked", async () => {
 		await using world = await startWorld({ count: 2 });
 		world.at(0).misbehave("cut");
 		expect((await ask(world.ai)).error?.midway).toBe(true);
 		expect(world.at(1).requests).toEqual([]);
 	});
 
-	test("where none answers, the first one's failure is told", async () => {
+	test("when all fail, the error is that of the first", async () => {
 		await using world = await startWorld({ count: 3 });
 		world.at(0).misbehave("content-filter");
 		world.at(1).misbehave("500");
@@ -431,8 +354,8 @@ describe("several providers", () => {
 });
 
 describe("after a failure", () => {
-	/** Fails once, and tells how long the provider is then left alone, in seconds. */
-	async function restAfter(kind: AiMisbehaviour): Promise<number> {
+	/** The cooldown after one failure, in seconds. */
+	async function cooldownAfter(kind: AiMisbehaviour): Promise<number> {
 		await using world = await startWorld();
 		world.at(0).misbehave(kind, { times: 1 });
 		await ask(world.ai);
@@ -442,7 +365,7 @@ describe("after a failure", () => {
 			expect(world.at(0).requests).toHaveLength(2);
 			return seconds;
 		}
-		throw new Error("it rests for more than an hour");
+		throw new Error("the cooldown is longer than an hour");
 	}
 
 	test.each([
@@ -452,32 +375,30 @@ describe("after a failure", () => {
 		["401", 300],
 		["content-filter", 0],
 		["400", 0],
-	] as const)("of %s a provider rests for %d s", async (kind, seconds) => {
-		expect(await restAfter(kind)).toBe(seconds);
+	] as const)("%s starts a cooldown of %d s", async (kind, seconds) => {
+		expect(await cooldownAfter(kind)).toBe(seconds);
 	});
 
-	test("it rests longer with each failure in a row, up to two minutes, and after an answer shortly again", async () => {
+	test("the cooldown doubles with each failure in a row, up to two minutes, and an answer resets it", async () => {
 		await using world = await startWorld();
-		const rest = () =>
-			Number(
-				world.recorded.entries("AI provider failed").at(-1)?.cooldown_seconds,
-			);
-		const rests: number[] = [];
+		const cooldowns = () =>
+			world.recorded
+				.entries("AI provider failed")
+				.map(({ cooldown_seconds }) => Number(cooldown_seconds));
 		world.at(0).misbehave("500");
 		for (let count = 0; count < 9; count += 1) {
 			await ask(world.ai);
-			rests.push(rest());
-			world.clock.ms += rest() * 1_000;
+			world.clock.ms += (cooldowns().at(-1) ?? 0) * 1_000;
 		}
-		expect(rests).toEqual([2, 4, 8, 16, 32, 64, 120, 120, 120]);
+		expect(cooldowns()).toEqual([2, 4, 8, 16, 32, 64, 120, 120, 120]);
 		world.at(0).behave();
 		await ask(world.ai);
 		world.at(0).misbehave("500");
 		await ask(world.ai);
-		expect(rest()).toBe(2);
+		expect(cooldowns().at(-1)).toBe(2);
 	});
 
-	test("requests that fail together count as one failure", async () => {
+	test("concurrent failures count as one", async () => {
 		await using world = await startWorld();
 		world.at(0).misbehave("slow", { times: 4 });
 		const asked = [1, 2, 3, 4].map(() => ask(world.ai));
@@ -491,7 +412,7 @@ describe("after a failure", () => {
 		]);
 	});
 
-	test("while all rest, nobody is asked, and the error says when to come back", async () => {
+	test("while all cool down, none is asked, and the error says when to try again", async () => {
 		await using world = await startWorld({ count: 2 });
 		world.at(0).misbehave("401", { times: 1 });
 		world.at(1).misbehave("429", { times: 1 });
@@ -502,67 +423,57 @@ describe("after a failure", () => {
 		expect(world.at(0).requests).toHaveLength(1);
 		expect(world.at(1).requests).toHaveLength(1);
 		world.clock.ms += 4_000;
-		expect((await ask(world.ai)).text).toBe(heard);
+		expect((await ask(world.ai)).text).toBe(expectedAnswer);
 	});
 });
 
-describe("whoever gives up", () => {
-	test("before the first piece is given their own reason, and no other provider is asked", async () => {
+describe("cancelling", () => {
+	test("before the first piece rejects with the signal's reason, and no other provider is asked", async () => {
 		await using world = await startWorld({ count: 2 });
 		world.at(0).misbehave("slow");
 		const controller = new AbortController();
-		const reason = new Error("nobody waits");
+		const reason = new Error("cancelled");
 		const asked = ask(world.ai, { signal: controller.signal });
 		await until("it is asked", () => world.at(0).requests.length === 1);
 		controller.abort(reason);
 		expect(asked).rejects.toBe(reason);
-		await until(
-			"the provider is told",
-			() => world.at(0).requests[0]?.outcome === "hung up",
-		);
+		await world.hungUp();
 		expect(world.at(1).requests).toEqual([]);
 		expect(world.recorded.lines).toEqual([]);
 		expect(world.registry.text()).toContain('outcome="abandoned"} 1');
 	});
 
-	test("before asking asks nobody", async () => {
+	test("before the request sends none", async () => {
 		await using world = await startWorld();
 		const signal = AbortSignal.abort(new Error("too late"));
 		expect(ask(world.ai, { signal })).rejects.toThrow("too late");
 		expect(world.at(0).requests).toEqual([]);
 	});
 
-	test("in the middle by no longer reading ends the request, and the provider is at no fault", async () => {
+	test("by ending the iteration aborts the request, without a cooldown", async () => {
 		await using world = await startWorld();
 		world.at(0).misbehave("endless", { times: 1 });
 		for await (const _ of world.ai.answer(hello)) break;
-		await until(
-			"the provider is told",
-			() => world.at(0).requests[0]?.outcome === "hung up",
-		);
-		expect((await ask(world.ai)).text).toBe(heard);
+		await world.hungUp();
+		expect((await ask(world.ai)).text).toBe(expectedAnswer);
 	});
 });
 
-test("more than 32 answers at once are refused, and room is made again", async () => {
+test("the 33rd concurrent answer is refused until one has ended", async () => {
 	await using world = await startWorld();
 	world.at(0).misbehave("slow");
 	const asked = Array.from({ length: 32 }, () => ask(world.ai));
 	await until("all wait", () => world.at(0).requests.length === 32);
 	expect((await ask(world.ai)).error?.kind).toBe("busy");
 	world.at(0).behave();
-	for (const { text } of await Promise.all(asked)) expect(text).toBe(heard);
-	expect((await ask(world.ai)).text).toBe(heard);
+	for (const { text } of await Promise.all(asked))
+		expect(text).toBe(expectedAnswer);
+	expect((await ask(world.ai)).text).toBe(expectedAnswer);
 });
 
 test("without a provider there is no AI", () => {
 	const { log } = recordLog();
+	const apiKeys = { OPENAI_API_KEY: "k" };
 	expect(createAi({ settings: {}, apiKeys: {}, log })).toBeUndefined();
-	expect(
-		createAi({
-			settings: { order: [] },
-			apiKeys: { OPENAI_API_KEY: "k" },
-			log,
-		}),
-	).toBeUndefined();
+	expect(createAi({ settings: { order: [] }, apiKeys, log })).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-// `--check` asks each AI provider, and says what to do where one does not answer.
+// The AI providers part of `--check`.
 
 import { expect, test } from "bun:test";
 import { providerChecks } from "../../../src/bot/ai/check.ts";
@@ -39,7 +39,7 @@ async function check(
 	return { passed, shown, requests: provider.requests };
 }
 
-test("one that answers has its tick, and is asked for a word", async () => {
+test("a provider that answers passes, with one short request", async () => {
 	const { passed, shown, requests } = await check();
 	expect(shown).toBe("✓ AI provider mine: simulated answered\n1 passed");
 	expect(passed).toBe(true);
@@ -48,13 +48,13 @@ test("one that answers has its tick, and is asked for a word", async () => {
 });
 
 test.each(["empty", "length"] as const)(
-	"one that thinks more than it says answers as well (%s)",
+	"a provider that uses all tokens for thinking passes (%s)",
 	async (kind) => {
 		expect((await check(kind)).passed).toBe(true);
 	},
 );
 
-test("one that is asked too often is no fault", async () => {
+test("a rate limit is a warning", async () => {
 	const { passed, shown } = await check("429");
 	expect(passed).toBe(true);
 	expect(shown).toStartWith("! AI provider mine: rate limited");
@@ -76,14 +76,14 @@ test.each([
 	],
 	["500", /no answer: HTTP 500\n.*reach URL\?/],
 	["slow", /no answer: .* 0\.05 seconds\n.*reach URL\?/],
-] as const)("%s has a cross, with what to do", async (kind, expected) => {
+] as const)("%s fails with a next step", async (kind, expected) => {
 	const { passed, shown } = await check(kind);
 	expect(passed).toBe(false);
 	expect(shown).toMatch(expected);
 	expect(shown).toStartWith("✗ AI provider mine: ");
 });
 
-test("one that wants a key, and has none, says where to name it", async () => {
+test("a provider that requires a key fails with the setting for it", async () => {
 	const { shown } = await check(undefined, {
 		settings: { api_key_env: undefined },
 	});
@@ -92,13 +92,13 @@ test("one that wants a key, and has none, says where to name it", async () => {
 	);
 });
 
-test("a wrong key is not shown, though the provider quotes it", async () => {
+test("a wrong key is not shown, even if the provider quotes it", async () => {
 	const { passed, shown } = await check(undefined, { key: "sk-wrong-key" });
 	expect(passed).toBe(false);
 	expect(shown).not.toContain("sk-wrong-key");
 });
 
-test("providers that would not be asked are not asked now", () => {
+test("without configured providers there are no checks", () => {
 	expect(providerChecks({}, {})).toEqual([]);
 	expect(providerChecks({ order: [] }, { OPENAI_API_KEY: "k" })).toEqual([]);
 });

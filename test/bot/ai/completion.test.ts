@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { complete } from "../../../src/bot/ai/completion.ts";
 import { AiError } from "../../../src/bot/ai/error.ts";
 
-test("an answer of more than 8 MiB is no answer, and the log says how much that is", async () => {
+test("an answer larger than 8 MiB is an error that names the limit", async () => {
 	const comment = `: ${"x".repeat(64 * 1024)}\n\n`;
 	await using server = Bun.serve({
 		port: 0,
@@ -17,7 +17,9 @@ test("an answer of more than 8 MiB is no answer, and the log says how much that 
 			name: "first",
 			url: server.url.origin,
 			model: "model",
-			...{ apiKey: undefined, keyVariable: undefined, extra: {} },
+			apiKey: undefined,
+			keyVariable: undefined,
+			extra: {},
 			maxTokens: 100,
 			maxTokensField: "max_tokens",
 			temperature: undefined,
@@ -27,7 +29,7 @@ test("an answer of more than 8 MiB is no answer, and the log says how much that 
 		{ messages: [{ role: "user", content: "Hello" }] },
 	);
 	const error = await answer.next().catch((thrown: unknown) => thrown);
-	if (!(error instanceof AiError)) throw new Error("it fails as a provider");
+	if (!(error instanceof AiError)) throw new Error("expected an AiError");
 	expect(error.kind).toBe("nonsense");
 	expect(error.details.detail).toBe("response larger than 8 MiB");
 });

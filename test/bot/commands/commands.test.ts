@@ -1,4 +1,4 @@
-// What is a command and what is not, who may give one, and what becomes of those that fail.
+// Parsing commands, who may use them, failures and limits.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -14,14 +14,12 @@ import {
 	readCommand,
 	serveCommands,
 } from "../../../src/bot/commands/commands.ts";
-import { createLimiter } from "../../../src/bot/commands/cooldown.ts";
+import { Limiter } from "../../../src/bot/commands/cooldown.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
-import {
-	type SimulatorOptions,
-	startSimulator,
-} from "../../../src/simulator/simulator.ts";
+import type { SimulatorOptions } from "../../../src/simulator/simulator.ts";
 import type { NewMessage } from "../../../src/simulator/world/messages/messages.ts";
 import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
 const general = "The Cooks/general";
@@ -60,12 +58,12 @@ test.each([
 	["m1", "m12 verify"],
 	["ö", "öl verify"],
 	["!", "!"],
-])("%j: %j is no command", (prefix, text) => {
+])("%j: %j is not a command", (prefix, text) => {
 	expect(readCommand(prefix, text)).toBeUndefined();
 });
 
-test("in a thread whose channel is not known nobody may use what takes a permission there", () => {
-	// As discord.js has it of such a thread.
+test("in a thread whose parent is not cached nobody may use commands with a channel permission", () => {
+	// What discord.js returns for such a thread.
 	const channel = { permissionsFor: () => null };
 	const asked = { channel } as unknown as Parameters<typeof mayUse>[0];
 	const permission = { name: "ManageMessages", in: "channel" } as const;
@@ -73,7 +71,7 @@ test("in a thread whose channel is not known nobody may use what takes a permiss
 	expect(mayUse(asked, {})).toBe(true);
 });
 
-/** Says who said what. */
+/** Replies with the author and the text. */
 const echo: Command = {
 	name: "echo",
 	usage: "<text>",
@@ -118,7 +116,7 @@ describe.concurrent("who is answered", () => {
 		expect(stage.asked).toEqual(["heard"]);
 	});
 
-	test("nobody, for a command that there is not", async () => {
+	test("nobody, for an unknown command", async () => {
 		await using stage = await startStage([echo]);
 		const ada = stage.simulator.user("ada");
 		for (const text of ["!m nothing", "!m echoes", "hello", "!message echo"])
@@ -129,17 +127,14 @@ describe.concurrent("who is answered", () => {
 		expect(stage.asked).toEqual(["heard"]);
 	});
 
-	test("also where the bot may only send messages", async () => {
+	test("also with Send Messages as the bot's only permission to reply", async () => {
 		const seed = demoSeed();
 		await using stage = await startStage([echo], {
 			seed: {
 				...seed,
 				guilds: seed.guilds.map((guild) => ({
 					...guild,
-					bots: (guild.bots ?? []).map((bot) => ({
-						...bot,
-						permissions: 0n,
-					})),
+					bots: (guild.bots ?? []).map((bot) => ({ ...bot, permissions: 0n })),
 				})),
 			},
 		});
@@ -167,7 +162,7 @@ describe.concurrent("who is answered", () => {
 });
 
 describe.concurrent("what fails", () => {
-	test("a command that throws is a fault of ours: it is logged, and nobody is answered", async () => {
+	test("a command that throws is logged as an error, without a reply", async () => {
 		const broken: Command = {
 			...echo,
 			name: "break",
@@ -186,7 +181,7 @@ describe.concurrent("what fails", () => {
 		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
 	});
 
-	test("an answer that Discord refuses is the operator's to know, without its text", async () => {
+	test("a reply that Discord refuses is logged without its text", async () => {
 		await using stage = await startStage([echo]);
 		const { simulator } = stage;
 		simulator.faults.refuse("POST /channels/*/messages", 50013, {
@@ -202,11 +197,12 @@ describe.concurrent("what fails", () => {
 		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
 	});
 
-	test("where the bot may not write it does not try, and the operator is told why", async () => {
+	test("without Send Messages nothing is sent, and the reason is logged", async () => {
 		await using stage = await startStage([echo]);
 		const { simulator, client, logged } = stage;
 		const { id, channel } = simulator.channel(general);
-		if (!("permission_overwrites" in channel)) throw new Error("it has none");
+		if (!("permission_overwrites" in channel))
+			throw new Error("it has no overwrites");
 		const bot = simulator.bot("alpha").id;
 		const deny = String(PermissionFlagsBits.SendMessages);
 		simulator.world.channels.edit(channel, {
@@ -232,7 +228,7 @@ describe.concurrent("what fails", () => {
 		expect(tried).toEqual([]);
 	});
 
-	test("white space that Discord would not take is left out, and the rest is sent", async () => {
+	test("a message of white space is left out of a long reply", async () => {
 		const gap: Command = {
 			...echo,
 			name: "gap",
@@ -244,7 +240,7 @@ describe.concurrent("what fails", () => {
 		expect(answers.map(({ content }) => content.trim())).toEqual(["a", "b"]);
 	});
 
-	test("slash commands that Discord does not take are logged", async () => {
+	test("slash commands that Discord refuses are logged", async () => {
 		const said: Command = {
 			...echo,
 			slash: { name: "verify", run: async () => "" },
@@ -269,7 +265,7 @@ describe.concurrent("what fails", () => {
 	});
 });
 
-test("in a raid that types commands, whoever may end it is heard", async () => {
+test("during a raid of commands, moderators are answered", async () => {
 	const held = Promise.withResolvers<undefined>();
 	const slow: Command = { ...echo, name: "slow", run: () => held.promise };
 	const stop: Command = {
@@ -293,13 +289,13 @@ test("in a raid that types commands, whoever may end it is heard", async () => {
 		world.messages.add(channel, user, { content: "!m slow" });
 	}
 	const told = () => logged.entries("chat commands ignored: too many at once");
-	await until("the operator is told of all others", () => {
+	await until("all others are logged", () => {
 		const counts = told().map(({ commands }) => Number(commands));
 		return counts.reduce((sum, count) => sum + count, 0) === 10;
 	});
 	expect(told().length).toBeLessThan(10);
 	expect(stage.asked).toHaveLength(100);
-	// Whoever only asks for what is others' finds no room either.
+	// Without the permission there is no slot.
 	await simulator.user("zoe").say(general, "!m stop");
 	await simulator.user("ada").say(general, "!m stop");
 	const [first] = await stage.answers(1);
@@ -312,11 +308,11 @@ test("in a raid that types commands, whoever may end it is heard", async () => {
 	});
 });
 
-test("that it was too often is said in each guild where it was", async () => {
+test("the notice about a cooldown is sent once in each guild", async () => {
 	await using stage = await startStage(
 		[echo],
 		{},
-		{ limiter: createLimiter({ max: 1, windowMs: 3_600_000 }) },
+		{ limiter: new Limiter({ max: 1, windowMs: 3_600_000 }) },
 	);
 	const { simulator, client } = stage;
 	const { world } = simulator;
@@ -340,7 +336,7 @@ test("that it was too often is said in each guild where it was", async () => {
 		});
 });
 
-test("slash commands that are switched off go, and what others registered stays", async () => {
+test("disabled slash commands are deleted, and others stay", async () => {
 	await using stage = await startStage([], {}, { commands: [] });
 	const { client, simulator, logged } = stage;
 	const registered = async () =>

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { createLimiter } from "../../../src/bot/commands/cooldown.ts";
+import { Limiter } from "../../../src/bot/commands/cooldown.ts";
 
-test("so many are let through within any window, each key by itself, and refusals are counted", () => {
+test("each key has max attempts in any window, and refusals are counted", () => {
 	let now = 1_000;
-	const limiter = createLimiter({ max: 2, windowMs: 10_000, now: () => now });
+	const limiter = new Limiter({ max: 2, windowMs: 10_000, now: () => now });
 	const taken = (key: string) => {
 		const { waitS, refusals } = limiter.take(key);
 		return [waitS, refusals];
@@ -21,9 +21,9 @@ test("so many are let through within any window, each key by itself, and refusal
 	expect(taken("a")).toEqual([4, 1]);
 });
 
-test("asking for room counts nothing", () => {
+test("hasRoom counts nothing", () => {
 	let now = 0;
-	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => now });
+	const limiter = new Limiter({ max: 1, windowMs: 10_000, now: () => now });
 	expect(limiter.hasRoom("a")).toBe(true);
 	expect(limiter.take("a").waitS).toBe(0);
 	expect(limiter.hasRoom("a")).toBe(false);
@@ -32,8 +32,8 @@ test("asking for room counts nothing", () => {
 	expect(limiter.hasRoom("a")).toBe(true);
 });
 
-test("what is given back does not count", () => {
-	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => 1_000 });
+test("a refunded attempt does not count", () => {
+	const limiter = new Limiter({ max: 1, windowMs: 10_000, now: () => 1_000 });
 	limiter.refund("a");
 	limiter.take("a");
 	limiter.refund("a");
@@ -41,15 +41,15 @@ test("what is given back does not count", () => {
 	expect(limiter.take("a")).toEqual({ waitS: 10, refusals: 1 });
 });
 
-test("a flood of people costs no more memory than a limit of them", () => {
+test("at most 10,000 keys are kept", () => {
 	let now = 0;
-	const limiter = createLimiter({ max: 1, windowMs: 10_000, now: () => now });
+	const limiter = new Limiter({ max: 1, windowMs: 10_000, now: () => now });
 	limiter.take("first");
 	for (let index = 0; index < 9_998; index++) limiter.take(`${index}`);
 	expect(limiter.take("first").waitS).toBe(10);
 	limiter.take("another");
 	expect(limiter.take("first").waitS).toBe(10);
-	// Whoever came longest ago makes room.
+	// The key with the oldest attempt is dropped.
 	limiter.take("one more");
 	expect(limiter.take("first").waitS).toBe(0);
 	now += 20_000;

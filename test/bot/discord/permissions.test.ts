@@ -9,7 +9,7 @@ import {
 const { ManageMessages, SendMessages, SendMessagesInThreads } =
 	PermissionFlagsBits;
 
-test("writing takes another permission in a thread than in its channel, and the others stay the same", () => {
+test("sending in a thread needs SEND_MESSAGES_IN_THREADS, and other permissions stay the same", () => {
 	const needed = ["SendMessages", "ManageMessages"] as const;
 	const place = (thread: boolean) => ({ isThread: () => thread }) as never;
 	const inChannel = SendMessages | ManageMessages;
@@ -27,7 +27,7 @@ test.each([
 	[PermissionFlagsBits.ManageGuildExpressions, "MANAGE_GUILD_EXPRESSIONS"],
 	[PermissionFlagsBits.PinMessages, "PIN_MESSAGES"],
 	[PermissionFlagsBits.BypassSlowmode, "BYPASS_SLOWMODE"],
-])("the bit %d is called %s, and read by that name", (bit, name) => {
+])("the bit %d is named %s, and parsed from that name", (bit, name) => {
 	expect(permissionNames(bit)).toEqual([name]);
 	expect(readBits(["bits", "names"], undefined, [name])).toBe(bit);
 });

@@ -1,21 +1,25 @@
 // Members are promoted when they have earned it, once, whatever comes in between.
 
 import { describe, expect, test } from "bun:test";
+import type { GuildMember } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
+import { ActivityBuffer } from "../../../src/bot/features/activity.ts";
 import {
 	createAutoRole,
 	isEarned,
 } from "../../../src/bot/features/auto-role.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
-import type { Store } from "../../../src/bot/store/store.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
-import type {
-	Member,
-	Role,
-} from "../../../src/simulator/world/state/entities.ts";
+import type { Member } from "../../../src/simulator/world/state/entities.ts";
+import { recordLog } from "../../support/log.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { type StageOptions, startStage } from "./stage.ts";
+import {
+	type FeatureSetup,
+	roleNamed,
+	startFeature,
+	withSql,
+} from "./running-feature.ts";
 
 const promoting = "PATCH /guilds/:guild_id/members/:user_id";
 const general = "The Cooks/general";
@@ -48,13 +52,7 @@ describe("what is earned", () => {
 	});
 });
 
-function roleNamed(simulator: Simulator, name: string): Role {
-	for (const role of simulator.guild("The Cooks").roles.values())
-		if (role.name === name) return role;
-	throw new Error(`no role is called ${name}`);
-}
-
-interface SceneOptions extends Partial<StageOptions> {
+interface SceneOptions extends Partial<FeatureSetup> {
 	/** Keys of [auto_role], beside the roles. */
 	rules?: Record<string, unknown>;
 	flushIntervalMs?: number;
@@ -69,7 +67,7 @@ async function sceneOn({
 }: SceneOptions = {}) {
 	let clock = begin;
 	let feature: ReturnType<typeof createAutoRole>;
-	const stage = await startStage({
+	const bot = await startFeature({
 		settings(simulator) {
 			const { features, ...sections } = (options.sections?.(simulator) ??
 				{}) as { features?: object };
@@ -104,11 +102,11 @@ async function sceneOn({
 			options.prepare?.(simulator);
 		},
 	});
-	const { simulator, guild } = stage;
+	const { simulator, guild } = bot;
 	const newcomer = roleNamed(simulator, "Newcomer").id;
 	const regular = roleNamed(simulator, "Regular").id;
 	const has = (name: string, role = regular) =>
-		stage.member(name).roles.includes(role);
+		bot.member(name).roles.includes(role);
 	/** Resolves when the bot knows all that has happened. */
 	const heard = async () => {
 		const nick = crypto.randomUUID().slice(0, 20);
@@ -118,13 +116,13 @@ async function sceneOn({
 		if (!me) throw new Error("alpha is a member");
 		simulator.world.members.edit(guild, me, { nick });
 		await until("the bot has heard", () => {
-			const known = stage.connection.discord.guilds.cache.get(guild.id);
+			const known = bot.connection.discord.guilds.cache.get(guild.id);
 			return known?.members.me?.nickname === nick;
 		});
 	};
 	const scene = {
-		...{ stage, simulator, guild, newcomer, regular, has, heard },
-		member: stage.member,
+		...{ bot, simulator, guild, newcomer, regular, has, heard },
+		member: bot.member,
 		passDays(days: number) {
 			clock += days * day;
 		},
@@ -133,7 +131,7 @@ async function sceneOn({
 				await simulator.user(name).say(general, `message ${at}`);
 		},
 		edit(name: string, changes: Partial<Member>) {
-			simulator.world.members.edit(guild, stage.member(name), changes);
+			simulator.world.members.edit(guild, bot.member(name), changes);
 		},
 		async sweep() {
 			await heard();
@@ -146,12 +144,12 @@ async function sceneOn({
 				const id = /members\/(\d+)/.exec(path)?.[1] ?? "";
 				return simulator.world.users.get(id)?.username;
 			}),
-		[Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
+		[Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),
 	};
 	return scene;
 }
 
-test("whoever has been there for long enough and has written enough is promoted, in one write with a reason", async () => {
+test("a member with enough time and messages is promoted, in one write with a reason", async () => {
 	await using scene = await sceneOn();
 	await scene.writes("ada", 3);
 	await scene.writes("mona_lisa", 2);
@@ -189,10 +187,8 @@ test("where one of both is enough, those who write nothing are promoted by time;
 	await scene.sweep();
 	expect(scene.has("zoe")).toBe(true);
 });
-test("what Discord refuses is released, and does not stand in the way of others", async () => {
-	await using scene = await sceneOn({
-		rules: { min_messages: 1 },
-	});
+test("a refused promotion is released, and others go on", async () => {
+	await using scene = await sceneOn({ rules: { min_messages: 1 } });
 	const { faults } = scene.simulator;
 	faults.refuse(
 		`PATCH /guilds/*/members/${scene.member("ada").user.id}`,
@@ -202,11 +198,11 @@ test("what Discord refuses is released, and does not stand in the way of others"
 	await scene.writes("zoe", 1);
 	await scene.sweep();
 	expect(scene.promoted()).toEqual(["zoe"]);
-	const rows = await scene.stage.store.sql<{ promoted: number }>`
+	const rows = await scene.bot.store.sql<{ promoted: number }>`
 		SELECT promoted FROM member_activity WHERE user_id = ${scene.member("ada").user.id}`;
 	expect(rows).toEqual([{ promoted: 0 }]);
 });
-test("whom a chargeback has set apart is left alone until it is over", async () => {
+test("a member restricted by a chargeback is promoted only after it", async () => {
 	await using scene = await sceneOn({
 		rules: { min_messages: 1 },
 		sections: (simulator) => ({
@@ -223,11 +219,15 @@ test("whom a chargeback has set apart is left alone until it is over", async () 
 	await scene.sweep();
 	expect(scene.promoted()).toEqual(["ada"]);
 });
-test("while the database is away messages are counted, and nobody is promoted; then all of it is done", async () => {
+test("without the database messages are counted and nobody is promoted; both catch up", async () => {
 	let isAway = false;
 	await using scene = await sceneOn({
 		rules: { min_messages: 2 },
-		store: (store) => away(store, () => isAway),
+		store: (store) =>
+			withSql(store, async (...statement) => {
+				if (isAway) throw new StoreUnavailable("a test");
+				return store.sql(...statement);
+			}),
 	});
 	isAway = true;
 	await scene.writes("ada", 2);
@@ -237,6 +237,24 @@ test("while the database is away messages are counted, and nobody is promoted; t
 	await scene.sweep();
 	expect(scene.promoted()).toEqual(["ada"]);
 });
+
+test("all flushes requested during a flush are one", async () => {
+	const held = Promise.withResolvers<never>();
+	let writes = 0;
+	const sql = () => {
+		writes += 1;
+		return held.promise;
+	};
+	const activity = new ActivityBuffer({ sql }, recordLog().log, "1");
+	activity.addHolder({ id: "2", guild: { id: "3" } } as GuildMember);
+	const flushes = [activity.flush()];
+	await until("it writes", () => writes === 1);
+	for (let at = 0; at < 10; at++) flushes.push(activity.flush());
+	held.reject(new StoreUnavailable("a test"));
+	await Promise.allSettled(flushes);
+	expect(writes).toBe(2);
+});
+
 onBoth((databases) => {
 	test("messages are counted over restarts, and a kill loses only those that were not written down", async () => {
 		await using scene = await sceneOn({
@@ -246,13 +264,13 @@ onBoth((databases) => {
 		await scene.writes("ada", 2);
 		await scene.writes("mona_lisa", 3);
 		await scene.heard();
-		await scene.stage.stop();
-		await scene.stage.start();
+		await scene.bot.stop();
+		await scene.bot.start();
 		await scene.writes("mona_lisa", 1);
 		await scene.writes("ada", 2);
 		await scene.heard();
-		await scene.stage.kill();
-		await scene.stage.start();
+		await scene.bot.kill();
+		await scene.bot.start();
 		await scene.writes("ada", 1);
 		await scene.sweep();
 		expect(scene.promoted()).toEqual([]);
@@ -261,56 +279,18 @@ onBoth((databases) => {
 		expect(scene.promoted()).toEqual(["ada"]);
 	});
 
-	test("a kill between claim and write ends in one promotion", async () => {
-		await using scene = await sceneOn({
-			place: await databases.place(),
-			rules: { min_age: "3d" },
-		});
-		scene.passDays(3);
-		const { faults } = scene.simulator;
-		faults.stall(promoting);
-		void scene.sweep().catch(() => {});
-		await until("a write is under way", () =>
-			faults.list().some(({ hits }) => hits > 0),
-		);
-		await scene.stage.kill();
-		scene.simulator.clearFaults();
-		expect(scene.promoted()).toEqual([]);
-		await scene.stage.start();
-		await scene.sweep();
-		await scene.sweep();
-		expect(scene.promoted()).toHaveLength(new Set(scene.promoted()).size);
-		const people = [...scene.guild.members.values()].filter(
-			({ user }) => !user.bot,
-		);
-		expect(scene.promoted()).toHaveLength(people.length);
-		const claimed = await scene.stage.store
-			.sql`SELECT user_id FROM member_activity WHERE claimed = 1`;
-		expect(claimed).toEqual([]);
-	});
-
-	test("a kill between write and note, and an answer that is lost, end in one promotion", async () => {
+	test("a promotion whose response is lost is done once", async () => {
 		await using scene = await sceneOn({
 			place: await databases.place(),
 			rules: { min_messages: 1 },
 		});
-		const { faults } = scene.simulator;
-		faults.stall(promoting, { after: true });
-		await scene.writes("ada", 1);
-		void scene.sweep().catch(() => {});
-		await until("she has the role", () => scene.has("ada"));
-		await scene.stage.kill();
-		scene.simulator.clearFaults();
-		await scene.stage.start();
-		await scene.sweep();
-		expect(scene.promoted()).toEqual(["ada"]);
-		faults.fail(promoting, 500, { executed: true, times: 1 });
+		scene.simulator.faults.fail(promoting, 500, { executed: true, times: 1 });
 		await scene.writes("zoe", 1);
 		await scene.sweep();
 		await scene.sweep();
-		expect(scene.promoted()).toEqual(["ada", "zoe"]);
+		expect(scene.promoted()).toEqual(["zoe"]);
 		await scene.sweep();
-		const claimed = await scene.stage.store
+		const claimed = await scene.bot.store
 			.sql`SELECT user_id FROM member_activity WHERE claimed = 1`;
 		expect(claimed).toEqual([]);
 	});
@@ -329,8 +309,8 @@ onBoth((databases) => {
 			scene.edit(name, { roles: [scene.newcomer] });
 		for (const name of ["ada", "mona_lisa"]) await scene.writes(name, 3);
 		await scene.sweep();
-		await scene.stage.stop();
-		await scene.stage.start();
+		await scene.bot.stop();
+		await scene.bot.start();
 		await scene.sweep();
 		expect(scene.promoted()).toEqual(["ada", "zoe"]);
 		// Zoe leaves with her role, and may earn it again.
@@ -356,12 +336,16 @@ onBoth((databases) => {
 		await using scene = await sceneOn({
 			place: await databases.place(),
 			rules: { min_messages: 100_000 },
-			store: (store) => counting(store, statements),
+			store: (store) =>
+				withSql(store, (strings, ...values) => {
+					statements.push(strings.join("?"));
+					return store.sql(strings, ...values);
+				}),
 		});
 		const { world } = scene.simulator;
 		const channel = scene.simulator.channel(general).channel;
 		const users = Array.from({ length: 1_500 }, (_, at) =>
-			scene.stage.join(`writer${at}`, { roles: [scene.newcomer] }),
+			scene.bot.join(`writer${at}`, { roles: [scene.newcomer] }),
 		).map(({ user }) => user);
 		for (let at = 0; at < 3_000; at++) {
 			const author = users[at % users.length];
@@ -375,7 +359,7 @@ onBoth((databases) => {
 		);
 		// A thousand people begin a batch, and so does the time: how many that is depends on the machine.
 		expect(counts.length).toBeLessThan(30);
-		const [row] = await scene.stage.store.sql<{ all: number; people: number }>`
+		const [row] = await scene.bot.store.sql<{ all: number; people: number }>`
 			SELECT CAST(SUM(messages) AS BIGINT) AS "all", COUNT(*) AS people FROM member_activity`;
 		expect(row).toEqual({ all: 3_000, people: 1_500 });
 	});
@@ -409,35 +393,12 @@ onBoth((databases) => {
 		await scene.heard();
 		await scene.writes("ada", 3);
 		await scene.heard();
-		const stopped = scene.stage.stop();
+		const stopped = scene.bot.stop();
 		release();
 		await stopped;
-		await scene.stage.start();
-		const rows = await scene.stage.store.sql<{ messages: number }>`
+		await scene.bot.start();
+		const rows = await scene.bot.store.sql<{ messages: number }>`
 			SELECT messages FROM member_activity`;
 		expect(rows).toEqual([{ messages: 5 }]);
 	});
 });
-
-/** The store, with a note of each statement. */
-function counting(store: Store, statements: string[]): Store {
-	return withSql(store, (strings, ...values) => {
-		statements.push(strings.join("?"));
-		return store.sql(strings, ...values);
-	});
-}
-
-/** The store, whose database is away for as long as it is said to be. */
-function away(store: Store, isAway: () => boolean): Store {
-	return withSql(store, async (strings, ...values) => {
-		if (isAway()) throw new StoreUnavailable("a test");
-		return store.sql(strings, ...values);
-	});
-}
-
-function withSql(store: Store, sql: Store["sql"]): Store {
-	return new Proxy(store, {
-		get: (target, key) =>
-			key === "sql" ? sql : Reflect.get(target, key, target),
-	});
-}

@@ -2,26 +2,23 @@
 
 import { expect, test } from "bun:test";
 import { createJoinRole } from "../../../src/bot/features/join-role.ts";
-import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
-import { type StageOptions, startStage } from "./stage.ts";
+import {
+	type FeatureSetup,
+	roleNamed,
+	startFeature,
+} from "./running-feature.ts";
 
 const giving = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
 /** Before the bot starts, so that its members do not count as joined. */
 const longAgo = "2020-01-01T00:00:00.000Z";
 
-function newcomer(simulator: Simulator): string {
-	for (const role of simulator.guild("The Cooks").roles.values())
-		if (role.name === "Newcomer") return role.id;
-	throw new Error("there is no such role");
-}
-
-async function stageOn(changes: Partial<StageOptions> = {}) {
-	const stage = await startStage({
+async function startJoinRole(changes: Partial<FeatureSetup> = {}) {
+	const bot = await startFeature({
 		settings: (simulator) => ({
 			features: { join_role: true },
-			join_role: { role: newcomer(simulator) },
+			join_role: { role: roleNamed(simulator, "Newcomer").id },
 		}),
 		create: (options) =>
 			createJoinRole(options, {
@@ -36,18 +33,22 @@ async function stageOn(changes: Partial<StageOptions> = {}) {
 			changes.prepare?.(simulator);
 		},
 	});
-	const role = newcomer(stage.simulator);
-	const has = (name: string) => stage.member(name).roles.includes(role);
+	await until("it has stored its first scan", async () => {
+		const { sql } = bot.store;
+		return (await sql`SELECT guild_id FROM join_role_marks`).length === 1;
+	});
+	const role = roleNamed(bot.simulator, "Newcomer").id;
+	const has = (name: string) => bot.member(name).roles.includes(role);
 	return {
-		...{ stage, role, has },
+		...{ bot, role, has },
 		/** Who was given it, in order. A scan may give it again before the event of the first time has come. */
 		given: () => [
 			...new Set(
-				stage.simulator.journal
+				bot.simulator.journal
 					.entries(giving)
 					.map(
 						({ path }) =>
-							stage.simulator.world.users.get(
+							bot.simulator.world.users.get(
 								/members\/(\d+)/.exec(path)?.[1] ?? "",
 							)?.username,
 					),
@@ -55,56 +56,47 @@ async function stageOn(changes: Partial<StageOptions> = {}) {
 		],
 		gets: (...names: string[]) =>
 			until(`${names} have the role`, () => names.every(has)),
-		/** Until the bot has noted in its store that it has looked. */
-		looked: () =>
-			until("it has looked", async () => {
-				const { sql } = stage.store;
-				return (await sql`SELECT guild_id FROM join_role_marks`).length === 1;
-			}),
-		[Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
+		[Symbol.asyncDispose]: () => bot[Symbol.asyncDispose](),
 	};
 }
 
 test("people who join get the role, with a reason; bots and who was there before do not", async () => {
-	await using world = await stageOn();
-	const { stage } = world;
-	await world.looked();
-	const bot = stage.simulator.world.users.add({ username: "robot" });
-	Object.assign(bot, { bot: true });
-	stage.simulator.world.members.add(stage.guild, bot);
-	stage.join("nora");
-	stage.join("omar");
+	await using world = await startJoinRole();
+	const { bot } = world;
+	const robot = bot.simulator.world.users.add({ username: "robot" });
+	Object.assign(robot, { bot: true });
+	bot.simulator.world.members.add(bot.guild, robot);
+	bot.join("nora");
+	bot.join("omar");
 	await world.gets("nora", "omar");
 	expect(world.given()).toEqual(["nora", "omar"]);
-	const [entry] = stage.simulator.journal.entries(giving);
+	const [entry] = bot.simulator.journal.entries(giving);
 	expect(entry?.reason).toBe("for everyone who joins");
 });
-test("who joins while Discord's Gateway has lost the bot gets it", async () => {
-	await using world = await stageOn();
-	const { stage } = world;
-	await world.looked();
-	const { sockets } = stage.simulator;
+test("a member who joins while the bot is disconnected gets the role", async () => {
+	await using world = await startJoinRole();
+	const { bot } = world;
+	const { sockets } = bot.simulator;
 	sockets.holdEvents(true);
-	stage.join("nora");
-	stage.simulator.disconnectSockets({ resumable: false });
+	bot.join("nora");
+	bot.simulator.disconnectSockets({ resumable: false });
 	sockets.holdEvents(false);
 	await world.gets("nora");
 });
-test("a write that Discord does not answer is sent again, and the others do not wait for ever", async () => {
-	await using world = await stageOn();
-	const { stage } = world;
-	await world.looked();
-	const { faults } = stage.simulator;
+test("a failed write is retried, and others are given meanwhile", async () => {
+	await using world = await startJoinRole();
+	const { bot } = world;
+	const { faults } = bot.simulator;
 	faults.fail(giving, 500, { times: 2 });
-	stage.join("nora");
-	stage.join("omar");
+	bot.join("nora");
+	bot.join("omar");
 	await world.gets("nora", "omar");
-	expect(stage.logged.lines.join("\n")).toContain(
+	expect(bot.logged.lines.join("\n")).toContain(
 		"join_role cannot give the role",
 	);
 });
 test("a part of each rate limit is left to others", async () => {
-	await using world = await stageOn({
+	await using world = await startJoinRole({
 		simulator: {
 			rateLimits: {
 				global: { requests: 10_000, perMs: 1_000 },
@@ -112,113 +104,105 @@ test("a part of each rate limit is left to others", async () => {
 			},
 		},
 	});
-	const { stage } = world;
-	await world.looked();
+	const { bot } = world;
 	let answers = 0;
-	stage.connection.discord.rest.on("response", ({ method }) => {
+	bot.connection.discord.rest.on("response", ({ method }) => {
 		if (method === "PUT") answers += 1;
 	});
-	for (let at = 0; at < 20; at++) stage.join(`raider${at}`);
+	for (let at = 0; at < 20; at++) bot.join(`raider${at}`);
 	// Discord has them before we have its answers.
 	await until("its part is used up", () => answers === 15);
-	const late = stage.join("late").user.id;
+	const late = bot.join("late").user.id;
 	await until("the bot has heard", () =>
-		stage.connection.guilds.some(({ members }) => members.cache.has(late)),
+		bot.connection.guilds.some(({ members }) => members.cache.has(late)),
 	);
 	expect(world.given()).toHaveLength(15);
 });
-test("whoever a chargeback sets apart gets it when it is over", async () => {
-	await using world = await stageOn({
-		settings: (simulator) => {
-			const [restricted] = [...simulator.guild("The Cooks").roles.values()]
-				.filter(({ name }) => name === "Regular")
-				.map(({ id }) => id);
-			return {
-				features: { join_role: true, game: true },
-				join_role: { role: newcomer(simulator) },
-				game: { restricted_role: restricted },
-			};
-		},
+test("a member restricted by a chargeback gets the role when the restriction ends", async () => {
+	await using world = await startJoinRole({
+		settings: (simulator) => ({
+			features: { join_role: true, game: true },
+			join_role: { role: roleNamed(simulator, "Newcomer").id },
+			game: { restricted_role: roleNamed(simulator, "Regular").id },
+		}),
 	});
-	const { stage } = world;
-	await world.looked();
-	const restricted = someOtherRole(stage.simulator);
-	stage.join("nora", { roles: [restricted] });
-	stage.join("omar");
+	const { bot } = world;
+	const restricted = roleNamed(bot.simulator, "Regular").id;
+	bot.join("nora", { roles: [restricted] });
+	bot.join("omar");
 	await world.gets("omar");
 	expect(world.has("nora")).toBe(false);
-	stage.simulator.world.members.edit(stage.guild, stage.member("nora"), {
+	bot.simulator.world.members.edit(bot.guild, bot.member("nora"), {
 		roles: [],
 	});
 	await world.gets("nora");
 });
 onBoth((databases) => {
 	test("who joins while the bot is away gets it when it is back, and nobody is given it twice", async () => {
-		await using world = await stageOn({ place: await databases.place() });
-		const { stage } = world;
-		await world.looked();
-		stage.join("nora");
+		await using world = await startJoinRole({ place: await databases.place() });
+		const { bot } = world;
+		bot.join("nora");
 		await world.gets("nora");
 		for (const how of ["stop", "kill"] as const) {
-			await stage[how]();
-			stage.join(`late-${how}`);
-			stage.join(`greeted-${how}`, { roles: [someOtherRole(stage.simulator)] });
-			await stage.start();
+			await bot[how]();
+			bot.join(`late-${how}`);
+			bot.join(`greeted-${how}`, {
+				roles: [roleNamed(bot.simulator, "Regular").id],
+			});
+			await bot.start();
 			await world.gets(`late-${how}`);
 		}
 		expect(world.given()).toEqual(["nora", "late-stop", "late-kill"]);
 	});
 
 	test("who lost the role by hand is not given it again at the next start", async () => {
-		await using world = await stageOn({ place: await databases.place() });
-		const { stage } = world;
-		await world.looked();
-		stage.join("nora", {
+		await using world = await startJoinRole({ place: await databases.place() });
+		const { bot } = world;
+		bot.join("nora", {
 			joined_at: new Date(Date.now() - 60_000).toISOString(),
 		});
-		stage.join("omar");
+		bot.join("omar");
 		await world.gets("nora", "omar");
-		await stage.stop();
-		stage.simulator.world.members.edit(stage.guild, stage.member("nora"), {
+		await bot.stop();
+		bot.simulator.world.members.edit(bot.guild, bot.member("nora"), {
 			roles: [],
 		});
-		await stage.start();
-		stage.join("petra");
+		await bot.start();
+		bot.join("petra");
 		await world.gets("petra");
 		expect(world.has("nora")).toBe(false);
 	});
 
 	test("the role is given when the membership screening is passed, also while the bot is away", async () => {
-		await using world = await stageOn({ place: await databases.place() });
-		const { stage } = world;
-		const { world: discord } = stage.simulator;
-		await world.looked();
-		for (const name of ["nora", "omar"]) stage.join(name, { pending: true });
-		stage.join("petra");
+		await using world = await startJoinRole({ place: await databases.place() });
+		const { bot } = world;
+		const { world: discord } = bot.simulator;
+		for (const name of ["nora", "omar"]) bot.join(name, { pending: true });
+		bot.join("petra");
 		await world.gets("petra");
 		expect(world.given()).toEqual(["petra"]);
-		discord.members.edit(stage.guild, stage.member("nora"), { pending: false });
+		discord.members.edit(bot.guild, bot.member("nora"), { pending: false });
 		await world.gets("nora");
 		await until("it is noted who is owed", async () => {
-			const rows = await stage.store.sql<{ user_id: string }>`
+			const rows = await bot.store.sql<{ user_id: string }>`
 				SELECT user_id FROM join_roles_owed`;
 			return (
-				rows.length === 1 && rows[0]?.user_id === stage.member("omar").user.id
+				rows.length === 1 && rows[0]?.user_id === bot.member("omar").user.id
 			);
 		});
-		await stage.kill();
-		discord.members.edit(stage.guild, stage.member("omar"), { pending: false });
-		await stage.start();
+		await bot.kill();
+		discord.members.edit(bot.guild, bot.member("omar"), { pending: false });
+		await bot.start();
 		await world.gets("omar");
 		expect(world.given()).toEqual(["petra", "nora", "omar"]);
 		await until("nobody is owed any more", async () => {
-			const rows = await stage.store.sql`SELECT user_id FROM join_roles_owed`;
+			const rows = await bot.store.sql`SELECT user_id FROM join_roles_owed`;
 			return rows.length === 0;
 		});
 	});
 
 	test("100 who join at once get it within Discord's rate limits, oldest first, also over a restart", async () => {
-		await using world = await stageOn({
+		await using world = await startJoinRole({
 			place: await databases.place(),
 			simulator: {
 				rateLimits: {
@@ -227,24 +211,23 @@ onBoth((databases) => {
 				},
 			},
 		});
-		const { stage } = world;
-		await world.looked();
+		const { bot } = world;
 		const names = Array.from({ length: 100 }, (_, at) => `raider${at}`);
-		for (const name of names) stage.join(name);
+		for (const name of names) bot.join(name);
 		await until("some have it", () => world.given().length > 20);
-		await stage.stop();
+		await bot.stop();
 		expect(world.given().length).toBeLessThan(100);
-		await stage.start();
+		await bot.start();
 		await world.gets(...names);
 		expect(world.given()).toEqual(names);
-		const refused = stage.simulator.requests
+		const refused = bot.simulator.requests
 			.list()
 			.filter(({ status }) => status === 429);
 		expect(refused).toEqual([]);
 	});
 
 	test("the last who joined before the first start is not given the role at the second", async () => {
-		await using world = await stageOn({
+		await using world = await startJoinRole({
 			place: await databases.place(),
 			prepare(simulator) {
 				const guild = simulator.guild("The Cooks");
@@ -252,20 +235,13 @@ onBoth((databases) => {
 				simulator.world.members.add(guild, user);
 			},
 		});
-		const { stage } = world;
-		await world.looked();
-		await stage.stop();
-		await stage.start();
-		stage.join("nora", {
+		const { bot } = world;
+		await bot.stop();
+		await bot.start();
+		bot.join("nora", {
 			joined_at: new Date(Date.now() + 60_000).toISOString(),
 		});
 		await world.gets("nora");
 		expect(world.given()).toEqual(["nora"]);
 	});
 });
-
-function someOtherRole(simulator: Simulator): string {
-	for (const role of simulator.guild("The Cooks").roles.values())
-		if (role.name === "Regular") return role.id;
-	throw new Error("there is no such role");
-}

@@ -27,18 +27,16 @@ import {
 	type GameServer,
 	startGameServer,
 } from "../../../src/simulator/game/game-server.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../src/simulator/simulator.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Member } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import {
+	createChargebackFixture,
 	pressable,
-	setChargebackScene,
 	staff,
 } from "../game/chargeback-world.ts";
 
@@ -334,10 +332,10 @@ function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 	};
 }
 
-const scenes = new WeakMap<World, ReturnType<typeof setChargebackScene>>();
+const scenes = new WeakMap<World, ReturnType<typeof createChargebackFixture>>();
 
 function sceneOf(world: World) {
-	const scene = scenes.get(world) ?? setChargebackScene(world.simulator);
+	const scene = scenes.get(world) ?? createChargebackFixture(world.simulator);
 	scenes.set(world, scene);
 	return scene;
 }
@@ -438,7 +436,7 @@ async function startLife(
 	const opened = connection.open();
 	await until("the bot is ready", () => connection.ready);
 	await until("its members are known", () =>
-		connection.guilds.every((one) => connection.knowsMembers(one)),
+		connection.guilds.every((one) => connection.hasAllMembers(one)),
 	);
 	kill.isArmed = isReady === undefined;
 	feature.start?.();

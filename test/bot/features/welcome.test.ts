@@ -15,12 +15,12 @@ import {
 	type WelcomeTiming,
 } from "../../../src/bot/features/welcome.ts";
 import { startAiProvider } from "../../../src/simulator/ai/ai-provider.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { startStage } from "./stage.ts";
+import { startFeature } from "./running-feature.ts";
 
 const general = "The Cooks/general";
 const posting = "POST /channels/:channel_id/messages";
@@ -36,7 +36,7 @@ interface SceneOptions {
 /** The first three are greeted one by one; a crowd has calmed down after 50 ms. */
 async function startScene(options: SceneOptions = {}) {
 	const { personality } = options;
-	const stage = await startStage({
+	const stage = await startFeature({
 		settings: (simulator) => ({
 			features: { welcome: true },
 			welcome: { channel: simulator.channel(general).id, ...options.settings },
@@ -165,7 +165,7 @@ test("where it may not write it does not try, and says why, once", async () => {
 	scene.simulator.faults.refuse(posting, 50013, { times: 1 });
 	scene.join("nora");
 	const warnings = () => scene.stage.logged.entries("greeting not sent");
-	await until("it is told", () => warnings().length === 1);
+	await until("the warning is logged", () => warnings().length === 1);
 	if (!("permission_overwrites" in channel)) throw new Error("it has none");
 	world.channels.edit(channel, {
 		permission_overwrites: [
@@ -179,7 +179,7 @@ test("where it may not write it does not try, and says why, once", async () => {
 	});
 	const asked = scene.simulator.requests.list().length;
 	for (const name of ["omar", "petra"]) scene.join(name);
-	await until("it is told", () => warnings().length === 2);
+	await until("the warning is logged", () => warnings().length === 2);
 	expect(warnings()[1]?.reason).toContain("lacks SEND_MESSAGES");
 	expect(scene.simulator.requests.list()).toHaveLength(asked);
 });

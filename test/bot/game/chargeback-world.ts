@@ -13,7 +13,7 @@ export const staffChannel = "The Cooks/staff";
 /** Who has the staff's role in the demo's world, and may decide. */
 export const staff = "jose.garcia";
 
-export interface ChargebackScene {
+export interface ChargebackFixture {
 	guild: Guild;
 	/** The keys of [game]. */
 	settings: Record<string, unknown>;
@@ -21,17 +21,29 @@ export interface ChargebackScene {
 	/** A role of an integration's: nobody can give or take it. */
 	managed: string;
 	/** Who gets their payment back: with two roles that can be taken, and one that cannot. */
-	target: { id: string; member(): Member | undefined; roles(): string[] };
+	target: {
+		id: string;
+		member(): Member | undefined;
+		/** The member. Throws when they have left. */
+		present(): Member;
+		roles(): string[];
+	};
 	/** The bot's messages in the staff channel, in order. */
 	alerts(): Message[];
 	/** Waits until the latest alert's fields hold this. */
 	shown(text: string): Promise<Message>;
-	/** What an alert says, by the names of its fields. */
+	/** Waits until a field of the first alert starts with the text. */
+	field(name: string, text: string): Promise<unknown>;
+	/** Deletes an alert. */
+	remove(alert: Message): void;
+	/** The values of an alert's fields by name. */
 	fields(alert: Message | undefined): Record<string, string>;
 }
 
 /** Makes the roles, and gives some to mona_lisa. */
-export function setChargebackScene(simulator: Simulator): ChargebackScene {
+export function createChargebackFixture(
+	simulator: Simulator,
+): ChargebackFixture {
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
 	const roleNamed = (name: string) => {
@@ -49,9 +61,12 @@ export function setChargebackScene(simulator: Simulator): ChargebackScene {
 	};
 	const { id } = simulator.user("mona_lisa");
 	const member = () => guild.members.get(id);
-	const mona = member();
-	if (!mona) throw new Error("mona_lisa is a member");
-	world.members.edit(guild, mona, {
+	const present = () => {
+		const found = member();
+		if (found) return found;
+		throw new Error("mona_lisa is not a member");
+	};
+	world.members.edit(guild, present(), {
 		roles: [roles.regular, supporter, managed],
 	});
 	const channel = simulator.channel(staffChannel).id;
@@ -60,9 +75,7 @@ export function setChargebackScene(simulator: Simulator): ChargebackScene {
 			.in(channel)
 			.filter(({ author }) => author.id === simulator.bot("alpha").id);
 	const fields = (alert: Message | undefined) => {
-		const [embed] = (alert?.embeds ?? []) as {
-			fields?: { name: string; value: string }[];
-		}[];
+		const [embed] = alert?.embeds ?? [];
 		return Object.fromEntries(
 			embed?.fields?.map(({ name, value }) => [name, value]) ?? [],
 		);
@@ -76,7 +89,18 @@ export function setChargebackScene(simulator: Simulator): ChargebackScene {
 			staff_channel: channel,
 			staff_roles: [roles.staff],
 		},
-		target: { id, member, roles: () => [...(member()?.roles ?? [])].sort() },
+		target: {
+			id,
+			member,
+			present,
+			roles: () => [...(member()?.roles ?? [])].sort(),
+		},
+		field: (name, text) =>
+			until(`the field ${name} starts with ${text}`, () =>
+				fields(alerts()[0])[name]?.startsWith(text),
+			),
+		remove: (alert) =>
+			world.messages.remove(simulator.channel(staffChannel).channel, alert),
 		shown: (text) =>
 			until(`the alert shows ${text}`, () => {
 				const last = alerts().at(-1);

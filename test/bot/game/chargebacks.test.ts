@@ -12,18 +12,20 @@ import {
 import type { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createAlert } from "../../../src/bot/game/chargeback-alert.ts";
 import { createButtonHandler } from "../../../src/bot/game/chargeback-buttons.ts";
-import { failureReason } from "../../../src/bot/game/chargeback-steps.ts";
+import {
+	createSteps,
+	failureReason,
+} from "../../../src/bot/game/chargeback-steps.ts";
 import { createChargebackWebhook } from "../../../src/bot/game/chargeback-webhook.ts";
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import {
 	type Chargeback,
-	closeChargeback,
 	decide,
 	hasRestriction,
 	insertChargeback,
 	selectOpenChargebacks,
 	selectRestricted,
-	setRestoration,
+	updateChargebacks,
 } from "../../../src/bot/store/chargebacks.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
@@ -38,9 +40,9 @@ import { chunked, exchange, requestText } from "../../support/raw-http.ts";
 import { onBoth, onOwnPostgres, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import {
-	type ChargebackScene,
+	type ChargebackFixture,
+	createChargebackFixture,
 	pressable,
-	setChargebackScene,
 	staff,
 	staffChannel,
 } from "./chargeback-world.ts";
@@ -56,13 +58,18 @@ const sendMessage = "POST /channels/:channel_id/messages";
 const editMessage = "PATCH /channels/:channel_id/messages/:message_id";
 
 interface ChargebackWorld extends GameWorld {
-	scene: ChargebackScene;
+	scene: ChargebackFixture;
 	/** The keys of [game], for the next start, too. */
 	settings: Record<string, unknown>;
 	/** Tells the bot of a payment of mona_lisa's, or of whom is named, and gives its answer. */
 	chargeback(
 		given?: Partial<{ chatId: string | null; tier: string; username: string }>,
 	): Promise<ChargebackAnswer>;
+	/** The alert about such a chargeback, once it contains the text. */
+	charged(
+		text: string,
+		given?: Parameters<ChargebackWorld["chargeback"]>[0],
+	): Promise<Message>;
 	/** What the person saw in answer to a press. */
 	press(person: string, message: Message, button: string): Promise<string>;
 	/** The bot's writes of this kind that were carried out. */
@@ -72,20 +79,20 @@ interface ChargebackWorld extends GameWorld {
 async function startChargebackWorld(
 	options: GameWorldOptions = {},
 ): Promise<ChargebackWorld> {
-	let scene: ChargebackScene | undefined;
+	let scene: ChargebackFixture | undefined;
 	const settings: Record<string, unknown> = {};
 	const world = await startGameWorld({
 		...options,
 		settings,
 		async prepare(simulator, game) {
-			scene = setChargebackScene(simulator);
+			scene = createChargebackFixture(simulator);
 			Object.assign(settings, scene.settings, options.settings);
 			await options.prepare?.(simulator, game);
 		},
 	});
 	if (!scene) throw new Error("the scene was not set");
 	const { simulator, game } = world;
-	const { target } = scene;
+	const { target, shown } = scene;
 	await until("the store is open", async () => {
 		const answer = await fetch(world.bot.url);
 		return (await answer.text()) === "ready";
@@ -97,6 +104,10 @@ async function startChargebackWorld(
 				{ username: "Mona", chatId: target.id, tier: "gold", ...given },
 				{ url: new URL(world.bot.url).origin },
 			),
+		async charged(text: string, given = {}) {
+			await this.chargeback(given);
+			return shown(text);
+		},
 		async press(person: string, message: Message, button: string) {
 			const asked = await simulator.user(person).press(message, button);
 			const { content, ephemeral } = await asked.reply();
@@ -122,10 +133,7 @@ describe.concurrent("a chargeback", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator } = world;
 		const { status, body } = await world.chargeback();
-		expect({ status, body }).toEqual({
-			status: 202,
-			body: { accepted: true },
-		});
+		expect({ status, body }).toEqual({ status: 202, body: { accepted: true } });
 		const alert = await scene.shown("2 role(s) saved");
 		const { roles, managed, target } = scene;
 		expect(target.roles()).toEqual([managed, roles.restricted].sort());
@@ -143,22 +151,21 @@ describe.concurrent("a chargeback", () => {
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
 
-	test("is told once it is known what has come of the restriction", async () => {
+	test("is announced once the restriction has a result", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator } = world;
 		const held = simulator.faults.stall(patchMember);
 		await world.chargeback();
 		await until("the restriction is under way", () => held.hits > 0);
 		// One that comes later and needs none is told meanwhile.
-		await world.chargeback({ chatId: null });
-		await scene.shown("Not linked:");
+		await world.charged("Not linked:", { chatId: null });
 		expect(scene.alerts()).toHaveLength(1);
 		held.release();
 		await scene.shown("2 role(s) saved");
 		expect(scene.alerts()).toHaveLength(2);
 	});
 
-	test("that comes again is the same one, however it is written", async () => {
+	test("that is repeated is the same one, in any notation", async () => {
 		await using world = await startChargebackWorld();
 		const { scene } = world;
 		const first = await world.chargeback();
@@ -211,7 +218,7 @@ describe.concurrent("a chargeback", () => {
 		expect([alert.mention_everyone, alert.mentions]).toEqual([false, []]);
 	});
 
-	test("is taken up when Discord is back", async () => {
+	test("is processed when Discord is back", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator } = world;
 		const fault = simulator.faults.fail("* *", 500);
@@ -230,8 +237,7 @@ describe.concurrent("a chargeback", () => {
 			when: "after",
 			times: 1,
 		});
-		await world.chargeback();
-		const alert = await scene.shown("2 role(s) saved");
+		const alert = await world.charged("2 role(s) saved");
 		await world.press(staff, alert, "Dismiss");
 		await scene.shown("Restored.");
 		expect(lost.hits).toBe(1);
@@ -241,10 +247,8 @@ describe.concurrent("a chargeback", () => {
 	test("has an alert again when somebody deletes it before the decision", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
-		await world.chargeback();
-		const alert = await scene.shown("saved");
-		const { channel } = simulator.channel(staffChannel);
-		simulator.world.messages.remove(channel, alert);
+		const alert = await world.charged("saved");
+		scene.remove(alert);
 		const mona = scene.target.member();
 		if (mona) simulator.world.members.remove(guild, mona);
 		const next = await scene.shown("Not in the server.");
@@ -258,8 +262,7 @@ describe.concurrent("a chargeback", () => {
 			settings: { verify: true },
 		});
 		const { scene, simulator } = world;
-		await world.chargeback();
-		await scene.shown("saved");
+		await world.charged("saved");
 		const { channel } = simulator.channel(staffChannel);
 		if (!("guild_id" in channel)) throw new Error("it is a guild's");
 		const deletions: ((alert: Message) => void)[] = [
@@ -280,12 +283,10 @@ describe.concurrent("a chargeback", () => {
 
 	test("has an alert again when it was deleted while the bot was away", async () => {
 		await using world = await startChargebackWorld();
-		const { scene, simulator } = world;
-		await world.chargeback();
-		const alert = await scene.shown("saved");
-		const { channel } = simulator.channel(staffChannel);
+		const { scene } = world;
+		const alert = await world.charged("saved");
 		await world.bot.close();
-		simulator.world.messages.remove(channel, alert);
+		scene.remove(alert);
 		await world.restart();
 		await until("the next alert", () => scene.alerts().length > 0);
 		expect(pressable(scene.alerts()[0])).toEqual(["Ban", "Dismiss"]);
@@ -295,19 +296,14 @@ describe.concurrent("a chargeback", () => {
 		await using world = await startChargebackWorld({
 			settings: { verify: true },
 		});
-		const { scene, simulator, game } = world;
+		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
-		await world.chargeback();
-		await world.press(staff, await scene.shown("saved"), "Ban");
+		await world.press(staff, await world.charged("saved"), "Ban");
 		const alert = await scene.shown("Failed, will retry: `HTTP 500`");
-		const { channel } = simulator.channel(staffChannel);
-		simulator.world.messages.remove(channel, alert);
+		scene.remove(alert);
 		await until("the next alert", () => scene.alerts().length > 0);
 		game.behave();
-		await until("the ban in the game", () => {
-			const fields = scene.fields(scene.alerts()[0]);
-			return fields["Ban in the game"] === "Done.";
-		});
+		await scene.field("Ban in the game", "Done.");
 		expect(scene.alerts()).toHaveLength(1);
 	});
 });
@@ -349,19 +345,13 @@ describe.concurrent("Ban", () => {
 		await using world = await startChargebackWorld();
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
-		await world.chargeback();
-		await world.press(staff, await scene.shown("saved"), "Ban");
+		await world.press(staff, await world.charged("saved"), "Ban");
 		const alert = await scene.shown("Failed, will retry: `HTTP 500`");
-		await until("the ban on Discord", () =>
-			scene.fields(scene.alerts()[0])["Ban on Discord"]?.startsWith("Done"),
-		);
+		await scene.field("Ban on Discord", "Done");
 		expect(scene.fields(alert)["Ban in the game"]).toContain("HTTP 500");
 		expect(game.bans.size).toBe(0);
 		game.behave();
-		await until("the ban in the game", () => {
-			const fields = scene.fields(scene.alerts()[0]);
-			return fields["Ban in the game"] === "Done.";
-		});
+		await scene.field("Ban in the game", "Done.");
 		expect(game.bans.size).toBe(1);
 		expect(world.written(putBan)).toBe(1);
 	});
@@ -379,10 +369,9 @@ describe.concurrent("Ban", () => {
 			await world.press(staff, alert, "Ban");
 		}
 		await until("five bans are asked for", () => game.requests.length >= 5);
-		await world.chargeback();
-		await world.press(staff, await scene.shown("saved"), "Ban");
+		await world.press(staff, await world.charged("saved"), "Ban");
 		await until("the ban on Discord", () => guild.bans.has(scene.target.id));
-		await until("it is told", () => {
+		await until("the alert is sent", () => {
 			const fields = scene.fields(scene.alerts().at(-1));
 			return fields["Ban on Discord"] === "Done.";
 		});
@@ -398,25 +387,24 @@ describe.concurrent("Ban", () => {
 			putBan,
 			RESTJSONErrorCodes.MissingPermissions,
 		);
-		await world.chargeback();
-		await world.press(staff, await scene.shown("saved"), "Ban");
+		await world.press(staff, await world.charged("saved"), "Ban");
 		await scene.shown(
 			"Failed, will retry: `Discord refuses: Missing Permissions (code 50013): the bot lacks a permission, or its role is too low`",
 		);
 		await until("the ban in the game", () => game.bans.size === 1);
 		refused.release();
-		await until("the ban on Discord", () => {
-			const fields = scene.fields(scene.alerts()[0]);
-			return fields["Ban on Discord"] === "Done.";
-		});
+		await scene.field("Ban on Discord", "Done.");
 		expect(game.requests).toHaveLength(1);
 	});
 
 	test("is said to be impossible on Discord for an account that is no more", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, game } = world;
-		await world.chargeback({ chatId: "12345678901234567" });
-		await world.press(staff, await scene.shown("Not in the server"), "Ban");
+		await world.press(
+			staff,
+			await world.charged("Not in the server", { chatId: "12345678901234567" }),
+			"Ban",
+		);
 		await scene.shown("Impossible: `the Discord account no longer exists`");
 		await until("the ban in the game", () => game.bans.size === 1);
 	});
@@ -424,16 +412,12 @@ describe.concurrent("Ban", () => {
 	test("leaves a ban as it is that somebody else has set", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
-		await world.chargeback();
-		await scene.shown("saved");
+		await world.charged("saved");
 		const user = scene.target.member()?.user;
 		if (user) simulator.world.bans.add(guild, user);
 		const alert = await scene.shown("Not in the server.");
 		await world.press(staff, alert, "Ban");
-		await until("the ban is noted", () => {
-			const fields = scene.fields(scene.alerts()[0]);
-			return fields["Ban on Discord"] === "Done.";
-		});
+		await scene.field("Ban on Discord", "Done.");
 		expect(world.written(putBan)).toBe(0);
 		expect(guild.bans.get(scene.target.id)?.reason).toBeNull();
 	});
@@ -444,14 +428,12 @@ describe.concurrent("Dismiss", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const { roles, target, managed } = scene;
-		const mona = target.member();
-		if (!mona) throw new Error("mona_lisa is a member");
+		const mona = target.present();
 		const gone = simulator.world.roles.add(guild, { name: "Gone" });
 		simulator.world.members.edit(guild, mona, {
 			roles: [...mona.roles, gone.id],
 		});
-		await world.chargeback();
-		const alert = await scene.shown("3 role(s) saved");
+		const alert = await world.charged("3 role(s) saved");
 		const meanwhile = simulator.world.roles.add(guild, { name: "Meanwhile" });
 		simulator.world.members.edit(guild, mona, {
 			roles: [...mona.roles, meanwhile.id],
@@ -483,17 +465,14 @@ describe.concurrent("Dismiss", () => {
 		await using world = await startChargebackWorld();
 		const { scene } = world;
 		const before = scene.target.roles();
-		await world.chargeback();
-		const first = await scene.shown("2 role(s) saved");
-		await world.chargeback({ tier: "silver" });
-		const second = await scene.shown("There were no other roles.");
+		const first = await world.charged("2 role(s) saved");
+		const second = await world.charged("There were no other roles.", {
+			tier: "silver",
+		});
 		await world.press(staff, first, "Dismiss");
-		await until("the first is held", () =>
-			scene
-				.fields(scene.alerts()[0])
-				.Roles?.startsWith(
-					"Restored once this person's other chargebacks are dismissed",
-				),
+		await scene.field(
+			"Roles",
+			"Restored once this person's other chargebacks are dismissed",
 		);
 		expect(scene.target.roles()).toContain(scene.roles.restricted);
 		expect(world.written(patchMember)).toBe(1);
@@ -510,15 +489,13 @@ describe.concurrent("Dismiss", () => {
 	test("does not undo the ban that another chargeback ends in", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, guild } = world;
-		await world.chargeback();
-		const first = await scene.shown("2 role(s) saved");
-		await world.chargeback({ tier: "silver" });
-		const second = await scene.shown("There were no other roles.");
+		const first = await world.charged("2 role(s) saved");
+		const second = await world.charged("There were no other roles.", {
+			tier: "silver",
+		});
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Ban");
-		await until("the first gives nothing back", () =>
-			scene.fields(scene.alerts()[0]).Roles?.startsWith("Not restored"),
-		);
+		await scene.field("Roles", "Not restored");
 		await until("the ban", () => guild.bans.has(scene.target.id));
 	});
 });
@@ -528,8 +505,7 @@ describe.concurrent("a restricted_role that was changed", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild, settings } = world;
 		const before = scene.target.roles();
-		await world.chargeback();
-		const alert = await scene.shown("2 role(s) saved");
+		const alert = await world.charged("2 role(s) saved");
 		await world.bot.close();
 		const next = simulator.world.roles.add(guild, { name: "Jail" });
 		settings.restricted_role = next.id;
@@ -551,10 +527,8 @@ describe.concurrent("a person who is not in the guild", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
-		await world.chargeback();
-		await scene.shown("2 role(s) saved");
-		const mona = target.member();
-		if (!mona) throw new Error("mona_lisa is a member");
+		await world.charged("2 role(s) saved");
+		const mona = target.present();
 		simulator.world.members.remove(guild, mona);
 		await scene.shown("They will be restricted when they rejoin.");
 		simulator.world.members.add(guild, mona.user, {});
@@ -569,10 +543,8 @@ describe.concurrent("a person who is not in the guild", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const { target, roles } = scene;
-		await world.chargeback();
-		await scene.shown("2 role(s) saved");
-		const mona = target.member();
-		if (!mona) throw new Error("mona_lisa is a member");
+		await world.charged("2 role(s) saved");
+		const mona = target.present();
 		simulator.world.members.remove(guild, mona);
 		const alert = await scene.shown(
 			"They will be restricted when they rejoin.",
@@ -587,11 +559,9 @@ describe.concurrent("a person who is not in the guild", () => {
 	test("is restricted, too, if they came back while the bot was away", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
-		const mona = scene.target.member();
-		if (!mona) throw new Error("mona_lisa is a member");
+		const mona = scene.target.present();
 		simulator.world.members.remove(guild, mona);
-		await world.chargeback();
-		await scene.shown("They will be restricted when they rejoin.");
+		await world.charged("They will be restricted when they rejoin.");
 		await world.bot.close();
 		simulator.world.members.add(guild, mona.user, {
 			roles: [scene.roles.regular],
@@ -608,11 +578,9 @@ describe.concurrent("a person", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const { sockets } = simulator;
-		const mona = scene.target.member();
-		if (!mona) throw new Error("mona_lisa is a member");
+		const mona = scene.target.present();
 		simulator.world.members.remove(guild, mona);
-		await world.chargeback();
-		await scene.shown("They will be restricted when they rejoin.");
+		await world.charged("They will be restricted when they rejoin.");
 		sockets.refuseConnections(502);
 		sockets.disconnect({ resumable: false });
 		simulator.world.members.add(guild, mona.user, {
@@ -648,8 +616,7 @@ describe.concurrent("a restriction", () => {
 		await until("the role is being given", () => (givingHeld?.hits ?? 0) > 0);
 		await world.chargeback();
 		// One that comes later and needs no restriction is told meanwhile.
-		await world.chargeback({ chatId: null });
-		await scene.shown("Not linked:");
+		await world.charged("Not linked:", { chatId: null });
 		expect(world.written(patchMember)).toBe(0);
 		givingHeld?.release();
 		await scene.shown("3 role(s) saved");
@@ -668,8 +635,7 @@ describe.concurrent("a restriction", () => {
 		await until("the bot has heard", async () =>
 			(await world.call("list_roles")).text.match(/Booster[\s\S]*alpha/),
 		);
-		await world.chargeback();
-		await scene.shown("2 role(s) saved");
+		await world.charged("2 role(s) saved");
 		expect(scene.target.roles()).toEqual(
 			[scene.managed, scene.roles.restricted].sort(),
 		);
@@ -678,16 +644,15 @@ describe.concurrent("a restriction", () => {
 	test("that was there before stays after Dismiss", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
-		const mona = scene.target.member();
-		if (!mona) throw new Error("mona_lisa is a member");
+		const mona = scene.target.present();
 		simulator.world.members.edit(guild, mona, {
 			roles: [...mona.roles, scene.roles.restricted],
 		});
 		const before = scene.target.roles();
-		await world.chargeback();
-		const first = await scene.shown("3 role(s) saved");
-		await world.chargeback({ tier: "silver" });
-		const second = await scene.shown("There were no other roles.");
+		const first = await world.charged("3 role(s) saved");
+		const second = await world.charged("There were no other roles.", {
+			tier: "silver",
+		});
 		await world.press(staff, first, "Dismiss");
 		await world.press(staff, second, "Dismiss");
 		await scene.shown("Restored.");
@@ -699,8 +664,9 @@ describe.concurrent("who cannot be restricted", () => {
 	test("because they own the guild is told of, and so is the ban that Discord refuses", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
-		await world.chargeback({ chatId: simulator.user("ada").id });
-		const alert = await scene.shown("the server owner cannot be restricted");
+		const alert = await world.charged("the server owner cannot be restricted", {
+			chatId: simulator.user("ada").id,
+		});
 		await world.press(staff, alert, "Ban");
 		await scene.shown("Discord refuses: Missing Permissions (code 50013)");
 		await until("the ban in the game", () => game.bans.size === 1);
@@ -717,8 +683,7 @@ describe.concurrent("who cannot be restricted", () => {
 		await until("the bot has heard", async () =>
 			(await world.call("list_roles")).text.match(/Supporter[\s\S]*alpha/),
 		);
-		await world.chargeback();
-		await scene.shown("not below the bot's highest role");
+		await world.charged("not below the bot's highest role");
 		expect(world.written(patchMember)).toBe(0);
 		simulator.world.roles.move(guild, new Map([[supporter, position]]));
 		await scene.shown("2 role(s) saved");
@@ -730,8 +695,7 @@ describe.concurrent("a press", () => {
 	test("of somebody who is not staff is refused, and decides nothing", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
-		await world.chargeback();
-		const alert = await scene.shown("saved");
+		const alert = await world.charged("saved");
 		// The owner, who sees every channel.
 		expect(await world.press("ada", alert, "Ban")).toBe(
 			"Only staff can decide on chargebacks.",
@@ -752,8 +716,7 @@ describe.concurrent("a press", () => {
 		const zoe = guild.members.get(simulator.user("zoe").id);
 		if (!zoe) throw new Error("zoe is a member");
 		simulator.world.members.edit(guild, zoe, { roles: [scene.roles.staff] });
-		await world.chargeback();
-		const alert = await scene.shown("saved");
+		const alert = await world.charged("saved");
 		// Its buttons stay as they are for now.
 		const held = simulator.faults.stall(editMessage);
 		await world.press(staff, alert, "Dismiss");
@@ -773,8 +736,7 @@ describe.concurrent("a press", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, guild } = world;
 		const liwei = simulator.user("liwei").id;
-		await world.chargeback();
-		const alert = await scene.shown("saved");
+		const alert = await world.charged("saved");
 		const embeds = JSON.parse(
 			JSON.stringify(alert.embeds).replaceAll(scene.target.id, liwei),
 		);
@@ -787,9 +749,8 @@ describe.concurrent("a press", () => {
 
 	test("on a chargeback that is not in the store is told so", async () => {
 		await using world = await startChargebackWorld();
-		const { scene, simulator, guild } = world;
-		await world.chargeback();
-		const alert = await scene.shown("saved");
+		const { simulator, guild } = world;
+		const alert = await world.charged("saved");
 		const components = JSON.parse(
 			JSON.stringify(alert.components).replaceAll(
 				/[0-9a-f]{64}/g,
@@ -814,6 +775,13 @@ const event = {
 	tier: "gold",
 	timestamp: "2026-01-31T12:00:00Z",
 };
+
+const post = (body: string | ReadableStream) =>
+	new Request("http://bot/webhook/chargeback", {
+		method: "POST",
+		headers: { authorization: "Bearer s" },
+		body,
+	});
 
 describe("POST /webhook/chargeback", () => {
 	const shared = oneWorld();
@@ -868,7 +836,7 @@ describe("POST /webhook/chargeback", () => {
 			);
 			expect([answer.status, answer.body]).toEqual([
 				400,
-				{ accepted: false, error: "the body is not a JSON object" },
+				{ accepted: false, error: "request body is not a JSON object" },
 			]);
 		}
 		expect(world.scene.alerts()).toEqual([]);
@@ -958,14 +926,7 @@ describe("POST /webhook/chargeback", () => {
 			secret: "s",
 			accept: async (one) => void stored.push(one),
 		});
-		const ask = (body: string | ReadableStream) =>
-			answer(
-				new Request("http://bot/webhook/chargeback", {
-					method: "POST",
-					headers: { authorization: "Bearer s" },
-					body,
-				}),
-			);
+		const ask = (body: string | ReadableStream) => answer(post(body));
 		const text = JSON.stringify(event);
 		const full = text.padEnd(64 * 1024);
 		const streamed = (content: string) => new Blob([content]).stream();
@@ -986,13 +947,11 @@ describe("POST /webhook/chargeback", () => {
 			bodyTimeoutMs: 20,
 		});
 		const response = await answer(
-			new Request("http://bot/webhook/chargeback", {
-				method: "POST",
-				headers: { authorization: "Bearer s" },
-				body: new ReadableStream({
+			post(
+				new ReadableStream({
 					start: (stream) => stream.enqueue(new TextEncoder().encode("{")),
 				}),
-			}),
+			),
 		);
 		expect(response.status).toBe(408);
 		expect(response.headers.get("connection")).toBe("close");
@@ -1003,13 +962,7 @@ describe("POST /webhook/chargeback", () => {
 			secret: "s",
 			accept: () => Promise.reject(new StoreUnavailable("it is away")),
 		});
-		const response = await answer(
-			new Request("http://bot/webhook/chargeback", {
-				method: "POST",
-				headers: { authorization: "Bearer s" },
-				body: JSON.stringify(event),
-			}),
-		);
+		const response = await answer(post(JSON.stringify(event)));
 		expect([response.status, await response.json()]).toEqual([
 			503,
 			{
@@ -1035,13 +988,7 @@ describe("POST /webhook/chargeback", () => {
 			"2026-01-31T14:00:00+02:00",
 		];
 		for (const timestamp of timestamps)
-			await answer(
-				new Request("http://bot/webhook/chargeback", {
-					method: "POST",
-					headers: { authorization: "Bearer s" },
-					body: JSON.stringify({ ...event, timestamp }),
-				}),
-			);
+			await answer(post(JSON.stringify({ ...event, timestamp })));
 		const noon = "2026-01-31T12:00:00.000Z";
 		expect(at).toEqual([
 			...[noon, noon, noon, noon],
@@ -1060,6 +1007,18 @@ describe("POST /webhook/chargeback", () => {
 		expect(status).toBe(404);
 	});
 });
+
+const row: Chargeback = {
+	...{ id: "0".repeat(64), uuid: "u", username: "Alex", tier: "gold" },
+	...{ chat_id: event.chat_id, happened_at: event.timestamp },
+	...{ received_at: 0, restriction: "restricted", restriction_error: null },
+	...{ saved_roles: [], restricted_role: "1", alerts_lost: 0, shown: null },
+	...{ channel_id: null, message_id: null, closed: 0 },
+	...{ decision: "dismiss", decided_by: "2", decided_at: 0 },
+	...{ discord_ban: "none", discord_ban_error: null },
+	...{ game_ban: "none", game_ban_error: null },
+	...{ restoration: "restored", restoration_error: null, lost_roles: [] },
+};
 
 /** Chargebacks without a bot around them, on a store of their own; `around` is what statements go through. */
 async function startAlone(
@@ -1087,11 +1046,7 @@ async function startAlone(
 		/** The status of what is answered to `event`. */
 		async tell() {
 			const answer = await chargebacks.respond(
-				new Request("http://bot/webhook/chargeback", {
-					method: "POST",
-					headers: { authorization: "Bearer s" },
-					body: JSON.stringify(event),
-				}),
+				post(JSON.stringify(event)),
 				"/webhook/chargeback",
 			);
 			return answer?.status;
@@ -1122,7 +1077,9 @@ describe("where the store's answer is lost", () => {
 		expect(await alone.tell()).toBe(503);
 		expect(await alone.tell()).toBe(202);
 		await until("it is begun", () =>
-			alone.lines.some((line) => line.includes("chargeback step postponed")),
+			alone.lines.some((line) =>
+				line.includes("chargeback step not possible yet, will retry"),
+			),
 		);
 	});
 
@@ -1148,7 +1105,7 @@ describe("where the store's answer is lost", () => {
 	});
 });
 
-test("a fault of the bot's in a restriction is told as one, so that the alert is sent", async () => {
+test("an internal error in a restriction is stored, so that the alert is sent", async () => {
 	const broken = {
 		get ready(): boolean {
 			throw new TypeError("x is not a function");
@@ -1164,7 +1121,28 @@ test("a fault of the bot's in a restriction is told as one, so that the alert is
 	expect(alone.lines.join("\n")).toContain("x is not a function");
 });
 
-test("after the end nothing is looked at again", async () => {
+test("steps that change a person's roles or bans wait for the person's lock", async () => {
+	const mutex = new KeyedMutex();
+	const held = Promise.withResolvers<void>();
+	void mutex.withLock(event.chat_id, () => held.promise);
+	const steps = createSteps({
+		connection: { ready: false } as Connection,
+		store: { sql: async () => [] },
+		...{ mutex, guildId: undefined, game: { ban: async () => {} } },
+		settings: { restrictedRole: "1", staffChannel: "2", staffRoles: [] },
+	});
+	const ended: string[] = [];
+	for (const step of ["restrict", "restore", "ban on Discord"] as const) {
+		const end = () => ended.push(step);
+		void steps[step](row, false).then(end, end);
+	}
+	await Bun.sleep(0);
+	expect(ended).toEqual([]);
+	held.resolve();
+	await until("all have ended", () => ended.length === 3);
+});
+
+test("nothing is scanned after close", async () => {
 	const held = Promise.withResolvers<unknown[]>();
 	let isAsked = false;
 	await using alone = await startAlone({ ready: false }, () => {
@@ -1185,17 +1163,6 @@ test("after the end nothing is looked at again", async () => {
 });
 
 describe("what the staff read", () => {
-	const row: Chargeback = {
-		...{ id: "0".repeat(64), uuid: "u", username: "Alex", tier: "gold" },
-		...{ chat_id: event.chat_id, happened_at: event.timestamp },
-		...{ received_at: 0, restriction: "restricted", restriction_error: null },
-		...{ saved_roles: [], restricted_role: "1", alerts_lost: 0, shown: null },
-		...{ channel_id: null, message_id: null, closed: 0 },
-		...{ decision: "dismiss", decided_by: "2", decided_at: 0 },
-		...{ discord_ban: "none", discord_ban_error: null },
-		...{ game_ban: "none", game_ban_error: null },
-		...{ restoration: "restored", restoration_error: null, lost_roles: [] },
-	};
 	const fields = (changes: Partial<Chargeback>) =>
 		(createAlert({ ...row, ...changes }, false).body.embeds ?? [])
 			.flatMap((embed) => embed.fields ?? [])
@@ -1274,11 +1241,11 @@ onBoth(({ place }, kind) => {
 		expect(await kept()).toBe(true);
 		expect(await decide(sql, "1", "dismiss", "9")).toBe(true);
 		expect(await decide(sql, "1", "ban", "8")).toBe(false);
-		await setRestoration(sql, ["1"], "restored");
+		await updateChargebacks(sql, ["1"], { restoration: "restored" });
 		expect(await kept()).toBe(true);
 		await decide(sql, "2", "ban", "9");
 		expect(await kept()).toBe(true);
-		await closeChargeback(sql, "2");
+		await updateChargebacks(sql, ["2"], { closed: 1 });
 		expect(await kept()).toBe(false);
 	});
 });

@@ -9,10 +9,9 @@ import {
 	type GameServer,
 	startGameServer,
 } from "../../../src/simulator/game/game-server.ts";
-import {
-	type Simulator,
-	type SimulatorOptions,
-	startSimulator,
+import type {
+	Simulator,
+	SimulatorOptions,
 } from "../../../src/simulator/simulator.ts";
 import type {
 	Guild,
@@ -21,6 +20,7 @@ import type {
 import { botConfig } from "../../support/bot-config.ts";
 import { connectTo, type Outcome } from "../../support/mcp.ts";
 import { fetchSample } from "../../support/prometheus.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
 export const general = "The Cooks/general";
@@ -54,6 +54,8 @@ export interface GameWorld extends AsyncDisposable {
 	answers(): Message[];
 	/** Types in #general, and gives the bot's next `count` messages there. */
 	ask(person: string, text: string, count?: number): Promise<Message[]>;
+	/** Types in #general. Resolves with the text of the bot's next message there. */
+	answer(person: string, text: string): Promise<string | undefined>;
 	/** Resolves when the supporters' roles have been compared since the bot started. */
 	compared(): Promise<void>;
 	/** Ends the bot, and starts one with the settings of then and the same data. */
@@ -103,6 +105,14 @@ export async function startGameWorld(
 		simulator.world.messages
 			.in(id)
 			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+	async function ask(person: string, text: string, count = 1) {
+		const before = answers().length;
+		await simulator.user(person).say(general, text);
+		return until(`${count} answers to ${text}`, () => {
+			const now = answers().slice(before);
+			return now.length >= count && now;
+		});
+	}
 	return {
 		...{ simulator, game, guild, logged, answers },
 		get bot() {
@@ -110,13 +120,10 @@ export async function startGameWorld(
 		},
 		call: (tool, args) => mcp.call(tool, args),
 		listTools: async () => (await mcp.listTools()).map(({ name }) => name),
-		async ask(person, text, count = 1) {
-			const before = answers().length;
-			await simulator.user(person).say(general, text);
-			return until(`${count} answers to ${text}`, () => {
-				const now = answers().slice(before);
-				return now.length >= count && now;
-			});
+		ask,
+		async answer(person, text) {
+			const [answer] = await ask(person, text);
+			return answer?.content;
 		},
 		async compared() {
 			const runs = "guildhall_bot_donator_runs_total";

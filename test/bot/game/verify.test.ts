@@ -1,14 +1,9 @@
 // A code, typed by a person, on its way to the game server and back: every answer there is, with its exact text.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-	Client,
-	GatewayIntentBits as Intent,
-	PermissionFlagsBits,
-} from "discord.js";
+import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
-import { serveCommands } from "../../../src/bot/commands/commands.ts";
 import { toml, variables } from "../../../src/bot/config/settings.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createVerify } from "../../../src/bot/game/verify.ts";
@@ -19,9 +14,9 @@ import {
 	type Misbehaviour,
 } from "../../../src/simulator/game/misbehaviour.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 import { type GameWorld, general, startGameWorld } from "./game-world.ts";
 
@@ -31,6 +26,15 @@ const unreachable = "Could not reach the game server: ";
 const noneOfIts = (status: number) =>
 	`${unreachable}HTTP ${status} with a body that violates the plugin's contract`;
 
+const anyPort = { port: 0, hostname: "127.0.0.1" };
+
+/** A client of the game server on this port. */
+function clientOf({ port }: { port?: number | undefined }) {
+	const { log } = recordLog();
+	const url = `http://127.0.0.1:${port}`;
+	return createGameClient({ url, secret: "hush", log });
+}
+
 describe("a person who types it", () => {
 	const shared = oneWorld();
 
@@ -39,8 +43,7 @@ describe("a person who types it", () => {
 		const { simulator, game } = world;
 		const ada = simulator.user("ada");
 		const { code } = game.issueCode({ username: "Steve_1" });
-		const [answer] = await world.ask("ada", `!m verify ${code}`);
-		expect(answer?.content).toBe(
+		expect(await world.answer("ada", `!m verify ${code}`)).toBe(
 			"Your account is linked to the game account `Steve_1`.",
 		);
 		expect(game.requests).toEqual([
@@ -67,15 +70,17 @@ describe("a person who types it", () => {
 	])("the code is %s before it is sent", async (_, write) => {
 		const { world, person, requests } = shared();
 		const { code } = world.game.issueCode();
-		const [answer] = await world.ask(person, `!m verify ${write(code)}`);
-		expect(answer?.content).toContain("is linked");
+		expect(await world.answer(person, `!m verify ${write(code)}`)).toContain(
+			"is linked",
+		);
 		expect(requests()[0]?.body).toMatchObject({ code });
 	});
 
 	test("all that is left of the line is the code", async () => {
 		const { world, person, requests } = shared();
-		const [answer] = await world.ask(person, "!m verify ab  cd ");
-		expect(answer?.content).toBe("This code is not known.");
+		expect(await world.answer(person, "!m verify ab  cd ")).toBe(
+			"This code is not known.",
+		);
 		expect(requests()[0]?.body).toMatchObject({ code: "AB  CD" });
 	});
 
@@ -83,8 +88,7 @@ describe("a person who types it", () => {
 		"%j without a code is answered with what to do",
 		async (text) => {
 			const { world, person, requests } = shared();
-			const [answer] = await world.ask(person, text);
-			expect(answer?.content).toBe(usage);
+			expect(await world.answer(person, text)).toBe(usage);
 			expect(requests()).toEqual([]);
 		},
 	);
@@ -93,8 +97,7 @@ describe("a person who types it", () => {
 		await using world = await startGameWorld({
 			config: () => ({ command: "?" }),
 		});
-		const [answer] = await world.ask("ada", "?verify");
-		expect(answer?.content).toBe(
+		expect(await world.answer("ada", "?verify")).toBe(
 			"Run /verify in the game to get a code, then write `? verify <code>` here.",
 		);
 	});
@@ -117,10 +120,10 @@ describe("a person who types it", () => {
 		],
 	])("without %s is told what is missing", async (_, missing, said) => {
 		await using world = await startGameWorld({ config: () => missing });
-		const [answer] = await world.ask("ada", "!m verify ABC123");
-		expect(answer?.content).toBe(`Verification is not configured: ${said}`);
-		const [help] = await world.ask("ada", "!m verify");
-		expect(help?.content).toBe(usage);
+		expect(await world.answer("ada", "!m verify ABC123")).toBe(
+			`Verification is not configured: ${said}`,
+		);
+		expect(await world.answer("ada", "!m verify")).toBe(usage);
 		expect(world.game.requests).toEqual([]);
 	});
 
@@ -143,11 +146,9 @@ describe("a person who types it", () => {
 				used,
 				expired: game.issueCode({ validMs: -1 }).code,
 			};
-			const [answer] = await world.ask(
-				person,
-				`!m verify ${codes[which] ?? which}`,
-			);
-			expect(answer?.content).toBe(said);
+			expect(
+				await world.answer(person, `!m verify ${codes[which] ?? which}`),
+			).toBe(said);
 		},
 	);
 });
@@ -181,22 +182,23 @@ describe("a game server that misbehaves", () => {
 		const { world, person, requests } = shared();
 		const { game } = world;
 		game.misbehave(kind);
-		const [answer] = await world.ask(person, "!m verify ABC123");
-		expect(answer?.content).toBe(said);
+		expect(await world.answer(person, "!m verify ABC123")).toBe(said);
 		// Nothing is sent twice, and nothing elsewhere.
 		expect(requests().map(({ path }) => path)).toEqual(["/api/verify"]);
 		game.behave();
 		const { code } = game.issueCode();
-		const [next] = await world.ask(person, `!m verify ${code}`);
-		expect(next?.content).toContain("is linked");
+		expect(await world.answer(person, `!m verify ${code}`)).toContain(
+			"is linked",
+		);
 	});
 
 	test("a 401 is told to the operator", async () => {
 		await using world = await startGameWorld({
 			config: () => ({ gameVerifySecret: "another" }),
 		});
-		const [answer] = await world.ask("ada", "!m verify ABC123");
-		expect(answer?.content).toBe(`${unreachable}HTTP 401`);
+		expect(await world.answer("ada", "!m verify ABC123")).toBe(
+			`${unreachable}HTTP 401`,
+		);
 		expect(world.logged.join("\n")).toContain(
 			"game server answered 401: GAME_VERIFY_SECRET differs from the plugin's",
 		);
@@ -206,16 +208,21 @@ describe("a game server that misbehaves", () => {
 		await using world = await startGameWorld({
 			config: () => ({ gameVerifyUrl: "http://127.0.0.1:1" }),
 		});
-		const [answer] = await world.ask("ada", "!m verify ABC123");
-		expect(answer?.content).toBe(`${unreachable}the connection was refused`);
+		expect(await world.answer("ada", "!m verify ABC123")).toBe(
+			`${unreachable}the connection was refused`,
+		);
 	});
 
 	test.each(["slow", "trickle"] as const)(
 		"%s: it is given up when its time is over",
 		async (kind) => {
-			await using stage = await startStage(50);
-			stage.game.misbehave(kind);
-			expect(await stage.ask("!m verify ABC123")).toBe(
+			await using game = await startGameServer();
+			game.misbehave(kind);
+			const { log } = recordLog();
+			const { url, secret } = game;
+			const client = createGameClient({ url, secret, log, timeoutMs: 50 });
+			const options = { command: "!m", game: client, missing: [], log };
+			expect(await createVerify(options)("1", "ABC123")).toBe(
 				`${unreachable}no answer within 0.05 seconds`,
 			);
 		},
@@ -224,8 +231,7 @@ describe("a game server that misbehaves", () => {
 	test("the secret goes nowhere else when a redirect names another server", async () => {
 		const arrived: string[] = [];
 		using elsewhere = Bun.serve({
-			port: 0,
-			hostname: "127.0.0.1",
+			...anyPort,
 			fetch(request) {
 				arrived.push(request.url);
 				return Response.json({ success: true, username: "Eve" });
@@ -233,19 +239,14 @@ describe("a game server that misbehaves", () => {
 		});
 		for (const status of [301, 302, 303, 307, 308]) {
 			using redirecting = Bun.serve({
-				port: 0,
-				hostname: "127.0.0.1",
+				...anyPort,
 				fetch: () =>
 					new Response(null, {
 						status,
 						headers: { location: `http://127.0.0.1:${elsewhere.port}/` },
 					}),
 			});
-			const client = createGameClient({
-				url: `http://127.0.0.1:${redirecting.port}`,
-				secret: "hush",
-				log: recordLog().log,
-			});
+			const client = clientOf(redirecting);
 			await expect(client.verify("ABC", "1")).rejects.toThrow(
 				`HTTP ${status}, a redirect, which is not followed`,
 			);
@@ -315,15 +316,10 @@ test.each<[unknown, number, unknown]>([
 	"the answer %j with status %i counts as it should",
 	async (body, status, expected) => {
 		using server = Bun.serve({
-			port: 0,
-			hostname: "127.0.0.1",
+			...anyPort,
 			fetch: () => Response.json(body, { status }),
 		});
-		const client = createGameClient({
-			url: `http://127.0.0.1:${server.port}`,
-			secret: "hush",
-			log: recordLog().log,
-		});
+		const client = clientOf(server);
 		const answer = await client
 			.verify("ABC", "1")
 			.catch((error: Error) => error.message);
@@ -346,16 +342,11 @@ test.each<[string | null, number, string | undefined]>([
 	"a list with the id %j and status %i: %s",
 	async (chat_id, status, fault) => {
 		using server = Bun.serve({
-			port: 0,
-			hostname: "127.0.0.1",
+			...anyPort,
 			fetch: () =>
 				Response.json({ donators: [{ chat_id, tier: "gold" }] }, { status }),
 		});
-		const client = createGameClient({
-			url: `http://127.0.0.1:${server.port}`,
-			secret: "hush",
-			log: recordLog().log,
-		});
+		const client = clientOf(server);
 		const got = await client.donators().catch((error: Error) => error.message);
 		if (fault === undefined)
 			expect(got).toMatchObject([{ chatId: chat_id || undefined }]);
@@ -386,18 +377,13 @@ test.each<[string, number, string | undefined]>([
 ])("a ban answered with %j and status %i: %s", async (body, status, fault) => {
 	const asked: unknown[] = [];
 	using server = Bun.serve({
-		port: 0,
-		hostname: "127.0.0.1",
+		...anyPort,
 		async fetch(request) {
 			asked.push(new URL(request.url).pathname, await request.json());
 			return new Response(status === 204 ? null : body, { status });
 		},
 	});
-	const client = createGameClient({
-		url: `http://127.0.0.1:${server.port}`,
-		secret: "hush",
-		log: recordLog().log,
-	});
+	const client = clientOf(server);
 	const said = await client.ban("u", "why").then(
 		() => undefined,
 		(error: Error) => error.message,
@@ -416,12 +402,12 @@ describe.concurrent("limits", () => {
 		const { code } = game.issueCode();
 		await simulator.user("ada").say(general, `!m verify ${code}`);
 		await until("it is held", () => game.requests.length === 1);
-		const [second] = await world.ask("ada", "!m verify OTHER1");
-		expect(second?.content).toBe(
+		expect(await world.answer("ada", "!m verify OTHER1")).toBe(
 			"Your last code is still being checked. Please wait a moment.",
 		);
-		const [others] = await world.ask("zoe", "!m verify OTHER2");
-		expect(others?.content).toBe("This code is not known.");
+		expect(await world.answer("zoe", "!m verify OTHER2")).toBe(
+			"This code is not known.",
+		);
 		game.behave();
 		await until("it is answered", () => world.answers().length === 3);
 		expect(world.answers().at(-1)?.content).toContain("is linked");
@@ -431,16 +417,17 @@ describe.concurrent("limits", () => {
 	test("5 a minute for one person; the sixth is not sent", async () => {
 		await using world = await startGameWorld();
 		for (let attempt = 0; attempt < 5; attempt++) {
-			const [answer] = await world.ask("ada", `!m verify NO${attempt}`);
-			expect(answer?.content).toBe("This code is not known.");
+			expect(await world.answer("ada", `!m verify NO${attempt}`)).toBe(
+				"This code is not known.",
+			);
 		}
-		const [sixth] = await world.ask("ada", "!m verify NO6");
-		expect(sixth?.content).toMatch(
+		expect(await world.answer("ada", "!m verify NO6")).toMatch(
 			/^That was 5 codes within a minute\. Try again in \d+ s\.$/,
 		);
 		expect(world.game.requests).toHaveLength(5);
-		const [others] = await world.ask("zoe", "!m verify NO7");
-		expect(others?.content).toBe("This code is not known.");
+		expect(await world.answer("zoe", "!m verify NO7")).toBe(
+			"This code is not known.",
+		);
 	});
 
 	test("ten in 10 s are answered, whatever else a person asks, and the next is refused", () => {
@@ -448,7 +435,7 @@ describe.concurrent("limits", () => {
 		const waits = Array.from({ length: 11 }, () => limiter?.take("1").waitS);
 		expect(waits).toEqual([...Array(10).fill(0), expect.any(Number)]);
 		expect(waits.at(-1)).toBeGreaterThan(0);
-		expect(limiter?.windowMs).toBe(10_000);
+		expect(limiter?.options.windowMs).toBe(10_000);
 		expect(limiter?.take("2").waitS).toBe(0);
 	});
 
@@ -579,10 +566,11 @@ describe.concurrent("the message with the code", () => {
 			settings: { delete_code_message: true },
 		});
 		world.simulator.faults.refuse("DELETE /channels/*/messages/*", 50013);
-		const [answer] = await world.ask("ada", "!m verify ABC123");
-		expect(answer?.content).toBe("This code is not known.");
+		expect(await world.answer("ada", "!m verify ABC123")).toBe(
+			"This code is not known.",
+		);
 		expect(world.logged.join("\n")).toContain(
-			"could not delete a message with a code in it",
+			"could not delete a message with a verification code",
 		);
 	});
 });
@@ -645,8 +633,7 @@ test("a slash at the end of GAME_VERIFY_URL is left out", async () => {
 		config: () => ({ gameVerifyUrl, gameVerifySecret: game.secret }),
 	});
 	const { code } = game.issueCode();
-	const [answer] = await world.ask("ada", `!m verify ${code}`);
-	expect(answer?.content).toContain("is linked");
+	expect(await world.answer("ada", `!m verify ${code}`)).toContain("is linked");
 	expect(game.requests[0]?.path).toBe("/api/verify");
 });
 
@@ -753,52 +740,4 @@ function listed({ simulator, guild }: GameWorld): string[] {
 
 async function registered(world: GameWorld): Promise<void> {
 	await until("/verify is listed", () => listed(world).length > 0);
-}
-
-/** The command on a client of its own, whose game server is given up after `timeoutMs`. */
-async function startStage(timeoutMs: number) {
-	const simulator = await startSimulator();
-	const game = await startGameServer();
-	const { log } = recordLog();
-	const client = new Client({
-		intents: [Intent.Guilds, Intent.GuildMessages, Intent.MessageContent],
-		rest: { api: simulator.api },
-	});
-	serveCommands(client, {
-		prefix: "!m",
-		commands: [
-			verifyCommand(
-				createVerify({
-					command: "!m",
-					game: createGameClient({
-						...{ url: game.url, secret: game.secret },
-						...{ log, timeoutMs },
-					}),
-					missing: [],
-					log,
-				}),
-			),
-		],
-		slash: false,
-		deleteSecrets: false,
-		log,
-	});
-	await client.login(simulator.bot("alpha").token);
-	await until("the client is ready", () => client.isReady());
-	return {
-		game,
-		async ask(text: string) {
-			await simulator.user("ada").say(general, text);
-			const { id } = simulator.channel(general);
-			return until("the answer", () => {
-				const [, answer] = simulator.world.messages.in(id);
-				return answer?.content;
-			});
-		},
-		async [Symbol.asyncDispose]() {
-			await client.destroy();
-			await game.close();
-			await simulator.close();
-		},
-	};
 }

@@ -4,8 +4,8 @@ import { expect, test } from "bun:test";
 import { EmbedBuilder } from "discord.js";
 import { Connection } from "../../../src/bot/discord/connection/connection.ts";
 import { createEmbedQueue } from "../../../src/bot/messages/embed-queue.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
 test("embeds that do not fit into the queue are dropped, and the next message says how many", async () => {

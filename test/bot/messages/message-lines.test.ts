@@ -14,6 +14,7 @@ const plain = {
 	type: 0,
 	author: ada,
 	content: "",
+	mentions: [],
 	timestamp: "2026-01-31T12:00:00.500000+00:00",
 	edited_timestamp: null,
 	embeds: [],

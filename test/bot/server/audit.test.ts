@@ -1,4 +1,4 @@
-// What is kept and told of the calls of a bot's tools: rows in its database, list_recent_tool_calls, the audit channel.
+// The audit log of tool calls: rows in the database, list_recent_tool_calls, the audit channel.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,19 +11,17 @@ import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import type { Tool } from "../../../src/mcp/tool.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../src/simulator/simulator.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { modernRequest, rawTool, token } from "../../support/both-servers.ts";
 import { recordLog } from "../../support/log.ts";
 import { parseMetrics, sampleOf } from "../../support/prometheus.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { onBoth, onOwnPostgres, type Place } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
-/** For the bots whose database is not looked into. */
+/** For bots whose database no test reads. */
 const directory = mkdtempSync(join(tmpdir(), "guildhall-audit-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -49,7 +47,7 @@ interface Row {
 	milliseconds: bigint;
 }
 
-/** The answer to a call in its one frame. */
+/** The response to a call. */
 function readAnswer(body: string): Answer {
 	const text = body.startsWith("{") ? body : (body.split("data: ")[1] ?? "");
 	const { result, error } = JSON.parse(text);
@@ -148,7 +146,7 @@ function rowsIn(place: Place): Promise<Row[]> {
 	return place.look<Row>("SELECT * FROM tool_calls ORDER BY at, id");
 }
 
-/** The rows, once there are so many. */
+/** The rows, once there are `count`. */
 function writtenRows(place: Place, count: number): Promise<Row[]> {
 	return until(`${count} rows are written`, async () => {
 		const rows = await rowsIn(place);
@@ -156,11 +154,15 @@ function writtenRows(place: Place, count: number): Promise<Row[]> {
 	});
 }
 
-/** Rows that somebody else has written: a call each, under its number. */
-async function plantRows(place: Place, tool: string, times: readonly number[]) {
+/** Inserts a row per time, with request ids by index. */
+async function insertRows(
+	place: Place,
+	tool: string,
+	times: readonly number[],
+) {
 	const rows = times.map(
 		(at, number) =>
-			`('${tool}-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'planter', '${tool}', NULL, '{}', 'done', 1)`,
+			`('${tool}-${String(number).padStart(4, "0")}', ${at}, 'row-${number}', 'test', '${tool}', NULL, '{}', 'done', 1)`,
 	);
 	await place.look(
 		`INSERT INTO tool_calls (id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds) VALUES ${rows.join(", ")}`,
@@ -193,7 +195,7 @@ const anHourAgo = () => Date.now() - 3_600_000;
 const named = (count: number) =>
 	Array.from({ length: count }, (_, number) => `row-${number}`);
 
-/** Arguments with `secret` wherever a tool takes text, and where it takes nothing. */
+/** Arguments with `secret` in every text, and under an unknown name. */
 function withSecret(schema: JsonSchema, secret: string): unknown {
 	if (schema.type === "array")
 		return [withSecret(schema.items as JsonSchema, secret)];
@@ -212,7 +214,7 @@ function withSecret(schema: JsonSchema, secret: string): unknown {
 }
 
 onBoth((databases, kind) => {
-	test("a call becomes a row: when, under which id, who, what, where, and what came of it", async () => {
+	test("a call becomes a row with time, request id, client, tool, guild, arguments and outcome", async () => {
 		const place = await databases.place();
 		await using audited = await startAudited(place, undefined, [
 			...tools,
@@ -258,69 +260,30 @@ onBoth((databases, kind) => {
 
 		const rows = await writtenRows(place, 11);
 		const ended = Date.now();
-		expect(
-			rows.map((row) => [
+		const texts = rows.map((row) =>
+			[
 				row.request_id,
-				row.client,
+				row.client || "-",
 				row.tool,
 				row.guild_id,
 				row.arguments,
 				row.outcome,
-			]),
-		).toEqual([
-			[
-				"call-1",
-				"Claude",
-				"send_message",
-				guild_id,
-				`{"channel_id":"${general}","content":"[5 characters]"}`,
-				"done",
-			],
-			["call-2", "", "list_guilds", guild_id, "{}", "done"],
-			[
-				"call-3",
-				"",
-				"list_members",
-				"123456789012345678",
-				'{"guild_id":"123456789012345678","limit":3}',
-				"failed",
-			],
-			[
-				"call-4",
-				"",
-				"send_message",
-				guild_id,
-				`{"guild_id":"${guild_id}","channel_id":"${general}","content":"[2 characters]"}`,
-				"failed",
-			],
-			[
-				"call-5",
-				"Claude",
-				"send_message",
-				guild_id,
-				'{"channel_id":"[7 characters]","content":"[a number]"}',
-				"refused",
-			],
-			["call-6", "", "send_message", guild_id, "{}", "refused"],
-			[
-				"call-7",
-				"",
-				'"nobody_knows_it"',
-				guild_id,
-				'{"…":"1 unknown"}',
-				"refused",
-			],
-			["call-8", "", "a name of type number", guild_id, "{}", "refused"],
-			["call-9", "", "broken", guild_id, '{"…":"1 unknown"}', "error"],
-			["modern:1", "Modern", "list_guilds", guild_id, "{}", "done"],
-			[
-				expect.stringMatching(/^[0-9a-f]{8}$/),
-				"",
-				"list_members",
-				guild_id,
-				"{}",
-				"done",
-			],
+			].join(" "),
+		);
+		expect(texts).toEqual([
+			`call-1 Claude send_message ${guild_id} {"channel_id":"${general}","content":"[5 characters]"} done`,
+			`call-2 - list_guilds ${guild_id} {} done`,
+			'call-3 - list_members 123456789012345678 {"guild_id":"123456789012345678","limit":3} failed',
+			`call-4 - send_message ${guild_id} {"guild_id":"${guild_id}","channel_id":"${general}","content":"[2 characters]"} failed`,
+			`call-5 Claude send_message ${guild_id} {"channel_id":"[7 characters]","content":"[a number]"} refused`,
+			`call-6 - send_message ${guild_id} {} refused`,
+			`call-7 - "nobody_knows_it" ${guild_id} {"…":"1 unknown"} refused`,
+			`call-8 - a name of type number ${guild_id} {} refused`,
+			`call-9 - broken ${guild_id} {"…":"1 unknown"} error`,
+			`modern:1 Modern list_guilds ${guild_id} {} done`,
+			expect.stringMatching(
+				new RegExp(`^[0-9a-f]{8} - list_members ${guild_id} {} done$`),
+			),
 		]);
 		for (const { at, milliseconds } of rows) {
 			expect(Number(at)).toBeWithin(begun - 1, ended + 1);
@@ -335,7 +298,7 @@ onBoth((databases, kind) => {
 		).toEqual(rows.map(({ request_id }) => request_id));
 	});
 
-	test("a call's row says when it came, and how long it took", async () => {
+	test("a call's row has the time of its arrival and its duration", async () => {
 		const place = await databases.place();
 		await using audited = await startAudited(place);
 		const fault = audited.simulator.faults.stall("POST /channels/*/messages");
@@ -359,7 +322,7 @@ onBoth((databases, kind) => {
 		expect(end).toBeWithin(released - driftMs, ended + driftMs);
 	});
 
-	test("what is written in any argument of any tool reaches neither database nor log nor state nor channel", async () => {
+	test("texts in arguments of any tool reach neither database nor log nor /status nor audit channel", async () => {
 		const place = await databases.place();
 		await using audited = await startAudited(place, (simulator) => ({
 			auditChannelId: simulator.channel("The Cooks/staff").id,
@@ -450,7 +413,7 @@ onBoth((databases, kind) => {
 			expect(shown.filter((text) => text.includes(secret))).toEqual([]);
 	});
 
-	test("list_recent_tool_calls shows the latest first, and of them what is asked for", async () => {
+	test("list_recent_tool_calls shows the newest first, filtered", async () => {
 		const place = await databases.place();
 		await using audited = await startAudited(place);
 		const { call, general, guild } = audited;
@@ -507,7 +470,7 @@ onBoth((databases, kind) => {
 
 		test("leads through all calls, each shown once", async () => {
 			const from = anHourAgo();
-			await plantRows(
+			await insertRows(
 				place,
 				"list_guilds",
 				named(250).map((_, number) => from + number),
@@ -529,7 +492,7 @@ onBoth((databases, kind) => {
 		test("leads past calls of the same millisecond without missing one", async () => {
 			const from = anHourAgo();
 			// Up to four at once, and pages of five, which end in their middle.
-			await plantRows(
+			await insertRows(
 				place,
 				"list_roles",
 				named(100).map(
@@ -542,7 +505,7 @@ onBoth((databases, kind) => {
 
 		test("leads past more calls of one millisecond than a page holds", async () => {
 			const at = anHourAgo();
-			await plantRows(
+			await insertRows(
 				place,
 				"list_channels",
 				named(12).map(() => at),
@@ -556,7 +519,7 @@ onBoth((databases, kind) => {
 		});
 	});
 
-	test("closing a bot writes what is queued", async () => {
+	test("closing a bot writes the queued rows", async () => {
 		const place = await databases.place();
 		const audited = await startAudited(place);
 		await Promise.all(named(250).map(() => audited.call("list_guilds")));
@@ -565,7 +528,7 @@ onBoth((databases, kind) => {
 		expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(250);
 		expect(rows).toHaveLength(250);
 		expect(audited.recorded.messages()).not.toContain(
-			"audit log closed with unwritten calls",
+			"bot's audit log: calls lost at shutdown",
 		);
 	});
 });
@@ -589,38 +552,32 @@ describe("list_recent_tool_calls", () => {
 		["half a character", "half a pair \ud83d"],
 		["what is cut within a character", `x${"🧵".repeat(80)}`],
 		["something long", "|".repeat(101)],
-	])(
-		"a client that calls itself %s is one field of one line",
-		async (_, name) => {
-			const { call, openSession } = shared();
-			const id = `named-${Bun.hash(name)}`;
-			await call(
-				"list_guilds",
-				{},
-				{
-					...(await openSession(name)),
-					"X-Request-Id": id,
-				},
-			);
-			const text = await until("its row is written", async () => {
-				const { text } = await call("list_recent_tool_calls", {
-					tool: "list_guilds",
-					limit: 1,
-				});
-				return text.includes(id) && text.replace(/\nnext_before=\S+$/, "");
+	])("a client named %s is one field of one line", async (_, name) => {
+		const { call, openSession } = shared();
+		const id = `named-${Bun.hash(name)}`;
+		await call(
+			"list_guilds",
+			{},
+			{ ...(await openSession(name)), "X-Request-Id": id },
+		);
+		const text = await until("its row is written", async () => {
+			const { text } = await call("list_recent_tool_calls", {
+				tool: "list_guilds",
+				limit: 1,
 			});
-			// What ends a line for anyone at all.
-			const lines = text.split(/[\n\r\v\f\u0085\u2028\u2029]/);
-			expect(lines).toHaveLength(2);
-			expect(text.slice(text.indexOf("\n") + 1)).not.toMatch(/[\p{Cc}\u202e]/u);
-			// "|" with an even number of backslashes before it.
-			const fields = lines[1]?.split(/(?<=(?<!\\)(?:\\\\)*) \| /);
-			expect(fields).toHaveLength(8);
-			expect(fields?.slice(1, 3)).toEqual(["list_guilds", "done"]);
-			expect(fields?.[5]).toMatch(/^client: ./);
-			expect(fields?.[6]).toBe(`request: ${id}`);
-		},
-	);
+			return text.includes(id) && text.replace(/\nnext_before=\S+$/, "");
+		});
+		// What ends a line for anyone at all.
+		const lines = text.split(/[\n\r\v\f\u0085\u2028\u2029]/);
+		expect(lines).toHaveLength(2);
+		expect(text.slice(text.indexOf("\n") + 1)).not.toMatch(/[\p{Cc}\u202e]/u);
+		// "|" with an even number of backslashes before it.
+		const fields = lines[1]?.split(/(?<=(?<!\\)(?:\\\\)*) \| /);
+		expect(fields).toHaveLength(8);
+		expect(fields?.slice(1, 3)).toEqual(["list_guilds", "done"]);
+		expect(fields?.[5]).toMatch(/^client: ./);
+		expect(fields?.[6]).toBe(`request: ${id}`);
+	});
 
 	test.each([
 		["yesterday", -32602],
@@ -631,7 +588,7 @@ describe("list_recent_tool_calls", () => {
 		["' OR 1=1 --", -32602],
 		["2026-13-01T00:00:00Z", undefined],
 		["2026-01-31T25:00:00Z", undefined],
-	])("before %j is no time, and is refused", async (before, code) => {
+	])("before %j is refused", async (before, code) => {
 		const { call } = shared();
 		const refused = await call("list_recent_tool_calls", { before });
 		expect(refused.isError).toBe(true);
@@ -643,7 +600,7 @@ describe("list_recent_tool_calls", () => {
 		);
 	});
 
-	test("before the 30th of February is no time, and is refused", async () => {
+	test("before the 30th of February is refused", async () => {
 		const before = "2026-02-30T00:00:00Z";
 		const { text } = await shared().call("list_recent_tool_calls", { before });
 		expect(text).toBe(`Invalid time ${before}: there is no such date.`);
@@ -651,7 +608,7 @@ describe("list_recent_tool_calls", () => {
 });
 
 onOwnPostgres((databases) => {
-	test("without its database a bot serves its tools, says so, and writes the calls when it is back", async () => {
+	test("without its database a bot serves its tools, reports degraded, and writes the rows once it is back", async () => {
 		const place = await databases.place();
 		await using audited = await startAudited(place);
 		const { call, get, metric, general, simulator } = audited;
@@ -712,11 +669,7 @@ onOwnPostgres((databases) => {
 function embedsIn(simulator: Simulator) {
 	return messagesIn(simulator).flatMap(({ embeds }) =>
 		embeds.map((embed) => {
-			const { title, description, fields } = embed as {
-				title: string;
-				description: string;
-				fields: { name: string; value: string }[];
-			};
+			const { title, description, fields = [] } = embed;
 			const entries = fields.map(({ name, value }) => [name, value]);
 			return { title, description, ...Object.fromEntries(entries) } as {
 				title: string;
@@ -740,17 +693,17 @@ const inStaff = (simulator: Simulator) => ({
 const staffMessages = ({ simulator }: Audited) =>
 	`POST /channels/${simulator.channel("The Cooks/staff").id}/messages`;
 
-/** The request ids that were told of, once there are so many. */
-function toldIds({ simulator }: Audited, count: number): Promise<string[]> {
+/** The request ids of posted calls, once there are `count`. */
+function postedIds({ simulator }: Audited, count: number): Promise<string[]> {
 	return until(`${count} calls are told of`, () => {
 		const ids = embedsIn(simulator).map(({ Request }) => Request);
 		return ids.length >= count && ids;
 	});
 }
 
-const warning = "log channel message failed";
+const warning = "log channel entries not sent";
 
-test("the audit channel has an embed for each call that is to change something, and for no other", async () => {
+test("the audit channel has an embed for each call that is meant to change something, and for no other", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator, general } = audited;
 	const claude = await audited.openSession("Claude");
@@ -774,40 +727,27 @@ test("the audit channel has an embed for each call that is to change something, 
 	await call("bulk_ban", { user_ids: [user_id] }); // 13
 	await call("bulk_ban", { user_ids: [user_id], dry_run: null });
 	await call("bulk_ban", { user_ids: [user_id], dry_run: false });
-	await toldIds(audited, 6);
-	expect(embedsIn(simulator)).toEqual([
-		{
-			title: "send_message",
-			description: `\`\`\`json\n{"channel_id":"${general}","content":"[2 characters]"}\n\`\`\``,
-			Outcome: "done",
-			Client: "Claude",
-			Request: "call-1",
-		},
-		expect.objectContaining({
-			title: "delete_messages",
-			Outcome: "done",
-			Client: "unknown",
-			Request: "call-6",
-		}),
-		expect.objectContaining({
-			title: "send_message",
-			Outcome: "refused",
-			Request: "call-8",
-		}),
-		expect.objectContaining({
-			title: "edit_channel",
-			Outcome: "failed",
-			Request: "call-9",
-		}),
-		expect.objectContaining({
-			title: "ban",
-			description: `\`\`\`json\n{"user_id":"${user_id}","reason":"[7 characters]"}\n\`\`\``,
-			Outcome: "done",
-			Request: "call-12",
-		}),
+	await postedIds(audited, 6);
+	const embeds = embedsIn(simulator);
+	const texts = embeds.map((embed) =>
+		[embed.Request, embed.title, embed.Outcome, embed.Client].join(" "),
+	);
+	expect(texts).toEqual([
+		"call-1 send_message done Claude",
+		"call-6 delete_messages done unknown",
+		"call-8 send_message refused unknown",
+		"call-9 edit_channel failed unknown",
+		"call-12 ban done unknown",
 		// Without dry_run it only says what it would do.
-		expect.objectContaining({ title: "bulk_ban", Request: "call-15" }),
+		"call-15 bulk_ban failed unknown",
 	]);
+	const codeBlock = (json: string) => `\`\`\`json\n${json}\n\`\`\``;
+	expect(embeds[0]?.description).toBe(
+		codeBlock(`{"channel_id":"${general}","content":"[2 characters]"}`),
+	);
+	expect(embeds[4]?.description).toBe(
+		codeBlock(`{"user_id":"${user_id}","reason":"[7 characters]"}`),
+	);
 	const kept = await until("the calls are on record", async () => {
 		const { text } = await call("list_recent_tool_calls", { tool: "bulk_ban" });
 		return text.startsWith("3 call(s)") && text.split("\n").slice(1);
@@ -818,7 +758,7 @@ test("the audit channel has an embed for each call that is to change something, 
 	expect(audited.recorded.messages()).not.toContain(warning);
 });
 
-test("300 calls are answered while the audit channel stands still, and told of afterwards, ten to a message at most", async () => {
+test("300 calls are answered while the audit channel stalls, and posted afterwards, at most ten per message", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator, general } = audited;
 	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
@@ -842,7 +782,7 @@ test("300 calls are answered while the audit channel stands still, and told of a
 	expect(fault.hits).toBe(1);
 	expect(messagesIn(simulator)).toEqual([]);
 	fault.release();
-	const ids = await toldIds(audited, 300);
+	const ids = await postedIds(audited, 300);
 	expect(ids).toHaveLength(300);
 	expect(new Set(ids)).toEqual(
 		new Set(named(300).map((_, index) => `call-${index + 1}`)),
@@ -854,13 +794,13 @@ test("300 calls are answered while the audit channel stands still, and told of a
 	expect(audited.recorded.messages()).not.toContain(warning);
 });
 
-test("the audit channel pings nobody, whatever a client calls itself", async () => {
+test("the audit channel pings nobody, whatever the client's name", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator, guild } = audited;
 	const name = `@everyone @here <@${simulator.user("ada").id}> <@&${guild.id}>\`\`\``;
 	const session = await audited.openSession(name);
 	await call("ban", {}, session);
-	await toldIds(audited, 1);
+	await postedIds(audited, 1);
 	const [embed] = embedsIn(simulator);
 	expect(embed).toMatchObject({ title: "ban" });
 	expect(embed?.Client?.replaceAll("\\", "")).toBe(name);
@@ -878,7 +818,7 @@ test("the audit channel pings nobody, whatever a client calls itself", async () 
 	expect(sent).toEqual([{ parse: [], replied_user: false }]);
 });
 
-test("ten calls with long arguments are told of", async () => {
+test("ten calls with long arguments are posted", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator, general } = audited;
 	const fault = simulator.faults.stall(staffMessages(audited), { times: 1 });
@@ -912,7 +852,7 @@ test.each<[string, (simulator: Simulator) => string]>([
 		},
 	],
 ])(
-	"an audit channel that %s is a warning, and no call fails for it",
+	"an audit channel that %s logs a warning, and no call fails",
 	async (_, channel) => {
 		await using audited = await startAudited(undefined, (simulator) => ({
 			auditChannelId: channel(simulator),
@@ -939,7 +879,7 @@ test.each<[string, (simulator: Simulator) => string]>([
 	},
 );
 
-test("after a message that Discord refused, the audit channel goes on", async () => {
+test("the audit channel goes on after a message that Discord refused", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	const { call, simulator } = audited;
 	simulator.faults.refuse(staffMessages(audited), 50013, { times: 1 });
@@ -948,10 +888,10 @@ test("after a message that Discord refused, the audit channel goes on", async ()
 		audited.recorded.messages().includes(warning),
 	);
 	await call("ban", {});
-	expect(await toldIds(audited, 1)).toEqual(["call-2"]);
+	expect(await postedIds(audited, 1)).toEqual(["call-2"]);
 });
 
-test("closing a bot tells the audit channel of what waits", async () => {
+test("closing a bot posts the queued embeds", async () => {
 	await using audited = await startAudited(undefined, inStaff);
 	await Promise.all(named(45).map(() => audited.call("ban", {})));
 	await audited.bot.close();

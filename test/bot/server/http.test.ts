@@ -1,4 +1,4 @@
-// The bot's MCP server as anyone sees it who can reach its port.
+// Access to the bot's HTTP routes: token, Host, Origin, body size.
 
 import { expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
@@ -10,8 +10,8 @@ import { startWorld } from "../../support/world.ts";
 
 const token = "a-token-of-enough-length";
 
-/** A bot whose Discord does not answer: its MCP server is there all the same. */
-function startLonelyBot(mcpToken: string | undefined) {
+/** A bot without Discord. */
+function startOfflineBot(mcpToken: string | undefined) {
 	const bot = startBot(
 		botConfig({ mcpToken }),
 		createLog({ format: "text", level: "info" }, () => {}),
@@ -26,46 +26,39 @@ const call = JSON.stringify({
 	params: { name: "list_guilds", arguments: {} },
 });
 
-test("readiness is asked for without a token, and says starting, then ready", async () => {
-	await using lonely = startLonelyBot(token);
-	const starting = await fetch(lonely.url);
+test("readiness needs no token, and is starting, then ready", async () => {
+	await using offline = startOfflineBot(token);
+	const starting = await fetch(offline.url);
 	expect(starting.status).toBe(200);
 	expect(await starting.text()).toBe("starting");
 	await using world = await startWorld();
 	expect(await (await fetch(world.bot.url)).text()).toBe("ready");
 });
 
-test("whoever asks for a stream is told that there is none", async () => {
-	await using lonely = startLonelyBot(token);
+test("a GET for an event stream gets 405", async () => {
+	await using offline = startOfflineBot(token);
 	const Accept = "application/json, text/event-stream";
-	const refused = await fetch(lonely.url, { headers: { Accept } });
+	const refused = await fetch(offline.url, { headers: { Accept } });
 	expect(refused.status).toBe(401);
 	const headers = { Accept, Authorization: `Bearer ${token}` };
-	const response = await fetch(lonely.url, { headers });
+	const response = await fetch(offline.url, { headers });
 	expect(response.status).toBe(405);
 	expect(response.headers.get("allow")).toBe("POST, DELETE");
 });
 
 test("a call needs the token if there is one, and needs no session", async () => {
-	await using lonely = startLonelyBot(token);
+	await using offline = startOfflineBot(token);
 	const post = (headers: Record<string, string>) =>
-		fetch(lonely.url, { method: "POST", body: call, headers });
+		fetch(offline.url, { method: "POST", body: call, headers });
 	expect((await post({})).status).toBe(401);
 	expect((await post({ Authorization: "Bearer wrong" })).status).toBe(401);
 	const answered = await post({ Authorization: `bearer ${token}` });
 	expect(answered.status).toBe(200);
 	expect(await answered.text()).toContain("not connected to Discord yet");
-	expect((await fetch(new URL("/nope", lonely.url))).status).toBe(404);
+	expect((await fetch(new URL("/nope", offline.url))).status).toBe(404);
 });
 
-test("without a token nobody is asked for one", async () => {
-	await using lonely = startLonelyBot(undefined);
-	const response = await fetch(lonely.url, { method: "POST", body: call });
-	expect(response.status).toBe(200);
-	expect((await fetch(new URL("/nope", lonely.url))).status).toBe(404);
-});
-
-test("without a token a page is refused unless it is listed, and the log warns at the start", async () => {
+test("without a token only listed origins are allowed, and the log warns at the start", async () => {
 	const { log, entries } = recordLog();
 	const startOpenBot = (mcpToken?: string) =>
 		startBot(
@@ -110,8 +103,8 @@ test.each([
 	["localhost.evil.example", 403],
 	["evil.example:9090", 403],
 ])("the Host %s is answered %d", async (Host, status) => {
-	await using lonely = startLonelyBot(undefined);
-	const response = await fetch(lonely.url, {
+	await using offline = startOfflineBot(undefined);
+	const response = await fetch(offline.url, {
 		method: "POST",
 		body: call,
 		headers: { Host },
@@ -120,14 +113,14 @@ test.each([
 	if (status === 403)
 		expect(await response.text()).toBe("Host header is not allowed");
 	// The readiness check is on the same path.
-	const readiness = await fetch(lonely.url, { headers: { Host } });
+	const readiness = await fetch(offline.url, { headers: { Host } });
 	expect(readiness.status).toBe(status);
 });
 
-test("a body of 128 KiB is read, and one byte more is not", async () => {
-	await using lonely = startLonelyBot(undefined);
+test("a body of 128 KiB is accepted, and one byte more gets 413", async () => {
+	await using offline = startOfflineBot(undefined);
 	const post = (length: number) =>
-		fetch(lonely.url, { method: "POST", body: call.padEnd(length) });
+		fetch(offline.url, { method: "POST", body: call.padEnd(length) });
 	expect((await post(128 * 1024)).status).toBe(200);
 	expect((await post(128 * 1024 + 1)).status).toBe(413);
 });

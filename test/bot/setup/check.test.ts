@@ -11,10 +11,9 @@ import { checkBot } from "../../../src/bot/setup/check.ts";
 import { referencesIn } from "../../../src/bot/setup/guild-checks.ts";
 import { CheckFailed } from "../../../src/lib/check.ts";
 import { demoSeed, moderatorPermissions } from "../../../src/simulator/seed.ts";
-import {
-	type Simulator,
-	type SimulatorOptions,
-	startSimulator,
+import type {
+	Simulator,
+	SimulatorOptions,
 } from "../../../src/simulator/simulator.ts";
 import type {
 	Guild,
@@ -22,6 +21,7 @@ import type {
 } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
 /** An id that nothing has. */
@@ -29,7 +29,7 @@ const nobody = "12345678901234567";
 const mcpToken = "the-token-of-this-mcp-server";
 
 /** The simulator, and a configuration of alpha's that names a role or a channel wherever one can be named. */
-async function startPlace(options: SimulatorOptions = {}) {
+async function startFixture(options: SimulatorOptions = {}) {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
 	const role = (name: string) => {
@@ -78,7 +78,7 @@ async function startPlace(options: SimulatorOptions = {}) {
 	};
 }
 
-type Place = Awaited<ReturnType<typeof startPlace>>;
+type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
 async function check(
 	config: BotConfig,
@@ -100,30 +100,30 @@ async function check(
 
 const bot = (simulator: Simulator) => simulator.bot("alpha").id;
 
-function alphaRole({ guild }: Place) {
+function alphaRole({ guild }: Fixture) {
 	for (const role of guild.roles.values()) if (role.managed) return role;
 	throw new Error("alpha has a role");
 }
 
 /** What alpha's role permits: all but these. */
 function withhold(
-	place: Place,
+	fixture: Fixture,
 	...names: (keyof typeof PermissionFlagsBits)[]
 ) {
 	const bits = names.reduce((all, name) => all | PermissionFlagsBits[name], 0n);
-	const { world } = place.simulator;
+	const { world } = fixture.simulator;
 	const change = (role: ReturnType<typeof alphaRole>) =>
-		world.roles.edit(place.guild, role, {
+		world.roles.edit(fixture.guild, role, {
 			permissions: String(BigInt(role.permissions) & ~bits),
 		});
-	change(alphaRole(place));
-	const everyone = place.guild.roles.get(place.guild.id);
+	change(alphaRole(fixture));
+	const everyone = fixture.guild.roles.get(fixture.guild.id);
 	if (everyone) change(everyone);
 }
 
 /** Nobody may do this in the channel. */
 function forbid(
-	{ simulator, guild }: Place,
+	{ simulator, guild }: Fixture,
 	channel: GuildChannel,
 	...names: (keyof typeof PermissionFlagsBits)[]
 ) {
@@ -135,11 +135,11 @@ function forbid(
 	});
 }
 
-test("where all is well, every check has its tick, and names what it found", async () => {
-	await using place = await startPlace();
-	const { simulator, guild, role, general, staff } = place;
+test("when all is well, every check passes and names what it found", async () => {
+	await using fixture = await startFixture();
+	const { simulator, guild, role, general, staff } = fixture;
 	const { passed, lines, logged } = await check(
-		{ ...place.config(), dataDirectory: "/data" },
+		{ ...fixture.config(), dataDirectory: "/data" },
 		{ checkDatabase: async ({ directory }) => `SQLite in ${directory}` },
 	);
 	const roleLine = (name: string) => `@${name} (ID: ${role(name).id})`;
@@ -171,26 +171,26 @@ test("where all is well, every check has its tick, and names what it found", asy
 });
 
 test("without GUILD_ID, roles and channels may be in any guild that the bot is in", async () => {
-	await using place = await startPlace();
-	const { simulator } = place;
+	await using fixture = await startFixture();
+	const { simulator } = fixture;
 	const bakers = simulator.guild("The Bakers");
 	const account = simulator.world.accounts.get(simulator.bot("alpha").token);
 	if (!account) throw new Error("alpha has an account");
 	simulator.world.members.add(bakers, account.user, {
 		botPermissions: moderatorPermissions,
 	});
-	place.env.guildId = undefined;
-	place.toml.welcome.channel = simulator.channel("The Bakers/general").id;
-	const { passed, marked } = await check(place.config());
+	fixture.env.guildId = undefined;
+	fixture.toml.welcome.channel = simulator.channel("The Bakers/general").id;
+	const { passed, marked } = await check(fixture.config());
 	expect(marked("✗")).toEqual([]);
 	expect(passed).toBe(true);
 	expect(marked("✓").join("\n")).toMatch(/guild: .*The Cooks.*, .*The Bakers/);
 });
 
-test("a bot without a token is warned of, and passes", async () => {
-	await using place = await startPlace();
+test("a bot without a token passes with a warning", async () => {
+	await using fixture = await startFixture();
 	const { passed, marked } = await check(
-		botConfig({ ...place.env, mcpToken: undefined }),
+		botConfig({ ...fixture.env, mcpToken: undefined }),
 	);
 	expect(marked("!")).toContain(`MCP token: ${withoutToken}`);
 	expect(passed).toBe(true);
@@ -200,9 +200,9 @@ interface Row {
 	what: string;
 	/** Before the simulator starts. */
 	options?: SimulatorOptions;
-	change?(place: Place): void;
+	change?(fixture: Fixture): void;
 	/** The crosses, as patterns. */
-	crosses: (place: Place) => (string | RegExp)[];
+	crosses: (fixture: Fixture) => (string | RegExp)[];
 	/** The line that says what to do. */
 	next?: RegExp;
 }
@@ -294,7 +294,7 @@ const rows: Row[] = [
 	},
 	{
 		what: "the bot lacks what a feature needs",
-		change: (place) => withhold(place, "BanMembers"),
+		change: (fixture) => withhold(fixture, "BanMembers"),
 		crosses: ({ guild }) => [
 			`permissions: the bot lacks BAN_MEMBERS in The Cooks (ID: ${guild.id})`,
 		],
@@ -346,8 +346,8 @@ const rows: Row[] = [
 	},
 	{
 		what: "a role is the bot's own",
-		change(place) {
-			place.toml.join_role.role = alphaRole(place).id;
+		change(fixture) {
+			fixture.toml.join_role.role = alphaRole(fixture).id;
 		},
 		crosses: () => [/^join_role\.role: @alpha .* belongs to a bot/],
 	},
@@ -360,7 +360,7 @@ const rows: Row[] = [
 	},
 	{
 		what: "the bot may not manage roles",
-		change: (place) => withhold(place, "ManageRoles"),
+		change: (fixture) => withhold(fixture, "ManageRoles"),
 		crosses: () => [
 			/^permissions: .*MANAGE_ROLES/,
 			/^auto_role\.from_role: .*lacks MANAGE_ROLES/,
@@ -387,18 +387,18 @@ const rows: Row[] = [
 	},
 	{
 		what: "a channel is hidden from the bot",
-		change: (place) => forbid(place, place.general, "ViewChannel"),
+		change: (fixture) => forbid(fixture, fixture.general, "ViewChannel"),
 		crosses: () => [/^welcome\.channel: the bot lacks .*VIEW_CHANNEL.* in #/],
 		next: /the channel's settings/,
 	},
 	{
 		what: "the bot may not write in a channel",
-		change: (place) => forbid(place, place.general, "SendMessages"),
+		change: (fixture) => forbid(fixture, fixture.general, "SendMessages"),
 		crosses: () => [/^welcome\.channel: the bot lacks SEND_MESSAGES in #/],
 	},
 	{
 		what: "the channels of both logs take no embeds",
-		change: (place) => forbid(place, place.staff, "EmbedLinks"),
+		change: (fixture) => forbid(fixture, fixture.staff, "EmbedLinks"),
 		crosses: () => [
 			/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/,
 			/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/,
@@ -406,15 +406,15 @@ const rows: Row[] = [
 	},
 ];
 
-describe("a cross, and what to do, where", () => {
+describe("fails, and says what to do, when", () => {
 	test.each(rows)("$what", async ({ options, change, crosses, next }) => {
-		await using place = await startPlace(options);
-		change?.(place);
-		const { passed, lines, marked } = await check(place.config(), {
-			loginTimeoutMs: place.env.discordApiUrl.includes(":1/") ? 50 : 20_000,
+		await using fixture = await startFixture(options);
+		change?.(fixture);
+		const { passed, lines, marked } = await check(fixture.config(), {
+			loginTimeoutMs: fixture.env.discordApiUrl.includes(":1/") ? 50 : 20_000,
 		});
 		expect(marked("✗")).toEqual(
-			crosses(place).map((one) =>
+			crosses(fixture).map((one) =>
 				typeof one === "string" ? one : expect.stringMatching(one),
 			),
 		);
@@ -423,8 +423,8 @@ describe("a cross, and what to do, where", () => {
 	});
 
 	test("the database does not answer", async () => {
-		await using place = await startPlace();
-		const { passed, marked } = await check(place.config(), {
+		await using fixture = await startFixture();
+		const { passed, marked } = await check(fixture.config(), {
 			async checkDatabase() {
 				throw new CheckFailed("nothing answers at db:5432");
 			},
@@ -434,14 +434,14 @@ describe("a cross, and what to do, where", () => {
 	});
 
 	test("another program has the port", async () => {
-		await using place = await startPlace();
+		await using fixture = await startFixture();
 		await using other = Bun.serve({
 			hostname: "127.0.0.1",
 			port: 0,
 			fetch: () => new Response("hello"),
 		});
-		place.env.mcpPort = other.port ?? 0;
-		const { marked } = await check(place.config());
+		fixture.env.mcpPort = other.port ?? 0;
+		const { marked } = await check(fixture.config());
 		expect(marked("✗")).toEqual([
 			`MCP port: MCP_PORT: 127.0.0.1:${other.port} is in use by another program`,
 		]);
@@ -468,11 +468,11 @@ test.each<[what: string, config: Partial<BotConfig>, secret: string]>([
 		{ databaseUrl: "postgres://ada:s%3Ccret@db/bots" },
 		"s%3Ccret",
 	],
-])("%s is not shown, whoever quotes it", async (_, config, secret) => {
-	await using place = await startPlace();
+])("%s is not shown, even if an error quotes it", async (_, config, secret) => {
+	await using fixture = await startFixture();
 	const said = `it said ${secret}`;
 	const { lines, logged } = await check(
-		{ ...place.config(), ...config },
+		{ ...fixture.config(), ...config },
 		{
 			checkDatabase: () => Promise.reject(new CheckFailed(said, said)),
 			loginTimeoutMs: 1_000,
@@ -483,46 +483,46 @@ test.each<[what: string, config: Partial<BotConfig>, secret: string]>([
 	expect([...lines, ...logged].join("\n")).not.toContain(secret);
 });
 
-test("without a login, whatever needs one is skipped", async () => {
-	await using place = await startPlace();
-	place.env.discordToken = "not.the.token";
-	const { marked } = await check(place.config());
+test("without a login, checks that need one are skipped", async () => {
+	await using fixture = await startFixture();
+	fixture.env.discordToken = "not.the.token";
+	const { marked } = await check(fixture.config());
 	expect(marked("✓")).toHaveLength(3);
 	expect(marked("–")).toHaveLength(9);
 	for (const line of marked("–"))
 		expect(line).toEndWith('skipped, because "Discord login" failed');
 });
 
-test("what belongs to a feature that is off is not looked at", async () => {
-	await using place = await startPlace();
-	const { toml } = place;
+test("roles and channels of a feature that is off are not checked", async () => {
+	await using fixture = await startFixture();
+	const { toml } = fixture;
 	for (const name of Object.keys(toml.features)) toml.features[name] = false;
 	toml.welcome.channel = nobody;
 	toml.join_role.role = nobody;
-	const { passed, lines } = await check(place.config());
+	const { passed, lines } = await check(fixture.config());
 	expect(lines.join("\n")).not.toMatch(/welcome|join_role|auto_role/);
 	expect(lines.join("\n")).toContain("✓ mcp.audit_channel: ");
 	expect(passed).toBe(true);
 });
 
-test("what only some tools need is worth a warning", async () => {
-	await using place = await startPlace();
-	withhold(place, "ManageChannels", "MentionEveryone");
-	const { passed, marked } = await check(place.config());
+test("a missing permission that only some tools need is a warning", async () => {
+	await using fixture = await startFixture();
+	withhold(fixture, "ManageChannels", "MentionEveryone");
+	const { passed, marked } = await check(fixture.config());
 	expect(marked("!")).toEqual([
 		expect.stringMatching(/^permissions: the bot lacks MANAGE_CHANNELS in /),
 	]);
 	expect(passed).toBe(true);
 });
 
-test("what is allowed in some channels alone is worth a warning", async () => {
-	await using place = await startPlace();
-	withhold(place, "SendMessages");
-	for (const channel of [place.general, place.staff])
-		place.simulator.world.channels.edit(channel, {
+test("a permission granted only in some channels is a warning", async () => {
+	await using fixture = await startFixture();
+	withhold(fixture, "SendMessages");
+	for (const channel of [fixture.general, fixture.staff])
+		fixture.simulator.world.channels.edit(channel, {
 			permission_overwrites: [
 				{
-					id: alphaRole(place).id,
+					id: alphaRole(fixture).id,
 					type: 0,
 					allow: String(
 						PermissionFlagsBits.ViewChannel | PermissionFlagsBits.SendMessages,
@@ -531,7 +531,7 @@ test("what is allowed in some channels alone is worth a warning", async () => {
 				},
 			],
 		});
-	const { passed, marked } = await check(place.config());
+	const { passed, marked } = await check(fixture.config());
 	expect(marked("✗")).toEqual([]);
 	expect(marked("!")).toEqual([
 		expect.stringMatching(/^permissions: the bot lacks SEND_MESSAGES in /),
@@ -540,34 +540,34 @@ test("what is allowed in some channels alone is worth a warning", async () => {
 });
 
 test("an administrator may do everything, and an announcement channel is for text", async () => {
-	await using place = await startPlace();
-	const { simulator, guild, general } = place;
-	simulator.world.roles.edit(guild, alphaRole(place), {
+	await using fixture = await startFixture();
+	const { simulator, guild, general } = fixture;
+	simulator.world.roles.edit(guild, alphaRole(fixture), {
 		permissions: String(PermissionFlagsBits.Administrator),
 	});
-	forbid(place, general, "ViewChannel");
+	forbid(fixture, general, "ViewChannel");
 	simulator.world.channels.edit(general, {
 		type: ChannelType.GuildAnnouncement,
 	});
-	const { passed, marked } = await check(place.config());
+	const { passed, marked } = await check(fixture.config());
 	expect([...marked("✗"), ...marked("!")]).toEqual([]);
 	expect(passed).toBe(true);
 });
 
 test("a bot that runs is not disturbed, and its port is its own; another bot's is not", async () => {
-	await using place = await startPlace();
-	const running = startBot(place.config(), recordLog().log);
+	await using fixture = await startFixture();
+	const running = startBot(fixture.config(), recordLog().log);
 	try {
 		await until("the bot is ready", () => running.ready);
-		place.env.mcpPort = Number(new URL(running.url).port);
-		const own = await check(place.config());
+		fixture.env.mcpPort = Number(new URL(running.url).port);
+		const own = await check(fixture.config());
 		expect(own.marked("✓")).toContain(
-			`MCP port: 127.0.0.1:${place.env.mcpPort} is in use by this bot, which runs`,
+			`MCP port: 127.0.0.1:${fixture.env.mcpPort} is in use by this bot, which is running`,
 		);
 		expect(own.passed).toBe(true);
-		const beta = await check({ ...place.config(), botName: "Beta" });
+		const beta = await check({ ...fixture.config(), botName: "Beta" });
 		expect(beta.marked("✗")).toEqual([
-			`MCP port: MCP_PORT: 127.0.0.1:${place.env.mcpPort} is in use by another bot, Alpha`,
+			`MCP port: MCP_PORT: 127.0.0.1:${fixture.env.mcpPort} is in use by another bot, Alpha`,
 		]);
 		expect(running.ready).toBe(true);
 	} finally {
@@ -576,12 +576,12 @@ test("a bot that runs is not disturbed, and its port is its own; another bot's i
 });
 
 test("a name of a guild cannot forge a line", async () => {
-	await using place = await startPlace();
-	const { world } = place.simulator;
+	await using fixture = await startFixture();
+	const { world } = fixture.simulator;
 	const rename = (guild: Guild) =>
 		world.guilds.edit(guild, { name: "x\n✓ permissions: all\u202e" });
-	rename(place.guild);
-	const { lines } = await check(place.config());
+	rename(fixture.guild);
+	const { lines } = await check(fixture.config());
 	expect(lines.filter((line) => line.startsWith("✓ permissions"))).toHaveLength(
 		1,
 	);
@@ -626,10 +626,10 @@ test("every key that names a role or a channel is found, whatever is added to co
 	]);
 });
 
-test("chat is worth a warning where there is no AI to ask", async () => {
-	await using place = await startPlace();
-	Object.assign(place.toml.features, { chat: true });
-	const { passed, lines } = await check(place.config());
+test("chat without an AI provider is a warning", async () => {
+	await using fixture = await startFixture();
+	Object.assign(fixture.toml.features, { chat: true });
+	const { passed, lines } = await check(fixture.config());
 	expect(passed).toBe(true);
 	expect(lines.join("\n")).toContain(
 		"features.chat: no AI provider configured: mentions will not be answered",

@@ -77,10 +77,10 @@ test("the first instance has what can be known, and says what is left to fill in
 	expect(stdout).not.toContain(MCP_AUTH_TOKEN);
 	for (const part of [
 		"Wrote instances/alpha: .env, config.toml, personality.txt.",
-		"MCP_AUTH_TOKEN  a new one; it stands in instances/alpha/.env",
+		"MCP_AUTH_TOKEN  a new one; it is in instances/alpha/.env",
 		"\nINSTANCES=alpha=http://127.0.0.1:9090\n",
 		"\nhttps://discord.com/oauth2/authorize?client_id=CLIENT_ID&scope=bot%20applications.commands&permissions=",
-		"It is not known yet which application this is",
+		"CLIENT_ID is not set yet",
 		"BAN_MEMBERS",
 		"  DISCORD_TOKEN in instances/alpha/.env, line ",
 		"Bot → Reset Token",
@@ -138,7 +138,7 @@ test("a second run of the same name is refused and changes nothing", () => {
 	const before = place.files();
 	const { stdout, stderr, code } = place.run("alpha");
 	expect([code, stdout]).toEqual([1, ""]);
-	expect(stderr).toContain("alpha: is there already; nothing is overwritten");
+	expect(stderr).toContain("alpha: already exists; nothing was changed");
 	expect(place.files()).toEqual(before);
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 });
@@ -153,7 +153,7 @@ test.each([
 	make(join(place.instances, "alpha"));
 	const { stderr, code } = place.run("alpha");
 	expect(code).toBe(1);
-	expect(stderr).toContain("alpha: is there already");
+	expect(stderr).toContain("alpha: already exists");
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 	expect(existsSync(join(place.instances, "alpha", ".env"))).toBe(false);
 });
@@ -173,7 +173,7 @@ test("three instances share one token, and have ports and schemas of their own, 
 	expect(stdout).not.toContain(token);
 	expect(stdout).not.toContain("Note:");
 	expect(stdout).toContain(
-		"MCP_AUTH_TOKEN  the one of instances/alpha/.env; it stands in instances/Alpha_/.env",
+		"MCP_AUTH_TOKEN  the one of instances/alpha/.env; it is in instances/Alpha_/.env",
 	);
 	expect(stdout).toContain("  command_prefix in instances/Alpha_/config.toml");
 	const { instances } = readGatewayConfig({
@@ -225,7 +225,7 @@ test("what keeps the others from being reached is said", () => {
 	for (const note of [
 		"a and b have the same MCP_PORT 9095",
 		'"c" is left out: its MCP_PORT is not a fixed port',
-		'"my bot" is left out: the gateway takes no such name',
+		'"my bot" is left out: the gateway does not accept this name',
 		"The instances have different values of MCP_AUTH_TOKEN",
 	])
 		expect(stdout).toContain(`Note: ${note}`);

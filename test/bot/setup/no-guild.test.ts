@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
 import { invitePermissions, inviteUrl } from "../../../src/bot/setup/invite.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
 test("a bot in no guild warns with its invitation: at the start, and when it has left its last one", async () => {

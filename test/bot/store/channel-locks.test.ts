@@ -1,4 +1,4 @@
-// The locks of channels that are remembered, on both databases.
+// Stored channel locks, on both databases.
 
 import { expect, test } from "bun:test";
 import {
@@ -23,13 +23,17 @@ const ofBot: ChannelLockRow = {
 };
 const ofEveryone: ChannelLockRow = {
 	...ofBot,
-	...{ target_id: "323456789012345678", target_type: 0, existed: 1 },
-	...{ allows: "0", denies: String(2n ** 64n - 1n), allowed: "2048" },
+	target_id: "323456789012345678",
+	target_type: 0,
+	existed: 1,
+	allows: "0",
+	denies: String(2n ** 64n - 1n),
+	allowed: "2048",
 };
 const other = { ...ofEveryone, channel_id: "123456789012345678" };
 
 onBoth((databases) => {
-	test("a lock comes back as it was, roles first, and goes alone", async () => {
+	test("a lock is read back unchanged, roles first, and deleted alone", async () => {
 		await using opened = await openStore(await databases.place(), {
 			migrations,
 		});
@@ -47,7 +51,7 @@ onBoth((databases) => {
 		expect(await selectChannelLock(sql, other.channel_id)).toEqual([other]);
 	});
 
-	test("of a lock that is noted twice nothing of the second is", async () => {
+	test("a second lock of the same channel inserts nothing", async () => {
 		await using opened = await openStore(await databases.place(), {
 			migrations,
 		});

@@ -1,4 +1,4 @@
-// What `bot --check` says of the database, and that it leaves it as it was.
+// The database part of `bot --check`. It changes nothing.
 
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -20,8 +20,8 @@ const more = { number: 2, name: "more", text: "CREATE TABLE more (id TEXT)" };
 const check = ({ settings }: Pick<Place, "settings">, known = migrations) =>
 	checkStore(settings, { migrations: known });
 
-/** Why it fails. */
-async function fault(checked: Promise<string>): Promise<string> {
+/** The reason of the failed check. */
+async function failure(checked: Promise<string>): Promise<string> {
 	const error = await checked.catch((error: unknown) => error);
 	expect(error).toBeInstanceOf(CheckFailed);
 	const { message, nextStep = "" } = error as CheckFailed;
@@ -33,7 +33,7 @@ async function fault(checked: Promise<string>): Promise<string> {
 const filesIn = ({ settings }: Place) => readdirSync(settings.directory).sort();
 
 onBoth((databases, kind) => {
-	test("a place in which nobody was yet is fine, and stays as it was", async () => {
+	test("a new database passes, and nothing is created", async () => {
 		const place = await databases.place();
 		for (let time = 0; time < 2; time++)
 			expect(await check(place)).toMatch(
@@ -41,7 +41,7 @@ onBoth((databases, kind) => {
 			);
 	});
 
-	test("an instance that has ended left its tables", async () => {
+	test("the tables of an earlier run pass", async () => {
 		const place = await databases.place();
 		await (await openStore(place)).store.close();
 		expect(await check(place)).toMatch(
@@ -50,7 +50,7 @@ onBoth((databases, kind) => {
 		await using _ = await openStore(place);
 	});
 
-	test("an instance that runs is not disturbed", async () => {
+	test("a running instance is not disturbed", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		const { sql } = opened.store;
@@ -64,7 +64,7 @@ onBoth((databases, kind) => {
 		expect(opened.store.state).toBe("ready");
 	});
 
-	test("an older program's tables will be brought up to date, and are not yet", async () => {
+	test("an older version's tables pass, and are not migrated", async () => {
 		const place = await databases.place();
 		await (await openStore(place)).store.close();
 		for (let time = 0; time < 2; time++)
@@ -73,11 +73,11 @@ onBoth((databases, kind) => {
 			);
 	});
 
-	test("a newer program's tables fail", async () => {
+	test("a newer version's tables fail", async () => {
 		const place = await databases.place();
 		const newer = [thingsTable, more];
 		await (await openStore(place, { migrations: newer })).store.close();
-		expect(await fault(check(place))).toStartWith(
+		expect(await failure(check(place))).toStartWith(
 			"The database is newer than this program: it has migration 2 (more)",
 		);
 	});
@@ -86,16 +86,16 @@ onBoth((databases, kind) => {
 		const place = await databases.place();
 		await (await openStore(place)).store.close();
 		await place.look("ALTER TABLE migrations RENAME COLUMN checksum TO batch");
-		expect(await fault(check(place))).toEndWith(
+		expect(await failure(check(place))).toEndWith(
 			'the table "migrations" belongs to another program',
 		);
 	});
 
-	test("tables that were made by other migrations fail", async () => {
+	test("tables of edited migrations fail", async () => {
 		const place = await databases.place();
 		await (await openStore(place)).store.close();
 		const edited = { ...thingsTable, text: `${thingsTable.text} ` };
-		expect(await fault(check(place, [edited]))).toContain("was edited");
+		expect(await failure(check(place, [edited]))).toContain("was edited");
 	});
 });
 
@@ -106,7 +106,7 @@ onOwnPostgres((databases) => {
 		return { databaseUrl: url.href, schema: "x", directory: "/nowhere" };
 	};
 
-	test.each<[what: string, change: (url: URL) => void, said: RegExp]>([
+	test.each<[what: string, change: (url: URL) => void, reason: RegExp]>([
 		[
 			"a wrong password",
 			(url) => {
@@ -115,30 +115,30 @@ onOwnPostgres((databases) => {
 			/refuses the user name or the password/,
 		],
 		[
-			"no such database",
+			"an unknown database",
 			(url) => {
 				url.pathname = "/absent";
 			},
 			/has no database "absent"$/,
 		],
 		[
-			"nobody there",
+			"a closed port",
 			(url) => {
 				url.port = "1";
 			},
 			/nothing answers at 127\.0\.0\.1:1$/,
 		],
-	])("%s fails", async (_, change, said) => {
-		expect(await fault(checkStore(urlWith(change)))).toMatch(said);
+	])("%s fails", async (_, change, reason) => {
+		expect(await failure(checkStore(urlWith(change)))).toMatch(reason);
 	});
 
-	test("settings that cannot work fail before anybody is asked", async () => {
+	test("invalid settings fail without a connection", async () => {
 		const databaseUrl = "postgres://u:p@h/d";
 		const settings = { databaseUrl, schema: undefined, directory: "/nowhere" };
-		expect(await fault(checkStore(settings))).toStartWith("DB_SCHEMA: ");
+		expect(await failure(checkStore(settings))).toStartWith("DB_SCHEMA: ");
 	});
 
-	test("a user who may not make the schema, or tables in it, fails", async () => {
+	test("a user without rights to create or use the schema fails", async () => {
 		await databases.postgres.admin(
 			"CREATE ROLE weak LOGIN PASSWORD 'weak-one'",
 		);
@@ -147,24 +147,24 @@ onOwnPostgres((databases) => {
 			url.username = "weak";
 			url.password = "weak-one";
 		});
-		expect(await fault(checkStore({ ...settings, schema: "new" }))).toEndWith(
+		expect(await failure(checkStore({ ...settings, schema: "new" }))).toEndWith(
 			"the schema does not exist, and the user of DATABASE_URL may not create it",
 		);
-		expect(await fault(checkStore({ ...settings, schema: "theirs" }))).toMatch(
-			/may not use the schema/,
-		);
+		expect(
+			await failure(checkStore({ ...settings, schema: "theirs" })),
+		).toMatch(/may not use the schema/);
 		await databases.postgres.admin('GRANT ALL ON SCHEMA "theirs" TO weak');
 		expect(await checkStore({ ...settings, schema: "theirs" })).toEndWith(
 			": the tables will be created",
 		);
 	});
 
-	test("a server that says nothing fails in time", async () => {
+	test("a stopped server fails at the timeout", async () => {
 		const place = await databases.place();
 		await databases.postgres.stop();
 		try {
 			const checked = checkStore(place.settings, { timeoutMs: 300 });
-			expect(await fault(checked)).toEndWith(
+			expect(await failure(checked)).toEndWith(
 				"did not answer within 0.3 seconds",
 			);
 		} finally {
@@ -172,7 +172,7 @@ onOwnPostgres((databases) => {
 		}
 	});
 
-	test("a server that takes no writes fails", async () => {
+	test("a read-only server fails", async () => {
 		const { admin } = databases.postgres;
 		await admin("CREATE ROLE reader LOGIN PASSWORD 'reads-only'");
 		await admin("ALTER ROLE reader SET default_transaction_read_only = on");
@@ -180,15 +180,15 @@ onOwnPostgres((databases) => {
 			url.username = "reader";
 			url.password = "reads-only";
 		});
-		expect(await fault(checkStore(settings))).toEndWith(" is read-only");
+		expect(await failure(checkStore(settings))).toEndWith(" is read-only");
 	});
 });
 
-describe("SQLite, its files", () => {
+describe("SQLite files", () => {
 	onBoth((databases, kind) => {
 		if (kind !== "SQLite") return;
 
-		test("none is left behind, and none is made", async () => {
+		test("are not created or left behind", async () => {
 			const place = await databases.place();
 			await check(place);
 			expect(() => filesIn(place)).toThrow("ENOENT");
@@ -198,7 +198,7 @@ describe("SQLite, its files", () => {
 			expect(filesIn(place)).toEqual(before);
 		});
 
-		test("those of an instance that was killed stay for the next one", async () => {
+		test("of a killed instance are kept for the next one", async () => {
 			const place = await databases.place();
 			await using opened = await openStore(place);
 			await opened.store.sql`INSERT INTO things (id, big) VALUES ('a', 1)`;
@@ -208,18 +208,18 @@ describe("SQLite, its files", () => {
 			expect(filesIn(place)).toEqual(before);
 		});
 
-		test("a file that is no database fails", async () => {
+		test("a file that is not a database fails", async () => {
 			const place = await databases.place();
 			mkdirSync(place.settings.directory, { recursive: true });
 			const file = join(place.settings.directory, "store.sqlite");
 			writeFileSync(file, "hello ".repeat(1_000));
-			expect(await fault(check(place))).toMatch(
+			expect(await failure(check(place))).toMatch(
 				/^DATA_DIR: .*store\.sqlite is damaged or not a database/,
 			);
 			expect(filesIn(place)).toEqual(["store.sqlite"]);
 		});
 
-		test("an empty file is fine", async () => {
+		test("an empty file passes", async () => {
 			const place = await databases.place();
 			mkdirSync(place.settings.directory, { recursive: true });
 			writeFileSync(join(place.settings.directory, "store.sqlite"), "");
@@ -227,13 +227,13 @@ describe("SQLite, its files", () => {
 			expect(filesIn(place)).toEqual(["store.sqlite"]);
 		});
 
-		test("a file in the place of the directory, or above it, fails", async () => {
+		test("a file instead of the directory or its parent fails", async () => {
 			const { settings } = await databases.place();
 			writeFileSync(settings.directory, "");
 			const below = join(settings.directory, "a/b");
 			for (const directory of [settings.directory, below])
 				expect(
-					await fault(check({ settings: { ...settings, directory } })),
+					await failure(check({ settings: { ...settings, directory } })),
 				).toBe(
 					`DATA_DIR: ${JSON.stringify(settings.directory)} is not a directory`,
 				);
@@ -246,7 +246,7 @@ describe("SQLite, its files", () => {
 				const place = await databases.place();
 				mkdirSync(place.settings.directory, { recursive: true, mode: 0o500 });
 				chmodSync(place.settings.directory, 0o500);
-				expect(await fault(check(place))).toMatch(
+				expect(await failure(check(place))).toMatch(
 					/cannot be written \(EACCES\)/,
 				);
 			},

@@ -1,4 +1,4 @@
-// The claim: one instance to a place, for as long as its process runs.
+// The claim: one instance per schema or directory, as long as its process runs.
 
 import { expect, test } from "bun:test";
 import { createPostgres } from "../../../src/bot/store/database/postgres.ts";
@@ -39,7 +39,7 @@ async function rowsOf(place: Place, name: string): Promise<number> {
 onBoth((databases, kind) => {
 	const variable = kind === "SQLite" ? "DATA_DIR" : "DB_SCHEMA";
 
-	test("a second instance is refused, with both named and what to mend", async () => {
+	test("a second instance is refused with both names and a next step", async () => {
 		const place = await databases.place();
 		await using first = await openStore(place);
 		await using second = await openStore(place, {
@@ -56,7 +56,7 @@ onBoth((databases, kind) => {
 		expect(await first.store.sql`SELECT id FROM things`).toEqual([]);
 	});
 
-	test("of two that start at once on an empty place one wins, and its tables are whole", async () => {
+	test("of two instances that start at once on a new database one wins, and migrates", async () => {
 		const place = await databases.place();
 		const start = (instance: string) => openStore(place, { instance });
 		const [beta, gamma] = await Promise.all([start("Beta"), start("Gamma")]);
@@ -73,7 +73,7 @@ onBoth((databases, kind) => {
 		await loser.store.close();
 	});
 
-	test("a claim that is given up is free at once", async () => {
+	test("a released claim is free at once", async () => {
 		const place = await databases.place();
 		for (let round = 0; round < 5; round++) {
 			const opened = await openStore(place, { instance: `round ${round}` });
@@ -93,7 +93,7 @@ onBoth((databases, kind) => {
 		expect(await rowsOf(place, "first")).toBeGreaterThan(0);
 	});
 
-	test("an instance that stands still keeps its claim", async () => {
+	test("a stopped instance keeps its claim", async () => {
 		const place = await databases.place();
 		await using first = startInstance(place, "first");
 		await claimed(first);
@@ -102,12 +102,12 @@ onBoth((databases, kind) => {
 		expect((await second.store.failed).message).toContain("in use by first");
 		const before = await rowsOf(place, "first");
 		first.kill("SIGCONT");
-		await until("it writes on", async () => {
+		await until("it writes again", async () => {
 			return (await rowsOf(place, "first")) > before;
 		});
 	});
 
-	test("readers can look meanwhile", async () => {
+	test("other programs can read meanwhile", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		await opened.store.transaction(async (sql) => {
@@ -124,11 +124,13 @@ onOwnPostgres((databases) => {
 			`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '% ${name} %' AND '${schema}' <> ''`,
 		);
 
-	test("a claim that an earlier connection of the same process still holds is taken from it", async () => {
+	test("the claim of an earlier connection of the same process is taken over", async () => {
 		const { settings, shown } = await databases.place();
 		const database = createPostgres({
 			url: settings.databaseUrl ?? "",
-			...{ schema: shown, instance: "Alpha", nonce: "abcdefgh" },
+			schema: shown,
+			instance: "Alpha",
+			nonce: "abcdefgh",
 		});
 		const never = new AbortController().signal;
 		const first = await database.open(never);
@@ -138,7 +140,7 @@ onOwnPostgres((databases) => {
 		await second.close();
 	});
 
-	test("an instance whose connection was ended claims again", async () => {
+	test("an instance whose connection was terminated claims again", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		const { since } = opened.store;
@@ -150,7 +152,7 @@ onOwnPostgres((databases) => {
 		expect((await second.store.failed).message).toContain("in use by Alpha");
 	});
 
-	test("who stood still while another took the claim writes nothing more, and ends", async () => {
+	test("an instance that was stopped while another took the claim writes nothing more, and exits", async () => {
 		const place = await databases.place();
 		await using first = startInstance(place, "first");
 		await claimed(first);
@@ -167,7 +169,7 @@ onOwnPostgres((databases) => {
 		expect(second.store.state).toBe("ready");
 	});
 
-	test("after a restart of the server everybody has what they had", async () => {
+	test("after a restart of the server each instance has its claim again", async () => {
 		const places = [await databases.place(), await databases.place()];
 		const opened = await Promise.all(places.map((place) => openStore(place)));
 		await databases.postgres.kill();
@@ -182,7 +184,7 @@ onOwnPostgres((databases) => {
 		}
 	});
 
-	test("a schema that was dropped is made again", async () => {
+	test("a dropped schema is created again", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		await databases.postgres.admin(`DROP SCHEMA "${place.shown}" CASCADE`);

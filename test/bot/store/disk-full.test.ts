@@ -1,5 +1,5 @@
-// The disk full, on either database: by a limit on the size of files, which needs no rights and no disk of its own.
-// Where a disk is really full, the databases have codes of their own for it, and mean the same.
+// A full disk, on both databases, simulated by a limit on file sizes. For a disk that is really full the databases have
+// other error codes.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { until } from "../../support/until.ts";
 
 const limitKib = 2048;
 
-/** An instance in a process of its own, whose files stop growing; it writes rows until then. */
+/** An instance in its own process that writes rows until its files may not grow. */
 function startFilling({ settings }: Place) {
 	const child = Bun.spawn(
 		[
@@ -51,15 +51,16 @@ function startFilling({ settings }: Place) {
 
 onBoth(
 	(databases, kind) => {
-		test("what is full refuses rows, keeps those it has, and goes on when there is room", async () => {
+		test("a full disk refuses rows, keeps existing ones, and accepts rows again when there is room", async () => {
 			const place = await databases.place();
 			await using instance = startFilling(place);
 			const full = await until("it is full", () =>
 				instance.lines.find((line) => line.includes('{"unavailable"')),
 			);
 			expect(full).toMatch(/the disk of .* is full/);
-			const said = instance.lines.join("\n");
-			expect(said).toContain('"store degraded"');
+			expect(instance.lines.join("\n")).toContain(
+				'"store unavailable or read-only"',
+			);
 			const kept = await place.look("SELECT id FROM things");
 			expect(kept.length).toBeGreaterThan(10);
 
@@ -72,7 +73,7 @@ onBoth(
 				const rows = await place.look("SELECT id FROM things LIMIT 1");
 				return rows.length > 0;
 			});
-			await until("it says so", () =>
+			await until("it is available", () =>
 				instance.lines.some((line) => line.includes('{"available"')),
 			);
 			expect(instance.lines.join("\n")).not.toContain('{"failed"');
@@ -81,7 +82,7 @@ onBoth(
 	{ maxFileKib: limitKib },
 );
 
-test("a disk that is really full means the same", () => {
+test("the error codes of a really full disk are classified as refused", () => {
 	const postgres = createPostgres({
 		url: "postgres://ada@db/bots",
 		schema: "a",

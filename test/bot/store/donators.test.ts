@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import {
 	forgetDoubted,
-	type Standing,
+	type ListEntry,
 	saveAccepted,
 	saveDoubted,
 	selectDonatorLists,
@@ -11,15 +11,15 @@ import {
 import { migrations } from "../../../src/bot/store/tables.ts";
 import { onBoth, openStore } from "../../support/stores.ts";
 
-const list: Standing[] = [
+const list: ListEntry[] = [
 	["123456789012345678", "gold"],
 	["123456789012345678", "quoted ' \" \\ \0 \ud83d 👍\n"],
 	["223456789012345678", ""],
 ];
-const other: Standing[] = [["323456789012345678", "silver"]];
+const other: ListEntry[] = [["323456789012345678", "silver"]];
 
 onBoth((databases) => {
-	test("lists come back as they were, and one that is believed ends the doubt", async () => {
+	test("lists are read as stored, and an accepted list deletes the doubted one", async () => {
 		await using opened = await openStore(await databases.place(), {
 			migrations,
 		});
@@ -38,14 +38,14 @@ onBoth((databases) => {
 		expect(await lists()).toEqual({ accepted: list, doubted: undefined });
 	});
 
-	test("a list of 50,000 is one, too", async () => {
+	test("a list can hold 50,000 entries", async () => {
 		await using opened = await openStore(await databases.place(), {
 			migrations,
 		});
 		const { store } = opened;
 		const many = Array.from(
 			{ length: 50_000 },
-			(_, index): Standing => [String(10n ** 17n + BigInt(index)), "gold"],
+			(_, index): ListEntry => [String(10n ** 17n + BigInt(index)), "gold"],
 		);
 		await saveAccepted(store, many);
 		const { accepted } = await selectDonatorLists(store.sql);

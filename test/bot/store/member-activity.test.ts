@@ -4,9 +4,9 @@ import { expect, test } from "bun:test";
 import {
 	addMessages,
 	claimPromotion,
-	noteLeft,
-	notePromoted,
 	releasePromotion,
+	saveLeft,
+	savePromoted,
 	selectActivity,
 	selectClaimed,
 	settlePromotion,
@@ -73,12 +73,12 @@ onBoth((databases) => {
 		const eve = { user_id: "611111111111111111", joined_at: 3_000 };
 		await addMessages(sql, guild, [{ ...eve, messages: 1 }]);
 		const amy = { user_id: "711111111111111111", joined_at: 4_000 };
-		await notePromoted(sql, guild, [ada, amy, bob], role);
+		await savePromoted(sql, guild, [ada, amy, bob], role);
 		const ids = [ada, bob, eve].map(({ user_id }) => user_id);
-		await noteLeft(sql, guild, { ids, without: [bob.user_id, eve.user_id] });
+		await saveLeft(sql, guild, { ids, without: [bob.user_id, eve.user_id] });
 		// Alone, as most who leave.
 		const left = [amy.user_id];
-		await noteLeft(sql, guild, { ids: left, without: left });
+		await saveLeft(sql, guild, { ids: left, without: left });
 		expect(await selectActivity(sql, guild, [...ids, ...left])).toMatchObject([
 			{ ...bob, withheld: 1 },
 			{ ...amy, withheld: 1 },
@@ -93,7 +93,7 @@ onBoth((databases) => {
 		);
 	});
 
-	test("who was promoted and came back unseen begins anew", async () => {
+	test("a member who rejoined unnoticed can be promoted again", async () => {
 		await using opened = await open();
 		const { sql } = opened.store;
 		expect(await claimPromotion(sql, guild, ada, role)).toBe(true);

@@ -1,4 +1,4 @@
-// The database away: the store waits for it, says why, and never shows the password.
+// Outages of the database: the store waits, shows the reason, and never the password.
 
 import { afterAll, expect, test } from "bun:test";
 import { chmod, mkdir, rm } from "node:fs/promises";
@@ -23,15 +23,11 @@ const options = { endsStatements: true };
 onOwnPostgres((databases) => {
 	/** The place's settings with another URL. */
 	const at = (url: URL, schema = "elsewhere") => ({
-		settings: {
-			databaseUrl: url.href,
-			schema,
-			directory: "/nonexistent",
-		},
+		settings: { databaseUrl: url.href, schema, directory: "/nonexistent" },
 	});
 	const serverUrl = () => new URL(databases.postgres.url);
 
-	test("a server that is killed and started again: degraded, then ready, with every row that was confirmed", async () => {
+	test("after a kill and restart of the server the store is ready, with every confirmed row", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		const { store } = opened;
@@ -53,7 +49,7 @@ onOwnPostgres((databases) => {
 		expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "before" }]);
 	});
 
-	test("a store whose tables somebody holds waits for them, and a close does not", async () => {
+	test("a store waits for locked tables, and close ends the wait", async () => {
 		const place = await databases.place();
 		const first = await openStore(place);
 		await first.store.close();
@@ -88,7 +84,7 @@ onOwnPostgres((databases) => {
 		await holding;
 	});
 
-	test("a server that stands still: a query ends by its deadline, its outcome unknown", async () => {
+	test("on a stopped server a query ends at its timeout, outcome unknown", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place, {
 			queryTimeoutMs: 1_000,
@@ -113,7 +109,7 @@ onOwnPostgres((databases) => {
 		expect(rows.length).toBeLessThan(2);
 	});
 
-	test("a store can be closed while its server stands still", async () => {
+	test("a store can be closed while its server is stopped", async () => {
 		await using opened = await openStore(await databases.place());
 		await using waiting = await openStore(at(serverUrl(), "waiting"));
 		await databases.postgres.stop();
@@ -122,7 +118,7 @@ onOwnPostgres((databases) => {
 		await databases.postgres.resume();
 	});
 
-	test("a statement that takes too long is ended by the server, and the claim stays", async () => {
+	test("the server cancels a slow statement, and the claim stays", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place, { queryTimeoutMs: 500 });
 		const { store } = opened;
@@ -137,7 +133,7 @@ onOwnPostgres((databases) => {
 		expect(opened.logged.messages()).toEqual(["store opened"]);
 	});
 
-	test("it starts before its database does", async () => {
+	test("the store starts before its database", async () => {
 		const url = serverUrl();
 		url.port = String(await freePort());
 		await using opened = await openStore(at(url), { connectTimeoutMs: 500 });
@@ -146,9 +142,9 @@ onOwnPostgres((databases) => {
 		expect(store.reason).toBe(
 			`DATABASE_URL: nothing answers at 127.0.0.1:${url.port}`,
 		);
-		// What comes up there, and is no PostgreSQL, is said as well.
+		// Something else listens there now.
 		const silent = createServer().listen(Number(url.port), "127.0.0.1");
-		await until("it says so", () =>
+		await until("it has tried to connect", () =>
 			store.reason?.includes("did not answer within 0.5 seconds"),
 		);
 		silent.close();
@@ -183,7 +179,7 @@ onOwnPostgres((databases) => {
 			},
 			"does not support SSL",
 		],
-	])("%s is said and tried again", async (_, change, reason) => {
+	])("%s is the reason, and retried", async (_, change, reason) => {
 		const url = serverUrl();
 		change(url);
 		await using opened = await openStore(at(url));
@@ -195,7 +191,7 @@ onOwnPostgres((databases) => {
 			expect(said).not.toContain(secret);
 	});
 
-	test("a database that comes to exist is used, and no password is logged on the way", async () => {
+	test("a database that is created later is used, and no password is logged", async () => {
 		const url = serverUrl();
 		url.pathname = "/later";
 		await using opened = await openStore(at(url));
@@ -208,7 +204,7 @@ onOwnPostgres((databases) => {
 		expect(said).not.toContain(encodeURIComponent(password));
 	});
 
-	test("a user without rights to the schema is told of, and may be given it", async () => {
+	test("a user without rights to the schema is the reason, until it gets them", async () => {
 		await databases.postgres.admin(
 			"CREATE ROLE modest LOGIN PASSWORD 'modest'",
 		);
@@ -222,7 +218,7 @@ onOwnPostgres((databases) => {
 		await until("it is ready", () => opened.store.state === "ready");
 	});
 
-	test("a database that only lets itself be read is degraded until it takes writes", async () => {
+	test("a read-only database is degraded until it accepts writes", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		const { store } = opened;
@@ -242,7 +238,7 @@ onOwnPostgres((databases) => {
 }, options);
 
 onBoth((databases) => {
-	test("a file or table that another program keeps locked fails one query, in time", async () => {
+	test("a file or table that another program locks fails one query", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		const { store } = opened;
@@ -265,11 +261,11 @@ onBoth((databases) => {
 			mayHaveRun: false,
 		});
 		expect(store.state).toBe("ready");
-		const patient = store.transaction(
+		const waiting = store.transaction(
 			(sql) => sql`INSERT INTO things (id) VALUES (${"ours"})`,
 		);
 		await other.unsafe("ROLLBACK");
-		await patient;
+		await waiting;
 		expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "ours" }]);
 		await other.close();
 	});
@@ -281,7 +277,7 @@ const sqliteAt = (directory: string) => ({
 	settings: { databaseUrl: undefined, schema: undefined, directory },
 });
 
-test("the SQLite files are made with their directory, for their owner alone", async () => {
+test("the SQLite files are created with their directory, readable only by their owner", async () => {
 	const deep = join(directory, "made/on/the/way");
 	await using opened = await openStore(sqliteAt(deep));
 	await opened.store.sql`INSERT INTO things (id) VALUES (${"a"})`;
@@ -293,7 +289,7 @@ test("the SQLite files are made with their directory, for their owner alone", as
 	}
 });
 
-test("a DATA_DIR that cannot be is a fault of configuration", async () => {
+test("a DATA_DIR below a file is a configuration error", async () => {
 	await Bun.write(join(directory, "file"), "");
 	expect(openStore(sqliteAt(join(directory, "file/below")))).rejects.toThrow(
 		`DATA_DIR: cannot create or write the directory ${JSON.stringify(join(directory, "file/below"))} (ENOTDIR)`,
@@ -301,7 +297,7 @@ test("a DATA_DIR that cannot be is a fault of configuration", async () => {
 });
 
 test.skipIf(process.getuid?.() === 0)(
-	"a DATA_DIR that may not be written is a fault of configuration (root may write anywhere)",
+	"a DATA_DIR without write permission is a configuration error (root may write anywhere)",
 	async () => {
 		const locked = join(directory, "locked");
 		await mkdir(locked, { recursive: true });
@@ -310,7 +306,7 @@ test.skipIf(process.getuid?.() === 0)(
 	},
 );
 
-test("a file that is no database is said, and tried again", async () => {
+test("a file that is not a database is the reason, and retried", async () => {
 	const junk = join(directory, "junk");
 	await Bun.write(join(junk, "store.sqlite"), "not a database ".repeat(500));
 	await using opened = await openStore(sqliteAt(junk));

@@ -20,7 +20,7 @@ test.each([
 	[good, 'Émile\'s "bar"'],
 	["postgresql://ada@[::1]:5433/bots?sslmode=verify-full", "a"],
 	["postgres://ada:s3%2Fcr%23et%40@db:5432/b%20ots", "public"],
-])("%s with the schema %s is fine", (url, schema) => {
+])("%s with the schema %s is valid", (url, schema) => {
 	expect(issues(url, schema)).toEqual([]);
 });
 
@@ -53,11 +53,11 @@ test.each([
 	expect(issues(good, schema)).toEqual([expect.stringContaining(issue)]);
 });
 
-test("all issues come at once", () => {
+test("all issues are reported at once", () => {
 	expect(issues("nonsense", undefined)).toHaveLength(2);
 });
 
-test("a directory that is missing is made, for its owner alone, and one that cannot be is refused", () => {
+test("a missing directory is created for its owner only, and an impossible one is refused", () => {
 	const parent = mkdtempSync(join(tmpdir(), "guildhall-data-"));
 	try {
 		const data = join(parent, "alpha", "data");

@@ -1,4 +1,4 @@
-// What holds for a store on either database.
+// The store on both databases.
 
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { onBoth, openStore } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 
 onBoth((databases, kind) => {
-	test("a first start makes the tables and is ready", async () => {
+	test("the first start creates the tables", async () => {
 		const place = await databases.place();
 		await using opened = await openStore(place);
 		expect(opened.store.reason).toBeUndefined();
@@ -19,7 +19,7 @@ onBoth((databases, kind) => {
 		expect(opened.logged.messages()).toEqual(["store opened"]);
 	});
 
-	test("what was written is there after a restart", async () => {
+	test("rows are kept over a restart", async () => {
 		const place = await databases.place();
 		{
 			await using first = await openStore(place);
@@ -32,7 +32,7 @@ onBoth((databases, kind) => {
 		expect(second.logged.lines.join()).toContain('"migrations_applied":0');
 	});
 
-	test("values above 2^53 come back as they were", async () => {
+	test("values above 2^53 are exact", async () => {
 		await using opened = await openStore(await databases.place());
 		const { sql } = opened.store;
 		const id = "18446744073709551615";
@@ -52,7 +52,7 @@ onBoth((databases, kind) => {
 		).toEqual([{ id }]);
 	});
 
-	test("counts and times are numbers on both", async () => {
+	test("counts and times are numbers", async () => {
 		await using opened = await openStore(await databases.place());
 		const { sql } = opened.store;
 		const now = Date.now();
@@ -62,7 +62,7 @@ onBoth((databases, kind) => {
 		).toEqual([{ things: 1, latest: now }]);
 	});
 
-	test("what people type stays a value", async () => {
+	test("values never become SQL", async () => {
 		await using opened = await openStore(await databases.place());
 		const { sql } = opened.store;
 		const ids = [
@@ -84,7 +84,7 @@ onBoth((databases, kind) => {
 		expect(found).toHaveLength(2);
 	});
 
-	test("a conflict is an error of its own, and changes no state", async () => {
+	test("a conflict rejects with its own error, and the store stays ready", async () => {
 		await using opened = await openStore(await databases.place());
 		const { store } = opened;
 		await store.sql`INSERT INTO things (id) VALUES (${"a"})`;
@@ -97,7 +97,7 @@ onBoth((databases, kind) => {
 		expect(await store.sql`SELECT big FROM things`).toEqual([{ big: 2 }]);
 	});
 
-	test("a transaction that throws leaves nothing", async () => {
+	test("a transaction that throws is rolled back", async () => {
 		await using opened = await openStore(await databases.place());
 		const { store } = opened;
 		const failed = store.transaction(async (sql) => {
@@ -109,7 +109,7 @@ onBoth((databases, kind) => {
 		expect(await store.sql`SELECT id FROM things`).toEqual([]);
 	});
 
-	test("a statement that failed takes its transaction with it, even when nobody minds", async () => {
+	test("a failed statement rolls back its transaction, even if its error is caught", async () => {
 		await using opened = await openStore(await databases.place());
 		const { store } = opened;
 		const failed = store.transaction(async (sql) => {
@@ -122,7 +122,7 @@ onBoth((databases, kind) => {
 		expect(await store.sql`SELECT id FROM things`).toEqual([]);
 	});
 
-	test("a transaction's result is that of its work, and its sql ends with it", async () => {
+	test("a transaction returns the result of its work, and its sql ends with it", async () => {
 		await using opened = await openStore(await databases.place());
 		const { store } = opened;
 		const [sql, rows] = await store.transaction(async (sql) => {
@@ -133,7 +133,7 @@ onBoth((databases, kind) => {
 		expect(sql`SELECT 1`).rejects.toThrow("the transaction is over");
 	});
 
-	test("what comes while a transaction is open is not part of it", async () => {
+	test("a statement during a transaction is not part of it", async () => {
 		await using opened = await openStore(await databases.place());
 		const { store } = opened;
 		const begun = Promise.withResolvers<void>();
@@ -152,7 +152,7 @@ onBoth((databases, kind) => {
 		expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "outside" }]);
 	});
 
-	test("a transaction that does not end is ended, and the next one has its turn", async () => {
+	test("a transaction that does not end is cancelled", async () => {
 		await using opened = await openStore(await databases.place(), {
 			queryTimeoutMs: 300,
 		});
@@ -169,7 +169,7 @@ onBoth((databases, kind) => {
 		expect(await store.sql`SELECT id FROM things`).toEqual([]);
 	});
 
-	test("who waits behind what is given up is told that nothing was stored", async () => {
+	test("statements that wait for a cancelled transaction reject with nothing stored", async () => {
 		await using opened = await openStore(await databases.place(), {
 			queryTimeoutMs: 400,
 		});
@@ -197,7 +197,7 @@ onBoth((databases, kind) => {
 		expect(await store.sql`SELECT id FROM things`).toEqual([]);
 	});
 
-	test("a closed store says so", async () => {
+	test("a closed store rejects statements", async () => {
 		const opened = await openStore(await databases.place());
 		const { store } = opened;
 		const last = store.sql`INSERT INTO things (id) VALUES (${"last"})`;
@@ -213,7 +213,7 @@ onBoth((databases, kind) => {
 		["UPPER lower"],
 		["select"],
 		["a".repeat(63)],
-	])("a place may be called %s", async (name) => {
+	])("a schema or directory may be called %s", async (name) => {
 		await using opened = await openStore(await databases.place(name));
 		await opened.store.sql`INSERT INTO things (id) VALUES (${"a"})`;
 		expect(await opened.store.sql`SELECT id FROM things`).toEqual([
@@ -246,7 +246,7 @@ onBoth((databases, kind) => {
 	});
 });
 
-test("nobody writes in the middle of a transaction on SQLite", async () => {
+test("on SQLite no other program writes during a transaction", async () => {
 	const directory = await mkdtemp(join(tmpdir(), "guildhall-store-"));
 	const settings = { databaseUrl: undefined, schema: undefined, directory };
 	await using opened = await openStore({ settings });
@@ -265,6 +265,6 @@ test("nobody writes in the middle of a transaction on SQLite", async () => {
 	await rm(directory, { recursive: true });
 });
 
-test("no rows at all are a fault of ours", () => {
+test("inserting no rows is a TypeError", () => {
 	expect(() => many([])).toThrow(TypeError);
 });

@@ -185,7 +185,7 @@ onBoth((databases, kind) => {
 		]);
 	});
 
-	test("an instance of version 0.1.0 that still runs keeps its claim", async () => {
+	test("a running instance of version 0.1.0 keeps its claim", async () => {
 		const place = await databases.place("of 0.1.0");
 		const holder = "Old (pid 9 on there)";
 		await createContainer(place);

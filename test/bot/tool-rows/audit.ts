@@ -1,17 +1,18 @@
 // The rows of src/bot/tools/tool-calls.ts and audit-log.ts.
 
-import { anyId, freshName, type Row } from "./scene.ts";
+import { anyId, freshName, inGuild, type Row } from "./scene.ts";
 
 export const auditRows: Record<string, Row> = {
 	list_recent_tool_calls: {
-		effect: "reads",
 		ids: {},
 		args: () => ({ before: "2000-01-01T00:00:00Z" }),
 		answer: () => ["No recorded tool call matches."],
 	},
 	get_audit_log: {
-		effect: "asks",
-		ids: { user_id: anyId("who did nothing is not found") },
+		ids: {
+			user_id: anyId("who did nothing is not found"),
+			target_id: anyId("nothing was done to it"),
+		},
 		ask({ world, guild }) {
 			const { simulator } = world;
 			const ada = simulator.user("ada").id;
@@ -30,10 +31,6 @@ export const auditRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ViewAuditLog",
-			name: "VIEW_AUDIT_LOG",
-			in: "the guild",
-		},
+		needs: inGuild("ViewAuditLog"),
 	},
 };

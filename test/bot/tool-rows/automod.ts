@@ -5,6 +5,7 @@ import {
 	channelId,
 	freshName,
 	type IdCase,
+	inGuild,
 	type Row,
 	roleId,
 	type Scene,
@@ -23,7 +24,7 @@ function newRule({ world, guild }: Scene) {
 	return { rule, autoModeration, all, path: `${all}/${rule.id}` };
 }
 
-/** The rule stands below its guild in the path. */
+/** The path of a rule contains its guild. */
 function removeRules({ world, guild }: Scene): void {
 	const { autoModeration } = world.simulator.world;
 	for (const rule of autoModeration.in(guild))
@@ -45,15 +46,10 @@ const otherIds = {
 	exempt_channel_ids: channelId,
 };
 
-const needs = {
-	permission: "ManageGuild",
-	name: "MANAGE_GUILD",
-	in: "the guild",
-} as const;
+const needs = inGuild("ManageGuild");
 
 export const automodRows: Record<string, Row> = {
 	list_automod_rules: {
-		effect: "asks",
 		ids: { rule_id: ruleId },
 		ask(scene) {
 			removeRules(scene);
@@ -70,7 +66,6 @@ export const automodRows: Record<string, Row> = {
 		needs,
 	},
 	create_automod_rule: {
-		effect: "writes",
 		ids: otherIds,
 		act(scene) {
 			// A guild takes six rules of a kind.
@@ -91,10 +86,8 @@ export const automodRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.AutoModerationRuleCreate,
 		needs,
-		dryRun: "not destructive",
 	},
 	edit_automod_rule: {
-		effect: "writes",
 		ids: { rule_id: ruleId, ...otherIds },
 		act(scene) {
 			const { rule, path } = newRule(scene);
@@ -106,10 +99,8 @@ export const automodRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.AutoModerationRuleUpdate,
 		needs,
-		dryRun: "not destructive",
 	},
 	delete_automod_rule: {
-		effect: "writes",
 		ids: { rule_id: ruleId },
 		act(scene) {
 			const { rule, path, autoModeration } = newRule(scene);

@@ -3,6 +3,7 @@
 import { AuditLogEvent } from "discord.js";
 import {
 	anyId,
+	inGuild,
 	memberId,
 	newMember,
 	newRole,
@@ -11,12 +12,7 @@ import {
 	type Scene,
 } from "./scene.ts";
 
-const pruned = {
-	permission: "KickMembers",
-	name: "KICK_MEMBERS",
-	in: "the guild",
-	also: ["ManageGuild"],
-} as const;
+const pruned = inGuild("KickMembers", "ManageGuild");
 
 /** Someone with a role of their own, who has been inactive for ten days. */
 function newlyAway(scene: Scene) {
@@ -32,10 +28,7 @@ function newlyAway(scene: Scene) {
 
 export const bulkRows: Record<string, Row> = {
 	bulk_ban: {
-		effect: "writes",
-		ids: {
-			user_ids: anyId("people who are not members can be banned, too"),
-		},
+		ids: { user_ids: anyId("people who are not members can be banned, too") },
 		act(scene) {
 			const { guild } = scene;
 			const { user } = newMember(scene, guild);
@@ -46,22 +39,16 @@ export const bulkRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberBanAdd,
-		needs: {
-			permission: "BanMembers",
-			name: "BAN_MEMBERS",
-			in: "the guild",
-			also: ["ManageGuild"],
-		},
+		needs: inGuild("BanMembers", "ManageGuild"),
 		dryRun:
 			/^Would ban 1 user\(s\), 1 of them members:\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
 	},
 	bulk_role_update: {
-		effect: "writes",
 		ids: {
 			role_id: roleId,
 			user_ids: memberId,
 			has_role_id: roleId,
-			after: anyId("it is a place in the order of ids, and no thing"),
+			after: anyId("it is a cursor"),
 		},
 		act(scene) {
 			const { guild } = scene;
@@ -77,12 +64,11 @@ export const bulkRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberRoleUpdate,
-		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		needs: inGuild("ManageRoles"),
 		dryRun:
 			/^Would give 1 of the 1 member\(s\) who match the filters the role @thing-\d+ \(ID: \d+\):$/m,
 	},
 	get_prune_count: {
-		effect: "asks",
 		ids: { include_role_ids: roleId },
 		ask(scene) {
 			const { role } = newlyAway(scene);
@@ -97,7 +83,6 @@ export const bulkRows: Record<string, Row> = {
 		needs: pruned,
 	},
 	prune_members: {
-		effect: "writes",
 		ids: { include_role_ids: roleId },
 		act(scene) {
 			const { id, role } = newlyAway(scene);
@@ -113,7 +98,6 @@ export const bulkRows: Record<string, Row> = {
 			/^Would remove 1 member\(s\) of the guild \d+ who have been inactive for 7 day\(s\) and have no roles except @thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	move_roles: {
-		effect: "writes",
 		ids: { role_ids: roleId, below_role_id: roleId, above_role_id: roleId },
 		act(scene) {
 			const upper = newRole(scene, scene.guild);
@@ -126,7 +110,6 @@ export const bulkRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.RoleUpdate,
-		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
-		dryRun: "not destructive",
+		needs: inGuild("ManageRoles"),
 	},
 };

@@ -6,6 +6,8 @@ import {
 	categoryId,
 	channelId,
 	freshName,
+	inChannel,
+	inGuild,
 	newChannel,
 	type Row,
 	roleId,
@@ -13,7 +15,6 @@ import {
 
 export const channelsRows: Record<string, Row> = {
 	create_channel: {
-		effect: "writes",
 		ids: { category_id: categoryId, private_to_role_ids: roleId },
 		act({ guild }) {
 			const name = freshName();
@@ -25,15 +26,9 @@ export const channelsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelCreate,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the guild",
-		},
-		dryRun: "not destructive",
+		needs: inGuild("ManageChannels"),
 	},
 	edit_channel: {
-		effect: "writes",
 		ids: { channel_id: channelId, category_id: categoryId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -44,15 +39,9 @@ export const channelsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelUpdate,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("ManageChannels"),
 	},
 	list_channels: {
-		effect: "reads",
 		ids: { category_id: categoryId },
 		args: () => ({}),
 		answer: ({ guild }) => [
@@ -63,7 +52,6 @@ export const channelsRows: Record<string, Row> = {
 		],
 	},
 	get_channel: {
-		effect: "reads",
 		ids: { channel_id: channelId },
 		args: ({ guild }) => ({ channel_id: named(guild, "general") }),
 		answer: ({ guild }) => [
@@ -73,7 +61,6 @@ export const channelsRows: Record<string, Row> = {
 		],
 	},
 	delete_channel: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { id } = newChannel(scene);
@@ -84,16 +71,11 @@ export const channelsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelDelete,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the channel",
-		},
+		needs: inChannel("ManageChannels"),
 		dryRun:
 			/^Would delete the text channel #thing-\d+ \(ID: \d+\), with everything in it\.$/m,
 	},
 	move_channel: {
-		effect: "writes",
 		ids: { channel_id: channelId, category_id: categoryId },
 		act(scene) {
 			const category = newChannel(scene, ChannelType.GuildCategory);
@@ -104,17 +86,12 @@ export const channelsRows: Record<string, Row> = {
 				done: () => channel.parent_id === category.id,
 			};
 		},
-		reason: AuditLogEvent.ChannelUpdate,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the channel",
-			also: [{ permission: "ManageRoles", with: { lock_permissions: true } }],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("ManageChannels", {
+			permission: "ManageRoles",
+			with: { lock_permissions: true },
+		}),
 	},
 	move_channels: {
-		effect: "writes",
 		ids: {
 			channel_ids: channelId,
 			category_id: categoryId,
@@ -130,17 +107,12 @@ export const channelsRows: Record<string, Row> = {
 				channel: channel.id,
 			};
 		},
-		reason: AuditLogEvent.ChannelUpdate,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the channel",
-			also: [{ permission: "ManageRoles", with: { lock_permissions: true } }],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("ManageChannels", {
+			permission: "ManageRoles",
+			with: { lock_permissions: true },
+		}),
 	},
 	clone_channel: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -154,12 +126,7 @@ export const channelsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelCreate,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the guild",
-		},
-		dryRun: "not destructive",
+		needs: inGuild("ManageChannels"),
 	},
 };
 

@@ -4,16 +4,16 @@ import { AuditLogEvent } from "discord.js";
 import {
 	anyId,
 	channelId,
-	foundByDiscord,
+	inChannel,
 	messageId,
 	newChannel,
 	type Row,
+	refusedByDiscord,
 	written,
 } from "./scene.ts";
 
 export const deletionsRows: Record<string, Row> = {
 	delete_message: {
-		effect: "writes",
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -26,20 +26,14 @@ export const deletionsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MessageDelete,
-		needs: {
-			permission: "ManageMessages",
-			name: "MANAGE_MESSAGES",
-			in: "the channel",
-			also: ["ReadMessageHistory"],
-		},
+		needs: inChannel("ManageMessages"),
 		dryRun:
 			/^Would delete the message of \S+Z by @ada \(ID: \d+\) \| ID: \d+ from #thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	delete_messages: {
-		effect: "writes",
 		ids: {
 			channel_id: channelId,
-			message_ids: foundByDiscord("Unknown Message (code 10008)"),
+			message_ids: refusedByDiscord("Unknown Message (code 10008)"),
 			author_id: anyId("what nobody wrote is nothing to delete"),
 		},
 		act(scene) {
@@ -56,12 +50,10 @@ export const deletionsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MessageBulkDelete,
-		needs: {
-			permission: "ManageMessages",
-			name: "MANAGE_MESSAGES",
-			in: "the channel",
-			also: [{ permission: "ReadMessageHistory", with: { count: 2 } }],
-		},
+		needs: inChannel("ManageMessages", {
+			permission: "ReadMessageHistory",
+			with: { count: 2 },
+		}),
 		dryRun: /^Would delete 2 message\(s\) from #thing-\d+ \(ID: \d+\)\.$/m,
 	},
 };

@@ -11,7 +11,6 @@ import {
 
 export const diagnosticsRows: Record<string, Row> = {
 	check_permissions: {
-		effect: "reads",
 		ids: { user_id: memberId, role_id: roleId, channel_id: channelId },
 		args(scene) {
 			const member = newMember(scene, scene.guild);
@@ -33,7 +32,6 @@ export const diagnosticsRows: Record<string, Row> = {
 		],
 	},
 	get_bot_info: {
-		effect: "reads",
 		ids: {},
 		args: () => ({}),
 		answer: ({ world }) => [
@@ -45,12 +43,11 @@ export const diagnosticsRows: Record<string, Row> = {
 		],
 	},
 	run_setup_check: {
-		effect: "reads",
 		ids: {},
 		args: () => ({}),
 		answer: ({ guild }) => [
 			`Setup in ${guild.name} (ID: ${guild.id}): `,
-			" 0 fault(s).",
+			" 0 error(s).",
 			"ok: Message Content Intent: switched on",
 			"ok: rank: @alpha (ID: ",
 		],

@@ -9,11 +9,10 @@ import {
 	writtenByBot,
 } from "./scene.ts";
 
-const place = anyId("it is a place in the order of ids, and no thing");
+const place = anyId("it is a cursor");
 
 export const directMessagesRows: Record<string, Row> = {
 	send_private_message: {
-		effect: "writes",
 		ids: { user_id: memberId },
 		act(scene) {
 			const { user, channel } = newTalk(scene);
@@ -24,12 +23,9 @@ export const directMessagesRows: Record<string, Row> = {
 					scene.world.simulator.world.messages.in(channel.id).length === 1,
 			};
 		},
-		reason: "Discord takes none",
 		needs: "no permission",
-		dryRun: "not destructive",
 	},
 	read_private_messages: {
-		effect: "asks",
 		ids: { user_id: memberId, before: place, after: place, around: place },
 		ask(scene) {
 			const { user, channel } = newTalk(scene);
@@ -50,27 +46,19 @@ export const directMessagesRows: Record<string, Row> = {
 		needs: "no permission",
 	},
 	edit_private_message: {
-		effect: "writes",
 		ids: { user_id: memberId, message_id: messageId },
 		act(scene) {
 			const { user, channel } = newTalk(scene);
 			const message = writtenByBot(scene, channel);
 			return {
-				args: {
-					user_id: user.id,
-					message_id: message.id,
-					content: "changed",
-				},
+				args: { user_id: user.id, message_id: message.id, content: "changed" },
 				request: `PATCH /channels/${channel.id}/messages/${message.id}`,
 				done: () => message.content === "changed",
 			};
 		},
-		reason: "Discord takes none",
 		needs: "no permission",
-		dryRun: "not destructive",
 	},
 	delete_private_message: {
-		effect: "writes",
 		ids: { user_id: memberId, message_id: messageId },
 		act(scene) {
 			const { user, channel } = newTalk(scene);
@@ -82,7 +70,6 @@ export const directMessagesRows: Record<string, Row> = {
 					scene.world.simulator.world.messages.in(channel.id).length === 0,
 			};
 		},
-		reason: "Discord takes none",
 		needs: "no permission",
 		dryRun: /^Would delete the direct message of .* \| ID: \d+ to thing-\d+ /m,
 	},

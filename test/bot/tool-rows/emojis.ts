@@ -5,8 +5,9 @@ import {
 	adaIn,
 	botUser,
 	freshName,
-	looked,
+	inGuild,
 	type Row,
+	refusedByBot,
 	roleId,
 	type Scene,
 } from "./scene.ts";
@@ -14,27 +15,20 @@ import {
 function emojiBy(scene: Scene, by: "ada" | "alpha", guild = scene.guild) {
 	const { world } = scene.world.simulator;
 	const user = by === "ada" ? adaIn(scene.world) : botUser(scene.world);
-	return world.emojis.add(guild, user, {
-		name: freshName().replace("-", "_"),
-	});
+	return world.emojis.add(guild, user, { name: freshName().replace("-", "_") });
 }
 
 export const png = `data:image/png;base64,${Buffer.from("\x89PNG\r\n\x1a\nxx", "latin1").toString("base64")}`;
 
-const emojiId = looked(
+const emojiId = refusedByBot(
 	"There is no emoji",
 	(scene) => emojiBy(scene, "ada", scene.other).id,
 );
 
-const manage = {
-	permission: "ManageGuildExpressions",
-	name: "MANAGE_GUILD_EXPRESSIONS",
-	in: "the guild",
-} as const;
+const manage = inGuild("ManageGuildExpressions");
 
 export const emojisRows: Record<string, Row> = {
 	list_emojis: {
-		effect: "asks",
 		ids: {},
 		ask(scene) {
 			const { guild, world } = scene;
@@ -53,7 +47,6 @@ export const emojisRows: Record<string, Row> = {
 		needs: "no permission",
 	},
 	create_emoji: {
-		effect: "writes",
 		ids: { role_ids: roleId },
 		act({ guild }) {
 			const name = freshName().replace("-", "_");
@@ -64,15 +57,9 @@ export const emojisRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.EmojiCreate,
-		needs: {
-			permission: "CreateGuildExpressions",
-			name: "CREATE_GUILD_EXPRESSIONS",
-			in: "the guild",
-		},
-		dryRun: "not destructive",
+		needs: inGuild("CreateGuildExpressions"),
 	},
 	edit_emoji: {
-		effect: "writes",
 		ids: { emoji_id: emojiId, role_ids: roleId },
 		act(scene) {
 			const emoji = emojiBy(scene, "ada");
@@ -84,10 +71,8 @@ export const emojisRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.EmojiUpdate,
 		needs: manage,
-		dryRun: "not destructive",
 	},
 	delete_emoji: {
-		effect: "writes",
 		ids: { emoji_id: emojiId },
 		act(scene) {
 			const { guild } = scene;

@@ -3,6 +3,7 @@
 import { ChannelType } from "discord.js";
 import {
 	channelId,
+	inChannel,
 	messageId,
 	newChannel,
 	type Row,
@@ -11,7 +12,6 @@ import {
 
 export const forwardingRows: Record<string, Row> = {
 	forward_message: {
-		effect: "writes",
 		ids: {
 			channel_id: channelId,
 			message_id: messageId,
@@ -34,16 +34,9 @@ export const forwardingRows: Record<string, Row> = {
 				channel: to.id,
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "SendMessages",
-			name: "SEND_MESSAGES",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("SendMessages"),
 	},
 	crosspost_message: {
-		effect: "writes",
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const channel = newChannel(scene, ChannelType.GuildAnnouncement);
@@ -54,18 +47,11 @@ export const forwardingRows: Record<string, Row> = {
 				done: () => (message.flags & 1) !== 0,
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "ManageMessages",
-			name: "MANAGE_MESSAGES",
-			in: "the channel",
-			also: ["SendMessages", "ReadMessageHistory"],
-		},
+		needs: inChannel("ManageMessages", "SendMessages", "ReadMessageHistory"),
 		dryRun:
 			/^Would publish the message of \S+Z by .* \| ID: \d+ in #thing-\d+ \(ID: \d+\), to all channels that follow it\.$/m,
 	},
 	send_file: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { id } = newChannel(scene);
@@ -76,13 +62,6 @@ export const forwardingRows: Record<string, Row> = {
 				done: () => messages.in(id)[0]?.attachments[0]?.filename === "soup.txt",
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "AttachFiles",
-			name: "ATTACH_FILES",
-			in: "the channel",
-			also: ["SendMessages"],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("AttachFiles", "SendMessages"),
 	},
 };

@@ -1,11 +1,16 @@
 // The rows of src/bot/tools/guilds.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { channelId, freshName, type Row, voiceChannelId } from "./scene.ts";
+import {
+	channelId,
+	freshName,
+	inGuild,
+	type Row,
+	voiceChannelId,
+} from "./scene.ts";
 
 export const guildsRows: Record<string, Row> = {
 	list_guilds: {
-		effect: "reads",
 		ids: {},
 		args: () => ({}),
 		answer: ({ guild, other }) => [
@@ -15,7 +20,6 @@ export const guildsRows: Record<string, Row> = {
 		],
 	},
 	edit_guild: {
-		effect: "writes",
 		ids: {
 			afk_channel_id: voiceChannelId,
 			system_channel_id: channelId,
@@ -32,11 +36,9 @@ export const guildsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.GuildUpdate,
-		needs: { permission: "ManageGuild", name: "MANAGE_GUILD", in: "the guild" },
-		dryRun: "not destructive",
+		needs: inGuild("ManageGuild"),
 	},
 	get_guild_info: {
-		effect: "asks",
 		ids: {},
 		ask: ({ guild }) => ({
 			args: {},

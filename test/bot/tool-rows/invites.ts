@@ -5,14 +5,15 @@ import {
 	botUser,
 	channelId,
 	foreignChannel,
-	lookedFor,
+	inChannel,
 	newChannel,
 	type Row,
+	refusedAfterFetch,
 	roleId,
 	type Scene,
 } from "./scene.ts";
 
-const inviteCode = lookedFor(
+const inviteCode = refusedAfterFetch(
 	"There is no invite",
 	(scene) => newInvite(scene, foreignChannel(scene)).code,
 );
@@ -22,8 +23,8 @@ function newInvite(scene: Scene, channel = newChannel(scene)) {
 	return scene.world.simulator.world.invites.add(channel, { inviter });
 }
 
-/** The bot may no longer manage its guilds: what it manages are channels. */
-function managesChannelsAlone({ world }: Scene) {
+/** Removes MANAGE_GUILD from the bot's roles. */
+function removeManageGuild({ world }: Scene) {
 	const { world: platform } = world.simulator;
 	for (const guild of platform.guilds.values())
 		for (const role of guild.roles.values()) {
@@ -35,7 +36,6 @@ function managesChannelsAlone({ world }: Scene) {
 
 export const invitesRows: Record<string, Row> = {
 	list_invites: {
-		effect: "asks",
 		ids: { channel_id: channelId },
 		ask(scene) {
 			const channel = newChannel(scene);
@@ -50,14 +50,9 @@ export const invitesRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the channel",
-		},
+		needs: inChannel("ManageChannels"),
 	},
 	create_invite: {
-		effect: "writes",
 		ids: { channel_id: channelId, role_ids: roleId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -69,15 +64,9 @@ export const invitesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.InviteCreate,
-		needs: {
-			permission: "CreateInstantInvite",
-			name: "CREATE_INSTANT_INVITE",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("CreateInstantInvite"),
 	},
 	get_invite: {
-		effect: "asks",
 		ids: { invite_code: inviteCode },
 		ask(scene) {
 			const channel = newChannel(scene);
@@ -94,10 +83,9 @@ export const invitesRows: Record<string, Row> = {
 		needs: "no permission",
 	},
 	delete_invite: {
-		effect: "writes",
 		ids: { invite_code: inviteCode },
 		act(scene) {
-			managesChannelsAlone(scene);
+			removeManageGuild(scene);
 			const channel = newChannel(scene);
 			const { code } = newInvite(scene, channel);
 			return {
@@ -108,11 +96,7 @@ export const invitesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.InviteDelete,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the channel",
-		},
+		needs: inChannel("ManageChannels"),
 		dryRun:
 			/Would delete the invite \w+; https:\/\/discord\.gg\/\w+ would stop working/,
 	},

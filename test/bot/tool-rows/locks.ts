@@ -6,6 +6,7 @@ import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
 import {
 	botUser,
 	channelId,
+	inChannel,
 	newChannel,
 	type Row,
 	type Scene,
@@ -13,13 +14,9 @@ import {
 
 const { AddReactions, SendMessages } = PermissionFlagsBits;
 
-const needs = {
-	permission: "ManageRoles",
-	name: "MANAGE_ROLES",
-	in: "the channel",
-} as const;
+const needs = inChannel("ManageRoles");
 
-/** A new channel; what it denies to @everyone, and the request that changes that. */
+/** A new channel, its overwrite for @everyone, and the request that changes it. */
 function oneChannel(scene: Scene) {
 	const channel = newChannel(scene);
 	const everyone = scene.guild.id;
@@ -34,7 +31,7 @@ function oneChannel(scene: Scene) {
 	};
 }
 
-/** A lock as the bot notes it, which denies to write. */
+/** A stored lock that denies writing. */
 function note({ world, guild }: Scene, channel: string): void {
 	using database = new Database(join(world.dataDirectory, "store.sqlite"));
 	database.run("PRAGMA busy_timeout = 5000");
@@ -46,7 +43,6 @@ function note({ world, guild }: Scene, channel: string): void {
 
 export const locksRows: Record<string, Row> = {
 	lock_channel: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { channel, args, request, denied } = oneChannel(scene);
@@ -62,10 +58,8 @@ export const locksRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.ChannelOverwriteCreate,
 		needs,
-		dryRun: "not destructive",
 	},
 	unlock_channel: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { channel, everyone, args, request, denied } = oneChannel(scene);
@@ -78,6 +72,5 @@ export const locksRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.ChannelOverwriteUpdate,
 		needs,
-		dryRun: "not destructive",
 	},
 };

@@ -3,6 +3,7 @@
 import { AuditLogEvent } from "discord.js";
 import {
 	anyId,
+	inGuild,
 	memberId,
 	newMember,
 	newRole,
@@ -12,8 +13,7 @@ import {
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
-		effect: "reads",
-		ids: { after: anyId("it is a place in the order of ids, and no thing") },
+		ids: { after: anyId("it is a cursor") },
 		args: () => ({ limit: 1000 }),
 		answer: ({ guild }) => [
 			`${guild.members.size} of ${guild.members.size} member(s):`,
@@ -21,7 +21,6 @@ export const membersRows: Record<string, Row> = {
 		],
 	},
 	lookup_user_by_name: {
-		effect: "reads",
 		ids: {},
 		args: () => ({ query: "mona" }),
 		answer: ({ world }) => [
@@ -30,10 +29,9 @@ export const membersRows: Record<string, Row> = {
 		],
 	},
 	search_members: {
-		effect: "reads",
 		ids: {
 			role_id: roleId,
-			after: anyId("it is a place in the order of ids, and no thing"),
+			after: anyId("it is a cursor"),
 		},
 		args(scene) {
 			const role = newRole(scene, scene.guild);
@@ -50,7 +48,6 @@ export const membersRows: Record<string, Row> = {
 		},
 	},
 	get_member: {
-		effect: "reads",
 		ids: { user_id: memberId },
 		args: ({ guild, world }) => ({
 			// In both guilds.
@@ -67,7 +64,6 @@ export const membersRows: Record<string, Row> = {
 		},
 	},
 	set_nickname: {
-		effect: "writes",
 		ids: { user_id: memberId },
 		act(scene) {
 			const { guild } = scene;
@@ -79,11 +75,6 @@ export const membersRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberUpdate,
-		needs: {
-			permission: "ManageNicknames",
-			name: "MANAGE_NICKNAMES",
-			in: "the guild",
-		},
-		dryRun: "not destructive",
+		needs: inGuild("ManageNicknames"),
 	},
 };

@@ -2,19 +2,19 @@
 
 import {
 	channelId,
-	foundByDiscord,
+	inChannel,
 	messageId,
 	newChannel,
 	type Row,
+	refusedByDiscord,
 	writtenByBot,
 } from "./scene.ts";
 
 export const messagesRows: Record<string, Row> = {
 	send_message: {
-		effect: "writes",
 		ids: {
 			channel_id: channelId,
-			reply_to: foundByDiscord("Unknown message (code 50035)"),
+			reply_to: refusedByDiscord("Unknown message (code 50035)"),
 		},
 		act(scene) {
 			const { id } = newChannel(scene);
@@ -24,16 +24,9 @@ export const messagesRows: Record<string, Row> = {
 				done: () => scene.world.simulator.world.messages.in(id).length === 1,
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "SendMessages",
-			name: "SEND_MESSAGES",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("SendMessages"),
 	},
 	edit_message: {
-		effect: "writes",
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -48,12 +41,6 @@ export const messagesRows: Record<string, Row> = {
 				done: () => message.content === "changed",
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("ReadMessageHistory"),
 	},
 };

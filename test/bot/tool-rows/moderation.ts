@@ -2,11 +2,17 @@
 
 import { AuditLogEvent } from "discord.js";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
-import { anyId, memberId, newMember, type Row, type Scene } from "./scene.ts";
+import {
+	anyId,
+	inGuild,
+	memberId,
+	newMember,
+	type Row,
+	type Scene,
+} from "./scene.ts";
 
 export const moderationRows: Record<string, Row> = {
 	ban: {
-		effect: "writes",
 		ids: {
 			user_id: {
 				unknown: "Discord has no user",
@@ -23,11 +29,10 @@ export const moderationRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberBanAdd,
-		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
+		needs: inGuild("BanMembers"),
 		dryRun: /^Would ban thing-\d+ \(@thing-\d+, ID: \d+\)\.$/m,
 	},
 	unban: {
-		effect: "writes",
 		ids: {
 			user_id: {
 				unknown: "is not banned from the guild",
@@ -48,12 +53,10 @@ export const moderationRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberBanRemove,
-		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
-		dryRun: "not destructive",
+		needs: inGuild("BanMembers"),
 	},
 	get_bans: {
-		effect: "asks",
-		ids: { after: anyId("it is a place in the order of ids, and no thing") },
+		ids: { after: anyId("it is a cursor") },
 		ask(scene) {
 			scene.guild.bans.clear();
 			const { username, id } = banned(scene, scene.guild);
@@ -66,10 +69,9 @@ export const moderationRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: { permission: "BanMembers", name: "BAN_MEMBERS", in: "the guild" },
+		needs: inGuild("BanMembers"),
 	},
 	kick: {
-		effect: "writes",
 		ids: { user_id: memberId },
 		act(scene) {
 			const { guild } = scene;
@@ -81,7 +83,7 @@ export const moderationRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberKick,
-		needs: { permission: "KickMembers", name: "KICK_MEMBERS", in: "the guild" },
+		needs: inGuild("KickMembers"),
 		dryRun:
 			/^Would kick thing-\d+ \(@thing-\d+, ID: \d+\), who has 0 role\(s\)\.$/m,
 	},

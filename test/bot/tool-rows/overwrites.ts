@@ -1,20 +1,27 @@
 // The rows of src/bot/tools/overwrites.ts.
 
 import { AuditLogEvent, ChannelType, PermissionFlagsBits } from "discord.js";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import {
 	channelId,
-	looked,
+	inChannel,
 	newChannel,
 	newRole,
 	type Row,
+	refusedByBot,
 	roleId,
+	type Scene,
 } from "./scene.ts";
 
 const denied = String(PermissionFlagsBits.SendMessages);
 
+function denyWriting({ world }: Scene, channel: GuildChannel, id: string) {
+	const overwrite = { id, type: 0, allow: "0", deny: denied } as const;
+	world.simulator.world.channels.setOverwrite(channel, overwrite);
+}
+
 export const overwritesRows: Record<string, Row> = {
 	set_channel_permissions: {
-		effect: "writes",
 		ids: { channel_id: channelId, target_id: roleId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -34,15 +41,11 @@ export const overwritesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelOverwriteCreate,
-		needs: {
-			permission: "ManageRoles",
-			name: "MANAGE_ROLES",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("ManageRoles"),
+		dryRun:
+			/^Would set the permissions of @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nNewly allowed: none\nNewly denied: SEND_MESSAGES$/m,
 	},
 	list_channel_permissions: {
-		effect: "reads",
 		ids: { channel_id: channelId },
 		args({ world, guild }) {
 			const { id } = newChannel({ world, guild, other: guild });
@@ -51,10 +54,9 @@ export const overwritesRows: Record<string, Row> = {
 		answer: () => ["has no overwrites: the permissions of the roles apply."],
 	},
 	remove_channel_permissions: {
-		effect: "writes",
 		ids: {
 			channel_id: channelId,
-			target_id: looked(
+			target_id: refusedByBot(
 				"has no overwrite for",
 				(scene) => newRole(scene, scene.other).id,
 			),
@@ -62,13 +64,7 @@ export const overwritesRows: Record<string, Row> = {
 		act(scene) {
 			const channel = newChannel(scene);
 			const { id } = newRole(scene, scene.guild);
-			const { world } = scene.world.simulator;
-			world.channels.setOverwrite(channel, {
-				id,
-				type: 0,
-				allow: "0",
-				deny: denied,
-			});
+			denyWriting(scene, channel, id);
 			return {
 				args: { channel_id: channel.id, target_id: id },
 				request: `DELETE /channels/${channel.id}/permissions/${id}`,
@@ -76,28 +72,17 @@ export const overwritesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelOverwriteDelete,
-		needs: {
-			permission: "ManageRoles",
-			name: "MANAGE_ROLES",
-			in: "the channel",
-		},
+		needs: inChannel("ManageRoles"),
 		dryRun:
 			/^Would remove the overwrite for role @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nAllowed: none\nDenied: SEND_MESSAGES$/m,
 	},
 	copy_channel_permissions: {
-		effect: "writes",
 		ids: { channel_id: channelId, target_channel_ids: channelId },
 		act(scene) {
 			const from = newChannel(scene);
 			const to = newChannel(scene);
 			const { id } = newRole(scene, scene.guild);
-			const { world } = scene.world.simulator;
-			world.channels.setOverwrite(from, {
-				id,
-				type: 0,
-				allow: "0",
-				deny: denied,
-			});
+			denyWriting(scene, from, id);
 			return {
 				args: {
 					channel_id: from.id,
@@ -110,28 +95,17 @@ export const overwritesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelUpdate,
-		needs: {
-			permission: "ManageRoles",
-			name: "MANAGE_ROLES",
-			in: "the channel",
-			also: ["ManageChannels"],
-		},
+		needs: inChannel("ManageRoles", "ManageChannels"),
 		dryRun:
 			/^Would give 1 of 1 channel\(s\) the permissions of #thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): changes for 1 role\(s\) and member\(s\)\n- role @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny SEND_MESSAGES$/m,
 	},
 	sync_channel_permissions: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { world } = scene.world.simulator;
 			const category = newChannel(scene, ChannelType.GuildCategory);
 			const { id } = newRole(scene, scene.guild);
-			world.channels.setOverwrite(category, {
-				id,
-				type: 0,
-				allow: "0",
-				deny: denied,
-			});
+			denyWriting(scene, category, id);
 			const channel = newChannel(scene);
 			world.channels.edit(channel, { parent_id: category.id });
 			return {
@@ -141,12 +115,7 @@ export const overwritesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelUpdate,
-		needs: {
-			permission: "ManageRoles",
-			name: "MANAGE_ROLES",
-			in: "the channel",
-			also: ["ManageChannels"],
-		},
+		needs: inChannel("ManageRoles", "ManageChannels"),
 		dryRun:
 			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); changes for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny \S+$/m,
 	},

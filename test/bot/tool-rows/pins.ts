@@ -3,6 +3,7 @@
 import { AuditLogEvent } from "discord.js";
 import {
 	channelId,
+	inChannel,
 	messageId,
 	newChannel,
 	type Row,
@@ -20,7 +21,6 @@ function oneWritten(scene: Scene) {
 
 export const pinsRows: Record<string, Row> = {
 	pin_message: {
-		effect: "writes",
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const { message, path, args } = oneWritten(scene);
@@ -31,16 +31,9 @@ export const pinsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MessagePin,
-		needs: {
-			permission: "PinMessages",
-			name: "PIN_MESSAGES",
-			in: "the channel",
-			also: ["ReadMessageHistory"],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("PinMessages", "ReadMessageHistory"),
 	},
 	unpin_message: {
-		effect: "writes",
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const { message, path, args } = oneWritten(scene);
@@ -52,16 +45,9 @@ export const pinsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MessageUnpin,
-		needs: {
-			permission: "PinMessages",
-			name: "PIN_MESSAGES",
-			in: "the channel",
-			also: ["ReadMessageHistory"],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("PinMessages", "ReadMessageHistory"),
 	},
 	list_pins: {
-		effect: "asks",
 		ids: { channel_id: channelId },
 		ask(scene) {
 			const { message, path, args } = oneWritten(scene);
@@ -76,10 +62,6 @@ export const pinsRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 };

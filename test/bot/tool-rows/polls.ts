@@ -5,6 +5,7 @@ import {
 	anyId,
 	botUser,
 	channelId,
+	inChannel,
 	messageId,
 	newChannel,
 	type Row,
@@ -36,7 +37,6 @@ function asked(scene: Scene) {
 
 export const pollsRows: Record<string, Row> = {
 	create_poll: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const { id } = newChannel(scene);
@@ -50,17 +50,9 @@ export const pollsRows: Record<string, Row> = {
 				done: () => messages.in(id)[0]?.poll?.question.text === "Lunch?",
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "SendPolls",
-			name: "SEND_POLLS",
-			in: "the channel",
-			also: ["SendMessages"],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("SendPolls", "SendMessages"),
 	},
 	end_poll: {
-		effect: "writes",
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const { message, args, path } = asked(scene);
@@ -70,21 +62,15 @@ export const pollsRows: Record<string, Row> = {
 				done: () => message.poll.ended,
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 		dryRun:
 			/^Would end the poll \d+ in #thing-\d+ \(ID: \d+\), now \| poll: Lunch\? \| answer 1, 1 vote\(s\): Soup \| answer 2, 0 vote\(s\): Bread \| poll open until: \S+Z$/m,
 	},
 	get_poll_voters: {
-		effect: "asks",
 		ids: {
 			channel_id: channelId,
 			message_id: messageId,
-			after: anyId("it is a place in the order of ids, and no thing"),
+			after: anyId("it is a cursor"),
 		},
 		ask(scene) {
 			const { ada, args, path } = asked(scene);
@@ -97,10 +83,6 @@ export const pollsRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 };

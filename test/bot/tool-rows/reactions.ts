@@ -7,11 +7,12 @@ import {
 	botUser,
 	channelId,
 	type IdCase,
-	looked,
+	inChannel,
 	messageId,
 	newChannel,
 	newMember,
 	type Row,
+	refusedByBot,
 	type Scene,
 	written,
 } from "./scene.ts";
@@ -19,7 +20,7 @@ import {
 const thumb = { id: null, name: "👍" };
 const inPath = encodeURIComponent("👍");
 
-/** A message on which someone else, and if told so the bot, has put a thumb. */
+/** A message with a reaction by someone else, and optionally by the bot. */
 function thumbed(scene: Scene, byBot: boolean) {
 	const channel = newChannel(scene);
 	const message = written(scene, channel);
@@ -43,26 +44,16 @@ const emojiId = (unknown: string): IdCase => ({
 	foreign: { anyWillDo: "people put the emoji of any guild on messages" },
 });
 
-const foreignEmoji = looked("There is no emoji", ({ world, other }) => {
+const foreignEmoji = refusedByBot("There is no emoji", ({ world, other }) => {
 	const { emojis } = world.simulator.world;
 	return emojis.add(other, adaIn(world), { name: "pan" }).id;
 });
 
-const manage = {
-	permission: "ManageMessages",
-	name: "MANAGE_MESSAGES",
-	in: "the channel",
-	also: ["ReadMessageHistory"],
-} as const;
+const manage = inChannel("ManageMessages", "ReadMessageHistory");
 
 export const reactionsRows: Record<string, Row> = {
 	add_reaction: {
-		effect: "writes",
-		ids: {
-			channel_id: channelId,
-			message_id: messageId,
-			emoji: foreignEmoji,
-		},
+		ids: { channel_id: channelId, message_id: messageId, emoji: foreignEmoji },
 		act(scene) {
 			const channel = newChannel(scene);
 			const message = written(scene, channel);
@@ -72,17 +63,9 @@ export const reactionsRows: Record<string, Row> = {
 				done: () => has(message, botUser(scene.world).id),
 			};
 		},
-		reason: "Discord takes none",
-		needs: {
-			permission: "AddReactions",
-			name: "ADD_REACTIONS",
-			in: "the channel",
-			also: ["ReadMessageHistory"],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("AddReactions", "ReadMessageHistory"),
 	},
 	remove_reaction: {
-		effect: "writes",
 		ids: {
 			channel_id: channelId,
 			message_id: messageId,
@@ -100,17 +83,14 @@ export const reactionsRows: Record<string, Row> = {
 				done: () => !has(message, user.id),
 			};
 		},
-		reason: "Discord takes none",
 		needs: manage,
-		dryRun: "not destructive",
 	},
 	get_reactions: {
-		effect: "asks",
 		ids: {
 			channel_id: channelId,
 			message_id: messageId,
 			emoji: emojiId("Unknown Emoji (code 10014)"),
-			after: anyId("it is a place in the order of ids, and no thing"),
+			after: anyId("it is a cursor"),
 		},
 		ask(scene) {
 			const { user, args, path } = thumbed(scene, true);
@@ -124,14 +104,9 @@ export const reactionsRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 	clear_reactions: {
-		effect: "writes",
 		ids: {
 			channel_id: channelId,
 			message_id: messageId,
@@ -145,7 +120,6 @@ export const reactionsRows: Record<string, Row> = {
 				done: () => message.reactions.length === 0,
 			};
 		},
-		reason: "Discord takes none",
 		needs: manage,
 		dryRun:
 			/^Would remove 2 reaction\(s\) from the message \d+ in #thing-\d+ \(ID: \d+\): 👍 2$/m,

@@ -3,6 +3,7 @@
 import {
 	anyId,
 	channelId,
+	inChannel,
 	messageId,
 	newChannel,
 	type Row,
@@ -20,11 +21,10 @@ function twoWritten(scene: Scene) {
 	};
 }
 
-const border = anyId("it is a place in the order of ids, and no thing");
+const border = anyId("it is a cursor");
 
 export const readingRows: Record<string, Row> = {
 	get_recent_messages: {
-		effect: "asks",
 		ids: {
 			channel_id: channelId,
 			before: border,
@@ -32,14 +32,9 @@ export const readingRows: Record<string, Row> = {
 			around: border,
 		},
 		ask: twoWritten,
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 	get_message: {
-		effect: "asks",
 		ids: { channel_id: channelId, message_id: messageId },
 		ask(scene) {
 			const channel = newChannel(scene);
@@ -50,31 +45,21 @@ export const readingRows: Record<string, Row> = {
 				answer: [`| ID: ${id} | text: a secret text`],
 			};
 		},
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 	search_messages: {
-		effect: "asks",
 		ids: {
 			channel_id: channelId,
-			author_id: anyId("what nobody wrote is not found"),
+			author_id: anyId("it is a filter"),
 		},
 		ask: twoWritten,
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 	search_guild_messages: {
-		effect: "asks",
 		ids: {
 			channel_ids: channelId,
-			author_ids: anyId("what nobody wrote is not found"),
-			mentions: anyId("whom nobody mentioned is not found"),
+			author_ids: anyId("it is a filter"),
+			mentions: anyId("it is a filter"),
 		},
 		ask(scene) {
 			const { args, answer } = twoWritten(scene);
@@ -85,10 +70,6 @@ export const readingRows: Record<string, Row> = {
 				channel: args.channel_id,
 			};
 		},
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 };

@@ -4,6 +4,7 @@ import { AuditLogEvent } from "discord.js";
 import {
 	anyId,
 	freshName,
+	inGuild,
 	memberId,
 	newMember,
 	newRole,
@@ -13,7 +14,6 @@ import {
 
 export const rolesRows: Record<string, Row> = {
 	edit_role: {
-		effect: "writes",
 		ids: { role_id: roleId },
 		act(scene) {
 			const role = newRole(scene, scene.guild);
@@ -24,11 +24,9 @@ export const rolesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.RoleUpdate,
-		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
-		dryRun: "not destructive",
+		needs: inGuild("ManageRoles"),
 	},
 	list_roles: {
-		effect: "reads",
 		ids: {},
 		args: () => ({}),
 		answer: ({ guild }) => [
@@ -39,16 +37,14 @@ export const rolesRows: Record<string, Row> = {
 		],
 	},
 	get_role_members: {
-		effect: "reads",
 		ids: {
 			role_id: roleId,
-			after: anyId("it is a place in the order of ids, and no thing"),
+			after: anyId("it is a cursor"),
 		},
 		args: (scene) => ({ role_id: newRole(scene, scene.guild).id }),
 		answer: () => ["No member has @thing-"],
 	},
 	create_role: {
-		effect: "writes",
 		ids: {},
 		act({ guild }) {
 			const name = freshName();
@@ -59,11 +55,9 @@ export const rolesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.RoleCreate,
-		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
-		dryRun: "not destructive",
+		needs: inGuild("ManageRoles"),
 	},
 	delete_role: {
-		effect: "writes",
 		ids: { role_id: roleId },
 		act(scene) {
 			const { id } = newRole(scene, scene.guild);
@@ -74,12 +68,11 @@ export const rolesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.RoleDelete,
-		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
+		needs: inGuild("ManageRoles"),
 		dryRun:
 			/^Would delete the role @thing-\d+ \(ID: \d+\), which 0 member\(s\) have, and for which 0 channel\(s\) have overwrites\.$/m,
 	},
 	assign_role: {
-		effect: "writes",
 		ids: { user_id: memberId, role_id: roleId },
 		act(scene) {
 			const member = newMember(scene, scene.guild);
@@ -91,11 +84,9 @@ export const rolesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberRoleUpdate,
-		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
-		dryRun: "not destructive",
+		needs: inGuild("ManageRoles"),
 	},
 	remove_role: {
-		effect: "writes",
 		ids: { user_id: memberId, role_id: roleId },
 		act(scene) {
 			const { guild, world } = scene;
@@ -109,7 +100,6 @@ export const rolesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberRoleUpdate,
-		needs: { permission: "ManageRoles", name: "MANAGE_ROLES", in: "the guild" },
-		dryRun: "not destructive",
+		needs: inGuild("ManageRoles"),
 	},
 };

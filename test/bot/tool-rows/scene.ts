@@ -1,5 +1,5 @@
-// What a row of the tools' table says, and what rows of several nouns need: things of the simulated guild, made anew for
-// each case, and what becomes of ids that name nothing or something elsewhere.
+// The types of rows in the tools' table, and what rows of several nouns need: objects in the simulated guild, created anew
+// for each case, and the results for unknown and foreign ids.
 
 import {
 	type AuditLogEvent,
@@ -12,13 +12,12 @@ import type {
 	Guild,
 	GuildChannel,
 	GuildChannelType,
-	User,
 } from "../../../src/simulator/world/state/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 export type Args = Record<string, unknown>;
 
-/** Where the rows' calls happen: the bot is in both guilds. */
+/** The world of the rows' calls. The bot is in both guilds. */
 export interface Scene {
 	world: TestWorld;
 	/** The bot's own guild. */
@@ -32,7 +31,7 @@ export async function startScene(): Promise<Scene & AsyncDisposable> {
 	const world = await startWorld();
 	const { simulator } = world;
 	const other = simulator.guild("The Bakers");
-	simulator.world.members.add(other, userOf(world.simulator, "alpha"), {
+	simulator.world.members.add(other, userNamed(world, "alpha"), {
 		botPermissions: moderatorPermissions,
 	});
 	await world.heard();
@@ -44,20 +43,14 @@ export async function startScene(): Promise<Scene & AsyncDisposable> {
 	};
 }
 
-function userOf({ world, user }: Scene["world"]["simulator"], name: string) {
-	const found = world.users.get(user(name).id);
-	if (!found) throw new Error(`${name} has an account`);
-	return found;
-}
-
-/** One thing that a tool can do. It is made anew for each case, and is done by nobody else. */
+/** A write that a tool can make. It is created anew for each case. */
 export interface Act {
 	args: Args;
-	/** The request that does it, as a fault matches it: "PUT /guilds/1/bans/2". */
+	/** The request, in the form that faults match: "PUT /guilds/1/bans/2". */
 	request: string;
-	/** Whether it has been done, as the platform has it. */
+	/** Whether it has been done in the simulator. */
 	done(): boolean;
-	/** The channel that a permission is asked for in, where it is not the one that `channel_id` names. */
+	/** The channel in which permissions are checked. Default: that of `channel_id`. */
 	channel?: string;
 }
 
@@ -66,81 +59,82 @@ interface Any {
 	anyWillDo: string;
 }
 
-/** What becomes of an id that names nothing, and of one that names something in another guild. */
+/** The results for an unknown id, and for the id of an object in another guild. */
 export interface IdCase {
-	/** What the refusal of an id that names nothing says. */
+	/** The error for an unknown id. */
 	unknown: string | Any;
 	foreign: ForeignCase | Any;
 }
 
 interface ForeignCase {
-	/** Makes such a thing in the other guild. */
+	/** Creates such an object in the other guild. */
 	id(scene: Scene): string;
-	/** What the refusal says. */
+	/** The error. */
 	refusal: string;
-	/**
-	 * Who refuses: the bot, before anything about it is sent; the bot, which has asked Discord what it is; or Discord, whom
-	 * it is sent to below its channel.
-	 */
+	/** Who refuses it: the bot without a request, the bot after fetching the object, or Discord. */
 	refusedBy: "the bot" | "the bot, which asks" | "Discord";
 }
 
 interface CommonRow {
-	/** Every argument that is an id, a list of ids or a code, but guild_id. */
+	/** Every argument that is an id, a list of ids or a code, except guild_id. */
 	ids: Record<string, IdCase>;
 }
 
-/** A tool that answers from what Discord's Gateway has told. */
+/** A tool that reads from discord.js's cache. */
 export interface ReadingRow extends CommonRow {
-	effect: "reads";
 	args(scene: Scene): Args;
-	/** What its answer must contain. */
+	/** Parts of its result. */
 	answer(scene: Scene): string[];
 }
 
 type Permission = keyof typeof PermissionFlagsBits;
 
-/** What a tool cannot do without, and where that is asked for. */
+/** The permissions that a tool requires, and where. */
 interface Need {
-	permission: Permission;
-	name: string;
+	/** Needed whatever its arguments, or `with` some more of them. */
+	permissions: readonly (Permission | { permission: Permission; with: Args })[];
 	in: "the channel" | "the guild";
-	/** What it needs there as well, whatever its arguments, or `with` some more of them. */
-	also?: readonly (Permission | { permission: Permission; with: Args })[];
 }
 
-/** A tool that asks Discord, and changes nothing. */
+export const inChannel = (...permissions: Need["permissions"]): Need => ({
+	permissions,
+	in: "the channel",
+});
+export const inGuild = (...permissions: Need["permissions"]): Need => ({
+	permissions,
+	in: "the guild",
+});
+
+/** A tool that sends a read to Discord. */
 export interface AskingRow extends CommonRow {
-	effect: "asks";
-	/** What it asks about is made anew for each case. */
+	/** The objects that it reads are created anew for each case. */
 	ask(scene: Scene): Ask;
 	needs: Need | "no permission";
 }
 
 export interface Ask {
 	args: Args;
-	/** The request that brings the answer, as a fault matches it. */
+	/** The request, in the form that faults match. */
 	request: string;
-	/** What its answer must contain. */
+	/** Parts of its result. */
 	answer: string[];
-	/** The channel that a permission is asked for in, where it is not the one that `channel_id` names. */
+	/** The channel in which permissions are checked. Default: that of `channel_id`. */
 	channel?: string;
 }
 
 export interface WritingRow extends CommonRow {
-	effect: "writes";
 	act(scene: Scene): Act;
 	/** The audit log entry that shows the reason, for a tool that takes one. */
-	reason: AuditLogEvent | "Discord takes none";
+	reason?: AuditLogEvent;
 	needs: Need | "no permission";
-	/** What a dry run of a destructive tool says. */
-	dryRun: RegExp | "not destructive";
+	/** What a dry run says, for a destructive tool. */
+	dryRun?: RegExp;
 }
 
 export type Row = ReadingRow | AskingRow | WritingRow;
 
 let made = 0;
-/** A name that nothing else has. */
+/** A unique name. */
 export function freshName(): string {
 	made += 1;
 	return `thing-${made}`;
@@ -153,7 +147,7 @@ export function newChannel(
 	return world.simulator.world.channels.add(guild, { name: freshName(), type });
 }
 
-/** Someone in a new voice channel. */
+/** A member in a new voice channel. */
 export function newSpeaker(scene: Scene, guild: Guild) {
 	const member = newMember(scene, guild);
 	const channel = newChannel({ ...scene, guild }, ChannelType.GuildVoice);
@@ -176,26 +170,18 @@ export function written({ world }: Scene, channel: GuildChannel) {
 	});
 }
 
-export function adaIn({ simulator }: TestWorld): User {
-	const user = simulator.world.users.get(simulator.user("ada").id);
-	if (!user) throw new Error("ada has an account");
-	return user;
-}
+export const adaIn = (world: TestWorld) => userNamed(world, "ada");
 
-/** A message that the bot wrote in a channel, or directly. */
+/** A message by the bot in a channel or a DM channel. */
 export function writtenByBot({ world }: Scene, channel: Channel) {
 	return world.simulator.world.messages.add(channel, botUser(world), {
 		content: "said by the bot",
 	});
 }
 
-export function botUser({ simulator }: TestWorld): User {
-	const user = simulator.world.users.get(simulator.bot("alpha").id);
-	if (!user) throw new Error("alpha has an account");
-	return user;
-}
+export const botUser = (world: TestWorld) => userNamed(world, "alpha");
 
-/** A new member of the guild, with whom the bot has begun to talk directly. */
+/** A new member of the guild, with a DM channel. */
 export function newTalk(scene: Scene) {
 	const { user } = newMember(scene, scene.guild);
 	const { world } = scene.world.simulator;
@@ -206,16 +192,16 @@ export function foreignChannel({ world, other }: Scene): GuildChannel {
 	return world.simulator.world.channels.add(other, { name: freshName() });
 }
 
-/** The bot looks for it, and refuses what it does not find in the guild. */
-export function looked(refusal: string, id: (scene: Scene) => string): IdCase {
-	return {
-		unknown: refusal,
-		foreign: { id, refusal, refusedBy: "the bot" },
-	};
+/** The bot looks the id up in its cache, and refuses other guilds' ids without a request. */
+export function refusedByBot(
+	refusal: string,
+	id: (scene: Scene) => string,
+): IdCase {
+	return { unknown: refusal, foreign: { id, refusal, refusedBy: "the bot" } };
 }
 
-/** The bot asks Discord for it, and refuses what is not in the guild. */
-export function lookedFor(
+/** The bot fetches the object from Discord, and refuses other guilds' ids. */
+export function refusedAfterFetch(
 	refusal: string,
 	id: (scene: Scene) => string,
 ): IdCase {
@@ -225,8 +211,8 @@ export function lookedFor(
 	};
 }
 
-/** A message stands below its channel in the path or the body: Discord finds none that is elsewhere. */
-export function foundByDiscord(refusal: string): IdCase {
+/** A request for a message contains its channel: Discord refuses ids of other channels. */
+export function refusedByDiscord(refusal: string): IdCase {
 	return {
 		unknown: refusal,
 		foreign: {
@@ -237,21 +223,21 @@ export function foundByDiscord(refusal: string): IdCase {
 	};
 }
 
-export const memberId = looked(
+export const memberId = refusedByBot(
 	"is not a member of the guild",
 	(scene) => newMember(scene, scene.other).user.id,
 );
-export const messageId = foundByDiscord("Unknown Message (code 10008)");
+export const messageId = refusedByDiscord("Unknown Message (code 10008)");
 export const anyId = (why: string): IdCase => ({
 	unknown: { anyWillDo: why },
 	foreign: { anyWillDo: why },
 });
 
-export const channelId = looked(
+export const channelId = refusedByBot(
 	"There is no channel",
 	(scene) => foreignChannel(scene).id,
 );
-export const categoryId = looked(
+export const categoryId = refusedByBot(
 	"There is no channel",
 	({ world, other }) =>
 		world.simulator.world.channels.add(other, {
@@ -259,11 +245,11 @@ export const categoryId = looked(
 			type: ChannelType.GuildCategory,
 		}).id,
 );
-export const roleId = looked(
+export const roleId = refusedByBot(
 	"There is no role",
 	(scene) => newRole(scene, scene.other).id,
 );
-export const voiceChannelId = looked(
+export const voiceChannelId = refusedByBot(
 	"There is no channel",
 	(scene) =>
 		newChannel({ ...scene, guild: scene.other }, ChannelType.GuildVoice).id,

@@ -9,6 +9,8 @@ import {
 	anyId,
 	freshName,
 	type IdCase,
+	inChannel,
+	inGuild,
 	newChannel,
 	newMember,
 	type Row,
@@ -19,7 +21,7 @@ import {
 const inHours = (hours: number) =>
 	new Date(Date.now() + hours * 3_600_000).toISOString();
 
-/** An event that someone else has scheduled. */
+/** An event scheduled by someone else. */
 function newEvent({ world, guild }: Scene) {
 	const { scheduledEvents } = world.simulator.world;
 	const event = scheduledEvents.add(guild, guild.owner_id, {
@@ -33,7 +35,7 @@ function newEvent({ world, guild }: Scene) {
 	return { event, scheduledEvents, all, path: `${all}/${event.id}` };
 }
 
-/** The event stands below its guild in the path. */
+/** The path of an event contains its guild. */
 const eventId: IdCase = {
 	unknown: "There is no scheduled event",
 	foreign: {
@@ -45,7 +47,6 @@ const eventId: IdCase = {
 
 export const scheduledEventsRows: Record<string, Row> = {
 	list_scheduled_events: {
-		effect: "asks",
 		ids: {},
 		ask(scene) {
 			const { guild, world } = scene;
@@ -65,7 +66,6 @@ export const scheduledEventsRows: Record<string, Row> = {
 		needs: "no permission",
 	},
 	create_scheduled_event: {
-		effect: "writes",
 		ids: { channel_id: voiceChannelId },
 		act(scene) {
 			const { guild, world } = scene;
@@ -84,15 +84,9 @@ export const scheduledEventsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.GuildScheduledEventCreate,
-		needs: {
-			permission: "CreateEvents",
-			name: "CREATE_EVENTS",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("CreateEvents"),
 	},
 	edit_scheduled_event: {
-		effect: "writes",
 		ids: { event_id: eventId, channel_id: voiceChannelId },
 		act(scene) {
 			const { event, path } = newEvent(scene);
@@ -103,15 +97,9 @@ export const scheduledEventsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.GuildScheduledEventUpdate,
-		needs: {
-			permission: "ManageEvents",
-			name: "MANAGE_EVENTS",
-			in: "the guild",
-		},
-		dryRun: "not destructive",
+		needs: inGuild("ManageEvents"),
 	},
 	delete_scheduled_event: {
-		effect: "writes",
 		ids: { event_id: eventId },
 		act(scene) {
 			const { event, path, scheduledEvents } = newEvent(scene);
@@ -122,19 +110,14 @@ export const scheduledEventsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.GuildScheduledEventDelete,
-		needs: {
-			permission: "ManageEvents",
-			name: "MANAGE_EVENTS",
-			in: "the guild",
-		},
+		needs: inGuild("ManageEvents"),
 		dryRun:
 			/^Would delete the scheduled event "thing-\d+" \(ID: \d+\), in which 0 user\(s\) are interested\.$/m,
 	},
 	get_event_users: {
-		effect: "asks",
 		ids: {
 			event_id: eventId,
-			after: anyId("it is a place in the order of ids, and no thing"),
+			after: anyId("it is a cursor"),
 		},
 		ask(scene) {
 			const { event, path, scheduledEvents } = newEvent(scene);

@@ -1,14 +1,15 @@
 // The rows of src/bot/tools/stages.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
-import { newChannel, type Row, type Scene, voiceChannelId } from "./scene.ts";
+import {
+	inChannel,
+	newChannel,
+	type Row,
+	type Scene,
+	voiceChannelId,
+} from "./scene.ts";
 
-const moderates = {
-	permission: "MuteMembers",
-	name: "MUTE_MEMBERS",
-	in: "the channel",
-	also: ["MoveMembers", "ManageChannels"],
-} as const;
+const moderates = inChannel("MuteMembers", "MoveMembers", "ManageChannels");
 
 function oneStage(scene: Scene, topic?: string) {
 	const { stages } = scene.world.simulator.world;
@@ -19,7 +20,6 @@ function oneStage(scene: Scene, topic?: string) {
 
 export const stagesRows: Record<string, Row> = {
 	start_stage: {
-		effect: "writes",
 		ids: { channel_id: voiceChannelId },
 		act(scene) {
 			const { channel, stages } = oneStage(scene);
@@ -31,10 +31,8 @@ export const stagesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.StageInstanceCreate,
 		needs: moderates,
-		dryRun: "not destructive",
 	},
 	edit_stage: {
-		effect: "writes",
 		ids: { channel_id: voiceChannelId },
 		act(scene) {
 			const { channel, path, stages } = oneStage(scene, "Soup");
@@ -46,10 +44,8 @@ export const stagesRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.StageInstanceUpdate,
 		needs: moderates,
-		dryRun: "not destructive",
 	},
 	end_stage: {
-		effect: "writes",
 		ids: { channel_id: voiceChannelId },
 		act(scene) {
 			const { channel, path, stages } = oneStage(scene, "Soup");
@@ -65,7 +61,6 @@ export const stagesRows: Record<string, Row> = {
 			/^Would end the stage in #thing-\d+ \(ID: \d+\), with 0 member\(s\) in it\.\nTopic: Soup$/m,
 	},
 	set_voice_channel_status: {
-		effect: "writes",
 		ids: { channel_id: voiceChannelId },
 		act(scene) {
 			const { id } = newChannel(scene, ChannelType.GuildVoice);
@@ -80,12 +75,6 @@ export const stagesRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.VoiceChannelStatusCreate,
-		needs: {
-			permission: "SetVoiceChannelStatus",
-			name: "SET_VOICE_CHANNEL_STATUS",
-			in: "the channel",
-			also: ["ManageChannels"],
-		},
-		dryRun: "not destructive",
+		needs: inChannel("SetVoiceChannelStatus", "ManageChannels"),
 	},
 };

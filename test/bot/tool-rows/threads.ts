@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/threads.ts and forums.ts.
+// The rows of src/bot/tools/threads.ts, thread-members.ts and forums.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
@@ -7,14 +7,18 @@ import type {
 	Thread,
 } from "../../../src/simulator/world/state/entities.ts";
 import {
+	adaIn,
 	anyId,
 	channelId,
 	foreignChannel,
 	freshName,
-	looked,
+	inChannel,
+	memberId,
 	messageId,
 	newChannel,
+	newMember,
 	type Row,
+	refusedByBot,
 	type Scene,
 	written,
 } from "./scene.ts";
@@ -25,11 +29,8 @@ function newThread(
 	parent: GuildChannel,
 	given: Partial<NewThread> = {},
 ): Thread {
-	const { simulator } = world;
-	const ada = simulator.world.users.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada has an account");
-	const name = freshName();
-	return simulator.world.threads.add(parent, ada, { name, ...given });
+	const { threads } = world.simulator.world;
+	return threads.add(parent, adaIn(world), { name: freshName(), ...given });
 }
 
 function newForum(scene: Scene): GuildChannel {
@@ -45,22 +46,21 @@ function newForum(scene: Scene): GuildChannel {
 
 const tagOf = ({ available_tags: [tag] }: GuildChannel) => String(tag?.id);
 
-const threadId = looked(
+const threadId = refusedByBot(
 	"There is no channel",
 	(scene) => newThread(scene, foreignChannel(scene)).id,
 );
-const forumId = looked(
+const forumId = refusedByBot(
 	"There is no channel",
 	(scene) => newForum({ ...scene, guild: scene.other }).id,
 );
-const before = anyId("it is where a page goes on");
-const tagId = looked("has no tag", (scene) =>
+const before = anyId("it is a cursor");
+const tagId = refusedByBot("has no tag", (scene) =>
 	tagOf(newForum({ ...scene, guild: scene.other })),
 );
 
 export const threadsRows: Record<string, Row> = {
 	create_thread: {
-		effect: "writes",
 		ids: { channel_id: channelId, message_id: messageId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -75,15 +75,9 @@ export const threadsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ThreadCreate,
-		needs: {
-			permission: "CreatePublicThreads",
-			name: "CREATE_PUBLIC_THREADS",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("CreatePublicThreads"),
 	},
 	list_threads: {
-		effect: "asks",
 		ids: { channel_id: channelId, before },
 		ask(scene) {
 			const channel = newChannel(scene);
@@ -101,14 +95,9 @@ export const threadsRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 	edit_thread: {
-		effect: "writes",
 		ids: {
 			thread_id: threadId,
 			applied_tag_ids: anyId("the thread of this row is in no forum"),
@@ -123,15 +112,9 @@ export const threadsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ThreadUpdate,
-		needs: {
-			permission: "ManageThreads",
-			name: "MANAGE_THREADS",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("ManageThreads"),
 	},
 	delete_thread: {
-		effect: "writes",
 		ids: { thread_id: threadId },
 		act(scene) {
 			const { id } = newThread(scene, newChannel(scene));
@@ -143,16 +126,60 @@ export const threadsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ThreadDelete,
-		needs: {
-			permission: "ManageThreads",
-			name: "MANAGE_THREADS",
-			in: "the channel",
-		},
+		needs: inChannel("ManageThreads"),
 		dryRun:
 			/^Would delete the thread #thing-\d+ \(ID: \d+\) of #thing-\d+ \(ID: \d+\) with its 0 message\(s\)\./m,
 	},
+	list_thread_members: {
+		ids: { thread_id: threadId, after: before },
+		ask(scene) {
+			const thread = newThread(scene, newChannel(scene));
+			const { user } = newMember(scene, scene.guild);
+			scene.world.simulator.world.threads.join(thread, user);
+			return {
+				args: { thread_id: thread.id },
+				request: `GET /channels/${thread.id}/thread-members`,
+				answer: [
+					` member(s) of #${thread.name} (ID: ${thread.id}), by id:`,
+					`\n@${user.username} | ID: ${user.id} | joined: `,
+				],
+				channel: thread.id,
+			};
+		},
+		needs: "no permission",
+	},
+	add_thread_members: {
+		ids: { thread_id: threadId, user_ids: memberId },
+		act(scene) {
+			const thread = newThread(scene, newChannel(scene));
+			const { user } = newMember(scene, scene.guild);
+			return {
+				args: { thread_id: thread.id, user_ids: [user.id] },
+				request: `PUT /channels/${thread.id}/thread-members/${user.id}`,
+				done: () => thread.members.has(user.id),
+				channel: thread.id,
+			};
+		},
+		needs: inChannel("SendMessagesInThreads"),
+	},
+	remove_thread_members: {
+		ids: { thread_id: threadId, user_ids: memberId },
+		act(scene) {
+			const thread = newThread(scene, newChannel(scene));
+			const { user } = newMember(scene, scene.guild);
+			scene.world.simulator.world.threads.join(thread, user);
+			return {
+				args: { thread_id: thread.id, user_ids: [user.id] },
+				request: `DELETE /channels/${thread.id}/thread-members/${user.id}`,
+				done: () => !thread.members.has(user.id),
+				channel: thread.id,
+			};
+		},
+		needs: inChannel("ManageThreads"),
+		dryRun:
+			/^Would remove 1 member\(s\) from #thing-\d+ \(ID: \d+\):\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
+	},
 	create_forum_post: {
-		effect: "writes",
 		ids: { channel_id: forumId, tag_ids: tagId },
 		act(scene) {
 			const forum = newForum(scene);
@@ -168,15 +195,9 @@ export const threadsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ThreadCreate,
-		needs: {
-			permission: "SendMessages",
-			name: "SEND_MESSAGES",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("SendMessages"),
 	},
 	list_forum_posts: {
-		effect: "asks",
 		ids: { channel_id: forumId, tag_id: tagId, before },
 		ask(scene) {
 			const forum = newForum(scene);
@@ -192,14 +213,9 @@ export const threadsRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ReadMessageHistory",
-			name: "READ_MESSAGE_HISTORY",
-			in: "the channel",
-		},
+		needs: inChannel("ReadMessageHistory"),
 	},
 	list_forum_tags: {
-		effect: "asks",
 		ids: { channel_id: forumId },
 		ask(scene) {
 			const forum = newForum(scene);
@@ -212,14 +228,9 @@ export const threadsRows: Record<string, Row> = {
 				],
 			};
 		},
-		needs: {
-			permission: "ViewChannel",
-			name: "VIEW_CHANNEL",
-			in: "the channel",
-		},
+		needs: inChannel("ViewChannel"),
 	},
 	set_forum_tags: {
-		effect: "writes",
 		ids: { channel_id: forumId },
 		act(scene) {
 			const forum = newForum(scene);
@@ -230,11 +241,7 @@ export const threadsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelUpdate,
-		needs: {
-			permission: "ManageChannels",
-			name: "MANAGE_CHANNELS",
-			in: "the channel",
-		},
+		needs: inChannel("ManageChannels"),
 		dryRun:
 			/^Would set the 1 tag\(s\) of #thing-\d+ \(ID: \d+\): 1 new, 0 changed, 1 deleted\.$/m,
 	},

@@ -1,17 +1,12 @@
 // The rows of src/bot/tools/timeouts.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { memberId, newMember, type Row } from "./scene.ts";
+import { inGuild, memberId, newMember, type Row } from "./scene.ts";
 
-const moderate = {
-	permission: "ModerateMembers",
-	name: "MODERATE_MEMBERS",
-	in: "the guild",
-} as const;
+const moderate = inGuild("ModerateMembers");
 
 export const timeoutsRows: Record<string, Row> = {
 	timeout: {
-		effect: "writes",
 		ids: { user_id: memberId },
 		act(scene) {
 			const { guild } = scene;
@@ -27,7 +22,6 @@ export const timeoutsRows: Record<string, Row> = {
 		dryRun: /^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z\.$/m,
 	},
 	remove_timeout: {
-		effect: "writes",
 		ids: { user_id: memberId },
 		act(scene) {
 			const { guild } = scene;
@@ -43,6 +37,5 @@ export const timeoutsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
-		dryRun: "not destructive",
 	},
 };

@@ -5,6 +5,8 @@ import {
 	categoryId,
 	channelId,
 	freshName,
+	inChannel,
+	inGuild,
 	memberId,
 	newChannel,
 	newSpeaker,
@@ -13,21 +15,15 @@ import {
 	voiceChannelId,
 } from "./scene.ts";
 
-const manages = {
-	permission: "ManageChannels",
-	name: "MANAGE_CHANNELS",
-} as const;
-const moves = {
-	permission: "MoveMembers",
-	name: "MOVE_MEMBERS",
-	in: "the channel",
-} as const;
+const moves = inChannel("MoveMembers");
 
 const creation = (type: ChannelType): Row => ({
-	effect: "writes",
 	ids: { category_id: categoryId },
-	act({ guild }: Scene) {
+	act({ guild, world }: Scene) {
 		const name = freshName();
+		// Stage channels need it.
+		const { guilds } = world.simulator.world;
+		guilds.edit(guild, { features: ["COMMUNITY"] });
 		return {
 			args: { name },
 			request: `POST /guilds/${guild.id}/channels`,
@@ -38,15 +34,13 @@ const creation = (type: ChannelType): Row => ({
 		};
 	},
 	reason: AuditLogEvent.ChannelCreate,
-	needs: { ...manages, in: "the guild" },
-	dryRun: "not destructive",
+	needs: inGuild("ManageChannels"),
 });
 
 export const voiceRows: Record<string, Row> = {
 	create_voice_channel: creation(ChannelType.GuildVoice),
 	create_stage_channel: creation(ChannelType.GuildStageVoice),
 	edit_voice_channel: {
-		effect: "writes",
 		ids: { channel_id: channelId, category_id: categoryId },
 		act(scene) {
 			const channel = newChannel(scene, ChannelType.GuildVoice);
@@ -57,11 +51,9 @@ export const voiceRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelUpdate,
-		needs: { ...manages, in: "the channel" },
-		dryRun: "not destructive",
+		needs: inChannel("ManageChannels"),
 	},
 	list_voice_members: {
-		effect: "reads",
 		ids: { channel_id: voiceChannelId },
 		args: (scene) => ({
 			channel_id: newSpeaker(scene, scene.guild).channel.id,
@@ -69,7 +61,6 @@ export const voiceRows: Record<string, Row> = {
 		answer: () => ["1 member(s) in voice, by channel:", "| in: #thing-"],
 	},
 	move_voice_member: {
-		effect: "writes",
 		ids: { user_id: memberId, channel_id: voiceChannelId },
 		act(scene) {
 			const { guild } = scene;
@@ -83,10 +74,8 @@ export const voiceRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberMove,
 		needs: moves,
-		dryRun: "not destructive",
 	},
 	disconnect_voice_member: {
-		effect: "writes",
 		ids: { user_id: memberId },
 		act(scene) {
 			const { guild } = scene;
@@ -104,7 +93,6 @@ export const voiceRows: Record<string, Row> = {
 			/^Would disconnect thing-\d+ \(@thing-\d+, ID: \d+\) from #thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	modify_voice_state: {
-		effect: "writes",
 		ids: { user_id: memberId },
 		act(scene) {
 			const { id, channel, member } = newSpeaker(scene, scene.guild);
@@ -116,11 +104,6 @@ export const voiceRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.MemberUpdate,
-		needs: {
-			permission: "MuteMembers",
-			name: "MUTE_MEMBERS",
-			in: "the channel",
-		},
-		dryRun: "not destructive",
+		needs: inChannel("MuteMembers"),
 	},
 };

@@ -6,18 +6,19 @@ import {
 	botUser,
 	channelId,
 	foreignChannel,
-	foundByDiscord,
-	lookedFor,
+	inChannel,
 	newChannel,
 	type Row,
+	refusedAfterFetch,
+	refusedByDiscord,
 	type Scene,
 } from "./scene.ts";
 
-const webhookId = lookedFor(
+const webhookId = refusedAfterFetch(
 	"There is no webhook",
 	(scene) => newWebhook(scene, foreignChannel(scene)).hook.id,
 );
-const messageId = foundByDiscord("Unknown Message (code 10008)");
+const messageId = refusedByDiscord("Unknown Message (code 10008)");
 
 function newWebhook(scene: Scene, channel = newChannel(scene)) {
 	const { world } = scene.world.simulator;
@@ -28,7 +29,7 @@ function newWebhook(scene: Scene, channel = newChannel(scene)) {
 	return { world, channel, hook, path, messages };
 }
 
-/** A webhook that has written. */
+/** A webhook with a message. */
 function newWritten(scene: Scene) {
 	const made = newWebhook(scene);
 	const message = made.world.messages.add(made.channel, authorOf(made.hook), {
@@ -40,15 +41,10 @@ function newWritten(scene: Scene) {
 	return { ...made, message, path, args };
 }
 
-const needs = {
-	permission: "ManageWebhooks",
-	name: "MANAGE_WEBHOOKS",
-	in: "the channel",
-} as const;
+const needs = inChannel("ManageWebhooks");
 
 export const webhooksRows: Record<string, Row> = {
 	list_webhooks: {
-		effect: "asks",
 		ids: { channel_id: channelId },
 		ask(scene) {
 			const { channel, hook } = newWebhook(scene);
@@ -64,7 +60,6 @@ export const webhooksRows: Record<string, Row> = {
 		needs,
 	},
 	create_webhook: {
-		effect: "writes",
 		ids: { channel_id: channelId },
 		act(scene) {
 			const channel = newChannel(scene);
@@ -78,10 +73,8 @@ export const webhooksRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.WebhookCreate,
 		needs,
-		dryRun: "not destructive",
 	},
 	edit_webhook: {
-		effect: "writes",
 		ids: { webhook_id: webhookId, channel_id: channelId },
 		act(scene) {
 			const { hook, channel } = newWebhook(scene);
@@ -94,10 +87,8 @@ export const webhooksRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.WebhookUpdate,
 		needs,
-		dryRun: "not destructive",
 	},
 	delete_webhook: {
-		effect: "writes",
 		ids: { webhook_id: webhookId },
 		act(scene) {
 			const { world, hook, channel } = newWebhook(scene);
@@ -114,7 +105,6 @@ export const webhooksRows: Record<string, Row> = {
 			/Would delete the webhook Crier \(ID: \d+\) in #thing-\d+ \(ID: \d+\), made by @alpha \(ID: \d+\)\. /,
 	},
 	send_webhook_message: {
-		effect: "writes",
 		ids: { webhook_id: webhookId, thread_id: channelId },
 		act(scene) {
 			const { hook, path, messages, channel } = newWebhook(scene);
@@ -125,17 +115,10 @@ export const webhooksRows: Record<string, Row> = {
 				channel: channel.id,
 			};
 		},
-		reason: "Discord takes none",
 		needs,
-		dryRun: "not destructive",
 	},
 	edit_webhook_message: {
-		effect: "writes",
-		ids: {
-			webhook_id: webhookId,
-			message_id: messageId,
-			thread_id: channelId,
-		},
+		ids: { webhook_id: webhookId, message_id: messageId, thread_id: channelId },
 		act(scene) {
 			const { args, path, message, channel } = newWritten(scene);
 			return {
@@ -145,17 +128,10 @@ export const webhooksRows: Record<string, Row> = {
 				channel: channel.id,
 			};
 		},
-		reason: "Discord takes none",
 		needs,
-		dryRun: "not destructive",
 	},
 	delete_webhook_message: {
-		effect: "writes",
-		ids: {
-			webhook_id: webhookId,
-			message_id: messageId,
-			thread_id: channelId,
-		},
+		ids: { webhook_id: webhookId, message_id: messageId, thread_id: channelId },
 		act(scene) {
 			const { args, path, messages, channel } = newWritten(scene);
 			return {
@@ -165,7 +141,6 @@ export const webhooksRows: Record<string, Row> = {
 				channel: channel.id,
 			};
 		},
-		reason: "Discord takes none",
 		needs,
 		dryRun: /Would delete the message of .* by @Crier \(ID: \d+\) \[webhook\]/,
 	},

@@ -1,5 +1,6 @@
 // The audit log on either database: written when it can be, queued when not, and kept for its time.
 
+import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -42,6 +43,25 @@ function startAudit(
 ) {
 	return createAudit(store, { log, backOffMs: [10, 50], ...options });
 }
+
+/** Number of promises in memory. */
+function countPromises(): number {
+	Bun.gc(true);
+	return heapStats().objectTypeCounts.Promise ?? 0;
+}
+
+test("a written batch leaves nothing in memory", async () => {
+	const sql: Sql = async () => [];
+	const opened = new Promise<void>(() => {});
+	const audit = startAudit({ sql, opened }, { batchDelayMs: 0 });
+	const before = countPromises();
+	for (let at = 0; at < 100; at++) {
+		audit.record(call());
+		await until("it is written", () => audit.queued === 0);
+	}
+	expect(countPromises() - before).toBeLessThan(50);
+	await audit.close();
+});
 
 onBoth((databases) => {
 	test("a call is written with all that is known of it", async () => {
@@ -89,8 +109,7 @@ onBoth((databases) => {
 
 	test("while the table is locked calls queue, and are written once afterwards", async () => {
 		const place = await databases.place();
-		await using opened = await open(place, { queryTimeoutMs: 100 });
-		const audit = startAudit(opened.store);
+		const opened = await open(place, { queryTimeoutMs: 100 });
 		const { databaseUrl, schema, directory } = place.settings;
 		const other = databaseUrl
 			? new SQL({ url: databaseUrl, max: 1 })
@@ -113,12 +132,16 @@ onBoth((databases) => {
 		await other.unsafe("ROLLBACK");
 		await other.close();
 		await until("they are written", () => watched.queued === 0);
+		await watched.close();
+		await opened[Symbol.asyncDispose]();
+		// With a timeout that a slow machine keeps.
+		await using again = await open(place, { queryTimeoutMs: 30_000 });
+		const audit = startAudit(again.store);
 		const rows = await audit.recent({ limit: 1_000 });
 		expect(rows.map(({ request_id }) => Number(request_id))).toEqual(
 			Array.from({ length: 250 }, (_, index) => 249 - index),
 		);
 		await audit.close();
-		await watched.close();
 	});
 
 	test("calls that come one after another are written together, at the end and when they are asked for at once", async () => {
@@ -217,8 +240,8 @@ onOwnPostgres((databases) => {
 			["4", "3", "2", "1", "0"], // What came first is kept.
 		);
 		expect(logged.messages()).toEqual([
-			"audit log queue full, dropping calls",
-			"audit log queue drained",
+			"bot's audit log: queue full, calls not recorded",
+			"bot's audit log: recording calls again",
 		]);
 		await audit.close();
 	});
@@ -235,7 +258,7 @@ onOwnPostgres((databases) => {
 		expect(rows.map(({ request_id }) => request_id)).toEqual(["3", "1"]);
 		expect(audit.dropped).toBe(1);
 		expect(logged.messages()).toEqual([
-			"could not write a call to the audit log",
+			"bot's audit log: could not write a call",
 		]);
 	});
 
@@ -248,7 +271,7 @@ onOwnPostgres((databases) => {
 		audit.record(call());
 		await audit.close(60_000);
 		expect(logged.messages()).toEqual([
-			"audit log closed with unwritten calls",
+			"bot's audit log: calls lost at shutdown",
 		]);
 		await databases.postgres.start();
 	});

@@ -27,16 +27,16 @@ function marking(count: number, before: (item: number) => void = () => {}) {
 	return { bulk, marked };
 }
 
-test("all are written to in order, and progress is told after each", async () => {
+test("all are written to in order, and progress is reported after each", async () => {
 	const { bulk, marked } = marking(3);
-	const told: unknown[] = [];
+	const reports: unknown[] = [];
 	const lines = await writeEach(bulk, {
 		...silent,
-		reportProgress: (...report) => told.push(report),
+		reportProgress: (...report) => reports.push(report),
 	});
 	expect(lines).toEqual(["Marked 3 of 3:", "number 1", "number 2", "number 3"]);
 	expect(marked).toEqual([1, 2, 3]);
-	expect(told).toEqual([
+	expect(reports).toEqual([
 		[1, 3],
 		[2, 3],
 		[3, 3],
@@ -95,7 +95,7 @@ test("where nothing was done that is an error, and without a place to go on from
 	expect(failed.message).toEndWith("call again with the same arguments.");
 });
 
-test("a fault of ours is not taken for Discord's word", async () => {
+test("a bug of ours is not taken for a refusal by Discord", async () => {
 	const { bulk } = marking(2, () => {
 		throw new TypeError("a bug");
 	});

@@ -3,14 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import { Routes } from "discord.js";
 import * as v from "valibot";
-import { startBot } from "../../../src/bot/bot.ts";
 import type { ToolContext } from "../../../src/bot/tool/context.ts";
-import { destructiveTool, tool } from "../../../src/bot/tool/define.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import { botConfig } from "../../support/bot-config.ts";
-import { recordLog } from "../../support/log.ts";
-import { connectTo } from "../../support/mcp.ts";
-import { until } from "../../support/until.ts";
+import {
+	destructiveTool,
+	readTool,
+	writeTool,
+} from "../../../src/bot/tool/define.ts";
+import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
+import { startWorld, writes } from "../../support/world.ts";
 
 const about = {
 	toolset: "messages",
@@ -22,9 +22,9 @@ const about = {
 type Work = (context: ToolContext) => Promise<string | string[]>;
 
 const reading = (run: Work) =>
-	tool({ ...about, name: "try_it", effect: "read", run: (_, it) => run(it) });
+	readTool({ ...about, name: "try_it", run: (_, it) => run(it) });
 const writing = (run: Work) =>
-	tool({ ...about, name: "try_it", effect: "write", run: (_, it) => run(it) });
+	writeTool({ ...about, name: "try_it", run: (_, it) => run(it) });
 const planning = (plan: Work, act: Work) =>
 	destructiveTool({
 		...about,
@@ -33,40 +33,23 @@ const planning = (plan: Work, act: Work) =>
 	});
 
 /** A bot that has this tool alone, and writing a message as its platform knows it. */
-async function startWith(make: (send: Work) => ReturnType<typeof tool>) {
-	await using stack = new AsyncDisposableStack();
-	const simulator = stack.use(await startSimulator());
-	const { id } = simulator.channel("The Cooks/general");
+async function startWith(make: (send: Work) => BotTool) {
 	const send: Work = async ({ discord }) => {
-		await discord.rest.post(Routes.channelMessages(id), {
+		const channel = discord.channels.cache.find(
+			(one) => "name" in one && one.name === "general",
+		);
+		await discord.rest.post(Routes.channelMessages(channel?.id ?? ""), {
 			body: { content: "hello" },
 		});
 		return "Sent.";
 	};
-	const recorded = recordLog("debug");
-	const bot = startBot(
-		botConfig({
-			discordToken: simulator.bot("alpha").token,
-			discordApiUrl: simulator.api,
-		}),
-		recorded.log,
-		{ tools: [make(send)] },
-	);
-	stack.defer(() => bot.close());
-	await until("the bot is ready", () => bot.ready);
-	const { call } = await connectTo(bot.url);
-	const running = stack.move();
+	const world = await startWorld({}, { tools: [make(send)] });
 	return {
-		call: (args = {}) => call("try_it", args),
-		/** The writes that reached the platform. */
-		written: () =>
-			simulator.requests
-				.list()
-				.filter(
-					({ method, path }) => method === "POST" && /messages/.test(path),
-				),
-		lines: recorded.lines,
-		[Symbol.asyncDispose]: () => running.disposeAsync(),
+		call: () => world.call("try_it"),
+		/** The writes that reached Discord. */
+		written: () => writes(world),
+		lines: world.logged,
+		[Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
 	};
 }
 
@@ -76,7 +59,7 @@ describe("a write", () => {
 	test.each([
 		["a tool that only reads", reading],
 		["the plan of a destructive tool", (send) => planning(send, nothing)],
-	] as [string, (send: Work) => ReturnType<typeof tool>][])(
+	] as [string, (send: Work) => BotTool][])(
 		"of %s is a bug, and never sent",
 		async (_, make) => {
 			await using bot = await startWith(make);
@@ -90,7 +73,7 @@ describe("a write", () => {
 	test.each([
 		["a tool that writes", writing],
 		["what a destructive tool does", (send) => planning(nothing, send)],
-	] as [string, (send: Work) => ReturnType<typeof tool>][])(
+	] as [string, (send: Work) => BotTool][])(
 		"of %s is sent",
 		async (_, make) => {
 			await using bot = await startWith(make);

@@ -7,13 +7,11 @@ import { tools } from "../../../src/bot/tools/index.ts";
 import { type JsonObject, RpcError } from "../../../src/mcp/json-rpc.ts";
 import type { JsonSchema } from "../../../src/mcp/json-schema.ts";
 import { type Tool, textResult } from "../../../src/mcp/tool.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../src/simulator/simulator.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 
 interface Schema extends JsonSchema {
@@ -37,7 +35,7 @@ interface Schema extends JsonSchema {
 /** A value, and whether the schema allows it. */
 type Probe = [value: unknown, valid: boolean];
 
-/** Fields that accept more than they publish: numbers are moved into the range, words are taken in capitals. */
+/** Fields that accept more than they publish: numbers are clamped, words are case-insensitive. */
 const lenient = ["limit", "max_pages", "channel_type", "target_type"];
 
 const texts = [
@@ -160,7 +158,7 @@ function otherCase(text: string): string {
 	return text === upper ? text.toLowerCase() : upper;
 }
 
-/** An object with what is required, and nothing else. */
+/** An object with the required fields alone. */
 function smallest({ properties = {}, required = [] }: Schema) {
 	return Object.fromEntries(
 		required.map((key) => [
@@ -194,7 +192,7 @@ function objects(schema: Schema): Schema[] {
 
 let world: AsyncDisposable & {
 	simulator: Simulator;
-	/** The text of a tool's answer, called as the server calls it. */
+	/** The text of a tool's result, called as the server calls it. */
 	call(tool: Tool<BotContext>, args: object): Promise<string>;
 };
 beforeAll(async () => {
@@ -306,7 +304,7 @@ const record = (properties: Record<string, Schema>, ...required: string[]) => ({
 	...{ type: "object", properties, required },
 });
 
-/** An embed as Discord documents it: of this the list of tools publishes the names alone. */
+/** An embed as Discord documents it. tools/list publishes only the names of its fields. */
 const embed: Schema = record({
 	title: word(256),
 	description: word(4096),

@@ -1,4 +1,4 @@
-// What is particular to reading a guild's audit log.
+// get_audit_log: filters, pages, and how entries are shown.
 
 import { expect, test } from "bun:test";
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
@@ -10,7 +10,7 @@ const ids = ({ simulator }: TestWorld) => ({
 	zoe: simulator.user("zoe").id,
 });
 
-/** Puts an entry into the log as it would come from Discord. */
+/** Adds an entry to the audit log, in Discord's form. */
 function log(world: TestWorld, given: Partial<AuditLogEntry>): AuditLogEntry {
 	const entry: AuditLogEntry = {
 		id: world.simulator.world.state.newId(),
@@ -26,13 +26,16 @@ function log(world: TestWorld, given: Partial<AuditLogEntry>): AuditLogEntry {
 const lines = async (world: TestWorld, args = {}) =>
 	(await world.call("get_audit_log", args)).text.split("\n");
 
-test("entries are narrowed by who, what and when, and paged", async () => {
+test("entries are filtered by user, target, action and time, and paged", async () => {
 	await using world = await startWorld();
 	const { ada, zoe } = ids(world);
 	const [first, second, third] = [
 		log(world, { user_id: ada }),
 		log(world, { user_id: zoe, action_type: AuditLogEvent.MemberKick }),
-		log(world, { user_id: ada, action_type: AuditLogEvent.MemberKick }),
+		log(world, {
+			...{ user_id: ada, action_type: AuditLogEvent.MemberKick },
+			target_id: zoe,
+		}),
 	];
 	const found = async (args: object) =>
 		(await lines(world, args))
@@ -40,6 +43,8 @@ test("entries are narrowed by who, what and when, and paged", async () => {
 			.map((id) => [first, second, third].findIndex((one) => one.id === id));
 	expect(await found({})).toEqual([2, 1, 0]);
 	expect(await found({ user_id: ada })).toEqual([2, 0]);
+	expect(await found({ target_id: zoe })).toEqual([2]);
+	expect(await found({ target_id: world.guild.id })).toEqual([1, 0]);
 	expect(await found({ action_type: "MEMBER_KICK" })).toEqual([2, 1]);
 	expect(await found({ before: second.id })).toEqual([0]);
 	expect(await found({ before: "2020-01-01" })).toEqual([]);
@@ -49,7 +54,7 @@ test("entries are narrowed by who, what and when, and paged", async () => {
 	expect((await lines(world)).join()).not.toContain("next_before");
 });
 
-test("an action that Discord does not have is refused, with the one that may be meant", async () => {
+test("an unknown action is refused with a suggestion", async () => {
 	await using world = await startWorld();
 	const answer = await world.call("get_audit_log", {
 		action_type: "MEMBER_BAN_AD",
@@ -67,7 +72,7 @@ test("an action that Discord does not have is refused, with the one that may be 
 	expect(soundboard.isError).toBe(false);
 });
 
-test("a change says what was and what is, permissions by name, things by name and id", async () => {
+test("a change shows old and new values, permissions by name, objects by name and id", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { zoe } = ids(world);
@@ -119,7 +124,7 @@ test("a change says what was and what is, permissions by name, things by name an
 	);
 });
 
-test("nothing that an entry says shows a credential", async () => {
+test("no entry shows a credential", async () => {
 	await using world = await startWorld();
 	const url = "https://discord.com/api/webhooks/123456789012345678/se-cret_1";
 	log(world, {

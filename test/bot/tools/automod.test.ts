@@ -1,9 +1,10 @@
-// AutoMod rules, seen on the platform: what Discord then does about messages.
+// The AutoMod tools, and what Discord then does with messages.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import type { NewRule } from "../../../src/simulator/world/guilds/automod.ts";
 import {
+	memberNamed,
 	roleNamed,
 	startWorld,
 	type TestWorld,
@@ -49,7 +50,7 @@ function scene(world: TestWorld) {
 	};
 }
 
-test("a rule that is made blocks, alerts and times out, but not who is exempt", async () => {
+test("a created rule blocks, alerts and times out, except for exempt roles", async () => {
 	await using world = await startWorld();
 	const { create, alerts, say } = scene(world);
 	await world.heard();
@@ -72,12 +73,11 @@ test("a rule that is made blocks, alerts and times out, but not who is exempt", 
 	expect(await say("Soups")).toBe("blocked");
 	const { world: platform } = world.simulator;
 	expect(platform.messages.in(alerts.id)).toHaveLength(1);
-	const { id } = world.simulator.user("liwei");
-	const member = world.guild.members.get(id);
-	expect(member?.communication_disabled_until).not.toBeNull();
+	const member = memberNamed(world, "liwei");
+	expect(member.communication_disabled_until).not.toBeNull();
 });
 
-test("each kind of rule is made, switched off if that is said", async () => {
+test("each kind of rule is created, disabled on request", async () => {
 	await using world = await startWorld();
 	const { create, rules } = scene(world);
 	const cases: Args[] = [
@@ -113,7 +113,7 @@ test("each kind of rule is made, switched off if that is said", async () => {
 	expect(again.text).toContain("Maximum number of rules with trigger type 3");
 });
 
-test("what does not go together is refused before Discord is asked, all of it at once", async () => {
+test("contradictory arguments are refused before Discord is asked, all at once", async () => {
 	await using world = await startWorld();
 	const { create, alerts } = scene(world);
 	await world.heard();
@@ -148,7 +148,11 @@ test("what does not go together is refused before Discord is asked, all of it at
 				...{ trigger_type: "spam", actions: ["timeout"] },
 				duration_seconds: 60,
 			},
-			["actions: only keyword and mention_spam rules can time out"],
+			["actions: only keyword and mention_spam rules can have timeout"],
+		],
+		[
+			{ ...words, actions: ["block_member_interaction"] },
+			["actions: only member_profile rules can have block_member_interaction"],
 		],
 		[
 			{ ...words, allow_list: Array.from({ length: 101 }, (_, i) => `w${i}`) },
@@ -168,12 +172,11 @@ test("what does not go together is refused before Discord is asked, all of it at
 	expect(writes(world)).toEqual([]);
 });
 
-test("a rule that times out takes MODERATE_MEMBERS", async () => {
+test("a rule that times out or blocks members requires MODERATE_MEMBERS", async () => {
 	await using world = await startWorld();
 	const { create, rule, edit } = scene(world);
 	const known = rule();
-	const own = [...world.guild.roles.values()].find(({ tags }) => tags);
-	if (!own) throw new Error("the bot has a role of its own");
+	const own = roleNamed(world, "alpha");
 	const bits = BigInt(own.permissions) & ~PermissionFlagsBits.ModerateMembers;
 	world.simulator.world.roles.edit(world.guild, own, {
 		permissions: String(bits),
@@ -182,6 +185,10 @@ test("a rule that times out takes MODERATE_MEMBERS", async () => {
 	const timesOut = { actions: ["timeout"], duration_seconds: 60 };
 	for (const refused of [
 		await create({ keyword_filter: ["soup"], ...timesOut }),
+		await create({
+			...{ trigger_type: "member_profile", keyword_filter: ["soup"] },
+			actions: ["block_member_interaction"],
+		}),
 		await edit(known, timesOut),
 	])
 		expect(refused.text).toContain("lacks MODERATE_MEMBERS in the guild");
@@ -189,7 +196,7 @@ test("a rule that times out takes MODERATE_MEMBERS", async () => {
 	expect((await create({ keyword_filter: ["x"] })).isError).toBe(false);
 });
 
-test("an edit sends what is given, with what Discord would else take away", async () => {
+test("an edit sends the given fields and those that Discord would otherwise remove", async () => {
 	await using world = await startWorld();
 	const { rule, edit, alerts, say } = scene(world);
 	const edited = rule({
@@ -204,7 +211,11 @@ test("an edit sends what is given, with what Discord would else take away", asyn
 	const words = await edit(edited, { keyword_filter: ["broth"] });
 	expect(words.text).toStartWith('Changed keyword_filter of "No soup"');
 	expect(sent()).toEqual({
-		trigger_metadata: { keyword_filter: ["broth"], allow_list: ["pea soup"] },
+		trigger_metadata: {
+			keyword_filter: ["broth"],
+			allow_list: ["pea soup"],
+			regex_patterns: [],
+		},
 	});
 	expect([await say("broth"), await say("soup")]).toEqual([
 		"blocked",
@@ -247,7 +258,7 @@ test("an edit that would change nothing is refused, and so is one without fields
 	expect(writes(world)).toEqual([]);
 });
 
-test("a rule that could not be made so can be changed in what is not amiss", async () => {
+test("an existing rule that is invalid for creation can be edited in its valid fields", async () => {
 	await using world = await startWorld();
 	const { rule, edit } = scene(world);
 	const raidsAlone = rule({
@@ -261,7 +272,7 @@ test("a rule that could not be made so can be changed in what is not amiss", asy
 	expect((await edit(wordless, { enabled: false })).isError).toBe(false);
 });
 
-test("many words are shown as a few, and all of them when one rule is asked for", async () => {
+test("a list shows a few words of each rule; rule_id shows all of them", async () => {
 	await using world = await startWorld();
 	const { rule } = scene(world);
 	const none = await world.call("list_automod_rules");

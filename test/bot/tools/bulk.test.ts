@@ -1,6 +1,7 @@
-// The tools that act on many members at once, seen on the platform.
+// The bulk tools.
 
 import { expect, test } from "bun:test";
+import { GuildFeature, PermissionFlagsBits } from "discord.js";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type {
 	Member,
@@ -10,6 +11,7 @@ import {
 	roleNamed,
 	startWorld,
 	type TestWorld,
+	userNamed,
 	writes,
 } from "../../support/world.ts";
 
@@ -44,7 +46,7 @@ async function giving(world: TestWorld, count: number) {
 	};
 }
 
-test("bulk_role_update says what it would do unless it is told to do it, then does it to those whom it changes", async () => {
+test("bulk_role_update is a dry run by default, and otherwise changes only members who need it", async () => {
 	await using world = await startWorld();
 	const { role, members, args, give } = await giving(world, 7);
 	const [, , third] = members;
@@ -76,7 +78,7 @@ test("bulk_role_update says what it would do unless it is told to do it, then do
 	expect(writes(world)).toHaveLength(6);
 });
 
-test("bulk_role_update goes by all of its filters", async () => {
+test("bulk_role_update applies all of its filters", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { world: platform } = simulator;
@@ -120,7 +122,7 @@ test("bulk_role_update goes by all of its filters", async () => {
 	expect(none.text).toContain("is_bot: expected at least one of these");
 });
 
-test("bulk_role_update names each member that Discord refuses, and goes on with the others", async () => {
+test("bulk_role_update names each refused member and continues with the others", async () => {
 	await using world = await startWorld();
 	const { role, members, give, requestFor } = await giving(world, 4);
 	world.simulator.faults.refuse(requestFor(1), 50013);
@@ -135,7 +137,7 @@ test("bulk_role_update names each member that Discord refuses, and goes on with 
 	expect(text).not.toContain("next_after");
 });
 
-test("bulk_role_update stops where an outcome is unknown, and goes on behind it", async () => {
+test("bulk_role_update stops at an unknown outcome, and continues after it", async () => {
 	await using world = await startWorld();
 	const { role, members, give, requestFor } = await giving(world, 4);
 	world.simulator.faults.drop(requestFor(1), { when: "before", times: 1 });
@@ -170,7 +172,7 @@ test("bulk_role_update ends at once when Discord's rate limit takes longer than 
 	expect(text).toEndWith(`\nnext_after=${members[1]?.user.id}`);
 });
 
-test("bulk_role_update refuses roles that nobody gives, and those above the bot, whatever the members' ranks", async () => {
+test("bulk_role_update refuses unassignable roles and roles above the bot, regardless of the members' ranks", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const above = simulator.world.roles.add(guild, {
@@ -198,8 +200,7 @@ test("bulk tools do nothing before all members are known", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const guild = simulator.guild("The Bakers");
-	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
-	if (!alpha) throw new Error("alpha has an account");
+	const alpha = userNamed({ simulator }, "alpha");
 	simulator.sockets.holdMembers(true);
 	simulator.world.members.add(guild, alpha, {
 		botPermissions: moderatorPermissions,
@@ -273,7 +274,7 @@ test("a dry run of bulk_ban finds who is banned among thousands", async () => {
 	expect(text).toContain("\n3 already banned:");
 });
 
-test("one refusal names all who stand too high, and nobody is banned", async () => {
+test("one refusal names all members who rank too high, and nobody is banned", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const above = simulator.world.roles.add(guild, {
@@ -304,7 +305,7 @@ test("one refusal names all who stand too high, and nobody is banned", async () 
 	expect(writes(world)).toEqual([]);
 });
 
-test("prune_members removes whom get_prune_count counts, and tells no number that was not requested", async () => {
+test("prune_members removes the members that get_prune_count counts, and reports the number only if requested", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const members = newMembers(world, 3);
@@ -330,4 +331,24 @@ test("prune_members removes whom get_prune_count counts, and tells no number tha
 	for (const id of idsOf(members)) expect(guild.members.has(id)).toBe(false);
 	const none = await world.call("prune_members", done);
 	expect(none.text).toBe(`Removed 0 member(s) who ${who}.`);
+});
+
+test("where only administrators may prune, a bot that is none is refused before Discord is asked", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const features = [GuildFeature.PruneRequiresAdmin];
+	simulator.world.guilds.edit(guild, { features });
+	await world.heard();
+	simulator.requests.clear();
+	for (const tool of ["get_prune_count", "prune_members"])
+		expect((await world.call(tool)).text).toContain(
+			`The bot lacks ADMINISTRATOR in the guild ${guild.id} as a whole. The guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN).`,
+		);
+	expect(simulator.requests.list()).toEqual([]);
+	simulator.world.roles.edit(guild, roleNamed(world, "alpha"), {
+		permissions: String(PermissionFlagsBits.Administrator),
+	});
+	await world.heard();
+	const { text } = await world.call("get_prune_count");
+	expect(text).toStartWith("0 member(s)");
 });

@@ -1,11 +1,14 @@
-// Several channels moved at once, seen on the platform.
+// move_channels.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import type { GuildChannelType } from "../../../src/simulator/world/state/entities.ts";
-import { startWorld, writes } from "../../support/world.ts";
+import type {
+	GuildChannel,
+	GuildChannelType,
+} from "../../../src/simulator/world/state/entities.ts";
+import { denyBot, roleNamed, startWorld, writes } from "../../support/world.ts";
 
-/** Channels a to e in no category, and f and g in Box; their order is what Discord has. */
+/** Channels a to e in no category, f and g in Box, and their order in the simulator. */
 async function row() {
 	const world = await startWorld();
 	const { guild, simulator } = world;
@@ -52,7 +55,7 @@ test.each([
 	["ea", { below_channel_id: "b" }, "beacd"],
 	["ab", { below_channel_id: "e" }, "cdeab"],
 ])(
-	"%s with %j stand as %s, with one request",
+	"moving %s with %j gives the order %s, with one request",
 	async (names, args, expected) => {
 		await using scene = await row();
 		const { below_channel_id } = args as { below_channel_id?: string };
@@ -74,7 +77,7 @@ test.each([
 	},
 );
 
-test("into a category each goes with a request of its own, in order, those that are there included", async () => {
+test("each move into a category is a request of its own, in order", async () => {
 	await using scene = await row();
 	const { move, box, world } = scene;
 	const { text } = await move("cfa", { category_id: box.id });
@@ -95,7 +98,7 @@ test("into a category each goes with a request of its own, in order, those that 
 	expect(scene.top()).toBe("gcbde");
 });
 
-test("kinds are placed each among its like, and can go to a category together", async () => {
+test("each kind is ordered separately, and several kinds can move to a category together", async () => {
 	await using scene = await row();
 	const { add, box, world } = scene;
 	add("v", ChannelType.GuildVoice, box.id);
@@ -106,7 +109,7 @@ test("kinds are placed each among its like, and can go to a category together", 
 	expect(scene.inBox(ChannelType.GuildVoice)).toBe("wv");
 });
 
-test("below a channel of another category they go there", async () => {
+test("below_channel_id in another category moves them to that category", async () => {
 	await using scene = await row();
 	const { text } = await scene.move("ba", {
 		below_channel_id: scene.idOf("f"),
@@ -115,7 +118,7 @@ test("below a channel of another category they go there", async () => {
 	expect(text).toContain(`are now in #Box (ID: ${scene.box.id})`);
 });
 
-test("what is so already is refused, and the same call again is", async () => {
+test("a call that changes nothing is refused, also when repeated", async () => {
 	await using scene = await row();
 	const { move, world } = scene;
 	const same = await move("de", { position: 3 });
@@ -129,7 +132,7 @@ test("what is so already is refused, and the same call again is", async () => {
 	expect(writes(world)).toHaveLength(2);
 });
 
-test("where it ends early it says how far it got, and the same call again does the rest", async () => {
+test("a partial move reports its progress, and the same call completes it", async () => {
 	await using scene = await row();
 	const { move, world, idOf, box } = scene;
 	const { faults } = world.simulator;
@@ -178,6 +181,56 @@ test("they take over the permissions of a new category, if the bot may give them
 			world.guild.channels.get(scene.idOf(name))?.permission_overwrites,
 		).toEqual([{ ...everyone, deny: String(SendMessages) }]);
 });
+
+test.each(["move_channel", "move_channels"])(
+	"%s needs MANAGE_CHANNELS in guild or category for a position, and for a new category there and on the channel",
+	async (tool) => {
+		await using scene = await row();
+		const { world, box, add, idOf } = scene;
+		const { simulator, guild } = world;
+		const { ManageChannels, ViewChannel } = PermissionFlagsBits;
+		const pen = add("Pen", ChannelType.GuildCategory);
+		const [a, f] = ["a", "f"].map((name) => guild.channels.get(idOf(name)));
+		if (!a || !f) throw new Error("the row has them");
+		const move = async ({ id }: GuildChannel, args: object) => {
+			await world.heard();
+			const ids = tool === "move_channel" ? "channel_id" : "channel_ids";
+			const value = tool === "move_channel" ? id : [id];
+			return (await world.call(tool, { [ids]: value, ...args })).text;
+		};
+		denyBot(world, f, ViewChannel);
+		expect(await move(f, { position: 1 })).not.toContain("lacks");
+		expect(scene.inBox()).toBe("gf");
+		expect(await move(f, { category_id: "" })).toContain(
+			`lacks VIEW_CHANNEL in #f (ID: ${f.id})`,
+		);
+		denyBot(world, pen, ManageChannels);
+		expect(await move(a, { category_id: pen.id })).toContain(
+			`lacks MANAGE_CHANNELS in #Pen (ID: ${pen.id})`,
+		);
+		const own = roleNamed(world, "alpha");
+		const permissions = String(BigInt(own.permissions) & ~ManageChannels);
+		simulator.world.roles.edit(guild, own, { permissions });
+		expect(await move(f, { position: 0 })).toContain(
+			`lacks MANAGE_CHANNELS in #Box (ID: ${box.id})`,
+		);
+		for (const channel of [box, a])
+			simulator.world.channels.setOverwrite(channel, {
+				...{ id: simulator.bot("alpha").id, type: 1, deny: "0" },
+				allow: String(ManageChannels),
+			});
+		expect(await move(f, { position: 0 })).not.toContain("lacks");
+		expect(await move(a, { position: 1 })).toContain(
+			`lacks MANAGE_CHANNELS in the guild ${guild.id} as a whole`,
+		);
+		const args = { category_id: box.id, position: 0, reason: "spring" };
+		expect(await move(a, args)).not.toContain("lacks");
+		expect(scene.inBox()).toBe("afg");
+		const sent = simulator.journal.entries();
+		expect(sent).toHaveLength(3);
+		for (const { reason } of sent) expect(reason).toBeUndefined();
+	},
+);
 
 test.each([
 	["ab", {}, "category_id, position, below_channel_id: expected at least one"],

@@ -1,4 +1,4 @@
-// The tools of channels, seen on the platform.
+// The channel tools.
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
@@ -9,6 +9,9 @@ import type {
 import { shareWorld } from "../../support/shared-world.ts";
 import {
 	channelNamed,
+	denyBot,
+	makeCommunity,
+	memberNamed,
 	roleNamed,
 	startWorld,
 	type TestWorld,
@@ -22,7 +25,7 @@ const { Connect, ManageChannels, PrioritySpeaker, SendMessages, ViewChannel } =
 const create = "POST /guilds/:guild_id/channels";
 
 describe("create_channel", () => {
-	test("takes a kind in capitals, and none that there is not", async () => {
+	test("channel_type ignores case and must exist", async () => {
 		await using world = await startWorld();
 		const kindOf = async (channel_type: string) =>
 			(await world.call("create_channel", { name: "fresh", channel_type }))
@@ -54,6 +57,7 @@ describe("create_channel", () => {
 		"makes a %s channel with all its fields",
 		async (channel_type, type, fields) => {
 			const world = await shared();
+			await makeCommunity(world);
 			const { text, isError } = await world.call("create_channel", {
 				name: `a-${channel_type}`,
 				channel_type,
@@ -68,11 +72,7 @@ describe("create_channel", () => {
 				topic,
 				slowmode_seconds: slowmode,
 				...same
-			} = {
-				topic: undefined,
-				slowmode_seconds: undefined,
-				...fields,
-			};
+			} = { topic: undefined, slowmode_seconds: undefined, ...fields };
 			expect(channel).toMatchObject({
 				type,
 				...same,
@@ -83,7 +83,34 @@ describe("create_channel", () => {
 		},
 	);
 
-	test("makes a text channel when it is told no kind, and says the name that Discord gave it", async () => {
+	test.each(["stage", "announcement"])(
+		"refuses to make or clone a %s channel in a guild that is no community",
+		async (channel_type) => {
+			await using world = await startWorld();
+			const { channels, guilds } = world.simulator.world;
+			const type =
+				channel_type === "stage"
+					? ChannelType.GuildStageVoice
+					: ChannelType.GuildAnnouncement;
+			const { id } = channels.add(world.guild, { name: "old", type });
+			await world.heard();
+			const make = { name: "fresh", channel_type };
+			for (const { text } of [
+				await world.call("create_channel", make),
+				await world.call("clone_channel", { channel_id: id }),
+			])
+				expect(text).toBe(
+					`Discord allows ${channel_type} channels only in communities, and the guild ${world.guild.id} is not one. An administrator can enable Community in the guild's settings. Nothing was done.`,
+				);
+			expect(writes(world)).toEqual([]);
+			guilds.edit(world.guild, { features: ["NEWS"] });
+			await world.heard();
+			const { isError } = await world.call("create_channel", make);
+			expect(isError).toBe(channel_type === "stage");
+		},
+	);
+
+	test("creates a text channel by default, and reports the name that Discord normalized", async () => {
 		await using world = await startWorld();
 		const { text } = await world.call("create_channel", { name: "Fresh Fish" });
 		expect(text).toStartWith("Created the text channel #fresh-fish (ID: ");
@@ -101,7 +128,7 @@ describe("create_channel", () => {
 		expect(text).toContain(` in #Talk (ID: ${talk.id})`);
 	});
 
-	test("makes it private to roles in one call, and the bot still sees it", async () => {
+	test("creates a private channel in one call, and the bot still sees it", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const staff = roleNamed(world, "Staff");
@@ -183,7 +210,7 @@ describe("create_channel", () => {
 		expect(world.simulator.requests.list(create)).toEqual([]);
 	});
 
-	test("a channel that is no category is none to create in", async () => {
+	test("category_id must be a category", async () => {
 		await using world = await startWorld();
 		const { id } = channelNamed(world, "general");
 		const { text } = await world.call("create_channel", {
@@ -250,7 +277,7 @@ describe("edit_channel", () => {
 		]);
 	});
 
-	test("refuses an edit that would change nothing, or says nothing", async () => {
+	test("refuses an edit without fields or without a change", async () => {
 		await using world = await startWorld();
 		const { id: channel_id, parent_id } = channelNamed(world, "general");
 		const same = await world.call("edit_channel", {
@@ -269,7 +296,7 @@ describe("edit_channel", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("does not claim a change where Discord made the old name of the new one", async () => {
+	test("does not report a change if Discord normalizes the new name to the old one", async () => {
 		await using world = await startWorld();
 		const { id: channel_id } = channelNamed(world, "general");
 		const { text, isError } = await world.call("edit_channel", {
@@ -280,7 +307,7 @@ describe("edit_channel", () => {
 		expect(text).toStartWith("Nothing changed: ");
 	});
 
-	test("edits back to back build on one another, however late their events are", async () => {
+	test("consecutive edits build on one another, however late their events are", async () => {
 		await using world = await startWorld();
 		const channel = channelNamed(world, "general");
 		world.simulator.sockets.holdEvents(true);
@@ -297,7 +324,7 @@ describe("edit_channel", () => {
 		expect(channel.topic).toBe("A");
 	});
 
-	test("edits of other fields at the same time do not undo one another", async () => {
+	test("concurrent edits of different fields do not undo one another", async () => {
 		await using world = await startWorld();
 		const channel = channelNamed(world, "general");
 		const edits = [
@@ -324,12 +351,7 @@ describe("edit_channel", () => {
 	test("a channel that the bot cannot see is refused with what is missing and who can grant it", async () => {
 		await using world = await startWorld();
 		const channel = channelNamed(world, "general");
-		world.simulator.world.channels.setOverwrite(channel, {
-			id: world.simulator.bot("alpha").id,
-			type: 1,
-			allow: "0",
-			deny: String(ViewChannel),
-		});
+		denyBot(world, channel, ViewChannel);
 		await world.heard();
 		const { text, isError } = await world.call("edit_channel", {
 			channel_id: channel.id,
@@ -342,7 +364,7 @@ describe("edit_channel", () => {
 	});
 });
 
-/** A platform's channel with what is given. */
+/** Adds a channel. */
 function added(
 	{ simulator, guild }: TestWorld,
 	given: Parameters<typeof simulator.world.channels.add>[1],
@@ -351,7 +373,7 @@ function added(
 }
 
 describe("list_channels", () => {
-	test("lists as people see them: by category and position, what is heard below what is written", async () => {
+	test("lists channels as clients show them: by category and position, voice below text", async () => {
 		await using world = await startWorld();
 		const first = added(world, {
 			name: "first",
@@ -384,7 +406,7 @@ describe("list_channels", () => {
 		]);
 	});
 
-	test("says of each its kind, category, topic, age limit, slow mode, and whether the bot sees it", async () => {
+	test("shows kind, category, topic, age restriction, slow mode, and whether the bot sees it", async () => {
 		await using world = await startWorld();
 		const { id: parent_id } = channelNamed(world, "Talk");
 		const channel = added(world, {
@@ -405,7 +427,7 @@ describe("list_channels", () => {
 		);
 	});
 
-	test("a guild without channels is a sentence", async () => {
+	test("a guild without channels gets a sentence", async () => {
 		await using world = await startWorld();
 		for (const channel of [...world.guild.channels.values()])
 			world.simulator.world.channels.remove(channel);
@@ -415,7 +437,7 @@ describe("list_channels", () => {
 	});
 });
 
-test("get_channel tells of a voice channel what is particular to it", async () => {
+test("get_channel shows the fields of a voice channel", async () => {
 	await using world = await startWorld();
 	const lounge = channelNamed(world, "Lounge");
 	const talk = channelNamed(world, "Talk");
@@ -444,7 +466,7 @@ test("get_channel tells of a voice channel what is particular to it", async () =
 	]);
 });
 
-test("a voice channel whose bitrate Discord does not say is shown and edited all the same", async () => {
+test("a voice channel without a bitrate is shown and edited", async () => {
 	await using world = await startWorld();
 	const { world: platform, faults } = world.simulator;
 	const lounge = platform.channels.add(world.guild, { name: "lounge" });
@@ -484,7 +506,7 @@ describe("delete_channel", () => {
 		expect(again.text).toContain("There is no channel");
 	});
 
-	test("a channel that a community cannot be without is refused, dry or not, with the setting that names it", async () => {
+	test("deleting a channel that a community requires is refused with the setting that names it", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const general = channelNamed(world, "general");
@@ -537,8 +559,7 @@ describe("delete_channel", () => {
 	test("the dry run counts who would be disconnected", async () => {
 		await using world = await startWorld();
 		const lounge = channelNamed(world, "Lounge");
-		const zoe = world.guild.members.get(world.simulator.user("zoe").id);
-		if (!zoe) throw new Error("zoe is a member");
+		const zoe = memberNamed(world, "zoe");
 		world.simulator.world.voice.join(lounge, zoe);
 		await world.heard();
 		const { text } = await world.call("delete_channel", {
@@ -574,7 +595,7 @@ test("a media channel is listed by its kind, edited as a forum is, moved and del
 });
 
 describe("move_channel", () => {
-	/** Channels a, b, c and d in no category, at these positions; and their order, as Discord has it. */
+	/** Channels a, b, c and d in no category, at these positions, and their order in the simulator. */
 	async function row(positions = [0, 1, 2, 3]) {
 		const world = await startWorld();
 		const names = ["a", "b", "c", "d"];
@@ -606,7 +627,7 @@ describe("move_channel", () => {
 		["a", 500, "bcda"],
 		["a", 1e9, "bcda"],
 		["b", 2, "acbd"],
-	])("puts %s at %d among its like: %s", async (name, position, expected) => {
+	])("moves %s to %d among its kind: %s", async (name, position, expected) => {
 		await using scene = await row();
 		const { text } = await scene.move(name, { position });
 		expect(scene.order()).toBe(expected);
@@ -617,7 +638,7 @@ describe("move_channel", () => {
 	});
 
 	test.each([[[5, 5, 5, 5]], [[9, 0, 9, 0]], [[3, 2, 1, 0]]])(
-		"gets there whatever the positions were: %j",
+		"works with any initial positions: %j",
 		async (positions) => {
 			await using scene = await row(positions);
 			const before = scene.order();
@@ -628,7 +649,7 @@ describe("move_channel", () => {
 		},
 	);
 
-	test("changes the position only of those that have to make room", async () => {
+	test("changes only the positions of channels that must move", async () => {
 		await using scene = await row();
 		await scene.move("b", { position: 2 });
 		const [entry] = scene.world.simulator.journal.entries();
@@ -658,7 +679,7 @@ describe("move_channel", () => {
 			).toHaveLength(1);
 	});
 
-	test("takes over the permissions of the new category only if it is told to", async () => {
+	test("copies the permissions of the new category only with lock_permissions", async () => {
 		await using scene = await row();
 		const { world, move } = scene;
 		const talk = channelNamed(world, "Talk");
@@ -684,7 +705,7 @@ describe("move_channel", () => {
 		expect(here.text).toContain("sync_channel_permissions");
 	});
 
-	test("refuses what would change nothing, says nothing, or cannot be", async () => {
+	test("refuses calls that change nothing, have no arguments, or are impossible", async () => {
 		await using scene = await row();
 		const { world, move } = scene;
 		const { id: category_id } = channelNamed(world, "Talk");
@@ -702,7 +723,7 @@ describe("move_channel", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("moves at the same time do not undo one another", async () => {
+	test("concurrent moves do not undo one another", async () => {
 		await using scene = await row();
 		const { world, order, move } = scene;
 		world.simulator.sockets.holdEvents(true);
@@ -720,7 +741,7 @@ describe("move_channel", () => {
 		expect(positions.size).toBe(4);
 	});
 
-	test("needs the permissions that it would take over", async () => {
+	test("requires the permissions that it would copy", async () => {
 		await using scene = await row();
 		const { world, move } = scene;
 		const talk = channelNamed(world, "Talk");
@@ -739,7 +760,7 @@ describe("move_channel", () => {
 });
 
 describe("clone_channel", () => {
-	test("takes over category, fields and permissions, and no messages", async () => {
+	test("copies category, fields and permissions, but no messages", async () => {
 		await using world = await startWorld();
 		const staff = channelNamed(world, "staff");
 		world.simulator.world.channels.edit(staff, {
@@ -759,7 +780,7 @@ describe("clone_channel", () => {
 		expect(world.simulator.channel("The Cooks/crew").transcript()).toBe("");
 	});
 
-	test("needs MANAGE_CHANNELS in the guild, where the channel alone allows it too", async () => {
+	test("requires MANAGE_CHANNELS in the guild, even if the channel allows it", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const general = channelNamed(world, "general");

@@ -1,4 +1,4 @@
-// What someone may do, and why: the same as Discord computes, and what decides it.
+// check_permissions: the same result as Discord's, with the reasons.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits as Bit, ChannelType } from "discord.js";
@@ -35,7 +35,7 @@ function newcomer(
 	return { user, channel, roles: made, set };
 }
 
-test("what it says is what Discord computes, whatever roles and channel say", async () => {
+test("the result equals what Discord computes for random roles and overwrites", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { chance } = seeded(20_260_131);
@@ -75,7 +75,7 @@ test("what it says is what Discord computes, whatever roles and channel say", as
 	}
 });
 
-test("each step that decides is named: roles, everyone's, roles' and the member's permissions, what follows", async () => {
+test("each deciding step is named: roles, overwrites of @everyone, roles and the member, implications", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
 	const { user, channel, roles, set } = newcomer(world, {
@@ -132,7 +132,7 @@ test("each step that decides is named: roles, everyone's, roles' and the member'
 	expect(why("MANAGE_GUILD")).toBeUndefined();
 });
 
-test("the owner and administrators may do everything, and the answer says by what", async () => {
+test("the owner and administrators are allowed everything, with the reason", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { user, channel, roles, set } = newcomer(world, {
@@ -157,7 +157,7 @@ test("the owner and administrators may do everything, and the answer says by wha
 	expect(guild.owner_id).toBe(simulator.user("ada").id);
 });
 
-test("someone who is timed out is left with reading, and the answer says until when", async () => {
+test("a timed out member may only read, and the result says until when", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { user, channel } = newcomer(world);
@@ -179,7 +179,7 @@ test("someone who is timed out is left with reading, and the answer says until w
 	expect(text).toContain("MANAGE_GUILD | denied because no role grants it");
 });
 
-test("a role counts alone with everyone's, in the guild as in a channel", async () => {
+test("a role is combined with @everyone alone, in the guild and in a channel", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
 	const { user, channel, roles, set } = newcomer(world, {
@@ -206,7 +206,7 @@ test("a role counts alone with everyone's, in the guild as in a channel", async 
 	);
 });
 
-test("a thread has the permissions of its channel, and writing takes another one there", async () => {
+test("a thread has its channel's permissions, with another one for writing", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { user, channel, set } = newcomer(world);
@@ -231,7 +231,7 @@ test("a thread has the permissions of its channel, and writing takes another one
 	expect(text).toContain("A thread has the permissions of its channel");
 });
 
-test("neither a user nor a role, both of them, and permissions that Discord does not have are refused", async () => {
+test("no target, two targets and unknown permissions are refused", async () => {
 	await using world = await startWorld();
 	const user_id = world.simulator.user("zoe").id;
 	const cases: [Record<string, unknown>, string][] = [

@@ -1,4 +1,4 @@
-// What the bot says of itself, and of what is amiss with its setup.
+// get_bot_info and run_setup_check.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
@@ -7,37 +7,30 @@ import { startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { demoSeed } from "../../../src/simulator/seed.ts";
-import { startSimulator } from "../../../src/simulator/simulator.ts";
-import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	denyBot,
+	memberNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+} from "../../support/world.ts";
 
 const report = async (world: TestWorld) =>
 	(await world.call("run_setup_check")).text.split("\n");
 
-function botRole(guild: Guild) {
-	const role = [...guild.roles.values()].find(({ tags }) => tags?.bot_id);
-	if (!role) throw new Error("the bot has a role");
-	return role;
-}
-
-function botIn({ simulator, guild }: TestWorld) {
-	const member = guild.members.get(simulator.bot("alpha").id);
-	if (!member) throw new Error("alpha is a member");
-	return member;
-}
-
-/** A world in which the operator has switched on no more intents than these. */
+/** A seed in which the bot has only these privileged intents. */
 function seedWith(...privilegedIntents: ("GuildMembers" | "MessageContent")[]) {
 	const seed = demoSeed();
 	const bots = seed.bots.map((bot) => ({ ...bot, privilegedIntents }));
 	return { ...seed, bots };
 }
 
-test("get_bot_info says who the bot is, how it is connected and what it offers, and no secret", async () => {
+test("get_bot_info shows names, connection and tools, and no secret", async () => {
 	await using world = await startWorld({ seed: seedWith("GuildMembers") });
 	const { simulator } = world;
 	const { text } = await world.call("get_bot_info");
@@ -56,10 +49,10 @@ test("get_bot_info says who the bot is, how it is connected and what it offers, 
 	expect(text).not.toContain(token);
 });
 
-test("a permission that is lacking is a warning, with the tools that need it and an invitation that grants it", async () => {
+test("a missing permission is a warning with the tools that need it and an invite that grants it", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const role = botRole(guild);
+	const role = roleNamed(world, "alpha");
 	const bits =
 		BigInt(role.permissions) &
 		~(PermissionFlagsBits.KickMembers | PermissionFlagsBits.MentionEveryone);
@@ -90,14 +83,11 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 	const [first] = await report(world);
 	expect(first).toStartWith(`Setup in The Cooks (ID: ${guild.id}): `);
 	expect(await report(world)).toContain(
-		`ok: rank: @alpha (ID: ${botRole(guild).id}) ranks above all other roles (${guild.roles.size - 1})`,
+		`ok: rank: @alpha (ID: ${roleNamed(world, "alpha").id}) ranks above all other roles (${guild.roles.size - 1})`,
 	);
 	const boss = simulator.world.roles.add(guild, { name: "Boss", position: 99 });
 	const vault = simulator.world.channels.add(guild, { name: "vault" });
-	simulator.world.channels.setOverwrite(vault, {
-		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
-		deny: String(PermissionFlagsBits.ViewChannel),
-	});
+	denyBot(world, vault, PermissionFlagsBits.ViewChannel);
 	await world.heard();
 	const lines = await report(world);
 	expect(lines.find((line) => line.startsWith("warning: rank: "))).toContain(
@@ -107,7 +97,7 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 		lines.find((line) => line.startsWith("warning: channels: ")),
 	).toContain(`hidden from the bot: #vault (ID: ${vault.id}). Next step: `);
 	const warnings = lines.filter((line) => line.startsWith("warning: "));
-	expect(lines[0]).toContain(` ${warnings.length} warning(s), 0 fault(s).`);
+	expect(lines[0]).toContain(` ${warnings.length} warning(s), 0 error(s).`);
 });
 
 test("roles with ADMINISTRATOR that the bot could give are a warning that names them", async () => {
@@ -119,7 +109,7 @@ test("roles with ADMINISTRATOR that the bot could give are a warning that names 
 	};
 	const none = "ok: Administrator roles: the bot can give none";
 	const permissions = String(PermissionFlagsBits.Administrator);
-	const own = botRole(guild);
+	const own = roleNamed(world, "alpha");
 	const add = (name: string, position: number, more = {}) =>
 		simulator.world.roles.add(guild, { name, position, permissions, ...more });
 	add("Boss", own.position + 10);
@@ -136,20 +126,50 @@ test("roles with ADMINISTRATOR that the bot could give are a warning that names 
 	expect(await line()).toBe(none);
 });
 
-test("an intent that is switched off is a fault, with the tools that need it", async () => {
-	await using world = await startWorld({ seed: seedWith("GuildMembers") });
-	const lines = await report(world);
-	expect(lines.find((line) => line.startsWith("fault: "))).toMatch(
-		/^fault: Message Content Intent: it is switched off, and needed by .*\. Next step: Its operator can switch it on/,
-	);
-	expect(lines).toContain("ok: Server Members Intent: switched on");
-	expect(lines[0]).toContain(" 1 fault(s).");
-});
-
-test("a bot that is timed out, or has no role, is told so as a fault", async () => {
+test("what the guild's features and boosts forbid is reported", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	simulator.world.members.edit(guild, botIn(world), {
+	const about = async (...features: TestWorld["guild"]["features"]) => {
+		simulator.world.guilds.edit(guild, { features, premium_tier: 2 });
+		await world.heard();
+		return (await report(world)).filter((line) =>
+			/^\w+: (community|boosts|pruning): /.test(line),
+		);
+	};
+	const boosts =
+		"ok: boosts: level 2, with at most 256000 bit/s in voice channels";
+	const without = (kinds: string) =>
+		`ok: community: off, so that the guild can have no ${kinds} channels`;
+	expect(await about()).toEqual([without("stage or announcement"), boosts]);
+	expect(await about("NEWS")).toEqual([without("stage"), boosts]);
+	expect(await about("COMMUNITY")).toEqual([boosts]);
+	const restricted = ["COMMUNITY", "PRUNE_REQUIRES_ADMIN"] as const;
+	expect(await about(...restricted)).toEqual([
+		boosts,
+		"warning: pruning: the guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN), and refuses get_prune_count and prune_members to the bot",
+	]);
+	const permissions = String(PermissionFlagsBits.Administrator);
+	simulator.world.roles.edit(guild, roleNamed(world, "alpha"), { permissions });
+	expect(await about(...restricted)).toEqual([
+		boosts,
+		"ok: pruning: for administrators only, as the bot is",
+	]);
+});
+
+test("an intent that is switched off is an error, with the tools that need it", async () => {
+	await using world = await startWorld({ seed: seedWith("GuildMembers") });
+	const lines = await report(world);
+	expect(lines.find((line) => line.startsWith("error: "))).toMatch(
+		/^error: Message Content Intent: it is switched off, and needed by .*\. Next step: Its operator can switch it on/,
+	);
+	expect(lines).toContain("ok: Server Members Intent: switched on");
+	expect(lines[0]).toContain(" 1 error(s).");
+});
+
+test("a bot that is timed out, or has no role, is reported as an error", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	simulator.world.members.edit(guild, memberNamed(world, "alpha"), {
 		roles: [],
 		communication_disabled_until: new Date(
 			Date.now() + 3_600_000,
@@ -157,11 +177,11 @@ test("a bot that is timed out, or has no role, is told so as a fault", async () 
 	});
 	await world.heard();
 	const text = (await report(world)).join("\n");
-	expect(text).toContain("fault: permissions: the bot is timed out in");
-	expect(text).toContain("fault: rank: the bot has no role");
+	expect(text).toContain("error: permissions: the bot is timed out in");
+	expect(text).toContain("error: rank: the bot has no role");
 });
 
-test("a role or channel of config.toml that is not there is a fault, and no guild that tools may not touch is named", async () => {
+test("a missing role or channel of config.toml is an error, and guilds out of reach are not named", async () => {
 	await using simulator = await startSimulator();
 	const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) =>
 		simulator.guild(name),
@@ -194,7 +214,7 @@ test("a role or channel of config.toml that is not there is a fault, and no guil
 		expect(text).toContain(`ok: guilds: The Cooks (ID: ${cooks.id})\n`);
 		expect(text).toContain("ok: welcome.channel: #general (ID: ");
 		expect(text).toContain(
-			`fault: join_role.role: there is no role ${nobody} in The Cooks (ID: ${cooks.id}). Next step: `,
+			`error: join_role.role: there is no role ${nobody} in The Cooks (ID: ${cooks.id}). Next step: `,
 		);
 		expect(text).not.toContain("Bakers");
 		const info = await mcp.call("get_bot_info");

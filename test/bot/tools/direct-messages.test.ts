@@ -1,7 +1,7 @@
-// Direct messages, seen on the platform.
+// The direct message tools.
 
 import { expect, test } from "bun:test";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const toZoe = ({ simulator }: TestWorld) => {
 	const users = [simulator.bot("alpha").id, simulator.user("zoe").id].map(
@@ -45,7 +45,7 @@ test("the first message opens the channel, and mentions in it ping nobody", asyn
 	});
 });
 
-test("who does not accept direct messages is named, and the advice with it", async () => {
+test("a user who does not accept direct messages is named, with advice", async () => {
 	await using world = await startWorld();
 	const { zoe } = toZoe(world);
 	world.simulator.world.users.closedDms.add(zoe.id);
@@ -57,11 +57,10 @@ test("who does not accept direct messages is named, and the advice with it", asy
 	expect(text).toContain("(code 50007). This person does not accept direct");
 });
 
-test("bots are not written to", async () => {
+test("direct messages to bots are refused", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const beta = simulator.world.users.get(simulator.bot("beta").id);
-	if (!beta) throw new Error("beta has an account");
+	const beta = userNamed({ simulator }, "beta");
 	simulator.world.members.add(guild, beta);
 	await world.heard();
 	const { text, isError } = await world.call("send_private_message", {
@@ -73,7 +72,7 @@ test("bots are not written to", async () => {
 	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);
 });
 
-test("what the other one wrote is read, and neither edited nor deleted", async () => {
+test("the other person's messages are read, but neither edited nor deleted", async () => {
 	await using world = await startWorld();
 	const { zoe, channel } = toZoe(world);
 	const { simulator, call } = world;
@@ -95,7 +94,7 @@ test("what the other one wrote is read, and neither edited nor deleted", async (
 	expect(simulator.journal.entries()).toEqual([]);
 });
 
-test("reading before anybody wrote says that there is nothing, and is a read to the bot", async () => {
+test("reading an empty conversation says so, and counts as a read", async () => {
 	await using world = await startWorld();
 	const { zoe } = toZoe(world);
 	world.simulator.faults.fail("POST /users/@me/channels", 502, { times: 1 });

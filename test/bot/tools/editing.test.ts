@@ -1,8 +1,8 @@
-// Editing and deleting one message, seen on the platform.
+// edit_message and delete_message.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { denyBot, startWorld, type TestWorld } from "../../support/world.ts";
 
 /** A message by ada and one by the bot. */
 function write({ simulator, guild }: TestWorld) {
@@ -43,7 +43,7 @@ test.each([
 	},
 );
 
-test("an edit of the embeds alone leaves the content, and none of either is refused", async () => {
+test("an edit of the embeds keeps the content, and an edit without fields is refused", async () => {
 	await using world = await startWorld();
 	const { channel_id, own } = write(world);
 	await world.heard();
@@ -62,7 +62,7 @@ test("an edit of the embeds alone leaves the content, and none of either is refu
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
-test("what others wrote is not edited", async () => {
+test("messages of others are not edited", async () => {
 	await using world = await startWorld();
 	const { channel_id, hers } = write(world);
 	await world.heard();
@@ -76,15 +76,10 @@ test("what others wrote is not edited", async () => {
 	expect(hers.content).toBe("hers");
 });
 
-test("its own message the bot deletes without managing messages, and no preview shows a text", async () => {
+test("the bot deletes its own message without MANAGE_MESSAGES, and no preview shows a text", async () => {
 	await using world = await startWorld();
 	const { channel, channel_id, hers, own } = write(world);
-	world.simulator.world.channels.setOverwrite(channel, {
-		id: world.simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.ManageMessages),
-	});
+	denyBot(world, channel, PermissionFlagsBits.ManageMessages);
 	await world.heard();
 	const call = (message_id: string, dry_run: boolean) =>
 		world.call("delete_message", { channel_id, message_id, dry_run });
@@ -96,4 +91,21 @@ test("its own message the bot deletes without managing messages, and no preview 
 		"The bot lacks MANAGE_MESSAGES in #notes",
 	);
 	expect(world.simulator.world.messages.in(channel_id)).toEqual([hers]);
+});
+
+test("without READ_MESSAGE_HISTORY a message is deleted unread", async () => {
+	await using world = await startWorld();
+	const { channel, channel_id, hers, own } = write(world);
+	const { ManageMessages, ReadMessageHistory } = PermissionFlagsBits;
+	denyBot(world, channel, ReadMessageHistory);
+	await world.heard();
+	const remove = async (message_id: string) =>
+		(await world.call("delete_message", { channel_id, message_id })).text;
+	expect(await remove(hers.id)).toBe(
+		`Deleted the message ${hers.id} from #notes (ID: ${channel_id}).`,
+	);
+	denyBot(world, channel, ReadMessageHistory | ManageMessages);
+	await world.heard();
+	expect(await remove(own.id)).toStartWith("Deleted");
+	expect(world.simulator.world.messages.in(channel_id)).toEqual([]);
 });

@@ -1,8 +1,13 @@
-// A guild's own emoji, seen on the platform.
+// The emoji tools.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 
 const { CreateGuildExpressions, ManageGuildExpressions } = PermissionFlagsBits;
 
@@ -12,22 +17,15 @@ function base64(text: string): string {
 const png = base64("\x89PNG\r\n\x1a\nxx");
 const gif = base64("GIF89axx");
 
-function userNamed({ simulator }: TestWorld, name: string) {
-	const user = simulator.world.users.get(simulator.user(name).id);
-	if (!user) throw new Error(`${name} has an account`);
-	return user;
-}
-
 function add(world: TestWorld, by: string, name: string, animated = false) {
 	const { emojis } = world.simulator.world;
 	return emojis.add(world.guild, userNamed(world, by), { name, animated });
 }
 
-/** Takes a permission from the bot's own role. */
+/** Removes a permission from the bot's own role. */
 async function forbid(world: TestWorld, bit: bigint) {
 	const { simulator, guild } = world;
-	const role = [...guild.roles.values()].find(({ managed }) => managed);
-	if (!role) throw new Error("the bot has a role of its own");
+	const role = roleNamed(world, "alpha");
 	const permissions = String(BigInt(role.permissions) & ~bit);
 	simulator.world.roles.edit(guild, role, { permissions });
 	await world.heard();
@@ -50,7 +48,7 @@ test.each([
 	);
 });
 
-test("what is no picture, or no name, is refused before Discord is asked", async () => {
+test("an invalid image or name is refused before Discord is asked", async () => {
 	await using world = await startWorld();
 	const refused: [string, object][] = [
 		["image", { image: "soup" }],
@@ -72,7 +70,7 @@ test("what is no picture, or no name, is refused before Discord is asked", async
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("a full guild is told so, with how to make room", async () => {
+test("a guild without free slots is refused, with how to make room", async () => {
 	await using world = await startWorld();
 	for (let index = 0; index < 50; index += 1) add(world, "ada", `e${index}`);
 	const args = { name: "soup", image: png };
@@ -100,7 +98,7 @@ test("emoji are listed by id, with who may use them", async () => {
 	]);
 });
 
-test("an edit changes only what is given, and nothing where nothing would change", async () => {
+test("an edit sends only the given fields, and is refused without a change", async () => {
 	await using world = await startWorld();
 	const emoji = add(world, "ada", "soup");
 	const ids = [...world.guild.roles.keys()].slice(0, 2);
@@ -121,7 +119,7 @@ test("an edit changes only what is given, and nothing where nothing would change
 	expect(emoji.roles).toEqual([]);
 });
 
-test("the bot's own emoji take either permission, those of others the one to manage them", async () => {
+test("the bot's own emoji require either permission, those of others MANAGE_GUILD_EXPRESSIONS", async () => {
 	await using world = await startWorld();
 	const own = add(world, "alpha", "mine");
 	const other = add(world, "ada", "hers");
@@ -140,7 +138,7 @@ test("the bot's own emoji take either permission, those of others the one to man
 	expect(other.name).toBe("hers");
 });
 
-test("managing is enough to change one's own emoji, and not to make one", async () => {
+test("MANAGE_GUILD_EXPRESSIONS suffices to edit, but not to create", async () => {
 	await using world = await startWorld();
 	const own = add(world, "alpha", "mine");
 	await forbid(world, CreateGuildExpressions);
@@ -154,7 +152,7 @@ test("managing is enough to change one's own emoji, and not to make one", async 
 	);
 });
 
-test("an emoji that was just made is a reaction and an answer of a poll", async () => {
+test("a new emoji can be used in a reaction and in a poll", async () => {
 	await using world = await startWorld();
 	const made = await world.call("create_emoji", { name: "soup", image: png });
 	const emoji = /<:soup:\d+>/.exec(made.text)?.[0];

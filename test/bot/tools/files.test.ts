@@ -1,4 +1,4 @@
-// Files that are sent: what is in them, what they are called, and whom what is said of them pings.
+// send_file: contents, names and mentions.
 
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
@@ -83,7 +83,7 @@ test.each([
 	expect((await send({ filename })).isError).toBe(false);
 });
 
-test("text or bytes are given, one of the two, and not nothing", async () => {
+test("exactly one of text and data_base64 is required, and not empty", async () => {
 	await using world = await startWorld();
 	const { send } = sendTo(world);
 	const cases: [object, string][] = [
@@ -107,7 +107,7 @@ test("text or bytes are given, one of the two, and not nothing", async () => {
 	).toEqual([]);
 });
 
-test("what is said with a file pings whom `mentions` says, and nobody else", async () => {
+test("the content of a file message pings only people that `mentions` allows", async () => {
 	await using world = await startWorld();
 	const { send, last } = sendTo(world);
 	const ada = world.simulator.user("ada").id;

@@ -1,14 +1,20 @@
-// Forums, seen on the platform.
+// The forum tools.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import { startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { pagesOf } from "../../support/pages.ts";
+import {
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+	writes,
+} from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
 	const { world } = simulator;
-	const ada = world.users.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada has an account");
+	const ada = userNamed({ simulator }, "ada");
 	const tag = (name: string, given = {}) => ({
 		...{ id: world.state.newId(), name, moderated: false },
 		...{ emoji_id: null, emoji_name: null, ...given },
@@ -30,11 +36,7 @@ function scene(test: TestWorld) {
 			world.threads.add(forum, ada, {
 				...{ name, applied_tags: tags.map(({ id }) => id) },
 			}),
-		deny: (bits: bigint) =>
-			world.channels.setOverwrite(forum, {
-				...{ id: simulator.bot("alpha").id, type: 1 },
-				...{ allow: "0", deny: String(bits) },
-			}),
+		deny: (bits: bigint) => denyBot(test, forum, bits),
 	};
 }
 
@@ -68,7 +70,7 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	);
 });
 
-test("a post pings everyone only as told, and as the bot may", async () => {
+test("a post pings everyone only if `mentions` and the bot's permissions allow it", async () => {
 	await using test = await startWorld();
 	const { world, guild, deny, call } = scene(test);
 	await test.heard();
@@ -85,7 +87,7 @@ test("a post pings everyone only as told, and as the bot may", async () => {
 	expect(refused.text).toContain("lacks MENTION_EVERYONE");
 });
 
-test("a moderated tag takes MANAGE_THREADS, and a forum can ask for a tag", async () => {
+test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", async () => {
 	await using test = await startWorld();
 	const { world, forum, soup, staff, deny, call } = scene(test);
 	deny(PermissionFlagsBits.ManageThreads);
@@ -126,22 +128,13 @@ test("posts are listed by tag, archived ones page by page, each once", async () 
 	expect(named(await list({ tag_id: soup.id }))).toBe("g");
 	expect(await list({ tag_id: soup.id })).toContain(" | tags: soup");
 	for (const limit of [1, 2, 3, 4]) {
-		let seen = "";
-		let before: string | undefined;
-		for (let calls = 0; calls < 9; calls += 1) {
-			const text = await list({
-				...{ tag_id: soup.id, include_archived: true, limit },
-				...(before && { before }),
-			});
-			seen += named(text);
-			before = /^next_before=(\S+)$/m.exec(text)?.[1];
-			if (!before) break;
-		}
-		expect(seen).toBe("geca");
+		const args = { tag_id: soup.id, include_archived: true, limit };
+		const pages = await pagesOf(call, "list_forum_posts", args);
+		expect(pages.map(named).join("")).toBe("geca");
 	}
 });
 
-test("a long archive is looked through a part at a time for a tag", async () => {
+test("a long archive is searched for a tag in several calls", async () => {
 	await using test = await startWorld();
 	const { world, forum, soup, post, call } = scene(test);
 	const posts = Array.from({ length: 520 }, (_, index) =>
@@ -164,7 +157,7 @@ test("a long archive is looked through a part at a time for a tag", async () => 
 	expect(second.text).not.toContain("next_before");
 });
 
-test("set_forum_tags keeps the ids of tags that stay, and says what goes and where it is used", async () => {
+test("set_forum_tags keeps the ids of remaining tags, and reports deleted ones and their use", async () => {
 	await using test = await startWorld();
 	const { forum, soup, staff, post, call } = scene(test);
 	post("x", [staff]);
@@ -189,7 +182,7 @@ test("set_forum_tags keeps the ids of tags that stay, and says what goes and whe
 	);
 });
 
-test("a list of tags that changes nothing, or names what there is not, is refused", async () => {
+test("a list of tags that changes nothing or has unknown ids is refused", async () => {
 	await using test = await startWorld();
 	const { soup, forum, call } = scene(test);
 	await test.heard();

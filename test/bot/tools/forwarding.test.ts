@@ -1,9 +1,14 @@
-// Messages that are passed on, seen on the platform and by those who read them.
+// Forwarding and crossposting messages.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 
 function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 	const { world } = simulator;
@@ -12,19 +17,13 @@ function place({ simulator, guild }: TestWorld, type = ChannelType.GuildText) {
 		type: type as GuildChannel["type"],
 	});
 	const to = world.channels.add(guild, { name: "to" });
-	const user = (name: string) => {
-		const found = world.users.get(simulator.user(name).id);
-		if (!found) throw new Error(`${name} has an account`);
-		return found;
-	};
-	return {
-		...{ world, from, to, ada: user("ada"), alpha: user("alpha") },
-		forbid: (channel: GuildChannel, bits: bigint) =>
-			world.channels.setOverwrite(channel, {
-				...{ id: user("alpha").id, type: 1, allow: "0" },
-				deny: String(bits),
-			}),
-	};
+	const [ada, alpha] = [
+		userNamed({ simulator }, "ada"),
+		userNamed({ simulator }, "alpha"),
+	];
+	const forbid = (channel: GuildChannel, bits: bigint) =>
+		denyBot({ simulator }, channel, bits);
+	return { world, from, to, ada, alpha, forbid };
 }
 
 test("a forward shows what was forwarded, escaped, and pings nobody", async () => {
@@ -35,7 +34,7 @@ test("a forward shows what was forwarded, escaped, and pings nobody", async () =
 		attachments: [
 			{
 				...{ id: "1", filename: "a|b.png", content_type: "image/png", size: 7 },
-				...{ url: "https://cdn/a.png", proxy_url: "" },
+				...{ url: "https://cdn/a.png", proxy_url: "https://cdn/x" },
 			},
 		],
 	});
@@ -82,7 +81,7 @@ test("polls and Discord's own messages are not forwarded, and nothing is sent", 
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("what the bot may not read where it stands is not forwarded", async () => {
+test("a message that the bot may not read is not forwarded", async () => {
 	await using world = await startWorld();
 	const { from, to, ada, world: platform, forbid } = place(world);
 	const message = platform.messages.add(from, ada, { content: "secret" });
@@ -141,7 +140,7 @@ test("a message is published once, and shows that it was", async () => {
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
-test("its own messages the bot publishes without managing those of others", async () => {
+test("the bot publishes its own messages without MANAGE_MESSAGES", async () => {
 	await using world = await startWorld();
 	const {
 		from,

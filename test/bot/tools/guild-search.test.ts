@@ -1,10 +1,15 @@
-// Searching a guild: what is asked of Discord, how pages go on, and what is said while Discord is still indexing.
+// search_guild_messages: filters, pages, and results while Discord is still indexing.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 
 const route = "GET /guilds/:guild_id/messages/search";
 
@@ -19,10 +24,9 @@ function write(
 	{ by = "ada", daysAgo = 0, mention = "" } = {},
 ) {
 	const { world } = simulator;
-	const user = (name: string) => world.users.get(simulator.user(name).id);
-	const author = user(by);
-	const mentioned = mention === "" ? undefined : user(mention);
-	if (!author || !channel) throw new Error(`${by} has an account`);
+	const author = userNamed({ simulator }, by);
+	const mentioned = mention ? userNamed({ simulator }, mention) : undefined;
+	if (!channel) throw new Error("no such channel");
 	return world.messages.add(channel, author, {
 		content,
 		...(daysAgo > 0 && {
@@ -102,7 +106,7 @@ test("every line names the channel, and pages go on by offset up to the last", a
 	});
 });
 
-test("a thread that the bot has not heard of is named all the same", async () => {
+test("an uncached thread is named in results", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const [stove] = channels(world, "stove");
@@ -119,7 +123,7 @@ test("a thread that the bot has not heard of is named all the same", async () =>
 	expect(text).toContain(`\nin: #old soup (ID: ${thread.id}) | `);
 });
 
-test("what is not a filter, and what Discord has no word for, is refused", async () => {
+test("missing and unknown filters are refused", async () => {
 	await using world = await startWorld();
 	const refused = async (args: Record<string, unknown>) => {
 		const { code, text } = await world.call("search_guild_messages", args);
@@ -140,17 +144,12 @@ test("what is not a filter, and what Discord has no word for, is refused", async
 	).not.toContain(route);
 });
 
-test("a channel that the bot may not read is refused where it is named, and left out where not", async () => {
+test("a channel that the bot may not read is refused if given, and otherwise left out", async () => {
 	await using world = await startWorld();
-	const { simulator } = world;
 	const [open, closed] = channels(world, "open", "closed");
 	write(world, open, "a-leek");
 	write(world, closed, "b-leek");
-	if (closed)
-		simulator.world.channels.setOverwrite(closed, {
-			...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
-			deny: String(PermissionFlagsBits.ReadMessageHistory),
-		});
+	if (closed) denyBot(world, closed, PermissionFlagsBits.ReadMessageHistory);
 	await world.heard();
 	const named = await world.call("search_guild_messages", {
 		channel_ids: [open?.id, closed?.id],
@@ -163,11 +162,11 @@ test("a channel that the bot may not read is refused where it is named, and left
 	expect(found(all.text)).toBe("a-leek");
 });
 
-test("while Discord is indexing it is asked again, and what it then finds is the answer", async () => {
+test("the search is repeated while Discord is indexing", async () => {
 	await using world = await startWorld();
 	write(world, channels(world, "stove")[0], "a-leek");
 	const { faults, requests } = world.simulator;
-	faults.indexing(route, { retryAfterSeconds: 0.01, times: 1 });
+	faults.indexing(route, { retryAfterSeconds: 1, times: 1 });
 	faults.indexing(route, { retryAfterSeconds: 0, times: 1 });
 	const { text } = await world.call("search_guild_messages", { query: "leek" });
 	expect(found(text)).toBe("a-leek");
@@ -175,10 +174,10 @@ test("while Discord is indexing it is asked again, and what it then finds is the
 	expect(searches).toHaveLength(3);
 });
 
-test("where indexing takes longer than a call may, it says when to call again", async () => {
+test("a result says when to call again if indexing takes too long", async () => {
 	await using world = await startWorld();
 	const { faults } = world.simulator;
-	const fault = faults.indexing(route, { retryAfterSeconds: 29.5 });
+	const fault = faults.indexing(route, { retryAfterSeconds: 30 });
 	const answer = await world.call("search_guild_messages", { query: "leek" });
 	expect(answer.isError).toBe(true);
 	expect(answer.text).toContain("Discord is still indexing");
@@ -186,7 +185,7 @@ test("where indexing takes longer than a call may, it says when to call again", 
 	expect(fault.hits).toBe(1);
 });
 
-test("a bot that may not read content is told so before Discord is asked", async () => {
+test("without the Message Content Intent the search is refused before Discord is asked", async () => {
 	const seed = demoSeed();
 	const bots = [
 		{ username: "alpha", privilegedIntents: ["GuildMembers"] as const },

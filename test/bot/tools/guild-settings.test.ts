@@ -1,4 +1,4 @@
-// The tools that change a guild as a whole: its settings, and the order of its roles.
+// edit_guild and move_roles.
 
 import { describe, expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
@@ -13,7 +13,7 @@ import {
 const shared = shareWorld();
 
 describe("edit_guild", () => {
-	test("changes what is given and nothing else, and says what it was and is", async () => {
+	test("changes only the given settings, and shows old and new values", async () => {
 		await using world = await startWorld();
 		const { guild } = world;
 		const [general, lounge] = [
@@ -66,7 +66,7 @@ describe("edit_guild", () => {
 		});
 	});
 
-	test("leaves out of its notices what is named, and lets alone what has no name", async () => {
+	test("suppresses the named notices, and keeps unknown flags", async () => {
 		await using world = await startWorld();
 		const { guild } = world;
 		world.simulator.world.guilds.edit(guild, { system_channel_flags: 0x82 });
@@ -83,7 +83,7 @@ describe("edit_guild", () => {
 		expect(guild.system_channel_flags).toBe(0x80);
 	});
 
-	test("builds on what Discord has, however late its event is", async () => {
+	test("builds on Discord's current state, however late its event is", async () => {
 		await using world = await startWorld();
 		world.simulator.sockets.holdEvents(true);
 		const errors = [];
@@ -106,7 +106,7 @@ describe("edit_guild", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("sets what only communities have in communities only", async () => {
+	test("sets community settings only in communities", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const rules_channel_id = channelNamed(world, "general").id;
@@ -172,7 +172,7 @@ describe("move_roles", () => {
 		]);
 	});
 
-	test("gives roles that share a position one of their own each, and lets those above be", async () => {
+	test("gives roles with equal positions distinct ones, and does not change those above", async () => {
 		await using world = await startWorld();
 		const role = (name: string) => roleNamed(world, name);
 		const [staff, regular] = [role("Staff"), role("Regular")];
@@ -187,7 +187,7 @@ describe("move_roles", () => {
 		expect(order(world)).toBe("alpha Staff Newcomer Regular @everyone");
 	});
 
-	test("refuses what would change nothing, and what cannot be", async () => {
+	test("refuses calls that change nothing or are impossible", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const above = simulator.world.roles.add(guild, {

@@ -1,9 +1,9 @@
-// The tools of guilds, seen on the platform.
+// The tools of guilds.
 
 import { expect, test } from "bun:test";
 import { startWorld } from "../../support/world.ts";
 
-test("get_guild_info tells a guild's facts, each on its line", async () => {
+test("get_guild_info shows a guild's facts, one per line", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { text } = await world.call("get_guild_info");

@@ -1,4 +1,4 @@
-// What people called things must not end a line of an answer, nor forge another: one item stays one line everywhere.
+// Hostile names in results: a name can neither end its line nor forge another.
 
 import { expect, test } from "bun:test";
 import { startWorld } from "../../support/world.ts";
@@ -6,7 +6,7 @@ import { startWorld } from "../../support/world.ts";
 const forged = /ID[:：] ?1{18}|｜/i;
 const unsafe = /[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}]/u;
 
-/** Each kind of character that people could write and readers do not see as it is. */
+/** Each kind of character that is invisible or ends a line. */
 const characters = [
 	// Line breaks and separators.
 	...["x\r\n2 member(s):\nevil", "y\u2028z\u2029\u0085"],
@@ -26,7 +26,7 @@ test.each([
 	["unsafe characters", characters.join("")],
 	["ids in wide letters and of their own", `x/ ｜ ID：${id} | ID: ${id}`],
 	["ids in brackets", `x (ID: ${id}) (@x, id:${id})`],
-])("names with %s stay on their line in every answer", async (_, name) => {
+])("names with %s stay on their line in every result", async (_, name) => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const platform = simulator.world;
@@ -45,14 +45,12 @@ test.each([
 	const boss = platform.members.add(
 		guild,
 		platform.users.add({ username: name }),
-		{
-			roles: [above.id],
-		},
+		{ roles: [above.id] },
 	);
 	const message = platform.messages.add(channel, user, { content: name });
 	const hook = platform.webhooks.add(channel, { name, user });
 	platform.webhooks.add(channel, {
-		...{ name, type: 2, source_guild: { id: "1", name } },
+		...{ name, type: 2, source_guild: { id: "1", name, icon: null } },
 		source_channel: { id: "2", name },
 	});
 	const { code: invite_code } = platform.invites.add(channel, {
@@ -98,13 +96,17 @@ test.each([
 			{
 				...{ type: "rich", title: name, description: name },
 				...{ author: { name }, footer: { text: name } },
-				fields: [{ name, value: name }],
+				fields: [{ name, value: name, inline: false }],
 			},
 		],
 		attachments: [
 			{
 				...{ id: "1", filename: name, description: name, size: 7 },
-				...{ content_type: name, url: "https://cdn/x", proxy_url: "" },
+				...{
+					content_type: name,
+					url: "https://cdn/x",
+					proxy_url: "https://cdn/x",
+				},
 			},
 		],
 	});

@@ -1,4 +1,4 @@
-// Incident actions, seen on the platform.
+// set_incident_actions.
 
 import { expect, test } from "bun:test";
 import { startWorld, type TestWorld, writes } from "../../support/world.ts";
@@ -9,7 +9,7 @@ const inMinutes = (minutes: number) =>
 const set = (world: TestWorld, args: Record<string, unknown>) =>
 	world.call("set_incident_actions", args);
 
-test("one is paused without the other, and both are opened again", async () => {
+test("invites and DMs are paused separately, and resumed together", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
 	const first = inMinutes(60);
@@ -31,7 +31,7 @@ test("one is paused without the other, and both are opened again", async () => {
 	expect(guild.incidents_data?.dms_disabled_until).toBeNull();
 });
 
-test("a time that is over or more than a day away is refused before Discord is asked", async () => {
+test("a time in the past or more than a day ahead is refused before Discord is asked", async () => {
 	await using world = await startWorld();
 	for (const until of [inMinutes(-1), inMinutes(24 * 60 + 1), "tomorrow"]) {
 		const { text, code } = await set(world, { dms_disabled_until: until });
@@ -42,7 +42,7 @@ test("a time that is over or more than a day away is refused before Discord is a
 	expect(writes(world)).toEqual([]);
 });
 
-test("what is open, or was paused until a time that is over, is not opened again", async () => {
+test("resuming what is not paused is refused", async () => {
 	await using world = await startWorld();
 	const { guild } = world;
 	world.simulator.world.guilds.edit(guild, {

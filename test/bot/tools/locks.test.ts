@@ -1,4 +1,4 @@
-// The tools that lock channels, seen on the platform.
+// lock_channel and unlock_channel.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -18,6 +18,7 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import {
+	memberNamed,
 	roleNamed,
 	startWorld,
 	type TestWorld,
@@ -77,7 +78,7 @@ async function place(
 const saying = ({ simulator }: TestWorld, name: string) =>
 	simulator.user(name).say("The Cooks/hall", "hello");
 
-test("nobody writes in a locked channel but the bot, and unlocked it is as it was", async () => {
+test("only the bot writes in a locked channel, and unlocking restores it", async () => {
 	await using scene = await place();
 	const { world, bot, channel, lock, unlock, name, noted } = scene;
 	const { text, isError } = await lock();
@@ -105,7 +106,7 @@ test("nobody writes in a locked channel but the bot, and unlocked it is as it wa
 	await saying(world, "zoe");
 });
 
-test("what the channel says of others and of other permissions stays, and comes back exactly", async () => {
+test("other overwrites and permissions stay, and unlocking restores exactly what was changed", async () => {
 	await using scene = await place((world) => [
 		{
 			...{ id: world.guild.id, type: 0 },
@@ -144,12 +145,11 @@ test("what the channel says of others and of other permissions stays, and comes 
 });
 
 test.each([ChannelType.GuildVoice, ChannelType.GuildStageVoice])(
-	"a channel to speak in (%d) is locked for speaking too, and not for the bot",
+	"a voice channel (%d) is locked for speaking too, except for the bot",
 	async (type) => {
 		await using scene = await place(undefined, type);
 		const { world, channel, lock, unlock, overwriteOf, bot } = scene;
-		const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
-		if (!mona) throw new Error("mona is a member");
+		const mona = memberNamed(world, "mona_lisa");
 		world.simulator.world.voice.join(channel, mona);
 		await world.heard();
 		expect((await lock()).text).toEndWith(
@@ -211,7 +211,7 @@ describe("is refused", () => {
 	});
 });
 
-test("what somebody has changed meanwhile stays, and is named", async () => {
+test("changes made since the lock stay, and are named", async () => {
 	await using scene = await place();
 	const { world, bot, channel, lock, unlock, overwriteOf } = scene;
 	await lock();
@@ -237,9 +237,24 @@ test("what somebody has changed meanwhile stays, and is named", async () => {
 	]);
 });
 
-describe("a lock that was cut off is noted", () => {
+test("unlocking is refused while only the lock lets the bot connect", async () => {
+	await using scene = await place(undefined, ChannelType.GuildVoice);
+	const { world, bot, channel, lock, unlock, overwriteOf } = scene;
+	await lock();
+	const role = roleNamed(world, "alpha");
+	world.simulator.world.channels.setOverwrite(channel, {
+		...{ id: role.id, type: 0, allow: "0", deny: String(Connect) },
+	});
+	await world.heard();
+	expect((await unlock()).text).toStartWith(
+		"This would take MANAGE_ROLES, because it has no effect without CONNECT,",
+	);
+	expect(overwriteOf(bot)).toBeDefined();
+});
+
+describe("an interrupted lock is stored", () => {
 	test.each(["before", "after"] as const)(
-		"where the answer is lost %s it takes effect",
+		"if the connection drops %s the write takes effect",
 		async (when) => {
 			await using scene = await place();
 			const { world, channel, lock, unlock, path, noted } = scene;
@@ -261,7 +276,7 @@ describe("a lock that was cut off is noted", () => {
 		},
 	);
 
-	test("what Discord refuses at once is forgotten, and what it refuses later is not", async () => {
+	test("a lock is deleted if its first write is refused, and kept if a later one is", async () => {
 		await using scene = await place();
 		const { world, bot, channel, lock, unlock, path, noted } = scene;
 		const { faults } = world.simulator;
@@ -276,7 +291,7 @@ describe("a lock that was cut off is noted", () => {
 		expect(channel.permission_overwrites).toEqual([]);
 	});
 
-	/** Another run of the bot. */
+	/** Starts the bot again. */
 	async function anotherRun(world: TestWorld, changes: Partial<BotConfig>) {
 		const { log } = recordLog();
 		const bot = startBot(
@@ -293,7 +308,7 @@ describe("a lock that was cut off is noted", () => {
 		return { call, [Symbol.asyncDispose]: () => bot.close() };
 	}
 
-	test("and undone by the next run of the bot", async () => {
+	test("and undone after a restart of the bot", async () => {
 		await using scene = await place();
 		const { world, channel, lock } = scene;
 		await lock();
@@ -309,7 +324,7 @@ describe("a lock that was cut off is noted", () => {
 		expect(channel.permission_overwrites).toEqual([]);
 	});
 
-	test("or else not begun: without its database the bot locks nothing", async () => {
+	test("or not begun: without its database the bot locks nothing", async () => {
 		await using scene = await place();
 		const { world, channel } = scene;
 		await using next = await anotherRun(world, {
@@ -329,7 +344,7 @@ describe("a lock that was cut off is noted", () => {
 	});
 });
 
-test("the note of a lock goes with its channel", async () => {
+test("deleting a channel deletes its lock", async () => {
 	await using scene = await place();
 	const { world, channel, lock, noted } = scene;
 	await lock();
@@ -337,7 +352,7 @@ test("the note of a lock goes with its channel", async () => {
 	await until("it is gone", () => noted() === 0);
 });
 
-test("a lock that cannot be forgotten is said to be there", async () => {
+test("a lock that cannot be deleted is reported", async () => {
 	const sql = () => Promise.reject(new StoreUnavailable("it is away"));
 	const locks = createLocks({ sql }, recordLog().log);
 	expect(await locks.forget("123456789012345678")).toBe(false);

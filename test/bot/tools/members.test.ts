@@ -3,7 +3,13 @@
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { until } from "../../support/until.ts";
-import { roleNamed, startWorld, writes } from "../../support/world.ts";
+import {
+	memberNamed,
+	roleNamed,
+	startWorld,
+	userNamed,
+	writes,
+} from "../../support/world.ts";
 
 test("lookup_user_by_name finds by nickname, display name and username, without case and accents, best first", async () => {
 	await using world = await startWorld();
@@ -72,8 +78,7 @@ test("an empty search is a normal answer", async () => {
 test("a member whose nickname has line breaks is one line", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const member = guild.members.get(simulator.user("liwei").id);
-	if (!member) throw new Error("liwei is a member");
+	const member = memberNamed(world, "liwei");
 	simulator.world.members.edit(guild, member, {
 		nick: "x\r\n2 match(es):\u202e",
 	});
@@ -101,7 +106,7 @@ test.each([
 	expect(text).toBe(`1 match(es):\n${nick} (@someone) | ID: ${user.id}`);
 });
 
-test("a query of nothing but accents does not match everybody", async () => {
+test("a query of only accents does not match everybody", async () => {
 	await using world = await startWorld();
 	const { text, code } = await world.call("lookup_user_by_name", {
 		query: "\u0301\u0308",
@@ -194,12 +199,11 @@ test("list_members shows a thousand at once and no more", async () => {
 	});
 });
 
-test("while the members of a guild are still being loaded, answers say so, and nothing is asked of Discord", async () => {
+test("while members are still being loaded, results say so and no request is sent", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const guild = simulator.guild("The Bakers");
-	const alpha = simulator.world.users.get(simulator.bot("alpha").id);
-	if (!alpha) throw new Error("alpha has an account");
+	const alpha = userNamed({ simulator }, "alpha");
 	simulator.sockets.holdMembers(true);
 	simulator.world.members.add(guild, alpha, {});
 	await world.heard();
@@ -226,7 +230,7 @@ test("while the members of a guild are still being loaded, answers say so, and n
 	expect(text).toStartWith(`${guild.members.size} of ${guild.members.size}`);
 });
 
-test("search_members finds who fits all that is given, by id, and pages", async () => {
+test("search_members finds members who match all filters, by id, in pages", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const platform = simulator.world;

@@ -1,21 +1,15 @@
-// ban, seen on the platform.
+// ban.
 
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { memberNamed, startWorld, userNamed } from "../../support/world.ts";
 
 const shared = shareWorld();
 
 const put = "PUT /guilds/:guild_id/bans/:user_id";
 const daySeconds = 86_400;
 
-function userNamed({ simulator }: TestWorld, name: string) {
-	const user = simulator.world.users.get(simulator.user(name).id);
-	if (!user) throw new Error(`${name} has an account`);
-	return user;
-}
-
-test("ban keeps out somebody who is not a member, and says so beforehand", async () => {
+test("ban bans a user who is not a member, and the dry run says so", async () => {
 	await using world = await startWorld();
 	const { id } = world.simulator.user("bob_the_baker");
 	const dry = await world.call("ban", { user_id: id, dry_run: true });
@@ -52,8 +46,7 @@ test.each([
 test("ban refuses a member who ranks as high as the bot, or higher", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const zoe = guild.members.get(simulator.user("zoe").id);
-	if (!zoe) throw new Error("zoe is a member");
+	const zoe = memberNamed(world, "zoe");
 	const own = [...guild.roles.values()].find(({ name }) => name === "alpha");
 	const above = simulator.world.roles.add(guild, {
 		name: "Above",
@@ -62,9 +55,7 @@ test("ban refuses a member who ranks as high as the bot, or higher", async () =>
 	for (const role of [own, above]) {
 		simulator.world.members.edit(guild, zoe, { roles: [role?.id ?? ""] });
 		await world.heard();
-		const { text, isError } = await world.call("ban", {
-			user_id: zoe.user.id,
-		});
+		const { text, isError } = await world.call("ban", { user_id: zoe.user.id });
 		expect(isError).toBe(true);
 		expect(text).toContain(
 			`Zoë 🍞 (@zoe, ID: ${zoe.user.id}) does not rank below the bot: @${role?.name} (ID: ${role?.id}) is not below @alpha`,
@@ -73,7 +64,7 @@ test("ban refuses a member who ranks as high as the bot, or higher", async () =>
 	expect(simulator.requests.list(put)).toEqual([]);
 });
 
-test("ban says of somebody who is banned already that nothing was done", async () => {
+test("ban of a banned user says that nothing was done", async () => {
 	await using world = await startWorld();
 	const { id } = world.simulator.user("zoe");
 	await world.call("ban", { user_id: id });
@@ -160,7 +151,7 @@ test.each([
 	expect(world.guild.members.has(user_id)).toBe(true);
 });
 
-test("ban asks first, and a question that fails bans nobody", async () => {
+test("ban looks up the ban first, and bans nobody if that fails", async () => {
 	await using world = await startWorld();
 	const { id: user_id } = world.simulator.user("zoe");
 	world.simulator.faults.drop("GET /guilds/*/bans/*", { when: "before" });

@@ -1,12 +1,17 @@
-// The tools of what channels themselves allow and deny, seen on the platform.
+// The tools of channel permissions.
 
 import { describe, expect, test } from "bun:test";
-import { PermissionFlagsBits } from "discord.js";
-import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type {
+	GuildChannel,
+	GuildChannelType,
+} from "../../../src/simulator/world/state/entities.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import { until } from "../../support/until.ts";
 import {
 	channelNamed,
+	denyBot,
+	memberNamed,
 	roleNamed,
 	startWorld,
 	type TestWorld,
@@ -25,7 +30,7 @@ const {
 } = PermissionFlagsBits;
 
 describe("set_channel_permissions", () => {
-	/** Sets permissions of Regular in general, and gives what general then says of it. */
+	/** Sets permissions of Regular in general. Returns the resulting overwrite. */
 	function setter(world: TestWorld, target = roleNamed(world, "Regular").id) {
 		const channel = channelNamed(world, "general");
 		return async (args: object) => {
@@ -46,7 +51,7 @@ describe("set_channel_permissions", () => {
 		};
 	}
 
-	test("replaces what was there, or merges, and says what has changed by name", async () => {
+	test("keeps what is not given, or replaces it on request, and says what changes by name", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		const first = await set({
@@ -58,7 +63,7 @@ describe("set_channel_permissions", () => {
 			allow: ViewChannel | Speak,
 			deny: SendMessages,
 		});
-		const merged = await set({ allow_names: ["SEND_MESSAGES"], merge: true });
+		const merged = await set({ allow_names: ["SEND_MESSAGES"] });
 		expect(merged).toMatchObject({
 			allow: ViewChannel | Speak | SendMessages,
 			deny: 0n,
@@ -69,22 +74,28 @@ describe("set_channel_permissions", () => {
 			"No longer allowed: none",
 			"No longer denied: SEND_MESSAGES",
 		]);
-		const replaced = await set({ deny: String(Connect) });
+		const replace = { deny: String(Connect), replace: true };
+		const dry = await set({ ...replace, dry_run: true });
+		expect(dry.text).toStartWith("Dry run: nothing was done.\nWould set the ");
+		const replaced = await set(replace);
 		expect(replaced).toMatchObject({ allow: 0n, deny: Connect });
-		expect(replaced.text.split("\n").slice(1)).toEqual([
+		const lines = replaced.text.split("\n").slice(1);
+		expect(dry.text.split("\n").slice(2)).toEqual(lines);
+		expect(lines).toEqual([
 			"Newly allowed: none",
 			"Newly denied: CONNECT",
 			"No longer allowed: VIEW_CHANNEL, SEND_MESSAGES, SPEAK",
 			"No longer denied: none",
 		]);
-		// As it replaces, what is not given is neither allowed nor denied; and the kind may be in capitals.
-		expect(await set({ target_type: "Role" })).toMatchObject({
+		// The kind may be in capitals.
+		const empty = { target_type: "Role", replace: true };
+		expect(await set(empty)).toMatchObject({
 			...{ allow: 0n, deny: 0n },
 			text: expect.stringContaining("No longer denied: CONNECT"),
 		});
 	});
 
-	test("sets those of a member, and refuses somebody who is none or is called a role", async () => {
+	test("sets the overwrite of a member, and refuses non-members and a wrong target_type", async () => {
 		await using world = await startWorld();
 		const zoe = world.simulator.user("zoe").id;
 		const set = setter(world, zoe);
@@ -114,7 +125,7 @@ describe("set_channel_permissions", () => {
 	});
 
 	test.each([
-		[{ merge: true }, "expected at least one of these with merge"],
+		[{}, "expected at least one of these without replace"],
 		[{ deny: "0", target_type: "roles" }, "target_type: expected "],
 		[{ allow: "-1" }, "allow: expected a decimal number"],
 		[{ allow: "0x400" }, "allow: expected a decimal number"],
@@ -138,7 +149,7 @@ describe("set_channel_permissions", () => {
 			"allow, deny: SEND_MESSAGES cannot be both",
 		],
 		[
-			{ allow: "2048", deny: "2048", merge: true },
+			{ allow: "2048", deny: "2048", replace: true },
 			"allow, deny: SEND_MESSAGES cannot be both",
 		],
 	])("refuses %j before Discord sees it", async (args, fault) => {
@@ -155,21 +166,20 @@ describe("set_channel_permissions", () => {
 		const set = setter(world);
 		for (const args of [
 			{ allow: "0" },
-			{ allow_names: [], merge: true },
-			{ deny_names: [], allow_names: [] },
+			{ deny_names: [], allow_names: [], replace: true },
 		])
 			expect((await set(args)).text).toStartWith("Nothing would change: ");
 		await set({ allow_names: ["SPEAK"], deny_names: ["CONNECT"] });
 		const before = writes(world).length;
-		const same = { allow_names: ["SPEAK"], merge: true };
-		expect((await set(same)).text).toStartWith("Nothing would change: ");
-		expect(
-			(await set({ ...same, merge: false, deny_names: ["CONNECT"] })).isError,
-		).toBe(true);
+		for (const same of [
+			{ allow_names: ["SPEAK"] },
+			{ allow_names: ["SPEAK"], deny_names: ["CONNECT"], replace: true },
+		])
+			expect((await set(same)).text).toStartWith("Nothing would change: ");
 		expect(writes(world)).toHaveLength(before);
 	});
 
-	test("refuses bits that the bot lacks before Discord sees them, also to take away", async () => {
+	test("refuses bits that the bot lacks before Discord sees them, also when removing them", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		const regular = roleNamed(world, "Regular").id;
@@ -183,27 +193,21 @@ describe("set_channel_permissions", () => {
 		}
 		world.simulator.world.channels.setOverwrite(
 			channelNamed(world, "general"),
-			{
-				id: regular,
-				type: 0,
-				allow: String(PrioritySpeaker),
-				deny: "0",
-			},
+			{ id: regular, type: 0, allow: String(PrioritySpeaker), deny: "0" },
 		);
-		expect((await set({ deny_names: ["SPEAK"] })).text).toContain(
-			"it lacks PRIORITY_SPEAKER",
-		);
-		const { text } = await set({ allow: String(ManageRoles), merge: true });
+		const replace = { deny_names: ["SPEAK"], replace: true };
+		expect((await set(replace)).text).toContain("it lacks PRIORITY_SPEAKER");
+		const { text } = await set({ allow: String(ManageRoles) });
 		expect(text).toContain(
 			"Only an administrator can allow or deny MANAGE_ROLES",
 		);
 		expect(writes(world)).toEqual([]);
 		// What the bot lacks and leaves as it is does not matter.
-		const merged = await set({ deny_names: ["SPEAK"], merge: true });
+		const merged = await set({ deny_names: ["SPEAK"] });
 		expect(merged).toMatchObject({ allow: PrioritySpeaker, deny: Speak });
 	});
 
-	test("a bot that the channel lets manage permissions can set any, and one that the category lets have one, that one", async () => {
+	test("with MANAGE_ROLES in the channel the bot sets any permission; those that it has in the category, it sets too", async () => {
 		await using world = await startWorld();
 		const { world: platform } = world.simulator;
 		const me = {
@@ -233,7 +237,7 @@ describe("set_channel_permissions", () => {
 		);
 	});
 
-	test("merges at the same time lose nothing of one another", async () => {
+	test("concurrent merges do not undo one another", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		const names = [
@@ -245,7 +249,7 @@ describe("set_channel_permissions", () => {
 			"EMBED_LINKS",
 		];
 		const outcomes = await Promise.all(
-			names.map((name) => set({ allow_names: [name], merge: true })),
+			names.map((name) => set({ allow_names: [name] })),
 		);
 		for (const { isError } of outcomes) expect(isError).toBe(false);
 		const overwrite = channelNamed(world, "general").permission_overwrites[0];
@@ -253,22 +257,149 @@ describe("set_channel_permissions", () => {
 		expect(bits.toString(2).replaceAll("0", "")).toHaveLength(names.length);
 	});
 
-	test("merges one after the other lose nothing of one another", async () => {
+	test("consecutive merges do not undo one another", async () => {
 		await using world = await startWorld();
 		const set = setter(world);
 		// Nobody tells the bot of its own changes meanwhile, nor of what somebody else does.
 		world.simulator.sockets.holdEvents(true);
 		for (const name of ["SPEAK", "CONNECT", "VIEW_CHANNEL"])
-			await set({ deny_names: [name], merge: true });
-		const { allow, deny } = await set({ allow_names: ["SPEAK"], merge: true });
+			await set({ deny_names: [name] });
+		const { allow, deny } = await set({ allow_names: ["SPEAK"] });
 		expect({ allow, deny }).toEqual({
 			allow: Speak,
 			deny: Connect | ViewChannel,
 		});
 	});
+
+	test("denying something to @everyone in a private channel leaves it private", async () => {
+		await using world = await startWorld();
+		const staff = channelNamed(world, "staff");
+		// `merge` was an argument, and is accepted.
+		await world.call("set_channel_permissions", {
+			...{ channel_id: staff.id, target_type: "role" },
+			...{ target_id: world.guild.id, deny_names: ["SPEAK"], merge: false },
+		});
+		const everyone = staff.permission_overwrites.find(
+			({ id }) => id === world.guild.id,
+		);
+		expect(BigInt(everyone?.deny ?? 0)).toBe(ViewChannel | Speak);
+	});
 });
 
-/** The member zoe, and what a channel says of everyone, of Regular and of her. */
+describe("what the bot needs to undo a change", () => {
+	type Target = "@everyone" | "alpha" | "the bot";
+	/** A new channel, and its overwrites for roles and the bot: `has` sets them, `set` calls the tool. */
+	async function start(type: GuildChannelType = ChannelType.GuildText) {
+		const world = await startWorld();
+		const { channels } = world.simulator.world;
+		const channel = channels.add(world.guild, { name: "place", type });
+		const ids: Record<Target, string> = {
+			"@everyone": world.guild.id,
+			alpha: roleNamed(world, "alpha").id,
+			"the bot": world.simulator.bot("alpha").id,
+		};
+		const kindOf = (target: Target) =>
+			target === "the bot" ? "member" : "role";
+		const has = (target: Target, allow: bigint, deny: bigint, at = channel) =>
+			channels.setOverwrite(at, {
+				...{ id: ids[target], type: kindOf(target) === "role" ? 0 : 1 },
+				...{ allow: String(allow), deny: String(deny) },
+			});
+		const call = async (tool: string, args: object) => {
+			await world.heard();
+			return world.call(tool, { channel_id: channel.id, ...args });
+		};
+		return {
+			...{ world, channel, ids, has, call },
+			set: (target: Target, args: object) =>
+				call("set_channel_permissions", {
+					...{ target_type: kindOf(target), target_id: ids[target] },
+					...args,
+				}),
+			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+		};
+	}
+
+	const { GuildCategory, GuildText, GuildVoice } = ChannelType;
+
+	test.each([
+		["@everyone", "VIEW_CHANNEL", GuildText],
+		["alpha", "VIEW_CHANNEL", GuildText],
+		["the bot", "VIEW_CHANNEL", GuildText],
+		["@everyone", "CONNECT", GuildVoice],
+	] as const)("is not denied: %s, %s", async (target, name, type) => {
+		await using scene = await start(type);
+		const { channel, ids, set, world } = scene;
+		const deny = { deny_names: [name] };
+		const refused = await set(target, deny);
+		expect(refused.text).toBe(
+			`This would take MANAGE_ROLES, because it has no effect without ${name}, in #place (ID: ${channel.id}) from the bot, which could not undo it. First allow the bot what it would lack there (target_type member, target_id ${ids["the bot"]}), or let an administrator do this in Discord. Nothing was done.`,
+		);
+		expect(writes(world)).toEqual([]);
+		if (target === "the bot") return;
+		await set("the bot", { allow_names: [name] });
+		expect((await set(target, deny)).isError).toBe(false);
+	});
+
+	test("is an overwrite with MANAGE_ROLES too, but nothing for an administrator", async () => {
+		await using scene = await start();
+		const { has, set, world } = scene;
+		has("alpha", ManageRoles, 0n);
+		const clear = { allow_names: ["SPEAK"], replace: true };
+		expect((await set("alpha", clear)).text).toStartWith(
+			"This would take the overwrite with MANAGE_ROLES in #place",
+		);
+		expect((await set("@everyone", { deny: "2048" })).isError).toBe(false);
+		world.simulator.world.roles.edit(world.guild, roleNamed(world, "alpha"), {
+			permissions: String(PermissionFlagsBits.Administrator),
+		});
+		expect((await set("alpha", clear)).isError).toBe(false);
+	});
+
+	test("may come from a permission that only the channel gives", async () => {
+		await using scene = await start();
+		const { has, set, world } = scene;
+		const own = roleNamed(world, "alpha");
+		const permissions = String(BigInt(own.permissions) & ~ManageRoles);
+		world.simulator.world.roles.edit(world.guild, own, { permissions });
+		has("the bot", ManageRoles, 0n);
+		expect((await set("the bot", { replace: true })).text).toStartWith(
+			"This would take MANAGE_ROLES in #place",
+		);
+	});
+
+	test("is not removed, nor lost to the permissions of a category or another channel", async () => {
+		await using scene = await start(GuildVoice);
+		const { world, channel, has, call, ids } = scene;
+		const { channels } = world.simulator.world;
+		const [box, source] = [
+			channels.add(world.guild, { name: "Box", type: GuildCategory }),
+			channels.add(world.guild, { name: "source" }),
+		];
+		for (const one of [channel, box, source])
+			has("@everyone", 0n, Connect, one);
+		has("the bot", Connect, 0n);
+		const refused = async (tool: string, args: object = {}) =>
+			expect((await call(tool, args)).text).toStartWith(
+				"This would take MANAGE_ROLES, because it has no effect without CONNECT, in #place",
+			);
+		await refused("remove_channel_permissions", { target_id: ids["the bot"] });
+		await refused("copy_channel_permissions", {
+			...{ channel_id: source.id, target_channel_ids: [channel.id] },
+		});
+		const lock = { category_id: box.id, lock_permissions: true };
+		await refused("move_channel", lock);
+		const moved = await world.call("move_channels", {
+			...{ ...lock, channel_ids: [channel.id] },
+		});
+		expect(moved.text).toStartWith("This would take MANAGE_ROLES, because");
+		channels.edit(channel, { parent_id: box.id });
+		await refused("sync_channel_permissions");
+		expect(writes(world)).toEqual([]);
+	});
+});
+
+/** Sets overwrites for @everyone, Regular and zoe in a channel. */
 function overwritten(world: TestWorld, channel: GuildChannel) {
 	const zoe = world.simulator.user("zoe").id;
 	const regular = roleNamed(world, "Regular").id;
@@ -313,8 +444,8 @@ describe("list_channel_permissions", () => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
 		const { zoe } = overwritten(world, general);
-		const member = world.guild.members.get(zoe);
-		if (member) world.simulator.world.members.remove(world.guild, member);
+		const member = memberNamed(world, "zoe");
+		world.simulator.world.members.remove(world.guild, member);
 		await world.heard();
 		const { text } = await world.call("list_channel_permissions", {
 			channel_id: general.id,
@@ -338,8 +469,8 @@ describe("remove_channel_permissions", () => {
 			"Allowed: VIEW_CHANNEL, SEND_MESSAGES",
 			"Denied: SPEAK",
 		]);
-		const member = world.guild.members.get(zoe);
-		if (member) world.simulator.world.members.remove(world.guild, member);
+		const member = memberNamed(world, "zoe");
+		world.simulator.world.members.remove(world.guild, member);
 		await world.heard();
 		expect((await remove(zoe)).isError).toBe(false);
 		expect(general.permission_overwrites.map(({ id }) => id)).toEqual([
@@ -350,7 +481,7 @@ describe("remove_channel_permissions", () => {
 		);
 	});
 
-	test("needs what it would take away", async () => {
+	test("requires the permissions that it would remove", async () => {
 		await using world = await startWorld();
 		const general = channelNamed(world, "general");
 		world.simulator.world.channels.setOverwrite(general, {
@@ -369,7 +500,7 @@ describe("sync_channel_permissions", () => {
 	const sync = (world: TestWorld, channel: GuildChannel) =>
 		world.call("sync_channel_permissions", { channel_id: channel.id });
 
-	test("gives a channel those of its category, and says for whom that changed them", async () => {
+	test("copies the category's overwrites, and lists the changed ones", async () => {
 		await using world = await startWorld();
 		const talk = channelNamed(world, "Talk");
 		const staff = channelNamed(world, "staff");
@@ -390,7 +521,7 @@ describe("sync_channel_permissions", () => {
 		);
 	});
 
-	test("builds on what the category says now, however late its event is", async () => {
+	test("builds on the category's current state, however late its event is", async () => {
 		await using world = await startWorld();
 		const talk = channelNamed(world, "Talk");
 		const general = channelNamed(world, "general");
@@ -444,7 +575,7 @@ describe("copy_channel_permissions", () => {
 		};
 	}
 
-	test("takes mutex with whatever else changes one of the channels", async () => {
+	test("locks all of its channels against other edits", async () => {
 		await using scene = await copier();
 		const { world, from, more, regular, copy } = scene;
 		const patch = `PATCH /channels/${more.id}`;
@@ -453,7 +584,7 @@ describe("copy_channel_permissions", () => {
 		await until("the copy is on its way", () => fault.hits === 1);
 		const set = world.call("set_channel_permissions", {
 			...{ channel_id: more.id, target_type: "role", target_id: regular },
-			...{ deny_names: ["SPEAK"], merge: true },
+			deny_names: ["SPEAK"],
 		});
 		// What would not wait would be done by then.
 		for (let calls = 0; calls < 5; calls++)
@@ -468,7 +599,7 @@ describe("copy_channel_permissions", () => {
 		]);
 	});
 
-	test("says what would change for whom, and does it when it is told to; what is so already is left alone", async () => {
+	test("lists the changes in a dry run by default, and skips channels that already have them", async () => {
 		await using scene = await copier();
 		const { world, from, same, other, more, regular, copy } = scene;
 		const dry = await copy();
@@ -498,7 +629,7 @@ describe("copy_channel_permissions", () => {
 		);
 	});
 
-	test("what the bot may not give is refused before anything is written", async () => {
+	test("permissions that the bot lacks are refused before any write", async () => {
 		await using scene = await copier();
 		const { world, other, say, regular, copy } = scene;
 		say(other, regular, PrioritySpeaker);
@@ -507,7 +638,7 @@ describe("copy_channel_permissions", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("where Discord refuses one it says which are done", async () => {
+	test("reports which channels are done if Discord refuses one", async () => {
 		await using scene = await copier();
 		const { world, other, more, copy } = scene;
 		world.simulator.faults.refuse(`PATCH /channels/${more.id}`, 50013);
@@ -517,13 +648,10 @@ describe("copy_channel_permissions", () => {
 		expect(text).toContain(`1 refused by Discord:\n#more (ID: ${more.id})`);
 	});
 
-	test("it takes the permission in each channel that is copied to", async () => {
+	test("requires the permission in each target channel", async () => {
 		await using scene = await copier();
 		const { world, other, copy } = scene;
-		world.simulator.world.channels.setOverwrite(other, {
-			...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
-			deny: String(ManageRoles),
-		});
+		denyBot(world, other, ManageRoles);
 		await world.heard();
 		expect((await copy()).text).toContain(
 			`lacks MANAGE_ROLES in #other (ID: ${other.id})`,

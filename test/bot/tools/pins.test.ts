@@ -1,13 +1,13 @@
-// Pins, seen on the platform.
+// The pin tools.
 
 import { expect, test } from "bun:test";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { pagesOf } from "../../support/pages.ts";
+import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name: "notes" });
-	const ada = world.users.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada has an account");
+	const ada = userNamed({ simulator }, "ada");
 	const messages = contents.map((content) =>
 		world.messages.add(channel, ada, { content }),
 	);
@@ -20,17 +20,9 @@ test("pins are listed page by page, the latest first", async () => {
 	for (const [index, message] of messages.entries())
 		message.pinned_at = new Date(1_790_000_000_000 + index).toISOString();
 	await world.heard();
-	const seen: (string | undefined)[] = [];
-	let before: string | undefined;
-	for (let calls = 0; calls < 4; calls += 1) {
-		const { text } = await world.call("list_pins", {
-			...{ channel_id, limit: 1 },
-			...(before && { before }),
-		});
-		seen.push(/\| text: (\w)/.exec(text)?.[1]);
-		before = /^next_before=(\S+)$/m.exec(text)?.[1];
-		if (!before) break;
-	}
+	const args = { channel_id, limit: 1 };
+	const pages = await pagesOf(world.call, "list_pins", args);
+	const seen = pages.map((page) => /\| text: (\w)/.exec(page)?.[1]);
 	expect(seen).toEqual(["c", "b", "a"]);
 });
 
@@ -42,7 +34,7 @@ test("a channel without pins says so", async () => {
 	expect(text).toBe(`No message is pinned in #notes (ID: ${channel_id}).`);
 });
 
-test("pinning what is pinned and unpinning what is not is said, and nothing is sent", async () => {
+test("pinning a pinned message and unpinning another one are refused without a request", async () => {
 	await using world = await startWorld();
 	const { channel_id, messages } = write(world, ["a"]);
 	await world.heard();

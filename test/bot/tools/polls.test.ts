@@ -1,10 +1,12 @@
-// Polls: asked, voted in by people, read, and ended.
+// The poll tools.
 
 import { expect, test } from "bun:test";
+import { pagesOf } from "../../support/pages.ts";
 import {
 	channelNamed,
 	startWorld,
 	type TestWorld,
+	userNamed,
 	writes,
 } from "../../support/world.ts";
 import { adaIn, startScene } from "../tool-rows/scene.ts";
@@ -30,7 +32,7 @@ async function ask(world: TestWorld, args: object = {}) {
 	};
 }
 
-test("a poll is asked with its answers, for a day unless it says otherwise", async () => {
+test("a poll is sent with its answers, for a day by default", async () => {
 	await using world = await startWorld();
 	const { text, message } = await ask(world);
 	const expiry = message?.poll?.expiry ?? "";
@@ -40,15 +42,12 @@ test("a poll is asked with its answers, for a day unless it says otherwise", asy
 	);
 	const hours = (at = "") => Math.round((Date.parse(at) - Date.now()) / 3.6e6);
 	expect(hours(expiry)).toBe(24);
-	const long = await ask(world, {
-		duration: 768,
-		allow_multiselect: true,
-	});
+	const long = await ask(world, { duration: 768, allow_multiselect: true });
 	expect(hours(long.message?.poll?.expiry)).toBe(768);
 	expect(long.text).toContain("| several answers allowed |");
 });
 
-test("what Discord would not ask is refused before it is sent", async () => {
+test("an invalid poll is refused before it is sent", async () => {
 	await using world = await startWorld();
 	const [one] = lunch.answers;
 	const wrong: [string, object][] = [
@@ -73,7 +72,7 @@ test("what Discord would not ask is refused before it is sent", async () => {
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("an answer has an emoji of the guild, and none that is gone or another guild's", async () => {
+test("an answer takes the guild's emoji, but no unknown or foreign one", async () => {
 	await using scene = await startScene();
 	const { world, guild, other } = scene;
 	const { emojis } = world.simulator.world;
@@ -131,8 +130,7 @@ test("only the bot's own poll is ended, and only once", async () => {
 	const again = await world.call("end_poll", where);
 	expect(again.text).toContain("Nothing would change: the poll ");
 	const { channel } = simulator.channel(where.channel_id);
-	const ada = simulator.world.users.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada has an account");
+	const ada = userNamed({ simulator }, "ada");
 	const hers = simulator.world.polls.add(channel, ada, {
 		question: { text: "?" },
 		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
@@ -156,20 +154,10 @@ test("voters are listed page by page, by id", async () => {
 	const { where, said } = await ask(world);
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names) await world.simulator.user(name).vote(said, 1);
-	const seen: string[] = [];
-	let after: string | undefined;
-	for (let calls = 0; calls < 4; calls += 1) {
-		const { text } = await world.call("get_poll_voters", {
-			...{ ...where, answer_id: 1, limit: 2 },
-			...(after && { after }),
-		});
-		seen.push(
-			...Array.from(text.matchAll(/^@(\S+)/gm), ([, name]) => name ?? ""),
-		);
-		after = /^next_after=(\d+)$/m.exec(text)?.[1];
-		if (!after) break;
-	}
-	expect(seen).toEqual(["ada", "zoe", "liwei"]);
+	const args = { ...where, answer_id: 1, limit: 2 };
+	const pages = await pagesOf(world.call, "get_poll_voters", args);
+	const seen = pages.map((page) => page.match(/^@\w+/gm));
+	expect(seen).toEqual([["@ada", "@zoe"], ["@liwei"]]);
 	const none = await world.call("get_poll_voters", { ...where, answer_id: 2 });
 	expect(none.text).toBe(
 		`Nobody has voted for answer 2 (Bread) of the poll ${said.id}.`,
@@ -178,7 +166,7 @@ test("voters are listed page by page, by id", async () => {
 	expect(wrong.text).toContain("has no answer 3. Its answers are 1, 2;");
 });
 
-test("a poll that Discord hides from the bot is not taken for none without a word", async () => {
+test("a poll that Discord hides from the bot is reported as possibly hidden", async () => {
 	await using world = await startWorld({
 		seed: {
 			bots: [{ username: "alpha", privilegedIntents: ["GuildMembers"] }],
@@ -194,8 +182,7 @@ test("a poll that Discord hides from the bot is not taken for none without a wor
 	});
 	const { simulator } = world;
 	const { channel, id } = simulator.channel("general");
-	const ada = simulator.world.users.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada has an account");
+	const ada = userNamed({ simulator }, "ada");
 	const hers = simulator.world.polls.add(channel, ada, {
 		question: { text: "secret?" },
 		answers: [{ answer_id: 1, poll_media: { text: "!" } }],

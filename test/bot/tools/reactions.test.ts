@@ -1,9 +1,15 @@
-// Reactions, seen on the platform.
+// The reaction tools.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 import { startScene } from "../tool-rows/scene.ts";
 
 const shared = shareWorld();
@@ -11,11 +17,7 @@ const shared = shareWorld();
 function write({ simulator, guild }: TestWorld) {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name: "notes" });
-	const userOf = (name: string) => {
-		const user = world.users.get(simulator.user(name).id);
-		if (!user) throw new Error(`${name} has an account`);
-		return user;
-	};
+	const userOf = (name: string) => userNamed({ simulator }, name);
 	const message = world.messages.add(channel, userOf("ada"), {
 		content: "soup",
 	});
@@ -27,17 +29,12 @@ function write({ simulator, guild }: TestWorld) {
 
 const bread = { id: "123456789012345678", name: "bread" };
 
-test("an emoji that is on the message is joined in, in the form that it has there, also without the permission to add one", async () => {
+test("an existing reaction is joined in its own form, without ADD_REACTIONS", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (const emoji of [bread, { id: null, name: "❤️" }])
 		made.world.reactions.add(channel, message, userOf("zoe"), emoji);
-	made.world.channels.setOverwrite(channel, {
-		id: world.simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.AddReactions),
-	});
+	denyBot(world, channel, PermissionFlagsBits.AddReactions);
 	await world.heard();
 	for (const emoji of [bread.id, "❤"]) {
 		const { isError } = await world.call("add_reaction", { ...at, emoji });
@@ -54,7 +51,7 @@ test.each([
 	"<:bread:123456789012345678>",
 	"bread:123456789012345678",
 	bread.id,
-])("a guild's emoji is understood as %s", async (emoji) => {
+])("a guild's emoji is accepted as %s", async (emoji) => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	made.world.reactions.add(channel, message, userOf("zoe"), bread);
@@ -64,7 +61,7 @@ test.each([
 });
 
 test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])(
-	"%j is no emoji",
+	"%j is refused as an emoji",
 	async (emoji) => {
 		const world = await shared();
 		const { at } = write(world);
@@ -74,7 +71,7 @@ test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])(
 	},
 );
 
-test("what is there already, and what is not there, is said, and nothing is sent", async () => {
+test("adding an existing reaction and removing a missing one are refused without a request", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	await world.heard();
@@ -97,7 +94,7 @@ test("what is there already, and what is not there, is said, and nothing is sent
 	expect(world.simulator.journal.entries()).toHaveLength(1);
 });
 
-test("a Unicode emoji that comes without an id is known as one", async () => {
+test("a Unicode emoji without an id is recognized", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	const { simulator } = world;
@@ -115,7 +112,7 @@ test("a Unicode emoji that comes without an id is known as one", async () => {
 	expect(message.reactions).toEqual([]);
 });
 
-test("without user_id only the bot's own reaction goes, and its own id means the same", async () => {
+test("without user_id, or with the bot's id, only the bot's own reaction is removed", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	const thumb = { id: null, name: "👍" };
@@ -135,7 +132,7 @@ test("without user_id only the bot's own reaction goes, and its own id means the
 	}
 });
 
-test("clear_reactions takes those with one emoji, and leaves the others", async () => {
+test("clear_reactions removes those with one emoji, and keeps the others", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
 	for (const name of ["👍", "🍞"])
@@ -159,20 +156,46 @@ test("who reacted is listed page by page", async () => {
 			name: "👍",
 		});
 	await world.heard();
-	const seen: string[] = [];
-	let after: string | undefined;
-	for (let calls = 0; calls < 4; calls += 1) {
-		const { text } = await world.call("get_reactions", {
-			...{ ...at, emoji: "👍", limit: 2 },
-			...(after && { after }),
-		});
-		seen.push(
-			...Array.from(text.matchAll(/\| ID: (\d+)$/gm), ([, id]) => id ?? ""),
-		);
-		after = /^next_after=(\d+)$/m.exec(text)?.[1];
-		if (!after) break;
-	}
+	const args = { ...at, emoji: "👍", limit: 2 };
+	const pages = await pagesOf(world.call, "get_reactions", args);
+	const seen = pages.flatMap((page) => page.match(/(?<=\| ID: )\d+$/gm));
 	expect(seen).toEqual(names.map((name) => userOf(name).id).toSorted());
+});
+
+test("super reactions are counted, listed by themselves, and cleared with the others", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	const thumb = { id: null, name: "👍" };
+	const [zoe, ada] = [userOf("zoe"), userOf("ada")];
+	made.world.reactions.add(channel, message, zoe, thumb, true);
+	await world.heard();
+	const call = async (tool: string, args: object) =>
+		(await world.call(tool, { ...at, ...args })).text;
+	const emoji = "👍";
+	expect(await call("get_message", {})).toEndWith(
+		"| reactions: 👍 1 (1 super)",
+	);
+	expect(await call("get_reactions", { emoji })).toStartWith(
+		"Nobody has put 👍",
+	);
+	made.world.reactions.add(channel, message, ada, thumb);
+	const lists = [
+		["normal", "👍 on", ada],
+		["burst", "👍 as a super reaction on", zoe],
+	] as const;
+	for (const [type, target, { id, username }] of lists) {
+		const text = await call("get_reactions", { emoji, type });
+		expect(text).toStartWith(`1 user(s) with ${target} the message`);
+		expect(text).toEndWith(`@${username} | ID: ${id}`);
+	}
+	expect(await call("remove_reaction", { emoji, user_id: zoe.id })).toContain(
+		"as a super reaction, which only clear_reactions removes",
+	);
+	expect(world.simulator.journal.entries()).toEqual([]);
+	expect(await call("clear_reactions", { emoji })).toEndWith(
+		": 👍 2 (1 super)",
+	);
+	expect(message.reactions).toEqual([]);
 });
 
 test("a twenty-first emoji is refused, with what makes room", async () => {
@@ -188,7 +211,7 @@ test("a twenty-first emoji is refused, with what makes room", async () => {
 	expect(text).toContain("(code 30010). clear_reactions makes room");
 });
 
-test("an emoji of another guild is joined in where it is, and put nowhere else", async () => {
+test("a foreign emoji is only added where a reaction with it exists", async () => {
 	await using scene = await startScene();
 	const { world, guild, other } = scene;
 	const { at, channel, message, userOf, ...made } = write(world);

@@ -1,14 +1,13 @@
 // Reading messages: pages, what a line shows, and what Discord hides from the bot.
 
 import { expect, test } from "bun:test";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 /** Messages by ada in a channel of their own, oldest first. */
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name: "notes" });
-	const ada = world.users.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada has an account");
+	const ada = userNamed({ simulator }, "ada");
 	const ids = contents.map(
 		(content) => world.messages.add(channel, ada, { content }).id,
 	);
@@ -19,7 +18,7 @@ const shown = (text: string) =>
 	Array.from(text.matchAll(/\| text: (\S+)/g), ([, said]) => said).join("");
 const next = (text: string) => text.split("\n").filter((l) => /^next_/.test(l));
 
-test("a channel is read back page by page, and on again", async () => {
+test("a channel is read page by page, in both directions", async () => {
 	await using world = await startWorld();
 	const { channel_id, ids } = write(world, ["a", "b", "c", "d", "e"]);
 	await world.heard();
@@ -54,7 +53,7 @@ test("a channel is read back page by page, and on again", async () => {
 	);
 });
 
-test("at most one border can be given", async () => {
+test("at most one cursor is accepted", async () => {
 	await using world = await startWorld();
 	const { channel_id, ids } = write(world, ["a"]);
 	const [before] = ids;
@@ -83,7 +82,7 @@ test("get_message shows reply, file, embed, reaction, edit and pin as Discord ha
 				content_type: "image/png",
 				size: 7,
 				url: "https://cdn/soup.png",
-				proxy_url: "",
+				proxy_url: "https://cdn/soup.png",
 			},
 		],
 	});
@@ -118,7 +117,7 @@ const blind = {
 	],
 };
 
-test("where Discord hides what others write, every tool that reads says so, and why", async () => {
+test("every tool that reads says if Discord hides message content, and why", async () => {
 	await using world = await startWorld({ seed: blind });
 	const { simulator } = world;
 	const said = await simulator.user("ada").say("general", "a secret");

@@ -1,9 +1,15 @@
-// The tools of roles, seen on the platform.
+// The role tools.
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import { roleNamed, startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	memberNamed,
+	roleNamed,
+	startWorld,
+	writes,
+} from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -59,7 +65,7 @@ test.each([
 	},
 );
 
-test("edit_role says by name what a role permits now, and no longer", async () => {
+test("edit_role names the permissions that a role gained and lost", async () => {
 	await using world = await startWorld();
 	const { text } = await world.call("edit_role", {
 		role_id: roleNamed(world, "Staff").id,
@@ -72,7 +78,7 @@ test("edit_role says by name what a role permits now, and no longer", async () =
 	]);
 });
 
-test("edit_role refuses an edit that would change nothing, or says nothing", async () => {
+test("edit_role refuses an edit without fields or without a change", async () => {
 	await using world = await startWorld();
 	const role = roleNamed(world, "Staff");
 	const same = await world.call("edit_role", {
@@ -118,7 +124,7 @@ test.each([
 	expect(world.simulator.requests.list(patch)).toEqual([]);
 });
 
-test("edit_role refuses permissions that the bot lacks, to give and to take away", async () => {
+test("edit_role refuses to give or remove permissions that the bot lacks", async () => {
 	await using world = await startWorld();
 	const { world: platform } = world.simulator;
 	const powerful = platform.roles.add(world.guild, {
@@ -168,7 +174,7 @@ test("edit_role refuses the bot's own role and those above it, also of the same 
 	expect(simulator.requests.list(patch)).toEqual([]);
 });
 
-test("edit_role may take from everyone, and then knows what the bot has lost with it", async () => {
+test("edit_role can remove permissions from @everyone, and then knows what the bot lost", async () => {
 	await using world = await startWorld();
 	const everyone = world.guild.roles.get(world.guild.id);
 	const edit = (permission_names: string[]) =>
@@ -188,7 +194,7 @@ test("edit_role may take from everyone, and then knows what the bot has lost wit
 	expect(everyone?.mentionable).toBe(true);
 });
 
-test("edit_role back to back builds on the edit before, however late its event is", async () => {
+test("consecutive edit_role calls build on one another, however late their events are", async () => {
 	await using world = await startWorld();
 	const role = roleNamed(world, "Staff");
 	world.simulator.sockets.holdEvents(true);
@@ -202,7 +208,7 @@ test("edit_role back to back builds on the edit before, however late its event i
 	expect(role.name).toBe("A");
 });
 
-test("of equal edits at the same time one changes something, and the others say that they would not", async () => {
+test("of concurrent equal edits one changes the role, and the others are refused", async () => {
 	await using world = await startWorld();
 	const { id: role_id } = roleNamed(world, "Staff");
 	const answers = await Promise.all(
@@ -213,16 +219,6 @@ test("of equal edits at the same time one changes something, and the others say 
 	expect(answers.filter(({ isError }) => !isError)).toHaveLength(1);
 	expect(world.simulator.journal.entries(patch)).toHaveLength(1);
 });
-
-function memberOf({ guild, simulator }: TestWorld, username: string) {
-	const member = guild.members.get(simulator.user(username).id);
-	if (!member) throw new Error(`${username} is a member`);
-	return member;
-}
-
-/** The requests that write. */
-const writes = ({ simulator }: TestWorld) =>
-	simulator.requests.list().filter(({ method }) => method !== "GET");
 
 test("list_roles lists from the top, with members, colour, flags and permissions by name", async () => {
 	await using world = await startWorld();
@@ -257,31 +253,23 @@ test("get_role_members gives pages that end with where the next one begins", asy
 			{ roles: [role.id] },
 		);
 	await world.heard();
-	const page = async (after?: string) => {
-		const { text } = await world.call("get_role_members", {
-			...{ role_id: role.id, limit: 2 },
-			...(after && { after }),
-		});
-		const next = /\nnext_after=(\d+)$/.exec(text)?.[1];
-		return { next, lines: text.split("\n").slice(0, next ? -1 : undefined) };
-	};
-	const names: string[] = [];
-	for (
-		let { next, lines } = await page();
-		;
-		{ next, lines } = await page(next)
-	) {
-		expect(lines[0]).toBe(
-			`${lines.length - 1} of 5 member(s) with @Crowd (ID: ${role.id}), by id:`,
-		);
-		names.push(...lines.slice(1).map((line) => line.split(" ")[0] ?? ""));
-		if (!next) break;
-	}
-	expect(names).toEqual(["crowd1", "crowd2", "crowd3", "crowd4", "crowd5"]);
-	const end = await page("9".repeat(19));
-	expect(end.lines).toEqual([
-		`No member with an id above ${"9".repeat(19)} has @Crowd (ID: ${role.id}).`,
+	const args = { role_id: role.id, limit: 2 };
+	const pages = await pagesOf(world.call, "get_role_members", args);
+	const names = pages.map((page) => page.match(/^crowd\d/gm) ?? []);
+	expect(names).toEqual([
+		["crowd1", "crowd2"],
+		["crowd3", "crowd4"],
+		["crowd5"],
 	]);
+	for (const [index, { length }] of names.entries())
+		expect(pages[index]).toStartWith(
+			`${length} of 5 member(s) with @Crowd (ID: ${role.id}), by id:\n`,
+		);
+	const after = "9".repeat(19);
+	const end = await world.call("get_role_members", { ...args, after });
+	expect(end.text).toBe(
+		`No member with an id above ${after} has @Crowd (ID: ${role.id}).`,
+	);
 });
 
 test("get_role_members of @everyone is all members", async () => {
@@ -310,7 +298,7 @@ describe("create_role", () => {
 		});
 	});
 
-	test("permits nothing unless it is told to", async () => {
+	test("permits nothing by default", async () => {
 		await using world = await startWorld();
 		const { text } = await world.call("create_role", { name: "Plain" });
 		expect(text).toEndWith(", which permits: none.");
@@ -319,7 +307,7 @@ describe("create_role", () => {
 		});
 	});
 
-	test("does not give what the bot lacks, or what there is not", async () => {
+	test("refuses permissions that the bot lacks or that do not exist", async () => {
 		await using world = await startWorld();
 		const create = (permission_names: string[]) =>
 			world.call("create_role", { name: "Mighty", permission_names });
@@ -330,7 +318,7 @@ describe("create_role", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("a guild that is full of roles is told so, with what makes room", async () => {
+	test("a guild without free role slots is refused, with how to make room", async () => {
 		await using world = await startWorld();
 		world.simulator.faults.refuse("POST /guilds/*/roles", 30005);
 		const { text } = await world.call("create_role", { name: "One more" });
@@ -339,7 +327,7 @@ describe("create_role", () => {
 });
 
 describe("delete_role", () => {
-	test("the dry run counts and names who has it, and counts the channels with permissions for it", async () => {
+	test("the dry run names members with the role, and counts channels with overwrites for it", async () => {
 		await using world = await startWorld();
 		const staff = roleNamed(world, "Staff");
 		const args = { role_id: staff.id };
@@ -353,7 +341,7 @@ describe("delete_role", () => {
 		expect(text).toBe(
 			`Deleted the role @Staff (ID: ${staff.id}). 1 member(s) had it.`,
 		);
-		expect(memberOf(world, "jose.garcia").roles).toEqual([]);
+		expect(memberNamed(world, "jose.garcia").roles).toEqual([]);
 	});
 
 	test("@everyone, managed roles, and those above the bot are refused before Discord sees it", async () => {
@@ -376,14 +364,14 @@ describe("delete_role", () => {
 });
 
 describe("assign_role and remove_role", () => {
-	test("give and take one role, and leave the others, also of those who rank above the bot", async () => {
+	test("add and remove one role, and keep the others, also for members above the bot", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const above = simulator.world.roles.add(guild, {
 			...{ name: "Above", position: 99 },
 		});
 		const regular = roleNamed(world, "Regular").id;
-		const boss = memberOf(world, "zoe");
+		const boss = memberNamed(world, "zoe");
 		simulator.world.members.edit(guild, boss, { roles: [above.id] });
 		await world.heard();
 		const args = { user_id: boss.user.id, role_id: regular };
@@ -397,10 +385,10 @@ describe("assign_role and remove_role", () => {
 		expect(boss.roles).toEqual([above.id]);
 	});
 
-	test("build on one another, however late their events are, and say what changes nothing", async () => {
+	test("build on one another, however late their events are, and refuse calls without a change", async () => {
 		await using world = await startWorld();
 		const args = {
-			user_id: memberOf(world, "liwei").user.id,
+			user_id: memberNamed(world, "liwei").user.id,
 			role_id: roleNamed(world, "Regular").id,
 		};
 		world.simulator.sockets.holdEvents(true);
@@ -433,7 +421,7 @@ describe("assign_role and remove_role", () => {
 			...{ name: "Integration", bot_id: simulator.bot("beta").id },
 		});
 		await world.heard();
-		const user_id = memberOf(world, "zoe").user.id;
+		const user_id = memberNamed(world, "zoe").user.id;
 		for (const tool of ["assign_role", "remove_role"])
 			for (const [role_id, said] of [
 				[above.id, "does not rank below the bot's highest role"],

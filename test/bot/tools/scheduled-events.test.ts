@@ -1,4 +1,4 @@
-// Scheduled events, seen on the platform.
+// The tools of scheduled events.
 
 import { expect, test } from "bun:test";
 import {
@@ -8,7 +8,14 @@ import {
 	GuildScheduledEventStatus as Status,
 } from "discord.js";
 import type { ScheduledEvent } from "../../../src/simulator/world/state/entities.ts";
-import { startWorld, type TestWorld, writes } from "../../support/world.ts";
+import { pagesOf } from "../../support/pages.ts";
+import {
+	denyBot,
+	memberNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
 
 const times = {
 	scheduled_start_time: "2099-01-31T12:00:00.000Z",
@@ -46,9 +53,7 @@ function scene(world: TestWorld) {
 		deny: (channel_id: string, bits: bigint) => {
 			const channel = guild.channels.get(channel_id);
 			if (!channel) throw new Error("there is such a channel");
-			platform.channels.setOverwrite(channel, {
-				...{ id: me, type: 1, allow: "0", deny: String(bits) },
-			});
+			denyBot(world, channel, bits);
 		},
 	};
 }
@@ -79,7 +84,7 @@ test("an event is scheduled for each kind of place, its times in UTC unless they
 	]);
 });
 
-test("what does not go together is refused before Discord is asked, all of it at once", async () => {
+test("contradictory arguments are refused before Discord is asked, all at once", async () => {
 	await using world = await startWorld();
 	const { create, voice } = scene(world);
 	await world.heard();
@@ -132,7 +137,7 @@ test("what does not go together is refused before Discord is asked, all of it at
 	expect(writes(world)).toEqual([]);
 });
 
-test("a stage event takes what Discord asks for on stages", async () => {
+test("a stage event requires the permissions for stages", async () => {
 	await using world = await startWorld();
 	const { create, stage, deny } = scene(world);
 	deny(stage.id, PermissionFlagsBits.MoveMembers);
@@ -142,7 +147,7 @@ test("a stage event takes what Discord asks for on stages", async () => {
 	expect(writes(world)).toEqual([]);
 });
 
-test("an event is moved from elsewhere into a channel and back", async () => {
+test("an external event is moved into a channel and back", async () => {
 	await using world = await startWorld();
 	const { event, edit, voice } = scene(world);
 	const moved = event();
@@ -189,7 +194,7 @@ test("an edit changes only what is given and differs", async () => {
 	expect(edited).toMatchObject({ name: "Soup day", ...times });
 });
 
-test("an event that has begun is renamed, its start being as it was", async () => {
+test("an active event can be renamed", async () => {
 	await using world = await startWorld();
 	const { event, edit } = scene(world);
 	const begun = event({
@@ -203,7 +208,7 @@ test("an event that has begun is renamed, its start being as it was", async () =
 	expect(begun.name).toBe("x");
 });
 
-test("an event begins, ends, and is then over; another status is refused with those that it can have", async () => {
+test("an event is started and ended; an invalid status is refused with the valid ones", async () => {
 	await using world = await startWorld();
 	const { event, edit } = scene(world);
 	const held = event();
@@ -224,7 +229,7 @@ test("an event begins, ends, and is then over; another status is refused with th
 	expect(writes(world)).toHaveLength(2);
 });
 
-test("without MANAGE_EVENTS the bot changes and deletes its own events alone", async () => {
+test("without MANAGE_EVENTS the bot edits and deletes only its own events", async () => {
 	await using world = await startWorld();
 	const { event, edit, voice, deny, scheduledEvents } = scene(world);
 	const inVoice = {
@@ -249,7 +254,7 @@ test("without MANAGE_EVENTS the bot changes and deletes its own events alone", a
 	expect(scheduledEvents.in(world.guild)).toHaveLength(2);
 });
 
-test("events are listed from the earliest on, whatever they are called; none is said so", async () => {
+test("events are listed earliest first, and an empty list says so", async () => {
 	await using world = await startWorld();
 	const { event } = scene(world);
 	const list = () => world.call("list_scheduled_events");
@@ -267,7 +272,7 @@ test("events are listed from the earliest on, whatever they are called; none is 
 	]);
 });
 
-test("who is interested is listed page by page, with those who have left", async () => {
+test("interested users are listed page by page, including those who left", async () => {
 	await using world = await startWorld();
 	const { event, scheduledEvents } = scene(world);
 	const { simulator, guild } = world;
@@ -277,23 +282,17 @@ test("who is interested is listed page by page, with those who have left", async
 		`Nobody is interested in "Soup day" (ID: ${shown.id}).`,
 	);
 	const people = ["jose.garcia", "mona_lisa", "liwei"].map((name) => {
-		const member = guild.members.get(simulator.user(name).id);
-		if (!member) throw new Error("they are members");
+		const member = memberNamed(world, name);
 		scheduledEvents.subscribe(guild, shown, member);
 		return member;
 	});
 	const [jose, , liwei] = people;
 	if (liwei) simulator.world.members.remove(guild, liwei);
-	const lines: string[] = [];
-	let after: string | undefined;
-	do {
-		const { text } = await world.call("get_event_users", {
-			...{ event_id: shown.id, limit: 2 },
-			...(after && { after }),
-		});
-		lines.push(...text.split("\n").filter((line) => line.includes("(@")));
-		after = /^next_after=(\d+)$/m.exec(text)?.[1];
-	} while (after && lines.length < 10);
+	const args = { event_id: shown.id, limit: 2 };
+	const pages = await pagesOf(world.call, "get_event_users", args);
+	const lines = pages
+		.flatMap((page) => page.split("\n"))
+		.filter((line) => line.includes("(@"));
 	expect(lines).toHaveLength(3);
 	expect(lines[0]).toBe(`Chef José (@jose.garcia) | ID: ${jose?.user.id}`);
 	expect(lines[2]).toEndWith(`| ID: ${liwei?.user.id} | not a member`);

@@ -1,8 +1,9 @@
-// Searching a channel: what fits, how far it looks, and where to go on.
+// search_messages: filters, limits and cursors.
 
 import { expect, test } from "bun:test";
+import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -10,16 +11,18 @@ const shared = shareWorld();
 const at = (days: number) => Date.UTC(2020, 2, 2, 12) - days * 86_400_000;
 const route = "GET /channels/:channel_id/messages";
 
+type Written = [content: string, author: string, days: number];
+
+/** Messages m0, m1, … of ada, one a day. */
+const numbered = (count: number) =>
+	Array.from({ length: count }, (_, n): Written => [`m${n}`, "ada", count - n]);
+
 /** A channel with messages of these people, each this many days before the fixed day, oldest first. */
-function write(
-	{ simulator, guild }: TestWorld,
-	messages: [content: string, author: string, days: number][],
-) {
+function write({ simulator, guild }: TestWorld, messages: Written[]) {
 	const { world } = simulator;
 	const channel = world.channels.add(guild, { name: "notes" });
 	const ids = messages.map(([content, name, days]) => {
-		const author = world.users.get(simulator.user(name).id);
-		if (!author) throw new Error(`${name} has an account`);
+		const author = userNamed({ simulator }, name);
 		const id = world.state.newId(at(days));
 		return world.messages.add(channel, author, { content, id }).id;
 	});
@@ -57,7 +60,7 @@ test.each([
 	);
 });
 
-test("borders are ids, too, and neither is part of what is found", async () => {
+test("before and after accept ids, and exclude them", async () => {
 	await using world = await startWorld();
 	const { channel_id, ids } = write(world, [
 		["a", "ada", 3],
@@ -80,40 +83,23 @@ test("borders are ids, too, and neither is part of what is found", async () => {
 	);
 });
 
-test("it stops at the limit and at the number of pages, and goes on from there without a gap", async () => {
+test("it stops at limit and max_pages, and continues without a gap", async () => {
 	await using world = await startWorld();
-	const { channel_id } = write(
-		world,
-		Array.from({ length: 250 }, (_, n): [string, string, number] => [
-			`m${n}`,
-			"ada",
-			300 - n,
-		]),
-	);
+	const { channel_id } = write(world, numbered(250));
 	await world.heard();
 	for (const bound of [{ limit: 70 }, { max_pages: 1 }, { max_pages: 0 }]) {
-		const all: unknown[] = [];
-		let before: string | undefined;
-		for (let calls = 0; calls < 5; calls += 1) {
-			const { text } = await world.call("search_messages", {
-				channel_id,
-				content: "m",
-				...bound,
-				...(before && { before }),
-			});
-			all.push(...found(text));
-			before = /^next_before=(\d+)$/m.exec(text)?.[1];
-			if (before === undefined) break;
-			expect(text).toMatch(
+		const args = { channel_id, content: "m", ...bound };
+		const pages = await pagesOf(world.call, "search_messages", args);
+		for (const page of pages.slice(0, -1))
+			expect(page).toMatch(
 				/^Older messages were not searched, because (70 matches were found|1 page\(s\) were read)\.$/m,
 			);
-		}
-		expect(before).toBeUndefined();
-		expect(all).toEqual(Array.from({ length: 250 }, (_, n) => `m${249 - n}`));
+		const contents = Array.from({ length: 250 }, (_, n) => `m${249 - n}`);
+		expect(pages.flatMap(found)).toEqual(contents);
 	}
 });
 
-test("when Discord stops answering, what was found so far is said, and where to go on", async () => {
+test("a rate limit ends the search with the matches so far and a cursor", async () => {
 	await using world = await startWorld({
 		rateLimits: {
 			global: { requests: 10_000, perMs: 1000 },
@@ -121,30 +107,21 @@ test("when Discord stops answering, what was found so far is said, and where to 
 			routes: { [route]: { requests: 2, perMs: 600_000 } },
 		},
 	});
-	const { channel_id, ids } = write(
-		world,
-		Array.from({ length: 300 }, (_, n): [string, string, number] => [
-			`m${n}`,
-			"ada",
-			300 - n,
-		]),
-	);
+	const { channel_id, ids } = write(world, numbered(300));
 	await world.heard();
-	const { text, isError } = await world.call("search_messages", {
-		channel_id,
-		content: "m150",
-	});
+	const args = { channel_id, content: "m150" };
+	const { text, isError } = await world.call("search_messages", args);
 	expect(isError).toBe(false);
 	expect(found(text)).toEqual(["m150"]);
 	expect(text).toContain("1 match(es) among 200 message(s)");
 	expect(text).toContain(
-		"because Discord API error: Discord's rate limit takes this request again in ",
+		"because Discord API error: Discord's rate limit allows this request again in ",
 	);
 	expect(text).toEndWith(`next_before=${ids[100]}`);
 	expect(world.simulator.requests.list(route)).toHaveLength(2);
 });
 
-test("it ends within the time of a call though Discord is slow, and says where to go on", async () => {
+test("a slow search ends within the call's time, with a cursor", async () => {
 	await using world = await startWorld({
 		rateLimits: {
 			global: { requests: 10_000, perMs: 1000 },
@@ -152,19 +129,10 @@ test("it ends within the time of a call though Discord is slow, and says where t
 			routes: { [route]: { requests: 1, perMs: 8000 } },
 		},
 	});
-	const { channel_id } = write(
-		world,
-		Array.from({ length: 500 }, (_, n): [string, string, number] => [
-			`m${n}`,
-			"ada",
-			500 - n,
-		]),
-	);
+	const { channel_id } = write(world, numbered(500));
 	await world.heard();
-	const slow = await world.call("search_messages", {
-		channel_id,
-		content: "none",
-	});
+	const args = { channel_id, content: "none" };
+	const slow = await world.call("search_messages", args);
 	expect(slow.isError).toBe(false);
 	expect(slow.text).toContain("because the time for one call is up.");
 	expect(slow.text).toMatch(/^next_before=\d+$/m);

@@ -1,8 +1,13 @@
-// The tools of stages and of voice channels' statuses, seen on the platform.
+// The stage tools, and set_voice_channel_status.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import { startWorld, writes } from "../../support/world.ts";
+import {
+	denyBot,
+	memberNamed,
+	startWorld,
+	writes,
+} from "../../support/world.ts";
 
 async function stage() {
 	const world = await startWorld();
@@ -40,8 +45,7 @@ test("a stage is started once, gets another topic, and ends", async () => {
 	expect(edited.text).toBe(
 		`Changed the topic of ${name}.\nBefore: Soup\\nand bread\nNow: Bread`,
 	);
-	const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
-	if (!mona) throw new Error("mona is a member");
+	const mona = memberNamed(world, "mona_lisa");
 	platform.voice.join(channel, mona);
 	await world.heard();
 	const ended = await call("end_stage");
@@ -59,9 +63,9 @@ test("a stage is started once, gets another topic, and ends", async () => {
 		);
 });
 
-test("@everyone is notified only if that is said, and allowed", async () => {
+test("@everyone is notified only on request and if allowed", async () => {
 	await using scene = await stage();
-	const { call, channel, platform, world } = scene;
+	const { call, channel, world } = scene;
 	const bodies = () =>
 		world.simulator.journal
 			.entries("POST /stage-instances")
@@ -73,10 +77,7 @@ test("@everyone is notified only if that is said, and allowed", async () => {
 	await call("start_stage", { topic: "Soup", send_start_notification: true });
 	await call("end_stage");
 	expect(bodies()).toEqual([false, true]);
-	platform.channels.setOverwrite(channel, {
-		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
-		deny: String(PermissionFlagsBits.MentionEveryone),
-	});
+	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
 	const { text } = await call("start_stage", {
 		...{ topic: "Soup", send_start_notification: true },
@@ -85,7 +86,7 @@ test("@everyone is notified only if that is said, and allowed", async () => {
 	expect((await call("start_stage", { topic: "Soup" })).isError).toBe(false);
 });
 
-test("a voice channel is no stage, and a stage has no status", async () => {
+test("stage tools refuse voice channels, and the status tool refuses stages", async () => {
 	await using scene = await stage();
 	const { call, bar, world } = scene;
 	const started = await call("start_stage", { channel_id: bar.id, topic: "x" });
@@ -109,11 +110,10 @@ test("a status is shown, and cleared", async () => {
 	expect(platform.voiceStatuses.of(bar)).toBeNull();
 });
 
-test("who asks to speak on a stage is listed as such", async () => {
+test("a request to speak is listed", async () => {
 	await using scene = await stage();
 	const { call, channel, platform, world } = scene;
-	const mona = world.guild.members.get(world.simulator.user("mona_lisa").id);
-	if (!mona) throw new Error("mona is a member");
+	const mona = memberNamed(world, "mona_lisa");
 	platform.voice.join(channel, mona);
 	const state = world.guild.voiceStates.get(mona.user.id);
 	if (!state) throw new Error("she is in it");

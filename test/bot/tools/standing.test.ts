@@ -1,16 +1,22 @@
-// What keeps the bot from acting though its roles allow it: said before Discord is asked.
+// Checks beyond role permissions, before Discord is asked: timeouts, CONNECT, and mentions that ping nobody.
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { tools } from "../../../src/bot/tools/index.ts";
 import { until } from "../../support/until.ts";
-import { channelNamed, startWorld, writes } from "../../support/world.ts";
+import {
+	channelNamed,
+	denyBot,
+	memberNamed,
+	startWorld,
+	userNamed,
+	writes,
+} from "../../support/world.ts";
 
-test("a bot that is timed out says so, and until when, and sends nothing", async () => {
+test("a timed out bot says until when, and sends nothing", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const alpha = guild.members.get(simulator.bot("alpha").id);
-	if (!alpha) throw new Error("alpha is a member");
+	const alpha = memberNamed(world, "alpha");
 	simulator.world.members.edit(guild, alpha, {
 		communication_disabled_until: new Date(Date.now() + 600_000).toISOString(),
 	});
@@ -24,48 +30,25 @@ test("a bot that is timed out says so, and until when, and sends nothing", async
 		content: "hello",
 	});
 	expect(text).toMatch(/^The bot is timed out in the guild \d+ until \S+Z, /);
-	const writes = simulator.requests
-		.list()
-		.filter(({ method }) => method !== "GET");
-	expect(writes).toEqual([]);
+	expect(writes(world)).toEqual([]);
 });
 
-test("a voice channel that the bot may not connect to is not edited, and CONNECT is named", async () => {
+test("editing a voice channel requires CONNECT", async () => {
 	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const { id: channel_id } = simulator.channel("The Cooks/Lounge");
-	const channel = guild.channels.get(channel_id);
-	if (!channel) throw new Error("it was just found");
-	simulator.world.channels.edit(channel, {
-		permission_overwrites: [
-			{
-				id: simulator.bot("alpha").id,
-				type: 1,
-				allow: "0",
-				deny: String(PermissionFlagsBits.Connect),
-			},
-		],
-	});
-	const outcome = await until("the bot has heard of it", async () => {
-		const args = { channel_id, name: "Quiet" };
-		const outcome = await world.call("edit_channel", args);
-		return outcome.text.includes("CONNECT") && outcome;
-	});
-	expect(outcome.text).toStartWith("The bot lacks CONNECT in #");
+	const channel = channelNamed(world, "Lounge");
+	denyBot(world, channel, PermissionFlagsBits.Connect);
+	await world.heard();
+	const args = { channel_id: channel.id, name: "Quiet" };
+	const { text } = await world.call("edit_channel", args);
+	expect(text).toStartWith("The bot lacks CONNECT in #");
 });
 
 test("a mention of everyone that would ping nobody is not sent", async () => {
 	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const { id: channel_id } = simulator.channel("The Cooks/general");
-	const channel = guild.channels.get(channel_id);
-	if (!channel) throw new Error("it was just found");
-	const deny = String(PermissionFlagsBits.MentionEveryone);
-	simulator.world.channels.edit(channel, {
-		permission_overwrites: [
-			{ id: simulator.bot("alpha").id, type: 1, allow: "0", deny },
-		],
-	});
+	const { simulator } = world;
+	const channel = channelNamed(world, "general");
+	const channel_id = channel.id;
+	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
 	const send = (mentions: string, content: string) =>
 		world.call("send_message", { channel_id, content, mentions });
@@ -79,26 +62,18 @@ test("a mention of everyone that would ping nobody is not sent", async () => {
 });
 
 describe("a mention of a role that would ping nobody", () => {
-	/** A role that is not mentionable, mentioned in a channel in which the bot may not mention it all the same. */
+	/** A role that is not mentionable, and a channel in which the bot lacks MENTION_EVERYONE. */
 	async function forbidden() {
 		const world = await startWorld();
 		const { simulator, guild } = world;
 		const { world: platform } = simulator;
 		const general = channelNamed(world, "general");
-		const deny = String(PermissionFlagsBits.MentionEveryone);
-		const bot = simulator.bot("alpha").id;
 		const forum = platform.channels.add(guild, { name: "forum", type: 15 });
 		for (const channel of [general, forum])
-			platform.channels.setOverwrite(channel, {
-				id: bot,
-				type: 1,
-				allow: "0",
-				deny,
-			});
+			denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 		const role = platform.roles.add(guild, { name: "chefs" });
 		const hook = platform.webhooks.add(general, { name: "hook" });
-		const alpha = platform.users.get(bot);
-		if (!alpha) throw new Error("the bot has an account");
+		const alpha = userNamed(world, "alpha");
 		const own = platform.messages.add(general, alpha, { content: "own" });
 		const by = platform.messages.add(general, alpha, {
 			content: "by the hook",
@@ -119,7 +94,7 @@ describe("a mention of a role that would ping nobody", () => {
 		};
 	}
 
-	test("is not sent by any tool, and the role and the permission are named", async () => {
+	test("is refused by every tool, with the role and the permission", async () => {
 		await using scene = await forbidden();
 		const { world, role, calls } = scene;
 		for (const [name, args] of Object.entries(calls))
@@ -145,7 +120,7 @@ describe("a mention of a role that would ping nobody", () => {
 		expect(writes(world)).toEqual([]);
 	});
 
-	test("is sent where the role is mentionable, or nobody is to be pinged", async () => {
+	test("is sent if the role is mentionable or mentions do not ping", async () => {
 		await using scene = await forbidden();
 		const { world, general, role, platform } = scene;
 		const content = `dinner <@&${role.id}> @everyone`;
@@ -166,7 +141,7 @@ describe("a mention of a role that would ping nobody", () => {
 	});
 });
 
-test("while Discord's Gateway is away, look-ups say that someone may be missing", async () => {
+test("while Discord's Gateway is disconnected, look-ups say that members may be missing", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	simulator.sockets.holdConnections(true);

@@ -1,26 +1,24 @@
-// Threads, seen on the platform: what is particular to their tools, and that tools for channels work in them.
+// The thread tools, and channel tools in threads.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
+import { pagesOf } from "../../support/pages.ts";
 import {
 	channelNamed,
+	denyBot,
 	startWorld,
 	type TestWorld,
+	userNamed,
 	writes,
 } from "../../support/world.ts";
 
 function scene(test: TestWorld) {
 	const { simulator, guild } = test;
 	const { world } = simulator;
-	const ada = world.users.get(simulator.user("ada").id);
-	const alpha = world.users.get(simulator.bot("alpha").id);
-	if (!ada || !alpha) throw new Error("the demo's world has both");
+	const [ada, alpha] = [userNamed(test, "ada"), userNamed(test, "alpha")];
 	const general = channelNamed(test, "general");
-	const deny = (bits: bigint) =>
-		world.channels.setOverwrite(general, {
-			...{ id: alpha.id, type: 1, allow: "0", deny: String(bits) },
-		});
+	const deny = (bits: bigint) => denyBot(test, general, bits);
 	return {
 		...{ world, guild, ada, alpha, general, deny, call: test.call },
 		start: (name: string, given: Partial<NewThread> = {}, by = ada) =>
@@ -30,7 +28,6 @@ function scene(test: TestWorld) {
 
 const named = (text: string) =>
 	Array.from(text.matchAll(/^#(\S+) \| ID/gm), ([, name]) => name).join("");
-const nextOf = (text: string) => /^next_before=(\S+)$/m.exec(text)?.[1];
 
 test("a thread starts by itself, privately, or with a first message that pings nobody", async () => {
 	await using test = await startWorld();
@@ -68,7 +65,7 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	expect(thread?.type).toBe(ChannelType.PublicThread);
 });
 
-test("what a thread cannot be is said before anything is sent", async () => {
+test("impossible threads are refused before anything is sent", async () => {
 	await using test = await startWorld();
 	const { world, guild, general, call } = scene(test);
 	const news = world.channels.add(guild, {
@@ -103,7 +100,7 @@ test("what a thread cannot be is said before anything is sent", async () => {
 	expect(thread?.type).toBe(ChannelType.AnnouncementThread);
 });
 
-test("where the first message fails, the answer has the thread that is there", async () => {
+test("if the first message fails, the error names the created thread", async () => {
 	await using test = await startWorld();
 	const { guild, general, call } = scene(test);
 	const channel_id = general.id;
@@ -117,7 +114,9 @@ test("where the first message fails, the answer has the thread that is there", a
 		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}). Its first message failed: Discord API error: Missing Permissions (code 50013).`,
 	);
 	faults.clear();
-	faults.fail("POST /channels/*/messages", 502, { executed: true });
+	// Sent again with its nonce, and refused.
+	faults.fail("POST /channels/*/messages", 500, { executed: true, times: 1 });
+	faults.refuse("POST /channels/*/messages", 50013);
 	const lost = await call("create_thread", given);
 	expect(lost.text).toContain("Its first message failed: ");
 	expect(lost.text).toContain("whether it took effect is unknown");
@@ -128,7 +127,7 @@ test("where the first message fails, the answer has the thread that is there", a
 	expect(guild.threads.size).toBe(2);
 });
 
-test("a private thread takes another permission than a public one, and a first message a third", async () => {
+test("private threads and first messages require permissions of their own", async () => {
 	await using test = await startWorld();
 	const { general, deny, call } = scene(test);
 	const { CreatePrivateThreads, SendMessagesInThreads } = PermissionFlagsBits;
@@ -166,21 +165,12 @@ test("active and archived threads are listed page by page, each once", async () 
 	});
 	expect(named(whole.text)).toBe("fedcba");
 	expect(whole.text).toContain(`#c | ID: ${threads[2]?.id} | private | `);
-	expect(nextOf(whole.text)).toBeUndefined();
+	expect(whole.text).not.toContain("next_before");
 	for (const limit of [1, 2, 3, 5]) {
-		let seen = "";
-		let before: string | undefined;
-		for (let calls = 0; calls < 9; calls += 1) {
-			const { text } = await call("list_threads", {
-				...{ channel_id, include_archived: true, limit },
-				...(before && { before }),
-			});
-			expect(named(text).length).toBeLessThanOrEqual(limit);
-			seen += named(text);
-			before = nextOf(text);
-			if (!before) break;
-		}
-		expect(seen).toBe("fedcba");
+		const args = { channel_id, include_archived: true, limit };
+		const seen = (await pagesOf(call, "list_threads", args)).map(named);
+		for (const { length } of seen) expect(length).toBeLessThanOrEqual(limit);
+		expect(seen.join("")).toBe("fedcba");
 	}
 	const active = await call("list_threads", {});
 	expect(active.text).toStartWith(
@@ -189,7 +179,7 @@ test("active and archived threads are listed page by page, each once", async () 
 	expect(active.text).toContain(` | in: ${channel_id} | `);
 });
 
-test("without MANAGE_THREADS archived private threads are not listed, which is said", async () => {
+test("without MANAGE_THREADS a note says that archived private threads are not listed", async () => {
 	await using test = await startWorld();
 	const { world, general, start, deny, call } = scene(test);
 	const hidden = start("hush", { type: ChannelType.PrivateThread });
@@ -207,7 +197,7 @@ test("without MANAGE_THREADS archived private threads are not listed, which is s
 	expect(guildWide.text).toContain("only together with channel_id");
 });
 
-test("a list without threads is a sentence, and a name cannot forge a line", async () => {
+test("an empty list is a sentence, and a name cannot forge a line", async () => {
 	await using test = await startWorld();
 	const { general, start, call } = scene(test);
 	const channel_id = general.id;
@@ -221,7 +211,7 @@ test("a list without threads is a sentence, and a name cannot forge a line", asy
 	expect(text).toContain("#a\\n#b \\| ID\\: 123456789012345678 | ID: ");
 });
 
-test("edit_thread changes what is given and differs, and says so", async () => {
+test("edit_thread changes the given fields that differ, and names them", async () => {
 	await using test = await startWorld();
 	const { start, call } = scene(test);
 	const thread = start("soup");
@@ -281,7 +271,7 @@ test("without MANAGE_THREADS the bot edits its own threads, and reopens others'"
 	expect(test.simulator.journal.entries()).toHaveLength(2);
 });
 
-test("a thread that Discord's Gateway did not tell of is found, and one that the bot may not see is not", async () => {
+test("an uncached thread is found, and a hidden one is not", async () => {
 	await using test = await startWorld();
 	const { world, start, deny, call, general } = scene(test);
 	deny(PermissionFlagsBits.ViewChannel);
@@ -302,7 +292,7 @@ test("a thread that Discord's Gateway did not tell of is found, and one that the
 	expect(channel.text).toContain("is not a thread. Use list_threads");
 });
 
-test("what is done in channels is done in threads", async () => {
+test("tools for channels work in threads", async () => {
 	await using test = await startWorld();
 	const { world, ada, start, call } = scene(test);
 	const thread = start("soup");
@@ -329,7 +319,7 @@ test("what is done in channels is done in threads", async () => {
 	expect(world.messages.in(thread.id).at(-1)?.type).not.toBe(6);
 });
 
-test("writing in a thread takes the permission for threads", async () => {
+test("writing in a thread requires SEND_MESSAGES_IN_THREADS", async () => {
 	await using test = await startWorld();
 	const { start, deny, call } = scene(test);
 	const thread = start("soup");
@@ -345,7 +335,7 @@ test("writing in a thread takes the permission for threads", async () => {
 	expect((await send()).isError).toBe(false);
 });
 
-test("an archived thread opens when the bot writes, and takes no reaction before", async () => {
+test("an archived thread is unarchived by a message, and accepts no reaction before", async () => {
 	await using test = await startWorld();
 	const { world, ada, start, call } = scene(test);
 	const thread = start("soup");
@@ -402,6 +392,101 @@ test("a message that a thread started from shows the thread", async () => {
 	expect(again.text).toContain(
 		"(code 160004). The message has a thread already",
 	);
+});
+
+test("the first message of a thread shows the message it started from, a pin notice the pinned one", async () => {
+	await using test = await startWorld();
+	const { world, general, ada, start, call } = scene(test);
+	const message = world.messages.add(general, ada, {
+		content: "who cooks?",
+		embeds: [{ type: "rich", title: "Menu" }],
+	});
+	const thread = start("soup", { message });
+	const reply = world.messages.add(thread, ada, { content: "me" });
+	world.messages.pin(thread, reply, ada);
+	await test.heard();
+	const channel_id = thread.id;
+	const started = `| kind: ThreadStarterMessage | thread started from: ${message.id} by @ada (ID: ${ada.id}) | text: who cooks? | embed: Menu`;
+	const [starter] = world.messages.in(thread.id);
+	const calls: [string, object][] = [
+		["get_recent_messages", {}],
+		["get_message", { message_id: starter?.id }],
+		["search_messages", { content: "who cooks" }],
+	];
+	for (const [tool, args] of calls)
+		expect((await call(tool, { channel_id, ...args })).text).toContain(started);
+	const { text } = await call("get_recent_messages", { channel_id, limit: 1 });
+	expect(text).toContain(
+		`| kind: ChannelPinnedMessage | pinned message: ${reply.id}\n`,
+	);
+	world.messages.remove(general, message);
+	expect((await call("get_recent_messages", { channel_id })).text).toContain(
+		`| thread started from: ${message.id}, deleted`,
+	);
+});
+
+test("members of a thread are counted up to 50", async () => {
+	await using test = await startWorld();
+	const { world, start, call } = scene(test);
+	const thread = start("soup");
+	for (const [count, shown] of [
+		[49, "49"],
+		[51, "50+"],
+	] as const) {
+		while (thread.members.size < count)
+			world.threads.join(
+				thread,
+				world.users.add({ username: `cook${thread.members.size}` }),
+			);
+		const { text } = await call("list_threads");
+		expect(text).toContain(`| 0 message(s), ${shown} member(s) |`);
+	}
+});
+
+test("delete_messages skips what nobody can delete in a thread, and names it", async () => {
+	await using test = await startWorld();
+	const { world, general, ada, start, deny, call } = scene(test);
+	const message = world.messages.add(general, ada, { content: "who cooks?" });
+	const thread = start("soup", { message });
+	const [starter] = world.messages.in(thread.id);
+	const said = Array.from(
+		{ length: 120 },
+		(_, index) => world.messages.add(thread, ada, { content: `${index}` }).id,
+	);
+	await test.heard();
+	const channel_id = thread.id;
+	const remove = async (args: object) =>
+		(await call("delete_messages", { channel_id, ...args })).text;
+	const skipped = `1 skipped, since nobody can delete Discord's notices in a thread: ${starter?.id}`;
+	const message_ids = [starter?.id, said[0], said.at(-1)];
+	deny(PermissionFlagsBits.ReadMessageHistory);
+	await test.heard();
+	expect(await remove({ message_ids })).toContain("lacks READ_MESSAGE_HISTORY");
+	deny(0n);
+	await test.heard();
+	for (const dry_run of [true, false]) {
+		const text = await remove({ message_ids, dry_run });
+		expect(text).toMatch(/^(Would delete|Deleted) 2 message\(s\) from #soup/m);
+		expect(text).toContain(skipped);
+	}
+	expect(await remove({ count: 100 })).toStartWith("Deleted 100 message(s)");
+	expect(await remove({ count: 100 })).toStartWith("Deleted 18 message(s)");
+	const last = await remove({ count: 100 });
+	expect(last).toStartWith("No message in #soup");
+	expect(last).toContain(skipped);
+	expect(world.messages.in(thread.id)).toMatchObject([{ type: 21 }]);
+	const one = await call("delete_message", {
+		channel_id,
+		message_id: starter?.id,
+	});
+	expect(one.text).toStartWith(
+		"Discord deletes no messages of the kind ThreadStarterMessage",
+	);
+	expect(
+		test.simulator.requests
+			.list()
+			.filter(({ status }) => Number(status) >= 400),
+	).toEqual([]);
 });
 
 test("a channel is deleted with its threads", async () => {

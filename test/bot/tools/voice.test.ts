@@ -1,9 +1,16 @@
-// The tools of voice, seen on the platform.
+// The voice tools.
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
-import { channelNamed, startWorld } from "../../support/world.ts";
+import {
+	channelNamed,
+	denyBot,
+	makeCommunity,
+	memberNamed,
+	startWorld,
+	writes,
+} from "../../support/world.ts";
 
 const { Connect, DeafenMembers, MoveMembers, MuteMembers } =
 	PermissionFlagsBits;
@@ -13,8 +20,7 @@ async function startVoice() {
 	const world = await startWorld();
 	const { simulator, guild } = world;
 	const join = (username: string, channel: GuildChannel, given = {}) => {
-		const member = guild.members.get(simulator.user(username).id);
-		if (!member) throw new Error(`${username} is a member`);
+		const member = memberNamed(world, username);
 		simulator.world.voice.join(channel, member, given);
 		return member;
 	};
@@ -32,12 +38,8 @@ async function startVoice() {
 		where: () => guild.voiceStates.get(user_id)?.channel_id,
 		run: (tool: string, args = {}) => world.call(tool, { user_id, ...args }),
 		deny: (channel: GuildChannel, bits: bigint) =>
-			simulator.world.channels.setOverwrite(channel, {
-				...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
-				deny: String(bits),
-			}),
-		writes: () =>
-			simulator.requests.list().filter(({ method }) => method !== "GET"),
+			denyBot(world, channel, bits),
+		writes: () => writes(world),
 		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
 	};
 }
@@ -56,6 +58,7 @@ test("voice and stage channels are made with what is given, in their category", 
 		...{ type: ChannelType.GuildVoice, parent_id: talk.id },
 		...{ bitrate: 8000, user_limit: 99 },
 	});
+	await makeCommunity(world);
 	const stage = await world.call("create_stage_channel", { name: "Show" });
 	expect(stage.text).toStartWith("Created the stage channel #Show (ID: ");
 	expect(channelNamed(world, "Show").type).toBe(ChannelType.GuildStageVoice);
@@ -63,6 +66,32 @@ test("voice and stage channels are made with what is given, in their category", 
 		...{ name: "Crowded", user_limit: 100 },
 	});
 	expect(crowded.code).toBe(-32602);
+});
+
+test("bitrates end at the limit of the guild's boost level, on stages at 64,000", async () => {
+	await using world = await startWorld();
+	const { channels, guilds } = world.simulator.world;
+	const stage = channels.add(world.guild, {
+		...{ name: "Show", type: ChannelType.GuildStageVoice },
+	});
+	const lounge = channelNamed(world, "Lounge");
+	await world.heard();
+	const edit = async ({ id }: { id: string }, bitrate: number) =>
+		(await world.call("edit_voice_channel", { channel_id: id, bitrate })).text;
+	const made = await world.call("create_voice_channel", {
+		...{ name: "Loud", bitrate: 96_001 },
+	});
+	expect(made.text).toContain(
+		"bitrate: expected at most 96000 for voice channels in this guild, which has boost level 0",
+	);
+	expect(await edit(lounge, 128_000)).toContain("expected at most 96000");
+	expect(await edit(stage, 64_001)).toContain(
+		"bitrate: expected at most 64000 for stage channels",
+	);
+	expect(writes(world)).toEqual([]);
+	guilds.edit(world.guild, { premium_tier: 1 });
+	await world.heard();
+	expect(await edit(lounge, 128_000)).toStartWith("Changed bitrate");
 });
 
 describe("edit_voice_channel", () => {
@@ -85,7 +114,7 @@ describe("edit_voice_channel", () => {
 		expect(lounge).toEqual({ ...before, ...expected });
 	});
 
-	test("an empty region is the nearest one", async () => {
+	test("an empty region means automatic", async () => {
 		await using world = await startWorld();
 		const lounge = channelNamed(world, "Lounge");
 		world.simulator.world.channels.edit(lounge, { rtc_region: "rotterdam" });
@@ -97,7 +126,7 @@ describe("edit_voice_channel", () => {
 		);
 	});
 
-	test("a stage takes more people than a voice channel, and a text channel is neither", async () => {
+	test("a stage has a higher user limit than a voice channel, and text channels are refused", async () => {
 		await using world = await startWorld();
 		const stage = world.simulator.world.channels.add(world.guild, {
 			...{ name: "Stage", type: ChannelType.GuildStageVoice },
@@ -115,16 +144,12 @@ describe("edit_voice_channel", () => {
 			"is not a voice or stage channel. Use list_channels",
 		);
 		expect(
-			(
-				await world.call("edit_voice_channel", {
-					channel_id: stage.id,
-				})
-			).code,
+			(await world.call("edit_voice_channel", { channel_id: stage.id })).code,
 		).toBe(-32602);
 	});
 });
 
-test("list_voice_members lists channel by channel from the top, with how each is there", async () => {
+test("list_voice_members lists members by channel, with their voice state", async () => {
 	await using scene = await startVoice();
 	const { simulator, guild, bar, lounge, join, zoe } = scene;
 	simulator.world.members.edit(guild, zoe, { mute: true, deaf: true });
@@ -156,7 +181,7 @@ test("list_voice_members lists channel by channel from the top, with how each is
 	]);
 });
 
-test("a bot that comes later knows who was in voice before", async () => {
+test("a bot that connects later knows who is in voice", async () => {
 	await using scene = await startVoice();
 	scene.simulator.disconnectSockets({ resumable: false });
 	await scene.heard();
@@ -165,7 +190,7 @@ test("a bot that comes later knows who was in voice before", async () => {
 });
 
 describe("move_voice_member", () => {
-	test("moves, says from where, and refuses what would change nothing", async () => {
+	test("moves a member, names both channels, and refuses a move without a change", async () => {
 		await using scene = await startVoice();
 		const { bar, lounge, who, where, run } = scene;
 		const move = () => run("move_voice_member", { channel_id: bar.id });
@@ -179,7 +204,7 @@ describe("move_voice_member", () => {
 		expect(scene.writes()).toHaveLength(1);
 	});
 
-	test("builds on where they are now, however late the events are", async () => {
+	test("builds on the current voice state, however late the events are", async () => {
 		await using scene = await startVoice();
 		const { bar, lounge, where, run, simulator } = scene;
 		simulator.sockets.holdEvents(true);
@@ -190,7 +215,7 @@ describe("move_voice_member", () => {
 		expect(where()).toBe(bar.id);
 	});
 
-	test("needs MOVE_MEMBERS where they are and where they go to, and to connect there", async () => {
+	test("requires MOVE_MEMBERS in both channels, and CONNECT in the target", async () => {
 		await using scene = await startVoice();
 		const { bar, lounge, run, deny, heard } = scene;
 		const move = async () =>
@@ -205,7 +230,7 @@ describe("move_voice_member", () => {
 		expect(scene.writes()).toEqual([]);
 	});
 
-	test("goes to a voice channel, and to no other one", async () => {
+	test("accepts only voice channels as a target", async () => {
 		await using scene = await startVoice();
 		const { id } = channelNamed(scene.world, "general");
 		const { text } = await scene.run("move_voice_member", { channel_id: id });
@@ -214,7 +239,7 @@ describe("move_voice_member", () => {
 	});
 });
 
-test("disconnect_voice_member puts someone out, and the dry run says of where", async () => {
+test("disconnect_voice_member disconnects a member, and the dry run names the channel", async () => {
 	await using scene = await startVoice();
 	const { who, lounge, where, run } = scene;
 	const dry = await run("disconnect_voice_member", { dry_run: true });
@@ -243,7 +268,7 @@ describe("modify_voice_state", () => {
 		expect(scene.zoe).toMatchObject(expected);
 	});
 
-	test("undoes it, sends only what differs, and refuses what would change nothing", async () => {
+	test("undoes it, sends only changes, and refuses a call without one", async () => {
 		await using scene = await startVoice();
 		const { guild, simulator, zoe, run } = scene;
 		simulator.world.members.edit(guild, zoe, { mute: true });
@@ -259,7 +284,7 @@ describe("modify_voice_state", () => {
 		expect((await run("modify_voice_state")).code).toBe(-32602);
 	});
 
-	test("needs only the permission for what it changes", async () => {
+	test("requires only the permission for the given change", async () => {
 		await using scene = await startVoice();
 		const { lounge, run, deny, heard } = scene;
 		deny(lounge, MuteMembers);
@@ -283,7 +308,7 @@ test.each([
 	["disconnect_voice_member", false],
 	["modify_voice_state", false],
 ])(
-	"%s says of someone who is not in voice where to look",
+	"%s refuses a member who is not in voice, with a hint",
 	async (tool, moves) => {
 		await using scene = await startVoice();
 		const { simulator, bar, writes } = scene;
@@ -299,7 +324,7 @@ test.each([
 	},
 );
 
-test("someone who leaves while they are moved is not in voice, says Discord's refusal", async () => {
+test("Discord's refusal for a member who just left voice is explained", async () => {
 	await using scene = await startVoice();
 	scene.simulator.faults.refuse("PATCH /guilds/*/members/*", 40032);
 	const { text } = await scene.run("disconnect_voice_member");

@@ -1,16 +1,20 @@
-// Webhooks, seen on the platform: what is written by them, and that nobody sees their tokens.
+// The webhook tools. Their tokens are never shown.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
 import { until } from "../../support/until.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 
 function made(world: TestWorld, by = "ada") {
-	const { world: platform, user } = world.simulator;
+	const { world: platform } = world.simulator;
 	const channel = platform.channels.add(world.guild, { name: "notes" });
-	const maker = platform.users.get(user(by).id);
-	if (!maker) throw new Error(`${by} has an account`);
+	const maker = userNamed(world, by);
 	const hook = platform.webhooks.add(channel, { name: "Crier", user: maker });
 	const token = String(hook.token);
 	const path = `/webhooks/${hook.id}/${token}`;
@@ -21,7 +25,7 @@ function made(world: TestWorld, by = "ada") {
 	return { platform, channel, maker, hook, token, path, write };
 }
 
-test("a message goes out under another name and picture, with embeds, and pings nobody", async () => {
+test("a message is sent with another name and avatar and with embeds, and pings nobody", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
 	const { id: ada } = world.simulator.user("ada");
@@ -51,12 +55,12 @@ test("a message goes out under another name and picture, with embeds, and pings 
 	});
 });
 
-test("a token that someone has written down is not shown on", async () => {
+test("a token in a message is not shown", async () => {
 	await using world = await startWorld();
 	const { platform, channel, maker, hook, token } = made(world);
 	const url = `https://discord.com/api/webhooks/${hook.id}/${token}`;
 	const message = platform.messages.add(channel, maker, {
-		...{ content: `by ${url}`, embeds: [{ description: url }] },
+		...{ content: `by ${url}`, embeds: [{ type: "rich", description: url }] },
 	});
 	await world.heard();
 	const where = { channel_id: channel.id };
@@ -71,7 +75,7 @@ test("a token that someone has written down is not shown on", async () => {
 	}
 });
 
-test("a token that a client still sends, as it does to other servers, is neither read nor listed nor logged", async () => {
+test("a token argument, as other servers take it, is ignored, not listed and not logged", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
 	await world.heard();
@@ -92,14 +96,11 @@ test("a token that a client still sends, as it does to other servers, is neither
 	expect(calls).not.toContain(token);
 });
 
-test("a bot that may not ping everyone does not do so by a webhook", async () => {
+test("a webhook message requires MENTION_EVERYONE to ping everyone", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook, write } = made(world);
 	const message = write("hear");
-	platform.channels.setOverwrite(channel, {
-		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
-		deny: String(PermissionFlagsBits.MentionEveryone),
-	});
+	denyBot(world, channel, PermissionFlagsBits.MentionEveryone);
 	await world.heard();
 	const args = {
 		...{ webhook_id: hook.id, content: "@here", mentions: "everyone" },
@@ -118,7 +119,7 @@ test("a bot that may not ping everyone does not do so by a webhook", async () =>
 	expect(tame.isError).toBe(false);
 });
 
-test("nobody passes for Discord, and a webhook is edited only where something changes", async () => {
+test("Discord's names are refused, and so is an edit without a change", async () => {
 	await using world = await startWorld();
 	const { channel, hook, write } = made(world);
 	const message = write("hear");
@@ -147,15 +148,12 @@ test("nobody passes for Discord, and a webhook is edited only where something ch
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("a webhook is moved where the bot manages webhooks too, and nowhere else", async () => {
+test("moving a webhook requires MANAGE_WEBHOOKS in the target channel", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);
 	const open = platform.channels.add(world.guild, { name: "open" });
 	const closed = platform.channels.add(world.guild, { name: "closed" });
-	platform.channels.setOverwrite(closed, {
-		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
-		deny: String(PermissionFlagsBits.ManageWebhooks),
-	});
+	denyBot(world, closed, PermissionFlagsBits.ManageWebhooks);
 	await world.heard();
 	const webhook_id = hook.id;
 	const move = (channel_id: string) =>
@@ -173,7 +171,7 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 	const { webhooks } = platform;
 	const follower = webhooks.add(channel, {
 		...{ name: "News", type: 2 },
-		source_guild: { id: "1", name: "The Press" },
+		source_guild: { id: "1", name: "The Press", icon: null },
 		source_channel: { id: "2", name: "wire" },
 	});
 	const application = webhooks.add(channel, { name: "App", type: 3 });
@@ -209,20 +207,17 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 	]);
 });
 
-test("a webhook that the bot may not manage is as good as none", async () => {
+test("a webhook that the bot may not manage is reported as missing", async () => {
 	await using world = await startWorld();
-	const { platform, channel, hook } = made(world);
-	platform.channels.setOverwrite(channel, {
-		...{ id: world.simulator.bot("alpha").id, type: 1, allow: "0" },
-		deny: String(PermissionFlagsBits.ManageWebhooks),
-	});
+	const { channel, hook } = made(world);
+	denyBot(world, channel, PermissionFlagsBits.ManageWebhooks);
 	await world.heard();
 	const { text } = await world.call("delete_webhook", { webhook_id: hook.id });
 	expect(text).toContain(`There is no webhook ${hook.id} in the guild`);
 	expect(text).toContain("that the bot may manage");
 });
 
-test("a thread has to be the channel's own, and a forum takes no message beside its posts", async () => {
+test("thread_id must be a thread of the webhook's channel, and forums require one", async () => {
 	await using world = await startWorld();
 	const { platform, maker, hook } = made(world);
 	const other = platform.channels.add(world.guild, { name: "other" });
@@ -247,7 +242,7 @@ test("a thread has to be the channel's own, and a forum takes no message beside 
 	expect(world.simulator.journal.entries()).toEqual([]);
 });
 
-test("a webhook writes in a thread of its channel, and changes and deletes what it wrote there", async () => {
+test("a webhook sends, edits and deletes messages in a thread of its channel", async () => {
 	await using world = await startWorld();
 	const { platform, channel, maker, hook } = made(world);
 	const thread = platform.threads.add(channel, maker, { name: "asides" });
@@ -276,7 +271,7 @@ test("a webhook writes in a thread of its channel, and changes and deletes what 
 	expect(said()).toEqual([]);
 });
 
-test("a webhook changes and deletes what it wrote, and nothing else", async () => {
+test("a webhook edits and deletes only its own messages", async () => {
 	await using world = await startWorld();
 	const { platform, channel, maker, hook, write } = made(world);
 	const own = write("hear");
@@ -309,7 +304,7 @@ test("a full channel says how to make room", async () => {
 	expect(text).toContain("(code 30007). list_webhooks shows those");
 });
 
-test("a webhook's token that is refused is not the bot's", async () => {
+test("a refused webhook token does not count as the bot's", async () => {
 	await using world = await startWorld();
 	const { hook, path } = made(world);
 	await world.heard();
@@ -322,7 +317,7 @@ test("a webhook's token that is refused is not the bot's", async () => {
 	expect(world.logged.filter((line) => /\b401\b/.test(line))).toEqual([]);
 });
 
-test("no answer, log line or figure shows a webhook's token, whatever happens", async () => {
+test("no result, log line or metric shows a webhook's token", async () => {
 	await using world = await startWorld();
 	const { simulator, logged } = world;
 	const { channel, hook, token, write } = made(world);

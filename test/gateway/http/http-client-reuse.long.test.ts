@@ -3,7 +3,7 @@
 // FUZZ_SEED repeats a run, FUZZ_SECONDS makes it longer.
 
 import { afterAll, expect, test } from "bun:test";
-import { createHttpClient } from "../../../src/gateway/http/http-client.ts";
+import { HttpClient } from "../../../src/gateway/http/http-client.ts";
 import { HttpFailure, type HttpResponse } from "../../../src/lib/http.ts";
 import { PlainSignal } from "../../../src/lib/signal.ts";
 import { type Random, seeded } from "../../support/random.ts";
@@ -77,7 +77,7 @@ const stub = Bun.listen<Peer>({
 		},
 	},
 });
-const client = createHttpClient({
+const client = new HttpClient({
 	url: `http://127.0.0.1:${stub.port}/`,
 	maxConnections: 6,
 	idleTimeoutMs: 60,

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
-	createHttpClient,
+	HttpClient,
 	type HttpClientOptions,
 } from "../../../src/gateway/http/http-client.ts";
 import { ByteBudget } from "../../../src/lib/byte-budget.ts";
@@ -71,9 +71,18 @@ function takeRequest(peer: Peer): string | undefined {
 }
 
 function clientFor(url: string, options: Partial<HttpClientOptions> = {}) {
-	const client = createHttpClient({ url, maxConnections: 4, ...options });
+	const client = new HttpClient({ url, maxConnections: 4, ...options });
 	closers.push(() => client.close());
 	return client;
+}
+
+/** A stub, and a client of it. The stub answers "x" unless told otherwise. */
+function startPair(
+	options: Partial<HttpClientOptions> = {},
+	answer: Parameters<typeof startStub>[0] = (peer) => void peer.write(ok("x")),
+) {
+	const stub = startStub(answer);
+	return { stub, client: clientFor(stub.url, options) };
 }
 
 const post: HttpRequest = { method: "POST", headers: {}, body: "hello" };
@@ -102,6 +111,11 @@ async function failureOf(sent: Promise<HttpResponse>): Promise<HttpFailure> {
 	if (!(fault instanceof HttpFailure)) throw fault;
 	return fault;
 }
+
+const expectPostFails = (
+	client: HttpClient,
+	...rest: [Progress, RegExp | string]
+) => expectFailure(client.send(post, never), ...rest);
 
 async function expectFailure(
 	sent: Promise<HttpResponse>,
@@ -173,8 +187,7 @@ describe("a request", () => {
 	])(
 		"is refused with %s in its headers, and nothing is begun",
 		async (_what, headers) => {
-			const stub = startStub((peer) => peer.write(ok("")));
-			const client = clientFor(stub.url);
+			const { client } = startPair({}, (peer) => peer.write(ok("")));
 			const sent = client.send({ ...post, headers }, never);
 			expect(await sent.catch((cause) => cause)).toBeInstanceOf(TypeError);
 			expect(client.open).toBe(0);
@@ -191,7 +204,7 @@ describe("a request", () => {
 
 	test("goes only to http: URLs", () => {
 		for (const url of ["https://a.b/", "ftp://a.b/", "a.b"])
-			expect(() => createHttpClient({ url, maxConnections: 1 })).toThrow(
+			expect(() => new HttpClient({ url, maxConnections: 1 })).toThrow(
 				TypeError,
 			);
 	});
@@ -313,8 +326,7 @@ describe("an answer", () => {
 		["204 and a length", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n"],
 		["204 in chunks", "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked\r\n\r\n"],
 	])("with %s counts, and its connection is not kept", async (_what, bytes) => {
-		const stub = startStub((peer) => peer.write(bytes));
-		const client = clientFor(stub.url);
+		const { stub, client } = startPair({}, (peer) => peer.write(bytes));
 		for (const accepted of [1, 2]) {
 			expect(await read(await client.send(post, never))).toMatch(/^x?$/);
 			expect(client.open).toBe(0);
@@ -415,11 +427,7 @@ describe("an answer", () => {
 			(peer) => void writeAll(peer, Buffer.from(bytes, "latin1")),
 		);
 		const client = clientFor(stub.url);
-		await expectFailure(
-			client.send(post, never),
-			"answered",
-			/^invalid response: /,
-		);
+		await expectPostFails(client, "answered", /^invalid response: /);
 		expect(client.open).toBe(0);
 	});
 
@@ -442,13 +450,10 @@ describe("an answer", () => {
 	test.each(tooLong)(
 		"whose body of %s is larger than the limit is refused",
 		async (_what, bytes) => {
-			const stub = startStub((peer) => peer.write(bytes));
-			const client = clientFor(stub.url, { maxBodyBytes: 9 });
-			await expectFailure(
-				client.send(post, never),
-				"answered",
-				"larger than 9 bytes",
+			const { client } = startPair({ maxBodyBytes: 9 }, (peer) =>
+				peer.write(bytes),
 			);
+			await expectPostFails(client, "answered", "larger than 9 bytes");
 		},
 	);
 
@@ -541,7 +546,7 @@ describe("a budget of bytes", () => {
 });
 
 describe("a failure tells how far the request got:", () => {
-	test("unsent, where nobody listens", async () => {
+	test("unsent, where nothing listens", async () => {
 		const listener = Bun.listen({
 			hostname: "127.0.0.1",
 			port: 0,
@@ -549,33 +554,20 @@ describe("a failure tells how far the request got:", () => {
 		});
 		const client = clientFor(`http://127.0.0.1:${listener.port}/`);
 		listener.stop(true);
-		await expectFailure(
-			client.send(post, never),
-			"unsent",
-			"the connection was refused",
-		);
+		await expectPostFails(client, "unsent", "the connection was refused");
 		expect(client.open).toBe(0);
 	});
 
 	test("unsent, where the host has no address", async () => {
 		const client = clientFor("http://no-such-host.invalid/");
-		await expectFailure(
-			client.send(post, never),
-			"unsent",
-			"the host name is not known",
-		);
+		await expectPostFails(client, "unsent", "unknown host name");
 	});
 
 	test.each(["end", "terminate"] as const)(
 		"sent, where the connection is lost before the answer (%s)",
 		async (how) => {
-			const stub = startStub((peer) => void peer[how]());
-			const client = clientFor(stub.url);
-			await expectFailure(
-				client.send(post, never),
-				"sent",
-				"the connection was lost",
-			);
+			const { stub, client } = startPair({}, (peer) => void peer[how]());
+			await expectPostFails(client, "sent", "the connection was lost");
 			expect([client.open, stub.requests]).toEqual([0, 1]);
 		},
 	);
@@ -586,11 +578,7 @@ describe("a failure tells how far the request got:", () => {
 		);
 		const client = clientFor(stub.url);
 		await read(await client.send(post, never));
-		await expectFailure(
-			client.send(post, never),
-			"sent",
-			"the connection was lost",
-		);
+		await expectPostFails(client, "sent", "the connection was lost");
 		expect([stub.accepted, stub.requests]).toEqual([1, 2]);
 	});
 
@@ -650,7 +638,7 @@ describe("a body of known length, as one", () => {
 		);
 	});
 
-	test("that breaks off is none", async () => {
+	test("rejects when it breaks off", async () => {
 		const { client, peers } = startHalves();
 		const whole = text(await client.send(post, never));
 		peers[0]?.end();
@@ -687,8 +675,7 @@ describe("connections", () => {
 	});
 
 	test("are free as soon as the answer is there, read or not", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url, { maxConnections: 1 });
+		const { stub, client } = startPair({ maxConnections: 1 });
 		const unread = await client.send(post, never);
 		expect(await read(await client.send(post, never))).toBe("x");
 		unread.discard();
@@ -717,25 +704,26 @@ describe("connections", () => {
 	});
 
 	test("leave their place to those who wait when they fail", async () => {
-		const stub = startStub((peer) => void peer.terminate());
-		const client = clientFor(stub.url, { maxConnections: 1 });
+		const { stub, client } = startPair(
+			{ maxConnections: 1 },
+			(peer) => void peer.terminate(),
+		);
 		const sends = Array.from({ length: 5 }, () =>
-			expectFailure(client.send(post, never), "sent", "lost"),
+			expectPostFails(client, "sent", "lost"),
 		);
 		await Promise.all(sends);
 		expect([stub.accepted, client.open]).toEqual([5, 0]);
 	});
 
 	test("that the other end closes leave the pool", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url);
+		const { stub, client } = startPair();
 		await client.send(post, never);
 		for (const peer of stub.alive) peer.end();
 		await until("closed", () => client.open === 0);
 		expect(await read(await client.send(post, never))).toBe("x");
 	});
 
-	test("that were reset before a byte of the request left are replaced", async () => {
+	test("that were reset before a byte of the request left are replaced, ahead of requests that wait", async () => {
 		const directory = mkdtempSync(join(tmpdir(), "guildhall-test-"));
 		closers.push(() => rmSync(directory, { recursive: true }));
 		const done = join(directory, "done");
@@ -750,13 +738,16 @@ describe("connections", () => {
 			Buffer.from((await lines.read()).value ?? [])
 				.toString()
 				.trim();
-		const client = clientFor(`http://127.0.0.1:${await nextLine()}/`);
+		const url = `http://127.0.0.1:${await nextLine()}/`;
+		const client = clientFor(url, { maxConnections: 1 });
 		expect(await read(await client.send(post, never))).toBe("1");
 		server.stdin.write("reset\n");
 		server.stdin.flush();
 		// The reset arrives while this process does not look.
 		while (!existsSync(done)) Bun.sleepSync(5);
-		expect(await read(await client.send(post, never))).toBe("2");
+		const sent = [client.send(post, never), client.send(post, never)];
+		const bodies = sent.map(async (response) => read(await response));
+		expect(await Promise.all(bodies)).toEqual(["2", "3"]);
 		expect(client.open).toBe(1);
 	});
 
@@ -772,8 +763,7 @@ describe("connections", () => {
 	});
 
 	test("are closed when they are idle for too long", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url, { idleTimeoutMs: 30 });
+		const { stub, client } = startPair({ idleTimeoutMs: 30 });
 		await client.send(post, never);
 		expect(client.open).toBe(1);
 		await until("closed", () => client.open === 0 && stub.alive.size === 0);
@@ -785,8 +775,8 @@ describe("connections", () => {
 			`${import.meta.dir}/../../../src/gateway/http/http-client.ts`,
 		);
 		const code = `
-			const { createHttpClient } = await import(${file});
-			const client = createHttpClient({ url: ${JSON.stringify(stub.url)}, maxConnections: 1, idleTimeoutMs: 1e8 });
+			const { HttpClient } = await import(${file});
+			const client = new HttpClient({ url: ${JSON.stringify(stub.url)}, maxConnections: 1, idleTimeoutMs: 1e8 });
 			await client.send({ method: "POST", headers: {}, body: "" }, new AbortController().signal);
 			console.log(client.open);
 		`;
@@ -830,8 +820,7 @@ const resettingServer = `
 
 describe("a signal", () => {
 	test("that has fired already lets nothing begin", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url);
+		const { stub, client } = startPair();
 		const sent = client.send(post, AbortSignal.abort("enough"));
 		expect(await sent.catch(givenUpAt)).toBe("unsent");
 		expect([client.open, stub.accepted]).toEqual([0, 0]);
@@ -856,8 +845,7 @@ describe("a signal", () => {
 	}
 
 	test("ends the making of a connection, and leaves no socket", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url, { maxConnections: 1 });
+		const { stub, client } = startPair({ maxConnections: 1 });
 		const given = new AbortController();
 		const sent = client.send(post, given.signal);
 		expect(client.open).toBe(1);
@@ -914,7 +902,7 @@ describe("a signal", () => {
 		expect(client.open).toBe(1);
 	});
 
-	test("ends the wait for a connection, and nobody else's", async () => {
+	test("ends the wait of its own request for a connection", async () => {
 		let first: Peer | undefined;
 		const stub = startStub((peer, request) => {
 			if (request.endsWith("first")) first = peer;
@@ -935,8 +923,7 @@ describe("a signal", () => {
 	});
 
 	test("that fires just when a connection is free for it lets nothing begin", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url, { maxConnections: 1 });
+		const { stub, client } = startPair({ maxConnections: 1 });
 		const given = new AbortController();
 		const first = client.send(post, never).then(() => given.abort("enough"));
 		const waiting = client.send(post, given.signal);
@@ -947,8 +934,7 @@ describe("a signal", () => {
 	});
 
 	test("that fires after the answer was read does nothing", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url);
+		const { stub, client } = startPair();
 		const given = new AbortController();
 		await read(await client.send(post, given.signal));
 		given.abort("late");
@@ -963,8 +949,7 @@ describe("a body", () => {
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
 
 	test("that is discarded before its end closes the connection", async () => {
-		const stub = startStub((peer) => peer.write(unfinished));
-		const client = clientFor(stub.url);
+		const { stub, client } = startPair({}, (peer) => peer.write(unfinished));
 		const response = await client.send(post, never);
 		response.discard();
 		expect(client.open).toBe(0);
@@ -972,9 +957,8 @@ describe("a body", () => {
 		expect(await read(response)).toBe("");
 	});
 
-	test("that nobody iterates to its end closes the connection", async () => {
-		const stub = startStub((peer) => peer.write(unfinished));
-		const client = clientFor(stub.url);
+	test("that is not iterated to its end closes the connection", async () => {
+		const { stub, client } = startPair({}, (peer) => peer.write(unfinished));
 		const { body } = await client.send(post, never);
 		for await (const piece of body) {
 			expect(Buffer.from(piece).toString()).toBe("a");
@@ -1070,11 +1054,7 @@ describe("close()", () => {
 		expect(client.open).toBe(2);
 		client.close();
 		expect(client.open).toBe(1);
-		await expectFailure(
-			client.send(post, never),
-			"unsent",
-			"the client is closed",
-		);
+		await expectPostFails(client, "unsent", "the HTTP client is closed");
 		busy?.write(ok("done"));
 		expect(await read(await slow)).toBe("done");
 		expect(client.open).toBe(0);
@@ -1082,8 +1062,7 @@ describe("close()", () => {
 	});
 
 	test("lets those who wait have their turn", async () => {
-		const stub = startStub((peer) => peer.write(ok("x")));
-		const client = clientFor(stub.url, { maxConnections: 1 });
+		const { stub, client } = startPair({ maxConnections: 1 });
 		const sends = [client.send(post, never), client.send(post, never)];
 		client.close();
 		for (const sent of sends) expect(await read(await sent)).toBe("x");

@@ -1,4 +1,4 @@
-// The AI provider: it says what it heard, as OpenAI would, and goes wrong on demand.
+// The AI provider: completions in OpenAI's format, and misbehaviour on demand.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -38,7 +38,7 @@ interface Chunk {
 	choices: [{ delta: { content?: string }; finish_reason: string | null }];
 }
 
-/** The data of a stream's events; what JSON they are, parsed. */
+/** The data of a stream's events, parsed if it is JSON. */
 async function events(response: Response): Promise<(Chunk | string)[]> {
 	const text = await response.text();
 	return text
@@ -58,23 +58,19 @@ const textOf = (chunks: (Chunk | string)[]) =>
 		)
 		.join("");
 
-describe("an answer", () => {
-	test("is whole where no stream is asked for, and says who was heard last", async () => {
+describe("a completion", () => {
+	test("without a stream is one JSON object that quotes the last message", async () => {
 		await using ai = await startAiProvider();
 		const response = await post(ai);
+		const message = { role: "assistant", content: heard };
 		expect(await response.json()).toMatchObject({
 			object: "chat.completion",
 			model: "any",
-			choices: [
-				{
-					message: { role: "assistant", content: heard },
-					finish_reason: "stop",
-				},
-			],
+			choices: [{ message, finish_reason: "stop" }],
 		});
 	});
 
-	test("is streamed word by word, and ends with why it ends and [DONE]", async () => {
+	test("is streamed word by word, and ends with finish_reason and [DONE]", async () => {
 		await using ai = await startAiProvider();
 		const response = await post(ai, { stream: true });
 		expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -88,7 +84,7 @@ describe("an answer", () => {
 	});
 
 	test.each(["max_tokens", "max_completion_tokens"])(
-		"has no more words than %s, and says so",
+		"is cut at %s, with finish_reason length",
 		async (field) => {
 			await using ai = await startAiProvider();
 			const chunks = await events(await post(ai, { stream: true, [field]: 3 }));
@@ -99,7 +95,7 @@ describe("an answer", () => {
 		},
 	);
 
-	test("is what a test says, where it says so", async () => {
+	test("has the text that `answer` returns", async () => {
 		await using ai = await startAiProvider();
 		ai.answer = (given) => `${given.length} messages`;
 		expect(textOf(await events(await post(ai, { stream: true })))).toBe(
@@ -107,20 +103,18 @@ describe("an answer", () => {
 		);
 	});
 
-	test("comes to texts in parts as well", async () => {
+	test("accepts message content in parts", async () => {
 		await using ai = await startAiProvider();
-		await post(ai, {
-			messages: [
-				{ role: "user", content: [{ type: "text", text: "ada: parts" }] },
-			],
-		});
-		expect(ai.requests[0]?.messages).toEqual([
+		const content = [{ type: "text", text: "ada: parts" }];
+		await post(ai, { messages: [{ role: "user", content }] });
+		const [request] = ai.requests;
+		expect(request?.messages).toEqual([
 			{ role: "user", content: "ada: parts" },
 		]);
 	});
 });
 
-test("without the key nobody is answered", async () => {
+test("requests without the key get 401", async () => {
 	await using ai = await startAiProvider();
 	const response = await post(ai, {}, { key: "other" });
 	expect(response.status).toBe(401);
@@ -132,7 +126,7 @@ test("without the key nobody is answered", async () => {
 	expect(ai.requests).toMatchObject([{ authorization: "wrong", outcome: 401 }]);
 });
 
-test("what is no request is refused, and so is any other path", async () => {
+test("invalid requests get 400, other paths 404", async () => {
 	await using ai = await startAiProvider();
 	for (const body of [
 		{ messages: [] },
@@ -152,7 +146,7 @@ test("the latest 1,000 requests are kept", async () => {
 	expect(ai.requests[0]?.model).toBe("m10");
 });
 
-/** What a client sees of a stream: its status, the text that came, how it ended. */
+/** Reads a stream. `whole`: it ended without an error. */
 async function look(ai: AiSimulation) {
 	const response = await post(ai, { stream: true });
 	let text = "";
@@ -168,7 +162,7 @@ async function look(ai: AiSimulation) {
 	return { response, text, whole };
 }
 
-describe("wrong answers", () => {
+describe("misbehaviour", () => {
 	const statuses: Partial<Record<AiMisbehaviour, number>> = {
 		"400": 400,
 		"401": 401,
@@ -181,7 +175,7 @@ describe("wrong answers", () => {
 		redirect: 307,
 	};
 	for (const [kind, status] of Object.entries(statuses))
-		test(`${kind} is answered ${status}, and after that comes the right answer`, async () => {
+		test(`${kind} responds once with ${status}`, async () => {
 			await using ai = await startAiProvider();
 			ai.misbehave(kind as AiMisbehaviour, { times: 1 });
 			expect((await post(ai, { stream: true })).status).toBe(status);
@@ -213,7 +207,7 @@ describe("wrong answers", () => {
 			expect(text).toMatch(expected.text);
 		});
 
-	test("dropped brings nothing", async () => {
+	test("dropped closes the connection without a response", async () => {
 		await using ai = await startAiProvider();
 		ai.misbehave("dropped");
 		const text = await look(ai).then(
@@ -223,7 +217,7 @@ describe("wrong answers", () => {
 		expect(text).toBe("");
 	});
 
-	test("slow brings nothing until it is to behave, slow-pieces only the first piece", async () => {
+	test("slow holds the response until behave(), slow-pieces all but the first delta", async () => {
 		await using ai = await startAiProvider();
 		ai.misbehave("slow");
 		const slow = post(ai, { stream: true });
@@ -243,16 +237,13 @@ describe("wrong answers", () => {
 		expect(text).toContain("[DONE]");
 	});
 
-	test("every kind is tried here", () => {
-		const tried = [
-			...Object.keys(statuses),
-			...streams.map(([kind]) => kind),
-			...["dropped", "slow", "slow-pieces"],
-		];
+	test("every kind is tested here", () => {
+		const tried = [...Object.keys(statuses), ...streams.map(([kind]) => kind)];
+		tried.push("dropped", "slow", "slow-pieces");
 		expect(tried.sort()).toEqual([...aiMisbehaviours].sort());
 	});
 
-	test("a client that hangs up is noted", async () => {
+	test("a disconnected client is recorded", async () => {
 		await using ai = await startAiProvider();
 		ai.misbehave("endless");
 		const controller = new AbortController();
@@ -261,7 +252,7 @@ describe("wrong answers", () => {
 		const reader = response.body?.getReader();
 		await reader?.read();
 		controller.abort();
-		await until("it is noted", () => ai.requests[0]?.outcome === "hung up");
+		await until("it is recorded", () => ai.requests[0]?.outcome === "hung up");
 	});
 });
 
@@ -272,7 +263,7 @@ describe("from another process", () => {
 			...(method !== "GET" && { body: JSON.stringify(body) }),
 		});
 
-	test("it is made to misbehave, to behave, and to say something else; the state shows what was asked", async () => {
+	test("misbehaviour and the answer can be set, and the state lists the requests", async () => {
 		await using ai = await startAiProvider();
 		await control(ai, "POST", "misbehave", { kind: "500", times: 2 });
 		expect((await post(ai)).status).toBe(500);
@@ -295,7 +286,7 @@ describe("from another process", () => {
 		expect(JSON.stringify(state)).not.toContain(ai.key);
 	});
 
-	test("what is no kind is refused", async () => {
+	test("an unknown kind is refused", async () => {
 		await using ai = await startAiProvider();
 		const response = await control(ai, "POST", "misbehave", { kind: "no" });
 		expect(response.status).toBe(400);

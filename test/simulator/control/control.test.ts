@@ -1,6 +1,7 @@
-// The control routes: for other programs on this machine, and for no web page.
+// The control routes, which serve programs on this machine and refuse web pages.
 
 import { expect, test } from "bun:test";
+import { until } from "../../support/until.ts";
 import { openSocket, type Simulator, startSimulator } from "../support.ts";
 
 async function control(
@@ -18,15 +19,13 @@ async function control(
 	return { status: response.status, body: (await response.json()) as unknown };
 }
 
-test("the state names everyone with their tokens", async () => {
+test("the state lists all accounts with their tokens", async () => {
 	await using simulator = await startSimulator();
 	const { body } = await control(simulator, "GET", "state");
+	const { token } = simulator.bot("alpha");
 	expect(body).toMatchObject({
 		api: simulator.api,
-		bots: [
-			{ username: "alpha", token: simulator.bot("alpha").token },
-			{ username: "beta" },
-		],
+		bots: [{ username: "alpha", token }, { username: "beta" }],
 		users: expect.arrayContaining([
 			expect.objectContaining({ username: "zoe" }),
 		]),
@@ -62,10 +61,10 @@ test("a fault is injected, listed and cleared", async () => {
 		{ kind: "rateLimit", match, retryAfterMs: 100, global: true },
 		{ kind: "fail", match, status: 502, executed: true },
 		{ kind: "answer", match, status: 200, body: "<html>" },
-	])
-		expect((await control(simulator, "POST", "faults", fault)).status).toBe(
-			200,
-		);
+	]) {
+		const { status } = await control(simulator, "POST", "faults", fault);
+		expect(status).toBe(200);
+	}
 	const { body } = await control(simulator, "GET", "faults");
 	expect(body).toMatchObject([
 		{ kind: "refuse", match, hits: 0, executed: false },
@@ -75,31 +74,18 @@ test("a fault is injected, listed and cleared", async () => {
 		{ kind: "fail", executed: true },
 		{ kind: "answer", executed: false },
 	]);
-	await expect(
-		simulator.user("ada").say("The Cooks/general", "x"),
-	).rejects.toThrow("Missing Permissions");
+	const refused = simulator.user("ada").say("The Cooks/general", "x");
+	await expect(refused).rejects.toThrow("Missing Permissions");
 	expect((await control(simulator, "DELETE", "faults")).body).toEqual([]);
 	await simulator.user("ada").say("The Cooks/general", "x");
 });
 
 test.each([
 	["no kind", {}, "kind"],
-	[
-		"a match without a method",
-		{ kind: "drop", match: "/x", when: "before" },
-		"match",
-	],
-	[
-		"a code that is a text",
-		{ kind: "refuse", match: "* *", code: "x" },
-		"code",
-	],
-	[
-		"a key that does not exist",
-		{ kind: "stall", match: "* *", time: 1 },
-		"time",
-	],
-])("%s is answered 400, and says what is wrong", async (_, fault, key) => {
+	["no method", { kind: "drop", match: "/x", when: "before" }, "match"],
+	["a wrong type", { kind: "refuse", match: "* *", code: "x" }, "code"],
+	["an unknown key", { kind: "stall", match: "* *", time: 1 }, "time"],
+])("%s gets 400 with the name of the field", async (_, fault, key) => {
 	await using simulator = await startSimulator();
 	const answer = await control(simulator, "POST", "faults", fault);
 	expect(answer.status).toBe(400);
@@ -118,12 +104,24 @@ test("sockets are closed on demand", async () => {
 	await invalid.payload("op 7", ({ op }) => op === 7);
 });
 
-test("heartbeats go unanswered on demand", async () => {
+test("new connections wait while they are held", async () => {
+	await using simulator = await startSimulator();
+	const { sockets } = simulator;
+	await control(simulator, "POST", "sockets/connections", { held: true });
+	const opening = openSocket(simulator);
+	await until("the attempt", () => sockets.upgrades === 1);
+	expect(sockets.open).toBe(0);
+	await control(simulator, "POST", "sockets/connections", { held: false });
+	using _ = await opening;
+	expect(sockets.open).toBe(1);
+});
+
+test("heartbeats are ignored on demand", async () => {
 	await using simulator = await startSimulator();
 	using socket = await openSocket(simulator);
 	await control(simulator, "POST", "sockets/heartbeats", { answered: false });
 	socket.send(1, null);
-	// The answer to this one comes after the place where the other's would be.
+	// The response to this payload would come after the other.
 	const { token } = simulator.bot("alpha");
 	socket.send(2, { token, intents: 0, properties: {} });
 	await socket.payload("READY", ({ t }) => t === "READY");
@@ -138,20 +136,17 @@ test.each([
 	["the origin null", { origin: "null" }, 403],
 	["another host name", { host: "evil.example" }, 403],
 	["localhost", { host: "localhost" }, 200],
-])(
-	"a request with %s is answered as it should be",
-	async (_, headers, status) => {
-		await using simulator = await startSimulator();
-		const answer = await control(simulator, "GET", "state", undefined, headers);
-		expect(answer.status).toBe(status);
-		const own = await control(simulator, "GET", "state", undefined, {
-			origin: simulator.url,
-		});
-		expect(own.status).toBe(200);
-	},
-);
+])("a request with %s gets the expected status", async (_, headers, status) => {
+	await using simulator = await startSimulator();
+	const answer = await control(simulator, "GET", "state", undefined, headers);
+	expect(answer.status).toBe(status);
+	const own = await control(simulator, "GET", "state", undefined, {
+		origin: simulator.url,
+	});
+	expect(own.status).toBe(200);
+});
 
-test("a path that does not exist is answered 404 with those that do", async () => {
+test("an unknown path gets 404 with the list of routes", async () => {
 	await using simulator = await startSimulator();
 	for (const path of ["nothing", "constructor", "__proto__"]) {
 		const answer = await control(simulator, "GET", path);
@@ -162,7 +157,7 @@ test("a path that does not exist is answered 404 with those that do", async () =
 	}
 });
 
-test("someone votes, and is told why they cannot", async () => {
+test("a vote is counted, or refused with the reason", async () => {
 	await using simulator = await startSimulator();
 	const { channel } = simulator.channel("The Cooks/general");
 	const alpha = simulator.world.users.get(simulator.bot("alpha").id);

@@ -1,4 +1,4 @@
-// The game server: codes are used once and in time, the secret is checked, and its answers go wrong on demand.
+// The game server: codes, donators, bans and chargebacks, the secret, and misbehaviour on demand.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -50,29 +50,19 @@ describe("verifying", () => {
 	});
 
 	test("unknown, expired and lower-case codes link nothing", async () => {
+		const expiresAt = Date.now() + 60_000;
 		await using game = await startGameServer({
-			codes: [
-				{
-					code: "GOOD22",
-					username: "Alex",
-					uuid: "u",
-					expiresAt: Date.now() + 60_000,
-				},
-			],
+			codes: [{ code: "GOOD22", username: "Alex", uuid: "u", expiresAt }],
 		});
 		const old = game.issueCode({ validMs: -1 });
-		expect((await verify(game, "NOPE22")).error).toBe(
-			"This code is not known.",
-		);
-		expect((await verify(game, "good22")).error).toBe(
-			"This code is not known.",
-		);
+		for (const code of ["NOPE22", "good22"])
+			expect((await verify(game, code)).error).toBe("This code is not known.");
 		expect((await verify(game, old.code)).error).toContain("expired");
 		expect(game.links.size).toBe(0);
 		expect((await verify(game, "GOOD22")).success).toBe(true);
 	});
 
-	test("a wrong secret is answered 401, and a body that is none 400", async () => {
+	test("a wrong secret gets 401, an invalid body 400", async () => {
 		await using game = await startGameServer({ secret: "s3cret" });
 		const { code } = game.issueCode();
 		const body = { code, chat_id: "7" };
@@ -89,25 +79,19 @@ describe("verifying", () => {
 });
 
 describe("donators and bans", () => {
-	test("donators are listed and bans are noted", async () => {
+	test("donators are listed and bans are recorded", async () => {
 		await using game = await startGameServer();
-		const donator = game.addDonator({ chat_id: "7", tier: "premium" });
+		const given = { chat_id: "7", tier: "premium" };
+		const { uuid } = game.addDonator(given);
 		const list = await call(game, "GET", "/api/donators");
 		expect(await list.json()).toEqual({
-			donators: [
-				{
-					chat_id: "7",
-					tier: "premium",
-					uuid: donator.uuid,
-					username: "player1",
-				},
-			],
+			donators: [{ ...given, uuid, username: "player1" }],
 		});
 		await call(game, "POST", "/api/ban", { uuid: "u", reason: "chargeback" });
 		expect(game.bans.get("u")).toBe("chargeback");
 	});
 
-	test("Discord's ids are called discord_id when told so", async () => {
+	test("the field of Discord ids can be called discord_id", async () => {
 		await using game = await startGameServer({ idField: "discord_id" });
 		game.addDonator({ chat_id: "7", tier: "premium" });
 		const ids = async () => {
@@ -123,7 +107,7 @@ describe("donators and bans", () => {
 	});
 });
 
-/** A bot that notes what it is told, and answers 202. */
+/** A bot that records requests and responds with 202. */
 function startListener() {
 	const heard: { path: string; authorization: string | null; body: string }[] =
 		[];
@@ -145,7 +129,7 @@ function startListener() {
 }
 
 describe("chargebacks", () => {
-	test("one is told to the bot with the secret, and can be told again", async () => {
+	test("one is sent to the bot with the secret, and can be sent again", async () => {
 		await using game = await startGameServer();
 		await using bot = startListener();
 		const given = { username: "Steve", chatId: null, tier: "premium" };
@@ -168,7 +152,7 @@ describe("chargebacks", () => {
 		expect(second).toEqual(first);
 	});
 
-	test("it can come with a wrong secret, with none, and with any body", async () => {
+	test("it can be sent with a wrong secret, without one, and with any body", async () => {
 		await using game = await startGameServer({ idField: "discord_id" });
 		await using bot = startListener();
 		const given = { username: "Steve", chatId: "7", tier: "premium" };
@@ -206,23 +190,18 @@ describe("misbehaviour", () => {
 		["refused-404", 404],
 		["refused-409", 409],
 		["large", 200],
-	] as const)(
-		"%s is answered once, and links nothing",
-		async (kind, status) => {
-			await using game = await startGameServer();
-			const { code } = game.issueCode();
-			game.misbehave(kind, { times: 1 });
-			const wrong = await call(game, "POST", "/api/verify", {
-				code,
-				chat_id: "7",
-			});
-			expect(wrong.status).toBe(status);
-			expect(game.links.size).toBe(0);
-			expect((await verify(game, code)).success).toBe(true);
-		},
-	);
+	] as const)("%s is sent once, and links nothing", async (kind, status) => {
+		await using game = await startGameServer();
+		const { code } = game.issueCode();
+		game.misbehave(kind, { times: 1 });
+		const body = { code, chat_id: "7" };
+		const wrong = await call(game, "POST", "/api/verify", body);
+		expect(wrong.status).toBe(status);
+		expect(game.links.size).toBe(0);
+		expect((await verify(game, code)).success).toBe(true);
+	});
 
-	test("a cut answer ends in its middle, with the account linked if so told", async () => {
+	test("a cut response ends in the middle, after linking the account if executed", async () => {
 		await using game = await startGameServer();
 		const { code } = game.issueCode();
 		game.misbehave("cut", { executed: true });
@@ -231,16 +210,15 @@ describe("misbehaviour", () => {
 		expect(game.links.size).toBe(1);
 	});
 
-	test("a huge answer is huge", async () => {
+	test("a huge response has over 60 MB", async () => {
 		await using game = await startGameServer();
 		game.misbehave("huge");
 		const response = await call(game, "GET", "/api/donators");
-		expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(
-			60_000_000,
-		);
+		const { byteLength } = await response.arrayBuffer();
+		expect(byteLength).toBeGreaterThan(60_000_000);
 	});
 
-	test("refusals have the right form, and their texts are what was promised", async () => {
+	test("refusals have the documented form and text", async () => {
 		await using game = await startGameServer();
 		const body = async (kind: Misbehaviour) => {
 			game.misbehave(kind, { times: 1 });
@@ -248,19 +226,14 @@ describe("misbehaviour", () => {
 			return response.text();
 		};
 		expect(longError).toHaveLength(5000);
-		expect(JSON.parse(await body("long-error"))).toEqual({
-			success: false,
-			error: longError,
-		});
-		expect(JSON.parse(await body("refused-409"))).toMatchObject({
-			success: false,
-			error: expect.any(String),
-		});
-		expect(JSON.parse(await body("no-error"))).toEqual({ success: false });
-		expect(JSON.parse(await body("no-username"))).toEqual({
-			success: true,
-			uuid: expect.any(String),
-		});
+		const text = expect.any(String);
+		for (const [kind, expected] of [
+			["long-error", { success: false, error: longError }],
+			["refused-409", { success: false, error: text }],
+			["no-error", { success: false }],
+			["no-username", { success: true, uuid: text }],
+		] as const)
+			expect(JSON.parse(await body(kind))).toEqual(expected);
 		expect(await body("404")).not.toStartWith("{");
 		expect((await body("large")).length).toBeGreaterThan(65_536);
 	});
@@ -280,7 +253,7 @@ describe("misbehaviour", () => {
 		expect(await list("wrong-donators")).toContain("someone");
 	});
 
-	test("a route misbehaves alone, and goes before what holds for all", async () => {
+	test("the misbehaviour of a route precedes that of all routes", async () => {
 		await using game = await startGameServer();
 		const status = async (method: string, path: string) =>
 			(await call(game, method, path, method === "POST" ? {} : undefined))
@@ -295,7 +268,7 @@ describe("misbehaviour", () => {
 		expect(await status("GET", "/api/donators")).toBe(200);
 	});
 
-	test("a trickling answer begins at once and ends when the server behaves again", async () => {
+	test("a trickling response begins at once and ends at behave()", async () => {
 		await using game = await startGameServer();
 		const { code } = game.issueCode();
 		game.misbehave("trickle");
@@ -307,7 +280,7 @@ describe("misbehaviour", () => {
 		expect(await response.json()).toMatchObject({ success: true });
 	});
 
-	test("a slow answer comes when the server behaves again", async () => {
+	test("a slow response is sent at behave()", async () => {
 		await using game = await startGameServer();
 		const { code } = game.issueCode();
 		game.misbehave("slow");
@@ -322,20 +295,19 @@ describe("misbehaviour", () => {
 		expect((await answer).success).toBe(true);
 	});
 
-	test("a slow answer is over for a client that hangs up", async () => {
+	test("a slow response ends when the client disconnects", async () => {
 		await using game = await startGameServer();
 		game.misbehave("slow");
 		const controller = new AbortController();
-		const answer = fetch(`${game.url}/api/donators`, {
-			signal: controller.signal,
-		});
+		const { signal } = controller;
+		const answer = fetch(`${game.url}/api/donators`, { signal });
 		await until("it is held", () => game.requests[0]?.status === "waiting");
 		controller.abort();
 		await expect(answer).rejects.toThrow();
 		await until("it is over", () => game.requests[0]?.status === "no answer");
 	});
 
-	test("it is ordered over the control routes too, and so is a code", async () => {
+	test("the control routes set misbehaviour, codes, donators and chargebacks", async () => {
 		await using game = await startGameServer();
 		const control = async (
 			path: string,
@@ -348,36 +320,25 @@ describe("misbehaviour", () => {
 				headers,
 				body: JSON.stringify(body),
 			});
-			return {
-				status: response.status,
-				body: (await response.json()) as unknown,
-			};
+			const told = (await response.json()) as Record<string, unknown>;
+			return { status: response.status, body: told };
 		};
-		const issued = await control("codes", { username: "Alex" });
-		const { code } = issued.body as { code: string };
+		const { code } = (await control("codes", { username: "Alex" })).body;
 		for (const kind of misbehaviours)
 			expect((await control("misbehave", { kind })).status).toBe(200);
 		expect((await control("misbehave", { kind: "nice" })).status).toBe(400);
-		expect(
-			(await control("codes", {}, { origin: "http://evil.example" })).status,
-		).toBe(403);
+		const foreign = { origin: "http://evil.example" };
+		expect((await control("codes", {}, foreign)).status).toBe(403);
 		await control("behave", {});
-		expect((await verify(game, code)).username).toBe("Alex");
+		expect((await verify(game, String(code))).username).toBe("Alex");
 		const donators = [{ chat_id: "7", tier: "premium" }];
 		await control("donators", { donators }, {}, "PUT");
 		expect(game.donators).toMatchObject(donators);
 		await using bot = startListener();
-		const told = await control("chargebacks", {
-			url: bot.url,
-			username: "Alex",
-			chat_id: "7",
-			tier: "premium",
-			timestamp: "2026-01-02T03:04:05Z",
-		});
-		expect(told.body).toMatchObject({ status: 202, event: { chat_id: "7" } });
-		expect(JSON.parse(bot.heard[0]?.body ?? "")).toMatchObject({
-			username: "Alex",
-			timestamp: "2026-01-02T03:04:05Z",
-		});
+		const event = { username: "Alex", timestamp: "2026-01-02T03:04:05Z" };
+		const target = { url: bot.url, chat_id: "7", tier: "premium" };
+		const sent = await control("chargebacks", { ...target, ...event });
+		expect(sent.body).toMatchObject({ status: 202, event: { chat_id: "7" } });
+		expect(JSON.parse(bot.heard[0]?.body ?? "")).toMatchObject(event);
 	});
 });

@@ -1,4 +1,4 @@
-// A real discord.js bot that answers interactions as a test says, and buttons for it.
+// A real discord.js bot with given responses to interactions, and buttons.
 
 import {
 	ActionRowBuilder,
@@ -9,11 +9,11 @@ import {
 	type ChatInputCommandInteraction,
 	type Client,
 } from "discord.js";
-import {
-	type Simulator,
-	type SimulatorOptions,
-	startSimulator,
+import type {
+	Simulator,
+	SimulatorOptions,
 } from "../../../src/simulator/simulator.ts";
+import { startSimulator } from "../../support/simulator.ts";
 import { connect } from "../support.ts";
 
 export const general = "The Cooks/general";
@@ -55,7 +55,7 @@ interface Answers {
 	button?(interaction: ButtonInteraction): Promise<unknown>;
 }
 
-/** A simulator with the bot alpha, which answers so; what it throws is in `errors`. */
+/** Starts a simulator and the bot alpha with these responses. Errors that they throw are in `errors`. */
 export async function startAnswering(
 	{ command, button }: Answers,
 	options: SimulatorOptions = {},
@@ -98,7 +98,7 @@ export function buttons(...names: string[]) {
 	];
 }
 
-/** The message with these buttons that alpha posts in The Cooks' general. */
+/** Sends a message with these buttons as alpha in #general of The Cooks. */
 export async function post(
 	simulator: Simulator,
 	client: Client,

@@ -1,4 +1,4 @@
-// What is refused: to people who ask for what they may not, and to bots that answer late, twice or wrongly.
+// Refused interactions: without permission, and with late, repeated or invalid responses.
 
 import { describe, expect, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
@@ -9,8 +9,8 @@ import { general, startAnswering } from "./answering.ts";
 
 const { Ephemeral } = MessageFlags;
 
-describe("who may", () => {
-	test("without the permission, or in a hidden channel, no command is run", async () => {
+describe("permissions", () => {
+	test("a command needs the permission and a visible channel", async () => {
 		await using world = await startAnswering({});
 		const { simulator } = world;
 		const guild = simulator.guild("The Cooks");
@@ -33,7 +33,7 @@ describe("who may", () => {
 		await world.ada.run(general, "verify", options);
 	});
 
-	test("a command for those with a permission is refused to others", async () => {
+	test("a command's default member permissions are enforced", async () => {
 		await using world = await startAnswering({});
 		const { simulator, bot } = world;
 		await bot.client.application.commands.set([
@@ -55,27 +55,25 @@ describe("who may", () => {
 		["a code that is a number", { code: 7 }, "data.options.0"],
 		["too small a number", { code: "A", times: 0 }, "data.options.1"],
 		["nobody", { code: "A", who: "1" }, "data.options.1"],
-		["an option that there is not", { code: "A", x: 1 }, "data.options.1"],
+		["an unknown option", { code: "A", x: 1 }, "data.options.1"],
 	])("%s is refused", async (_, options, path) => {
 		await using world = await startAnswering({});
 		const { simulator } = world;
+		const given = Object.entries(options).map(([name, value]) => ({
+			name,
+			value,
+		}));
 		const answer = await as(simulator, world.ada)("POST", "/interactions", {
 			type: 2,
 			application_id: simulator.bot("alpha").id,
 			guild_id: simulator.guild("The Cooks").id,
 			channel_id: simulator.channel(general).id,
-			data: {
-				name: "verify",
-				options: Object.entries(options).map(([name, value]) => ({
-					name,
-					value,
-				})),
-			},
+			data: { name: "verify", options: given },
 		});
 		expect(Object.keys(answer.faults)).toEqual([path]);
 	});
 
-	test("a command that there is not, and a bot that is not there, are refused", async () => {
+	test("an unknown command and a bot outside the guild are refused", async () => {
 		await using world = await startAnswering({});
 		const { simulator, ada } = world;
 		await expect(ada.run(general, "dance")).rejects.toThrow("unknown command");
@@ -111,7 +109,7 @@ describe("who may", () => {
 });
 
 describe("tokens", () => {
-	/** A command that was run, and how to call the routes of its token. */
+	/** Runs a command without a response, and returns how to call the routes of its token. */
 	async function startWaiting(options: SimulatorOptions = {}) {
 		const world = await startAnswering({}, options);
 		const { simulator, bot, ada } = world;
@@ -129,32 +127,22 @@ describe("tokens", () => {
 		};
 		const callback = `/interactions/${event.id}/${event.token}/callback`;
 		const webhook = `/webhooks/${simulator.bot("alpha").id}/${event.token}`;
-		return { ...world, world, asked, call, callback, webhook };
+		return { ...world, asked, call, callback, webhook };
 	}
 
-	test("an unknown interaction is 10062, an unknown token 50027, and before the first answer there is no webhook", async () => {
-		const waiting = await startWaiting();
-		await using _ = waiting.world;
+	test("an unknown interaction is 10062, an unknown token 50027, and before the first response there is no webhook", async () => {
+		await using waiting = await startWaiting();
 		const { call, callback, webhook } = waiting;
 		const answer = { type: 4, data: { content: "hi" } };
-		expect(await call("POST", "/interactions/1/x/callback", answer)).toEqual({
-			status: 404,
-			code: 10062,
-		});
 		const [, , application] = webhook.split("/");
 		const wrong = `/webhooks/${application}/x/messages/@original`;
-		expect(await call("GET", wrong)).toEqual({
-			status: 401,
-			code: 50027,
-		});
-		expect(await call("GET", "/webhooks/1/x/messages/@original")).toEqual({
-			status: 404,
-			code: 10015,
-		});
-		expect(await call("POST", webhook, answer.data)).toEqual({
-			status: 404,
-			code: 10015,
-		});
+		for (const [method, path, body, status, code] of [
+			["POST", "/interactions/1/x/callback", answer, 404, 10062],
+			["GET", wrong, undefined, 401, 50027],
+			["GET", "/webhooks/1/x/messages/@original", undefined, 404, 10015],
+			["POST", webhook, answer.data, 404, 10015],
+		] as const)
+			expect(await call(method, path, body)).toEqual({ status, code });
 		expect((await call("POST", callback, answer)).status).toBe(204);
 		expect(await call("GET", `${webhook}/messages/1`)).toEqual({
 			status: 404,
@@ -163,37 +151,39 @@ describe("tokens", () => {
 		expect((await call("POST", webhook, answer.data)).status).toBe(200);
 	});
 
-	test("a token is over after its time", async () => {
-		const waiting = await startWaiting({ timing: { interactionTokenMs: 50 } });
-		await using _ = waiting.world;
+	test("a token expires", async () => {
+		await using waiting = await startWaiting({
+			timing: { interactionTokenMs: 50 },
+		});
 		const { call, callback, webhook } = waiting;
 		await call("POST", callback, { type: 5 });
 		const original = `${webhook}/messages/@original`;
 		await until(
-			"it is over",
+			"it has expired",
 			async () => (await call("GET", original)).code === 50027,
 		);
 		expect((await call("POST", webhook, { content: "late" })).code).toBe(50027);
 	});
 
 	test.each([
-		["a type that there is not", { type: 99 }, 400, 50035],
+		["an unknown type", { type: 99 }, 400, 50035],
 		["a form", { type: 9, data: {} }, 501, 0],
 		["a pong", { type: 1 }, 400, 50035],
 		["an update of no message", { type: 7, data: {} }, 400, 50035],
-		["nothing to say", { type: 4, data: {} }, 400, 50006],
+		["an empty message", { type: 4, data: {} }, 400, 50006],
 		["no type", {}, 400, 50035],
-	])("%s is no answer to a command", async (_, body, status, code) => {
-		const waiting = await startWaiting();
-		await using __ = waiting.world;
-		const { call, callback, asked } = waiting;
-		expect(await call("POST", callback, body)).toEqual({ status, code });
-		expect(asked.state).toBe("waiting");
-	});
+	])(
+		"%s is refused as a response to a command",
+		async (_, body, status, code) => {
+			await using waiting = await startWaiting();
+			const { call, callback, asked } = waiting;
+			expect(await call("POST", callback, body)).toEqual({ status, code });
+			expect(asked.state).toBe("waiting");
+		},
+	);
 
-	test("there is no answer in a channel that is gone", async () => {
-		const waiting = await startWaiting();
-		await using _ = waiting.world;
+	test("a response in a deleted channel is refused", async () => {
+		await using waiting = await startWaiting();
 		const { call, callback, webhook, simulator } = waiting;
 		await call("POST", callback, { type: 5, data: { flags: Ephemeral } });
 		simulator.world.guilds.remove(simulator.guild("The Cooks"));
@@ -201,9 +191,8 @@ describe("tokens", () => {
 		expect(answer).toEqual({ status: 404, code: 10003 });
 	});
 
-	test("a follow-up after a deferral ends it", async () => {
-		const waiting = await startWaiting();
-		await using _ = waiting.world;
+	test("a follow-up completes a deferred response", async () => {
+		await using waiting = await startWaiting();
 		const { call, callback, webhook, asked } = waiting;
 		await call("POST", callback, { type: 5, data: { flags: Ephemeral } });
 		await call("POST", webhook, { content: "there" });
@@ -214,14 +203,13 @@ describe("tokens", () => {
 		});
 	});
 
-	test("answers are exempt from the global rate limit", async () => {
-		const waiting = await startWaiting({
+	test("responses are exempt from the global rate limit", async () => {
+		await using waiting = await startWaiting({
 			rateLimits: {
 				global: { requests: 3, perMs: 60_000 },
 				each: { requests: 100, perMs: 60_000 },
 			},
 		});
-		await using _ = waiting.world;
 		const { call, callback, webhook, simulator } = waiting;
 		expect((await call("POST", callback, { type: 5 })).status).toBe(204);
 		for (let number = 0; number < 5; number += 1)

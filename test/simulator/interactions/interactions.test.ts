@@ -1,4 +1,4 @@
-// Interactions: someone runs a command or presses a button, a real discord.js bot answers, and they see the answer.
+// Interactions: people run commands and press buttons, a real discord.js bot responds, and they see the response.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -13,7 +13,7 @@ import { buttons, general, post, startAnswering } from "./answering.ts";
 const { Ephemeral } = MessageFlags;
 
 describe("commands", () => {
-	test("a command is told with its options, its place and who runs it", async () => {
+	test("an interaction has the command's options, place and user", async () => {
 		let seen: ChatInputCommandInteraction | undefined;
 		await using world = await startAnswering({
 			command: (interaction) => {
@@ -45,7 +45,8 @@ describe("commands", () => {
 		expect(seen?.memberPermissions?.has(KickMembers)).toBe(true);
 		expect(seen?.memberPermissions?.has(BanMembers)).toBe(false);
 		expect(seen?.appPermissions.has(BanMembers)).toBe(true);
-		expect(seen?.channel?.id).toBe(simulator.channel(general).id);
+		const { id } = simulator.channel(general);
+		expect(seen?.channel?.id).toBe(id);
 		expect(await bot.event("INTERACTION_CREATE")).toMatchObject({
 			type: 2,
 			version: 1,
@@ -53,13 +54,16 @@ describe("commands", () => {
 			context: 0,
 			application_id: simulator.bot("alpha").id,
 			guild_id: simulator.guild("The Cooks").id,
-			data: { name: "verify", type: 1 },
+			guild_locale: "en-US",
+			data: {
+				name: "verify",
+				type: 1,
+				resolved: { members: { [zoe.id]: { permissions: expect.anything() } } },
+			},
 			entitlements: [],
 		});
 		expect(simulator.channel(general).transcript()).toBe("alpha: done");
-		const [message] = simulator.world.messages.in(
-			simulator.channel(general).id,
-		);
+		const [message] = simulator.world.messages.in(id);
 		expect(message).toMatchObject({
 			type: 20,
 			application_id: simulator.bot("alpha").id,
@@ -67,7 +71,7 @@ describe("commands", () => {
 		});
 	});
 
-	test("an ephemeral reply is seen by its person alone", async () => {
+	test("an ephemeral reply is visible only to its user", async () => {
 		await using world = await startAnswering({
 			command: (interaction) =>
 				interaction.reply({ content: "psst", flags: Ephemeral }),
@@ -88,7 +92,7 @@ describe("commands", () => {
 		expect(told.map(({ d }) => d.content)).toEqual(["that is all"]);
 	});
 
-	test("a deferred reply is there when it is edited, and edits and follow-ups are seen", async () => {
+	test("a deferred reply appears with its first edit; edits and follow-ups are visible", async () => {
 		await using world = await startAnswering({
 			command: async (interaction) => {
 				await interaction.deferReply({ flags: Ephemeral });
@@ -109,10 +113,8 @@ describe("commands", () => {
 		expect(await asked.followUp(2)).toMatchObject({ ephemeral: false });
 		await until("the last edit", () => reply.content === "done");
 		expect(reply.edits).toEqual(["done"]);
-		expect(reply.followUps.map(({ content }) => content)).toEqual([
-			"more",
-			"for all",
-		]);
+		const followUps = reply.followUps.map(({ content }) => content);
+		expect(followUps).toEqual(["more", "for all"]);
 		expect(simulator.channel(general).transcript()).toBe("alpha: for all");
 	});
 
@@ -144,7 +146,7 @@ describe("commands", () => {
 		]);
 	});
 
-	test("an answer that is too late is refused, and the person told so", async () => {
+	test("a late response is refused, and the user sees a failure", async () => {
 		const late = Promise.withResolvers<void>();
 		await using world = await startAnswering(
 			{
@@ -169,7 +171,7 @@ describe("commands", () => {
 		expect(simulator.channel(general).transcript()).toBe("");
 	});
 
-	test("a second first answer is refused, and with_response tells of the message", async () => {
+	test("a second response is refused, and with_response returns the message", async () => {
 		let told: unknown;
 		await using world = await startAnswering({
 			command: async (interaction) => {
@@ -196,7 +198,22 @@ describe("commands", () => {
 		expect(simulator.channel(general).transcript()).toBe("alpha: once");
 	});
 
-	test("answers mention users unless they say otherwise, and roles and everyone only if they do", async () => {
+	test("with_response of a deferred response names its message without it", async () => {
+		const told = Promise.withResolvers<unknown>();
+		await using world = await startAnswering({
+			command: async (interaction) => {
+				const answer = await interaction.deferReply({ withResponse: true });
+				told.resolve([
+					answer.interaction.responseMessageLoading,
+					answer.resource,
+				]);
+			},
+		});
+		await world.ada.run(general, "verify", { code: "ABC" });
+		expect(await told.promise).toEqual([true, null]);
+	});
+
+	test("responses mention users by default, but neither roles nor everyone", async () => {
 		await using world = await startAnswering({
 			command: async (interaction) => {
 				const content = `@everyone <@${interaction.user.id}>`;
@@ -217,7 +234,7 @@ describe("commands", () => {
 		]);
 	});
 
-	test("the journal has each answer, and no token", async () => {
+	test("the journal has each response, without tokens", async () => {
 		await using world = await startAnswering({
 			command: async (interaction) => {
 				await interaction.deferReply();
@@ -269,13 +286,13 @@ describe("buttons", () => {
 			content: "id:Ban by ada",
 		});
 		expect(await bot.event("INTERACTION_CREATE")).toMatchObject({
-			...{ type: 3, message: { id: message.id, content: "choose" } },
+			type: 3,
+			message: { id: message.id, content: "choose" },
 			data: { component_type: 2, custom_id: "id:Ban" },
 		});
 		await expect(ada.press(message, "-Ban")).rejects.toThrow("is disabled");
-		await expect(ada.press(message, "Kick")).rejects.toThrow(
-			"there is no button Kick",
-		);
+		const unknown = ada.press(message, "Kick");
+		await expect(unknown).rejects.toThrow("there is no button Kick");
 		const forced = await as(simulator, ada)("POST", "/interactions", {
 			type: 3,
 			application_id: simulator.bot("alpha").id,
@@ -287,7 +304,7 @@ describe("buttons", () => {
 		expect(forced.faults).toEqual({ data: "COMPONENT_VALIDATION_FAILED" });
 	});
 
-	test("two presses at once are two interactions, and each is answered", async () => {
+	test("two presses at once are two interactions with a response each", async () => {
 		const pressers: string[] = [];
 		await using world = await startAnswering({
 			button: async (interaction) => {
@@ -308,15 +325,13 @@ describe("buttons", () => {
 		await until("the update", () =>
 			replies.some(({ content }) => content === "taken"),
 		);
-		expect(replies.map(({ content }) => content)).toEqual([
-			"taken",
-			"too late",
-		]);
+		const contents = replies.map(({ content }) => content);
+		expect(contents).toEqual(["taken", "too late"]);
 		expect(pressers).toEqual(["ada", "zoe"]);
 		expect(simulator.channel(general).transcript()).toBe("alpha: taken");
 	});
 
-	test("buttons of an ephemeral message are for its person, and update it", async () => {
+	test("only its user can press the buttons of an ephemeral message, which update it", async () => {
 		await using world = await startAnswering({
 			command: (interaction) =>
 				interaction.reply({
@@ -330,9 +345,8 @@ describe("buttons", () => {
 		const { simulator, ada } = world;
 		const asked = await ada.run(general, "verify", { code: "ABC" });
 		const reply = await asked.reply();
-		await expect(
-			simulator.user("jose.garcia").press(reply, "Yes"),
-		).rejects.toThrow("cannot see message");
+		const foreign = simulator.user("jose.garcia").press(reply, "Yes");
+		await expect(foreign).rejects.toThrow("cannot see message");
 		await (await ada.press(reply, "Yes")).reply();
 		expect(reply).toMatchObject({
 			content: "yes",
@@ -343,7 +357,7 @@ describe("buttons", () => {
 		expect(simulator.channel(general).transcript()).toBe("");
 	});
 
-	test("a press that nobody answers fails, and the message is as it was", async () => {
+	test("a press without a response fails and leaves the message unchanged", async () => {
 		await using world = await startAnswering(
 			{},
 			{ timing: { acknowledgeMs: 20 } },

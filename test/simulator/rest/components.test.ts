@@ -1,13 +1,15 @@
-// Buttons on messages: what may be sent, and what is refused how.
+// Buttons on messages: what can be sent, and what is refused how.
 
-import { expect, test } from "bun:test";
+import { test as bunTest, expect } from "bun:test";
 import {
 	ActionRowBuilder,
 	ButtonBuilder,
 	ButtonStyle,
 	TextChannel,
 } from "discord.js";
-import { as, connect, startSimulator } from "../support.ts";
+import { as, connect, startSimulator, testWith } from "../support.ts";
+
+const test = testWith();
 
 const button = (custom_id: string, more: object = {}) => ({
 	type: 2,
@@ -18,12 +20,13 @@ const button = (custom_id: string, more: object = {}) => ({
 });
 const row = (...components: unknown[]) => ({ type: 1, components });
 
-test("buttons are kept, told, and changed by an edit", async () => {
-	await using simulator = await startSimulator();
+test("buttons are stored, dispatched, and changed by an edit", async (given) => {
+	const { simulator } = given;
 	await using bot = await connect(simulator);
 	const { id } = simulator.channel("The Cooks/general");
 	const channel = bot.client.channels.cache.get(id);
-	if (!(channel instanceof TextChannel)) throw new Error("general is text");
+	if (!(channel instanceof TextChannel))
+		throw new Error("expected a text channel");
 	const ban = new ButtonBuilder()
 		.setCustomId("ban")
 		.setLabel("Ban")
@@ -34,10 +37,7 @@ test("buttons are kept, told, and changed by an edit", async () => {
 		.setStyle(ButtonStyle.Link);
 	const buttons = () =>
 		new ActionRowBuilder<ButtonBuilder>().addComponents(ban, link);
-	const message = await channel.send({
-		content: "?",
-		components: [buttons()],
-	});
+	const message = await channel.send({ content: "?", components: [buttons()] });
 	expect(await bot.event("MESSAGE_CREATE")).toMatchObject({
 		components: [
 			{
@@ -59,7 +59,7 @@ test("buttons are kept, told, and changed by an edit", async () => {
 	expect((await message.fetch(true)).components).toEqual([]);
 });
 
-test.each([
+bunTest.each([
 	[
 		"six rows",
 		Array.from({ length: 6 }, (_, number) => row(button(`${number}`))),
@@ -78,9 +78,7 @@ test.each([
 	[
 		"two buttons with a custom_id, one of them disabled",
 		[row(button("a")), row(button("b"), button("a", { disabled: true }))],
-		{
-			"components.1.components.1.custom_id": "COMPONENT_CUSTOM_ID_DUPLICATED",
-		},
+		{ "components.1.components.1.custom_id": "COMPONENT_CUSTOM_ID_DUPLICATED" },
 	],
 	[
 		"a button outside of a row",

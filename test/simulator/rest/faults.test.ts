@@ -1,26 +1,33 @@
-// Faults on demand: what a client sees, and whether the request was executed.
+// Injected faults: what a client sees, and whether the request was executed.
 
-import { describe, expect, test } from "bun:test";
+import { test as bunTest, describe, expect } from "bun:test";
 import { until } from "../../support/until.ts";
-import { as, type Simulator, startSimulator } from "../support.ts";
+import {
+	type Cooks,
+	cooksOf,
+	type Simulator,
+	startSimulator,
+	testWith,
+} from "../support.ts";
 
 const route = "POST /channels/:channel_id/messages";
 
-function general(simulator: Simulator) {
-	const { id } = simulator.channel("The Cooks/general");
-	const ada = as(simulator, simulator.user("ada"));
+function general({ simulator, channel: { id }, as }: Cooks) {
+	const path = `/channels/${id}/messages`;
+	const asAda = as("ada");
 	return {
 		id,
-		path: `/channels/${id}/messages`,
-		ada,
-		write: () => ada("POST", `/channels/${id}/messages`, { content: "x" }),
+		path,
+		asAda,
+		write: () => asAda("POST", path, { content: "x" }),
 		executed: () => simulator.journal.entries(route).length,
 	};
 }
 
-test("a refusal has Discord's body for its code, and nothing is executed", async () => {
-	await using simulator = await startSimulator();
-	const { write, executed } = general(simulator);
+const test = testWith(general);
+
+test("a refusal has Discord's body for its code, and nothing is executed", async (given) => {
+	const { write, executed, simulator } = given;
 	simulator.faults.refuse(route, 50013);
 	const answer = await write();
 	expect(answer.status).toBe(403);
@@ -34,9 +41,8 @@ test("a refusal has Discord's body for its code, and nothing is executed", async
 	]);
 });
 
-test("a fault hits as often as it is told to, and then no more", async () => {
-	await using simulator = await startSimulator();
-	const { write } = general(simulator);
+test("a fault applies as many times as its limit", async (given) => {
+	const { write, simulator } = given;
 	const fault = simulator.faults.refuse("* *", 50001, { times: 2 });
 	const statuses: number[] = [];
 	for (let number = 0; number < 3; number += 1)
@@ -46,7 +52,7 @@ test("a fault hits as often as it is told to, and then no more", async () => {
 	expect(simulator.faults.list()).toEqual([]);
 });
 
-test.each([
+bunTest.each([
 	["POST /channels/:channel_id/messages", true],
 	["POST /channels/*/messages", true],
 	["POST /channels/*", true],
@@ -58,30 +64,27 @@ test.each([
 	["POST /channels/1/messages", false],
 ])("%s hits a message being written: %p", async (match, hit) => {
 	await using simulator = await startSimulator();
-	const { write } = general(simulator);
+	const { write } = general(cooksOf(simulator));
 	simulator.faults.refuse(match, 50001);
 	expect((await write()).status === 403).toBe(hit);
 });
 
-test("a fault can be for one channel, or one actor", async () => {
-	await using simulator = await startSimulator();
-	const { write, id } = general(simulator);
+test("a fault can be for one channel, or one actor", async (given) => {
+	const { write, id, simulator } = given;
 	simulator.faults.refuse(`POST /channels/${id}/messages`, 50001, { times: 1 });
 	expect((await write()).status).toBe(403);
 	simulator.faults.refuse("* *", 50001, { actor: simulator.bot("alpha").id });
 	expect((await write()).status).toBe(200);
 });
 
-test("a match of another form is an error at once", async () => {
-	await using simulator = await startSimulator();
+test("a malformed match throws", async ({ simulator }) => {
 	expect(() => simulator.faults.refuse("messages", 50001)).toThrow(
 		'expected a method and a route such as "POST /channels/*/messages", received "messages"',
 	);
 });
 
-test("a server error comes before the execution, or after it", async () => {
-	await using simulator = await startSimulator();
-	const { write, executed } = general(simulator);
+test("a server error is sent before or after execution", async (given) => {
+	const { write, executed, simulator } = given;
 	simulator.faults.fail(route, 500, { times: 1 });
 	expect((await write()).status).toBe(500);
 	expect(executed()).toBe(0);
@@ -90,14 +93,14 @@ test("a server error comes before the execution, or after it", async () => {
 	expect(executed()).toBe(1);
 });
 
-test.each([
+bunTest.each([
 	["before", 0],
 	["after", 1],
 ] as const)(
 	"a connection dropped %s the execution ends without an answer",
 	async (when, times) => {
 		await using simulator = await startSimulator();
-		const { write, executed } = general(simulator);
+		const { write, executed } = general(cooksOf(simulator));
 		simulator.faults.drop(route, { when, times: 1 });
 		const error = await write().then(
 			() => undefined,
@@ -112,18 +115,17 @@ test.each([
 	},
 );
 
-test("any other answer comes in place of the API's, without its rate limits, or after the execution", async () => {
-	await using simulator = await startSimulator();
-	const { write, executed } = general(simulator);
-	const given = { status: 403, body: "null", times: 1 };
-	simulator.faults.answer(route, { ...given, headers: { "x-from": "edge" } });
+test("any response can replace the API's, before or after execution, without rate limit headers", async (given) => {
+	const { write, executed, simulator } = given;
+	const edge = { status: 403, body: "null", times: 1 };
+	simulator.faults.answer(route, { ...edge, headers: { "x-from": "edge" } });
 	const foreign = await write();
 	expect([foreign.status, foreign.json<unknown>()]).toEqual([403, null]);
 	expect(foreign.headers.get("x-from")).toBe("edge");
 	expect(foreign.headers.get("content-type")).toBe("application/json");
 	expect(foreign.headers.get("x-ratelimit-limit")).toBeNull();
 	expect(executed()).toBe(0);
-	simulator.faults.answer(route, { ...given, status: 202, executed: true });
+	simulator.faults.answer(route, { ...edge, status: 202, executed: true });
 	expect((await write()).status).toBe(202);
 	expect(executed()).toBe(1);
 	expect(simulator.requests.list(route)).toMatchObject([
@@ -133,9 +135,8 @@ test("any other answer comes in place of the API's, without its rate limits, or 
 	expect(simulator.requests.invalid).toBe(1);
 });
 
-test("the right answer is changed on its way", async () => {
-	await using simulator = await startSimulator();
-	const { write, executed } = general(simulator);
+test("rewrite changes the real response", async (given) => {
+	const { write, executed, simulator } = given;
 	simulator.faults.rewrite(route, ({ status, body = "" }) => ({
 		status,
 		body: body.replace('"content":"x"', '"content":"y"'),
@@ -147,8 +148,39 @@ test("the right answer is changed on its way", async () => {
 	expect(executed()).toBe(1);
 });
 
-test("a dropped connection sends not one byte", async () => {
-	await using simulator = await startSimulator();
+bunTest(
+	"an exchange names the fault that held or replaced its response, and none that did not",
+	async () => {
+		const seen: unknown[] = [];
+		await using simulator = await startSimulator({
+			onExchange: ({ status, fault, headers }) =>
+				seen.push([status, fault, "x-ratelimit-limit" in headers]),
+		});
+		const { path, asAda } = general(cooksOf(simulator));
+		const { faults } = simulator;
+		const once = { times: 1 };
+		faults.fail(route, 500, { executed: true, ...once });
+		await asAda("POST", path, { content: "x" });
+		// The simulator refuses it before the fault.
+		faults.fail(route, 500, { executed: true, ...once });
+		await asAda("POST", path, {});
+		faults.answer(route, { status: 502, ...once });
+		await asAda("POST", path, { content: "x" });
+		const stall = faults.stall(route, once);
+		const held = asAda("POST", path, { content: "x" });
+		await until("it is held", () => stall.hits === 1);
+		stall.release();
+		await held;
+		expect(seen).toEqual([
+			[500, "fail", true],
+			[400, undefined, true],
+			[502, "answer", false],
+			[200, "stall", true],
+		]);
+	},
+);
+
+test("a dropped connection sends no bytes", async ({ simulator }) => {
 	simulator.faults.drop("GET /users/@me", { when: "before" });
 	const ended = Promise.withResolvers<string>();
 	let received = "";
@@ -178,9 +210,8 @@ describe("a stall", () => {
 				.some(({ status, fault }) => status === "waiting" && fault),
 		);
 
-	test("holds the request, and executes it when released", async () => {
-		await using simulator = await startSimulator();
-		const { write, executed } = general(simulator);
+	test("holds the request, and executes it when released", async (given) => {
+		const { write, executed, simulator } = given;
 		const stall = simulator.faults.stall(route, { times: 1 });
 		const answer = write();
 		await waiting(simulator);
@@ -190,9 +221,8 @@ describe("a stall", () => {
 		expect(executed()).toBe(1);
 	});
 
-	test("after the execution holds only the answer", async () => {
-		await using simulator = await startSimulator();
-		const { write, executed } = general(simulator);
+	test("after the execution holds only the response", async (given) => {
+		const { write, executed, simulator } = given;
 		simulator.faults.stall(route, { after: true });
 		const answer = write();
 		await waiting(simulator);
@@ -201,9 +231,8 @@ describe("a stall", () => {
 		expect((await answer).status).toBe(200);
 	});
 
-	test("is over for a client that hangs up, and nothing is executed later", async () => {
-		await using simulator = await startSimulator();
-		const { path, executed } = general(simulator);
+	test("ends when the client disconnects, and executes nothing later", async (given) => {
+		const { path, executed, simulator } = given;
 		simulator.faults.stall(route);
 		const controller = new AbortController();
 		const answer = fetch(`${simulator.api}/v10${path}`, {
@@ -225,9 +254,9 @@ describe("a stall", () => {
 		expect(executed()).toBe(0);
 	});
 
-	test("ends with the simulator, and executes nothing then", async () => {
+	bunTest("ends with the simulator, and executes nothing", async () => {
 		const simulator = await startSimulator();
-		const { write, executed } = general(simulator);
+		const { write, executed } = general(cooksOf(simulator));
 		simulator.faults.stall(route);
 		const answer = write().then(
 			() => "answered",
@@ -240,9 +269,8 @@ describe("a stall", () => {
 	});
 });
 
-test("a rate limit on demand has Discord's headers and body", async () => {
-	await using simulator = await startSimulator();
-	const { write } = general(simulator);
+test("a rate limit on demand has Discord's headers and body", async (given) => {
+	const { write, simulator } = given;
 	simulator.faults.rateLimit(route, { retryAfterMs: 1500, times: 1 });
 	const answer = await write();
 	expect(answer.status).toBe(429);
@@ -269,7 +297,7 @@ test("a rate limit on demand has Discord's headers and body", async () => {
 });
 
 describe("rate limits", () => {
-	test("a bucket is for one route, one actor and one channel", async () => {
+	bunTest("a bucket is for one route, actor and channel", async () => {
 		await using simulator = await startSimulator({
 			rateLimits: {
 				global: { requests: 1000, perMs: 60_000 },
@@ -277,7 +305,8 @@ describe("rate limits", () => {
 				routes: { [route]: { requests: 2, perMs: 60_000 } },
 			},
 		});
-		const { path, ada, write } = general(simulator);
+		const cooks = cooksOf(simulator);
+		const { path, asAda, write } = general(cooks);
 		const first = await write();
 		expect(first.headers.get("x-ratelimit-limit")).toBe("2");
 		expect(first.headers.get("x-ratelimit-remaining")).toBe("1");
@@ -285,7 +314,7 @@ describe("rate limits", () => {
 			Number(first.headers.get("x-ratelimit-reset-after")),
 		).toBeGreaterThan(0);
 		expect(first.headers.get("x-ratelimit-bucket")).toBeString();
-		const missing = await ada("GET", "/channels/1");
+		const missing = await asAda("GET", "/channels/1");
 		expect(missing.status).toBe(404);
 		expect(missing.headers.get("x-ratelimit-remaining")).toBe("99");
 		await write();
@@ -295,27 +324,27 @@ describe("rate limits", () => {
 		expect(third.json<{ retry_after: number }>().retry_after).toBeGreaterThan(
 			0,
 		);
-		expect((await ada("GET", path)).status).toBe(200);
+		expect((await asAda("GET", path)).status).toBe(200);
 		const staff = simulator.channel("The Cooks/staff").id;
 		expect(
-			(await ada("POST", `/channels/${staff}/messages`, { content: "x" }))
+			(await asAda("POST", `/channels/${staff}/messages`, { content: "x" }))
 				.status,
 		).toBe(200);
-		const jose = as(simulator, simulator.user("jose.garcia"));
+		const jose = cooks.as("jose.garcia");
 		expect((await jose("POST", path, { content: "x" })).status).toBe(200);
 	});
 
-	test("all requests of one actor share the global limit", async () => {
+	bunTest("all requests of one actor share the global limit", async () => {
 		await using simulator = await startSimulator({
 			rateLimits: {
 				global: { requests: 2, perMs: 60_000 },
 				each: { requests: 100, perMs: 60_000 },
 			},
 		});
-		const { ada } = general(simulator);
-		await ada("GET", "/users/@me");
-		await ada("GET", "/gateway");
-		const third = await ada("GET", "/users/@me/guilds");
+		const { asAda } = general(cooksOf(simulator));
+		await asAda("GET", "/users/@me");
+		await asAda("GET", "/gateway");
+		const third = await asAda("GET", "/users/@me/guilds");
 		expect(third.status).toBe(429);
 		expect(third.json().global).toBe(true);
 		expect(third.headers.get("x-ratelimit-scope")).toBe("global");

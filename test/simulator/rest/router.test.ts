@@ -1,122 +1,166 @@
-// What all routes have in common: who may ask, what a request may look like, and what Discord says to the rest.
+// What all routes share: authentication, paths, bodies, and Discord's errors.
 
-import { describe, expect, test } from "bun:test";
-import { as, startSimulator } from "../support.ts";
+import { test as bunTest, describe, expect } from "bun:test";
+import { allRoutes } from "../../../src/simulator/rest/routes/all.ts";
+import {
+	operationKey,
+	readOperations,
+} from "../../support/discord-spec/operations.ts";
+import { as, startSimulator, testWith } from "../support.ts";
 
-describe("authorisation", () => {
-	test("a bot says who it is with the prefix Bot, a person without", async () => {
-		await using simulator = await startSimulator();
-		const bot = simulator.bot("alpha");
-		const person = simulator.user("ada");
-		const status = async (authorization: string) => {
-			const response = await fetch(`${simulator.api}/v10/users/@me`, {
-				headers: { authorization },
-			});
-			return response.status;
-		};
-		expect(await status(`Bot ${bot.token}`)).toBe(200);
-		expect(await status(person.token)).toBe(200);
-		expect(await status(bot.token)).toBe(401);
-		expect(await status(`Bot ${person.token}`)).toBe(401);
-		expect(await status("Bot nonsense")).toBe(401);
-		expect(await status("")).toBe(401);
-		expect(simulator.requests.invalid).toBe(4);
-	});
+const test = testWith();
 
-	test("without a token the answer is Discord's 401", async () => {
-		await using simulator = await startSimulator();
-		const response = await fetch(`${simulator.api}/users/@me`);
-		expect(await response.json()).toEqual({
-			message: "401: Unauthorized",
-			code: 0,
+test("bots authenticate with the prefix Bot, people without", async (given) => {
+	const { simulator } = given;
+	const bot = simulator.bot("alpha");
+	const person = simulator.user("ada");
+	const status = async (authorization: string) => {
+		const response = await fetch(`${simulator.api}/v10/users/@me`, {
+			headers: { authorization },
 		});
+		return response.status;
+	};
+	expect(await status(`Bot ${bot.token}`)).toBe(200);
+	expect(await status(person.token)).toBe(200);
+	expect(await status(bot.token)).toBe(401);
+	expect(await status(`Bot ${person.token}`)).toBe(401);
+	expect(await status("Bot nonsense")).toBe(401);
+	expect(await status("")).toBe(401);
+	expect(simulator.requests.invalid).toBe(4);
+});
+
+test("a request without a token gets Discord's 401", async ({ simulator }) => {
+	const response = await fetch(`${simulator.api}/users/@me`);
+	expect(await response.json()).toEqual({
+		message: "401: Unauthorized",
+		code: 0,
 	});
 });
 
-describe("paths", () => {
-	test("versions 9 and 10 are served, and none; others are refused", async () => {
-		await using simulator = await startSimulator();
-		const authorization = simulator.user("ada").token;
-		const status = async (prefix: string) => {
-			const response = await fetch(`${simulator.url}${prefix}/users/@me`, {
-				headers: { authorization },
-			});
-			return response.status;
-		};
-		expect(await status("/api")).toBe(200);
-		expect(await status("/api/v9")).toBe(200);
-		expect(await status("/api/v10")).toBe(200);
-		expect(await status("/api/v6")).toBe(400);
-	});
-
-	test("a route that is not simulated is answered 501, named and listed", async () => {
-		await using simulator = await startSimulator();
-		const ada = as(simulator, simulator.user("ada"));
-		const answer = await ada("GET", "/guilds/1/stickers");
-		expect(answer.status).toBe(501);
-		expect(answer.json().message).toBe(
-			"The simulator does not simulate GET /guilds/1/stickers.",
-		);
-		expect(simulator.unknownRoutes).toEqual([
-			{ method: "GET", path: "/guilds/1/stickers", count: 1 },
-		]);
-	});
-
-	test("a known path with a method it has not is answered 405", async () => {
-		await using simulator = await startSimulator();
-		const ada = as(simulator, simulator.user("ada"));
-		const answer = await ada("DELETE", "/gateway");
-		expect(answer.status).toBe(405);
-		expect(answer.json()).toEqual({
-			message: "405: Method Not Allowed",
-			code: 0,
+test("API versions 9, 10 and none are served, others refused", async (given) => {
+	const { simulator } = given;
+	const authorization = simulator.user("ada").token;
+	const status = async (prefix: string) => {
+		const response = await fetch(`${simulator.url}${prefix}/users/@me`, {
+			headers: { authorization },
 		});
-		expect(simulator.unknownRoutes).toEqual([]);
-	});
+		return response.status;
+	};
+	expect(await status("/api")).toBe(200);
+	expect(await status("/api/v9")).toBe(200);
+	expect(await status("/api/v10")).toBe(200);
+	expect(await status("/api/v6")).toBe(400);
+});
 
-	test("an id that is none is a fault of its field", async () => {
-		await using simulator = await startSimulator();
-		const ada = as(simulator, simulator.user("ada"));
-		for (const id of ["abc", "-1", "99999999999999999999", "%00"]) {
-			const answer = await ada("GET", `/channels/${id}`);
-			expect(answer.code).toBe(50035);
-			expect(answer.faults).toEqual({ channel_id: "NUMBER_TYPE_COERCE" });
-		}
-	});
+test("a route that is not simulated gets 501 and is listed", async (given) => {
+	const { simulator, as } = given;
+	const ada = as("ada");
+	const answer = await ada("GET", "/guilds/1/nothing");
+	expect(answer.status).toBe(501);
+	expect(answer.json().message).toBe(
+		"The simulator does not simulate GET /guilds/1/nothing.",
+	);
+	expect(simulator.unknownRoutes).toEqual([
+		{ method: "GET", path: "/guilds/1/nothing", count: 1 },
+	]);
+});
 
-	test("what does not exist has Discord's number for its kind", async () => {
-		await using simulator = await startSimulator();
-		const ada = as(simulator, simulator.user("ada"));
-		const { id: guild } = simulator.guild("The Cooks");
-		const { id: channel } = simulator.channel("The Cooks/general");
-		const code = async (method: string, path: string) =>
-			(await ada(method, path)).code;
-		expect(await code("GET", "/guilds/1")).toBe(10004);
-		expect(await code("GET", "/channels/1")).toBe(10003);
-		expect(await code("GET", `/channels/${channel}/messages/1`)).toBe(10008);
-		expect(await code("GET", `/guilds/${guild}/roles/1`)).toBe(10011);
-		expect(await code("GET", `/guilds/${guild}/members/1`)).toBe(10013);
-		expect(await code("GET", `/guilds/${guild}/bans/1`)).toBe(10026);
-		expect(await code("PUT", `/guilds/${guild}/bans/1`)).toBe(10013);
-		expect(await code("GET", "/users/1")).toBe(10013);
-		const stranger = simulator.user("bob_the_baker").id;
-		expect(await code("GET", `/guilds/${guild}/members/${stranger}`)).toBe(
-			10007,
-		);
-		expect(
-			await code("DELETE", `/channels/${channel}/permissions/${guild}`),
-		).toBe(10009);
-	});
+test("another method of a simulated path gets 501 and is listed", async (given) => {
+	const { simulator, as } = given;
+	const ada = as("ada");
+	expect((await ada("DELETE", "/guilds/1")).status).toBe(501);
+	expect(simulator.unknownRoutes).toEqual([
+		{ method: "DELETE", path: "/guilds/1", count: 1 },
+	]);
+});
 
-	test("a guild that one is not in stays hidden", async () => {
-		await using simulator = await startSimulator();
-		const alpha = as(simulator, simulator.bot("alpha"));
-		const { id } = simulator.guild("The Bakers");
-		expect((await alpha("GET", `/guilds/${id}`)).code).toBe(10004);
-		expect((await alpha("GET", `/guilds/${id}/roles`)).code).toBe(50001);
-		const { id: channel } = simulator.channel("The Bakers/general");
-		expect((await alpha("GET", `/channels/${channel}`)).code).toBe(50001);
-	});
+test("every documented operation is simulated or gets 501", async (given) => {
+	const { simulator, as } = given;
+	const simulated = new Set(
+		allRoutes.map(({ method, path }) => operationKey(method, path)),
+	);
+	const others = [...readOperations()].filter(([key]) => !simulated.has(key));
+	for (const [, { name }] of others) {
+		const [method = "", path = ""] = name.replace(/{\w+}/g, "1").split(" ");
+		const { status } = await as("ada")(method, path);
+		expect([name, status]).toEqual([name, 501]);
+	}
+	expect(simulator.unknownRoutes.length).toBeGreaterThan(50);
+});
+
+test("the Gateway's URL and invites need no token", async (given) => {
+	const { simulator, world, channel, ada } = given;
+	const { code } = world.invites.add(channel, { inviter: ada });
+	const status = async (path: string, headers = {}) =>
+		(await fetch(`${simulator.api}/v10${path}`, { headers })).status;
+	expect(await status("/gateway")).toBe(200);
+	expect(await status(`/invites/${code}`)).toBe(200);
+	expect(await status("/gateway/bot")).toBe(401);
+	// A guess: an invalid token is refused all the same.
+	expect(await status("/gateway", { authorization: "Bot x" })).toBe(401);
+});
+
+test("an application has its owner", async ({ alpha }) => {
+	for (const path of ["/applications/@me", "/oauth2/applications/@me"]) {
+		const { owner } = (await alpha("GET", path)).json();
+		expect(owner).toMatchObject({ username: "developer" });
+	}
+});
+
+bunTest.each([
+	["true", 200, true],
+	["True", 200, true],
+	["1", 200, true],
+	["false", 200, false],
+	["False", 200, false],
+	["0", 200, false],
+	["yes", 400, false],
+])("the query boolean %s gets %d", async (text, status, counts) => {
+	await using simulator = await startSimulator();
+	const { id } = simulator.guild("The Cooks");
+	const ask = as(simulator, simulator.bot("alpha"));
+	const answer = await ask("GET", `/guilds/${id}?with_counts=${text}`);
+	expect(answer.status).toBe(status);
+	expect("approximate_member_count" in answer.json()).toBe(counts);
+});
+
+test("an invalid id is an error of its field", async ({ as }) => {
+	const ada = as("ada");
+	for (const id of ["abc", "-1", "99999999999999999999", "%00"]) {
+		const answer = await ada("GET", `/channels/${id}`);
+		expect(answer.code).toBe(50035);
+		expect(answer.faults).toEqual({ channel_id: "NUMBER_TYPE_COERCE" });
+	}
+});
+
+test("an unknown entity gets Discord's code for its type", async (given) => {
+	const { simulator, as } = given;
+	const ada = as("ada");
+	const { id: guild } = simulator.guild("The Cooks");
+	const { id: channel } = simulator.channel("The Cooks/general");
+	const code = async (method: string, path: string) =>
+		(await ada(method, path)).code;
+	expect(await code("GET", "/guilds/1")).toBe(10004);
+	expect(await code("GET", "/channels/1")).toBe(10003);
+	expect(await code("GET", `/channels/${channel}/messages/1`)).toBe(10008);
+	expect(await code("GET", `/guilds/${guild}/roles/1`)).toBe(10011);
+	expect(await code("GET", `/guilds/${guild}/members/1`)).toBe(10013);
+	expect(await code("GET", `/guilds/${guild}/bans/1`)).toBe(10026);
+	expect(await code("PUT", `/guilds/${guild}/bans/1`)).toBe(10013);
+	expect(await code("GET", "/users/1")).toBe(10013);
+	const stranger = simulator.user("bob_the_baker").id;
+	expect(await code("GET", `/guilds/${guild}/members/${stranger}`)).toBe(10007);
+	expect(
+		await code("DELETE", `/channels/${channel}/permissions/${guild}`),
+	).toBe(10009);
+});
+
+test("the guilds of others are hidden", async ({ simulator, alpha }) => {
+	const { id } = simulator.guild("The Bakers");
+	expect((await alpha("GET", `/guilds/${id}`)).code).toBe(10004);
+	expect((await alpha("GET", `/guilds/${id}/roles`)).code).toBe(50001);
+	const { id: channel } = simulator.channel("The Bakers/general");
+	expect((await alpha("GET", `/channels/${channel}`)).code).toBe(50001);
 });
 
 describe("bodies", () => {
@@ -136,19 +180,19 @@ describe("bodies", () => {
 	}
 	const json = { "content-type": "application/json" };
 
-	test("what is not JSON is refused with 50109", async () => {
+	test("invalid JSON gets 50109", async () => {
 		const { status, text } = await post('{"content":', json);
 		expect(status).toBe(400);
 		expect(JSON.parse(text).code).toBe(50109);
 	});
 
-	test("nesting without end is refused, not followed", async () => {
+	test("deeply nested JSON gets 50109", async () => {
 		const deep = `{"components":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
 		const { text } = await post(deep, json);
 		expect(JSON.parse(text).code).toBe(50109);
 	});
 
-	test("another content type is a form fault", async () => {
+	test("another content type is a form error", async () => {
 		const { status, text } = await post("content=hello", {
 			"content-type": "text/plain",
 		});
@@ -156,7 +200,7 @@ describe("bodies", () => {
 		expect(text).toContain("CONTENT_TYPE_INVALID");
 	});
 
-	test.each([
+	bunTest.each([
 		["a list", "[]"],
 		["a number", "7"],
 		["a text", '"content"'],
@@ -183,9 +227,9 @@ describe("bodies", () => {
 		expect(status).toBe(400);
 	});
 
-	test("every fault of a form is listed, at its path", async () => {
-		await using simulator = await startSimulator();
-		const ada = as(simulator, simulator.user("ada"));
+	test("every error of a form is listed at its path", async (given) => {
+		const { simulator, as } = given;
+		const ada = as("ada");
 		const { id } = simulator.channel("The Cooks/general");
 		const answer = await ada("POST", `/channels/${id}/messages`, {
 			content: "x".repeat(2001),
@@ -209,9 +253,27 @@ describe("bodies", () => {
 	});
 });
 
-test("the reason for the audit log arrives decoded", async () => {
-	await using simulator = await startSimulator();
-	const ada = as(simulator, simulator.user("ada"));
+test("an id beyond 2^53 can be sent as an integer", async (given) => {
+	const { simulator, world, channel } = given;
+	const { id } = await simulator.user("ada").say(channel.id, "soup?");
+	const { status } = await fetch(
+		`${simulator.api}/v10/channels/${channel.id}/messages`,
+		{
+			method: "POST",
+			headers: {
+				authorization: simulator.user("ada").token,
+				"content-type": "application/json",
+			},
+			body: `{"content":"soup!","message_reference":{"message_id":${id}}}`,
+		},
+	);
+	expect(status).toBe(200);
+	const reply = world.messages.in(channel.id).at(-1);
+	expect(reply?.message_reference?.message_id).toBe(id);
+});
+
+test("the audit log reason is decoded", async ({ simulator, as }) => {
+	const ada = as("ada");
 	const { id } = simulator.channel("The Cooks/general");
 	await ada(
 		"PATCH",
@@ -226,23 +288,27 @@ test("the reason for the audit log arrives decoded", async () => {
 	);
 });
 
-test("a reason of more than 512 characters is refused", async () => {
-	await using simulator = await startSimulator();
-	const ada = as(simulator, simulator.user("ada"));
+test("a reason has at most 512 characters before its encoding", async (given) => {
+	const { simulator, as } = given;
 	const { id } = simulator.channel("The Cooks/general");
-	const answer = await ada(
-		"PATCH",
-		`/channels/${id}`,
-		{ topic: "soup" },
-		{ "x-audit-log-reason": "x".repeat(513) },
+	const set = (reason: string) =>
+		as("ada")(
+			"PATCH",
+			`/channels/${id}`,
+			{ topic: reason },
+			{ "x-audit-log-reason": encodeURIComponent(reason) },
+		);
+	const longest = ["x".repeat(512), "% ".repeat(256), "是🍞".repeat(256)];
+	for (const reason of longest) {
+		expect((await set(reason)).status).toBe(200);
+		expect((await set(`${reason}.`)).code).toBe(50035);
+	}
+	expect(simulator.journal.entries().map(({ reason }) => reason)).toEqual(
+		longest,
 	);
-	expect(answer.code).toBe(50035);
-	expect(simulator.journal.entries()).toEqual([]);
 });
 
-test("the journal lists what was executed, and nothing that was refused or only read", async () => {
-	await using simulator = await startSimulator();
-	const alpha = as(simulator, simulator.bot("alpha"));
+test("the journal lists executed writes only", async ({ simulator, alpha }) => {
 	const { id } = simulator.channel("The Cooks/general");
 	await alpha("GET", `/channels/${id}`);
 	await alpha("POST", `/channels/${id}/messages`, {});

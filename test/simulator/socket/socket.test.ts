@@ -1,4 +1,4 @@
-// Discord's Gateway without a library: how sessions begin, end and are taken up again.
+// Discord's Gateway without a library: how sessions begin, end and are resumed.
 
 import { describe, expect, test } from "bun:test";
 import { GatewayIntentBits as Intent } from "discord.js";
@@ -34,7 +34,7 @@ async function session(simulator: Simulator, more: object = {}) {
 }
 
 describe("identifying", () => {
-	test("READY lists guilds as unavailable, and says where to come back", async () => {
+	test("READY lists guilds as unavailable, with the URL to resume", async () => {
 		await using simulator = await startSimulator();
 		const { ready } = await session(simulator);
 		expect(ready).toMatchObject({
@@ -47,18 +47,30 @@ describe("identifying", () => {
 	});
 
 	test.each([
-		["a token that is none", { token: "x" }, 4004],
-		["an intent that does not exist", { intents: 1 << 30 }, 4013],
-		["an intent that is a text", { intents: "all" }, 4002],
-		["a shard beyond the last", { shard: [2, 2] }, 4010],
-	])("%s closes the connection", async (_, more, code) => {
+		["an invalid token", 2, { token: "x" }, 4004],
+		["an intent that does not exist", 2, { intents: 1 << 30 }, 4013],
+		["an intent that is a text", 2, { intents: "all" }, 4002],
+		["a shard beyond the last", 2, { shard: [2, 2] }, 4010],
+		["an opcode that does not exist", 99, {}, 4001],
+		["an opcode before identifying", 8, { guild_id: "1" }, 4003],
+	])("%s closes the connection", async (_, op, more, code) => {
 		await using simulator = await startSimulator();
 		using socket = await openSocket(simulator);
-		socket.send(2, identify(simulator, more));
+		socket.send(op, identify(simulator, more));
 		expect(await socket.closed()).toBe(code);
 	});
 
-	test("a person's token is none for the socket", async () => {
+	test.each(["/socket", "/socket/"])("the socket is at %s", async (path) => {
+		await using simulator = await startSimulator();
+		const url = `${simulator.url.replace("http", "ws")}${path}?v=10`;
+		const socket = new WebSocket(url);
+		await new Promise((resolve) => {
+			socket.onmessage = resolve;
+		});
+		socket.close();
+	});
+
+	test("a person's token is refused", async () => {
 		await using simulator = await startSimulator();
 		using socket = await openSocket(simulator);
 		socket.send(2, identify(simulator, { token: simulator.user("ada").token }));
@@ -77,16 +89,6 @@ describe("identifying", () => {
 		using allowed = await openSocket(simulator);
 		allowed.send(2, { token, intents: Intent.GuildMembers, properties: {} });
 		await allowed.payload("READY", isEvent("READY"));
-	});
-
-	test.each([
-		["an opcode that does not exist", 99, {}, 4001],
-		["an opcode before identifying", 8, { guild_id: "1" }, 4003],
-	])("%s closes the connection", async (_, op, d, code) => {
-		await using simulator = await startSimulator();
-		using socket = await openSocket(simulator);
-		socket.send(op, d);
-		expect(await socket.closed()).toBe(code);
 	});
 
 	test.each([
@@ -122,7 +124,7 @@ describe("identifying", () => {
 		expect(await socket.closed()).toBe(4008);
 	});
 
-	test("a guild is told to the shard that it belongs to", async () => {
+	test("a guild's events are sent to its shard", async () => {
 		await using simulator = await startSimulator();
 		const zero = await session(simulator, { shard: [0, 2] });
 		const one = await session(simulator, { shard: [1, 2] });
@@ -133,16 +135,13 @@ describe("identifying", () => {
 });
 
 describe("members", () => {
-	test("all members take the intent; a few do not", async () => {
+	test("requesting all members needs the intent, requesting a few does not", async () => {
 		await using simulator = await startSimulator();
 		const socket = await session(simulator, { intents: Intent.Guilds });
 		const guild_id = simulator.guild("The Cooks").id;
 		socket.send(8, { guild_id, query: "", limit: 0, nonce: "all" });
-		socket.send(8, {
-			guild_id,
-			user_ids: [simulator.user("zoe").id, "1"],
-			nonce: "few",
-		});
+		const user_ids = [simulator.user("zoe").id, "1"];
+		socket.send(8, { guild_id, user_ids, nonce: "few" });
 		const chunk = await socket.payload("chunk", isEvent("GUILD_MEMBERS_CHUNK"));
 		expect(chunk.d).toMatchObject({
 			nonce: "few",
@@ -153,7 +152,39 @@ describe("members", () => {
 		});
 	});
 
-	test("events that are held back come late, and in their order", async () => {
+	test("all members of a guild can be requested once in 30 seconds", async () => {
+		const timing = { allMembersMs: 30_000 };
+		await using simulator = await startSimulator({ timing });
+		const intents = Intent.Guilds | Intent.GuildMembers;
+		const guild_id = simulator.guild("The Cooks").id;
+		const all = { guild_id, query: "", limit: 0 };
+		const first = await session(simulator, { intents });
+		first.send(8, { ...all, nonce: "first" });
+		await first.payload("chunk", isEvent("GUILD_MEMBERS_CHUNK"));
+		const next = await session(simulator, { intents });
+		next.send(8, { ...all, nonce: "again" });
+		const { d } = await next.payload("limit", isEvent("RATE_LIMITED"));
+		expect(d).toMatchObject({ opcode: 8, meta: { guild_id, nonce: "again" } });
+		const { retry_after } = d as { retry_after: number };
+		expect(retry_after).toBeGreaterThan(0);
+		expect(retry_after).toBeLessThanOrEqual(30);
+		next.send(8, { ...all, limit: 1, nonce: "one" });
+		next.send(8, { ...all, query: "zoe", nonce: "named" });
+		for (const nonce of ["one", "named"])
+			await next.payload(nonce, ({ d }) => Object(d).nonce === nonce);
+	});
+
+	test("ids beyond 2^53 can be sent as integers", async () => {
+		await using simulator = await startSimulator();
+		const socket = await session(simulator);
+		const { id: guild } = simulator.guild("The Cooks");
+		const { id: user } = simulator.user("zoe");
+		socket.sendText(`{"op":8,"d":{"guild_id":${guild},"user_ids":[${user}]}}`);
+		const chunk = await socket.payload("chunk", isEvent("GUILD_MEMBERS_CHUNK"));
+		expect(chunk.d).toMatchObject({ members: [{ user: { id: user } }] });
+	});
+
+	test("held events are sent later, in order", async () => {
 		await using simulator = await startSimulator();
 		const guild = simulator.guild("The Cooks");
 		const socket = await session(simulator, { intents: Intent.Guilds });
@@ -172,7 +203,7 @@ describe("members", () => {
 		expect(order).toEqual(order.toSorted((a, b) => a - b));
 	});
 
-	test("new connections wait while they are held, and are let in afterwards", async () => {
+	test("new connections wait while they are held", async () => {
 		await using simulator = await startSimulator();
 		using before = await openSocket(simulator);
 		simulator.sockets.holdConnections(true);
@@ -189,14 +220,14 @@ describe("members", () => {
 		await after.payload("hello", isOp(10));
 	});
 
-	test("requests for members wait while they are held, and are answered afterwards", async () => {
+	test("member requests wait while they are held", async () => {
 		await using simulator = await startSimulator();
 		const intents = Intent.Guilds | Intent.GuildMembers;
 		const socket = await session(simulator, { intents });
 		const guild_id = simulator.guild("The Cooks").id;
 		simulator.sockets.holdMembers(true);
 		socket.send(8, { guild_id, query: "", limit: 0, nonce: "held" });
-		// An answer to a heartbeat that was sent later: the request has arrived.
+		// The response to a later heartbeat: the request has arrived.
 		socket.send(1, null);
 		await socket.payload("acknowledgement", ({ op }) => op === 11);
 		expect(socket.received.some(isEvent("GUILD_MEMBERS_CHUNK"))).toBe(false);
@@ -205,36 +236,40 @@ describe("members", () => {
 		expect(chunk.d).toMatchObject({ nonce: "held" });
 	});
 
-	test("GUILD_CREATE lists all members to those who see presences, if they are few", async () => {
+	test("GUILD_CREATE lists all members to those who see presences, if they are few; else the bot and those in voice", async () => {
 		await using simulator = await startSimulator();
 		const members = async (intents: number) => {
 			const socket = await session(simulator, { intents });
 			const { d } = await socket.payload("guild", isEvent("GUILD_CREATE"));
-			return (d as { members: unknown[] }).members.length;
+			const { members, presences } = d as Record<string, unknown[]>;
+			expect(presences).toHaveLength(members?.length ?? 0);
+			return members?.length;
 		};
 		expect(await members(Intent.Guilds | Intent.GuildMembers)).toBe(1);
 		expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(6);
 		simulator.world.members.addMany(simulator.guild("The Cooks"), 50);
 		expect(await members(Intent.Guilds | Intent.GuildPresences)).toBe(1);
+		const { world } = simulator;
+		const guild = simulator.guild("The Cooks");
+		const ada = guild.members.get(simulator.user("ada").id);
+		const lounge = world.channels.add(guild, { name: "lounge", type: 2 });
+		if (ada) world.voice.join(lounge, ada, { self_stream: true });
+		expect(await members(Intent.Guilds)).toBe(2);
 	});
 
 	test("presences and voice states are accepted", async () => {
 		await using simulator = await startSimulator();
 		const socket = await session(simulator);
 		socket.send(3, { since: null, activities: [], status: "idle", afk: false });
-		socket.send(4, {
-			guild_id: "1",
-			channel_id: null,
-			self_mute: false,
-			self_deaf: false,
-		});
+		const unmuted = { self_mute: false, self_deaf: false };
+		socket.send(4, { guild_id: "1", channel_id: null, ...unmuted });
 		socket.send(1, null);
 		await socket.payload("ack", isOp(11));
 	});
 });
 
 describe("resuming", () => {
-	test("what was missed is replayed, then RESUMED", async () => {
+	test("missed events are replayed, then RESUMED", async () => {
 		await using simulator = await startSimulator();
 		const first = await session(simulator);
 		const guild = await first.payload("guild", isEvent("GUILD_CREATE"));
@@ -252,7 +287,7 @@ describe("resuming", () => {
 		]);
 	});
 
-	test("a session that does not exist is invalid, for good", async () => {
+	test("an unknown session cannot be resumed", async () => {
 		await using simulator = await startSimulator();
 		using socket = await openSocket(simulator);
 		const { token } = simulator.bot("alpha");
@@ -260,22 +295,20 @@ describe("resuming", () => {
 		expect((await socket.payload("op 9", isOp(9))).d).toBe(false);
 	});
 
-	test("another bot's session is refused, and a number never sent too", async () => {
+	test("another bot's session and a future sequence number are refused", async () => {
 		await using simulator = await startSimulator();
 		const { session_id } = await session(simulator);
-		using thief = await openSocket(simulator);
-		thief.send(6, { token: simulator.bot("beta").token, session_id, seq: 1 });
-		expect(await thief.closed()).toBe(4004);
-		using wrong = await openSocket(simulator);
-		wrong.send(6, {
-			token: simulator.bot("alpha").token,
-			session_id,
-			seq: 999,
-		});
-		expect(await wrong.closed()).toBe(4007);
+		for (const [bot, seq, code] of [
+			["beta", 1, 4004],
+			["alpha", 999, 4007],
+		] as const) {
+			using socket = await openSocket(simulator);
+			socket.send(6, { token: simulator.bot(bot).token, session_id, seq });
+			expect(await socket.closed()).toBe(code);
+		}
 	});
 
-	test("a session is forgotten when its time to come back is over", async () => {
+	test("a session ends after the resume window", async () => {
 		await using simulator = await startSimulator({
 			timing: { resumeWindowMs: 1 },
 		});
@@ -313,29 +346,25 @@ describe("faults", () => {
 		expect(bot.events.some(({ t }) => t === "RESUMED")).toBe(true);
 	});
 
-	test("discord.js begins anew when its session is lost", async () => {
+	test("discord.js identifies again when its session is lost", async () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
 		simulator.disconnectSockets({ resumable: false });
-		await until(
-			"a second READY",
-			() => bot.events.filter(({ t }) => t === "READY").length === 2,
-		);
+		const ready = () => bot.events.filter(({ t }) => t === "READY");
+		await until("a second READY", () => ready().length === 2);
 	});
 
-	test("discord.js does what op 7 and op 9 ask for", async () => {
+	test("discord.js resumes after op 7 and op 9", async () => {
 		await using simulator = await startSimulator();
 		await using bot = await connect(simulator);
 		simulator.sockets.requestReconnect();
 		await bot.event("RESUMED");
 		simulator.sockets.invalidate({ resumable: true });
-		await until(
-			"a second RESUMED",
-			() => bot.events.filter(({ t }) => t === "RESUMED").length === 2,
-		);
+		const resumed = () => bot.events.filter(({ t }) => t === "RESUMED");
+		await until("a second RESUMED", () => resumed().length === 2);
 	});
 
-	test("heartbeats that go unanswered make discord.js come back", async () => {
+	test("discord.js reconnects without heartbeat acknowledgements", async () => {
 		await using simulator = await startSimulator({
 			timing: { heartbeatIntervalMs: 50 },
 		});

@@ -1,14 +1,17 @@
 // The bot's connection to Discord: login with retries, detection of a revoked token, and the member cache of every
 // guild, which only Discord's Gateway can fill completely. There is one client at a time, and one socket.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import {
 	Client,
-	type ClientEvents,
 	DiscordAPIError,
+	DiscordjsError,
+	DiscordjsErrorCodes,
 	Events,
 	GatewayCloseCodes,
 	GatewayDispatchEvents,
 	GatewayIntentBits,
+	GatewayRateLimitError,
 	type Guild,
 	Routes,
 	Status,
@@ -20,6 +23,7 @@ import { raceSignal, within } from "../../../lib/wait.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { makeCache, refreshName, trackNames } from "../members/member-cache.ts";
+import { resolveLostMessages } from "../rest/nonce.ts";
 import { RequestGuard } from "../rest/request-guard.ts";
 import {
 	guardRest,
@@ -29,7 +33,7 @@ import {
 } from "../rest/rest.ts";
 import { DroppedEvents } from "./dropped-events.ts";
 import { validateEvent } from "./event-schemas.ts";
-import { IdentifyThrottler } from "./identify-throttler.ts";
+import { createIdentifyThrottler } from "./identify-throttler.ts";
 import { describeRefusal, portal } from "./intents.ts";
 import { SessionStarts } from "./session-starts.ts";
 import {
@@ -37,8 +41,8 @@ import {
 	defaultTiming,
 	GatewayCloseError,
 	Socket,
-	type SocketTiming,
 } from "./socket.ts";
+import type { SocketConnection } from "./socket-connection.ts";
 
 /** Timeout for loading the members of a guild. */
 const membersTimeoutMs = 120_000;
@@ -48,8 +52,18 @@ const membersTimeoutMs = 120_000;
  * https://discord.com/developers/docs/events/gateway-events#request-guild-members
  */
 const reloadDelayMs = 35_000;
-/** Messages and interactions that are replayed after a longer gap than this are ignored. */
-const defaultMaxCommandAgeMs = 30_000;
+
+const connectionTiming = {
+	...defaultTiming,
+	/** Time between two logins. Discord allows one per 5 seconds; the rest allows for varying network latency. */
+	identifyMs: 5_500,
+	/** The clock for `identifyMs`, in milliseconds. */
+	identifyClock: () => performance.now(),
+	/** Messages and interactions that are replayed after a longer gap than this are ignored. */
+	maxCommandAgeMs: 30_000,
+	/** How long to wait for the guilds of a new session. */
+	guildsMs: 15_000,
+};
 
 const commandEvents = new Set<string>([
 	GatewayDispatchEvents.MessageCreate,
@@ -88,23 +102,12 @@ export interface ConnectionOptions {
 	log: Log;
 	/** Called after every request to Discord's API. */
 	onResponse(outcome: PlatformOutcome): void;
-	/** Requests the Message Content intent. */
+	/** Whether to request the Message Content intent. */
 	needsMessageContent?: boolean;
-	/** Requests the events of bans and unbans. */
+	/** Whether to request the events of bans and unbans. */
 	needsBanEvents?: boolean;
 	/** Timeouts of Discord's Gateway, back-off between connections, and the maximum age of a command. */
-	timing?:
-		| Partial<
-				SocketTiming & {
-					identifyMs: number;
-					/** The clock for `identifyMs`, in milliseconds. */
-					identifyClock: () => number;
-					maxCommandAgeMs: number;
-					/** How long to wait for the guilds of a new session. */
-					guildsMs: number;
-				}
-		  >
-		| undefined;
+	timing?: Partial<typeof connectionTiming> | undefined;
 	/** File that counts logins across restarts; undefined: none. */
 	sessionStartsFile?: string;
 	/** Called with each client before it logs in. A login that fails before it has a socket leads to a new client. */
@@ -127,23 +130,24 @@ export interface ConnectionState {
 export class Connection {
 	/** Resolves with an error that retries cannot fix: the operator has to. */
 	readonly failed: Promise<Error>;
-	/** Shared by all clients, because Discord counts invalid requests by IP address. */
-	readonly requests = new RequestGuard({
-		onPause: ({ waitMs, ...pause }) =>
-			this.#options.log.warn("requests to Discord are paused", {
-				...pause,
-				seconds: Math.ceil(waitMs / 1000),
-			}),
-	});
-	/** Events that could not be read. */
+	/** Pauses the requests of all clients together, because Discord counts invalid ones by IP address. */
+	readonly requests = new RequestGuard(({ waitMs, ...pause }) =>
+		this.#options.log.warn("requests to Discord are paused", {
+			...pause,
+			seconds: Math.ceil(waitMs / 1000),
+		}),
+	);
+	/** Counts events that could not be read. */
 	readonly droppedEvents: DroppedEvents;
 
 	readonly #options: ConnectionOptions;
+	readonly #timing: typeof connectionTiming;
 	readonly #closing = new AbortController();
-	readonly #throttler: IdentifyThrottler;
+	/** Resolves when the bot may identify. */
+	readonly #waitForIdentify: (signal: AbortSignal) => Promise<void>;
 	readonly #starts: SessionStarts;
 	/** Sockets to Discord's Gateway that are not closed yet. */
-	readonly #sockets = new Set<WebSocket>();
+	readonly #sockets = new Set<SocketConnection>();
 	/** Events to pass to discord.js when it is ready. */
 	#deferredEvents: (() => void)[] = [];
 	/** Number of messages and interactions that were replayed too late and ignored. */
@@ -151,8 +155,8 @@ export class Connection {
 	/** Scheduled loads of members, by guild. */
 	readonly #scheduledLoads = new Map<string, Timer>();
 	/**
-	 * When the last data arrived before the connection was lost, on the monotonic clock; undefined while connected. A dead
-	 * connection is detected up to two heartbeats later.
+	 * When the last data arrived before the connection was lost, and with it events about members, on the monotonic clock;
+	 * undefined while connected. A dead connection is detected up to two heartbeats later.
 	 */
 	#lostAt: number | undefined;
 	/** Whether the connection has a session. Its guilds may not all have arrived yet. */
@@ -163,8 +167,6 @@ export class Connection {
 	#isTokenRefused = false;
 	/** Guilds whose member cache is complete. */
 	#completeGuilds = new Set<string>();
-	/** Whether the Gateway connection is lost, and with it events about members. */
-	#isDisconnected = false;
 	/** The latest load of members, by guild. */
 	readonly #loads = new Map<string, symbol>();
 	#state: ConnectionState = {
@@ -176,10 +178,11 @@ export class Connection {
 	constructor(options: ConnectionOptions) {
 		const { log, sessionStartsFile } = options;
 		this.#options = options;
+		this.#timing = { ...connectionTiming, ...options.timing };
 		this.droppedEvents = new DroppedEvents(log);
-		const { identifyMs, identifyClock } = options.timing ?? {};
-		this.#throttler = new IdentifyThrottler(identifyMs, identifyClock);
-		this.#starts = new SessionStarts({ file: sessionStartsFile, log });
+		const { identifyMs, identifyClock } = this.#timing;
+		this.#waitForIdentify = createIdentifyThrottler(identifyMs, identifyClock);
+		this.#starts = new SessionStarts(sessionStartsFile, log);
 		const { promise, resolve } = Promise.withResolvers<Error>();
 		this.failed = promise;
 		this.#fail = (error) => {
@@ -228,8 +231,8 @@ export class Connection {
 	}
 
 	/** Whether the member cache of a guild is complete. */
-	knowsMembers(guild: Guild): boolean {
-		return !this.#isDisconnected && this.#completeGuilds.has(guild.id);
+	hasAllMembers(guild: Guild): boolean {
+		return this.#lostAt === undefined && this.#completeGuilds.has(guild.id);
 	}
 
 	/** Logs in, with retries until it works or `close` is called. Never rejects. */
@@ -239,8 +242,7 @@ export class Connection {
 			const client = this.#createClient();
 			try {
 				// Without this a Gateway that accepts the connection but sends nothing would block `close`.
-				await this.#untilClosing(this.#logIn(client));
-				if (this.#closing.signal.aborted) return;
+				await raceSignal(this.#logIn(client), this.#closing.signal);
 				this.#noteState();
 				log.info("logged in to Discord", {
 					user: client.user?.username,
@@ -249,8 +251,7 @@ export class Connection {
 				return;
 			} catch (error) {
 				if (this.#closing.signal.aborted) return;
-				const permanent = permanentError(error);
-				if (permanent) return await this.#failPermanently(client, permanent);
+				if (await this.#failIfPermanent(client, error)) return;
 				const reason = String(error);
 				this.#noteState(reason);
 				log.warn("could not log in to Discord, trying again", { reason });
@@ -269,7 +270,9 @@ export class Connection {
 
 	async #logIn(client: Client): Promise<void> {
 		const { token } = this.#options;
-		const ready = once(client, Events.ClientReady);
+		const ready = new Promise((resolve) =>
+			client.once(Events.ClientReady, resolve),
+		);
 		client.rest.setToken(token);
 		await this.#waitForStart(() => client.rest.get(Routes.gatewayBot()));
 		await client.login(token);
@@ -283,45 +286,21 @@ export class Connection {
 		);
 	}
 
-	/** Waits for `work`, or until `close` is called. */
-	async #untilClosing(work: Promise<void>): Promise<void> {
-		const { signal } = this.#closing;
-		try {
-			await raceSignal(work, signal);
-		} catch (error) {
-			if (error !== signal.reason) throw error;
-		}
-	}
-
 	#createClient(): Client {
-		const {
-			api,
-			log,
-			onResponse,
-			needsMessageContent,
-			needsBanEvents,
-			attach,
-			timing,
-		} = this.#options;
+		const { api, log, onResponse } = this.#options;
+		const { needsMessageContent, needsBanEvents } = this.#options;
 		const { requestsPerSecond = 50 } = this.#options;
-		const {
-			Guilds,
-			GuildMembers,
-			GuildMessages,
-			GuildModeration,
-			GuildVoiceStates,
-			MessageContent,
-		} = GatewayIntentBits;
+		const intents = GatewayIntentBits;
 		let isLimitChecked = true;
 		const client: Client = new Client({
 			intents: [
 				// Only GuildMembers is privileged. GuildMessages is needed for the events of deleted messages.
-				Guilds,
-				GuildMembers,
-				GuildVoiceStates,
-				GuildMessages,
-				...(needsMessageContent ? [MessageContent] : []),
-				...(needsBanEvents ? [GuildModeration] : []),
+				intents.Guilds,
+				intents.GuildMembers,
+				intents.GuildVoiceStates,
+				intents.GuildMessages,
+				...(needsMessageContent ? [intents.MessageContent] : []),
+				...(needsBanEvents ? [intents.GuildModeration] : []),
 			],
 			rest: {
 				...restOptions(api, onResponse, this.requests),
@@ -330,7 +309,7 @@ export class Connection {
 			ws: {
 				buildStrategy: (manager) =>
 					new Socket(manager, {
-						timing: { ...defaultTiming, ...timing },
+						timing: this.#timing,
 						open: this.#sockets,
 						closing: this.#closing.signal,
 						beforeNewSession: async () => {
@@ -342,7 +321,7 @@ export class Connection {
 							isLimitChecked = false;
 						},
 						beforeIdentify: async (signal) => {
-							await this.#throttler.waitForIdentify(0, signal);
+							await this.#waitForIdentify(signal);
 							this.#starts.note();
 						},
 						knownGuilds: () => [...client.guilds.cache.keys()],
@@ -358,9 +337,7 @@ export class Connection {
 					}),
 			},
 			makeCache,
-			...(timing?.guildsMs !== undefined && {
-				waitGuildTimeout: timing.guildsMs,
-			}),
+			waitGuildTimeout: this.#timing.guildsMs,
 			// By default no message pings anybody.
 			allowedMentions: { parse: [], repliedUser: false },
 		});
@@ -372,9 +349,10 @@ export class Connection {
 			timeoutSignal: this.#options.timeoutSignal,
 			onUnauthorized: () => void this.#verifyToken(client),
 		});
+		resolveLostMessages(client.rest, this.#closing.signal);
 
 		trackNames(client);
-		attach?.(client);
+		this.#options.attach?.(client);
 		client.once(Events.ClientReady, () => {
 			for (const pass of this.#deferredEvents.splice(0)) pass();
 		});
@@ -386,7 +364,8 @@ export class Connection {
 		client.on(Events.ShardReady, () => this.#noteReturn("new"));
 		client.on(
 			Events.ShardDisconnect,
-			({ code }) => void this.#failPermanently(client, closeError(code)),
+			({ code }) =>
+				void this.#failIfPermanent(client, new GatewayCloseError(code)),
 		);
 		// Member events from before a new session are lost.
 		for (const event of [Events.GuildCreate, Events.GuildAvailable] as const)
@@ -407,8 +386,7 @@ export class Connection {
 			how.read();
 			refreshName(client, event);
 		};
-		const { maxCommandAgeMs = defaultMaxCommandAgeMs } =
-			this.#options.timing ?? {};
+		const { maxCommandAgeMs } = this.#timing;
 		const isLate = how.isReplay && this.#gapMs() > maxCommandAgeMs;
 		if (isLate && commandEvents.has(type)) {
 			this.#ignoredCommands += 1;
@@ -445,12 +423,10 @@ export class Connection {
 	}
 
 	#noteLoss(reason: string, heardAt: number): void {
-		this.#isDisconnected = true;
 		this.#hasSession = false;
 		this.#lostAt ??= heardAt;
 		this.#noteState(reason);
-		const { log } = this.#options;
-		log.warn("lost Discord's Gateway, reconnecting", { reason });
+		this.#options.log.warn("lost Discord's Gateway, reconnecting", { reason });
 	}
 
 	#noteReturn(session: "new" | "resumed", replayed = 0): void {
@@ -459,18 +435,15 @@ export class Connection {
 		if (session === "new" && !this.#hasSession) return;
 		this.#hasSession = true;
 		const wasLost = this.#lostAt !== undefined;
-		const gap = (this.#gapMs() / 1000).toFixed(1);
-		this.#isDisconnected = false;
+		const gapSeconds = Number((this.#gapMs() / 1000).toFixed(1));
 		this.#lostAt = undefined;
 		this.#noteState();
 		if (wasLost)
 			log.info("back on Discord's Gateway", {
 				session,
-				gap_seconds: Number(gap),
+				gap_seconds: gapSeconds,
 				replayed,
-				...(this.#ignoredCommands > 0 && {
-					commands_not_carried_out: this.#ignoredCommands,
-				}),
+				commands_not_carried_out: this.#ignoredCommands || undefined,
 			});
 		this.#ignoredCommands = 0;
 	}
@@ -484,18 +457,21 @@ export class Connection {
 	async #loadMembers(client: Client, guild: Guild): Promise<void> {
 		const { log } = this.#options;
 		this.#completeGuilds.delete(guild.id);
-		// Its return is an event of its own.
+		// An unavailable guild is loaded when an event announces its return.
 		if (!guild.available) return;
 		// A load for a later session replaces this one.
 		const loadId = Symbol(guild.id);
 		this.#loads.set(guild.id, loadId);
-		const isCurrentLoad = () =>
-			this.#isCurrent(client, guild) && this.#loads.get(guild.id) === loadId;
-		for (let attempt = 0; isCurrentLoad(); attempt++) {
+		const isCurrent = () =>
+			!this.#closing.signal.aborted &&
+			this.#client === client &&
+			client.guilds.cache.has(guild.id) &&
+			this.#loads.get(guild.id) === loadId;
+		for (let attempt = 0; isCurrent(); attempt++) {
 			const before = [...guild.members.cache.keys()];
 			try {
 				const members = await guild.members.fetch({ time: membersTimeoutMs });
-				if (!isCurrentLoad()) return;
+				if (!isCurrent()) return;
 				// Members who left while the bot was disconnected are still in the cache.
 				for (const id of before)
 					if (!members.has(id)) guild.members.cache.delete(id);
@@ -507,17 +483,12 @@ export class Connection {
 					guild: guild.id,
 					reason: String(error),
 				});
+				// Discord allows one request for all members per guild and 30 seconds.
+				if (error instanceof GatewayRateLimitError)
+					await this.#sleep(error.data.retry_after * 1_000);
+				else await this.#pause(attempt);
 			}
-			await this.#pause(attempt);
 		}
-	}
-
-	#isCurrent(client: Client, guild: Guild): boolean {
-		return (
-			!this.#closing.signal.aborted &&
-			this.#client === client &&
-			client.guilds.cache.has(guild.id)
-		);
 	}
 
 	/** After a 401: fetches the bot's own user until the token works or Discord answers 401 again. */
@@ -536,8 +507,7 @@ export class Connection {
 				log.info("Discord accepts the token again");
 				return;
 			} catch (error) {
-				const permanent = permanentError(error);
-				if (permanent) return this.#fail(permanent);
+				if (await this.#failIfPermanent(client, error)) return;
 				log.warn("could not check the token, trying again", {
 					reason: String(error),
 				});
@@ -545,9 +515,24 @@ export class Connection {
 		}
 	}
 
-	/** Fails with a permanent error. Looks up first which intents are missing. Never rejects. */
-	async #failPermanently(client: Client, error: Error): Promise<void> {
-		if (!(error instanceof DisallowedIntentsError)) return this.#fail(error);
+	/** Resolves `failed` if retries cannot fix the login. Returns whether it did. Never rejects. */
+	async #failIfPermanent(client: Client, error: unknown): Promise<boolean> {
+		const closeCode = error instanceof GatewayCloseError && error.code;
+		const isTokenRefused =
+			closeCode === GatewayCloseCodes.AuthenticationFailed ||
+			(error instanceof DiscordAPIError && error.status === 401) ||
+			(error instanceof DiscordjsError &&
+				error.code === DiscordjsErrorCodes.TokenInvalid);
+		if (isTokenRefused) this.#fail(new Error(tokenRefused, { cause: error }));
+		else if (closeCode === GatewayCloseCodes.DisallowedIntents) {
+			const text = await this.#describeRefusedIntents(client);
+			this.#fail(new Error(text, { cause: error }));
+		} else if (error instanceof GatewayCloseError) this.#fail(error);
+		else return false;
+		return true;
+	}
+
+	async #describeRefusedIntents(client: Client): Promise<string> {
 		// A client whose login failed has forgotten its token.
 		const flags = await client.rest
 			.setToken(this.#options.token)
@@ -556,48 +541,25 @@ export class Connection {
 				(application) => (application as { flags?: number }).flags,
 				() => undefined, // Then the error names all requested intents.
 			);
-		const text = describeRefusal(client.options.intents.bitfield, flags);
-		this.#fail(new Error(text, { cause: error }));
+		return describeRefusal(client.options.intents.bitfield, flags);
 	}
 
 	/** Updates the state that operators see. */
 	#noteState(reason = this.#state.reason): void {
-		const connected = this.ready && !this.#isDisconnected;
+		const connected = this.ready && this.#lostAt === undefined;
 		const since =
 			connected === this.#state.connected ? this.#state.since : new Date();
 		this.#state = { connected, since, reason };
 	}
 
-	async #pause(attempt: number): Promise<void> {
-		const { backOffMs: waits } = { ...defaultTiming, ...this.#options.timing };
-		const ms = backOffMs(attempt, waits);
-		const { promise, resolve } = Promise.withResolvers<void>();
-		const timer = setTimeout(resolve, ms);
-		await this.#untilClosing(promise);
-		clearTimeout(timer);
+	#pause(attempt: number): Promise<void> {
+		return this.#sleep(backOffMs(attempt, this.#timing.backOffMs));
 	}
-}
 
-/** Discord closed a login because of its intents. */
-class DisallowedIntentsError extends Error {}
-
-/** The error to show to the operator if retries cannot fix the login; otherwise undefined. */
-function permanentError(error: unknown): Error | undefined {
-	if (error instanceof DiscordAPIError && error.status === 401)
-		return new Error(tokenRefused, { cause: error });
-	if (error instanceof GatewayCloseError) return closeError(error.code);
-	if (!(error instanceof Error)) return undefined;
-	if ("code" in error && error.code === "TokenInvalid")
-		return new Error(tokenRefused, { cause: error });
-	return undefined;
-}
-
-function closeError(code: number): Error {
-	if (code === GatewayCloseCodes.AuthenticationFailed)
-		return new Error(tokenRefused);
-	if (code === GatewayCloseCodes.DisallowedIntents)
-		return new DisallowedIntentsError();
-	return new GatewayCloseError(code);
+	async #sleep(ms: number): Promise<void> {
+		const { signal } = this.#closing;
+		await sleep(ms, undefined, { signal }).catch(() => {});
+	}
 }
 
 /** Removes the cached channels of a guild that becomes available again: discord.js would keep deleted ones. */
@@ -605,8 +567,4 @@ function forgetChannels({ guilds, channels }: Client, d: unknown): void {
 	const guild = guilds.cache.get(String(isObject(d) ? d.id : undefined));
 	if (!guild || guild.available) return;
 	for (const id of guild.channels.cache.keys()) channels.cache.delete(id);
-}
-
-function once(client: Client, event: keyof ClientEvents): Promise<void> {
-	return new Promise((resolve) => client.once(event, () => resolve()));
 }

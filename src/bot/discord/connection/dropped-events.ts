@@ -19,12 +19,9 @@ interface Dropped {
 }
 
 export class DroppedEvents {
-	readonly #log: Log;
 	readonly #byType = new Map<string, Dropped>();
 
-	constructor(log: Log) {
-		this.#log = log;
-	}
+	constructor(private readonly log: Log) {}
 
 	/** Counts by type. Types that discord.js does not list count as "other". */
 	get counts(): ReadonlyMap<string, Readonly<Dropped>> {
@@ -54,7 +51,7 @@ export class DroppedEvents {
 		this.#byType.set(label, dropped);
 		dropped.count += 1;
 		if (now - dropped.loggedAt < logEveryMs) return;
-		this.#log.warn("dropped an unreadable Gateway event", {
+		this.log.warn("dropped an unreadable Gateway event", {
 			type: label,
 			events: dropped.count - dropped.logged,
 			...errorFields(error),

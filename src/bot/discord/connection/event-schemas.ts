@@ -94,7 +94,7 @@ const invite = v.looseObject({ channel_id: id, code: v.string() });
 const banEvent = v.looseObject({ guild_id: id, user });
 const eventWithMember = v.looseObject({ member: v.optional(guildMember) });
 
-/** For all other events. */
+/** Schema of all other events. */
 const otherEvent = v.looseObject({
 	guild_id: v.nullish(id),
 	channel_id: v.nullish(id),
@@ -102,7 +102,7 @@ const otherEvent = v.looseObject({
 	message_id: v.nullish(id),
 });
 
-/** By event type. */
+/** Schemas by event type. */
 const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	GUILD_CREATE: v.union([unavailableGuild, wholeGuild]),
 	GUILD_UPDATE: guild,
@@ -139,5 +139,5 @@ export function validateEvent(type: string, data: unknown): void {
 	// RESUMED and unknown types may hold anything.
 	if (!schema && !isObject(data)) return;
 	if (!v.is(schema ?? otherEvent, data))
-		throw new TypeError("a field is not of the documented type");
+		throw new TypeError("a field of the event is not of the documented type");
 }

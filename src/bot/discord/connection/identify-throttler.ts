@@ -1,35 +1,27 @@
 // Rate limit for identifying to Discord's Gateway.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { IIdentifyThrottler } from "discord.js";
-
-/** Discord allows one login per 5 seconds; the rest allows for varying network latency. */
-const defaultIntervalMs = 5_500;
 
 /**
- * Delays identifying to Discord's rate limit, across all clients of a bot with one shard.
+ * Returns a function that resolves when the bot may identify, within Discord's rate limit for a bot with one shard. It
+ * rejects when `signal` aborts first. `now` is a monotonic clock, in milliseconds.
  * https://discord.com/developers/docs/events/gateway#rate-limiting
  *
- * A wait ends when its connection closes. With discord.js's own throttler it continues and then identifies on the
- * replacement connection: a second time, which Discord answers with a close, or before it is open, which ends the process.
+ * `signal` aborts when the connection closes. discord.js's own throttler keeps waiting, and then identifies on the next
+ * connection: twice, so that Discord closes it, or before it is open, which ends the process.
  */
-export class IdentifyThrottler implements IIdentifyThrottler {
-	#nextAt = -Infinity;
-
-	constructor(
-		readonly intervalMs = defaultIntervalMs,
-		/** A monotonic clock, in milliseconds. */
-		readonly now: () => number = () => performance.now(),
-	) {}
-
-	/** Resolves when the bot may identify. Rejects when `signal` aborts first. */
-	async waitForIdentify(_shard: number, signal: AbortSignal): Promise<void> {
+export function createIdentifyThrottler(
+	intervalMs: number,
+	now = () => performance.now(),
+) {
+	let nextAt = -Infinity;
+	return async (signal: AbortSignal): Promise<void> => {
 		for (;;) {
 			signal.throwIfAborted();
-			const ms = this.#nextAt - this.now();
+			const ms = nextAt - now();
 			if (ms <= 0) break;
 			await sleep(ms, undefined, { signal });
 		}
-		this.#nextAt = this.now() + this.intervalMs;
-	}
+		nextAt = now() + intervalMs;
+	};
 }

@@ -9,7 +9,7 @@ import {
 } from "discord.js";
 
 interface Intent {
-	/** Its name in the developer portal. */
+	/** The intent's name in the developer portal. */
 	title: string;
 	bit: GatewayIntentBits;
 	/** Application flags that are set while it is enabled; the "Limited" one applies to bots in fewer than 100 guilds. */

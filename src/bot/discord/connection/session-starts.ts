@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import * as v from "valibot";
 import { parseJson } from "../../../lib/json.ts";
 import type { Log } from "../../../lib/log.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
@@ -20,40 +21,32 @@ const maxWaitMs = 3_600_000;
 const minWaitMs = 60_000;
 
 /** https://discord.com/developers/docs/events/gateway#session-start-limit-object */
-interface Limit {
-	total: number;
-	remaining: number;
+const limitSchema = v.object({
+	total: v.number(),
+	remaining: v.number(),
 	/** In milliseconds. */
-	resetAfter: number;
-}
+	reset_after: v.fallback(v.number(), dayMs),
+});
+type Limit = v.InferOutput<typeof limitSchema>;
 
-export interface SessionStartsOptions {
-	/** Keeps the count across restarts; undefined: in memory only. */
-	file: string | undefined;
-	log: Log;
-	/** The wall clock, which may jump. */
-	now?: () => number;
-}
-
-/** Path of the file in an instance's data directory. */
+/** Path of the file with the session starts, in an instance's data directory. */
 export function sessionStartsFile(directory: string): string {
 	return join(directory, "logins.json");
 }
 
 export class SessionStarts {
-	readonly #file: string | undefined;
-	readonly #log: Log;
-	readonly #now: () => number;
 	/** Session starts of the last 24 hours, in epoch milliseconds; undefined until the file has been read. */
 	#times: number[] | undefined;
 	#lastReason: string | undefined;
 	#fileError: string | undefined;
 
-	constructor({ file, log, now = Date.now }: SessionStartsOptions) {
-		this.#file = file;
-		this.#log = log;
-		this.#now = now;
-	}
+	constructor(
+		/** Keeps the count across restarts; undefined: in memory only. */
+		private readonly file: string | undefined,
+		private readonly log: Log,
+		/** The wall clock, which may jump. */
+		private readonly now: () => number = Date.now,
+	) {}
 
 	/** Session starts in the last 24 hours, by our own count. */
 	get count(): number {
@@ -78,11 +71,11 @@ export class SessionStarts {
 				this.#lastReason = undefined;
 				return;
 			}
-			const until = new Date(this.#now() + waitMs).toISOString();
+			const until = new Date(this.now() + waitMs).toISOString();
 			const reason = `too many logins to Discord in 24 hours (${this.count} by this bot${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
 			onWait(reason);
 			if (this.#lastReason === undefined)
-				this.#log.error("login limit reached, waiting", { reason });
+				this.log.error("login limit reached, waiting", { reason });
 			this.#lastReason = reason;
 			await sleep(Math.min(waitMs, maxWaitMs), undefined, { signal });
 		}
@@ -93,7 +86,7 @@ export class SessionStarts {
 		const stored = this.#read();
 		// `--check` may have written to the file too. If the file cannot be written, memory has more.
 		if (stored.length > this.#recent().length) this.#times = stored;
-		this.#times = [...this.#recent(), this.#now()];
+		this.#times = [...this.#recent(), this.now()];
 		this.#write(this.#times);
 	}
 
@@ -102,16 +95,16 @@ export class SessionStarts {
 		// Other servers of the API may allow very few; a limit of one has no reserve.
 		const reserved = Math.floor(total * reservedShare);
 		if (limit && limit.remaining <= reserved)
-			return Math.max(limit.resetAfter, minWaitMs);
+			return Math.max(limit.reset_after, minWaitMs);
 		const times = this.#recent();
 		const max = total - reserved;
 		if (times.length < max) return 0;
 		// When the count is below the limit again.
-		return (times.at(-max) ?? 0) + dayMs - this.#now();
+		return (times.at(-max) ?? 0) + dayMs - this.now();
 	}
 
 	#recent(): number[] {
-		const now = this.#now();
+		const now = this.now();
 		const times = this.#times ?? this.#read();
 		// After the clock was set back, times in the future must not count for longer than a day.
 		const isAhead = times.some((time) => time > now);
@@ -123,9 +116,9 @@ export class SessionStarts {
 	}
 
 	#read(): number[] {
-		if (this.#file === undefined) return [];
+		if (this.file === undefined) return [];
 		try {
-			const stored = parseJson(readFileSync(this.#file, "utf8"));
+			const stored = parseJson(readFileSync(this.file, "utf8"));
 			return Array.isArray(stored) ? stored.filter(Number.isFinite) : [];
 		} catch (error) {
 			if (codeOf(error) !== "ENOENT") this.#logFileError(error);
@@ -134,13 +127,13 @@ export class SessionStarts {
 	}
 
 	#write(times: readonly number[]): void {
-		if (this.#file === undefined) return;
-		const draft = `${this.#file}.${process.pid}`;
+		if (this.file === undefined) return;
+		const draft = `${this.file}.${process.pid}`;
 		try {
-			mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+			mkdirSync(dirname(this.file), { recursive: true, mode: 0o700 });
 			writeFileSync(draft, `${JSON.stringify(times)}\n`);
 			// Atomic: a crash leaves either the old or the new file.
-			renameSync(draft, this.#file);
+			renameSync(draft, this.file);
 		} catch (error) {
 			this.#logFileError(error);
 		}
@@ -150,7 +143,7 @@ export class SessionStarts {
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)
-			this.#log.info("logins are not counted across restarts", { reason });
+			this.log.info("logins are not counted across restarts", { reason });
 		this.#fileError = reason;
 	}
 }
@@ -161,13 +154,6 @@ function codeOf(error: unknown): string | undefined {
 
 function readLimit(response: unknown): Limit | undefined {
 	const limit = isObject(response) ? response.session_start_limit : undefined;
-	if (!isObject(limit)) return undefined;
-	const { total, remaining, reset_after: resetAfter } = limit;
-	if (typeof total !== "number" || typeof remaining !== "number")
-		return undefined;
-	return {
-		total,
-		remaining,
-		resetAfter: typeof resetAfter === "number" ? resetAfter : dayMs,
-	};
+	const { success, output } = v.safeParse(limitSchema, limit);
+	return success ? output : undefined;
 }

@@ -13,33 +13,27 @@ import {
 	type WebSocketOptions,
 } from "discord.js";
 import { backOffMs } from "../../../lib/back-off.ts";
-import { parseJson } from "../../../lib/json.ts";
-import { isObject } from "../../../mcp/json-rpc.ts";
+import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
+import { SocketConnection } from "./socket-connection.ts";
 
 type BuildStrategy = NonNullable<WebSocketOptions["buildStrategy"]>;
 type Manager = Parameters<BuildStrategy>[0];
 type Strategy = ReturnType<BuildStrategy>;
 
-export interface SocketTiming {
+export const defaultTiming = {
 	/** Back-off between connections: first and maximum. */
-	backOffMs: readonly [number, number];
+	backOffMs: [500, 60_000] as readonly [number, number],
 	/** A session that lasted this long resets the back-off. */
-	stableMs: number;
-	/** Timeout for the upgrade and Hello together. */
-	helloMs: number;
-	/** Timeout for READY or RESUMED. In an outage Discord acknowledges heartbeats and answers eventually. */
-	readyMs: number;
-	/** Timeout for the peer to answer a close. */
-	closeMs: number;
-}
-
-export const defaultTiming: SocketTiming = {
-	backOffMs: [500, 60_000],
 	stableMs: 10_000,
+	/** Timeout for the upgrade and Hello together. */
 	helloMs: 30_000,
+	/** Timeout for READY or RESUMED. In an outage Discord acknowledges heartbeats and answers eventually. */
 	readyMs: 300_000,
+	/** Timeout for the peer to answer a close. */
 	closeMs: 2_000,
 };
+
+type SocketTiming = typeof defaultTiming;
 
 /** A dispatch payload that has not been validated. */
 export interface Dispatch {
@@ -52,7 +46,7 @@ export interface Dispatch {
 export interface SocketOptions {
 	timing: SocketTiming;
 	/** Sockets of all clients that are not closed yet. */
-	open: Set<WebSocket>;
+	open: Set<SocketConnection>;
 	/** Aborted when the bot stops. No connection is opened after that. */
 	closing: AbortSignal;
 	/** Resolves when a connection for a new session may be opened. Rejects when `signal` aborts. */
@@ -69,9 +63,9 @@ export interface SocketOptions {
 		event: Dispatch,
 		how: { read: () => void; isReplay: boolean },
 	): boolean;
-	/** A session's connection was lost. `heardAt` is when the last data arrived, on the monotonic clock. */
+	/** Called when a session's connection was lost. `heardAt` is when the last data arrived, on the monotonic clock. */
 	onLost(reason: string, heardAt: number): void;
-	/** A connection could not be established. */
+	/** Called when a connection could not be established. */
 	onFailure(reason: string, retryMs: number): void;
 }
 
@@ -95,11 +89,6 @@ const finalCodes = new Set<number>([
 	GatewayCloseCodes.DisallowedIntents,
 ]);
 
-/** Close code of a connection that ended without a close frame. */
-const abnormalClosure = 1006;
-
-/** Our close code to keep the session for a resume. */
-const resumableCloseCode = 4900;
 /** Our close code to end the session. */
 const normalClosure = 1000;
 
@@ -118,9 +107,6 @@ const sessionEndingCodes = new Set<number>([
 /** After this many failures in a row, the session is resumed at the Gateway's initial URL. */
 const maxResumeFailures = 3;
 
-/** Discord allows 120 payloads per minute; the rest is for heartbeats. */
-const payloadLimit = { count: 110, windowMs: 60_000 };
-
 interface Session {
 	id: string;
 	/** Gateway URL for a resume. */
@@ -129,31 +115,7 @@ interface Session {
 	sequence: number;
 }
 
-/** One connection, from its upgrade to its close. */
-interface SocketConnection {
-	readonly socket: WebSocket;
-	/** Aborted when the connection ends. */
-	readonly ended: AbortController;
-	state: "connecting" | "waiting" | "ready" | "closing";
-	/** Start of the session, on the monotonic clock. */
-	readyAt: number | undefined;
-	/** Timeout of the current state. */
-	timeout: Timer | undefined;
-	heartbeat: Timer | undefined;
-	/** When the heartbeat was sent that Discord has not acknowledged yet, on the monotonic clock. */
-	unacknowledgedAt: number | undefined;
-	/** When data last arrived, on the monotonic clock. */
-	heardAt: number;
-	/** Why it ended, if known. */
-	reason: string | undefined;
-	/** Payloads sent in the current rate limit window. */
-	sent: { count: number; since: number };
-	flushTimer: Timer | undefined;
-}
-
 export class Socket implements Strategy {
-	readonly #manager: Manager;
-	readonly #options: SocketOptions;
 	#closing = new AbortController();
 	readonly #queue: GatewaySendPayload[] = [];
 	#running: Promise<void> | undefined;
@@ -161,12 +123,13 @@ export class Socket implements Strategy {
 	/** The Gateway's initial URL. Discord asks clients to cache it. */
 	#url: string | undefined;
 	#connection: SocketConnection | undefined;
+	#flushTimer: Timer | undefined;
 	#onReady: () => void = () => {};
 
-	constructor(manager: Manager, options: SocketOptions) {
-		this.#manager = manager;
-		this.#options = options;
-	}
+	constructor(
+		private readonly manager: Manager,
+		private readonly options: SocketOptions,
+	) {}
 
 	/** Required by the interface; there is one shard. */
 	spawn(): void {}
@@ -179,7 +142,7 @@ export class Socket implements Strategy {
 	/** Resolves when there is a session; reconnects until `destroy`. Rejects only with a GatewayCloseError. */
 	async connect(): Promise<void> {
 		// discord.js does not cancel a login when the bot stops.
-		this.#options.closing.throwIfAborted();
+		this.options.closing.throwIfAborted();
 		const { promise, resolve } = Promise.withResolvers<void>();
 		this.#onReady = resolve;
 		// @discordjs/ws calls `destroy` before each connect, also the first.
@@ -196,8 +159,7 @@ export class Socket implements Strategy {
 	/** Ends the session. Resolves when the socket is closed. */
 	async destroy(): Promise<void> {
 		this.#closing.abort();
-		if (this.#connection)
-			this.#close(this.#connection, normalClosure, "the bot stops");
+		if (this.#connection) this.#endSession(this.#connection, "the bot stops");
 		// `connect` reports the error.
 		await this.#running?.catch(() => {});
 	}
@@ -211,7 +173,7 @@ export class Socket implements Strategy {
 	/** Opens one connection after the other. Rejects with a GatewayCloseError. */
 	async #run(): Promise<void> {
 		const { signal } = this.#closing;
-		const { timing, onLost, onFailure } = this.#options;
+		const { timing, onLost, onFailure } = this.options;
 		for (let failures = 0; !signal.aborted; ) {
 			const { code, reason, heardAt, readyMs } =
 				await this.#runConnection(failures);
@@ -234,110 +196,55 @@ export class Socket implements Strategy {
 		heardAt: number;
 		readyMs?: number;
 	}> {
-		const { open, timing, beforeNewSession } = this.#options;
+		const { open, timing, beforeNewSession } = this.options;
 		const { signal } = this.#closing;
-		const { promise: closed, resolve } = Promise.withResolvers<number>();
-		let socket: WebSocket;
+		let connection: SocketConnection;
 		try {
 			if (!this.#session) await beforeNewSession(signal);
-			this.#url ??= (await this.#manager.fetchGatewayInformation()).url;
+			this.#url ??= (await this.manager.fetchGatewayInformation()).url;
 			const canResume = this.#session && failures < maxResumeFailures;
 			const url = new URL((canResume && this.#session?.url) || this.#url);
-			url.searchParams.set("v", this.#manager.options.version);
+			url.searchParams.set("v", this.manager.options.version);
 			url.searchParams.set("encoding", "json");
 			signal.throwIfAborted();
-			socket = new WebSocket(url);
+			connection = new SocketConnection(url, timing, (payload) =>
+				this.#receive(connection, payload),
+			);
 		} catch (error) {
 			return { code: 0, reason: String(error), heardAt: 0 };
 		}
-		open.add(socket);
-		const connection: SocketConnection = {
-			socket,
-			ended: new AbortController(),
-			state: "connecting",
-			readyAt: undefined,
-			heartbeat: undefined,
-			flushTimer: undefined,
-			unacknowledgedAt: undefined,
-			reason: undefined,
-			heardAt: performance.now(),
-			sent: { count: 0, since: performance.now() },
-			timeout: setTimeout(
-				() =>
-					this.#close(
-						connection,
-						resumableCloseCode,
-						"Discord's Gateway does not answer",
-					),
-				timing.helloMs,
-			),
-		};
+		open.add(connection);
 		this.#connection = connection;
-		socket.onmessage = ({ data }) => this.#receive(connection, data);
-		socket.onerror = (event) => {
-			connection.reason ??= describeUpgradeError(event);
-		};
-		socket.onclose = ({ code }) => {
-			// A close frame counts as data from the peer; its absence does not.
-			if (code !== abnormalClosure && connection.state !== "closing")
-				connection.heardAt = performance.now();
-			resolve(code);
-		};
-		const code = await closed;
-		open.delete(socket);
-		this.#cleanUp(connection);
-		if (sessionEndingCodes.has(code)) this.#forgetSession();
+		const code = await connection.closed;
+		open.delete(connection);
+		this.#connection = undefined;
+		clearTimeout(this.#flushTimer);
+		if (sessionEndingCodes.has(code)) this.#session = undefined;
+		this.#reportSession();
+		const { heardAt, readyAt } = connection;
 		const reason =
 			connection.reason ?? `Discord closed the connection (${code})`;
-		const { heardAt, readyAt } = connection;
 		if (readyAt === undefined) return { code, reason, heardAt };
 		return { code, reason, heardAt, readyMs: performance.now() - readyAt };
 	}
 
-	#cleanUp(connection: SocketConnection): void {
-		connection.state = "closing";
-		connection.ended.abort();
-		clearTimeout(connection.timeout);
-		clearTimeout(connection.heartbeat);
-		clearTimeout(connection.flushTimer);
-		this.#connection = undefined;
+	/** Closes a connection and ends its session. */
+	#endSession(connection: SocketConnection, reason: string): void {
+		if (connection.state === "closing") return;
+		this.#session = undefined;
 		this.#reportSession();
+		connection.close(reason, normalClosure);
 	}
 
-	/** Closes a connection; terminates it if the peer does not answer in time. */
-	#close(connection: SocketConnection, code: number, reason: string): void {
-		if (connection.state === "closing") return;
-		const { socket } = connection;
-		connection.state = "closing";
-		connection.reason = reason;
-		connection.ended.abort();
-		clearTimeout(connection.heartbeat);
-		clearTimeout(connection.timeout);
-		if (sessionEndingCodes.has(code)) this.#forgetSession();
-		if (socket.readyState !== WebSocket.OPEN) {
-			socket.terminate();
-			return;
-		}
-		socket.close(code, reason);
-		connection.timeout = setTimeout(
-			() => socket.terminate(),
-			this.#options.timing.closeMs,
-		);
-	}
-
-	#receive(connection: SocketConnection, text: unknown): void {
-		if (connection.state === "closing") return;
-		connection.heardAt = performance.now();
-		const payload = typeof text === "string" ? parseJson(text) : undefined;
-		if (!isObject(payload)) return;
+	#receive(connection: SocketConnection, payload: JsonObject): void {
 		const { op, d } = payload;
 		switch (op) {
 			case GatewayOpcodes.Dispatch:
 				this.#handleDispatch(connection, payload as unknown as Dispatch);
 				break;
 			case GatewayOpcodes.Heartbeat:
-				// Not counted as unacknowledged: a heartbeat due right now would take the connection for dead.
-				this.#sendHeartbeat(connection);
+				// This heartbeat needs no acknowledgement: a regular one right after it would close the connection.
+				connection.send(this.#heartbeat());
 				break;
 			case GatewayOpcodes.HeartbeatAck:
 				this.#handleHeartbeatAck(connection);
@@ -346,15 +253,12 @@ export class Socket implements Strategy {
 				this.#handleHello(connection, d);
 				break;
 			case GatewayOpcodes.Reconnect:
-				this.#close(
-					connection,
-					resumableCloseCode,
-					"Discord asked to reconnect",
-				);
+				connection.close("Discord asked to reconnect");
 				break;
 			case GatewayOpcodes.InvalidSession: {
-				const code = d === true ? resumableCloseCode : normalClosure;
-				this.#close(connection, code, "Discord calls the session invalid");
+				const reason = "Discord calls the session invalid";
+				if (d === true) connection.close(reason);
+				else this.#endSession(connection, reason);
 				break;
 			}
 		}
@@ -364,70 +268,39 @@ export class Socket implements Strategy {
 		const intervalMs = isObject(d) ? d.heartbeat_interval : undefined;
 		if (connection.state !== "connecting") return;
 		if (typeof intervalMs !== "number" || !(intervalMs > 0)) {
-			this.#close(
-				connection,
-				resumableCloseCode,
-				"Discord's Hello cannot be read",
-			);
+			connection.close("Discord's Hello cannot be read");
 			return;
 		}
 		connection.state = "waiting";
-		clearTimeout(connection.timeout);
-		connection.timeout = setTimeout(
-			() =>
-				this.#close(
-					connection,
-					resumableCloseCode,
-					"Discord does not begin the session",
-				),
-			this.#options.timing.readyMs,
-		);
-		const next = (ms: number) => {
-			connection.heartbeat = setTimeout(() => {
-				if (connection.unacknowledgedAt === undefined) {
-					connection.unacknowledgedAt = performance.now();
-					this.#sendHeartbeat(connection);
-					next(intervalMs);
-				} else
-					this.#close(
-						connection,
-						resumableCloseCode,
-						"Discord answers no heartbeat",
-					);
-			}, ms);
-		};
-		next(intervalMs * Math.random());
+		const { readyMs } = this.options.timing;
+		connection.closeAfter(readyMs, "Discord does not begin the session");
+		connection.startHeartbeats(intervalMs, () => this.#heartbeat());
 		this.#emit("hello");
 		if (this.#session) this.#resume(connection, this.#session);
 		else void this.#identify(connection);
 	}
 
-	#sendHeartbeat(connection: SocketConnection): void {
-		transmit(connection, {
-			op: GatewayOpcodes.Heartbeat,
-			d: this.#session?.sequence ?? null,
-		});
+	#heartbeat(): object {
+		return { op: GatewayOpcodes.Heartbeat, d: this.#session?.sequence ?? null };
 	}
 
 	#handleHeartbeatAck(connection: SocketConnection): void {
-		const sentAt = connection.unacknowledgedAt;
-		if (sentAt === undefined) return;
-		connection.unacknowledgedAt = undefined;
-		const latency = performance.now() - sentAt;
+		const latency = connection.acknowledgeHeartbeat();
+		if (latency === undefined) return;
 		const ackAt = Date.now();
 		this.#emit("heartbeat", { ackAt, heartbeatAt: ackAt - latency, latency });
 	}
 
 	async #identify(connection: SocketConnection): Promise<void> {
 		try {
-			await this.#options.beforeIdentify(connection.ended.signal);
+			await this.options.beforeIdentify(connection.ended.signal);
 		} catch {
 			// The connection ended.
 			return;
 		}
 		const { token, intents, identifyProperties, initialPresence } =
-			this.#manager.options;
-		transmit(connection, {
+			this.manager.options;
+		connection.send({
 			op: GatewayOpcodes.Identify,
 			d: {
 				token,
@@ -441,8 +314,8 @@ export class Socket implements Strategy {
 	}
 
 	#resume(connection: SocketConnection, { id, sequence }: Session): void {
-		const { token } = this.#manager.options;
-		transmit(connection, {
+		const { token } = this.manager.options;
+		connection.send({
 			op: GatewayOpcodes.Resume,
 			d: { token, session_id: id, seq: sequence },
 		});
@@ -477,24 +350,22 @@ export class Socket implements Strategy {
 			this.#emit("ready", { data: ready });
 			this.#emit("dispatch", { data: { ...event, d: ready } });
 		};
-		const isRead = this.#options.readEvent(event, { read, isReplay: false });
+		const isRead = this.options.readEvent(event, { read, isReplay: false });
 		if (!ready || !isRead) {
 			connection.readyAt = undefined;
-			this.#close(connection, normalClosure, "Discord's READY cannot be read");
+			this.#endSession(connection, "Discord's READY cannot be read");
 			return;
 		}
 		// Discord sends no event for guilds that the bot left while it was disconnected.
 		const present = new Set(ready.guilds.map(({ id }) => id));
-		for (const id of this.#options.knownGuilds())
+		for (const id of this.options.knownGuilds())
 			if (!present.has(id))
 				this.#dispatch({ ...event, t: "GUILD_DELETE", d: { id } });
 		this.#onReady();
 	}
 
 	#markReady(connection: SocketConnection): void {
-		connection.state = "ready";
-		connection.readyAt = performance.now();
-		clearTimeout(connection.timeout);
+		connection.markReady();
 		this.#reportSession();
 		this.#flush();
 	}
@@ -502,7 +373,7 @@ export class Socket implements Strategy {
 	#dispatch(event: Dispatch, isReplay = false): void {
 		if (event.t === GatewayDispatchEvents.Resumed) this.#emit("resumed");
 		const read = (one: Dispatch) =>
-			this.#options.readEvent(one, {
+			this.options.readEvent(one, {
 				read: () => this.#emit("dispatch", { data: one }),
 				isReplay,
 			});
@@ -515,7 +386,7 @@ export class Socket implements Strategy {
 		// https://discord.com/developers/docs/events/gateway-events#guild-create
 		if (read({ ...event, d: { unavailable: false, ...d } })) return;
 		if (typeof d.id !== "string") return;
-		// It may be half applied: mark the guild unavailable until Discord sends a readable one.
+		// The event may be half applied: mark the guild unavailable until Discord sends a readable one.
 		const gone = { id: d.id, unavailable: true };
 		read({ ...event, d: gone });
 		read({ ...event, t: GatewayDispatchEvents.GuildDelete, d: gone });
@@ -525,29 +396,20 @@ export class Socket implements Strategy {
 	#flush(): void {
 		const connection = this.#connection;
 		if (connection?.state !== "ready") return;
-		clearTimeout(connection.flushTimer);
-		const now = performance.now();
-		const { count, windowMs } = payloadLimit;
-		if (now - connection.sent.since >= windowMs)
-			connection.sent = { count: 0, since: now };
-		for (; connection.sent.count < count; connection.sent.count += 1) {
+		clearTimeout(this.#flushTimer);
+		while (connection.sent.waitMs === 0) {
 			const payload = this.#queue.shift();
 			if (!payload) return;
-			transmit(connection, payload);
+			connection.sent.add();
+			connection.send(payload);
 		}
-		const waitMs = connection.sent.since + windowMs - now;
-		connection.flushTimer = setTimeout(() => this.#flush(), waitMs);
-	}
-
-	#forgetSession(): void {
-		this.#session = undefined;
-		this.#reportSession();
+		this.#flushTimer = setTimeout(() => this.#flush(), connection.sent.waitMs);
 	}
 
 	/** Reports the session to discord.js, which derives the number of replayed events from it. */
 	#reportSession(): void {
 		const session = this.#session;
-		void this.#manager.options.updateSessionInfo(
+		void this.manager.options.updateSessionInfo(
 			0,
 			session
 				? {
@@ -564,15 +426,9 @@ export class Socket implements Strategy {
 	/** Emits an event as the shards of @discordjs/ws do. */
 	#emit(event: string, payload: object = {}): void {
 		const emitter: { emit(event: string, payload: object): void } = this
-			.#manager as never;
+			.manager as never;
 		emitter.emit(event, { ...payload, shardId: 0 });
 	}
-}
-
-function transmit({ socket }: SocketConnection, payload: object): void {
-	// A payload for a closed socket is lost, as if in transit.
-	if (socket.readyState === WebSocket.OPEN)
-		socket.send(JSON.stringify(payload));
 }
 
 /** The documented fields of READY that a session needs; undefined if one is missing. */
@@ -594,13 +450,4 @@ function readReady(d: unknown) {
 		guilds: ids.map((id) => ({ id, unavailable: true })),
 		application: { id, flags },
 	};
-}
-
-/** Describes a failed upgrade without its URL. Bun's message holds the URL, then the HTTP status or the cause. */
-function describeUpgradeError(event: Event): string {
-	const message = "message" in event ? String(event.message) : "";
-	const [, status] = /status code: (\d{3})/.exec(message) ?? [];
-	if (status) return `Discord's Gateway answered HTTP ${status}`;
-	const [, cause = "it cannot be reached"] = /failed: (.+)/.exec(message) ?? [];
-	return `Discord's Gateway: ${cause}`;
 }

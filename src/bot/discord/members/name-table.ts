@@ -33,34 +33,24 @@ export class NameTable {
 	/** Number of removed members. */
 	removedCount = 0;
 
-	/** The names of slot n start at `offsets[n]` and end at `offsets[n + 1]`. */
-	readonly #text: Buffer;
-	readonly #offsets: Uint32Array;
-	readonly #ids: readonly string[];
-	readonly #displays: readonly string[];
 	/** 1 for slots of removed members. */
 	readonly #isRemoved: Uint8Array;
-	/** Hash table from id to slot + 1, with linear probing. */
-	readonly #buckets: Int32Array;
 
 	constructor(
-		text = Buffer.of(separator),
-		offsets = new Uint32Array(1),
-		ids: readonly string[] = [],
-		displays: readonly string[] = [],
-		buckets = new Int32Array(1),
+		private readonly text = Buffer.of(separator),
+		/** The names of slot n start at `offsets[n]` and end at `offsets[n + 1]`. */
+		private readonly offsets = new Uint32Array(1),
+		private readonly ids: readonly string[] = [],
+		private readonly displays: readonly string[] = [],
+		/** Hash table from id to slot + 1, with linear probing. */
+		private readonly buckets = new Int32Array(1),
 	) {
-		this.#text = text;
-		this.#offsets = offsets;
-		this.#ids = ids;
-		this.#displays = displays;
 		this.#isRemoved = new Uint8Array(ids.length);
-		this.#buckets = buckets;
 	}
 
 	/** Number of members. */
 	get size(): number {
-		return this.#ids.length - this.removedCount;
+		return this.ids.length - this.removedCount;
 	}
 
 	/** Removes a member. Returns false if there is none with this id. */
@@ -75,18 +65,18 @@ export class NameTable {
 	/** Whether the table has this member with the same names. */
 	has({ id, display, names }: Named): boolean {
 		const slot = this.#slotOf(id);
-		if (slot < 0 || this.#displays[slot] !== display) return false;
+		if (slot < 0 || this.displays[slot] !== display) return false;
 		const start = this.#start(slot);
 		const length = this.#start(slot + 1) - start;
 		if (byteLengthOf(names) !== length) return false;
 		if (scratch.length < length) scratch = Buffer.allocUnsafe(length);
 		write(names, scratch, 0);
-		return this.#text.compare(scratch, 0, length, start, start + length) === 0;
+		return this.text.compare(scratch, 0, length, start, start + length) === 0;
 	}
 
 	/** Calls `visit` in order for members with a name that contains `query`, with their best rank. `query` is not empty. */
 	scan(query: string, visit: (slot: number, rank: Rank) => void): void {
-		const text = this.#text;
+		const text = this.text;
 		const needle = Buffer.from(query);
 		let slot = 0;
 		for (let at = text.indexOf(needle); at >= 0; ) {
@@ -113,19 +103,16 @@ export class NameTable {
 		const needle = Buffer.from(` ${query}`);
 		needle[0] = separator;
 		let slot = 0;
-		for (let at = this.#text.indexOf(needle); at >= 0; ) {
+		for (let at = this.text.indexOf(needle); at >= 0; ) {
 			slot = this.#slotAt(at, slot);
 			if (this.#isRemoved[slot] !== 1) visit(slot);
-			at = this.#text.indexOf(needle, this.#start(slot + 1));
+			at = this.text.indexOf(needle, this.#start(slot + 1));
 		}
 	}
 
 	/** The member in a slot. */
 	at(slot: number): Pick<Named, "id" | "display"> {
-		return {
-			id: this.#ids[slot] ?? "",
-			display: this.#displays[slot] ?? "",
-		};
+		return { id: this.ids[slot] ?? "", display: this.displays[slot] ?? "" };
 	}
 
 	/**
@@ -135,7 +122,7 @@ export class NameTable {
 	*with(others: Iterable<Named>): Generator<undefined, NameTable> {
 		const added = yield* sortInSteps([...others]);
 		const count = this.size + added.length;
-		let bytes = this.#text.length;
+		let bytes = this.text.length;
 		for (const [index, { names }] of added.entries()) {
 			bytes += byteLengthOf(names);
 			if (index % stepSize === 0) yield;
@@ -157,7 +144,7 @@ export class NameTable {
 			for (let slot = from; slot < until; slot += 1) {
 				if (this.#isRemoved[slot] === 1) continue;
 				addEntry(this.at(slot));
-				end += this.#text.copy(
+				end += this.text.copy(
 					text,
 					end,
 					this.#start(slot),
@@ -176,8 +163,8 @@ export class NameTable {
 			end = write(named.names, text, end);
 			if (index % stepSize === 0) yield;
 		}
-		for (; from < this.#ids.length; from += stepSize) {
-			copySlots(from, Math.min(from + stepSize, this.#ids.length));
+		for (; from < this.ids.length; from += stepSize) {
+			copySlots(from, Math.min(from + stepSize, this.ids.length));
 			yield;
 		}
 		text[end] = separator;
@@ -192,15 +179,15 @@ export class NameTable {
 	}
 
 	#start(slot: number): number {
-		return this.#offsets[slot] ?? 0;
+		return this.offsets[slot] ?? 0;
 	}
 
 	/** The slot of a member, or -1. */
 	#slotOf(id: string): number {
-		const buckets = this.#buckets;
+		const buckets = this.buckets;
 		for (let at = hash(id) & (buckets.length - 1); ; ) {
 			const slot = (buckets[at] ?? 0) - 1;
-			if (slot < 0 || this.#ids[slot] === id)
+			if (slot < 0 || this.ids[slot] === id)
 				return slot < 0 || this.#isRemoved[slot] === 1 ? -1 : slot;
 			at = (at + 1) & (buckets.length - 1);
 		}
@@ -208,7 +195,7 @@ export class NameTable {
 
 	/** The slot whose names contain a byte offset, from `from` on. Gallops, because the next match is usually near. */
 	#slotAt(byte: number, from: number): number {
-		const count = this.#ids.length;
+		const count = this.ids.length;
 		let low = from;
 		let step = 1;
 		while (low + step < count && this.#start(low + step) <= byte) {
@@ -225,7 +212,7 @@ export class NameTable {
 	/** The first slot from `from` on that comes after a member in order. */
 	#slotFor(named: Named, from: number): number {
 		const isBefore = (slot: number) => compareNamed(this.at(slot), named) < 0;
-		return lastWhere(from - 1, this.#ids.length, isBefore) + 1;
+		return lastWhere(from - 1, this.ids.length, isBefore) + 1;
 	}
 }
 

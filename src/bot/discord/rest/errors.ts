@@ -3,6 +3,7 @@
 import { RESTJSONErrorCodes as codes, DiscordAPIError } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
 import { oneLine } from "../text.ts";
+import { twoFactorAdvice } from "../two-factor.ts";
 import { ForeignResponse } from "./response.ts";
 import {
 	type Outcome,
@@ -12,197 +13,113 @@ import {
 	wasNotDone,
 } from "./rest.ts";
 
-/** Advice by Discord's error code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
-const advice = new Map<number | string, string>([
-	[
-		codes.UnknownChannel,
-		"There is no such channel; list_channels shows those there are.",
-	],
-	[
-		codes.UnknownGuild,
-		"There is no such guild for this bot; list_guilds shows its guilds.",
-	],
-	[
-		codes.UnknownMember,
-		"This person is not a member of the guild; lookup_user_by_name finds members.",
-	],
-	[
-		codes.UnknownMessage,
-		"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
-	],
-	[
-		codes.UnknownEmoji,
-		"There is no such emoji, or nobody has reacted with it; get_message shows the reactions of a message.",
-	],
-	[
-		codes.UnknownWebhook,
-		"There is no such webhook any more. Use list_webhooks to find webhooks.",
-	],
-	[
-		codes.UnknownInvite,
-		"There is no such invite any more. Use list_invites to find invites.",
-	],
-	[
-		codes.MaximumNumberOfWebhooksReached,
-		"list_webhooks shows those of the channel, and delete_webhook makes room.",
-	],
-	[
-		codes.MaximumNumberOfInvitesReached,
-		"list_invites shows them, and delete_invite makes room.",
-	],
-	[
-		codes.InvalidWebhookToken,
-		"The webhook has another token by now. Nothing was done; call again.",
-	],
-	[
-		codes.CannotExecuteActionOnThisChannelType,
-		"Channels of this kind do not take it; list_channels shows the kinds.",
-	],
-	[
-		codes.MaximumNumberOfEmojisReached,
-		"list_emojis shows them, and delete_emoji makes room.",
-	],
-	[
-		codes.MaximumNumberOfAnimatedEmojisReached,
-		"list_emojis shows them, and delete_emoji makes room.",
-	],
-	[
-		codes.FailedToResizeAssetBelowTheMaximumSize,
-		"Take a smaller picture: Discord shows emoji in 128 by 128 pixels.",
-	],
-	[
-		codes.ThisMessageWasAlreadyCrossposted,
-		"Everyone who follows the channel has it. Nothing was done.",
-	],
-	[
-		codes.CannotForwardMessageWithUnreadableContent,
-		'The bot may not read what others write; its operator can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
-	],
-	[
-		codes.NSFWChannelMessageReferenceNotAllowed,
-		"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
-	],
-	[codes.PollExpired, "The poll has ended; get_message shows its result."],
-	[
-		codes.CannotEditAPollMessage,
-		"A poll cannot be edited. Use end_poll to end it, and create_poll to create another one.",
-	],
-	[
-		codes.CannotUseAnEmojiIncludedWithThePoll,
-		"Take an emoji itself, or one of the guild; list_emojis shows them.",
-	],
-	[codes.UnknownBan, "This user is not banned; get_bans lists who is."],
-	[
-		codes.MaximumNumberOfPinsReachedForTheChannel,
-		"list_pins shows them, and unpin_message makes room.",
-	],
-	[
-		codes.MaximumNumberOfReactionsReached,
-		"clear_reactions makes room for another emoji.",
-	],
-	[
-		codes.ReactionWasBlocked,
-		"The author of the message does not let the bot react to it.",
-	],
-	[
-		codes.CannotExecuteActionOnSystemMessage,
-		"This is a message of Discord's own; get_message shows its kind.",
-	],
-	[
-		codes.UnknownRole,
-		"There is no such role in this guild; list_roles shows its roles.",
-	],
-	[
-		codes.UnknownUser,
-		"There is no such user; lookup_user_by_name finds members.",
-	],
-	[
-		codes.UnknownGuildScheduledEvent,
-		"There is no such event in this guild. Use list_scheduled_events to find events.",
-	],
-	[
-		codes.MaximumNumberOfUncompletedGuildScheduledEventsReached,
-		"list_scheduled_events shows them, and delete_scheduled_event makes room.",
-	],
-	[
-		codes.CannotUpdateAFinishedEvent,
-		"The event is over; create_scheduled_event makes a new one.",
-	],
-	[
-		codes.MissingAccess,
-		"The bot cannot see this; an administrator has to give its role View Channel there.",
-	],
-	[
-		codes.MissingPermissions,
-		"The bot lacks a permission for this, or the target ranks above it; an administrator has to change the bot's role.",
-	],
-	[
-		codes.InvalidFormBodyOrContentType,
-		"Correct the named fields and call again.",
-	],
-	[
-		codes.TargetUserIsNotConnectedToVoice,
-		"This person is in no voice channel; list_voice_members shows who is in one.",
-	],
-	[
-		codes.UnknownStageInstance,
-		"This stage channel is not live; start_stage starts it.",
-	],
-	[
-		codes.TheStageIsAlreadyOpen,
-		"This stage channel is live already; edit_stage changes its topic.",
-	],
-	[
-		codes.MaximumNumberOfGuildChannelsReached,
-		"The guild is full of channels; delete_channel makes room.",
-	],
-	[
-		codes.MaximumNumberOfGuildRolesReached,
-		"The guild is full of roles; delete_role makes room.",
-	],
-	[
-		codes.CannotDeleteChannelRequiredForCommunityGuilds,
-		"A community needs this channel: edit_guild has to name another one first.",
-	],
-	[
-		codes.FailedToBanUsers,
-		"None of them was banned: they are banned already, rank above the bot, or are no users; get_bans lists who is banned.",
-	],
-	[
-		codes.InvalidActionOnArchivedThread,
-		"The thread is archived; edit_thread with archived = false reopens it.",
-	],
-	[
-		codes.ThreadLocked,
-		"The thread is locked, and only members with MANAGE_THREADS can write in it; edit_thread unlocks it.",
-	],
-	[
-		codes.ThreadAlreadyCreatedForMessage,
-		"The message has a thread already, whose id is the message's; get_message shows it.",
-	],
-	[
-		codes.MaximumActiveThreads,
-		"The guild is full of active threads; edit_thread archives one.",
-	],
-	[
-		codes.TagRequiredToCreateAForumPostInThisChannel,
-		"Every post there needs a tag; use list_forum_tags to find tags.",
-	],
-	[codes.UnknownTag, "list_forum_tags shows the tags of a forum."],
-	[
-		codes.CannotSendAnEmptyMessage,
-		"The message would be empty; give it content.",
-	],
-	[
-		codes.CannotSendMessagesToThisUser,
-		"This person does not accept direct messages from the bot.",
-	],
-]);
+const emojisFull = "list_emojis shows them, and delete_emoji makes room.";
 
-/** Texts for `Outcome`. */
+/** Advice by Discord's error code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
+const advice = new Map(
+	Object.entries({
+		[codes.UnknownChannel]: "Use list_channels to find channels.",
+		[codes.UnknownGuild]: "Use list_guilds to find the bot's guilds.",
+		[codes.UnknownMember]:
+			"This person is not a member of the guild. Use lookup_user_by_name to find members.",
+		[codes.UnknownMessage]:
+			"There is no such message in this channel. Use get_recent_messages (read_private_messages for a direct one) to find messages.",
+		[codes.UnknownEmoji]:
+			"There is no such emoji, or nobody has reacted with it. Use get_message to see the reactions of a message.",
+		[codes.UnknownWebhook]: "Use list_webhooks to find webhooks.",
+		[codes.UnknownInvite]: "Use list_invites to find invites.",
+		[codes.UnknownBan]: "This user is not banned. Use get_bans to find bans.",
+		[codes.UnknownRole]: "Use list_roles to find roles.",
+		[codes.UnknownUser]: "Use lookup_user_by_name to find members.",
+		[codes.UnknownGuildScheduledEvent]:
+			"There is no such event in this guild. Use list_scheduled_events to find events.",
+		[codes.UnknownStageInstance]:
+			"This stage channel is not live; start_stage starts it.",
+		[codes.UnknownTag]: "Use list_forum_tags to find the tags of a forum.",
+		[codes.MaximumNumberOfWebhooksReached]:
+			"list_webhooks shows those of the channel, and delete_webhook makes room.",
+		[codes.MaximumNumberOfInvitesReached]:
+			"list_invites shows them, and delete_invite makes room.",
+		[codes.MaximumNumberOfEmojisReached]: emojisFull,
+		[codes.MaximumNumberOfAnimatedEmojisReached]: emojisFull,
+		[codes.MaximumNumberOfPinsReachedForTheChannel]:
+			"list_pins shows them, and unpin_message makes room.",
+		[codes.MaximumNumberOfReactionsReached]:
+			"clear_reactions makes room for another emoji.",
+		[codes.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
+			"list_scheduled_events shows them, and delete_scheduled_event makes room.",
+		[codes.MaximumNumberOfGuildChannelsReached]:
+			"list_channels shows them, and delete_channel makes room.",
+		[codes.MaximumNumberOfGuildRolesReached]:
+			"list_roles shows them, and delete_role makes room.",
+		[codes.MaximumActiveThreads]:
+			"list_threads shows them, and edit_thread can archive one.",
+		[codes.MaximumThreadParticipantsReached]:
+			"list_thread_members shows them, and remove_thread_members makes room.",
+		[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded]:
+			"Discord limits bans of users who are not members. Members can still be banned; ban the others later.",
+		[codes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached]:
+			"Discord limits edits of messages older than an hour. Send a new message, or edit this one later.",
+		[codes.OpeningDirectMessagesTooFast]:
+			"Nothing was sent. Wait some minutes before writing to others: Discord limits new direct messages.",
+		[codes.ServerNeedsMoreBoostsToPerformThisAction]:
+			"get_guild_info shows the boost level, which limits files, emoji, bitrates and role icons.",
+		[codes.InvalidWebhookToken]:
+			"The webhook has a new token. Nothing was done; call again.",
+		[codes.CannotExecuteActionOnThisChannelType]:
+			"Channels of this type do not support it. list_channels shows the types.",
+		[codes.FailedToResizeAssetBelowTheMaximumSize]:
+			"Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
+		[codes.ThisMessageWasAlreadyCrossposted]:
+			"The channel's followers already have it. Nothing was done.",
+		[codes.CannotForwardMessageWithUnreadableContent]:
+			'The bot may not read what others write; its operator can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
+		[codes.NSFWChannelMessageReferenceNotAllowed]:
+			"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
+		[codes.PollExpired]: "Use get_message to see its result.",
+		[codes.CannotEditAPollMessage]:
+			"Use end_poll to end it, and create_poll to create another one.",
+		[codes.CannotUseAnEmojiIncludedWithThePoll]:
+			"Use a Unicode emoji, or one that list_emojis shows.",
+		[codes.ReactionWasBlocked]: "The author of the message blocks the bot.",
+		[codes.CannotExecuteActionOnSystemMessage]:
+			"This is a message of Discord's own; get_message shows its type.",
+		[codes.CannotUpdateAFinishedEvent]:
+			"Use create_scheduled_event to create another one.",
+		[codes.MissingAccess]:
+			"The bot cannot see this. An administrator has to give its role View Channel there.",
+		[codes.MissingPermissions]:
+			"The bot lacks a permission for this, or the target ranks above it. An administrator has to change the bot's role.",
+		[codes.InvalidFormBodyOrContentType]:
+			"Correct the named fields and call again.",
+		[codes.TargetUserIsNotConnectedToVoice]:
+			"This person is in no voice channel. Use list_voice_members to find members who are.",
+		[codes.TheStageIsAlreadyOpen]: "It is live; edit_stage changes its topic.",
+		[codes.CannotDeleteChannelRequiredForCommunityGuilds]:
+			"Use edit_guild to choose another channel for this purpose first.",
+		[codes.FailedToBanUsers]:
+			"None of them was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
+		[codes.InvalidActionOnArchivedThread]:
+			"The thread is archived; edit_thread with archived = false reopens it.",
+		[codes.ThreadLocked]:
+			"The thread is locked: only members with MANAGE_THREADS can write in it. Use edit_thread to unlock it.",
+		[codes.ThreadAlreadyCreatedForMessage]:
+			"The message has a thread already, with the id of the message. Use get_message to see it.",
+		[codes.TagRequiredToCreateAForumPostInThisChannel]:
+			"Every post there needs a tag; use list_forum_tags to find tags.",
+		[codes.CannotSendAnEmptyMessage]: "Set content.",
+		[codes.CannotSendMessagesToThisUser]:
+			"This person does not accept direct messages from the bot.",
+		[codes.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds]:
+			"The bot can only write to people who share a guild with it. Nothing was sent.",
+		[codes.TwoFactorAuthenticationIsRequired]: `${twoFactorAdvice} Nothing was done.`,
+	}),
+);
+
+/** What the model reads about each `Outcome`. */
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The request was not sent: nothing was done. Try again later.",
-	refused: "The request was turned away: nothing was done. Try again later.",
+	refused: "The request was refused: nothing was done. Try again later.",
 	read: "It only reads: nothing was changed. Try again later.",
 	unknown:
 		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
@@ -213,9 +130,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(
 			`Discord API request timed out. ${outcomeNotes[error.outcome]}`,
-			{
-				cause: error,
-			},
+			{ cause: error },
 		);
 	if (error instanceof PlatformBusy) return busyError(error);
 	if (error instanceof PlatformFailure)
@@ -226,12 +141,12 @@ export function toToolError(error: unknown): ToolError | undefined {
 	if (!(error instanceof DiscordAPIError)) return undefined;
 	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
 		return apiError(
-			"401 Unauthorized. Discord refused the bot's token; its operator has been told. Nothing was done.",
+			"401 Unauthorized. Discord refused the bot's token; its operator has to replace it. Nothing was done.",
 			error,
 		);
 	// The message has one line per invalid field.
 	const message = oneLine(error.message.replaceAll("\n", "; "));
-	const next = advice.get(error.code) ?? "Nothing was done.";
+	const next = advice.get(String(error.code)) ?? "Nothing was done.";
 	return apiError(`${message} (code ${error.code}). ${next}`, error);
 }
 
@@ -245,7 +160,9 @@ export function describePlatformError(error: unknown): string | undefined {
 	const advice =
 		error.code === codes.MissingPermissions
 			? ": the bot lacks a permission, or its role is too low"
-			: "";
+			: error.code === codes.TwoFactorAuthenticationIsRequired
+				? ". The account that owns the bot's application has to enable it"
+				: "";
 	const message = error.message.trim().replace(/\s*[\r\n]+\s*/g, "; ");
 	return `Discord refuses: ${message} (code ${error.code})${advice}`;
 }
@@ -264,10 +181,10 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 
 /** Texts for `PlatformBusy.why`; "in N s" follows. */
 const busyTexts: Record<PlatformBusy["why"], string> = {
-	"rate limit": "Discord's rate limit takes this request again",
+	"rate limit": "Discord's rate limit allows this request again",
 	"invalid requests":
 		"Discord has refused so many of the bot's requests that requests are paused to avoid an IP ban; the next one can go",
-	"foreign answer":
+	"foreign response":
 		"Something in front of Discord's API, such as Cloudflare, blocks the bot or fails, and requests are paused; the next one can go",
 };
 

@@ -1,4 +1,4 @@
-// Pauses all requests after too many invalid ones, and after a response that did not come from Discord's API.
+// Pauses all requests after too many invalid ones, and after a foreign response: one that is not from Discord's API.
 
 import { doubledMs } from "../../../lib/back-off.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
@@ -15,41 +15,32 @@ const maxRetryAfterMs = 60 * 60_000;
 
 /** Why requests are paused, and for how long from now. */
 export interface Pause {
-	why: "invalid requests" | "foreign answer";
+	why: "invalid requests" | "foreign response";
 	waitMs: number;
 	/** HTTP status of the response that started it. */
 	status?: number;
-}
-
-export interface RequestGuardOptions {
-	invalid?: InvalidRequests;
-	/** A monotonic clock, in milliseconds. */
-	now?(): number;
-	/** Called when a pause starts. */
-	onPause?(pause: Pause): void;
 }
 
 export class RequestGuard {
 	/** Number of requests rejected because of a pause. */
 	rejectedCount = 0;
 	readonly #invalid: InvalidRequests;
-	readonly #now: () => number;
-	readonly #onPause: (pause: Pause) => void;
-	/** The latest pause after a foreign response. */
+	/** When the latest pause after a foreign response started. */
 	#startedAt = -Infinity;
 	#endsAt = -Infinity;
 	#status = 0;
-	/** Foreign responses in a row, each to a request that was sent after the previous pause. */
+	/** Number of foreign responses in a row. Only one per pause counts: to a request that was sent after it. */
 	#foreignInARow = 0;
 
-	constructor({
-		now = () => performance.now(),
-		invalid = new InvalidRequests(undefined, now),
-		onPause = () => {},
-	}: RequestGuardOptions = {}) {
-		this.#invalid = invalid;
-		this.#now = now;
-		this.#onPause = onPause;
+	/** `limit`: invalid requests in ten minutes after which no more are sent (InvalidRequests). */
+	constructor(
+		/** Called when a pause starts. */
+		private readonly onPause: (pause: Pause) => void = () => {},
+		/** A monotonic clock, in milliseconds. */
+		private readonly now = () => performance.now(),
+		limit?: number,
+	) {
+		this.#invalid = new InvalidRequests(limit, now);
 	}
 
 	/** Invalid requests in the last 10 minutes. */
@@ -59,21 +50,17 @@ export class RequestGuard {
 
 	/** The current pause; undefined if requests may be sent. */
 	get pause(): Pause | undefined {
-		const foreignMs = this.#endsAt - this.#now();
+		const foreignMs = this.#endsAt - this.now();
 		const invalidMs = this.#invalid.waitMs;
 		if (invalidMs > 0 && invalidMs >= foreignMs)
 			return { why: "invalid requests", waitMs: invalidMs };
 		if (foreignMs <= 0) return undefined;
-		return {
-			why: "foreign answer",
-			waitMs: foreignMs,
-			status: this.#status,
-		};
+		return { why: "foreign response", waitMs: foreignMs, status: this.#status };
 	}
 
 	/** Call before sending a request, while there is no pause. Pass its response to one of the returned functions. */
 	begin() {
-		const sentAt = this.#now();
+		const sentAt = this.now();
 		/** Whether the request was sent before the latest pause, whose cause it shares. */
 		const isOld = () => sentAt <= this.#startedAt;
 		return {
@@ -97,11 +84,11 @@ export class RequestGuard {
 						retryAfterMs === undefined
 							? doubledMs(this.#foreignInARow - 1, range)
 							: Math.min(retryAfterMs, maxRetryAfterMs);
-					const endsAt = this.#now() + ms;
+					const endsAt = this.now() + ms;
 					if (endsAt <= this.#endsAt) return;
 					this.#endsAt = endsAt;
 					this.#status = status;
-					if (!isOld()) this.#startedAt = this.#now();
+					if (!isOld()) this.#startedAt = this.now();
 				});
 			},
 		};
@@ -111,6 +98,6 @@ export class RequestGuard {
 		const before = this.pause;
 		work();
 		const { pause } = this;
-		if (pause && !before) this.#onPause(pause);
+		if (pause && !before) this.onPause(pause);
 	}
 }

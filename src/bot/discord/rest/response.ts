@@ -2,7 +2,11 @@
 // code and a message, 429 with a wait. Anything else comes from something in front of the API, such as Cloudflare.
 // https://docs.discord.com/developers/topics/rate-limits#exceeding-a-rate-limit
 
-import { DiscordAPIError, type DiscordErrorData } from "discord.js";
+import {
+	DiscordAPIError,
+	type DiscordErrorData,
+	type ResponseLike,
+} from "discord.js";
 import { parseJson } from "../../../lib/json.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
@@ -20,7 +24,7 @@ export class UnusableResponse extends Error {
 	}
 }
 
-/** An error response that does not come from the API: a proxy or a block in front of it. The next requests get the same. */
+/** An error response from a proxy or block in front of the API. Later requests will probably get one, too. */
 export class ForeignResponse extends UnusableResponse {
 	override name = "ForeignResponse";
 	/** How long requests are paused because of it. */
@@ -36,21 +40,8 @@ export class ForeignResponse extends UnusableResponse {
 	}
 }
 
-/** A response that has arrived in full. */
-export interface ApiResponse {
-	readonly status: number;
-	readonly statusText: string;
-	readonly ok: boolean;
-	readonly headers: Headers;
-	readonly body: null;
-	readonly bodyUsed: boolean;
-	text(): Promise<string>;
-	json(): Promise<unknown>;
-	arrayBuffer(): Promise<ArrayBuffer>;
-}
-
 /** Reads a response to its end. Throws an UnusableResponse if it is not one of Discord's API. */
-export async function readResponse(response: Response): Promise<ApiResponse> {
+export async function readResponse(response: Response): Promise<ResponseLike> {
 	const { status } = response;
 	if (status >= 300 && status < 400) {
 		await response.body?.cancel();
@@ -80,7 +71,7 @@ export async function readResponse(response: Response): Promise<ApiResponse> {
 	if (status === 429) {
 		// A block of the bot's address, https://github.com/discord/discord-api-docs/issues/5810
 		if (retryAfter === undefined)
-			throw foreign(`without a time to wait: ${String(error.message)}`);
+			throw foreign(`without retry_after: ${String(error.message)}`);
 		// discord.js reads only the headers, and without them retries at once.
 		headers.set("retry-after", String(retryAfter));
 		if (error.global === true) headers.set("x-ratelimit-global", "true");
@@ -94,7 +85,7 @@ function toApiResponse(
 	{ status, statusText, ok }: Response,
 	headers: Headers,
 	bytes: Buffer,
-): ApiResponse {
+): ResponseLike {
 	return {
 		status,
 		statusText,
@@ -129,18 +120,11 @@ async function readAtMost({ status, body }: Response): Promise<Buffer> {
 }
 
 /** The wait that an error response asks for, in seconds. The header is rounded up, the field is not. */
-function retryAfterSeconds(
-	headers: Headers,
-	body: unknown,
-): number | undefined {
+function retryAfterSeconds(headers: Headers, body: unknown) {
 	const field = isObject(body) ? body.retry_after : undefined;
-	const headerValues = ["retry-after", "x-ratelimit-reset-after"].map((name) =>
-		headers.get(name)?.trim(),
-	);
-	const candidates = [field, ...headerValues].filter(
-		(value) => value != null && value !== "",
-	);
-	return candidates
+	const names = ["retry-after", "x-ratelimit-reset-after"];
+	return [field, ...names.map((name) => headers.get(name)?.trim())]
+		.filter((value) => value != null && value !== "")
 		.map(Number)
 		.find((value) => Number.isFinite(value) && value >= 0);
 }

@@ -2,35 +2,32 @@
 //
 // discord.js's own methods take no signal, its timeout excludes the wait in its queue, and it retries writes. Here every
 // platform call has 10 s from entering the queue to the last byte of the response; a write is sent at most once; a failed
-// read is retried once. A call that would have to wait past its deadline fails at once.
+// read is retried once. A call that would have to wait past its deadline fails at once. nonce.ts sends messages again.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
 	DiscordAPIError,
 	HTTPError,
+	type InternalRequest,
 	type RateLimitData,
 	RateLimitError,
 	type REST,
 	type RESTOptions,
 	RequestMethod,
+	type ResponseLike,
 	Routes,
 } from "discord.js";
 import { type Signal, toAbortSignal } from "../../../lib/signal.ts";
 import { followMonotonicClock } from "./rate-limit-clock.ts";
 import { type Pause, RequestGuard } from "./request-guard.ts";
-import {
-	type ApiResponse,
-	ForeignResponse,
-	readResponse,
-	UnusableResponse,
-} from "./response.ts";
+import { ForeignResponse, readResponse, UnusableResponse } from "./response.ts";
 import { findResponseProblem } from "./response-schemas.ts";
 
 /** Timeout of one platform call, including its wait in the queue. */
 export const platformTimeoutMs = 10_000;
 
-/** Requests wait for shorter pauses after a foreign response: a single 5xx page from a proxy. Longer ones fail them. */
+/** Requests wait for a shorter pause, such as after one 5xx page of a proxy. A longer one fails them. */
 const maxPauseWaitMs = 1_000;
 
 /** Maximum number of 429 responses to one call. */
@@ -86,10 +83,20 @@ export class PlatformBusy extends Error {
 	}
 }
 
+/** Whether Discord may have carried out a failed request. */
+export function isOutcomeUnknown(
+	error: unknown,
+): error is PlatformTimeout | PlatformFailure {
+	return (
+		(error instanceof PlatformTimeout || error instanceof PlatformFailure) &&
+		error.outcome === "unknown"
+	);
+}
+
 /** Whether a failed request has certainly changed nothing. */
 export function wasNotDone(error: unknown): boolean {
 	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
-		return error.outcome !== "unknown";
+		return !isOutcomeUnknown(error);
 	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
 }
 
@@ -131,7 +138,8 @@ function withScope<T>(added: Scope, work: () => T): T {
 	return scope.run({ ...scope.getStore(), ...added }, work);
 }
 
-const currentRun = () => scope.getStore()?.run;
+/** Limits of the running tool; undefined outside a tool. */
+export const currentRun = () => scope.getStore()?.run;
 const currentCall = () => scope.getStore()?.call;
 
 /** State of a rate limit after a request. */
@@ -238,20 +246,17 @@ export function restOptions(
 function exceedsWait({ why, waitMs }: Pause): boolean {
 	const { endsAt = Infinity } = currentCall() ?? {};
 	const isLate = performance.now() + waitMs > endsAt;
-	return why !== "foreign answer" || waitMs > maxPauseWaitMs || isLate;
+	return why !== "foreign response" || waitMs > maxPauseWaitMs || isLate;
 }
 
-function reportRateLimit(headers: { get(name: string): string | null }): void {
-	const [limit, remaining, resetAfter] = ["limit", "remaining", "reset-after"]
-		.map((name) => headers.get(`x-ratelimit-${name}`))
-		.map((value) => (value === null ? Number.NaN : Number(value)));
-	const left = {
-		limit: limit ?? Number.NaN,
-		remaining: remaining ?? Number.NaN,
-		resetAfterMs: (resetAfter ?? Number.NaN) * 1_000,
-	};
-	if (Object.values(left).every(Number.isFinite))
-		scope.getStore()?.onRateLimitState?.(left);
+function reportRateLimit(headers: ResponseLike["headers"]): void {
+	const numberIn = (name: string) =>
+		Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN);
+	const limit = numberIn("limit");
+	const remaining = numberIn("remaining");
+	const resetAfterMs = numberIn("reset-after") * 1_000;
+	if (Number.isFinite(limit + remaining + resetAfterMs))
+		scope.getStore()?.onRateLimitState?.({ limit, remaining, resetAfterMs });
 }
 
 /** Returns true if waiting for a rate limit would exceed the deadline. */
@@ -261,7 +266,7 @@ function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
 }
 
 /** Fails a call that was rate limited too often: discord.js would retry it without end while the waits are short. */
-function failIfLimitedTooOften(headers: Headers): void {
+function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
 	const call = currentCall();
 	if (!call) return;
 	call.rateLimits += 1;
@@ -280,7 +285,7 @@ function outcomeOf(status: number): PlatformOutcome {
 async function send(
 	url: string,
 	init: Parameters<RESTOptions["makeRequest"]>[1],
-): Promise<ApiResponse> {
+): Promise<ResponseLike> {
 	const call = currentCall();
 	const note = (state: Call["state"]) => {
 		if (call) call.state = state;
@@ -295,7 +300,7 @@ async function send(
 			// A redirect would carry the token, and with 307 a write, to another server.
 			redirect: "manual",
 		});
-		// The queue will retry it.
+		// discord.js's queue will retry it.
 		if (response.status === 429) note("refused");
 		if (call) call.status = response.status;
 		return await readResponse(response);
@@ -358,13 +363,8 @@ export function guardRest(
 			return await send();
 		} catch (error) {
 			// A 401 for a webhook token does not concern the bot's token.
-			const isOwnToken = options.auth !== false;
-			if (
-				isOwnToken &&
-				error instanceof DiscordAPIError &&
-				error.status === 401
-			)
-				onUnauthorized();
+			const is401 = error instanceof DiscordAPIError && error.status === 401;
+			if (is401 && options.auth !== false) onUnauthorized();
 			if (isRead && isWorthRepeating(error)) return send();
 			throw error;
 		}
@@ -381,27 +381,24 @@ function isWorthRepeating(error: unknown): boolean {
 }
 
 /** Whether a request has no visible effect. Creating a DM channel counts as reading: it returns the existing one. */
-function isReadOnly({
-	method,
-	fullRoute,
-}: Pick<Parameters<Request>[0], "method" | "fullRoute">): boolean {
+function isReadOnly({ method, fullRoute }: InternalRequest): boolean {
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
 }
 
+/** Whether it is a Create Message request. */
+export function createsMessage({ method, fullRoute }: InternalRequest) {
+	const isMessages = /^\/channels\/\d+\/messages$/.test(fullRoute);
+	return isMessages && method === RequestMethod.Post;
+}
+
 /** Whether a request may carry an audit log reason. The log has no entries for reads and messages. */
-function takesReason(
-	options: Pick<Parameters<Request>[0], "method" | "fullRoute">,
-): boolean {
-	const { method, fullRoute } = options;
-	const isMessage =
-		method === RequestMethod.Post &&
-		/^\/channels\/\d+\/messages$/.test(fullRoute);
-	return !isMessage && !isReadOnly(options);
+function takesReason(options: InternalRequest): boolean {
+	return !createsMessage(options) && !isReadOnly(options);
 }
 
 async function requestOnce(
 	request: Request,
-	options: Parameters<Request>[0] & { signal: AbortSignal },
+	options: InternalRequest & { signal: AbortSignal },
 	isRead: boolean,
 	endsAt: number,
 ): Promise<unknown> {
@@ -418,13 +415,8 @@ async function requestOnce(
 	try {
 		const responded = withScope({ call }, () => request(options));
 		const response = await Promise.race([responded, timedOut]);
-		const { method, fullRoute } = options;
-		const problem = findResponseProblem(
-			method,
-			fullRoute,
-			call.status,
-			response,
-		);
+		const { method, fullRoute: path } = options;
+		const problem = findResponseProblem(method, path, call.status, response);
 		if (problem !== undefined) throw new UnusableResponse(call.status, problem);
 		return response;
 	} catch (error) {

@@ -3,12 +3,12 @@
 import {
 	DiscordAPIError,
 	MessageFlags,
-	type REST,
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
-import type { Ai, AiMessage, AnswerEnd } from "../../ai/ai.ts";
+import type { Ai, AiMessage } from "../../ai/ai.ts";
+import type { Finish } from "../../ai/completion.ts";
 import { AiError } from "../../ai/error.ts";
 import type { Question } from "./chat-question.ts";
 import type { EndReason } from "./chat-run.ts";
@@ -16,6 +16,7 @@ import { isCodeOpen } from "./chat-split.ts";
 import {
 	createWriter,
 	type MessageApi,
+	type SentMessage,
 	type WrittenMessage,
 } from "./chat-writer.ts";
 
@@ -38,34 +39,38 @@ const notes: Readonly<
 	},
 };
 
+const finishNotes: Readonly<Record<Finish, string>> = {
+	stop: "",
+	length: "The answer became too long, and ends here.",
+};
+
 export interface AnswerOptions {
 	ai: Ai;
 	messages: readonly AiMessage[];
 	question: Question;
-	rest: REST;
 	/** Minimum time between two edits. */
 	editIntervalMs(): number;
 	/** Aborts the AI request. Its reason is an `EndReason`. */
 	ending: AbortSignal;
-	/** Nothing more is written. */
+	/** Aborts when nothing more may be written to Discord. */
 	stopped: AbortSignal;
-	/** Called with each new message, and at the end with all: its part of the answer, without the note. */
+	/** Called with each new message, and at the end with all messages: their parts of the answer, without the note. */
 	onPart(part: { id: string; text: string }, index: number): void;
 	log: Log;
 }
 
 /** Asks the AI and writes its answer. Rejects when Discord refuses the answer. */
 export async function answerQuestion(options: AnswerOptions): Promise<void> {
-	const { question, rest, stopped } = options;
+	const { question, stopped } = options;
 	let answer = "";
 	const report = ({ id, from, to }: WrittenMessage, index: number) =>
 		options.onPart({ id, text: answer.slice(from, to) }, index);
-	const typing = startTyping(question.channelId, rest);
+	const endTyping = startTyping(question);
 	const writer = createWriter({
-		api: createMessageApi(question, rest),
+		api: createMessageApi(question),
 		editIntervalMs: options.editIntervalMs,
 		onMessage(message, index) {
-			typing.end();
+			endTyping();
 			report(message, index);
 		},
 		signal: stopped,
@@ -74,36 +79,21 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	const unwritable = new AbortController();
 	writer.done.catch(() => unwritable.abort());
 	try {
-		const { text, note } = await readAnswer(
-			options,
-			unwritable.signal,
-			(partial) => {
-				answer = partial;
-				writer.update(partial);
-			},
-		);
+		const update = (partial: string) => {
+			answer = partial;
+			writer.update(partial);
+		};
+		const { text, note } = await readAnswer(options, unwritable.signal, update);
 		answer = text;
 		await writer.finish(withNote(text, note));
 		for (const [index, message] of writer.written.entries())
 			report(message, index);
 	} finally {
-		typing.end();
+		endTyping();
 	}
 }
 
-/** Replies to a question with one sentence. */
-export async function sendReply(
-	sentence: string,
-	question: Question,
-	rest: REST,
-): Promise<void> {
-	await createMessageApi(question, rest).send(sentence, 0);
-}
-
-const createNonce = (questionId: string, index: number) =>
-	`${questionId}-${index}`;
-
-/** The question that a message answers, and the message's index in the answer; undefined for other messages. */
+/** Parses a message's nonce: id of the question and index in the answer; undefined if it is not part of one. */
 export function readNonce(
 	nonce: string | number | null,
 ): { questionId: string; index: number } | undefined {
@@ -129,26 +119,27 @@ async function readAnswer(
 	{ ai, messages, ending, log }: AnswerOptions,
 	unwritable: AbortSignal,
 	update: (text: string) => void,
-): Promise<{ text: string; note?: string }> {
+): Promise<{ text: string; note: string }> {
 	let text = "";
-	let end: AnswerEnd | undefined;
-	const note = "The answer became too long, and ends here.";
-	const onEnd = (answerEnd: AnswerEnd) => {
-		end = answerEnd;
+	let finish: Finish = "stop";
+	const onEnd = (end: Finish) => {
+		finish = end;
 	};
 	const signal = AbortSignal.any([ending, unwritable]);
 	try {
 		for await (const piece of ai.answer(messages, { signal, onEnd })) {
 			text += piece;
-			if (text.length > maxLength)
-				return { text: toStorable(text.slice(0, maxLength)), note };
+			if (text.length > maxLength) {
+				text = text.slice(0, maxLength);
+				finish = "length";
+				break;
+			}
 			update(toStorable(text));
 		}
-		const isCut = end?.finish === "length";
-		return { text: toStorable(text), ...(isCut && { note }) };
+		return { text: toStorable(text), note: finishNotes[finish] };
 	} catch (error) {
-		if (unwritable.aborted) return { text: toStorable(text) };
-		return { text: toStorable(text), note: noteOn(error, text, ending, log) };
+		const note = unwritable.aborted ? "" : noteOn(error, text, ending, log);
+		return { text: toStorable(text), note };
 	}
 }
 
@@ -169,7 +160,7 @@ function noteOn(
 	return "Something went wrong on my side. Please ask me again later.";
 }
 
-function withNote(text: string, note = ""): string {
+function withNote(text: string, note: string): string {
 	if (text.trim() === "") return note || "I have no answer to that.";
 	if (note === "") return text;
 	const closed = isCodeOpen(text)
@@ -183,11 +174,9 @@ function toStorable(text: string): string {
 	return text.toWellFormed().replaceAll("\0", "\u{fffd}");
 }
 
-/** Messages without pings and link previews. The first one replies to the question. */
-function createMessageApi(
-	{ id, channelId, replyable }: Question,
-	rest: REST,
-): MessageApi {
+/** Sends and edits messages without pings and link previews. The first one replies to the question. */
+export function createMessageApi(question: Question): MessageApi {
+	const { id, channelId, replyable, rest } = question;
 	const allowed_mentions = { parse: [], replied_user: false };
 	return {
 		async send(content, index) {
@@ -195,15 +184,14 @@ function createMessageApi(
 				content,
 				allowed_mentions,
 				flags: MessageFlags.SuppressEmbeds,
-				nonce: createNonce(id, index),
+				// For `readNonce`.
+				nonce: `${id}-${index}`,
 				enforce_nonce: true,
 				...(index === 0 &&
 					replyable && { message_reference: { message_id: id } }),
 			};
 			const path = Routes.channelMessages(channelId);
-			return (await rest.post(path, { body })) as Awaited<
-				ReturnType<MessageApi["send"]>
-			>;
+			return (await rest.post(path, { body })) as SentMessage;
 		},
 		async edit(messageId, content) {
 			const body = { content, allowed_mentions };
@@ -212,13 +200,13 @@ function createMessageApi(
 	};
 }
 
-/** Shows the typing indicator until `end`. */
-function startTyping(channelId: string, rest: REST): { end(): void } {
+/** Shows the typing indicator until the returned function is called. */
+function startTyping({ channelId, rest }: Question): () => void {
 	const type = () => {
 		// The indicator is optional: failures do not matter.
 		rest.post(Routes.channelTyping(channelId)).catch(() => {});
 	};
 	const timer = setInterval(type, typingMs);
 	type();
-	return { end: () => clearInterval(timer) };
+	return () => clearInterval(timer);
 }

@@ -15,13 +15,13 @@ import {
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Messages in memory. */
+/** Maximum number of messages cached in memory. */
 const maxInMemory = 1_000;
-/** Buffered deletions of messages, and of channels. */
+/** Maximum number of buffered deletions of messages, and of channels. */
 const maxDeleted = 10_000;
-/** Messages of a conversation that are loaded. */
+/** Maximum number of messages loaded of one conversation. */
 const maxChain = 40;
-/** A mention after this starts a new conversation. A reply always continues one. */
+/** A mention this long after the latest answer starts a new conversation. A reply always continues one. */
 const idleTimeoutMs = 30 * 60_000;
 
 const batchSize = 100;
@@ -32,7 +32,7 @@ const shutdownGraceMs = 2_000;
 export interface ConversationsOptions {
 	store: Pick<Store, "sql" | "opened">;
 	log: Log;
-	/** 0 stores nothing and deletes what is stored. */
+	/** Days until a message is deleted. 0 stores nothing and deletes what is stored. */
 	keepDays: number;
 	/** The wall clock. */
 	now?: () => number;
@@ -40,23 +40,7 @@ export interface ConversationsOptions {
 	retryMs: number;
 }
 
-export interface Conversations {
-	/**
-	 * A message and its ancestors, oldest first; undefined when it is not part of a conversation, "unknown" when the store
-	 * is unavailable.
-	 */
-	chain(messageId: string): Promise<Turn[] | "unknown" | undefined>;
-	/** Id of the answer that a mention without a reply continues; undefined for a new conversation. */
-	latest(channelId: string, userId: string): Promise<string | undefined>;
-	/** Adds a message, or updates its content. Written to the store in the background. */
-	add(turn: Omit<Turn, "at">): void;
-	/** Call when messages were deleted on Discord. */
-	deleteMessages(ids: readonly string[]): void;
-	/** Call when channels were deleted on Discord. Deletes their messages. */
-	deleteChannels(ids: readonly string[]): void;
-	start(): void;
-	close(): Promise<void>;
-}
+export type Conversations = ReturnType<typeof createConversations>;
 
 export function createConversations({
 	store,
@@ -64,7 +48,7 @@ export function createConversations({
 	keepDays,
 	now = Date.now,
 	retryMs,
-}: ConversationsOptions): Conversations {
+}: ConversationsOptions) {
 	const { sql } = store;
 	const turns = new Map<string, Turn>();
 	/** Id of the latest answer by channel and person. */
@@ -83,16 +67,14 @@ export function createConversations({
 	const hasPendingWrites = () =>
 		unsaved.size + deleted.size + deletedChannels.size > 0;
 
-	const answerKey = (channelId: string, userId: string) =>
-		`${channelId} ${userId}`;
-
+	/** Adds a message, or updates its content. Written to the store in the background. */
 	function add(turn: Omit<Turn, "at">): void {
 		const { message_id, channel_id, user_id } = turn;
 		if (deleted.has(message_id) || deletedChannels.has(channel_id)) return;
 		const full = { ...turn, at: turns.get(message_id)?.at ?? now() };
 		setRecent(turns, message_id, full);
 		if (turn.role === "assistant")
-			setRecent(answers, answerKey(channel_id, user_id), message_id);
+			setRecent(answers, `${channel_id} ${user_id}`, message_id);
 		if (keepDays === 0) return;
 		if (unsaved.size === maxInMemory && !isOverflowing)
 			log.warn("conversation buffer full, dropping oldest messages");
@@ -101,6 +83,7 @@ export function createConversations({
 		save();
 	}
 
+	/** Call when messages were deleted on Discord. */
 	function deleteMessages(ids: readonly string[]): void {
 		for (const id of ids) {
 			turns.delete(id);
@@ -114,18 +97,18 @@ export function createConversations({
 		if (deleted.size > 0) saveLater();
 	}
 
+	/** Call when channels were deleted on Discord. Deletes their messages. */
 	function deleteChannels(ids: readonly string[]): void {
 		const channels = new Set(ids);
-		for (const { message_id, channel_id } of turns.values())
-			if (channels.has(channel_id)) turns.delete(message_id);
-		for (const { message_id, channel_id } of unsaved.values())
-			if (channels.has(channel_id)) unsaved.delete(message_id);
+		for (const buffer of [turns, unsaved])
+			for (const { message_id, channel_id } of buffer.values())
+				if (channels.has(channel_id)) buffer.delete(message_id);
 		if (keepDays === 0) return;
-		for (const id of channels) {
+		for (const id of ids) {
 			deletedChannels.add(id);
 			dropOldest(deletedChannels, maxDeleted);
 		}
-		if (channels.size > 0) saveLater();
+		saveLater();
 	}
 
 	function save(): void {
@@ -136,12 +119,11 @@ export function createConversations({
 	}
 
 	function saveLater(): void {
-		if (!closed) retry ??= setTimeout(saveNow, retryMs);
-	}
-
-	function saveNow(): void {
-		retry = undefined;
-		save();
+		if (closed) return;
+		retry ??= setTimeout(() => {
+			retry = undefined;
+			save();
+		}, retryMs);
 	}
 
 	/** Writes everything pending, until a write fails. Never rejects. */
@@ -155,42 +137,41 @@ export function createConversations({
 					if (unsaved.get(turn.message_id) === turn)
 						unsaved.delete(turn.message_id);
 			}
-			while (deleted.size > 0) {
-				const batch = [...deleted].slice(0, batchSize);
-				await deleteTurns(sql, batch);
-				for (const id of batch) deleted.delete(id);
-			}
-			while (deletedChannels.size > 0) {
-				const batch = [...deletedChannels].slice(0, batchSize);
-				await deleteTurnsIn(sql, batch);
-				for (const id of batch) deletedChannels.delete(id);
-			}
+			for (const [ids, deleteRows] of [
+				[deleted, deleteTurns],
+				[deletedChannels, deleteTurnsIn],
+			] as const)
+				while (ids.size > 0) {
+					const batch = [...ids].slice(0, batchSize);
+					await deleteRows(sql, batch);
+					for (const id of batch) ids.delete(id);
+				}
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return;
 			log.error("conversation write failed", { error });
-			// The database refused a row, and would refuse it again.
+			// Drop the rows: the database refused one, and would refuse it again.
 			unsaved.clear();
 		}
 	}
 
+	/** A message and its ancestors, oldest first; undefined if it is in no conversation, "unknown" without the store. */
 	async function chain(id: string): Promise<Turn[] | "unknown" | undefined> {
 		const newestFirst: Turn[] = [];
-		const walk = (source: ReadonlyMap<string, Turn>, from: string | null) => {
-			let next = from;
+		let next: string | null = id;
+		const walk = (source: ReadonlyMap<string, Turn>) => {
 			while (next !== null && newestFirst.length < maxChain) {
 				const turn = deleted.has(next) ? undefined : source.get(next);
 				if (!turn) break;
 				newestFirst.push(turn);
 				next = turn.parent_id;
 			}
-			return next;
 		};
-		const missing = walk(turns, id);
+		walk(turns);
 		const limit = maxChain - newestFirst.length;
-		if (missing !== null && limit > 0 && keepDays > 0)
+		if (next !== null && limit > 0 && keepDays > 0)
 			try {
-				const stored = await selectChain(sql, missing, limit);
-				walk(new Map(stored.map((turn) => [turn.message_id, turn])), missing);
+				const stored = await selectChain(sql, next, limit);
+				walk(new Map(stored.map((turn) => [turn.message_id, turn])));
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable)) throw error;
 				if (newestFirst.length === 0) return "unknown";
@@ -198,13 +179,13 @@ export function createConversations({
 		return newestFirst.length === 0 ? undefined : newestFirst.reverse();
 	}
 
+	/** Id of the answer that a mention without a reply continues; undefined for a new conversation. */
 	async function latest(
 		channelId: string,
 		userId: string,
 	): Promise<string | undefined> {
 		const since = now() - idleTimeoutMs;
-		const id = answers.get(answerKey(channelId, userId));
-		const turn = id === undefined ? undefined : turns.get(id);
+		const turn = turns.get(answers.get(`${channelId} ${userId}`) ?? "");
 		if (turn) return turn.at >= since ? turn.message_id : undefined;
 		if (keepDays === 0) return undefined;
 		try {

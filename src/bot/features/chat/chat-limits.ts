@@ -1,13 +1,13 @@
 // Limits of AI chat: questions per person, concurrent answers per person and guild, and notices about reached limits.
 
-import { createLimiter, type Limiter } from "../../commands/cooldown.ts";
+import { Limiter } from "../../commands/cooldown.ts";
 
 /** Questions of a person within `windowMs`. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
 /** Waiting questions per person, beside the one being answered. */
 const maxWaitingPerPerson = 2;
-/** Per guild. */
+/** Maximum number of concurrent answers per guild. */
 const maxConcurrent = 3;
 const maxWaiting = 10;
 const maxWaitMs = 60_000;
@@ -20,49 +20,37 @@ export interface LimitsOptions {
 	maxWaitMs?: number;
 }
 
-export interface Limits {
-	/** Counts a question. Returns false when it exceeds the person's limit. */
-	countQuestion(userId: string): boolean;
-	/** Whether to tell a person about a limit: once per window, and few people per guild. Counts as told. */
-	mayNotify(guildId: string, userId: string): boolean;
-	/**
-	 * Waits for a slot in the guild. Resolves with its release function, or undefined when the queue is full or the wait
-	 * takes too long. Rejects with the signal's reason.
-	 */
-	acquire(
-		guildId: string,
-		userId: string,
-		signal: AbortSignal,
-	): Promise<(() => void) | undefined>;
-}
-
 export function createLimits({
 	now = () => performance.now(),
 	...options
-}: LimitsOptions = {}): Limits {
-	const questions = createLimiter({ max: maxQuestions, windowMs, now });
-	const notified = createLimiter({ max: 1, windowMs, now });
-	const notices = createLimiter({ max: maxNotices, windowMs, now });
+}: LimitsOptions = {}) {
+	const questions = new Limiter({ max: maxQuestions, windowMs, now });
+	const notified = new Limiter({ max: 1, windowMs, now });
+	const notices = new Limiter({ max: maxNotices, windowMs, now });
 	const take = (limiter: Limiter, key: string) => limiter.take(key).waitS === 0;
 	const queues = new Map<string, GuildQueue>();
 
 	return {
-		countQuestion: (userId) => take(questions, userId),
-		mayNotify: (guildId, userId) =>
+		/** Counts a question. Returns false when it exceeds the person's limit. */
+		countQuestion: (userId: string) => take(questions, userId),
+		/** Whether to notify a person about a limit: once per window, and few people per guild. Counts a notice if so. */
+		mayNotify: (guildId: string, userId: string) =>
 			notices.hasRoom(guildId) &&
 			take(notified, userId) &&
 			take(notices, guildId),
-		async acquire(guildId, userId, signal) {
+		/**
+		 * Waits for a slot in the guild. Resolves with its release function, or undefined when the queue is full or the wait
+		 * takes too long. Rejects with the signal's reason.
+		 */
+		async acquire(guildId: string, userId: string, signal: AbortSignal) {
 			const queue = queues.get(guildId) ?? new GuildQueue();
 			queues.set(guildId, queue);
 			const dropIdle = () => {
 				if (queue.isIdle) queues.delete(guildId);
 			};
 			const waitMs = options.maxWaitMs ?? maxWaitMs;
-			const isAcquired = await queue
-				.acquire(userId, signal, waitMs)
-				.finally(dropIdle);
-			if (!isAcquired) return undefined;
+			const acquired = queue.acquire(userId, signal, waitMs).finally(dropIdle);
+			if (!(await acquired)) return undefined;
 			return () => {
 				queue.release(userId);
 				dropIdle();
@@ -79,14 +67,14 @@ interface Waiter {
 /** A guild's slots and its first-come, first-served queue. A person holds one slot at most. */
 class GuildQueue {
 	/** The user id of each slot in use. */
-	readonly #active: string[] = [];
-	#waiters: readonly Waiter[] = [];
+	readonly #active = new Set<string>();
+	readonly #waiters = new Set<Waiter>();
 
 	get isIdle(): boolean {
-		return this.#active.length + this.#waiters.length === 0;
+		return this.#active.size + this.#waiters.size === 0;
 	}
 
-	/** Whether a slot was acquired. */
+	/** Waits for a slot, at most `maxMs`. Returns whether it was acquired. Rejects with the signal's reason. */
 	async acquire(
 		userId: string,
 		signal: AbortSignal,
@@ -94,17 +82,17 @@ class GuildQueue {
 	): Promise<boolean> {
 		signal.throwIfAborted();
 		if (this.#hasSlotFor(userId)) {
-			this.#active.push(userId);
+			this.#active.add(userId);
 			return true;
 		}
-		const own = this.#waiters.filter((waiter) => waiter.userId === userId);
-		if (own.length >= maxWaitingPerPerson || this.#waiters.length >= maxWaiting)
+		const own = [...this.#waiters].filter((other) => other.userId === userId);
+		if (own.length >= maxWaitingPerPerson || this.#waiters.size >= maxWaiting)
 			return false;
 		const { promise, resolve } = Promise.withResolvers<boolean>();
 		const waiter = { userId, resolve };
-		this.#waiters = [...this.#waiters, waiter];
+		this.#waiters.add(waiter);
 		const leaveQueue = () => {
-			this.#waiters = this.#waiters.filter((other) => other !== waiter);
+			this.#waiters.delete(waiter);
 			resolve(false);
 		};
 		const timer = setTimeout(leaveQueue, maxMs);
@@ -118,19 +106,16 @@ class GuildQueue {
 	}
 
 	release(userId: string): void {
-		const index = this.#active.indexOf(userId);
-		if (index >= 0) this.#active.splice(index, 1);
+		this.#active.delete(userId);
 		for (const waiter of this.#waiters)
 			if (this.#hasSlotFor(waiter.userId)) {
-				this.#waiters = this.#waiters.filter((other) => other !== waiter);
-				this.#active.push(waiter.userId);
+				this.#waiters.delete(waiter);
+				this.#active.add(waiter.userId);
 				waiter.resolve(true);
 			}
 	}
 
 	#hasSlotFor(userId: string): boolean {
-		return (
-			this.#active.length < maxConcurrent && !this.#active.includes(userId)
-		);
+		return this.#active.size < maxConcurrent && !this.#active.has(userId);
 	}
 }

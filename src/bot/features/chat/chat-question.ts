@@ -6,6 +6,7 @@ import {
 	type GuildTextBasedChannel,
 	type Message,
 	MessageType,
+	type REST,
 } from "discord.js";
 import { readCommand } from "../../commands/commands.ts";
 import {
@@ -42,6 +43,8 @@ export interface Question {
 	repliesTo: string | undefined;
 	/** Whether the bot may send replies in the channel; otherwise it sends plain messages. */
 	replyable: boolean;
+	/** REST client to answer it with. */
+	rest: REST;
 }
 
 /** The question in a message; undefined when it is not for the bot or the bot may not answer there. */
@@ -79,14 +82,13 @@ export function readQuestion(
 		),
 		text: textOf(content, botId, channel),
 		mentionsBot,
-		repliesTo: repliesToBot
-			? (message.reference?.messageId ?? undefined)
-			: undefined,
+		repliesTo: (repliesToBot && message.reference?.messageId) || undefined,
 		replyable: missingPermissions(guild, channel, toReply) === 0n,
+		rest: message.client.rest,
 	};
 }
 
-/** The content with mentions as Discord's clients show them, sanitized. */
+/** Returns the content, sanitized, with mentions as Discord's clients show them. */
 function textOf(
 	content: string,
 	botId: string,

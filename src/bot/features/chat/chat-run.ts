@@ -8,7 +8,7 @@ export type EndReason = "deleted" | "restart" | "timeout";
 export type RunState =
 	/** Waits for a slot. */
 	| { name: "waiting" }
-	/** Ended before it had a slot. */
+	/** The run ended before it had a slot. */
 	| { name: "cancelled"; reason: EndReason }
 	| { name: "answering" }
 	/** The AI request is aborted. The text so far is completed with a note. */
@@ -22,7 +22,7 @@ export type RunEvent =
 	/** The shutdown grace period is over. */
 	| { type: "stop" };
 
-/** The next state. The first reason to end wins; a deletion also stops an answer that is already ending. */
+/** Returns the next state. The first reason to end wins; a deletion also stops an answer that is already ending. */
 export function transition(state: RunState, event: RunEvent): RunState {
 	switch (state.name) {
 		case "waiting":
@@ -59,21 +59,15 @@ export class Run {
 	readonly deletedIds = new Set<string>();
 	isChannelDeleted = false;
 	readonly #ending = new AbortController();
+	/** Aborted with an `EndReason` when the run ends early. */
+	readonly ending = this.#ending.signal;
 	readonly #stopped = new AbortController();
+	/** Aborted when nothing more may be written. */
+	readonly stopped = this.#stopped.signal;
 	#state: RunState = { name: "waiting" };
 
 	constructor(readonly question: Question) {
 		this.messageIds = new Set([question.id]);
-	}
-
-	/** Aborted with an `EndReason` when the run ends early. */
-	get ending(): AbortSignal {
-		return this.#ending.signal;
-	}
-
-	/** Aborted when nothing more may be written. */
-	get stopped(): AbortSignal {
-		return this.#stopped.signal;
 	}
 
 	/** Whether messages of the answer may exist. */

@@ -19,13 +19,13 @@ const maxLanguageLength = 20;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** The parts of `text`. Only the last one changes when the text grows. */
+/** Splits `text` into messages. Appending text changes only the last part. */
 export function splitAnswer(text: string): MessagePart[] {
 	const parts: MessagePart[] = [];
 	let from = 0;
 	let opening = "";
 	for (;;) {
-		// Cut only when the text that decides about the best cut is complete.
+		// Cut only when enough text has arrived to choose the best cut.
 		const room = maxLength - opening.length - closing.length - lookAhead;
 		const rest = text.slice(from);
 		const isLast = rest.length <= room + lookAhead;
@@ -50,7 +50,7 @@ export function isCodeOpen(text: string): boolean {
 	return openFence("", text) !== "";
 }
 
-/** The opening line of the code block that is open after `text`, or "". `opening`: of the block open before it. */
+/** Returns the opening line of the code block that is open after `text`, or "". `opening`: that of the block before. */
 function openFence(opening: string, text: string): string {
 	let open = opening;
 	for (const { index } of text.matchAll(/`{3,}/g)) {
@@ -71,7 +71,7 @@ function cutBeforeFence(opening: string, text: string, room: number): number {
 	return isOpening ? index : cut;
 }
 
-/** The best cut up to `room`: after a paragraph, a line, a word, or else between two graphemes. */
+/** Returns the index of the best cut up to `room`: after a paragraph, a line, a word, or else between two graphemes. */
 function findCut(text: string, room: number): number {
 	const window = text.slice(0, room + 1);
 	for (const [separator, min] of [

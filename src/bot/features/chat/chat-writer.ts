@@ -19,11 +19,13 @@ export interface MessageApi {
 	 * Sends the message with this index, from 0. Sending an index again returns the existing message with its existing
 	 * content. Resolves with the content as Discord stored it.
 	 */
-	send(
-		content: string,
-		index: number,
-	): Promise<{ id: string; content: string }>;
+	send(content: string, index: number): Promise<SentMessage>;
 	edit(messageId: string, content: string): Promise<void>;
+}
+
+export interface SentMessage {
+	id: string;
+	content: string;
 }
 
 export interface WriterOptions {
@@ -44,17 +46,7 @@ export interface WrittenMessage {
 	content: string;
 }
 
-export interface Writer {
-	readonly written: readonly WrittenMessage[];
-	/** Sets the text so far. */
-	update(text: string): void;
-	/** Sets the final text. Resolves when it is written or the signal aborts; rejects with the error that prevents it. */
-	finish(text: string): Promise<void>;
-	/** The promise of `finish`. */
-	readonly done: Promise<void>;
-}
-
-export function createWriter(options: WriterOptions): Writer {
+export function createWriter(options: WriterOptions) {
 	const { api, signal } = options;
 	const written: WrittenMessage[] = [];
 	let text = "";
@@ -79,7 +71,7 @@ export function createWriter(options: WriterOptions): Writer {
 		clearTimeout(timer);
 	}
 
-	/** The text as messages; Discord takes none that is blank. */
+	/** Splits the text into messages, without blank ones, which Discord refuses. */
 	const messages = () =>
 		splitAnswer(text).filter(({ content }) => content.trim() !== "");
 
@@ -103,12 +95,8 @@ export function createWriter(options: WriterOptions): Writer {
 					const sent = await api.send(content, index);
 					// Discord trims white space.
 					const isNew = sent.content === content.trim();
-					const message = {
-						id: sent.id,
-						from,
-						to,
-						content: isNew ? content : sent.content,
-					};
+					const stored = isNew ? content : sent.content;
+					const message = { id: sent.id, from, to, content: stored };
 					written.push(message);
 					options.onMessage(message, index);
 				}
@@ -142,12 +130,15 @@ export function createWriter(options: WriterOptions): Writer {
 
 	return {
 		written,
+		/** The promise of `finish`. */
 		done,
-		update(newText) {
+		/** Sets the text so far. */
+		update(newText: string) {
 			text = newText;
 			wake();
 		},
-		finish(finalText) {
+		/** Sets the final text. Resolves when it is written or the signal aborts; rejects with the error that prevents it. */
+		finish(finalText: string) {
 			text = finalText;
 			isFinal = true;
 			wake();

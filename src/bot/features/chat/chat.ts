@@ -5,10 +5,7 @@ import {
 	type Client,
 	Events,
 	GatewayDispatchEvents,
-	type GatewayMessageDeleteBulkDispatchData,
-	type GatewayMessageDeleteDispatchData,
 	type Message,
-	type REST,
 } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
@@ -16,7 +13,12 @@ import type { Ai } from "../../ai/ai.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
 import type { BotConfig } from "../../config/config.ts";
 import { toToolError } from "../../discord/rest/errors.ts";
-import { answerQuestion, isGone, readNonce, sendReply } from "./chat-answer.ts";
+import {
+	answerQuestion,
+	createMessageApi,
+	isGone,
+	readNonce,
+} from "./chat-answer.ts";
 import {
 	type Conversations,
 	createConversations,
@@ -93,17 +95,14 @@ interface ChatOptions extends Omit<ChatTiming, "retryMs"> {
 }
 
 class Chat {
-	readonly #options: ChatOptions;
 	readonly #limits = createLimits();
 	readonly #runs = new Map<Run, Promise<void>>();
 	#closed = false;
 
-	constructor(options: ChatOptions) {
-		this.#options = options;
-	}
+	constructor(private readonly options: ChatOptions) {}
 
 	attach(client: Client): void {
-		const { config, log } = this.#options;
+		const { config, log } = this.options;
 		client.on(Events.MessageCreate, (message) => {
 			const botId = client.user?.id;
 			if (botId === undefined) return;
@@ -111,20 +110,20 @@ class Chat {
 			if (this.#closed) return;
 			const question = readQuestion(message, botId, config.command);
 			if (question)
-				this.#handle(question, client.rest).catch((error) =>
+				this.#handle(question).catch((error) =>
 					log.error("chat question failed", { error }),
 				);
 		});
 		// Raw events: discord.js emits deletions only for messages in its cache.
 		const { ws } = client;
-		const { MessageDelete, MessageDeleteBulk } = GatewayDispatchEvents;
-		ws.on(MessageDelete, ({ id }: GatewayMessageDeleteDispatchData) =>
+		const { MessageDelete, MessageDeleteBulk, ChannelDelete, ThreadDelete } =
+			GatewayDispatchEvents;
+		ws.on(MessageDelete, ({ id }: { id: string }) =>
 			this.#deleteMessages([id]),
 		);
-		ws.on(MessageDeleteBulk, ({ ids }: GatewayMessageDeleteBulkDispatchData) =>
+		ws.on(MessageDeleteBulk, ({ ids }: { ids: string[] }) =>
 			this.#deleteMessages(ids),
 		);
-		const { ChannelDelete, ThreadDelete } = GatewayDispatchEvents;
 		for (const event of [ChannelDelete, ThreadDelete] as const)
 			ws.on(event, ({ id }: { id: string }) => {
 				// Discord sends no event for the channel's threads. discord.js still caches them at this moment.
@@ -141,8 +140,7 @@ class Chat {
 		this.#closed = true;
 		for (const run of this.#runs.keys())
 			run.dispatch({ type: "end", reason: "restart" });
-		const all = Promise.allSettled(this.#runs.values());
-		await within(shutdownGraceMs, all);
+		await within(shutdownGraceMs, Promise.allSettled(this.#runs.values()));
 		for (const run of this.#runs.keys()) run.dispatch({ type: "stop" });
 	}
 
@@ -152,7 +150,7 @@ class Chat {
 				run.isChannelDeleted = true;
 				run.dispatch({ type: "end", reason: "deleted" });
 			}
-		this.#options.conversations.deleteChannels(ids);
+		this.options.conversations.deleteChannels(ids);
 	}
 
 	#deleteMessages(ids: readonly string[]): void {
@@ -161,7 +159,7 @@ class Chat {
 			for (const id of deleted) run.deletedIds.add(id);
 			if (deleted.length > 0) run.dispatch({ type: "end", reason: "deleted" });
 		}
-		this.#options.conversations.deleteMessages(ids);
+		this.options.conversations.deleteMessages(ids);
 	}
 
 	/** Stores an answer's message from its event: someone may reply to it before the bot's own request returns. */
@@ -180,7 +178,7 @@ class Chat {
 		answerIds[index] = id;
 		run.messageIds.add(id);
 		if (run.isChannelDeleted || run.deletedIds.has(id)) return;
-		this.#options.conversations.add({
+		this.options.conversations.add({
 			message_id: id,
 			parent_id: answerIds[index - 1] ?? question.id,
 			channel_id: question.channelId,
@@ -192,22 +190,22 @@ class Chat {
 	}
 
 	/** Answers a question if it is for chat and within the limits. Rejects on internal errors only. */
-	async #handle(question: Question, rest: REST): Promise<void> {
+	async #handle(question: Question): Promise<void> {
 		const { userId, text, mentionsBot, repliesTo } = question;
 		// Discord hides the text of messages that do not mention the bot.
 		if (!mentionsBot && text === "") return;
 		if (!this.#limits.countQuestion(userId))
-			return this.#notify(sentences.rateLimited, question, rest);
+			return this.#notify(sentences.rateLimited, question);
 		// A reply to a message that is not part of a conversation, such as an alert, is not for the AI.
 		const chain =
 			repliesTo === undefined
 				? undefined
-				: await this.#options.conversations.chain(repliesTo);
+				: await this.options.conversations.chain(repliesTo);
 		if (!mentionsBot && chain === undefined) return;
-		if (text === "") return this.#notify(sentences.empty, question, rest);
+		if (text === "") return this.#notify(sentences.empty, question);
 		const run = new Run(question);
 		const parentId = Array.isArray(chain) ? repliesTo : undefined;
-		const running = this.#run(run, parentId, rest);
+		const running = this.#run(run, parentId);
 		this.#runs.set(run, running);
 		// The bot may have closed since the message arrived.
 		if (this.#closed) run.dispatch({ type: "end", reason: "restart" });
@@ -215,30 +213,26 @@ class Chat {
 	}
 
 	/** Waits for a slot, then answers. */
-	async #run(
-		run: Run,
-		parentId: string | undefined,
-		rest: REST,
-	): Promise<void> {
+	async #run(run: Run, parentId: string | undefined): Promise<void> {
 		const { question, ending } = run;
 		const { guildId, userId } = question;
 		let release: (() => void) | undefined;
 		try {
 			release = await this.#limits.acquire(guildId, userId, ending);
 		} catch {
-			// Rejects only when the run ends.
+			// Waiting for a slot rejects only when the run ends.
 			if (ending.reason === "restart")
-				await this.#reply(sentences.restart, question, rest);
+				await this.#reply(sentences.restart, question);
 			return;
 		}
-		if (!release) return this.#notify(sentences.busy, question, rest);
+		if (!release) return this.#notify(sentences.busy, question);
 		const timer = setTimeout(
 			() => run.dispatch({ type: "end", reason: "timeout" }),
-			this.#options.answerTimeoutMs,
+			this.options.answerTimeoutMs,
 		);
 		run.dispatch({ type: "slot" });
 		try {
-			await this.#answer(run, parentId, rest);
+			await this.#answer(run, parentId);
 		} catch (error) {
 			this.#logFailure(question, error);
 		} finally {
@@ -247,12 +241,8 @@ class Chat {
 		}
 	}
 
-	async #answer(
-		run: Run,
-		repliesTo: string | undefined,
-		rest: REST,
-	): Promise<void> {
-		const { ai, config, conversations, log, now } = this.#options;
+	async #answer(run: Run, repliesTo: string | undefined): Promise<void> {
+		const { ai, config, conversations, log, now } = this.options;
 		const { question, ending, stopped } = run;
 		const { id, channelId, userId, name, text } = question;
 		const parentId =
@@ -270,14 +260,13 @@ class Chat {
 		await answerQuestion({
 			ai,
 			question,
-			rest,
 			log,
 			messages: [
 				{ role: "system", content: systemPrompt(config, now()) },
 				...toAiMessages(Array.isArray(chain) ? chain : []),
 			],
 			editIntervalMs: () =>
-				this.#options.editIntervalMs * this.#answersIn(channelId),
+				this.options.editIntervalMs * this.#answersIn(channelId),
 			ending,
 			stopped,
 			onPart: (part, index) => this.#noteAnswer(run, index, part.id, part.text),
@@ -291,36 +280,28 @@ class Chat {
 		).length;
 	}
 
-	/** Replies unless too many such replies were sent recently. */
-	async #notify(
-		sentence: string,
-		question: Question,
-		rest: REST,
-	): Promise<void> {
+	/** Replies with a notice, unless too many were sent recently. */
+	async #notify(sentence: string, question: Question): Promise<void> {
 		const { guildId, userId } = question;
 		if (this.#limits.mayNotify(guildId, userId))
-			await this.#reply(sentence, question, rest);
+			await this.#reply(sentence, question);
 	}
 
-	async #reply(
-		sentence: string,
-		question: Question,
-		rest: REST,
-	): Promise<void> {
+	async #reply(sentence: string, question: Question): Promise<void> {
 		try {
-			await sendReply(sentence, question, rest);
+			await createMessageApi(question).send(sentence, 0);
 		} catch (error) {
 			this.#logFailure(question, error);
 		}
 	}
 
-	/** Rethrows internal errors. */
+	/** Logs why a question was not answered. Rethrows internal errors. */
 	#logFailure({ guildId, channelId }: Question, error: unknown): void {
 		// The question was deleted.
 		if (isGone(error)) return;
 		const refusal = toToolError(error);
 		if (!refusal) throw error;
-		this.#options.log.warn("chat answer not sent", {
+		this.options.log.warn("chat answer not sent", {
 			guild: guildId,
 			channel: channelId,
 			reason: refusal.message,

@@ -1,41 +1,28 @@
-// `ban`: bans someone, for a duration or permanently.
+// `ban`: bans someone, for a duration or permanently. `unban`: lifts any ban.
 
 import { PermissionFlagsBits } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Command } from "../../commands/commands.ts";
-import type { Limiter } from "../../commands/cooldown.ts";
 import { userName } from "../../discord/describe.ts";
 import { requirePermissions } from "../../discord/permissions.ts";
 import { durationUsage, readDuration } from "./duration.ts";
 import { formatEnd, formatUser } from "./moderation-log.ts";
 import {
+	type ModerationOptions,
 	readReason,
 	readUserId,
 	requireBannable,
 	takeWords,
 } from "./target.ts";
-import type { TempBans } from "./temp-bans.ts";
 
-export interface BanCommandOptions {
-	/** Prefix of chat commands, for the usage. */
-	prefix: string;
-	bans: TempBans;
-	limiter: Limiter;
-	/** The wall clock. */
-	now: () => number;
-}
+const banUsage = "@user <duration> [reason]";
+const unbanUsage = "<user id or mention> [reason]";
 
-const usage = "@user <duration> [reason]";
-
-export function banCommand({
-	prefix,
-	bans,
-	limiter,
-	now,
-}: BanCommandOptions): Command {
+export function banCommand(options: ModerationOptions): Command {
+	const { prefix, bans, limiter } = options;
 	return {
 		name: "ban",
-		usage,
+		usage: banUsage,
 		description: `bans someone for ${durationUsage}`,
 		permission: { name: "BanMembers", in: "guild" },
 		limiter,
@@ -45,23 +32,48 @@ export function banCommand({
 			const ms = readDuration(duration);
 			if (userId === undefined || ms === undefined)
 				throw new ToolError(
-					`Write \`${prefix} ban ${usage}\`: a mention or user ID, and ${durationUsage}.`,
+					`Write \`${prefix} ban ${banUsage}\`: a mention or user ID, and ${durationUsage}.`,
 				);
 			const { guild, member } = invocation;
 			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
 			await requireBannable(invocation, userId);
-			const endsAt = ms === null ? null : now() + ms;
+			const endsAt = ms === null ? null : Date.now() + ms;
 			const outcome = await bans.ban(guild, {
 				userId,
 				endsAt,
 				reason: readReason(reason),
 				moderator: { id: member.id, name: userName(member.user) },
 			});
-			const length =
-				endsAt === null ? formatEnd(null) : `until ${formatEnd(endsAt)}`;
+			const length = `${endsAt === null ? "" : "until "}${formatEnd(endsAt)}`;
 			return outcome === "banned"
 				? `Banned ${formatUser(userId)} ${length}.`
 				: `${formatUser(userId)} was already banned, and is now banned ${length}.`;
+		},
+	};
+}
+
+export function unbanCommand(options: ModerationOptions): Command {
+	const { prefix, bans, limiter } = options;
+	return {
+		name: "unban",
+		usage: unbanUsage,
+		description: "lifts someone's ban",
+		permission: { name: "BanMembers", in: "guild" },
+		limiter,
+		async run({ guild, member }, rest) {
+			const [target = "", reason = ""] = takeWords(rest, 1);
+			const userId = readUserId(target);
+			if (userId === undefined)
+				throw new ToolError(`Write \`${prefix} unban ${unbanUsage}\`.`);
+			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
+			const wasBanned = await bans.unban(guild, {
+				userId,
+				reason: readReason(reason),
+				moderator: { id: member.id, name: userName(member.user) },
+			});
+			if (!wasBanned)
+				throw new ToolError(`${formatUser(userId)} is not banned.`);
+			return `Unbanned ${formatUser(userId)}.`;
 		},
 	};
 }

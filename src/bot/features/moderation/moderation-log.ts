@@ -28,7 +28,7 @@ export const logPermissions = [
 export interface LogEntry {
 	title: string;
 	isFailure?: boolean;
-	/** User ids. */
+	/** User ids of the moderator and of the person concerned. */
 	moderatorId?: string;
 	userId?: string;
 	description?: string;
@@ -38,16 +38,7 @@ export interface LogEntry {
 	until?: number | null;
 }
 
-export interface ModerationLog {
-	/** The id of the channel in use; undefined when logging is off. Rejects with StoreUnavailable. */
-	channelOf(guildId: string): Promise<string | undefined>;
-	/** Sets the guild's channel; null turns logging off. Rejects with StoreUnavailable. */
-	setChannel(guildId: string, channelId: string | null): Promise<void>;
-	/** Queues an entry for the guild's channel, or for `channelId`. Never throws. */
-	add(guildId: string, entry: LogEntry, channelId?: string): void;
-	/** Resolves when every queued entry is sent or has failed. */
-	settled(): Promise<void>;
-}
+export type ModerationLog = ReturnType<typeof createModerationLog>;
 
 export interface ModerationLogOptions {
 	/** Id of the operator's channel. */
@@ -62,16 +53,16 @@ export function createModerationLog({
 	connection,
 	store: { sql },
 	log,
-}: ModerationLogOptions): ModerationLog {
+}: ModerationLogOptions) {
 	const queue = createEmbedQueue({
 		connection,
 		log,
 		noun: "action(s)",
 		setting: "moderation.log_channel",
 	});
-	/** Cache of the guilds' channels; null for off, undefined for the default. */
+	/** Cache of the guilds' log channels; null for off, undefined for the default. */
 	const configured = new Map<string, string | null | undefined>();
-	/** By guild: its channel while the operator's replaces it. */
+	/** By guild id: the guild's log channel, while the operator's replaces it. */
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
 
@@ -100,6 +91,7 @@ export function createModerationLog({
 		return defaultChannel;
 	}
 
+	/** The id of the channel in use; undefined when logging is off. Rejects with StoreUnavailable. */
 	async function channelOf(guildId: string): Promise<string | undefined> {
 		if (!configured.has(guildId))
 			configured.set(guildId, await selectLogChannel(sql, guildId));
@@ -108,9 +100,7 @@ export function createModerationLog({
 		return channelId === null ? undefined : writableChannel(channelId, guildId);
 	}
 
-	async function channelOrDefault(
-		guildId: string,
-	): Promise<string | undefined> {
+	async function channelOrDefault(guildId: string) {
 		try {
 			return await channelOf(guildId);
 		} catch (error) {
@@ -122,13 +112,15 @@ export function createModerationLog({
 
 	return {
 		channelOf,
-		async setChannel(guildId, channelId) {
+		/** Sets the guild's channel; null turns logging off. Rejects with StoreUnavailable. */
+		async setChannel(guildId: string, channelId: string | null) {
 			// Also before the write: its outcome can be unknown.
 			configured.delete(guildId);
 			await saveLogChannel(sql, guildId, channelId);
 			configured.delete(guildId);
 		},
-		add(guildId, entry, channelId) {
+		/** Queues an entry for the guild's channel, or for `channelId`. Never throws. */
+		add(guildId: string, entry: LogEntry, channelId?: string) {
 			if (pending.size >= maxPending) {
 				log.warn("moderation log entry dropped: queue full");
 				return;
@@ -140,6 +132,7 @@ export function createModerationLog({
 			})().finally(() => pending.delete(queued));
 			pending.add(queued);
 		},
+		/** Resolves when every queued entry is sent or has failed. */
 		async settled() {
 			await Promise.all(pending);
 			await queue.settled();
@@ -160,11 +153,10 @@ function canWrite(
 }
 
 function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
-	const { title, isFailure, moderatorId, userId, description, reason, until } =
-		entry;
+	const { moderatorId, userId, description, reason, until } = entry;
 	const embed = new EmbedBuilder()
-		.setTitle(title)
-		.setColor(isFailure ? 0xc62828 : 0x2e7d32)
+		.setTitle(entry.title)
+		.setColor(entry.isFailure ? 0xc62828 : 0x2e7d32)
 		.setTimestamp(at);
 	const add = (name: string, value: string | undefined) => {
 		if (value) embed.addFields({ name, value, inline: value.length < 60 });

@@ -2,15 +2,14 @@
 
 import { within } from "../../../lib/wait.ts";
 import { moderatorLimits } from "../../commands/commands.ts";
-import { createLimiter } from "../../commands/cooldown.ts";
+import { Limiter } from "../../commands/cooldown.ts";
 import type { Feature, FeatureOptions } from "../../commands/feature.ts";
-import { banCommand } from "./ban.ts";
+import { banCommand, unbanCommand } from "./ban.ts";
 import { banlistCommand } from "./banlist.ts";
 import { createModerationLog } from "./moderation-log.ts";
 import { createNuke } from "./nuke.ts";
 import { setlogCommand } from "./setlog.ts";
 import { createTempBans } from "./temp-bans.ts";
-import { unbanCommand } from "./unban.ts";
 
 /** How long pending log entries may take on shutdown. */
 const shutdownGraceMs = 1_500;
@@ -25,28 +24,23 @@ export function createModeration({
 	const { features, moderation: settings } = config.toml;
 	if (!features.moderation || !settings) return undefined;
 	const prefix = config.command;
-	const limiter = createLimiter(moderatorLimits);
 	const moderationLog = createModerationLog({
 		connection,
 		store,
 		log,
 		defaultChannel: settings.log_channel,
 	});
-	const bans = createTempBans({
-		connection,
-		store,
-		log,
-		mutex,
-		moderationLog,
-	});
-	const nuke = createNuke({ prefix, limiter, moderationLog, mutex, log });
+	const bans = createTempBans({ connection, store, log, mutex, moderationLog });
+	const limiter = new Limiter(moderatorLimits);
+	const options = { prefix, limiter, bans, moderationLog };
+	const nuke = createNuke({ ...options, mutex, log });
 	return {
 		commands: [
-			banCommand({ prefix, bans, limiter, now: Date.now }),
-			unbanCommand({ prefix, bans, limiter }),
+			banCommand(options),
+			unbanCommand(options),
 			banlistCommand(prefix, store),
 			nuke.command,
-			setlogCommand({ prefix, limiter, moderationLog }),
+			setlogCommand(options),
 		],
 		attach: bans.attach,
 		start: bans.start,

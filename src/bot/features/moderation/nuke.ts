@@ -1,51 +1,48 @@
 // `nuke`: deletes the latest messages of a channel, and the command itself.
 
-import {
-	type GuildTextBasedChannel,
-	type Message,
-	PermissionFlagsBits,
-} from "discord.js";
+import type { GuildTextBasedChannel, Message } from "discord.js";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
 import type { Log } from "../../../lib/log.ts";
 import { within } from "../../../lib/wait.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Command } from "../../commands/commands.ts";
-import type { Limiter } from "../../commands/cooldown.ts";
 import { userName } from "../../discord/describe.ts";
 import {
+	bitsIn,
 	describeBits,
 	missingToWrite,
 	requirePermissions,
 } from "../../discord/permissions.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
-import { bulkDelete, isTooOldForBulk } from "../../messages/bulk-delete.ts";
+import {
+	bulkDelete,
+	isDeletable,
+	isTooOldForBulk,
+} from "../../messages/bulk-delete.ts";
 import { fetchPage } from "../../messages/message-pages.ts";
 import { noMentions } from "../../messages/split-message.ts";
-import type { ModerationLog } from "./moderation-log.ts";
+import type { ModerationOptions } from "./target.ts";
 
 /** Discord's limit for one bulk delete. */
 const maxCount = 100;
 /** How long the confirmation stays in the channel. */
 const confirmationMs = 5_000;
 const shutdownGraceMs = 1_000;
+const neededPermissions = [
+	"ViewChannel",
+	"ReadMessageHistory",
+	"ManageMessages",
+] as const;
 
-export interface NukeOptions {
-	/** Prefix of chat commands, for the usage. */
-	prefix: string;
-	limiter: Limiter;
-	moderationLog: Pick<ModerationLog, "add">;
+export interface NukeOptions extends ModerationOptions {
 	/** Serializes deletions, by channel id. */
 	mutex: KeyedMutex;
 	log: Log;
-	confirmationMs?: number;
 }
 
-/** `close` deletes the confirmations that are still shown. */
-export function createNuke(options: NukeOptions): {
-	command: Command;
-	close(): Promise<void>;
-} {
+/** Creates the command. `close` deletes the confirmations that are still shown. */
+export function createNuke(options: NukeOptions) {
 	const { prefix, limiter, moderationLog, mutex, log } = options;
 	const confirmations = new Map<Message, Timer>();
 	const sending = new Set<Promise<void>>();
@@ -64,21 +61,16 @@ export function createNuke(options: NukeOptions): {
 	}
 
 	/** Sends a confirmation that is deleted after `confirmationMs`. Never rejects. */
-	async function confirm(
-		channel: GuildTextBasedChannel,
-		content: string,
-	): Promise<void> {
+	async function confirm(channel: GuildTextBasedChannel, content: string) {
 		try {
 			const missing = missingToWrite(channel);
 			if (missing !== 0n)
 				throw new Error(`the bot lacks ${describeBits(missing)} there`);
-			const message = await channel.send({
-				content,
-				allowedMentions: noMentions,
-			});
-			const ms = options.confirmationMs ?? confirmationMs;
-			if (closed) await remove(message);
-			else confirmations.set(message, setTimeout(remove, ms, message));
+			const sent = { content, allowedMentions: noMentions };
+			const message = await channel.send(sent);
+			if (closed) return await remove(message);
+			const timer = setTimeout(remove, confirmationMs, message);
+			confirmations.set(message, timer);
 		} catch (error) {
 			// The messages are deleted anyway.
 			log.warn("nuke confirmation not sent", {
@@ -99,38 +91,26 @@ export function createNuke(options: NukeOptions): {
 				throw new ToolError(
 					`Write \`${prefix} nuke <1-${maxCount}>\`: how many of the latest messages to delete.`,
 				);
-			const { ManageMessages, ReadMessageHistory, ViewChannel } =
-				PermissionFlagsBits;
-			requirePermissions(
-				guild,
-				channel,
-				ViewChannel | ReadMessageHistory | ManageMessages,
-			);
+			requirePermissions(guild, channel, bitsIn(channel, neededPermissions));
 			const reason = auditReason(`nuke ${count} by ${userName(member.user)}`);
 			const where = `in <#${channel.id}> (ID: ${channel.id})`;
 			const entry = { title: "Nuke", moderatorId: member.id };
-			const { deleted, tooOld } = await mutex
+			const { deleted, tooOld, undeletable } = await mutex
 				.withLock(channel.id, () => deleteBefore(message, count, reason))
 				.catch((error) => {
 					const description = `Up to ${count} message(s) may have been deleted ${where}: Discord did not confirm it.`;
-					if (!wasNotDone(error))
-						moderationLog.add(guild.id, {
-							...entry,
-							isFailure: true,
-							description,
-						});
+					const failure = { ...entry, isFailure: true, description };
+					if (!wasNotDone(error)) moderationLog.add(guild.id, failure);
 					throw error;
 				});
 			const description = `${deleted} message(s) deleted ${where}.`;
 			moderationLog.add(guild.id, { ...entry, description });
-			const kept =
-				tooOld > 0
-					? ` Kept ${tooOld}: Discord does not bulk-delete messages older than 14 days.`
-					: "";
-			const confirmed = confirm(
-				channel,
-				`Deleted ${deleted} message(s).${kept}`,
-			);
+			let text = `Deleted ${deleted} message(s).`;
+			if (tooOld > 0)
+				text += ` Kept ${tooOld}: Discord does not bulk-delete messages older than 14 days.`;
+			if (undeletable > 0)
+				text += ` Kept ${undeletable}: nobody can delete Discord's notices in a thread.`;
+			const confirmed = confirm(channel, text);
 			sending.add(confirmed);
 			await confirmed.finally(() => sending.delete(confirmed));
 			return undefined;
@@ -141,25 +121,29 @@ export function createNuke(options: NukeOptions): {
 		async close() {
 			closed = true;
 			const removed = [...confirmations.keys()].map(remove);
-			const all = Promise.all([...removed, ...sending]);
-			await within(shutdownGraceMs, all);
+			await within(shutdownGraceMs, Promise.all([...removed, ...sending]));
 		},
 	};
 }
 
-/** Deletes this message and up to `count` before it. Keeps those that are too old for a bulk delete. */
+/** Deletes this message and up to `count` before it. Keeps those that a bulk delete cannot contain. */
 async function deleteBefore(
 	message: Message<true>,
 	count: number,
 	reason: string,
-): Promise<{ deleted: number; tooOld: number }> {
+): Promise<{ deleted: number; tooOld: number; undeletable: number }> {
 	const { channel } = message;
 	const page = await fetchPage(channel, { limit: count, before: message.id });
-	const ids = page.map(({ id }) => id).filter((id) => !isTooOldForBulk(id));
+	const deletable = page.filter(isDeletable).map(({ id }) => id);
+	const ids = deletable.filter((id) => !isTooOldForBulk(id));
 	const batch = ids.length < maxCount ? [...ids, message.id] : ids;
 	await bulkDelete(channel, batch, reason);
 	// The others are deleted: failing to delete the command is not worth an error.
 	if (batch === ids)
 		await bulkDelete(channel, [message.id], reason).catch(() => {});
-	return { deleted: ids.length, tooOld: page.length - ids.length };
+	return {
+		deleted: ids.length,
+		tooOld: deletable.length - ids.length,
+		undeletable: page.length - deletable.length,
+	};
 }

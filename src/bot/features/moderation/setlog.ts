@@ -7,21 +7,14 @@ import {
 } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Command, CommandContext } from "../../commands/commands.ts";
-import type { Limiter } from "../../commands/cooldown.ts";
 import { bitsIn, requirePermissions } from "../../discord/permissions.ts";
-import { logPermissions, type ModerationLog } from "./moderation-log.ts";
+import { logPermissions } from "./moderation-log.ts";
+import type { ModerationOptions } from "./target.ts";
 
 const usage = "#channel | off";
 
-export function setlogCommand({
-	prefix,
-	limiter,
-	moderationLog,
-}: {
-	prefix: string;
-	limiter: Limiter;
-	moderationLog: ModerationLog;
-}): Command {
+export function setlogCommand(options: ModerationOptions): Command {
+	const { prefix, limiter, moderationLog } = options;
 	return {
 		name: "setlog",
 		usage,
@@ -45,11 +38,8 @@ export function setlogCommand({
 			const description = channel
 				? `Moderation is now logged in <#${channel.id}>.`
 				: "Moderation logging is now off.";
-			const entry = {
-				title: "Moderation log",
-				moderatorId: member.id,
-				description,
-			};
+			const title = "Moderation log";
+			const entry = { title, moderatorId: member.id, description };
 			// Also in the old channel, for its readers.
 			for (const id of new Set([before, channel?.id]))
 				if (id !== undefined) moderationLog.add(guild.id, entry, id);

@@ -1,12 +1,23 @@
-// Arguments of the moderation commands, and whether a user can be banned.
+// What the moderation commands share: options, arguments, and whether a user can be banned.
 
 import { type Guild, type GuildMember, RESTJSONErrorCodes } from "discord.js";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { CommandContext } from "../../commands/commands.ts";
+import type { Limiter } from "../../commands/cooldown.ts";
 import { roleName } from "../../discord/describe.ts";
 import { absentIf } from "../../discord/find.ts";
 import { isAbove, requireMembersBelow } from "../../discord/role-hierarchy.ts";
 import { oneLine } from "../../discord/text.ts";
+import type { ModerationLog } from "./moderation-log.ts";
+import type { TempBans } from "./temp-bans.ts";
+
+export interface ModerationOptions {
+	/** Prefix of chat commands, for the usage. */
+	prefix: string;
+	limiter: Limiter;
+	bans: TempBans;
+	moderationLog: ModerationLog;
+}
 
 /** The id in a user mention, or a plain id; undefined for anything else. */
 export function readUserId(text: string): string | undefined {
@@ -15,16 +26,10 @@ export function readUserId(text: string): string | undefined {
 	return mentioned ?? bare;
 }
 
-/** Up to `count` words, then the rest of the text as it is. */
+/** The first `count` words, then the rest of the text as it is; "" for what is missing. */
 export function takeWords(text: string, count: number): string[] {
-	const words: string[] = [];
-	let rest = text.trim();
-	for (let taken = 0; taken < count && rest !== ""; taken++) {
-		const [word = ""] = /^\S+/.exec(rest) ?? [];
-		words.push(word);
-		rest = rest.slice(word.length).trimStart();
-	}
-	return [...words, rest];
+	const words = "(\\S*)\\s*".repeat(count);
+	return new RegExp(`^${words}([^]*)$`).exec(text.trim())?.slice(1) ?? [];
 }
 
 /** A reason on one line; null for none. */
@@ -52,14 +57,13 @@ export async function requireBannable(
 	requireMembersBelow(guild, [target]);
 }
 
-/** Fetched, so that a role that was just given counts. */
+/** Fetches a member from Discord, because the cache may lack a role that was just given. */
 function currentMember(
 	guild: Guild,
 	userId: string,
 ): Promise<GuildMember | undefined> {
-	return absentIf(RESTJSONErrorCodes.UnknownMember, () =>
-		absentIf(RESTJSONErrorCodes.UnknownUser, () =>
-			guild.members.fetch({ user: userId, force: true }),
-		),
+	const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+	return absentIf([UnknownMember, UnknownUser], () =>
+		guild.members.fetch({ user: userId, force: true }),
 	);
 }

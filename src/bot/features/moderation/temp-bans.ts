@@ -11,7 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import type { KeyedMutex } from "../../../lib/keyed-mutex.ts";
-import type { Log } from "../../../lib/log.ts";
+import { NotNow } from "../../../lib/reconciler.ts";
 import { within } from "../../../lib/wait.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import type { Connection } from "../../discord/connection/connection.ts";
@@ -22,20 +22,19 @@ import { describePlatformError } from "../../discord/rest/errors.ts";
 import { wasNotDone } from "../../discord/rest/rest.ts";
 import { auditReason } from "../../discord/text.ts";
 import { hasBanSince } from "../../store/chargebacks.ts";
-import { StoreUnavailable } from "../../store/database/db-error.ts";
-import type { Store } from "../../store/store.ts";
+import { ignoreUnavailable } from "../../store/database/db-error.ts";
 import {
 	deleteTempBan,
 	saveTempBan,
 	selectTempBan,
 	setBanned,
 	type TempBan,
+	type TempBanKey,
 } from "../../store/temp-bans.ts";
-import type { ModerationLog } from "./moderation-log.ts";
+import type { LogEntry, ModerationLog } from "./moderation-log.ts";
 import {
 	createTempBanWorker,
 	keyOf,
-	NotNow,
 	type WorkerOptions,
 } from "./temp-ban-worker.ts";
 
@@ -67,11 +66,7 @@ export interface TempBans {
 	close(): Promise<void>;
 }
 
-export interface TempBansOptions
-	extends Pick<WorkerOptions, "now" | "backOffMs" | "maxSleepMs"> {
-	connection: Connection;
-	store: Pick<Store, "sql">;
-	log: Log;
+export interface TempBansOptions extends Omit<WorkerOptions, "settle"> {
 	/** Serializes changes to a user, by user id. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
@@ -107,7 +102,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		const existing = await fetchBan(guild, userId);
 		const entry = { userId, moderatorId: moderator.id, reason, until: endsAt };
 		if (endsAt === null) {
-			// First, so that an older end no longer applies.
+			// Delete the row of a temporary ban first: its end must no longer apply.
 			await deleteTempBan(sql, key);
 			made.delete(keyOf(key));
 			if (!existing)
@@ -184,39 +179,35 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	}
 
 	/** Performs the next step of a row, if any. Safe to repeat. Rejects when it must be retried. */
-	async function settle({
-		guild_id,
-		user_id,
-	}: Pick<TempBan, "guild_id" | "user_id">): Promise<void> {
+	async function settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
 		if (!row) return;
 		const guild = requireGuild(connection, guild_id);
 		requireBanPermission(guild, row);
 		const existing = await fetchBan(guild, user_id);
-		const deleteRow = async (reason: string) => {
-			await deleteTempBan(sql, row);
-			made.delete(keyOf(row));
-			log.info("temporary ban removed", {
-				guild: guild_id,
-				user: user_id,
-				reason,
-			});
-		};
 		const isMade = row.state === "banned" || made.has(keyOf(row));
-		if (!existing && !isMade) return completeBan(guild, row, deleteRow);
+		if (!existing && !isMade) return completeBan(guild, row);
 		if (!existing) {
 			// The unban succeeded without a response, or its row was not deleted.
-			if (unbanSent.delete(keyOf(row))) logExpired(row);
-			return deleteRow("lifted");
+			if (unbanSent.delete(keyOf(row))) addEntry(row, "Ban expired");
+			return deleteRow(row, "lifted");
 		}
 		unbanSent.delete(keyOf(row));
-		if (!isOurs(row, existing)) return deleteRow("replaced by another ban");
+		if (!isOurs(row, existing))
+			return deleteRow(row, "replaced by another ban");
 		if (row.state === "asked") await confirmBanned(row);
 		if (row.ends_at > now()) return;
 		if (await hasBanSince(sql, user_id, row.asked_at))
-			return deleteRow("banned for a chargeback");
+			return deleteRow(row, "banned for a chargeback");
 		await endBan(guild, row);
-		await deleteRow("expired");
+		await deleteRow(row, "expired");
+	}
+
+	async function deleteRow(row: TempBan, reason: string): Promise<void> {
+		await deleteTempBan(sql, row);
+		made.delete(keyOf(row));
+		const { guild_id: guild, user_id: user } = row;
+		log.info("temporary ban removed", { guild, user, reason });
 	}
 
 	/** Throws a NotNow when the bot may not ban: requests that Discord refuses would delay everything else. */
@@ -246,20 +237,16 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		}
 		unbanSent.delete(key);
 		refused.delete(key);
-		logExpired(row);
+		addEntry(row, "Ban expired");
 	}
 
-	function logExpired(row: TempBan): void {
+	function addEntry(row: TempBan, title: string, more?: Partial<LogEntry>) {
 		const { guild_id, moderator_id, user_id, reason } = row;
-		moderationLog.add(guild_id, {
-			title: "Ban expired",
-			moderatorId: moderator_id,
-			userId: user_id,
-			reason,
-		});
+		const people = { moderatorId: moderator_id, userId: user_id };
+		moderationLog.add(guild_id, { title, ...people, reason, ...more });
 	}
 
-	/** Once per ban. */
+	/** Logs that an expired ban was not lifted, once per ban. */
 	function logNotLifted(row: TempBan, failure: string | undefined): void {
 		if (refused.has(keyOf(row))) return;
 		refused.add(keyOf(row));
@@ -271,34 +258,25 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		title: string,
 		failure = "It was requested too long ago",
 	): void {
-		const { guild_id, moderator_id, user_id, reason, ends_at } = row;
-		log.warn("temporary ban failed", {
-			guild: guild_id,
-			user: user_id,
+		log.warn("temporary ban not made or lifted", {
+			guild: row.guild_id,
+			user: row.user_id,
 			title,
 			reason: failure,
 		});
-		moderationLog.add(guild_id, {
-			title,
+		addEntry(row, title, {
 			isFailure: true,
 			description: `${failure}.`,
-			moderatorId: moderator_id,
-			userId: user_id,
-			reason,
-			until: ends_at,
+			until: row.ends_at,
 		});
 	}
 
 	/** Makes a stored ban that Discord does not have, unless it is stale. */
-	async function completeBan(
-		guild: Guild,
-		row: TempBan,
-		deleteRow: (reason: string) => Promise<void>,
-	): Promise<void> {
+	async function completeBan(guild: Guild, row: TempBan): Promise<void> {
 		const at = now();
 		const title = "Ban failed";
 		if (row.ends_at <= at || at - row.asked_at > staleMs) {
-			await deleteRow("requested too long ago");
+			await deleteRow(row, "requested too long ago");
 			return logFailure(row, title);
 		}
 		try {
@@ -306,7 +284,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		} catch (error) {
 			if (!(error instanceof DiscordAPIError) || error.status === 401)
 				throw error;
-			await deleteRow("refused by Discord");
+			await deleteRow(row, "refused by Discord");
 			return logFailure(row, title, describePlatformError(error));
 		}
 		await confirmBanned(row);
@@ -314,14 +292,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 
 	async function confirmBanned(row: TempBan): Promise<void> {
 		await setBanned(sql, row);
-		const { guild_id, user_id, moderator_id, reason, ends_at } = row;
-		moderationLog.add(guild_id, {
-			title: "Ban",
-			moderatorId: moderator_id,
-			userId: user_id,
-			reason,
-			until: ends_at,
-		});
+		addEntry(row, "Ban", { until: row.ends_at });
 	}
 
 	return {
@@ -335,8 +306,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		attach: worker.attach,
 		start: worker.wake,
 		async close() {
-			worker.close();
-			await within(shutdownGraceMs, Promise.allSettled(inFlight));
+			await Promise.all([
+				worker.close(shutdownGraceMs),
+				within(shutdownGraceMs, Promise.allSettled(inFlight)),
+			]);
 		},
 	};
 }
@@ -350,7 +323,7 @@ function requireGuild({ guilds }: Connection, guildId: string): Guild {
 /** The current ban, from Discord; undefined for someone who is not banned. */
 function fetchBan(guild: Guild, userId: string): Promise<APIBan | undefined> {
 	return absentIf(
-		RESTJSONErrorCodes.UnknownBan,
+		[RESTJSONErrorCodes.UnknownBan],
 		() =>
 			guild.client.rest.get(
 				Routes.guildBan(guild.id, userId),
@@ -365,9 +338,9 @@ async function putBan(guild: Guild, userId: string, reason: string) {
 	});
 }
 
-/** Succeeds when there is no such ban. */
+/** Lifts a ban on Discord. Succeeds if there is none. */
 async function deleteBan(guild: Guild, userId: string, reason: string) {
-	await absentIf(RESTJSONErrorCodes.UnknownBan, () =>
+	await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
 		guild.client.rest.delete(Routes.guildBan(guild.id, userId), {
 			reason: auditReason(reason),
 		}),
@@ -381,8 +354,4 @@ function auditText(mark: string | null, reason: string | null): string {
 /** Whether a ban on Discord is the stored one. */
 function isOurs({ mark }: TempBan, { reason }: APIBan): boolean {
 	return mark === null ? !reason : (reason?.startsWith(mark) ?? false);
-}
-
-function ignoreUnavailable(error: unknown): undefined {
-	if (!(error instanceof StoreUnavailable)) throw error;
 }

@@ -4,17 +4,20 @@ import type { SQL } from "bun";
 import type { DbError } from "./db-error.ts";
 import type { Applied } from "./migrations.ts";
 
+/** How long to retry when another instance holds the claim: one that was just stopped may hold it for a moment. */
+export const claimTimeoutMs = 1_000;
+
 export interface Database {
 	/** Location for logs, without user name and password. */
 	where: string;
 	/**
-	 * Connects and claims. Rejects with a StoreFailure if another instance holds the claim, otherwise with an error of the
-	 * database. When the signal fires, it rejects soon and leaves nothing open.
+	 * Connects and takes the claim, which keeps other instances out. Rejects with a StoreFailure if one of them holds it,
+	 * otherwise with an error of the database. When the signal aborts, it rejects soon and leaves nothing open.
 	 */
 	open(signal: AbortSignal): Promise<Session>;
 	/**
 	 * Reads what `open` would find. Takes no claim and changes nothing, so a running instance is not disturbed. Rejects
-	 * with a CheckFailed if `open` would not be permitted. When the signal fires, it leaves nothing open.
+	 * with a CheckFailed if `open` would not be permitted. When the signal aborts, it leaves nothing open.
 	 */
 	inspect(signal: AbortSignal): Promise<Inspection>;
 	/** Classifies an error; undefined if it is not one of the database: a bug. */
@@ -22,16 +25,13 @@ export interface Database {
 }
 
 export interface Inspection {
-	/** Version of the server or of the library. */
+	/** Version of the PostgreSQL server or of the SQLite library. */
 	version: string;
 	/** Migrations in the database, by number; "no file" or "no schema" if `open` has to create that first. */
 	applied: readonly Applied[] | "no file" | "no schema";
 }
 
-/**
- * One connection, which also holds the claim. All statements go over it, so an instance that loses the claim can no longer
- * write.
- */
+/** One connection, which runs all statements and holds the claim: without the claim, an instance cannot write. */
 export interface Session {
 	/** SQL that begins a transaction. */
 	readonly begin: string;

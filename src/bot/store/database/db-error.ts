@@ -17,8 +17,8 @@ export class StoreUnavailable extends ToolError {
 			mayHaveRun
 				? "The bot's database did not confirm this, so it is not known whether it was stored. Check before you repeat it."
 				: "The bot's database is unavailable at the moment. Nothing was stored. Try again in a minute.",
+			options,
 		);
-		if (options?.cause) this.cause = options.cause;
 	}
 }
 
@@ -40,7 +40,19 @@ export interface DbError {
 	reason: string;
 }
 
-/** Another instance holds the claim on `target`, a schema or a file. */
+/** A pattern of error codes, and what they mean. */
+export type Meaning = readonly [RegExp, DbError["kind"], reason: string];
+
+/** Returns the first meaning whose pattern matches; undefined if none does. */
+export function meaningOf(
+	code: string,
+	meanings: readonly Meaning[],
+): DbError | undefined {
+	const found = meanings.find(([codes]) => codes.test(code));
+	return found && { kind: found[1], reason: found[2] };
+}
+
+/** Returns the error for a claim on `target`, a schema or a file, that another instance holds. */
 export function claimHeld(
 	variable: "DB_SCHEMA" | "DATA_DIR",
 	target: string,
@@ -50,4 +62,9 @@ export function claimHeld(
 	return new StoreFailure(
 		`${variable}: ${target} is in use by ${holder}, and this is ${self}. Stop one of the two, or give each a ${variable} of its own.`,
 	);
+}
+
+/** For `catch`: ignores a StoreUnavailable, rethrows any other error. */
+export function ignoreUnavailable(error: unknown): undefined {
+	if (!(error instanceof StoreUnavailable)) throw error;
 }

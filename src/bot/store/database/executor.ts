@@ -11,7 +11,7 @@ import { type Sql, statementsOf } from "./statement.ts";
 /** How many statements and transactions may wait for the mutex. */
 const maxWaiting = 1_000;
 
-/** What became of a statement or transaction, for its caller and for the state of the store. */
+/** The result of a statement or transaction, for its caller and for the state of the store. */
 export type Outcome<T> =
 	| { kind: "done"; value: T }
 	/** Nothing was stored. The session remains usable. */
@@ -21,24 +21,22 @@ export type Outcome<T> =
 	/** The session was lost, and the claim with it. */
 	| { kind: "lost"; error: StoreUnavailable };
 
-/** Whether a statement that counts, such as COMMIT, may have reached the database. */
 interface Progress {
+	/** Whether a statement with a lasting effect, such as COMMIT, may have reached the database. */
 	mayHaveRun: boolean;
 }
 
 export class Executor {
-	readonly #session: Session;
-	readonly #database: Database;
-	readonly #timeoutMs: number;
 	readonly #mutex: Semaphore;
-	/** Fires when the session is lost; its reason is the text for the operator. */
+	/** Aborted when the session is lost, with the text for the operator as its reason. */
 	readonly #lost = new PlainSignal();
 
 	/** `timeoutMs` bounds the wait for the mutex, and then each statement or whole transaction. */
-	constructor(session: Session, database: Database, timeoutMs: number) {
-		this.#session = session;
-		this.#database = database;
-		this.#timeoutMs = timeoutMs;
+	constructor(
+		private readonly session: Session,
+		private readonly database: Database,
+		private readonly timeoutMs: number,
+	) {
 		this.#mutex = new Semaphore({ max: 1, maxWaiting, maxWaitMs: timeoutMs });
 		void session.lost.then((reason) => this.#lost.abort(reason));
 	}
@@ -49,13 +47,13 @@ export class Executor {
 	): Promise<Outcome<Row[]>> {
 		return this.#run((progress) => {
 			progress.mayHaveRun = true;
-			return statementsOf(this.#session)<Row>(...statement);
+			return statementsOf(this.session)<Row>(...statement);
 		});
 	}
 
 	/** Runs `work` in a transaction; its `sql` ends with it. If one statement fails, everything is rolled back. */
 	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<Outcome<T>> {
-		const session = this.#session;
+		const { session } = this;
 		return this.#run(async (progress) => {
 			await session.run((sql) => sql.unsafe(session.begin));
 			const run = statementsOf(session);
@@ -89,7 +87,7 @@ export class Executor {
 	/** Resolves when accepted work has ended, after `timeoutMs` at the latest. Work after that is rejected. */
 	async drain(): Promise<void> {
 		await this.#lock();
-		this.#lost.abort("it is being closed");
+		this.#lost.abort("the store is being closed");
 	}
 
 	async #run<T>(work: (progress: Progress) => Promise<T>): Promise<Outcome<T>> {
@@ -98,10 +96,10 @@ export class Executor {
 		const progress = { mayHaveRun: false };
 		try {
 			const run = work(progress).then((value) => ({ value }));
-			const result = await within(this.#timeoutMs, run);
+			const result = await within(this.timeoutMs, run);
 			if (result !== "late") return { kind: "done", value: result.value };
-			// It may still be running: nothing else may use this connection.
-			const reason = `${this.#database.where} did not answer within ${this.#timeoutMs / 1000} seconds`;
+			// The statement may still be running: nothing else may use this connection.
+			const reason = `${this.database.where} did not answer within ${this.timeoutMs / 1000} seconds`;
 			this.#lose(reason);
 			const error = new StoreUnavailable(reason, progress.mayHaveRun);
 			return { kind: "lost", error };
@@ -118,7 +116,7 @@ export class Executor {
 			await this.#mutex.acquire(this.#lost);
 		} catch (error) {
 			if (!(error instanceof Overloaded)) return this.#lostOutcome();
-			const reason = "too much is waiting for the database";
+			const reason = "too many statements are waiting for the database";
 			return { kind: "failed", error: new StoreUnavailable(reason) };
 		}
 		if (!this.#lost.aborted) return undefined;
@@ -132,14 +130,12 @@ export class Executor {
 	}
 
 	#outcomeOf(error: unknown, { mayHaveRun }: Progress): Outcome<never> {
-		const dbError = this.#database.explain(error);
+		const dbError = this.database.explain(error);
 		if (!dbError) return { kind: "failed", error };
 		const { kind, reason } = dbError;
-		const unavailable = new StoreUnavailable(
-			reason,
-			mayHaveRun && kind === "lost",
-			{ cause: error },
-		);
+		const isUnknown = mayHaveRun && kind === "lost";
+		const cause = { cause: error };
+		const unavailable = new StoreUnavailable(reason, isUnknown, cause);
 		if (kind === "refused") return { kind: "refused", error: unavailable };
 		if (kind === "transient") return { kind: "failed", error: unavailable };
 		// The next session creates missing tables again.
@@ -147,10 +143,10 @@ export class Executor {
 		return { kind: "lost", error: unavailable };
 	}
 
-	/** If the rollback fails, the session is given up, which ends the transaction as well. */
+	/** If the rollback fails, the connection is dropped, which ends the transaction as well. */
 	async #rollBack(): Promise<void> {
 		try {
-			await this.#session.run((sql) => sql.unsafe("ROLLBACK"));
+			await this.session.run((sql) => sql.unsafe("ROLLBACK"));
 		} catch (error) {
 			// After a full disk SQLite has already rolled back.
 			if (String(error).includes("no transaction is active")) return;
@@ -160,6 +156,6 @@ export class Executor {
 
 	#lose(reason: string): void {
 		this.#lost.abort(reason);
-		this.#session.lose(reason);
+		this.session.lose(reason);
 	}
 }

@@ -9,7 +9,7 @@ import { type Sql, statementsOf } from "./statement.ts";
 export interface Migration {
 	/** 1, 2, 3 … without gaps. */
 	number: number;
-	/** For messages. */
+	/** Name for error messages. */
 	name: string;
 	/** SQL for both databases. Never edited after its release, because its checksum is stored; add a migration instead. */
 	text: string;
@@ -25,15 +25,6 @@ export interface Applied {
 	number: number;
 	name: string;
 	checksum: string;
-}
-
-/** Throws a TypeError if the numbers are not 1, 2, 3 …: a bug. */
-export function checkNumbers(migrations: readonly Migration[]): void {
-	const wrong = migrations.find(({ number }, index) => number !== index + 1);
-	if (wrong)
-		throw new TypeError(
-			`the migration "${wrong.name}" has the number ${wrong.number}, which does not follow the previous one`,
-		);
 }
 
 /**
@@ -103,7 +94,7 @@ async function apply(
 	}
 }
 
-/** `text` must not contain input. */
+/** Runs SQL text, which must not contain input of anyone. */
 function runText(session: Session, text: string): Promise<unknown> {
 	return session.run((sql) => sql.unsafe(text));
 }

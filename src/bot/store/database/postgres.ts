@@ -4,8 +4,8 @@
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
 import { CheckFailed } from "../../../lib/check.ts";
-import type { Database, Inspection, Session } from "./database.ts";
-import { claimHeld, type DbError } from "./db-error.ts";
+import { claimTimeoutMs, type Database, type Inspection } from "./database.ts";
+import { claimHeld, type DbError, meaningOf } from "./db-error.ts";
 import { selectApplied } from "./migrations.ts";
 import { statementsOf } from "./statement.ts";
 
@@ -18,9 +18,10 @@ export interface PostgresOptions {
 	nonce: string;
 }
 
-/** How long a claim that another instance holds is retried: one that was just stopped may still hold it. */
-const claimTimeoutMs = 1_000;
 const pollMs = 100;
+
+/** Bun's error codes of a lost or failed connection. The others are mistakes in a statement: bugs. */
+const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
 
 /** Timeout of each migration; `limit` sets that of later statements. */
 const migrationTimeoutMs = 300_000;
@@ -55,7 +56,20 @@ export function createPostgres(options: PostgresOptions): Database {
 				await setUp(connection, options);
 				await claim(connection, options, signal);
 				await createSchema(connection, options.schema);
-				return createSession(pool, connection, { lost, resolve });
+				return {
+					begin: "BEGIN",
+					lost,
+					run: (statement) => statement(connection),
+					async limit(ms) {
+						await connection`SELECT set_config('statement_timeout', ${String(Math.ceil(ms))}, false)`;
+					},
+					lose(reason) {
+						resolve(reason);
+						cut();
+					},
+					// Closing the connection releases the claim.
+					close: () => pool.close({ timeout: 0 }),
+				};
 			} catch (error) {
 				await pool.close({ timeout: 0 });
 				throw error;
@@ -122,27 +136,6 @@ async function inspectSchema(
 	return { version, applied: found.hasTables ? await selectApplied(sql) : [] };
 }
 
-function createSession(
-	pool: SQL,
-	connection: SQL,
-	{ lost, resolve }: { lost: Promise<string>; resolve(reason: string): void },
-): Session {
-	return {
-		begin: "BEGIN",
-		lost,
-		run: (statement) => statement(connection),
-		async limit(ms) {
-			await connection`SELECT set_config('statement_timeout', ${String(Math.ceil(ms))}, false)`;
-		},
-		lose(reason) {
-			resolve(reason);
-			void pool.close({ timeout: 0 });
-		},
-		// The server releases the lock.
-		close: () => pool.close({ timeout: 0 }),
-	};
-}
-
 /** Sets the connection's parameters, as values: the schema's name is never part of SQL text. */
 async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 	const settings = {
@@ -159,7 +152,7 @@ async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 		// Ends a running statement whose client disconnected, which releases the claim.
 		client_connection_check_interval: "5000",
 	};
-	// Older servers lack some of them.
+	// Older servers lack some of these settings.
 	await connection`
 		SELECT set_config(key, value, false) FROM json_each_text(${JSON.stringify(settings)}::text::json)
 		WHERE current_setting(key, true) IS NOT NULL`;
@@ -178,7 +171,7 @@ async function claim(
 			await connection`SELECT pg_try_advisory_lock(${key}::bigint) AS taken`;
 		if (row.taken) return;
 		const holder = await holderOf(connection, key);
-		// An earlier connection of this process, whose end the server has not noticed yet.
+		// The holder is an earlier connection of this process, whose end the server has not noticed yet.
 		if (holder?.name.startsWith(`${nonce} `))
 			await connection`SELECT pg_terminate_backend(${holder.pid})`;
 		else if (holder && performance.now() > end)
@@ -217,70 +210,51 @@ async function createSchema(connection: SQL, schema: string): Promise<void> {
 		await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
 }
 
-/** An identifier for SQL text. */
+/** Quotes an identifier for SQL text. */
 function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
 }
 
 /** Classifies errors of PostgreSQL. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 function createExplain(server: string, database: string, schema: string) {
+	const at = `PostgreSQL at ${server}`;
 	return (error: unknown): DbError | undefined => {
 		if (!(error instanceof SQL.PostgresError)) return undefined;
-		const { code, message } = error;
-		if (code !== "ERR_POSTGRES_SERVER_ERROR") {
-			// The others are mistakes in a statement: bugs.
-			if (!/CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/.test(code))
-				return undefined;
-			if (/REFUSED/.test(code))
-				return {
-					kind: "lost",
-					reason: `DATABASE_URL: nothing answers at ${server}`,
-				};
-			return {
-				kind: "lost",
-				reason: /CLOSED/.test(code)
-					? `the connection to PostgreSQL at ${server} was lost`
-					: `DATABASE_URL: ${server}: ${message}`,
-			};
-		}
-		const state = String(error.errno);
-		const dbError = (kind: DbError["kind"], reason: string) => ({
-			kind,
-			reason,
-		});
-		if (state.startsWith("28"))
-			return dbError(
+		const { code, errno, message } = error;
+		if (code !== "ERR_POSTGRES_SERVER_ERROR")
+			return meaningOf(code, [
+				[/REFUSED/, "lost", `DATABASE_URL: nothing answers at ${server}`],
+				[/CONNECTION_CLOSED/, "lost", `the connection to ${at} was lost`],
+				[connectionCodes, "lost", `DATABASE_URL: ${server}: ${message}`],
+			]);
+		const detail = `(${message})`;
+		return meaningOf(`${errno} ${message}`, [
+			[
+				/^28/,
 				"lost",
-				`DATABASE_URL: PostgreSQL at ${server} refuses the user name or the password (${message})`,
-			);
-		if (state === "3D000")
-			return dbError(
+				`DATABASE_URL: ${at} refuses the user name or the password ${detail}`,
+			],
+			[/^3D000/, "lost", `DATABASE_URL: ${at} has no database "${database}"`],
+			[
+				/^42501/,
 				"lost",
-				`DATABASE_URL: PostgreSQL at ${server} has no database "${database}"`,
-			);
-		if (state === "42501")
-			return dbError(
-				"lost",
-				`DB_SCHEMA: the user of DATABASE_URL may not create or use the schema "${schema}" (${message})`,
-			);
-		if (state === "3F000" || state === "42P01")
-			return dbError(
+				`DB_SCHEMA: the user of DATABASE_URL may not create or use the schema "${schema}" ${detail}`,
+			],
+			[
+				/^(3F000|42P01)/,
 				"missing",
-				`DB_SCHEMA: the schema "${schema}" or a table in it does not exist (${message})`,
-			);
-		// Exceeding a quota or a limit of the file system is reported as an internal error.
-		if (state === "53100" || /^could not (extend|write)/.test(message))
-			return dbError(
+				`DB_SCHEMA: the schema "${schema}" or a table in it does not exist ${detail}`,
+			],
+			// Exceeding a quota or a limit of the file system is reported as an internal error.
+			[
+				/^(53100|\w+ could not (extend|write))/,
 				"refused",
-				`the disk of PostgreSQL at ${server} is full (${message})`,
-			);
-		if (state === "25006")
-			return dbError("refused", `PostgreSQL at ${server} is read-only`);
-		if (/^(57014|55P03|40)/.test(state) || state === "53200")
-			return dbError("transient", message);
-		// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts.
-		if (/^(08|53|57|58)/.test(state))
-			return dbError("lost", `PostgreSQL at ${server}: ${message}`);
-		return undefined;
+				`the disk of ${at} is full ${detail}`,
+			],
+			[/^25006/, "refused", `${at} is read-only`],
+			[/^(57014|55P03|40|53200)/, "transient", message],
+			// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts.
+			[/^(08|53|57|58)/, "lost", `${at}: ${message}`],
+		]);
 	};
 }

@@ -16,8 +16,18 @@ import {
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
 import { CheckFailed } from "../../../lib/check.ts";
-import type { Database, Inspection, Session } from "./database.ts";
-import { claimHeld, type DbError } from "./db-error.ts";
+import {
+	claimTimeoutMs,
+	type Database,
+	type Inspection,
+	type Session,
+} from "./database.ts";
+import {
+	claimHeld,
+	type DbError,
+	type Meaning,
+	meaningOf,
+} from "./db-error.ts";
 import { selectApplied } from "./migrations.ts";
 import { statementsOf } from "./statement.ts";
 
@@ -28,11 +38,9 @@ export interface SqliteOptions {
 	instance: string;
 }
 
-/** How long a claim that another instance holds is retried: one that was just stopped may still hold it. */
-const claimTimeoutMs = 1_000;
-/** SQLite's own wait for a lock (busy_timeout) would block the whole process. */
+/** Time between attempts to get a lock. SQLite's own wait (busy_timeout) would block the whole process. */
 const pollMs = 20;
-/** Limit of the wait for a lock until `limit` is called. */
+/** Timeout of the wait for a lock, until `limit` sets another one. */
 const lockTimeoutMs = 10_000;
 
 export function createSqlite({ directory, instance }: SqliteOptions): Database {
@@ -68,8 +76,8 @@ async function inspectFile(
 	requireWritable(existing(directory), "directory");
 	const exists = existsSync(file);
 	if (exists) requireWritable(file, "file");
-	// SQLite keeps two more files, -wal and -shm, while a database is open. A read-only connection would leave them behind
-	// where there are none. Where an instance that was killed left them, a writing one would move them into the database.
+	// SQLite keeps two more files, -wal and -shm, while a database is open. A read-only connection would create and leave
+	// them. A writable one would merge those that a killed instance has left into the database.
 	const readonly = exists && existsSync(`${file}-wal`);
 	const filename = exists ? file : ":memory:";
 	const data = new SQL({ adapter: "sqlite", filename, readonly, bigint: true });
@@ -91,14 +99,14 @@ async function inspectFile(
 	}
 }
 
-/** The path, or its nearest parent that exists. */
+/** Returns the path, or its nearest parent that exists. */
 function existing(path: string): string {
 	return existsSync(path) || dirname(path) === path
 		? path
 		: existing(dirname(path));
 }
 
-/** Throws a CheckFailed. */
+/** Throws a CheckFailed unless the bot can write to the path. */
 function requireWritable(path: string, kind: "directory" | "file"): void {
 	const { R_OK, W_OK, X_OK } = constants;
 	const shown = JSON.stringify(path);
@@ -125,19 +133,18 @@ function createSession(data: SQL, claim: SQL): Session {
 	const end = async () => {
 		isOver = true;
 		await data.close();
-		// Last: no other instance may write before. This reference also keeps the handle, and so the lock, alive.
+		// Release the claim last: no other instance may write before. This reference also keeps the lock's handle alive.
 		await claim.close();
 	};
 	return {
 		// With a plain BEGIN, a transaction that has read could fail at its first write because another program writes.
 		begin: "BEGIN IMMEDIATE",
 		lost,
-		run: (statement) =>
-			retryWhileLocked(
-				() => statement(data),
-				timeoutMs,
-				() => isOver,
-			),
+		run(statement) {
+			const end = performance.now() + timeoutMs;
+			const isLate = () => isOver || performance.now() > end;
+			return retryWhileLocked(() => statement(data), isLate);
+		},
 		async limit(ms) {
 			timeoutMs = ms;
 		},
@@ -171,24 +178,16 @@ async function takeClaim(
 ): Promise<void> {
 	const end = performance.now() + claimTimeoutMs;
 	const isLate = () => signal.aborted || performance.now() > end;
-	const lock = () =>
-		retryWhileLocked(
-			() => claim.unsafe("BEGIN IMMEDIATE"),
-			claimTimeoutMs,
-			isLate,
-		);
+	const run = (text: string) =>
+		retryWhileLocked(() => claim.unsafe(text), isLate);
 	try {
 		for (;;) {
-			await lock();
+			await run("BEGIN IMMEDIATE");
 			if ((await holderIn(claim)) === instance) return;
 			await claim.unsafe("CREATE TABLE IF NOT EXISTS claim (holder TEXT)");
 			await claim`DELETE FROM claim`;
 			await claim`INSERT INTO claim (holder) VALUES (${instance})`;
-			await retryWhileLocked(
-				() => claim.unsafe("COMMIT"),
-				claimTimeoutMs,
-				isLate,
-			);
+			await run("COMMIT");
 		}
 	} catch (error) {
 		if (!isLocked(error)) throw error;
@@ -208,15 +207,13 @@ async function holderIn(claim: SQL): Promise<string | undefined> {
 /** Repeats a statement, COMMIT included, while the file is locked: it has not started then. */
 async function retryWhileLocked<T>(
 	statement: () => Promise<T>,
-	timeoutMs: number,
-	isOver: () => boolean,
+	isLate: () => boolean,
 ): Promise<T> {
-	const end = performance.now() + timeoutMs;
 	for (;;) {
 		try {
 			return await statement();
 		} catch (error) {
-			if (!isLocked(error) || isOver() || performance.now() > end) throw error;
+			if (!isLocked(error) || isLate()) throw error;
 		}
 		await Bun.sleep(pollMs);
 	}
@@ -230,6 +227,13 @@ function isLocked(error: unknown): boolean {
 
 /** Classifies errors of SQLite. https://www.sqlite.org/rescode.html */
 function createExplain(file: string) {
+	const meanings: readonly Meaning[] = [
+		[/^BUSY/, "transient", `another program holds a lock on ${file}`],
+		[/^(FULL|IOERR_WRITE)$/, "refused", `the disk of ${file} is full`],
+		[/^READONLY/, "refused", `${file} cannot be written`],
+		[/^(CORRUPT|NOTADB)/, "lost", `${file} is damaged or not a database`],
+		[/^(IOERR|CANTOPEN|PERM|AUTH|PROTOCOL)/, "lost", `${file} cannot be used`],
+	];
 	return (error: unknown): DbError | undefined => {
 		const { code, message } = Object(error) as NodeJS.ErrnoException;
 		// The file could not be created.
@@ -239,32 +243,8 @@ function createExplain(file: string) {
 				reason: `DATA_DIR: ${file} cannot be created (${code})`,
 			};
 		if (!(error instanceof SQL.SQLiteError)) return undefined;
-		const detail = `(${error.code}: ${message})`;
-		if (isLocked(error))
-			return {
-				kind: "transient",
-				reason: `DATA_DIR: another program holds a lock on ${file} ${detail}`,
-			};
-		if (/^SQLITE_(FULL|IOERR_WRITE)$/.test(error.code))
-			return {
-				kind: "refused",
-				reason: `DATA_DIR: the disk of ${file} is full ${detail}`,
-			};
-		if (/^SQLITE_READONLY/.test(error.code))
-			return {
-				kind: "refused",
-				reason: `DATA_DIR: ${file} cannot be written ${detail}`,
-			};
-		if (/^SQLITE_(CORRUPT|NOTADB)/.test(error.code))
-			return {
-				kind: "lost",
-				reason: `DATA_DIR: ${file} is damaged or not a database ${detail}`,
-			};
-		if (/^SQLITE_(IOERR|CANTOPEN|PERM|AUTH|PROTOCOL)/.test(error.code))
-			return {
-				kind: "lost",
-				reason: `DATA_DIR: ${file} cannot be used ${detail}`,
-			};
-		return undefined;
+		const found = meaningOf(error.code.replace("SQLITE_", ""), meanings);
+		const reason = `DATA_DIR: ${found?.reason} (${code}: ${message})`;
+		return found && { ...found, reason };
 	};
 }

@@ -1,7 +1,6 @@
 // Statements as tagged templates, in the SQL that PostgreSQL and SQLite share. Values never become part of the SQL text.
 // Both databases return the same rows.
 
-import type { SQL } from "bun";
 import type { Session } from "./database.ts";
 
 type Scalar = string | number | bigint | null;
@@ -14,13 +13,22 @@ export class Many {
 	constructor(
 		readonly items: readonly Record<string, Scalar>[] | readonly Scalar[],
 	) {
-		if (items.length === 0) throw new TypeError("expected at least one");
+		if (items.length === 0) throw new TypeError("expected an item in many()");
 	}
 }
 
 /** For `INSERT INTO t ${many([{ id, name }])}` and `WHERE id IN ${many(ids)}`. Throws a TypeError for no items. */
 export function many(items: Many["items"]): Many {
 	return new Many(items);
+}
+
+/** Splits items into batches for one statement each. */
+export function* inBatches<T>(
+	items: readonly T[],
+	size: number,
+): Iterable<T[]> {
+	for (let at = 0; at < items.length; at += size)
+		yield items.slice(at, at + size);
 }
 
 /**
@@ -42,16 +50,14 @@ export function statementsOf(session: Pick<Session, "run">): Sql {
 			sql<Record<string, unknown>[]>(
 				strings,
 				...values.map((value) =>
-					value instanceof Many ? helper(sql, value) : value,
+					value instanceof Many
+						? sql(value.items as Record<string, Scalar>[])
+						: value,
 				),
 			),
 		);
 		return [...rows].map(withNumbers) as Row[];
 	};
-}
-
-function helper(sql: SQL, { items }: Many): unknown {
-	return sql(items as Record<string, Scalar>[]);
 }
 
 function withNumbers(row: Record<string, unknown>) {
@@ -60,7 +66,7 @@ function withNumbers(row: Record<string, unknown>) {
 	);
 }
 
-/** For some integers one database returns a number and the other a bigint. */
+/** Converts a bigint to a number if exact: for some integers only one of the databases returns a bigint. */
 function toNumber(value: unknown): unknown {
 	if (typeof value !== "bigint") return value;
 	const number = Number(value);

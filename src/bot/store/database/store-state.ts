@@ -1,7 +1,7 @@
 // The states of a store and the transitions between them, without timers or I/O. A session holds the claim, so only states
 // with a session can write.
 
-/** `S` is what stands for a session that holds the claim. */
+/** `S` is the type of a session that holds the claim. */
 export type StoreState<S> =
 	/** No session. One is being opened, or a failed attempt is repeated after a back-off. */
 	| { name: "connecting"; reason: string }
@@ -70,10 +70,10 @@ export function transition<S>(
 			return {
 				name: "closing",
 				session: sessionOf(state),
-				reason: "it is being closed",
+				reason: "the store is being closed",
 			};
 		case "closed":
-			return { name: "closed", reason: "it is closed" };
+			return { name: "closed", reason: "the store is closed" };
 	}
 }
 

@@ -23,7 +23,7 @@ export interface SupervisorOptions {
 	log: Log;
 	/** Timeout of a statement or a whole transaction. The wait for its start has the same limit. */
 	queryTimeoutMs?: number;
-	/** Limit of connecting and claiming together. */
+	/** Timeout for connecting and taking the claim together. */
 	connectTimeoutMs?: number;
 	/** Waits between attempts to connect: the first, doubled with each failure up to the second. */
 	backOffMs?: readonly [number, number];
@@ -32,13 +32,13 @@ export interface SupervisorOptions {
 export interface Store extends AsyncDisposable {
 	/** "degraded": the database is unavailable or refuses writes. It is retried until it works. */
 	readonly state: "ready" | "degraded";
-	/** Why it is degraded, for the operator; undefined when ready. */
+	/** Why the store is degraded, for the operator; undefined when ready. */
 	readonly reason: string | undefined;
 	/** When `state` last changed. */
 	readonly since: Date;
 	/** Resolves if another attempt would not help: another instance holds the claim, or the tables do not fit this program. */
 	readonly failed: Promise<StoreFailure>;
-	/** Resolves after the first attempt to open it, successful or not. */
+	/** Resolves after the first attempt to open the store, successful or not. */
 	readonly opened: Promise<void>;
 	/** Runs one statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
 	sql: Sql;
@@ -51,99 +51,46 @@ export interface Store extends AsyncDisposable {
 	close(): Promise<void>;
 }
 
-/** Interval of the check that an idle connection still works. */
+/** How often an idle connection is checked. */
 const keepAliveMs = 15_000;
-/** Limit of all migrations together. */
+/** Timeout for all migrations together. */
 const migrationTimeoutMs = 600_000;
 
-export class Supervisor implements Store {
-	readonly #options: SupervisorOptions;
-	readonly #migrations: readonly Migration[];
-	readonly #database: Database;
-	readonly #timeoutMs: number;
-	readonly #connectTimeoutMs: number;
-	readonly #backOffMs: readonly [firstMs: number, maxMs: number];
-	readonly #closing = new AbortController();
-	readonly #failed = Promise.withResolvers<StoreFailure>();
-	readonly #opened = Promise.withResolvers<void>();
-	readonly #running: Promise<void>;
-	#state: StoreState<Executor> = {
+/** Opens a store, and opens it again after each loss, until `close`. */
+export function startSupervisor(
+	options: SupervisorOptions,
+	migrations: readonly Migration[],
+	database: Database,
+): Store {
+	const { log, queryTimeoutMs = 5_000, connectTimeoutMs = 10_000 } = options;
+	const { backOffMs: backOff = [500, 30_000] } = options;
+	const { where, explain } = database;
+	const closing = new AbortController();
+	const failed = Promise.withResolvers<StoreFailure>();
+	const opened = Promise.withResolvers<void>();
+	let state: StoreState<Executor> = {
 		name: "connecting",
-		reason: "it is being opened",
+		reason: "the store is being opened",
 	};
-	#since = new Date();
-
-	constructor(
-		options: SupervisorOptions,
-		migrations: readonly Migration[],
-		database: Database,
-	) {
-		this.#options = options;
-		this.#migrations = migrations;
-		this.#database = database;
-		this.#timeoutMs = options.queryTimeoutMs ?? 5_000;
-		this.#connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
-		this.#backOffMs = options.backOffMs ?? [500, 30_000];
-		this.#running = this.#keepOpen();
-	}
-
-	get state() {
-		return this.#state.name === "ready" ? "ready" : "degraded";
-	}
-
-	get reason() {
-		return reasonOf(this.#state);
-	}
-
-	get since() {
-		return this.#since;
-	}
-
-	get failed() {
-		return this.#failed.promise;
-	}
-
-	get opened() {
-		return this.#opened.promise;
-	}
-
-	sql: Sql = <Row extends object>(...statement: Parameters<Sql>) =>
-		this.#run(
-			(executor) => executor.statement<Row>(...statement),
-			/^\s*INSERT\b/i.test(statement[0][0] ?? ""),
-		);
-
-	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-		return this.#run((executor) => executor.transaction(work));
-	}
-
-	async close(): Promise<void> {
-		this.#apply({ type: "closing" });
-		this.#closing.abort(new Error("it is being closed"));
-		await this.#running;
-	}
-
-	async [Symbol.asyncDispose](): Promise<void> {
-		await this.close();
-	}
+	let since = new Date();
 
 	/**
 	 * Runs `work` on the session that holds the claim now, and applies the outcome to the state. `isWrite`: its success
 	 * proves that the database accepts writes.
 	 */
-	async #run<T>(
+	async function run<T>(
 		work: (executor: Executor) => Promise<Outcome<T>>,
 		isWrite = false,
 	): Promise<T> {
-		const session = usableSession(this.#state);
-		if (!session) throw new StoreUnavailable(this.reason ?? "it was lost");
+		const session = usableSession(state);
+		if (!session) throw new StoreUnavailable(reasonOf(state) ?? "session lost");
 		const outcome = await work(session);
 		if (outcome.kind === "done") {
-			if (isWrite) this.#apply({ type: "written", session });
+			if (isWrite) apply({ type: "written", session });
 			return outcome.value;
 		}
 		if (outcome.kind === "lost" || outcome.kind === "refused")
-			this.#apply({
+			apply({
 				type: outcome.kind,
 				session,
 				reason: outcome.error.reason,
@@ -152,82 +99,76 @@ export class Supervisor implements Store {
 		throw outcome.error;
 	}
 
-	#apply(event: StoreEvent<Executor>): void {
-		const before = this.#state;
-		const after = transition(before, event);
-		this.#state = after;
-		if ((before.name === "ready") !== (after.name === "ready"))
-			this.#since = new Date();
-		const { log } = this.#options;
-		const reason = reasonOf(after);
-		const isClosing = after.name === "closing" || after.name === "closed";
+	function apply(event: StoreEvent<Executor>): void {
+		const before = state;
+		state = transition(before, event);
+		if ((before.name === "ready") !== (state.name === "ready"))
+			since = new Date();
+		const reason = reasonOf(state);
+		const isClosing = state.name === "closing" || state.name === "closed";
 		if (reason !== undefined && reason !== reasonOf(before) && !isClosing)
-			log.warn("store degraded", { reason });
-		if (after.name === "refusing" && before.name === "ready")
-			void this.#probeWrites(after.session);
-		if (after.name === "ready" && before.name === "refusing")
+			log.warn("store unavailable or read-only", { reason });
+		if (state.name === "refusing" && before.name === "ready")
+			void probeWrites(state.session);
+		if (state.name === "ready" && before.name === "refusing")
 			log.info("store accepts writes again");
 	}
 
 	/** Opens a session, and another one after each loss, until `close` or a StoreFailure. Never rejects. */
-	async #keepOpen(): Promise<void> {
-		for (let failures = 0; !this.#closing.signal.aborted; failures++) {
+	async function keepOpen(): Promise<void> {
+		for (let failures = 0; !closing.signal.aborted; failures++) {
 			try {
-				const { session, applied } = await this.#open();
+				const { session, applied } = await open();
 				failures = 0;
-				const executor = new Executor(session, this.#database, this.#timeoutMs);
-				this.#apply({ type: "opened", session: executor });
-				this.#options.log.info("store opened", {
-					where: this.#database.where,
-					migrations_applied: applied,
-				});
-				this.#opened.resolve();
-				await this.#serve(session, executor);
+				const executor = new Executor(session, database, queryTimeoutMs);
+				apply({ type: "opened", session: executor });
+				log.info("store opened", { where, migrations_applied: applied });
+				opened.resolve();
+				await serve(session, executor);
 			} catch (error) {
-				const reason = this.#reasonFor(error);
+				const reason =
+					explain(error)?.reason ??
+					(error instanceof Error ? error.message : String(error));
 				if (error instanceof StoreFailure) {
-					this.#apply({ type: "failed", reason });
-					this.#failed.resolve(error);
+					apply({ type: "failed", reason });
+					failed.resolve(error);
 					break;
 				}
-				this.#apply({ type: "unavailable", reason });
+				apply({ type: "unavailable", reason });
 			}
-			this.#opened.resolve();
-			await this.#pause(failures);
+			opened.resolve();
+			await pause(failures);
 		}
-		this.#opened.resolve();
-		this.#apply({ type: "closed" });
+		opened.resolve();
+		apply({ type: "closed" });
 	}
 
 	/** Connects, claims and migrates. Rejects with a StoreFailure if another attempt would not help. */
-	async #open(): Promise<{ session: Session; applied: number }> {
-		const { where, explain } = this.#database;
+	async function open(): Promise<{ session: Session; applied: number }> {
 		const opening = new AbortController();
-		const opened = this.#database.open(opening.signal);
+		const connected = database.open(opening.signal);
 		let session: Session;
 		try {
-			session = await this.#inTime(
-				opened,
-				this.#connectTimeoutMs,
-				`${where} did not answer within ${this.#connectTimeoutMs / 1000} seconds`,
+			session = await inTime(
+				connected,
+				connectTimeoutMs,
+				`${where} did not answer within ${connectTimeoutMs / 1000} seconds`,
 			);
 		} catch (error) {
 			opening.abort();
-			closeWhenOpen(opened);
+			// Close the session if it opens after all. A late failure is ignored: the timeout is reported.
+			connected.then((late) => late.close()).catch(() => {});
 			throw error;
 		}
 		try {
-			const applied = await this.#inTime(
-				migrate(session, this.#migrations),
+			const applied = await inTime(
+				migrate(session, migrations),
 				migrationTimeoutMs,
 				"the migrations took too long",
 			);
 			// The database ends a slow statement before the executor gives up the session.
-			await this.#inTime(
-				session.limit(this.#timeoutMs * 0.8),
-				this.#connectTimeoutMs,
-				`${where} did not answer`,
-			);
+			const limited = session.limit(queryTimeoutMs * 0.8);
+			await inTime(limited, connectTimeoutMs, `${where} did not answer`);
 			return { session, applied };
 		} catch (error) {
 			await session.close();
@@ -240,13 +181,13 @@ export class Supervisor implements Store {
 	}
 
 	/** Keeps the session until it is lost or `close` is called. */
-	async #serve(session: Session, executor: Executor): Promise<void> {
+	async function serve(session: Session, executor: Executor): Promise<void> {
 		const timer = setInterval(() => {
 			// A failure is applied to the state.
-			if (this.#state.name === "ready") this.sql`SELECT 1`.catch(() => {});
+			if (state.name === "ready") sql`SELECT 1`.catch(() => {});
 		}, keepAliveMs);
-		await raceSignal(session.lost, this.#closing.signal).then(
-			(reason) => this.#apply({ type: "lost", session: executor, reason }),
+		await raceSignal(session.lost, closing.signal).then(
+			(reason) => apply({ type: "lost", session: executor, reason }),
 			() => executor.drain(),
 		);
 		clearInterval(timer);
@@ -254,16 +195,15 @@ export class Supervisor implements Store {
 	}
 
 	/** After a refused write: tries a write that changes nothing until one is accepted. */
-	async #probeWrites(session: Executor): Promise<void> {
+	async function probeWrites(session: Executor): Promise<void> {
 		for (let failures = 0; ; failures++) {
-			await this.#pause(failures);
-			const state = this.#state;
+			await pause(failures);
 			if (state.name !== "refusing" || state.session !== session) return;
-			// A small row may fit where others do not: while writes are refused, it proves nothing.
+			// Wait until no write was refused for a while: a small row may fit where larger ones do not.
 			const quietMs = performance.now() - state.refusedAt;
-			if (quietMs < this.#backOffMs[1] / 3) continue;
+			if (quietMs < backOff[1] / 3) continue;
 			try {
-				await this.#run(
+				await run(
 					(executor) =>
 						executor.statement`UPDATE migrations SET name = name WHERE number = ${1}`,
 					true,
@@ -271,38 +211,54 @@ export class Supervisor implements Store {
 				return;
 			} catch (error) {
 				if (error instanceof StoreUnavailable) continue;
-				this.#options.log.error("store probe failed", { error });
+				log.error("test write to the store failed", { error });
 			}
 		}
 	}
 
 	/** Rejects after `ms` with `message`, and when `close` is called. */
-	async #inTime<T>(work: Promise<T>, ms: number, message: string): Promise<T> {
-		const run = raceSignal(work, this.#closing.signal);
-		const result = await within(
-			ms,
-			run.then((value) => ({ value })),
-		);
+	async function inTime<T>(work: Promise<T>, ms: number, message: string) {
+		const boxed = raceSignal(work, closing.signal).then((value) => ({ value }));
+		const result = await within(ms, boxed);
 		if (result === "late") throw new Error(message);
 		return result.value;
 	}
 
-	#reasonFor(error: unknown): string {
-		return (
-			this.#database.explain(error)?.reason ??
-			(error instanceof Error ? error.message : String(error))
-		);
-	}
-
 	/** Waits before the next attempt; `close` ends the wait. */
-	async #pause(failures: number): Promise<void> {
-		const { signal } = this.#closing;
-		const ms = backOffMs(failures, this.#backOffMs);
+	async function pause(failures: number): Promise<void> {
+		const { signal } = closing;
+		const ms = backOffMs(failures, backOff);
 		await sleep(ms, undefined, { signal }).catch(() => {});
 	}
-}
 
-/** A session that opens too late is closed. Its failure has been reported already. */
-function closeWhenOpen(opened: Promise<Session>): void {
-	opened.then((session) => session.close()).catch(() => {});
+	const sql: Sql = <Row extends object>(...statement: Parameters<Sql>) =>
+		run(
+			(executor) => executor.statement<Row>(...statement),
+			/^\s*INSERT\b/i.test(statement[0][0] ?? ""),
+		);
+	const running = keepOpen();
+
+	async function close(): Promise<void> {
+		apply({ type: "closing" });
+		closing.abort(new Error("the store is being closed"));
+		await running;
+	}
+
+	return {
+		get state() {
+			return state.name === "ready" ? "ready" : "degraded";
+		},
+		get reason() {
+			return reasonOf(state);
+		},
+		get since() {
+			return since;
+		},
+		failed: failed.promise,
+		opened: opened.promise,
+		sql,
+		transaction: (work) => run((executor) => executor.transaction(work)),
+		close,
+		[Symbol.asyncDispose]: close,
+	};
 }

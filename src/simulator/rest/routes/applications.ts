@@ -4,32 +4,43 @@ import { socketUrl } from "../../socket/session.ts";
 import { applicationFlags } from "../../world/state/serialize.ts";
 import { type Call, route } from "../route.ts";
 
-function application({ actor }: Call) {
+function application({ actor, world }: Call) {
 	const { id, username } = actor.user;
+	const flags = applicationFlags(actor);
 	return {
 		id,
 		name: username,
+		type: null,
 		icon: null,
 		description: "",
 		bot_public: true,
 		bot_require_code_grant: false,
 		verify_key: "0".repeat(64),
-		flags: applicationFlags(actor),
+		flags,
+		flags_new: String(flags),
+		redirect_uris: [],
+		interactions_endpoint_url: null,
+		role_connections_verification_url: null,
+		explicit_content_filter: 0,
+		eligible_oauth2_scopes: ["bot", "applications.commands"],
+		approximate_guild_count: [...world.guilds.values()].filter(({ members }) =>
+			members.has(id),
+		).length,
+		approximate_user_install_count: 0,
+		approximate_user_authorization_count: 0,
 		bot: actor.user,
-		owner: null,
+		// Documented as optional. The OpenAPI document requires it, and discord.py and Oceanic cannot do without.
+		owner: world.users.developer,
 		team: null,
 	};
 }
 
 export const applicationRoutes = [
-	route({
-		method: "GET",
-		path: "/gateway",
+	route("GET /gateway", {
+		withoutToken: true,
 		run: ({ host }) => ({ url: socketUrl(host) }),
 	}),
-	route({
-		method: "GET",
-		path: "/gateway/bot",
+	route("GET /gateway/bot", {
 		botsOnly: true,
 		run: ({
 			host,
@@ -49,16 +60,6 @@ export const applicationRoutes = [
 			},
 		}),
 	}),
-	route({
-		method: "GET",
-		path: "/applications/@me",
-		botsOnly: true,
-		run: application,
-	}),
-	route({
-		method: "GET",
-		path: "/oauth2/applications/@me",
-		botsOnly: true,
-		run: application,
-	}),
+	route("GET /applications/@me", { botsOnly: true, run: application }),
+	route("GET /oauth2/applications/@me", { botsOnly: true, run: application }),
 ];

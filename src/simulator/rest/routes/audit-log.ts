@@ -1,33 +1,36 @@
 // A guild's audit log, newest first.
+// https://discord.com/developers/docs/resources/audit-log#get-guild-audit-log; target_id is only in the OpenAPI document:
+// https://github.com/discord/discord-api-spec
 
 import { PermissionFlagsBits as Permission } from "discord.js";
 import { serializeWebhook } from "../../world/guilds/webhooks.ts";
 import { thread } from "../../world/state/serialize.ts";
 import { compareIds, timeOf } from "../../world/state/snowflake.ts";
 import { integer, snowflake } from "../fields.ts";
-import { guildOf, route } from "../route.ts";
+import { route } from "../route.ts";
 
 const keptMs = 45 * 24 * 60 * 60_000;
 
 export const auditLogRoutes = [
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/audit-logs",
+	route("GET /guilds/:guild_id/audit-logs", {
 		needs: Permission.ViewAuditLog,
 		query: {
 			user_id: snowflake,
+			target_id: snowflake,
 			action_type: integer(1, 1000),
 			before: snowflake,
 			after: snowflake,
 			limit: integer(1, 100),
 		},
 		run: (call) => {
-			const { user_id, action_type, before, after } = call.query;
-			const { limit = 50 } = call.query;
+			const { user_id, target_id, action_type } = call.query;
+			const { before, after, limit = 50 } = call.query;
 			const oldest = Date.now() - keptMs;
-			const fitting = guildOf(call)
-				.auditLog.filter(({ id }) => timeOf(id) >= oldest)
+			const { guild, actor } = call;
+			const fitting = guild.auditLog
+				.filter(({ id }) => timeOf(id) >= oldest)
 				.filter((entry) => !user_id || entry.user_id === user_id)
+				.filter((entry) => !target_id || entry.target_id === target_id)
 				.filter((entry) => !action_type || entry.action_type === action_type)
 				.filter(({ id }) => !before || compareIds(id, before) < 0)
 				.filter(({ id }) => !after || compareIds(id, after) > 0);
@@ -35,7 +38,6 @@ export const auditLogRoutes = [
 			const entries = after
 				? fitting.slice(0, limit)
 				: fitting.slice(-limit).reverse();
-			const guild = guildOf(call);
 			const { users, webhooks, scheduledEvents, autoModeration } = call.world;
 			const mentioned = new Set(
 				entries.flatMap(({ user_id, target_id }) => [user_id, target_id ?? ""]),
@@ -47,10 +49,10 @@ export const auditLogRoutes = [
 				webhooks: webhooks
 					.list({ guild_id: guild.id })
 					.filter(isMentioned)
-					.map((one) => serializeWebhook(one, call.actor)),
+					.map((one) => serializeWebhook(one, actor)),
 				threads: [...guild.threads.values()]
 					.filter(isMentioned)
-					.map((one) => thread(one, call.actor.user.id)),
+					.map((one) => thread(one, actor.user.id)),
 				auto_moderation_rules: autoModeration.in(guild).filter(isMentioned),
 				guild_scheduled_events: scheduledEvents
 					.in(guild)

@@ -6,87 +6,68 @@ import {
 } from "discord.js";
 import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
-import { compareIds } from "../../world/state/snowflake.ts";
-import { apiError } from "../errors.ts";
+import { requireAbove } from "../access.ts";
+import { apiError, found } from "../errors.ts";
 import * as f from "../fields.ts";
-import { type Call, guildOf, param, route } from "../route.ts";
+import { pageById } from "../pages.ts";
+import { type Call, route } from "../route.ts";
 
+const all = "/guilds/:guild_id/bans";
+const one = `${all}/:user_id` as const;
 const daySeconds = 24 * 60 * 60;
 const bulkLimit = 200;
 
-function banOf(call: Call): Ban {
-	const ban = guildOf(call).bans.get(param(call, "user_id"));
-	if (!ban) throw apiError(Code.UnknownBan);
-	return ban;
+function banOf({ guild, params }: Call<typeof one>): Ban {
+	return found(guild.bans.get(params.user_id), Code.UnknownBan);
 }
 
 export const banRoutes = [
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/bans",
+	route(`GET ${all}`, {
 		needs: Permission.BanMembers,
 		query: {
 			limit: f.integer(1, 1000),
 			before: f.snowflake,
 			after: f.snowflake,
 		},
-		run: (call) => {
-			const { limit = 1000, before, after } = call.query;
-			const bans = [...guildOf(call).bans.values()].sort((a, b) =>
-				compareIds(a.user.id, b.user.id),
-			);
-			if (before !== undefined)
-				return bans
-					.filter(({ user }) => compareIds(user.id, before) < 0)
-					.slice(-limit);
-			return bans
-				.filter(({ user }) => compareIds(user.id, after ?? "0") > 0)
-				.slice(0, limit);
-		},
+		run: ({ guild, query }) =>
+			pageById(guild.bans.values(), ({ user }) => user.id, query, 1000),
 	}),
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/bans/:user_id",
-		needs: Permission.BanMembers,
-		run: banOf,
-	}),
-	route({
-		method: "PUT",
-		path: "/guilds/:guild_id/bans/:user_id",
+	route(`GET ${one}`, { needs: Permission.BanMembers, run: banOf }),
+	route(`PUT ${one}`, {
 		needs: Permission.BanMembers,
 		body: {
 			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
 			delete_message_days: f.nullable(f.integer(0, 7)),
 		},
+		// Undocumented: discord.py sends it here (http.py, ban).
+		query: { delete_message_seconds: f.integer(0, 7 * daySeconds) },
 		run: (call) => {
-			const { world, actor, body, by } = call;
-			const guild = guildOf(call);
-			const user = world.users.get(param(call, "user_id"));
-			if (!user) throw apiError(Code.UnknownUser);
+			const { world, body, query, by, guild } = call;
+			const user = found(
+				world.users.get(call.params.user_id),
+				Code.UnknownUser,
+			);
 			const member = guild.members.get(user.id);
-			if (member && !isAboveMember(guild, actor.user.id, member))
-				throw apiError(Code.MissingPermissions);
+			if (member) requireAbove(call, member);
 			const seconds =
 				body.delete_message_seconds ??
+				query.delete_message_seconds ??
 				(body.delete_message_days ?? 0) * daySeconds;
 			world.bans.add(guild, user, seconds, by);
 		},
 	}),
-	route({
-		method: "POST",
-		path: "/guilds/:guild_id/bulk-ban",
+	route("POST /guilds/:guild_id/bulk-ban", {
 		needs: Permission.BanMembers | Permission.ManageGuild,
 		body: {
 			user_ids: f.required(f.list(f.snowflake, 1, bulkLimit)),
 			delete_message_seconds: f.nullable(f.integer(0, 7 * daySeconds)),
 		},
 		run: (call) => {
-			const { world, actor, body, by } = call;
-			const guild = guildOf(call);
+			const { world, actor, body, by, guild } = call;
 			// The bot itself is skipped without an error.
 			const userIds = [...new Set(body.user_ids)].filter(
-				(id) => id !== undefined && id !== actor.user.id,
-			) as string[];
+				(id) => id !== actor.user.id,
+			);
 			const users = userIds.flatMap((id) => world.users.get(id) ?? []);
 			const banned = users.filter(({ id }) => {
 				const member = guild.members.get(id);
@@ -105,13 +86,11 @@ export const banRoutes = [
 			};
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: "/guilds/:guild_id/bans/:user_id",
+	route(`DELETE ${one}`, {
 		needs: Permission.BanMembers,
 		run: (call) => {
 			const ban = banOf(call);
-			call.world.bans.remove(guildOf(call), ban, call.by);
+			call.world.bans.remove(call.guild, ban, call.by);
 		},
 	}),
 ];

@@ -10,21 +10,21 @@ import {
 	maxCommands,
 	newCommandFields,
 } from "../command-fields.ts";
-import { apiError, formError } from "../errors.ts";
+import { apiError, formError, found } from "../errors.ts";
 import { boolean, list, object, required } from "../fields.ts";
-import { type Call, param, route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 
 const everywhere = "/applications/:application_id/commands";
 const inGuild = "/applications/:application_id/guilds/:guild_id/commands";
+
+const oneCommand = `${everywhere}/:command_id` as const;
 
 const commands = required(list(object(newCommandFields), 0, maxCommands));
 
 /** The routes exist once for global commands and once for those of a guild. */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
 	return [
-		route({
-			method: "GET",
-			path,
+		route(`GET ${path}`, {
 			query: { with_localizations: boolean },
 			run: (call) =>
 				call.world.commands
@@ -35,9 +35,7 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 							: withoutLocalizations(command),
 					),
 		}),
-		route({
-			method: "POST",
-			path,
+		route(`POST ${path}`, {
 			body: newCommandFields,
 			run: (call) => {
 				const { command, isNew } = put(call, call.body);
@@ -45,26 +43,18 @@ function routesBelow(path: typeof everywhere | typeof inGuild) {
 				return serializeCommand(command);
 			},
 		}),
-		route({
-			method: "PUT",
-			path,
+		route(`PUT ${path}`, {
 			body: commands,
 			run: (call) => replaceAll(call, call.body).map(serializeCommand),
 		}),
-		route({
-			method: "GET",
-			path: `${path}/:command_id`,
+		route(`GET ${path}/:command_id`, {
 			run: (call) => serializeCommand(commandOf(call)),
 		}),
-		route({
-			method: "PATCH",
-			path: `${path}/:command_id`,
+		route(`PATCH ${path}/:command_id`, {
 			body: editCommandFields,
 			run: (call) => serializeCommand(edit(call, call.body)),
 		}),
-		route({
-			method: "DELETE",
-			path: `${path}/:command_id`,
+		route(`DELETE ${path}/:command_id`, {
 			run: (call) => call.world.commands.remove(commandOf(call)),
 		}),
 	];
@@ -76,32 +66,29 @@ export const commandRoutes = [
 ];
 
 /** The path's scope. Throws if the application is not the actor's. */
-function scopeOf(call: Call): Scope {
-	const { world, actor, params } = call;
+function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
 	if (!actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
-	const application_id = param(call, "application_id");
+	const { application_id, guild_id } = params;
 	if (application_id !== actor.user.id)
 		throw apiError(
 			world.users.get(application_id)?.bot
 				? Code.NotAuthorizedToPerformThisActionOnThisApplication
 				: Code.UnknownApplication,
 		);
-	return { application_id, guild_id: params.guild_id };
+	return { application_id, guild_id };
 }
 
-function commandOf(call: Call): Command {
-	const id = param(call, "command_id");
+function commandOf(call: Call<typeof oneCommand>): Command {
 	const commands = call.world.commands.in(scopeOf(call));
-	const command = commands.find((one) => one.id === id);
-	if (!command) throw apiError(Code.UnknownApplicationCommand);
-	return command;
+	const command = commands.find(({ id }) => id === call.params.command_id);
+	return found(command, Code.UnknownApplicationCommand);
 }
 
 type NewCommand = CommandForm & { name: string; description: string };
 
 /** Registers a command, in place of one with the same name. */
 function put(
-	call: Call,
+	call: Call<typeof everywhere>,
 	form: NewCommand,
 ): { command: Command; isNew: boolean } {
 	const { commands } = call.world;
@@ -117,7 +104,10 @@ function put(
 }
 
 /** Registers these commands and removes all others of the scope. */
-function replaceAll(call: Call, forms: readonly NewCommand[]): Command[] {
+function replaceAll(
+	call: Call<typeof everywhere>,
+	forms: readonly NewCommand[],
+): Command[] {
 	const { commands } = call.world;
 	const registered = commands.in(scopeOf(call));
 	const names = new Set<string>();
@@ -131,7 +121,7 @@ function replaceAll(call: Call, forms: readonly NewCommand[]): Command[] {
 	return forms.map((form) => put(call, form).command);
 }
 
-function edit(call: Call, form: CommandForm): Command {
+function edit(call: Call<typeof oneCommand>, form: CommandForm): Command {
 	const command = commandOf(call);
 	const { commands } = call.world;
 	const taken = commands
@@ -170,47 +160,38 @@ function detailsOf(
 	before: CommandDetails,
 	guildId?: string,
 ): CommandDetails {
-	const or = <T, U>(given: T | undefined, old: U) =>
-		given === undefined ? old : given;
 	const bits = form.default_member_permissions;
+	const { name_localizations = before.name_localizations } = form;
+	const { description_localizations = before.description_localizations } = form;
+	const { options = before.options } = form;
+	const { contexts = before.contexts ?? null } = form;
 	return {
 		name: form.name ?? before.name,
-		name_localizations: or(form.name_localizations, before.name_localizations),
+		name_localizations,
 		description: form.description ?? before.description,
-		description_localizations: or(
-			form.description_localizations,
-			before.description_localizations,
-		),
-		options: or(form.options, before.options) ?? [],
+		description_localizations,
+		options: options ?? [],
 		default_member_permissions:
-			typeof bits === "bigint"
-				? String(bits)
-				: or(bits, before.default_member_permissions),
+			bits === undefined
+				? before.default_member_permissions
+				: (bits?.toString() ?? null),
 		nsfw: form.nsfw ?? before.nsfw,
 		// A guild's command has no contexts.
-		...(guildId === undefined
-			? {
-					dm_permission: form.dm_permission ?? before.dm_permission ?? true,
-					contexts: or(form.contexts, before.contexts ?? null),
-					integration_types: form.integration_types ??
-						before.integration_types ?? [0],
-				}
-			: {}),
+		...(guildId === undefined && {
+			dm_permission: form.dm_permission ?? before.dm_permission ?? true,
+			contexts,
+			integration_types: form.integration_types ??
+				before.integration_types ?? [0],
+		}),
 	};
 }
 
-function serializeCommand({
-	options,
-	...command
-}: Command): Record<string, unknown> {
+function serializeCommand({ options, ...command }: Command) {
 	return { ...command, ...(options.length > 0 ? { options } : {}) };
 }
 
-function withoutLocalizations(command: Command): Record<string, unknown> {
-	const {
-		name_localizations: _,
-		description_localizations: __,
-		...rest
-	} = serializeCommand(command);
+function withoutLocalizations(command: Command) {
+	const { name_localizations, description_localizations, ...rest } =
+		serializeCommand(command);
 	return rest;
 }

@@ -8,37 +8,42 @@ import {
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { apiError, atKey, formError } from "../errors.ts";
+import { apiError, atKey, formError, found } from "../errors.ts";
 import * as f from "../fields.ts";
-import { type Call, guildOf, param, route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/emojis";
 const one = `${all}/:emoji_id` as const;
-/** For static and animated emoji each, in a guild without boosts. */
+/** Maximum number of static and of animated emoji in a guild without boosts. */
 const emojiLimit = 50;
 const imageLimitBytes = 256 * 1024;
 
 const name = f.text(2, 32);
 const roles = f.nullable(f.list(f.snowflake, 0, 250));
 
-function emojiOf(call: Call): GuildEmoji {
-	const emoji = guildOf(call).emojis.get(param(call, "emoji_id"));
-	if (!emoji) throw apiError(Code.UnknownEmoji);
-	return emoji;
+const { CreateGuildExpressions, ManageGuildExpressions } = Permission;
+
+function emojiOf({ guild, params }: Call<typeof one>): GuildEmoji {
+	return found(guild.emojis.get(params.emoji_id), Code.UnknownEmoji);
 }
 
-function mayAny(call: Call, bits: bigint): boolean {
-	const granted = guildPermissions(guildOf(call), call.actor.user.id);
-	return (granted & bits) !== 0n;
+function mayAny({ guild, actor }: Call<":guild_id">, bits: bigint): boolean {
+	return (guildPermissions(guild, actor.user.id) & bits) !== 0n;
 }
 
 /** Own emoji need CREATE_ or MANAGE_GUILD_EXPRESSIONS, those of others MANAGE_GUILD_EXPRESSIONS. */
-function requireEditPermission(call: Call, { user }: GuildEmoji): void {
-	const own = user === call.actor.user;
-	const enough = own
-		? Permission.CreateGuildExpressions | Permission.ManageGuildExpressions
-		: Permission.ManageGuildExpressions;
-	if (!mayAny(call, enough)) throw apiError(Code.MissingPermissions);
+function mayManage(call: Call<":guild_id">, { user }: GuildEmoji): boolean {
+	return (
+		mayAny(call, ManageGuildExpressions) ||
+		(user === call.actor.user && mayAny(call, CreateGuildExpressions))
+	);
+}
+
+/** The path's emoji. Throws unless the actor may edit it. */
+function managedEmoji(call: Call<typeof one>): GuildEmoji {
+	const emoji = emojiOf(call);
+	if (!mayManage(call, emoji)) throw apiError(Code.MissingPermissions);
+	return emoji;
 }
 
 function requireName(given: string | undefined): void {
@@ -50,11 +55,9 @@ function requireName(given: string | undefined): void {
 		);
 }
 
-function requireRoles(call: Call, ids: readonly (string | undefined)[]) {
-	return ids.map((id = "") => {
-		if (!guildOf(call).roles.has(id)) throw apiError(Code.UnknownRole);
-		return id;
-	});
+function requireRoles({ guild }: Call<":guild_id">, ids: readonly string[]) {
+	for (const id of ids) found(guild.roles.get(id), Code.UnknownRole);
+	return [...ids];
 }
 
 /** Whether an image is animated. Throws if it is no image. */
@@ -85,34 +88,18 @@ function kindOf(bytes: Buffer): string | undefined {
 }
 
 export const emojiRoutes = [
-	route({
-		method: "GET",
-		path: all,
-		run: (call) => {
-			const seesUsers = mayAny(
-				call,
-				Permission.CreateGuildExpressions | Permission.ManageGuildExpressions,
-			);
-			const { emojis } = guildOf(call);
-			return seesUsers ? [...emojis.values()] : serialize.emojis(guildOf(call));
-		},
+	route(`GET ${all}`, (call) => {
+		const { guild } = call;
+		return mayAny(call, CreateGuildExpressions | ManageGuildExpressions)
+			? [...guild.emojis.values()]
+			: serialize.emojis(guild);
 	}),
-	route({
-		method: "GET",
-		path: one,
-		run: (call) => {
-			const emoji = emojiOf(call);
-			const seesUser =
-				mayAny(call, Permission.ManageGuildExpressions) ||
-				(emoji.user === call.actor.user &&
-					mayAny(call, Permission.CreateGuildExpressions));
-			return seesUser ? emoji : serialize.emoji(emoji);
-		},
+	route(`GET ${one}`, (call) => {
+		const emoji = emojiOf(call);
+		return mayManage(call, emoji) ? emoji : serialize.emoji(emoji);
 	}),
-	route({
-		method: "POST",
-		path: all,
-		needs: Permission.CreateGuildExpressions,
+	route(`POST ${all}`, {
+		needs: CreateGuildExpressions,
 		status: 201,
 		body: {
 			name: f.required(name),
@@ -120,8 +107,7 @@ export const emojiRoutes = [
 			roles,
 		},
 		run: (call) => {
-			const guild = guildOf(call);
-			const { body, world, actor, by } = call;
+			const { guild, body, world, actor, by } = call;
 			requireName(body.name);
 			const animated = atKey("image", () => isAnimated(body.image));
 			const sameKind = [...guild.emojis.values()].filter(
@@ -133,41 +119,27 @@ export const emojiRoutes = [
 						? Code.MaximumNumberOfAnimatedEmojisReached
 						: Code.MaximumNumberOfEmojisReached,
 				);
-			const given = {
-				name: body.name,
-				animated,
-				roles: requireRoles(call, body.roles ?? []),
-			};
+			const roles = requireRoles(call, body.roles ?? []);
+			const given = { name: body.name, animated, roles };
 			return world.emojis.add(guild, actor.user, given, by);
 		},
 	}),
-	route({
-		method: "PATCH",
-		path: one,
+	route(`PATCH ${one}`, {
 		body: { name, roles },
 		run: (call) => {
-			const emoji = emojiOf(call);
-			const { body, world, by } = call;
-			requireEditPermission(call, emoji);
+			const { guild, body, world, by } = call;
+			const emoji = managedEmoji(call);
 			requireName(body.name);
+			const roles = body.roles === null ? [] : body.roles;
 			const changes = {
 				name: body.name,
-				roles:
-					body.roles === undefined
-						? undefined
-						: requireRoles(call, body.roles ?? []),
+				roles: roles && requireRoles(call, roles),
 			};
-			world.emojis.edit(guildOf(call), emoji, changes, by);
+			world.emojis.edit(guild, emoji, changes, by);
 			return emoji;
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: one,
-		run: (call) => {
-			const emoji = emojiOf(call);
-			requireEditPermission(call, emoji);
-			call.world.emojis.remove(guildOf(call), emoji, call.by);
-		},
-	}),
+	route(`DELETE ${one}`, (call) =>
+		call.world.emojis.remove(call.guild, managedEmoji(call), call.by),
+	),
 ];

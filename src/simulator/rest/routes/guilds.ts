@@ -10,9 +10,9 @@ import {
 } from "discord.js";
 import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { formError, notSimulated } from "../errors.ts";
+import { formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
-import { guildOf, type ReadForm, route } from "../route.ts";
+import { type ReadForm, route } from "../route.ts";
 
 /** One of the numbers of an enum. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
@@ -79,7 +79,7 @@ function checkChannel(guild: Guild, key: string, id: unknown): void {
 	const isCommunity = guild.features.includes("COMMUNITY");
 	if (id === null) {
 		if (isCommunity && communityChannels.some((one) => one === key))
-			throw formError("BASE_TYPE_REQUIRED", "This field is required", key);
+			throw missingField(key);
 		return;
 	}
 	const channel = guild.channels.get(String(id));
@@ -91,43 +91,29 @@ function checkChannel(guild: Guild, key: string, id: unknown): void {
 function checkCommunity(guild: Guild, body: ReadForm<typeof settings>): void {
 	if (!guild.features.includes("COMMUNITY")) return;
 	const { verification_level: level, explicit_content_filter: filter } = body;
-	const refused: [key: string, isRefused: boolean][] = [
-		["verification_level", level === GuildVerificationLevel.None],
-		[
-			"explicit_content_filter",
+	const refused: Readonly<Record<string, boolean>> = {
+		verification_level: level === GuildVerificationLevel.None,
+		explicit_content_filter:
 			filter !== undefined && filter !== GuildExplicitContentFilter.AllMembers,
-		],
-	];
-	for (const [key, isRefused] of refused)
-		if (isRefused)
-			throw formError(
-				"BASE_TYPE_CHOICES",
-				"A community cannot have this value.",
-				key,
-			);
+	};
+	const key = Object.keys(refused).find((one) => refused[one]);
+	const message = "A community cannot have this value.";
+	if (key) throw formError("BASE_TYPE_CHOICES", message, key);
 }
 
 export const guildRoutes = [
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id",
+	route("GET /guilds/:guild_id", {
 		query: { with_counts: f.boolean },
-		run: (call) => {
-			const guild = guildOf(call);
-			return {
-				...serialize.guild(guild),
-				...(call.query.with_counts ? serialize.guildCounts(guild) : {}),
-			};
-		},
+		run: ({ guild, query }) => ({
+			...serialize.guild(guild),
+			...(query.with_counts && serialize.guildCounts(guild)),
+		}),
 	}),
-	route({
-		method: "PATCH",
-		path: "/guilds/:guild_id",
+	route("PATCH /guilds/:guild_id", {
 		needs: Permission.ManageGuild,
 		body: settings,
 		run: (call) => {
-			const guild = guildOf(call);
-			const { world, body, by } = call;
+			const { guild, world, body, by } = call;
 			const given: Readonly<Record<string, unknown>> = body;
 			for (const key of Object.keys(notKept))
 				if (given[key] !== undefined)

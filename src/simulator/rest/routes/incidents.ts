@@ -4,7 +4,7 @@
 import { PermissionFlagsBits as Permission } from "discord.js";
 import { formError } from "../errors.ts";
 import { nullable, timestamp } from "../fields.ts";
-import { guildOf, route } from "../route.ts";
+import { route } from "../route.ts";
 
 // A minute of tolerance for clock differences.
 const longestMs = 24 * 60 * 60 * 1000 + 60_000;
@@ -15,14 +15,11 @@ const fields = {
 };
 
 export const incidentRoutes = [
-	route({
-		method: "PUT",
-		path: "/guilds/:guild_id/incident-actions",
+	route("PUT /guilds/:guild_id/incident-actions", {
 		needs: Permission.ManageGuild,
 		body: fields,
 		run: (call) => {
-			const guild = guildOf(call);
-			const { body, world } = call;
+			const { guild, body, world } = call;
 			const until = (field: keyof typeof fields) => {
 				const at = body[field];
 				if (at && at.getTime() > Date.now() + longestMs)

@@ -6,23 +6,25 @@ import {
 	MessageFlags,
 } from "discord.js";
 import type { Message } from "../../world/state/entities.ts";
-import { readerOf } from "../../world/state/serialize.ts";
 import { apiError } from "../errors.ts";
 import { boolean } from "../fields.ts";
 import {
+	type Content,
 	contentFields,
 	editedContent,
-	mentionsUsersOnly,
 	newContent,
 	requireContent,
+	serializeMessage,
 } from "../message-body.ts";
-import { type Call, interactionOf, type ReadForm, route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 
 const webhook = "/webhooks/:application_id/:interaction_token";
 
+type TokenCall<Body = unknown> = Call<typeof webhook, Body>;
+
 /** The path's message, if it belongs to the interaction and still exists. */
-function answeredWith(call: Call): Message {
-	const { original, followUps } = interactionOf(call);
+function answeredWith(call: TokenCall): Message {
+	const { original, followUps } = call.interaction;
 	const id = call.params.message_id ?? original?.id;
 	const message = [original, ...followUps].find((one) => one?.id === id);
 	if (!message || !call.interactions.exists(message))
@@ -30,59 +32,35 @@ function answeredWith(call: Call): Message {
 	return message;
 }
 
-function serializeMessage({ world, actor }: Call, message: Message) {
-	return world.messages.serialize(message, readerOf(actor));
-}
-
-function edit(call: Call<ReadForm<typeof contentFields>>, message: Message) {
-	const interaction = interactionOf(call);
-	call.interactions.edit(
-		interaction,
-		message,
-		editedContent(call, interaction.channel, message, call.body, {
-			allowed: call.body.allowed_mentions ?? mentionsUsersOnly,
-		}),
-	);
+function edit(call: TokenCall<Content>, message: Message) {
+	const { interactions, interaction } = call;
+	const { channel } = interaction;
+	const changes = editedContent(call, channel, message, call.body);
+	interactions.edit(interaction, message, changes);
 	return serializeMessage(call, message);
 }
 
 function routesOf(message: "@original" | ":message_id") {
-	const path = `${webhook}/messages/${message}`;
+	const path = `${webhook}/messages/${message}` as const;
 	return [
-		route({
-			method: "GET",
-			path,
-			byToken: true,
-			run: (call) => serializeMessage(call, answeredWith(call)),
-		}),
-		route({
-			method: "PATCH",
-			path,
-			byToken: true,
+		route(`GET ${path}`, (call) => serializeMessage(call, answeredWith(call))),
+		route(`PATCH ${path}`, {
 			body: contentFields,
 			run: (call) => edit(call, answeredWith(call)),
 		}),
-		route({
-			method: "DELETE",
-			path,
-			byToken: true,
-			run: (call) =>
-				call.interactions.remove(interactionOf(call), answeredWith(call)),
-		}),
+		route(`DELETE ${path}`, (call) =>
+			call.interactions.remove(call.interaction, answeredWith(call)),
+		),
 	];
 }
 
 export const interactionMessageRoutes = [
 	...routesOf("@original"),
 	...routesOf(":message_id"),
-	route({
-		method: "POST",
-		path: webhook,
-		byToken: true,
+	route(`POST ${webhook}`, {
 		body: { ...contentFields, tts: boolean },
 		run: (call) => {
-			const { body } = call;
-			const interaction = interactionOf(call);
+			const { body, interaction } = call;
 			requireContent(call, body);
 			// The first follow-up to a deferred response edits it.
 			const { original } = interaction;
@@ -93,13 +71,10 @@ export const interactionMessageRoutes = [
 				(original.flags & MessageFlags.Loading) !== 0 &&
 				call.interactions.exists(original);
 			if (isLoading) return edit(call, original);
-			const content = newContent(call, interaction.channel, body, {
-				allowed: body.allowed_mentions ?? mentionsUsersOnly,
-			});
+			const content = newContent(call, interaction.channel, body);
 			const message = call.interactions.followUp(interaction, {
 				...content,
 				flags: content.flags | ((body.flags ?? 0) & MessageFlags.Ephemeral),
-				tts: body.tts ?? false,
 			});
 			return serializeMessage(call, message);
 		},

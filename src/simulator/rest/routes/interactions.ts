@@ -8,18 +8,17 @@ import {
 } from "discord.js";
 import type { Interaction } from "../../interactions/interactions.ts";
 import type { Message } from "../../world/state/entities.ts";
-import { readerOf } from "../../world/state/serialize.ts";
 import { apiError, atKey, formError, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
 import { checkInvocation, invocationFields } from "../invocation.ts";
 import {
 	contentFields,
 	editedContent,
-	mentionsUsersOnly,
 	newContent,
 	requireContent,
+	serializeMessage,
 } from "../message-body.ts";
-import { type Call, interactionOf, type ReadForm, route } from "../route.ts";
+import { type Call, type ReadForm, route } from "../route.ts";
 
 const {
 	Pong,
@@ -36,24 +35,16 @@ const answers = [
 	DeferredMessageUpdate,
 	UpdateMessage,
 ] as const;
+const knownAnswer = f.required(f.choice(...answers));
 
 /** Response types that are not simulated: autocomplete, modals, premium. */
 const otherAnswers = new Set([8, 9, 10, 12]);
 
-const answerType: f.Field<(typeof answers)[number] | undefined> = {
-	read: (value) => {
-		const type = f.integer(0, 255).read(value);
-		if (type === undefined) return undefined;
-		const known = answers.find((one) => one === type);
-		if (known !== undefined) return known;
-		if (otherAnswers.has(type))
-			throw notSimulated(`answers to interactions of type ${type}`);
-		throw formError(
-			"BASE_TYPE_CHOICES",
-			`Value must be one of {${answers.join(", ")}}.`,
-		);
-	},
-};
+const answerType = f.refine(f.integer(0, 255), (type) => {
+	if (otherAnswers.has(type))
+		throw notSimulated(`responses to interactions of type ${type}`);
+	return knownAnswer.read(type);
+});
 
 const messageData = f.object({ ...contentFields, tts: f.boolean });
 const noData = f.required(messageData).read({});
@@ -66,35 +57,25 @@ const callback = {
 type Callback = ReadForm<typeof callback>;
 
 export const interactionRoutes = [
-	route({
-		method: "POST",
-		path: "/interactions",
+	route("POST /interactions", {
 		body: invocationFields,
-		run: ({ world, interactions, actor, body }) => {
-			if (actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
-			const { id } = interactions.begin(
-				checkInvocation(world, actor.user, body, (message, user) =>
-					interactions.ephemeral(message, user),
-				),
-			);
+		run: (call) => {
+			if (call.actor.user.bot) throw apiError(Code.BotsCannotUseThisEndpoint);
+			const { id } = call.interactions.begin(checkInvocation(call));
 			return { id };
 		},
 	}),
-	route({
-		method: "POST",
-		path: "/interactions/:interaction_id/:interaction_token/callback",
-		byToken: true,
+	route("POST /interactions/:interaction_id/:interaction_token/callback", {
 		body: callback,
 		query: { with_response: f.boolean },
 		run: (call) => {
-			const interaction = interactionOf(call);
-			const { type } = call.body;
+			const { interaction } = call;
 			if (interaction.state === "failed")
 				throw apiError(Code.UnknownInteraction);
 			if (interaction.state === "acknowledged")
 				throw apiError(Code.InteractionHasAlreadyBeenAcknowledged);
 			const original = atKey("data", () => answer(call, interaction));
-			call.interactions.acknowledge(interaction, type, original);
+			call.interactions.acknowledge(interaction, call.body.type, original);
 			return call.query.with_response
 				? serializeCallback(call, interaction, original)
 				: undefined;
@@ -103,7 +84,10 @@ export const interactionRoutes = [
 ];
 
 /** Executes a response. Returns its message. */
-function answer(call: Call<Callback>, interaction: Interaction): Message {
+function answer(
+	call: Call<":interaction_token", Callback>,
+	interaction: Interaction,
+): Message {
 	const { interactions } = call;
 	const { channel, message } = interaction;
 	const data = call.body.data ?? noData;
@@ -111,14 +95,9 @@ function answer(call: Call<Callback>, interaction: Interaction): Message {
 	switch (call.body.type) {
 		case ChannelMessageWithSource: {
 			requireContent(call, data);
-			const content = newContent(call, channel, data, {
-				allowed: data.allowed_mentions ?? mentionsUsersOnly,
-			});
-			return interactions.write(interaction, {
-				...content,
-				flags: content.flags | ephemeral,
-				tts: data.tts ?? false,
-			});
+			const content = newContent(call, channel, data);
+			const flags = content.flags | ephemeral;
+			return interactions.write(interaction, { ...content, flags });
 		}
 		case DeferredChannelMessageWithSource:
 			return interactions.write(interaction, {
@@ -128,63 +107,46 @@ function answer(call: Call<Callback>, interaction: Interaction): Message {
 		case DeferredMessageUpdate:
 			if (message) return message;
 			break;
-		case UpdateMessage:
+		case UpdateMessage: {
 			if (!message) break;
 			if (!interactions.exists(message)) throw apiError(Code.UnknownMessage);
-			interactions.edit(
-				interaction,
-				message,
-				editedContent(call, channel, message, data, {
-					allowed: data.allowed_mentions ?? mentionsUsersOnly,
-				}),
-			);
+			const changes = editedContent(call, channel, message, data);
+			interactions.edit(interaction, message, changes);
 			return message;
+		}
 		case Pong:
 	}
 	throw formError(
 		"INTERACTION_RESPONSE_TYPE_INVALID",
-		`An interaction of type ${interaction.type} has no answer of type ${call.body.type}.`,
+		`An interaction of type ${interaction.type} has no response of type ${call.body.type}.`,
 	);
 }
 
 function serializeCallback(
-	call: Call<Callback>,
+	call: Call<"", Callback>,
 	{ id, type }: Interaction,
 	message: Message,
 ) {
-	const isUpdate = call.body.type === DeferredMessageUpdate;
+	const { type: answered } = call.body;
+	const isAnnounced =
+		answered !== DeferredMessageUpdate ||
+		type !== InteractionType.MessageComponent;
 	const hasMessage =
-		call.body.type === ChannelMessageWithSource ||
-		call.body.type === UpdateMessage;
+		answered === ChannelMessageWithSource || answered === UpdateMessage;
+	const has = (flag: MessageFlags) => (message.flags & flag) !== 0;
 	return {
 		interaction: {
 			id,
 			type,
-			...(isUpdate && type === InteractionType.MessageComponent
-				? {}
-				: {
-						response_message_id: message.id,
-						response_message_loading: hasFlag(message, MessageFlags.Loading),
-						response_message_ephemeral: hasFlag(
-							message,
-							MessageFlags.Ephemeral,
-						),
-					}),
+			...(isAnnounced && {
+				response_message_id: message.id,
+				response_message_loading: has(MessageFlags.Loading),
+				response_message_ephemeral: has(MessageFlags.Ephemeral),
+			}),
 		},
-		resource: {
-			type: call.body.type,
-			...(hasMessage
-				? {
-						message: call.world.messages.serialize(
-							message,
-							readerOf(call.actor),
-						),
-					}
-				: {}),
-		},
+		// By the OpenAPI document, only responses with a message have a resource.
+		...(hasMessage && {
+			resource: { type: answered, message: serializeMessage(call, message) },
+		}),
 	};
-}
-
-function hasFlag({ flags }: Message, flag: MessageFlags): boolean {
-	return (flags & flag) !== 0;
 }

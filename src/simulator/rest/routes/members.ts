@@ -5,82 +5,58 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import { membersNamed } from "../../world/guilds/members.ts";
-import type { Guild, Member, Role } from "../../world/state/entities.ts";
-import {
-	guildPermissions,
-	has,
-	isAboveMember,
-	isAboveRole,
-} from "../../world/state/permissions.ts";
+import type { Role } from "../../world/state/entities.ts";
+import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { compareIds } from "../../world/state/snowflake.ts";
-import { apiError, formError } from "../errors.ts";
-import * as f from "../fields.ts";
 import {
-	type Call,
-	guildOf,
-	memberOf,
-	memberOfActor,
-	roleOf,
-	route,
-} from "../route.ts";
+	requireAbove,
+	requireAboveRole,
+	requireGuildPermissions,
+	requireMembersIntent,
+} from "../access.ts";
+import { apiError, formError, found } from "../errors.ts";
+import * as f from "../fields.ts";
+import { pageById } from "../pages.ts";
+import { type Call, memberOfActor, route } from "../route.ts";
 import { checkVoice } from "./voice.ts";
 
 // A minute of tolerance for clock differences.
-const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000 + 60_000;
+const timeoutLimitMs = 28 * 24 * 60 * 60 * 1000;
+
+const oneRole = "/guilds/:guild_id/members/:user_id/roles/:role_id";
 
 export const memberRoutes = [
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/members",
+	route("GET /guilds/:guild_id/members", {
 		query: { limit: f.integer(1, 1000), after: f.snowflake },
 		run: (call) => {
-			const { user, privilegedIntents } = call.actor;
-			if (user.bot && !privilegedIntents.includes("GuildMembers"))
-				throw apiError(Code.MissingAccess);
-			const { limit = 1, after = "0" } = call.query;
-			return [...guildOf(call).members.values()]
-				.filter((member) => compareIds(member.user.id, after) > 0)
-				.sort((a, b) => compareIds(a.user.id, b.user.id))
-				.slice(0, limit)
-				.map(serialize.member);
+			requireMembersIntent(call);
+			const members = call.guild.members.values();
+			const page = pageById(members, ({ user }) => user.id, call.query, 1);
+			return page.map(serialize.member);
 		},
 	}),
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/members/search",
-		query: {
-			query: f.required(f.text(1, 100)),
-			limit: f.integer(1, 1000),
-		},
-		run: (call) =>
-			membersNamed(guildOf(call), call.query.query, call.query.limit ?? 1).map(
-				serialize.member,
-			),
+	route("GET /guilds/:guild_id/members/search", {
+		query: { query: f.required(f.text(1, 100)), limit: f.integer(1, 1000) },
+		run: ({ guild, query: { query, limit = 1 } }) =>
+			membersNamed(guild, query, limit).map(serialize.member),
 	}),
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/members/:user_id",
-		run: (call) => serialize.member(memberOf(call)),
-	}),
-	route({
-		method: "PATCH",
-		path: "/guilds/:guild_id/members/@me",
+	route("GET /guilds/:guild_id/members/:user_id", ({ member }) =>
+		serialize.member(member),
+	),
+	route("PATCH /guilds/:guild_id/members/@me", {
 		body: { nick: f.nullable(f.text(0, 32)) },
 		run: (call) => {
-			const guild = guildOf(call);
+			const { guild } = call;
 			const member = memberOfActor(call);
 			const { nick } = call.body;
 			if (nick !== undefined) {
-				requireGuildPermission(call, Permission.ChangeNickname);
+				requireGuildPermissions(call, Permission.ChangeNickname);
 				call.world.members.edit(guild, member, { nick: nick || null }, call.by);
 			}
 			return serialize.member(member);
 		},
 	}),
-	route({
-		method: "PATCH",
-		path: "/guilds/:guild_id/members/:user_id",
+	route("PATCH /guilds/:guild_id/members/:user_id", {
 		body: {
 			nick: f.nullable(f.text(0, 32)),
 			roles: f.nullable(f.list(f.snowflake, 0, 250)),
@@ -90,26 +66,22 @@ export const memberRoutes = [
 			communication_disabled_until: f.nullable(f.timestamp),
 		},
 		run: (call) => {
-			const guild = guildOf(call);
-			const member = memberOf(call);
-			const { nick, roles } = call.body;
-			const until = call.body.communication_disabled_until;
-			const voice = checkVoice(call, guild, member, call.body);
+			const { guild, member } = call;
+			const { nick, roles, communication_disabled_until: until } = call.body;
+			const { target, ...muting } = checkVoice(call);
 			if (nick !== undefined) {
-				requireGuildPermission(call, Permission.ManageNicknames);
-				requireHierarchy(call, guild, member);
+				requireGuildPermissions(call, Permission.ManageNicknames);
+				requireAbove(call, member);
 			}
-			if (roles !== undefined) checkRoles(call, guild, member, roles ?? []);
-			if (until !== undefined) checkTimeout(call, guild, member, until);
+			if (roles !== undefined) checkRoles(call, roles ?? []);
+			if (until !== undefined) checkTimeout(call, until);
 			const changes = {
 				nick: nick === undefined ? undefined : nick || null,
 				roles: roles === undefined ? undefined : [...new Set(roles ?? [])],
 				communication_disabled_until:
 					until === undefined ? undefined : (until?.toISOString() ?? null),
-				mute: voice.mute,
-				deaf: voice.deaf,
+				...muting,
 			};
-			const { target } = voice;
 			// Moving between voice channels does not change the member.
 			if (Object.values(changes).some((value) => value !== undefined))
 				call.world.members.edit(guild, member, changes, call.by);
@@ -118,102 +90,63 @@ export const memberRoutes = [
 			return serialize.member(member);
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: "/guilds/:guild_id/members/:user_id",
+	route("DELETE /guilds/:guild_id/members/:user_id", {
 		needs: Permission.KickMembers,
 		run: (call) => {
-			const guild = guildOf(call);
-			const member = memberOf(call);
-			requireHierarchy(call, guild, member);
+			const { guild, member } = call;
+			requireAbove(call, member);
 			call.world.members.remove(guild, member, call.by);
 		},
 	}),
-	route({
-		method: "PUT",
-		path: "/guilds/:guild_id/members/:user_id/roles/:role_id",
+	route(`PUT ${oneRole}`, {
 		needs: Permission.ManageRoles,
-		run: (call) => {
-			const member = memberOf(call);
-			changeRoles(call, [...member.roles, roleOf(call).id]);
-		},
+		run: (call) =>
+			changeRoles(call, [...new Set(call.member.roles).add(call.role.id)]),
 	}),
-	route({
-		method: "DELETE",
-		path: "/guilds/:guild_id/members/:user_id/roles/:role_id",
+	route(`DELETE ${oneRole}`, {
 		needs: Permission.ManageRoles,
-		run: (call) => {
-			const member = memberOf(call);
-			const role = roleOf(call);
+		run: (call) =>
 			changeRoles(
 				call,
-				member.roles.filter((id) => id !== role.id),
-				role,
-			);
-		},
+				call.member.roles.filter((id) => id !== call.role.id),
+			),
 	}),
 ];
 
-function requireGuildPermission(call: Call, bits: bigint): void {
-	if (!has(guildPermissions(guildOf(call), call.actor.user.id), bits))
-		throw apiError(Code.MissingPermissions);
-}
-
-/** Throws if the actor may not act on a member: only on itself and on members below it. */
-function requireHierarchy(call: Call, guild: Guild, member: Member): void {
-	if (!isAboveMember(guild, call.actor.user.id, member))
-		throw apiError(Code.MissingPermissions);
-}
+type MemberCall = Call<":guild_id/members/:user_id">;
 
 /** Throws if the actor may not add or remove one of the changed roles. */
-function checkRoles(
-	call: Call,
-	guild: Guild,
-	member: Member,
-	wanted: readonly string[],
-): void {
-	requireGuildPermission(call, Permission.ManageRoles);
-	const changed = [
-		...wanted.filter((id) => !member.roles.includes(id)),
-		...member.roles.filter((id) => !wanted.includes(id)),
-	];
-	for (const id of changed) {
-		const role = guild.roles.get(id);
-		if (!role) throw apiError(Code.UnknownRole);
-		requireAssignable(call, guild, role);
-	}
+function checkRoles(call: MemberCall, wanted: readonly string[]): void {
+	const { guild, member } = call;
+	requireGuildPermissions(call, Permission.ManageRoles);
+	for (const id of new Set(wanted).symmetricDifference(new Set(member.roles)))
+		requireAssignable(call, found(guild.roles.get(id), Code.UnknownRole));
 }
 
-function requireAssignable(call: Call, guild: Guild, role: Role): void {
-	if (role.id === guild.id) throw apiError(Code.InvalidRole);
-	if (role.managed || !isAboveRole(guild, call.actor.user.id, role))
-		throw apiError(Code.MissingPermissions);
+function requireAssignable(call: MemberCall, role: Role): void {
+	if (role.id === call.guild.id) throw apiError(Code.InvalidRole);
+	if (role.managed) throw apiError(Code.MissingPermissions);
+	requireAboveRole(call, role);
 }
 
-function changeRoles(call: Call, wanted: string[], role = roleOf(call)): void {
-	const guild = guildOf(call);
-	requireAssignable(call, guild, role);
-	const member = memberOf(call);
-	const roles = [...new Set(wanted)];
+function changeRoles(call: Call<typeof oneRole>, roles: string[]): void {
+	const { guild, member } = call;
+	requireAssignable(call, call.role);
 	// No event and no audit log entry without a change.
-	if (roles.length === member.roles.length) return;
-	call.world.members.edit(guild, member, { roles }, call.by);
+	if (roles.length !== member.roles.length)
+		call.world.members.edit(guild, member, { roles }, call.by);
 }
 
-function checkTimeout(
-	call: Call,
-	guild: Guild,
-	member: Member,
-	until: Date | null,
-): void {
-	requireGuildPermission(call, Permission.ModerateMembers);
-	requireHierarchy(call, guild, member);
+function checkTimeout(call: MemberCall, until: Date | null): void {
+	const { guild, member } = call;
+	requireGuildPermissions(call, Permission.ModerateMembers);
+	requireAbove(call, member);
 	if (has(guildPermissions(guild, member.user.id), Permission.Administrator))
 		throw apiError(Code.MissingPermissions);
 	if (until && until.getTime() > Date.now() + timeoutLimitMs)
 		throw formError(
-			"GUILD_COMMUNICATION_DISABLED_UNTIL_TOO_FAR",
-			"Must be 28 days or fewer from now.",
+			"INVALID_COMMUNICATION_DISABLED_TIMESTAMP",
+			"Invalid communication disabled timestamp",
 			"communication_disabled_until",
 		);
 }

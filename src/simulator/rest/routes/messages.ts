@@ -3,7 +3,9 @@
 import {
 	ChannelType,
 	RESTJSONErrorCodes as Code,
+	Constants,
 	MessageFlags,
+	MessageType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import {
@@ -14,18 +16,28 @@ import {
 	type Message,
 } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
-import { readerOf } from "../../world/state/serialize.ts";
 import { timeOf } from "../../world/state/snowflake.ts";
+import {
+	permissionsIn,
+	requireManageMessages,
+	requirePermissions,
+} from "../access.ts";
 import { moderate } from "../automod-actions.ts";
-import { ApiError, apiError, formError } from "../errors.ts";
+import {
+	ApiError,
+	apiError,
+	formError,
+	found,
+	rateLimited,
+} from "../errors.ts";
 import * as f from "../fields.ts";
 import {
 	contentFields,
 	editedContent,
 	newContent,
-	permissionsIn,
 	requireContent,
-	requirePermissions,
+	requireEmbedsAndFiles,
+	serializeMessage,
 } from "../message-body.ts";
 import {
 	asForward,
@@ -33,39 +45,28 @@ import {
 	messageReference,
 	repliedTo,
 } from "../message-references.ts";
-import {
-	type Call,
-	channelOf,
-	guildPlaceOf,
-	messageOf,
-	type ReadForm,
-	route,
-} from "../route.ts";
+import { type Call, guildPlaceOf, type ReadForm, route } from "../route.ts";
 import { pollForm, readPoll } from "./polls.ts";
 
 const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
-// A guess: Discord says "the past few minutes".
+// A guess (nonce-age): Discord says "the past few minutes".
 const nonceAgeMs = 5 * 60 * 1000;
 
 /** The path's channel. Throws for categories and forums. */
-function textChannelOf(call: Call): Channel {
-	const channel = channelOf(call);
+function textChannelOf({ channel }: Call<":channel_id">): Channel {
 	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
 		throw apiError(Code.CannotSendMessagesInNonTextChannel);
 	return channel;
 }
 
-const nonce: f.Field<string | number | undefined> = {
-	read: (value) => {
-		if (value === undefined) return undefined;
-		if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-		if (typeof value === "string" && value.length <= 25) return value;
-		throw formError(
-			"NONCE_TYPE_TOO_LONG",
-			"Must be an integer, or a string of 25 or fewer in length.",
-		);
-	},
-};
+const nonce = f.refine(f.unchecked, (value) => {
+	if (typeof value === "number" && Number.isSafeInteger(value)) return value;
+	if (typeof value === "string" && value.length <= 25) return value;
+	throw formError(
+		"NONCE_TYPE_TOO_LONG",
+		"Must be an integer, or a string of 25 or fewer in length.",
+	);
+});
 
 const newMessage = {
 	...contentFields,
@@ -78,42 +79,45 @@ const newMessage = {
 
 type NewMessage = ReadForm<typeof newMessage>;
 
-/** The message of an earlier request with this nonce; undefined if there is none. */
-function findByNonce(call: Call<NewMessage>, channel: Channel) {
-	const { nonce, enforce_nonce } = call.body;
-	if (!enforce_nonce || nonce === undefined || nonce === null) return undefined;
-	const since = Date.now() - nonceAgeMs;
-	return call.world.messages
-		.in(channel.id)
-		.findLast(
-			(message) =>
-				message.nonce === nonce &&
-				message.author === call.actor.user &&
-				timeOf(message.id) > since,
-		);
+/** The key of the call's nonce; undefined without one. */
+function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
+	const nonce = call.body.nonce ?? undefined;
+	return nonce === undefined
+		? undefined
+		: `${call.actor.user.id} ${channel.id} ${nonce}`;
+}
+
+/** The message of an earlier request with this nonce; undefined if there is none. Throws if it was deleted. */
+function findByNonce(call: Call<"", NewMessage>, channel: Channel) {
+	const { messages } = call.world;
+	const id = messages.nonces.get(nonceKey(call, channel) ?? "") ?? "0";
+	const isRecent = timeOf(id) > Date.now() - nonceAgeMs;
+	if (!call.body.enforce_nonce || !isRecent) return undefined;
+	return found(messages.get(channel.id, id), Code.UnknownMessage);
 }
 
 function checkDmAllowed(call: Call, channel: Channel): void {
 	if (inGuild(channel)) return;
-	const other = channel.recipients.find((user) => user !== call.actor.user);
+	const { user } = call.actor;
+	const other = channel.recipients.find((one) => one !== user);
 	const meet = [...call.world.guilds.values()].some(
-		({ members }) =>
-			members.has(call.actor.user.id) && members.has(other?.id ?? ""),
+		({ members }) => members.has(user.id) && members.has(other?.id ?? ""),
 	);
-	const bothBots = call.actor.user.bot && other?.bot;
-	if (!meet || bothBots || call.world.users.closedDms.has(other?.id ?? ""))
+	if (!meet)
+		throw apiError(Code.CannotSendMessagesToThisUserDueToHavingNoMutualGuilds);
+	const bothBots = user.bot && other?.bot;
+	if (bothBots || call.world.users.closedDms.has(other?.id ?? ""))
 		throw apiError(Code.CannotSendMessagesToThisUser);
 }
 
-/** Throws if the channel's slow mode does not allow a message yet. */
+/**
+ * Throws if the channel's slow mode does not allow a message yet. It does not affect bots, nor people with BYPASS_SLOWMODE.
+ * https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
+ */
 function checkSlowMode(call: Call, channel: Channel): void {
 	if (!inGuild(channel) || channel.rate_limit_per_user === 0) return;
-	const granted = permissionsIn(call, channel);
-	const exempt =
-		Permission.ManageMessages |
-		Permission.ManageChannels |
-		Permission.BypassSlowmode;
-	if ((granted & exempt) !== 0n) return;
+	if (call.actor.user.bot) return;
+	if (has(permissionsIn(call, channel), Permission.BypassSlowmode)) return;
 	const last = call.world.messages
 		.in(channel.id)
 		.findLast(({ author }) => author === call.actor.user);
@@ -122,65 +126,64 @@ function checkSlowMode(call: Call, channel: Channel): void {
 		timeOf(last.id) + channel.rate_limit_per_user * 1000 - Date.now();
 	if (waitMs <= 0) return;
 	const error = apiError(Code.ActionCannotBePerformedDueToSlowmodeRateLimit);
-	throw new ApiError(error.status, {
-		...error.body,
-		retry_after: waitMs / 1000,
-	});
+	// A guess (slow-mode-scope): the scope of this rate limit.
+	const limit = rateLimited(waitMs, { global: false, scope: "user" });
+	throw new ApiError(429, { ...limit.body, ...error.body }, limit.headers);
 }
 
 /** Throws if the sender lacks a permission or the message would be empty. */
-function checkSendable(call: Call<NewMessage>, channel: Channel): void {
-	const { body, files } = call;
+function checkSendable(call: Call<"", NewMessage>, channel: Channel): void {
+	const { body } = call;
 	// A forward has the content of another message.
 	if (body.message_reference?.type !== 1) requireContent(call, body);
-	if (body.embeds?.length)
-		requirePermissions(call, channel, Permission.EmbedLinks);
-	if (files.size > 0) requirePermissions(call, channel, Permission.AttachFiles);
+	requireEmbedsAndFiles(call, channel, body);
 	if (body.tts) requirePermissions(call, channel, Permission.SendTTSMessages);
 	if (body.poll) requirePermissions(call, channel, Permission.SendPolls);
 }
 
 /** Adds a message, reply, forward or poll. */
-function write(call: Call<NewMessage>, channel: Channel): Message {
+function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	const { body, world, actor } = call;
-	const reference = body.message_reference;
+	const { message_reference: reference, nonce } = body;
+	const isForward = reference?.type === 1;
 	const replied =
-		reference && reference.type !== 1
-			? repliedTo(call, channel, reference)
-			: undefined;
-	const forward =
-		reference?.type === 1
-			? asForward(call, channel, body, reference)
-			: undefined;
+		reference && !isForward ? repliedTo(call, channel, reference) : undefined;
+	const forward = isForward
+		? asForward(call, channel, body, reference)
+		: undefined;
 	const message = {
-		...newContent(call, channel, body, {
-			allowed: body.allowed_mentions ?? null,
-			repliedTo: replied,
-		}),
-		tts: body.tts ?? false,
-		...(body.nonce === undefined || body.nonce === null
-			? {}
-			: { nonce: body.nonce }),
+		...newContent(call, channel, body, replied),
+		...(nonce === undefined || nonce === null ? {} : { nonce }),
 		...(replied ? asReply(channel, replied) : {}),
 		...forward,
 	};
-	if (!body.poll) return world.messages.add(channel, actor.user, message);
-	const poll = readPoll(call, body.poll);
-	return world.polls.add(channel, actor.user, poll, message);
+	const added = body.poll
+		? world.polls.add(channel, actor.user, readPoll(call, body.poll), message)
+		: world.messages.add(channel, actor.user, message);
+	const key = nonceKey(call, channel);
+	if (key !== undefined) world.messages.nonces.set(key, added.id);
+	return added;
+}
+
+/**
+ * Throws for messages that nobody can delete. discord/discord-api-docs#4087 shows the code for bulk deletes, #1063 for single
+ * ones. https://discord.com/developers/docs/resources/message#message-object-message-types
+ */
+function checkDeletable(messages: readonly Message[]): void {
+	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
+	if (messages.some(({ type }) => undeletable.includes(type)))
+		throw apiError(Code.CannotExecuteActionOnSystemMessage);
 }
 
 /** Throws in a locked thread, unless the actor manages threads. */
 function checkLocked(call: Call, channel: Channel): void {
-	const { ManageThreads } = Permission;
-	if (!isThread(channel) || !channel.locked) return;
-	if (!has(permissionsIn(call, channel), ManageThreads))
+	const isLocked = isThread(channel) && channel.locked;
+	if (isLocked && !has(permissionsIn(call, channel), Permission.ManageThreads))
 		throw apiError(Code.ThreadLocked);
 }
 
 export const messageRoutes = [
-	route({
-		method: "GET",
-		path: "/channels/:channel_id/messages",
+	route("GET /channels/:channel_id/messages", {
 		query: {
 			limit: f.integer(1, 100),
 			around: f.snowflake,
@@ -195,27 +198,19 @@ export const messageRoutes = [
 			const { limit = 50, ...borders } = call.query;
 			return call.world.messages
 				.page(channel.id, { limit, ...borders })
-				.map((message) =>
-					call.world.messages.serialize(message, readerOf(call.actor)),
-				);
+				.map((message) => serializeMessage(call, message));
 		},
 	}),
-	route({
-		method: "GET",
-		path: "/channels/:channel_id/messages/:message_id",
+	route("GET /channels/:channel_id/messages/:message_id", {
 		needs: Permission.ReadMessageHistory,
-		run: (call) =>
-			call.world.messages.serialize(messageOf(call), readerOf(call.actor)),
+		run: (call) => serializeMessage(call, call.message),
 	}),
-	route({
-		method: "POST",
-		path: "/channels/:channel_id/messages",
+	route("POST /channels/:channel_id/messages", {
 		needs: Permission.SendMessages,
 		inArchived: true,
 		body: newMessage,
 		run: (call) => {
 			const channel = textChannelOf(call);
-			const { world, actor } = call;
 			checkLocked(call, channel);
 			checkDmAllowed(call, channel);
 			checkSendable(call, channel);
@@ -223,23 +218,19 @@ export const messageRoutes = [
 			const already = findByNonce(call, channel);
 			if (already) {
 				call.skipJournal();
-				return world.messages.serialize(already, readerOf(actor));
+				return serializeMessage(call, already);
 			}
 			checkSlowMode(call, channel);
-			const tellRules = moderate(call, channel, call.body.content ?? "");
+			const executeActions = moderate(call, channel, call.body.content ?? "");
 			const message = write(call, channel);
-			tellRules(message);
-			return world.messages.serialize(message, readerOf(actor));
+			executeActions(message);
+			return serializeMessage(call, message);
 		},
 	}),
-	route({
-		method: "POST",
-		path: "/channels/:channel_id/messages/:message_id/crosspost",
+	route("POST /channels/:channel_id/messages/:message_id/crosspost", {
 		needs: Permission.SendMessages,
 		run: (call) => {
-			const channel = channelOf(call);
-			const message = messageOf(call);
-			const { world, actor } = call;
+			const { channel, message, world, actor } = call;
 			if (channel.type !== ChannelType.GuildAnnouncement)
 				throw apiError(Code.CannotExecuteActionOnThisChannelType);
 			if (message.author !== actor.user)
@@ -248,17 +239,13 @@ export const messageRoutes = [
 				throw apiError(Code.ThisMessageWasAlreadyCrossposted);
 			message.flags |= MessageFlags.Crossposted;
 			world.messages.dispatch("MESSAGE_UPDATE", channel, message);
-			return world.messages.serialize(message, readerOf(actor));
+			return serializeMessage(call, message);
 		},
 	}),
-	route({
-		method: "PATCH",
-		path: "/channels/:channel_id/messages/:message_id",
+	route("PATCH /channels/:channel_id/messages/:message_id", {
 		body: contentFields,
 		run: (call) => {
-			const { body, world, actor } = call;
-			const channel = channelOf(call);
-			const message = messageOf(call);
+			const { body, world, actor, channel, message } = call;
 			checkLocked(call, channel);
 			const own = message.author === actor.user;
 			if (own && message.poll) throw apiError(Code.CannotEditAPollMessage);
@@ -267,36 +254,25 @@ export const messageRoutes = [
 			if (!own && asks.some((value) => value !== undefined))
 				throw apiError(Code.CannotEditMessageAuthoredByAnotherUser);
 			if (!own) requirePermissions(call, channel, Permission.ManageMessages);
-			const tellRules = moderate(call, channel, body.content ?? "");
-			world.messages.edit(
-				channel,
-				message,
-				editedContent(call, channel, message, body, {
-					allowed: body.allowed_mentions ?? null,
-				}),
-			);
-			tellRules(message);
-			return world.messages.serialize(message, readerOf(actor));
+			const executeActions = moderate(call, channel, body.content ?? "");
+			const changes = editedContent(call, channel, message, body);
+			world.messages.edit(channel, message, changes);
+			executeActions(message);
+			return serializeMessage(call, message);
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: "/channels/:channel_id/messages/:message_id",
+	route("DELETE /channels/:channel_id/messages/:message_id", {
 		inArchived: true,
 		run: (call) => {
-			const channel = channelOf(call);
-			const message = messageOf(call);
-			if (message.author !== call.actor.user) {
-				if (!inGuild(channel))
-					throw apiError(Code.CannotExecuteActionOnDMChannel);
-				requirePermissions(call, channel, Permission.ManageMessages);
-			}
+			const { channel, message } = call;
+			const isAlert = message.type === MessageType.AutoModerationAction;
+			if (isAlert || message.author !== call.actor.user)
+				requireManageMessages(call);
+			checkDeletable([message]);
 			call.world.messages.remove(channel, message, call.by);
 		},
 	}),
-	route({
-		method: "POST",
-		path: "/channels/:channel_id/messages/bulk-delete",
+	route("POST /channels/:channel_id/messages/bulk-delete", {
 		needs: Permission.ManageMessages,
 		inArchived: true,
 		botsOnly: true,
@@ -317,6 +293,7 @@ export const messageRoutes = [
 			const messages = ids.flatMap(
 				(id) => call.world.messages.get(channel.id, id) ?? [],
 			);
+			checkDeletable(messages);
 			if (messages.length > 0)
 				call.world.messages.removeMany(channel, messages, call.by);
 		},

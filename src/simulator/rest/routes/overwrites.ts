@@ -10,20 +10,11 @@ import type {
 	GuildChannel,
 	Overwrite,
 } from "../../world/state/entities.ts";
-import {
-	channelPermissions,
-	has,
-	mayOverwrite,
-} from "../../world/state/permissions.ts";
+import { mayOverwrite } from "../../world/state/permissions.ts";
+import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
 import * as f from "../fields.ts";
-import {
-	type Call,
-	guildChannelOf,
-	param,
-	type ReadForm,
-	route,
-} from "../route.ts";
+import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
 const overwriteLimit = 1000;
 
@@ -46,36 +37,30 @@ type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 export function checkOverwrites(
 	call: Call,
 	guild: Guild,
-	given: readonly (GivenOverwrite | undefined)[],
+	given: readonly GivenOverwrite[],
 	channel: GuildChannel | undefined,
 ): Overwrite[] {
-	const overwrites = given.flatMap((one) => (one ? stored(guild, one) : []));
+	const overwrites = given.map((one) => stored(guild, one));
 	const before = channel?.permission_overwrites ?? [];
-	const ids = new Set([...overwrites, ...before].map(({ id }) => id));
 	let changed = 0n;
-	for (const id of ids) {
-		const old = before.find((one) => one.id === id);
-		const now = overwrites.find((one) => one.id === id);
-		changed |= changedBits(old, now);
-	}
-	const actor = call.actor.user.id;
-	if (
-		channel &&
-		!has(channelPermissions(guild, channel, actor), Permission.ManageRoles)
-	)
-		throw apiError(Code.MissingPermissions);
+	for (const { id } of [...overwrites, ...before])
+		changed |= changedBits(
+			before.find((one) => one.id === id),
+			overwrites.find((one) => one.id === id),
+		);
+	if (channel) requirePermissions(call, channel, Permission.ManageRoles);
 	requireOverwrite(call, guild, channel, changed);
 	return overwrites;
 }
 
 /** Throws if the actor may not allow or deny these bits. */
 function requireOverwrite(
-	call: Call,
+	{ actor }: Call,
 	guild: Guild,
 	channel: GuildChannel | undefined,
 	bits: bigint,
 ): void {
-	if (!mayOverwrite(guild, channel, call.actor.user.id, bits))
+	if (!mayOverwrite(guild, channel, actor.user.id, bits))
 		throw apiError(Code.MissingPermissions);
 }
 
@@ -101,33 +86,32 @@ function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 	};
 }
 
+const one = "/channels/:channel_id/permissions/:overwrite_id";
+
+/** The path's channel and its overwrite, if there is one. */
+function overwriteOf(call: Call<typeof one>) {
+	const channel = guildChannelOf(call);
+	const { overwrite_id: id } = call.params;
+	const old = channel.permission_overwrites.find((known) => known.id === id);
+	return { channel, guild: call.world.guilds.of(channel), id, old };
+}
+
 export const overwriteRoutes = [
-	route({
-		method: "PUT",
-		path: "/channels/:channel_id/permissions/:overwrite_id",
+	route(`PUT ${one}`, {
 		needs: Permission.ManageRoles,
 		body: { ...overwriteFields, type: f.required(f.choice(0, 1)) },
 		run: (call) => {
-			const channel = guildChannelOf(call);
-			const guild = call.world.guilds.of(channel);
-			const id = param(call, "overwrite_id");
-			const known = channel.permission_overwrites;
-			const old = known.find((overwrite) => overwrite.id === id);
+			const { channel, guild, id, old } = overwriteOf(call);
 			const now = stored(guild, { id, ...call.body });
 			requireOverwrite(call, guild, channel, changedBits(old, now));
 			call.world.channels.setOverwrite(channel, now, call.by);
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: "/channels/:channel_id/permissions/:overwrite_id",
+	route(`DELETE ${one}`, {
 		needs: Permission.ManageRoles,
 		run: (call) => {
-			const channel = guildChannelOf(call);
-			const id = param(call, "overwrite_id");
-			const old = channel.permission_overwrites.find((one) => one.id === id);
+			const { channel, guild, old } = overwriteOf(call);
 			if (!old) throw apiError(Code.UnknownPermissionOverwrite);
-			const guild = call.world.guilds.of(channel);
 			requireOverwrite(call, guild, channel, changedBits(old, undefined));
 			call.world.channels.removeOverwrite(channel, old, call.by);
 		},

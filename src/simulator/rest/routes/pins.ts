@@ -1,4 +1,4 @@
-// Pinned messages, with the routes of 2025. The older ones below /pins are not simulated.
+// Pinned messages, with the routes of 2025 and the deprecated ones.
 // https://discord.com/developers/docs/resources/message#get-channel-pins
 
 import {
@@ -6,15 +6,18 @@ import {
 	MessageType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
+import type { Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
-import { readerOf } from "../../world/state/serialize.ts";
+import { permissionsIn } from "../access.ts";
 import { apiError } from "../errors.ts";
 import { integer, timestamp } from "../fields.ts";
-import { permissionsIn } from "../message-body.ts";
-import { channelOf, messageOf, route } from "../route.ts";
+import { serializeMessage } from "../message-body.ts";
+import { type Call, route } from "../route.ts";
 
 const pinLimit = 250;
 const all = "/channels/:channel_id/messages/pins";
+const deprecated = "/channels/:channel_id/pins";
+const needed = Permission.PinMessages | Permission.ReadMessageHistory;
 const pinnable: readonly MessageType[] = [
 	MessageType.Default,
 	MessageType.Reply,
@@ -24,56 +27,58 @@ const pinnable: readonly MessageType[] = [
 ];
 
 export const pinRoutes = [
-	route({
-		method: "GET",
-		path: all,
+	route(`GET ${all}`, {
 		query: { limit: integer(1, 50), before: timestamp },
 		run: (call) => {
-			const channel = channelOf(call);
-			// Without READ_MESSAGE_HISTORY the list is empty.
-			const visible = has(
-				permissionsIn(call, channel),
-				Permission.ReadMessageHistory,
-			);
 			const { limit = 50, before } = call.query;
-			const pinned = visible ? call.world.messages.pinned(channel.id) : [];
-			const rest = pinned.filter(
+			const rest = readablePins(call).filter(
 				({ pinned_at }) =>
 					!before || Date.parse(pinned_at ?? "") < before.getTime(),
 			);
 			return {
 				items: rest.slice(0, limit).map((message) => ({
 					pinned_at: message.pinned_at,
-					message: call.world.messages.serialize(message, readerOf(call.actor)),
+					message: serializeMessage(call, message),
 				})),
 				has_more: rest.length > limit,
 			};
 		},
 	}),
-	route({
-		method: "PUT",
-		path: `${all}/:message_id`,
-		needs: Permission.PinMessages | Permission.ReadMessageHistory,
-		run: (call) => {
-			const channel = channelOf(call);
-			const message = messageOf(call);
-			const { world, actor, by } = call;
-			if (!pinnable.includes(message.type))
-				throw apiError(Code.CannotExecuteActionOnSystemMessage);
-			if (message.pinned_at !== null) return call.skipJournal();
-			if (world.messages.pinned(channel.id).length >= pinLimit)
-				throw apiError(Code.MaximumNumberOfPinsReachedForTheChannel);
-			world.messages.pin(channel, message, actor.user, by);
-		},
-	}),
-	route({
-		method: "DELETE",
-		path: `${all}/:message_id`,
-		needs: Permission.PinMessages | Permission.ReadMessageHistory,
-		run: (call) => {
-			const message = messageOf(call);
-			if (message.pinned_at === null) return call.skipJournal();
-			call.world.messages.unpin(channelOf(call), message, call.by);
-		},
-	}),
+	route(`GET ${deprecated}`, (call) =>
+		readablePins(call)
+			.slice(0, 50)
+			.map((message) => serializeMessage(call, message)),
+	),
+	...([all, deprecated] as const).flatMap((path) => [
+		route(`PUT ${path}/:message_id`, { needs: needed, run: pin }),
+		route(`DELETE ${path}/:message_id`, { needs: needed, run: unpin }),
+	]),
 ];
+
+/** Latest first. Without READ_MESSAGE_HISTORY there are none. */
+function readablePins(call: Call<":channel_id">): Message[] {
+	const { channel, world } = call;
+	const granted = permissionsIn(call, channel);
+	return has(granted, Permission.ReadMessageHistory)
+		? world.messages.pinned(channel.id)
+		: [];
+}
+
+function pin(call: Call<":channel_id/:message_id">): void {
+	const { channel, message, world, actor, by } = call;
+	if (!pinnable.includes(message.type))
+		throw apiError(Code.CannotExecuteActionOnSystemMessage);
+	if (message.pinned_at !== null) {
+		call.skipJournal();
+		return;
+	}
+	if (world.messages.pinned(channel.id).length >= pinLimit)
+		throw apiError(Code.MaximumNumberOfPinsReachedForTheChannel);
+	world.messages.pin(channel, message, actor.user, by);
+}
+
+function unpin(call: Call<":channel_id/:message_id">): void {
+	const { channel, message, world, by } = call;
+	if (message.pinned_at === null) call.skipJournal();
+	else world.messages.unpin(channel, message, by);
+}

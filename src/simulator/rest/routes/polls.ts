@@ -7,12 +7,12 @@ import {
 } from "discord.js";
 import type { NewPoll } from "../../world/messages/polls.ts";
 import type { Emoji } from "../../world/state/entities.ts";
-import { readerOf } from "../../world/state/serialize.ts";
-import { compareIds } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
-import { apiError, formError } from "../errors.ts";
+import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields.ts";
-import { type Call, channelOf, messageOf, param, route } from "../route.ts";
+import { serializeMessage } from "../message-body.ts";
+import { pageById } from "../pages.ts";
+import { type Call, route } from "../route.ts";
 
 const emoji = f.object({
 	id: f.nullable(f.snowflake),
@@ -47,17 +47,11 @@ type PollForm = Exclude<f.Read<typeof pollForm>, undefined>;
 export function readPoll(call: Call, form: PollForm): NewPoll {
 	const hours = form.duration ?? 24;
 	return {
-		question: { text: form.question?.text ?? "" },
-		answers: form.answers.map((answer, index) => {
-			const { text, emoji } = answer?.poll_media ?? { text: "" };
-			return {
-				answer_id: index + 1,
-				poll_media: {
-					text,
-					...(emoji ? { emoji: readEmoji(call, emoji) } : {}),
-				},
-			};
-		}),
+		question: form.question,
+		answers: form.answers.map(({ poll_media: { text, emoji } }, index) => ({
+			answer_id: index + 1,
+			poll_media: { text, ...(emoji ? { emoji: readEmoji(call, emoji) } : {}) },
+		})),
 		expiry: new Date(Date.now() + hours * 3_600_000).toISOString(),
 		allow_multiselect: form.allow_multiselect ?? false,
 	};
@@ -67,51 +61,36 @@ function readEmoji(
 	{ world, actor }: Call,
 	{ id, name }: Exclude<f.Read<typeof emoji>, undefined>,
 ): Emoji {
-	if (id) {
-		const found = world.emojis.usableBy(actor.user, id);
-		if (!found) throw apiError(Code.CannotUseAnEmojiIncludedWithThePoll);
-		return { id, name: found.name };
-	}
-	const known = parseUnicodeEmoji(name ?? "");
-	if (!known) throw apiError(Code.CannotUseAnEmojiIncludedWithThePoll);
-	return known;
+	const code = Code.CannotUseAnEmojiIncludedWithThePoll;
+	if (!id) return found(parseUnicodeEmoji(name ?? ""), code);
+	return { id, name: found(world.emojis.usableBy(actor.user, id), code).name };
 }
 
 export const pollRoutes = [
-	route({
-		method: "GET",
-		path: "/channels/:channel_id/polls/:message_id/answers/:answer_id",
+	route("GET /channels/:channel_id/polls/:message_id/answers/:answer_id", {
 		needs: Permission.ReadMessageHistory,
 		query: { limit: f.integer(1, 100), after: f.snowflake },
 		run: (call) => {
-			const { poll } = messageOf(call);
-			const voters = poll?.votes.get(Number(param(call, "answer_id")));
+			const { poll } = call.message;
+			const voters = poll?.votes.get(Number(call.params.answer_id));
 			if (!voters)
 				throw formError(
 					"BASE_TYPE_CHOICES",
 					"The poll has no such answer.",
 					"answer_id",
 				);
-			const { limit = 25, after = "0" } = call.query;
-			const users = voters
-				.toSorted(compareIds)
-				.filter((id) => compareIds(id, after) > 0)
-				.slice(0, limit)
-				.flatMap((id) => call.world.users.get(id) ?? []);
+			const page = pageById(voters, (id) => id, call.query, 25);
+			const users = page.flatMap((id) => call.world.users.get(id) ?? []);
 			return { users };
 		},
 	}),
-	route({
-		method: "POST",
-		path: "/channels/:channel_id/polls/:message_id/expire",
-		run: (call) => {
-			const message = messageOf(call);
-			if (!message.poll) throw apiError(Code.CannotExpireANonPollMessage);
-			if (message.author !== call.actor.user)
-				throw apiError(Code.MissingPermissions);
-			if (message.poll.ended) throw apiError(Code.PollExpired);
-			call.world.polls.end(channelOf(call), message);
-			return call.world.messages.serialize(message, readerOf(call.actor));
-		},
+	route("POST /channels/:channel_id/polls/:message_id/expire", (call) => {
+		const { message } = call;
+		if (!message.poll) throw apiError(Code.CannotExpireANonPollMessage);
+		if (message.author !== call.actor.user)
+			throw apiError(Code.MissingPermissions);
+		if (message.poll.ended) throw apiError(Code.PollExpired);
+		call.world.polls.end(call.channel, message);
+		return serializeMessage(call, message);
 	}),
 ];

@@ -1,4 +1,4 @@
-// Pruning inactive members.
+// Pruning inactive members. With the guild feature PRUNE_REQUIRES_ADMIN it needs ADMINISTRATOR: discord-userdoccers, Prune Guild.
 // https://discord.com/developers/docs/resources/guild#get-guild-prune-count
 
 import {
@@ -8,9 +8,10 @@ import {
 } from "discord.js";
 import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
-import { apiError, atKey } from "../errors.ts";
+import { requireGuildPermissions } from "../access.ts";
+import { atKey, found } from "../errors.ts";
 import * as f from "../fields.ts";
-import { type Call, guildOf, route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 
 const path = "/guilds/:guild_id/prune";
 const needs = Permission.ManageGuild | Permission.KickMembers;
@@ -18,27 +19,23 @@ const days = f.integer(1, 30);
 const roles = f.list(f.snowflake, 0, 250);
 const defaultDays = 7;
 
-/** The inactive members that the actor can kick. */
+/** The inactive members that the actor can kick. Throws if the guild lets only administrators prune. */
 function prunable(
-	call: Call,
+	call: Call<typeof path>,
 	days: number,
-	roleIds: readonly (string | undefined)[],
+	roleIds: readonly string[],
 ): Member[] {
-	const guild = guildOf(call);
-	const included = roleIds.map((id) => {
-		if (id === undefined || !guild.roles.has(id))
-			throw apiError(Code.UnknownRole);
-		return id;
-	});
-	return call.world.members
-		.inactive(guild, days, included)
-		.filter((member) => isAboveMember(guild, call.actor.user.id, member));
+	const { world, guild, actor } = call;
+	if (guild.features.includes("PRUNE_REQUIRES_ADMIN"))
+		requireGuildPermissions(call, Permission.Administrator);
+	for (const id of roleIds) found(guild.roles.get(id), Code.UnknownRole);
+	return world.members
+		.inactive(guild, days, roleIds)
+		.filter((member) => isAboveMember(guild, actor.user.id, member));
 }
 
 export const pruneRoutes = [
-	route({
-		method: "GET",
-		path,
+	route(`GET ${path}`, {
 		needs,
 		query: { days, include_roles: f.text(0, 6000) },
 		run: (call) => {
@@ -48,14 +45,11 @@ export const pruneRoutes = [
 			return { pruned: prunable(call, days, read).length };
 		},
 	}),
-	route({
-		method: "POST",
-		path,
+	route(`POST ${path}`, {
 		needs,
 		body: { days, compute_prune_count: f.boolean, include_roles: roles },
 		run: (call) => {
-			const { world, body, by } = call;
-			const guild = guildOf(call);
+			const { world, body, by, guild } = call;
 			const { days = defaultDays, include_roles = [] } = body;
 			const pruned = prunable(call, days, include_roles);
 			for (const member of pruned) world.members.remove(guild, member);

@@ -5,17 +5,15 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { RoleChanges } from "../../world/guilds/roles.ts";
-import type { Guild, Role } from "../../world/state/entities.ts";
-import {
-	allPermissions,
-	guildPermissions,
-	has,
-	isAboveRole,
-} from "../../world/state/permissions.ts";
-import { apiError, formError } from "../errors.ts";
+import type { Role } from "../../world/state/entities.ts";
+import { allPermissions } from "../../world/state/permissions.ts";
+import { requireAboveRole, requireGuildPermissions } from "../access.ts";
+import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields.ts";
-import { type Call, guildOf, type ReadForm, roleOf, route } from "../route.ts";
+import { type ReadForm, route } from "../route.ts";
 
+const all = "/guilds/:guild_id/roles";
+const one = `${all}/:role_id` as const;
 const roleLimit = 250;
 const color = f.integer(0, 0xffffff);
 
@@ -44,77 +42,48 @@ function changesOf(body: RoleBody): RoleChanges {
 			message: "This server needs more boosts to perform this action",
 		});
 	const { colors } = body;
-	// Of both fields the newer one counts.
+	// Of `colors` and `color` the newer one, `colors`, has precedence.
 	const primary = colors?.primary_color ?? body.color ?? undefined;
 	return {
 		name: body.name ?? undefined,
 		hoist: body.hoist ?? undefined,
 		mentionable: body.mentionable ?? undefined,
 		permissions:
-			body.permissions === undefined || body.permissions === null
-				? undefined
-				: String(body.permissions & allPermissions),
-		...(primary === undefined
-			? {}
-			: {
-					color: primary,
-					colors: {
-						primary_color: primary,
-						secondary_color: colors?.secondary_color ?? null,
-						tertiary_color: colors?.tertiary_color ?? null,
-					},
-				}),
+			typeof body.permissions === "bigint"
+				? String(body.permissions & allPermissions)
+				: undefined,
+		...(primary !== undefined && {
+			color: primary,
+			colors: {
+				primary_color: primary,
+				secondary_color: colors?.secondary_color ?? null,
+				tertiary_color: colors?.tertiary_color ?? null,
+			},
+		}),
 	};
 }
 
-/** Throws if a role is at or above the actor's highest. */
-function requireHierarchy(call: Call, guild: Guild, role: Role): void {
-	if (!isAboveRole(guild, call.actor.user.id, role))
-		throw apiError(Code.MissingPermissions);
-}
-
-/** Throws if the actor lacks the permissions that it grants or removes. */
-function requireOwnPermissions(call: Call, guild: Guild, bits: bigint): void {
-	const own = guildPermissions(guild, call.actor.user.id);
-	if (!has(own, bits & allPermissions)) throw apiError(Code.MissingPermissions);
-}
-
 export const roleRoutes = [
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/roles",
-		run: (call) => [...guildOf(call).roles.values()],
-	}),
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/roles/:role_id",
-		run: roleOf,
-	}),
-	route({
-		method: "POST",
-		path: "/guilds/:guild_id/roles",
+	route(`GET ${all}`, ({ guild }) => [...guild.roles.values()]),
+	route(`GET ${one}`, ({ role }) => role),
+	route(`POST ${all}`, {
 		needs: Permission.ManageRoles,
 		body: roleFields,
 		run: (call) => {
-			const guild = guildOf(call);
+			const { guild } = call;
 			if (guild.roles.size >= roleLimit)
 				throw apiError(Code.MaximumNumberOfGuildRolesReached);
 			// Permissions default to those of @everyone.
 			const permissions =
 				call.body.permissions ??
 				BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
-			requireOwnPermissions(call, guild, permissions);
+			requireGuildPermissions(call, permissions & allPermissions);
 			const changes = changesOf({ ...call.body, permissions });
-			return call.world.roles.add(
-				guild,
-				{ ...changes, name: changes.name ?? "new role" },
-				call.by,
-			);
+			const given = { ...changes, name: changes.name ?? "new role" };
+			return call.world.roles.add(guild, given, call.by);
 		},
 	}),
-	route({
-		method: "PATCH",
-		path: "/guilds/:guild_id/roles",
+	route(`PATCH ${all}`, {
 		needs: Permission.ManageRoles,
 		body: f.required(
 			f.list(
@@ -127,42 +96,36 @@ export const roleRoutes = [
 			),
 		),
 		run: (call) => {
-			const guild = guildOf(call);
+			const { guild } = call;
 			const positions = new Map<Role, number>();
-			for (const { id, position } of call.body.flatMap((one) => one ?? [])) {
-				const role = guild.roles.get(id);
-				if (!role) throw apiError(Code.UnknownRole);
+			for (const { id, position } of call.body) {
+				const role = found(guild.roles.get(id), Code.UnknownRole);
 				// Clients also list roles that do not move.
 				if (typeof position !== "number" || position === role.position)
 					continue;
 				if (role.id === guild.id) throw apiError(Code.InvalidRole);
-				requireHierarchy(call, guild, role);
+				requireAboveRole(call, role);
 				// A role cannot move to or above the actor's highest role.
 				for (const other of guild.roles.values())
 					if (other.position <= position && other !== role)
-						requireHierarchy(call, guild, other);
+						requireAboveRole(call, other);
 				positions.set(role, position);
 			}
 			call.world.roles.move(guild, positions, call.by);
 			return [...guild.roles.values()];
 		},
 	}),
-	route({
-		method: "PATCH",
-		path: "/guilds/:guild_id/roles/:role_id",
+	route(`PATCH ${one}`, {
 		needs: Permission.ManageRoles,
 		body: roleFields,
 		run: (call) => {
-			const guild = guildOf(call);
-			const role = roleOf(call);
-			requireHierarchy(call, guild, role);
+			const { guild, role } = call;
+			requireAboveRole(call, role);
 			const { permissions, name } = call.body;
-			if (typeof permissions === "bigint")
-				requireOwnPermissions(
-					call,
-					guild,
-					permissions ^ BigInt(role.permissions),
-				);
+			if (typeof permissions === "bigint") {
+				const changed = permissions ^ BigInt(role.permissions);
+				requireGuildPermissions(call, changed & allPermissions);
+			}
 			if (role.id === guild.id && name && name !== role.name)
 				throw formError(
 					"BASE_TYPE_CHOICES",
@@ -173,16 +136,13 @@ export const roleRoutes = [
 			return role;
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: "/guilds/:guild_id/roles/:role_id",
+	route(`DELETE ${one}`, {
 		needs: Permission.ManageRoles,
 		run: (call) => {
-			const guild = guildOf(call);
-			const role = roleOf(call);
+			const { guild, role } = call;
 			if (role.id === guild.id || role.managed)
 				throw apiError(Code.InvalidRole);
-			requireHierarchy(call, guild, role);
+			requireAboveRole(call, role);
 			call.world.roles.remove(guild, role, call.by);
 		},
 	}),

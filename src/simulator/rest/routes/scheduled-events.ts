@@ -9,26 +9,19 @@ import {
 	GuildScheduledEventStatus as Status,
 } from "discord.js";
 import type { ScheduledEventChanges } from "../../world/guilds/scheduled-events.ts";
-import type {
-	Guild,
-	GuildChannel,
-	ScheduledEvent,
-} from "../../world/state/entities.ts";
-import {
-	channelPermissions,
-	guildPermissions,
-	has,
-} from "../../world/state/permissions.ts";
+import type { Guild, ScheduledEvent } from "../../world/state/entities.ts";
+import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { compareIds } from "../../world/state/snowflake.ts";
-import { apiError, formError } from "../errors.ts";
+import { permissionsIn } from "../access.ts";
+import { apiError, formError, found, missingField } from "../errors.ts";
 import * as f from "../fields.ts";
 import { notSimulatedField } from "../message-body.ts";
-import { type Call, guildOf, param, type ReadForm, route } from "../route.ts";
+import { pageById } from "../pages.ts";
+import { type Call, type ReadForm, route } from "../route.ts";
 
 const eventLimit = 100;
 const all = "/guilds/:guild_id/scheduled-events";
-const one = `${all}/:event_id`;
+const one = `${all}/:event_id` as const;
 
 const optionalFields = {
 	channel_id: f.nullable(f.snowflake),
@@ -70,27 +63,27 @@ const nextStatus: Partial<Record<Status, readonly Status[]>> = {
 type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
 
 /** The path's event, if the actor can view its channel. */
-function eventOf(call: Call): ScheduledEvent {
-	const guild = guildOf(call);
-	const id = param(call, "event_id");
-	const events = call.world.scheduledEvents.in(guild);
-	const event = events.find((one) => one.id === id);
-	if (!event) throw apiError(Code.UnknownGuildScheduledEvent);
-	if (!maySee(call, guild, event)) throw apiError(Code.MissingAccess);
+function eventOf(call: Call<typeof one>): ScheduledEvent {
+	const { world, guild, params } = call;
+	const events = world.scheduledEvents.in(guild);
+	const event = found(
+		events.find(({ id }) => id === params.event_id),
+		Code.UnknownGuildScheduledEvent,
+	);
+	if (!maySee(call, event)) throw apiError(Code.MissingAccess);
 	return event;
 }
 
-function maySee(call: Call, guild: Guild, event: Place): boolean {
-	return has(permissionsAt(call, guild, event), Permission.ViewChannel);
+function maySee(call: Call<":guild_id">, event: Place): boolean {
+	return has(permissionsAt(call, event), Permission.ViewChannel);
 }
 
-function permissionsAt(call: Call, guild: Guild, { channel_id }: Place) {
+function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
+	const { guild, actor } = call;
 	const channel = guild.channels.get(channel_id ?? "");
-	const { id } = call.actor.user;
-	return channel
-		? channelPermissions(guild, channel, id)
-		: // An event outside of channels is visible to all.
-			guildPermissions(guild, id) | Permission.ViewChannel;
+	if (channel) return permissionsIn(call, channel);
+	// An event outside of channels is visible to all.
+	return guildPermissions(guild, actor.user.id) | Permission.ViewChannel;
 }
 
 /** The permissions for each kind of event, beside those for events themselves. */
@@ -102,12 +95,11 @@ const neededAt = {
 };
 
 function requirePermissionsAt(
-	call: Call,
-	guild: Guild,
+	call: Call<":guild_id">,
 	place: Place,
 	own: boolean,
 ): void {
-	const granted = permissionsAt(call, guild, place);
+	const granted = permissionsAt(call, place);
 	const forEvents =
 		has(granted, Permission.ManageEvents) ||
 		(own && has(granted, Permission.CreateEvents));
@@ -120,8 +112,6 @@ function checkPlace(
 	guild: Guild,
 	event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">,
 ): void {
-	const isMissing = (field: string) =>
-		formError("BASE_TYPE_REQUIRED", "This field is required", field);
 	if (event.entity_type === Kind.External) {
 		if (event.channel_id !== null)
 			throw formError(
@@ -129,21 +119,18 @@ function checkPlace(
 				"An external event has no channel.",
 				"channel_id",
 			);
-		if (!event.entity_metadata?.location) throw isMissing("entity_metadata");
-		if (!event.scheduled_end_time) throw isMissing("scheduled_end_time");
+		if (!event.entity_metadata?.location) throw missingField("entity_metadata");
+		if (!event.scheduled_end_time) throw missingField("scheduled_end_time");
 		return;
 	}
-	if (event.channel_id === null) throw isMissing("channel_id");
-	const channel = guild.channels.get(event.channel_id);
-	if (!channel) throw apiError(Code.UnknownChannel);
-	if (!fitsKind(channel, event.entity_type))
+	if (event.channel_id === null) throw missingField("channel_id");
+	const { type } = found(
+		guild.channels.get(event.channel_id),
+		Code.UnknownChannel,
+	);
+	const isStage = event.entity_type === Kind.StageInstance;
+	if (type !== ChannelType[isStage ? "GuildStageVoice" : "GuildVoice"])
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
-}
-
-function fitsKind({ type }: GuildChannel, kind: Kind): boolean {
-	return kind === Kind.StageInstance
-		? type === ChannelType.GuildStageVoice
-		: type === ChannelType.GuildVoice;
 }
 
 /** Throws for times in the past, and for an end before the start. */
@@ -167,7 +154,7 @@ function checkTimes(
 		);
 }
 
-/** The changes that a body makes. */
+/** The changes to an event that a request's body asks for. */
 function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
 	const { entity_metadata, entity_type } = body;
 	const end = body.scheduled_end_time;
@@ -190,28 +177,25 @@ function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
 	};
 }
 
+const isDefined = (value: unknown) => value !== undefined;
+
 export const scheduledEventRoutes = [
-	route({
-		method: "GET",
-		path: all,
+	route(`GET ${all}`, {
 		query: { with_user_count: f.boolean },
 		run: (call) => {
-			const guild = guildOf(call);
 			const { scheduledEvents } = call.world;
 			return scheduledEvents
-				.in(guild)
-				.filter((event) => maySee(call, guild, event))
+				.in(call.guild)
+				.filter((event) => maySee(call, event))
 				.map((event) =>
 					scheduledEvents.serialize(event, call.query.with_user_count),
 				);
 		},
 	}),
-	route({
-		method: "POST",
-		path: all,
+	route(`POST ${all}`, {
 		body: newFields,
 		run: (call) => {
-			const guild = guildOf(call);
+			const { guild } = call;
 			const { scheduledEvents } = call.world;
 			const { name, entity_type } = call.body;
 			const changes = changesOf({ ...call.body, status: undefined });
@@ -219,13 +203,13 @@ export const scheduledEventRoutes = [
 				channel_id: null,
 				entity_metadata: null,
 				scheduled_end_time: null,
-				...definedFields(changes),
+				...f.pickBy(changes, isDefined),
 				name,
 				entity_type,
 				scheduled_start_time: call.body.scheduled_start_time.toISOString(),
 			};
 			checkPlace(guild, event);
-			requirePermissionsAt(call, guild, event, true);
+			requirePermissionsAt(call, event, true);
 			checkTimes(changes, event);
 			const unfinished = scheduledEvents
 				.in(guild)
@@ -234,14 +218,12 @@ export const scheduledEventRoutes = [
 				throw apiError(
 					Code.MaximumNumberOfUncompletedGuildScheduledEventsReached,
 				);
-			return scheduledEvents.serialize(
-				scheduledEvents.add(guild, call.actor.user.id, event, call.by),
-			);
+			const { id } = call.actor.user;
+			const added = scheduledEvents.add(guild, id, event, call.by);
+			return scheduledEvents.serialize(added);
 		},
 	}),
-	route({
-		method: "GET",
-		path: one,
+	route(`GET ${one}`, {
 		query: { with_user_count: f.boolean },
 		run: (call) =>
 			call.world.scheduledEvents.serialize(
@@ -249,16 +231,14 @@ export const scheduledEventRoutes = [
 				call.query.with_user_count,
 			),
 	}),
-	route({
-		method: "PATCH",
-		path: one,
+	route(`PATCH ${one}`, {
 		body: editFields,
 		run: (call) => {
-			const guild = guildOf(call);
+			const { guild } = call;
 			const { scheduledEvents } = call.world;
 			const event = eventOf(call);
 			const own = event.creator_id === call.actor.user.id;
-			requirePermissionsAt(call, guild, event, own);
+			requirePermissionsAt(call, event, own);
 			const next = nextStatus[event.status];
 			if (!next) throw apiError(Code.CannotUpdateAFinishedEvent);
 			const changes = changesOf(call.body);
@@ -266,31 +246,25 @@ export const scheduledEventRoutes = [
 			if (status && status !== event.status && !next.includes(status))
 				throw formError(
 					"GUILD_SCHEDULED_EVENT_INVALID_STATUS_TRANSITION",
-					`An event with status ${event.status} does not get status ${status}.`,
+					`An event with status ${event.status} cannot change to status ${status}.`,
 					"status",
 				);
-			const changed = { ...event, ...definedFields(changes) };
+			const changed = { ...event, ...f.pickBy(changes, isDefined) };
 			checkPlace(guild, changed);
-			requirePermissionsAt(call, guild, changed, own);
+			requirePermissionsAt(call, changed, own);
 			checkTimes(changes, changed);
 			scheduledEvents.edit(guild, event, changes, call.by);
 			return scheduledEvents.serialize(event);
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: one,
-		run: (call) => {
-			const guild = guildOf(call);
-			const event = eventOf(call);
-			const own = event.creator_id === call.actor.user.id;
-			requirePermissionsAt(call, guild, event, own);
-			call.world.scheduledEvents.remove(guild, event, call.by);
-		},
+	route(`DELETE ${one}`, (call) => {
+		const { guild } = call;
+		const event = eventOf(call);
+		const own = event.creator_id === call.actor.user.id;
+		requirePermissionsAt(call, event, own);
+		call.world.scheduledEvents.remove(guild, event, call.by);
 	}),
-	route({
-		method: "GET",
-		path: `${one}/users`,
+	route(`GET ${one}/users`, {
 		query: {
 			limit: f.integer(1, 100),
 			before: f.snowflake,
@@ -298,30 +272,20 @@ export const scheduledEventRoutes = [
 			with_member: f.boolean,
 		},
 		run: (call) => {
-			const guild = guildOf(call);
+			const { guild } = call;
 			const event = eventOf(call);
-			const { limit = 100, before, after = "0", with_member } = call.query;
-			const ids = [...event.userIds].sort(compareIds);
-			const page = before
-				? ids.filter((id) => compareIds(id, before) < 0).slice(-limit)
-				: ids.filter((id) => compareIds(id, after) > 0).slice(0, limit);
-			return page.map((id) => {
+			const { with_member } = call.query;
+			return pageById(event.userIds, (id) => id, call.query, 100).map((id) => {
 				const member = guild.members.get(id);
 				return {
 					guild_scheduled_event_id: event.id,
+					user_id: id,
+					// Interested, by the OpenAPI document.
+					response: 1,
 					user: call.world.users.get(id),
-					...(with_member && member
-						? { member: serialize.member(member) }
-						: {}),
+					...(with_member && member && { member: serialize.member(member) }),
 				};
 			});
 		},
 	}),
 ];
-
-/** Only the defined fields. */
-function definedFields<T extends object>(changes: T) {
-	return Object.fromEntries(
-		Object.entries(changes).filter(([, value]) => value !== undefined),
-	) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
-}

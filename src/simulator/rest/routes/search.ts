@@ -12,12 +12,13 @@ import {
 } from "../../world/messages/search.ts";
 import type { GuildPlace } from "../../world/state/entities.ts";
 import { isThread } from "../../world/state/entities.ts";
-import { channelPermissions, has } from "../../world/state/permissions.ts";
+import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { apiError } from "../errors.ts";
+import { permissionsIn } from "../access.ts";
+import { apiError, found } from "../errors.ts";
 import * as f from "../fields.ts";
 import { notSimulatedField } from "../message-body.ts";
-import { type Call, guildOf, route } from "../route.ts";
+import { type Call, route } from "../route.ts";
 
 function negatable(words: readonly string[]) {
 	return f.oneOf(...words, ...words.map((one) => `-${one}`));
@@ -26,9 +27,7 @@ function negatable(words: readonly string[]) {
 const ids = f.queryList(f.snowflake, 100);
 
 export const searchRoutes = [
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/messages/search",
+	route("GET /guilds/:guild_id/messages/search", {
 		query: {
 			limit: f.integer(1, 25),
 			offset: f.integer(0, 9975),
@@ -74,11 +73,11 @@ export const searchRoutes = [
 				doing_deep_historical_index: false,
 				total_results: found.length,
 				messages: page.map((message) => {
-					const { reactions: _, ...serialized } = world.messages.serialize(
+					const { reactions, ...rest } = world.messages.serialize(
 						message,
 						reader,
 					);
-					return [serialized];
+					return [{ ...rest, hit: true }];
 				}),
 				threads: threads.map((one) => serialize.thread(one, actor.user.id)),
 				members: threads.flatMap(
@@ -91,21 +90,19 @@ export const searchRoutes = [
 
 /** The channels and threads that the actor may read. Throws if a requested one is not among them. */
 function readableIn(
-	call: Call,
+	call: Call<":guild_id">,
 	named: readonly string[] | undefined,
 ): GuildPlace[] {
-	const guild = guildOf(call);
-	const all = [...guild.channels.values(), ...guild.threads.values()];
-	const readable = all.filter((channel) =>
-		has(
-			channelPermissions(guild, channel, call.actor.user.id),
-			Permission.ViewChannel | Permission.ReadMessageHistory,
-		),
+	const { channels, threads } = call.guild;
+	const needed = Permission.ViewChannel | Permission.ReadMessageHistory;
+	const readable = [...channels.values(), ...threads.values()].filter((one) =>
+		has(permissionsIn(call, one), needed),
 	);
 	if (named === undefined) return readable;
-	return named.map((id) => {
-		const channel = readable.find((one) => one.id === id);
-		if (!channel) throw apiError(Code.MissingAccess);
-		return channel;
-	});
+	return named.map((id) =>
+		found(
+			readable.find((one) => one.id === id),
+			Code.MissingAccess,
+		),
+	);
 }

@@ -11,8 +11,9 @@ import type {
 	StageInstance,
 } from "../../world/state/entities.ts";
 import { isGuildChannel } from "../../world/state/entities.ts";
-import { channelPermissions, has } from "../../world/state/permissions.ts";
-import { apiError, notSimulated } from "../errors.ts";
+import { has } from "../../world/state/permissions.ts";
+import { permissionsIn, requirePermissions } from "../access.ts";
+import { apiError, found, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
@@ -31,31 +32,22 @@ const fields = {
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
 	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
-	const permissions = permissionsOf(call, channel);
-	if (!has(permissions, Permission.ViewChannel))
+	if (!has(permissionsIn(call, channel), Permission.ViewChannel))
 		throw apiError(Code.MissingAccess);
 	if (channel.type !== ChannelType.GuildStageVoice)
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
-	if (!has(permissions, moderator)) throw apiError(Code.MissingPermissions);
+	requirePermissions(call, channel, moderator);
 	return channel;
 }
 
-function permissionsOf(call: Call, channel: GuildChannel): bigint {
-	const guild = call.world.guilds.of(channel);
-	return channelPermissions(guild, channel, call.actor.user.id);
-}
-
 /** The live stage of the path's channel. */
-function stageOf(call: Call): StageInstance {
+function stageOf(call: Call<typeof one>): StageInstance {
 	const stage = call.world.stages.of(guildChannelOf(call));
-	if (!stage) throw apiError(Code.UnknownStageInstance);
-	return stage;
+	return found(stage, Code.UnknownStageInstance);
 }
 
 export const stageRoutes = [
-	route({
-		method: "POST",
-		path: "/stage-instances",
+	route("POST /stage-instances", {
 		body: {
 			...fields,
 			topic: f.required(fields.topic),
@@ -64,20 +56,17 @@ export const stageRoutes = [
 			guild_scheduled_event_id: f.nullable(f.snowflake),
 		},
 		run: (call) => {
+			const { stages } = call.world;
 			const { channel_id, topic, privacy_level } = call.body;
 			if (call.body.guild_scheduled_event_id)
 				throw notSimulated("stages of scheduled events");
 			const channel = namedChannel(call, channel_id);
-			if (call.world.stages.of(channel))
-				throw apiError(Code.TheStageIsAlreadyOpen);
-			const { stages } = call.world;
+			if (stages.of(channel)) throw apiError(Code.TheStageIsAlreadyOpen);
 			return stages.start(channel, { topic, privacy_level }, call.by);
 		},
 	}),
-	route({ method: "GET", path: one, run: (call) => stageOf(call) }),
-	route({
-		method: "PATCH",
-		path: one,
+	route(`GET ${one}`, { run: stageOf }),
+	route(`PATCH ${one}`, {
 		needs: moderator,
 		body: fields,
 		run: (call) => {
@@ -86,9 +75,7 @@ export const stageRoutes = [
 			return stage;
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: one,
+	route(`DELETE ${one}`, {
 		needs: moderator,
 		run: (call) => call.world.stages.end(stageOf(call), call.by),
 	}),

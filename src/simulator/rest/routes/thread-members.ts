@@ -7,109 +7,94 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { Thread, User } from "../../world/state/entities.ts";
-import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { compareIds } from "../../world/state/snowflake.ts";
-import { apiError } from "../errors.ts";
+import { requireMembersIntent, requirePermissions } from "../access.ts";
+import { apiError, found } from "../errors.ts";
 import { boolean, integer, snowflake } from "../fields.ts";
-import { permissionsIn, requirePermissions } from "../message-body.ts";
-import { type Call, param, route, threadOf } from "../route.ts";
+import { pageById } from "../pages.ts";
+import { type Call, route, threadOf } from "../route.ts";
 
 const all = "/channels/:channel_id/thread-members";
+const one = `${all}/:user_id` as const;
+
+/** Discord's limit per thread. https://discord.com/developers/docs/topics/opcodes-and-status-codes, error 30033 */
+const memberLimit = 1000;
 
 /** The guild member of the path's user. */
-function userOf(call: Call): User {
-	const id = param(call, "user_id");
-	if (!call.world.users.get(id)) throw apiError(Code.UnknownUser);
-	const member = call.world.guilds.of(threadOf(call)).members.get(id);
-	if (!member) throw apiError(Code.UnknownMember);
-	return member.user;
+function userOf(call: Call<typeof one>): User {
+	const { world, params } = call;
+	found(world.users.get(params.user_id), Code.UnknownUser);
+	const { members } = world.guilds.of(threadOf(call));
+	return found(members.get(params.user_id), Code.UnknownMember).user;
 }
 
+function join(call: Call<":channel_id">, user: User): void {
+	const { world, actor } = call;
+	const thread = threadOf(call);
+	const { members } = thread;
+	if (members.size >= memberLimit && !members.has(user.id))
+		throw apiError(Code.MaximumThreadParticipantsReached);
+	if (!world.threads.join(thread, user, actor.user)) call.skipJournal();
+}
+
+function leave(call: Call<":channel_id">, user: User): void {
+	const { world, actor } = call;
+	if (!world.threads.leave(threadOf(call), user, actor.user))
+		call.skipJournal();
+}
+
+/** The thread member of a user, with the guild member if wanted; empty if there is none. */
 function serializeMember(
-	call: Call,
+	{ world }: Call,
 	thread: Thread,
 	userId: string,
-	whole: boolean,
+	withMember = false,
 ) {
-	const guild = call.world.guilds.of(thread);
-	return whole
-		? serialize.threadMemberWith(guild, thread, userId)
-		: [serialize.threadMember(thread, userId)].filter(
-				(one) => one !== undefined,
-			);
+	if (withMember)
+		return serialize.threadMemberWith(world.guilds.of(thread), thread, userId);
+	const member = serialize.threadMember(thread, userId);
+	return member ? [member] : [];
 }
 
 export const threadMemberRoutes = [
-	route({
-		method: "PUT",
-		path: `${all}/@me`,
-		run: (call) => {
-			if (!call.world.threads.join(threadOf(call), call.actor.user))
-				call.skipJournal();
-		},
-	}),
-	route({
-		method: "PUT",
-		path: `${all}/:user_id`,
+	route(`PUT ${all}/@me`, (call) => join(call, call.actor.user)),
+	route(`PUT ${one}`, {
 		needs: Permission.SendMessages,
 		run: (call) => {
 			const thread = threadOf(call);
 			if (thread.type === ChannelType.PrivateThread && !thread.invitable)
 				requirePermissions(call, thread, Permission.ManageThreads);
-			if (!call.world.threads.join(thread, userOf(call))) call.skipJournal();
+			join(call, userOf(call));
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: `${all}/@me`,
-		run: (call) => {
-			if (!call.world.threads.leave(threadOf(call), call.actor.user))
-				call.skipJournal();
-		},
+	route(`DELETE ${all}/@me`, (call) => leave(call, call.actor.user)),
+	route(`DELETE ${one}`, (call) => {
+		const thread = threadOf(call);
+		const owns =
+			thread.type === ChannelType.PrivateThread &&
+			thread.owner_id === call.actor.user.id;
+		if (!owns) requirePermissions(call, thread, Permission.ManageThreads);
+		leave(call, userOf(call));
 	}),
-	route({
-		method: "DELETE",
-		path: `${all}/:user_id`,
-		run: (call) => {
-			const thread = threadOf(call);
-			const owns =
-				thread.type === ChannelType.PrivateThread &&
-				thread.owner_id === call.actor.user.id;
-			if (!owns && !has(permissionsIn(call, thread), Permission.ManageThreads))
-				throw apiError(Code.MissingPermissions);
-			if (!call.world.threads.leave(thread, userOf(call))) call.skipJournal();
-		},
-	}),
-	route({
-		method: "GET",
-		path: `${all}/:user_id`,
+	route(`GET ${one}`, {
 		query: { with_member: boolean },
 		run: (call) => {
-			const thread = threadOf(call);
-			const id = param(call, "user_id");
-			const { with_member = false } = call.query;
-			const [found] = serializeMember(call, thread, id, with_member);
-			if (!found) throw apiError(Code.UnknownMember);
-			return found;
+			const { user_id } = call.params;
+			const { with_member } = call.query;
+			const known = serializeMember(call, threadOf(call), user_id, with_member);
+			return found(known[0], Code.UnknownMember);
 		},
 	}),
-	route({
-		method: "GET",
-		path: all,
+	route(`GET ${all}`, {
 		query: { with_member: boolean, after: snowflake, limit: integer(1, 100) },
 		run: (call) => {
-			const { user, privilegedIntents } = call.actor;
-			if (user.bot && !privilegedIntents.includes("GuildMembers"))
-				throw apiError(Code.MissingAccess);
+			requireMembersIntent(call);
 			const thread = threadOf(call);
-			const { with_member = false, after = "0", limit = 100 } = call.query;
-			const ids = [...thread.members.keys()]
-				.sort(compareIds)
-				.filter((id) => compareIds(id, after) > 0);
+			const { with_member, after, limit = 100 } = call.query;
 			// Only the list with members is paginated.
-			return (with_member ? ids.slice(0, limit) : ids).flatMap((id) =>
-				serializeMember(call, thread, id, with_member),
+			const page = { after, limit: with_member ? limit : thread.members.size };
+			return pageById(thread.members.keys(), (id) => id, page, 100).flatMap(
+				(id) => serializeMember(call, thread, id, with_member),
 			);
 		},
 	}),

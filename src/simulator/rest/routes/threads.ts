@@ -8,7 +8,6 @@ import {
 } from "discord.js";
 import type { NewThread, ThreadChanges } from "../../world/messages/threads.ts";
 import {
-	type Guild,
 	type GuildChannel,
 	holdsPosts,
 	type Thread,
@@ -16,7 +15,8 @@ import {
 import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { apiError, formError } from "../errors.ts";
+import { permissionsIn, requirePermissions } from "../access.ts";
+import { apiError, missingField } from "../errors.ts";
 import * as f from "../fields.ts";
 import {
 	appliedTags,
@@ -27,18 +27,11 @@ import {
 import {
 	contentFields,
 	newContent,
-	permissionsIn,
 	requireContent,
-	requirePermissions,
+	requireEmbedsAndFiles,
+	serializeMessage,
 } from "../message-body.ts";
-import {
-	type Call,
-	guildChannelOf,
-	guildOf,
-	messageOf,
-	type ReadForm,
-	route,
-} from "../route.ts";
+import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
 const activeLimit = 1000;
 
@@ -93,7 +86,7 @@ const newThread = {
 };
 type Body = ReadForm<typeof newThread>;
 
-function startAlone(call: Call<Body>, parent: GuildChannel) {
+function startAlone(call: Call<"", Body>, parent: GuildChannel) {
 	requireThreadable(parent);
 	const { body, world, actor, by } = call;
 	// Discord's default.
@@ -101,41 +94,34 @@ function startAlone(call: Call<Body>, parent: GuildChannel) {
 	const inNews = parent.type === ChannelType.GuildAnnouncement;
 	if (inNews !== (type === ChannelType.AnnouncementThread))
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
-	const isPrivate = type === ChannelType.PrivateThread;
-	const needed = isPrivate
-		? Permission.CreatePrivateThreads
-		: Permission.CreatePublicThreads;
+	const hidden = type === ChannelType.PrivateThread;
+	const { CreatePrivateThreads, CreatePublicThreads } = Permission;
+	const needed = hidden ? CreatePrivateThreads : CreatePublicThreads;
 	requirePermissions(call, parent, needed);
 	const start = startOf(call, parent, body);
-	const invitable = (isPrivate ? body.invitable : undefined) ?? undefined;
+	const invitable = (hidden ? body.invitable : undefined) ?? undefined;
 	const given = { ...start, type, invitable };
 	const thread = world.threads.add(parent, actor.user, given, by);
 	return serialize.thread(thread, actor.user.id);
 }
 
-function startPost(call: Call<Body>, forum: GuildChannel) {
+function startPost(call: Call<"", Body>, forum: GuildChannel) {
 	const { body, world, actor, by } = call;
 	const { message } = body;
-	if (!message)
-		throw formError("BASE_TYPE_REQUIRED", "This field is required", "message");
+	if (!message) throw missingField("message");
 	requirePermissions(call, forum, Permission.SendMessages);
 	requireContent(call, message);
-	if (message.embeds?.length)
-		requirePermissions(call, forum, Permission.EmbedLinks);
-	if (call.files.size > 0)
-		requirePermissions(call, forum, Permission.AttachFiles);
+	requireEmbedsAndFiles(call, forum, message);
 	const start = startOf(call, forum, body);
 	const applied_tags = checkedTags(call, forum, body.applied_tags ?? []);
-	const content = newContent(call, forum, message, {
-		allowed: message.allowed_mentions ?? null,
-	});
+	const content = newContent(call, forum, message);
 	const id = world.state.newId();
 	const given = { ...start, id, applied_tags };
 	const thread = world.threads.add(forum, actor.user, given, by);
 	const first = world.messages.add(thread, actor.user, { ...content, id });
 	return {
 		...serialize.thread(thread, actor.user.id),
-		message: world.messages.serialize(first, serialize.readerOf(actor)),
+		message: serializeMessage(call, first),
 	};
 }
 
@@ -145,7 +131,7 @@ type Edit = ReadForm<typeof threadFields> & {
 	flags?: number | null | undefined;
 };
 
-export function editThread(call: Call<Edit>, thread: Thread) {
+export function editThread(call: Call<"", Edit>, thread: Thread) {
 	const { body, world, actor, by } = call;
 	if (thread.archived && body.archived !== false)
 		throw apiError(Code.InvalidActionOnArchivedThread);
@@ -159,10 +145,7 @@ export function editThread(call: Call<Edit>, thread: Thread) {
 		auto_archive_duration: body.auto_archive_duration ?? undefined,
 		rate_limit_per_user:
 			body.rate_limit_per_user === null ? 0 : body.rate_limit_per_user,
-		invitable:
-			thread.type === ChannelType.PrivateThread
-				? (invitable ?? undefined)
-				: undefined,
+		invitable: (isPrivate(thread) ? invitable : undefined) ?? undefined,
 		applied_tags:
 			tags && forum && thread.applied_tags
 				? checkedTags(call, forum, tags, thread.applied_tags)
@@ -208,7 +191,10 @@ function listed({ actor }: Call, threads: readonly Thread[]) {
 	};
 }
 
-function archivedIn(call: Call, fits: (thread: Thread) => boolean): Thread[] {
+function archivedIn(
+	call: Call<":channel_id">,
+	fits: (thread: Thread) => boolean,
+): Thread[] {
 	return call.world.threads
 		.in(guildChannelOf(call))
 		.filter((one) => one.archived && fits(one));
@@ -216,44 +202,40 @@ function archivedIn(call: Call, fits: (thread: Thread) => boolean): Thread[] {
 
 const byTime = {
 	before: f.timestamp,
-	// A guess: the limits are not documented.
+	// The range in Discord's OpenAPI document: list_public_archived_threads.
 	limit: f.integer(2, 100),
 };
 
 /** A page of archived threads, last archived first. */
 function pageByTime(
-	call: Call<
-		unknown,
-		{ before?: Date | undefined; limit?: number | undefined }
-	>,
+	call: Call<"", unknown, ReadForm<typeof byTime>>,
 	all: readonly Thread[],
 ) {
-	const { before, limit = 50 } = call.query;
+	const { before, limit } = call.query;
 	const at = (thread: Thread) => Date.parse(thread.archive_timestamp);
 	const rest = all
 		.filter((one) => !before || at(one) < before.getTime())
 		.toSorted((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
-	return {
-		...listed(call, rest.slice(0, limit)),
-		has_more: rest.length > limit,
-	};
+	return page(call, rest, limit);
+}
+
+function page(call: Call, threads: readonly Thread[], limit = 50) {
+	const has_more = threads.length > limit;
+	return { ...listed(call, threads.slice(0, limit)), has_more };
 }
 
 const isPrivate = ({ type }: Thread) => type === ChannelType.PrivateThread;
 
 export const threadRoutes = [
-	route({
-		method: "POST",
-		path: "/channels/:channel_id/messages/:message_id/threads",
+	route("POST /channels/:channel_id/messages/:message_id/threads", {
 		needs: Permission.CreatePublicThreads,
 		status: 201,
 		body: startFields,
 		run: (call) => {
 			const parent = guildChannelOf(call);
 			requireThreadable(parent);
-			const message = messageOf(call);
-			const { world, actor, by } = call;
-			const guild: Guild = world.guilds.of(parent);
+			const { message, world, actor, by } = call;
+			const guild = world.guilds.of(parent);
 			if (guild.threads.has(message.id))
 				throw apiError(Code.ThreadAlreadyCreatedForMessage);
 			const given = { ...startOf(call, parent, call.body), message };
@@ -261,9 +243,7 @@ export const threadRoutes = [
 			return serialize.thread(thread, actor.user.id);
 		},
 	}),
-	route({
-		method: "POST",
-		path: "/channels/:channel_id/threads",
+	route("POST /channels/:channel_id/threads", {
 		status: 201,
 		body: newThread,
 		run: (call) => {
@@ -273,50 +253,39 @@ export const threadRoutes = [
 				: startAlone(call, parent);
 		},
 	}),
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/threads/active",
-		run: (call) => {
-			const { id } = call.actor.user;
-			return listed(call, call.world.threads.active(guildOf(call), id));
-		},
+	route("GET /guilds/:guild_id/threads/active", (call) => {
+		const { id } = call.actor.user;
+		const threads = call.world.threads.active(call.guild, id);
+		// Not on the documentation page; the OpenAPI document requires it.
+		return { ...listed(call, threads), has_more: false };
 	}),
-	route({
-		method: "GET",
-		path: "/channels/:channel_id/threads/archived/public",
+	route("GET /channels/:channel_id/threads/archived/public", {
 		needs: Permission.ReadMessageHistory,
 		query: byTime,
-		run: (call) =>
-			pageByTime(
-				call,
-				archivedIn(call, (one) => !isPrivate(one)),
-			),
+		run: (call) => {
+			const threads = archivedIn(call, (one) => !isPrivate(one));
+			return pageByTime(call, threads);
+		},
 	}),
-	route({
-		method: "GET",
-		path: "/channels/:channel_id/threads/archived/private",
+	route("GET /channels/:channel_id/threads/archived/private", {
 		needs: Permission.ReadMessageHistory | Permission.ManageThreads,
 		query: byTime,
 		run: (call) => pageByTime(call, archivedIn(call, isPrivate)),
 	}),
-	route({
-		method: "GET",
-		path: "/channels/:channel_id/users/@me/threads/archived/private",
+	route("GET /channels/:channel_id/users/@me/threads/archived/private", {
 		needs: Permission.ReadMessageHistory,
 		query: { before: f.snowflake, limit: f.integer(2, 100) },
 		run: (call) => {
-			const { before, limit = 50 } = call.query;
-			const rest = archivedIn(
+			const { before, limit } = call.query;
+			const joined = archivedIn(
 				call,
 				(one) =>
 					isPrivate(one) &&
 					one.members.has(call.actor.user.id) &&
 					(!before || compareIds(one.id, before) < 0),
-			).sort((a, b) => compareIds(b.id, a.id));
-			return {
-				...listed(call, rest.slice(0, limit)),
-				has_more: rest.length > limit,
-			};
+			);
+			joined.sort((a, b) => compareIds(b.id, a.id));
+			return page(call, joined, limit);
 		},
 	}),
 ];

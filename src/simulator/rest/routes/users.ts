@@ -4,28 +4,18 @@ import { RESTJSONErrorCodes as Code } from "discord.js";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
-import { apiError } from "../errors.ts";
+import { apiError, found } from "../errors.ts";
 import { boolean, integer, required, snowflake } from "../fields.ts";
-import { guildOf, memberOfActor, param, route } from "../route.ts";
+import { memberOfActor, route } from "../route.ts";
 
 export const userRoutes = [
-	route({
-		method: "GET",
-		path: "/users/@me",
-		run: ({ actor }) => serialize.ownUser(actor),
-	}),
-	route({
-		method: "GET",
-		path: "/users/:user_id",
-		run: (call) => {
-			const user = call.world.users.get(param(call, "user_id"));
-			if (!user) throw apiError(Code.UnknownUser);
-			return user;
-		},
-	}),
-	route({
-		method: "GET",
-		path: "/users/@me/guilds",
+	route("GET /users/@me", ({ actor, world }) =>
+		serialize.ownUser(actor, world.users.hasMfa(actor.user)),
+	),
+	route("GET /users/:user_id", ({ world, params }) =>
+		found(world.users.get(params.user_id), Code.UnknownUser),
+	),
+	route("GET /users/@me/guilds", {
 		query: {
 			before: snowflake,
 			after: snowflake,
@@ -53,32 +43,23 @@ export const userRoutes = [
 			}));
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: "/users/@me/guilds/:guild_id",
-		run: (call) => {
-			const guild = guildOf(call);
-			if (guild.owner_id === call.actor.user.id)
-				throw apiError(Code.InvalidGuild, {
-					message: "Owners cannot leave their guild",
-				});
-			call.world.members.remove(guild, memberOfActor(call));
-		},
+	route("DELETE /users/@me/guilds/:guild_id", (call) => {
+		const { guild } = call;
+		if (guild.owner_id === call.actor.user.id)
+			throw apiError(Code.InvalidGuild, {
+				message: "Owners cannot leave their guild",
+			});
+		call.world.members.remove(guild, memberOfActor(call));
 	}),
-	route({
-		method: "POST",
-		path: "/users/@me/channels",
+	route("POST /users/@me/channels", {
 		body: { recipient_id: required(snowflake) },
 		run: ({ world, actor, body, skipJournal }) => {
-			const other = world.users.get(body.recipient_id);
-			if (!other) throw apiError(Code.UnknownUser);
+			const other = found(world.users.get(body.recipient_id), Code.UnknownUser);
 			if (other === actor.user) throw apiError(Code.InvalidRecipients);
 			const known = world.channels.findDm(actor.user, other);
 			if (known) skipJournal();
-			return serialize.channel(
-				known ?? world.channels.openDm(actor.user, other),
-				actor,
-			);
+			const dm = known ?? world.channels.openDm(actor.user, other);
+			return serialize.channel(dm, actor);
 		},
 	}),
 ];

@@ -10,15 +10,14 @@ import {
 import { authorOf, serializeWebhook } from "../../world/guilds/webhooks.ts";
 import {
 	type GuildChannel,
-	type GuildPlace,
 	holdsPosts,
 	isGuildChannel,
 	isThread,
-	type Message,
 	type Webhook,
 } from "../../world/state/entities.ts";
-import { readerOf } from "../../world/state/serialize.ts";
-import { apiError, formError } from "../errors.ts";
+import type { World } from "../../world/world.ts";
+import { requirePermissions } from "../access.ts";
+import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields.ts";
 import {
 	contentFields,
@@ -26,60 +25,44 @@ import {
 	newContent,
 	notSimulatedField,
 	requireContent,
-	requirePermissions,
+	serializeMessage,
 } from "../message-body.ts";
-import {
-	actingWebhookOf,
-	type Call,
-	guildChannelOf,
-	guildOf,
-	param,
-	route,
-} from "../route.ts";
+import { type Call, guildChannelOf, route } from "../route.ts";
 
 const webhookLimit = 15;
 const byId = "/webhooks/:webhook_id";
-const byToken = `${byId}/:webhook_token`;
+const byToken = `${byId}/:webhook_token` as const;
+const oneMessage = `${byToken}/messages/:message_id` as const;
 const threadId = { thread_id: f.snowflake };
 
 /** A valid webhook name. */
-const name: f.Field<string | undefined> = {
-	read: (value) => {
-		const given = f.text(1, 80).read(value)?.trim();
-		const word = /discord|clyde/i.exec(given ?? "")?.[0].toLowerCase();
-		if (word)
-			throw formError(
-				"USERNAME_INVALID_CONTAINS",
-				`Username cannot contain "${word}"`,
-			);
-		return given;
-	},
-};
+const name = f.refine(f.text(1, 80), (given) => {
+	const [word] = /discord|clyde/i.exec(given) ?? [];
+	if (word === undefined) return given.trim();
+	throw formError(
+		"USERNAME_INVALID_CONTAINS",
+		`Username cannot contain "${word.toLowerCase()}"`,
+	);
+});
 
 /** Image data, of which only a hash is stored. */
-const avatar: f.Field<string | undefined> = {
-	read: (value) => {
-		const data = f.text(0, 10_000_000).read(value);
-		if (data !== undefined && !data.startsWith("data:image/"))
-			throw formError("IMAGE_INVALID", "Invalid image");
-		return data && hash(data);
-	},
-};
+const avatar = f.refine(f.text(0, 10_000_000), (data) => {
+	if (data.startsWith("data:image/")) return hash(data);
+	throw formError("IMAGE_INVALID", "Invalid image");
+});
 
 function hash(text: string): string {
 	return Bun.hash(text).toString(16).padStart(32, "0");
 }
 
-function webhookOf(call: Call): Webhook {
-	const webhook = call.world.webhooks.get(param(call, "webhook_id"));
-	if (!webhook) throw apiError(Code.UnknownWebhook);
-	return webhook;
+function webhookOf({ world, params }: Call<typeof byId>): Webhook {
+	return found(world.webhooks.get(params.webhook_id), Code.UnknownWebhook);
 }
 
 /** The path's webhook. Throws unless the actor may manage it. */
-function managedWebhook(call: Call): Webhook {
+function managedWebhook(call: Call<typeof byId>): Webhook {
 	const webhook = webhookOf(call);
-	const channel = call.world.webhooks.channelOf(webhook);
+	const channel = call.world.state.channelOf(webhook);
 	requirePermissions(call, channel, Permission.ManageWebhooks);
 	return webhook;
 }
@@ -95,9 +78,9 @@ function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
 function targetOf(
 	call: Call,
 	webhook: Webhook,
-	id: string | undefined,
+	id: string | null | undefined,
 ): string | undefined {
-	if (id === undefined || id === webhook.channel_id) return undefined;
+	if (!id || id === webhook.channel_id) return undefined;
 	const channel = call.world.channels.get(id);
 	const isHere =
 		channel && isGuildChannel(channel) && channel.guild_id === webhook.guild_id;
@@ -107,10 +90,15 @@ function targetOf(
 	return id;
 }
 
+type TokenCall = Call<
+	typeof byToken,
+	unknown,
+	{ thread_id: string | undefined }
+>;
+
 /** The webhook's channel, or a thread of it. */
-function placeOf(call: Call<unknown, { thread_id: string | undefined }>) {
-	const { world, query } = call;
-	const own = world.webhooks.channelOf(actingWebhookOf(call));
+function placeOf({ world, query, webhook }: TokenCall) {
+	const own = world.state.channelOf(webhook);
 	if (query.thread_id === undefined) return own;
 	const thread = world.channels.get(query.thread_id);
 	if (!thread || !isThread(thread) || thread.parent_id !== own.id)
@@ -118,68 +106,55 @@ function placeOf(call: Call<unknown, { thread_id: string | undefined }>) {
 	return thread;
 }
 
-/** The path's message. Throws if the webhook did not send it. */
-function ownMessage(call: Call, place: GuildPlace): Message {
-	const id = param(call, "message_id");
-	const message = call.world.messages.get(place.id, id);
-	if (message?.webhook_id !== actingWebhookOf(call).id)
+/** The path's message with its place. Throws if the webhook did not send it. */
+function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
+	const place = placeOf(call);
+	const message = call.world.messages.get(place.id, call.params.message_id);
+	if (message?.webhook_id !== call.webhook.id)
 		throw apiError(Code.UnknownMessage);
-	return message;
+	return { place, message };
 }
 
-function serializeMessage({ world, actor }: Call, message: Message) {
-	return world.messages.serialize(message, readerOf(actor));
+/** A webhook for a request that is authorized by its token: without its creator. */
+function withoutUser({ user: _, ...rest }: Webhook) {
+	return rest;
+}
+
+function listed(
+	{ world, actor }: Call,
+	where: Parameters<World["webhooks"]["list"]>[0],
+) {
+	return world.webhooks.list(where).map((one) => serializeWebhook(one, actor));
 }
 
 const managing = [
-	route({
-		method: "GET",
-		path: "/guilds/:guild_id/webhooks",
+	route("GET /guilds/:guild_id/webhooks", {
 		needs: Permission.ManageWebhooks,
-		run: (call) =>
-			call.world.webhooks
-				.list({ guild_id: guildOf(call).id })
-				.map((one) => serializeWebhook(one, call.actor)),
+		run: (call) => listed(call, { guild_id: call.guild.id }),
 	}),
-	route({
-		method: "GET",
-		path: "/channels/:channel_id/webhooks",
+	route("GET /channels/:channel_id/webhooks", {
 		needs: Permission.ManageWebhooks,
-		run: (call) =>
-			call.world.webhooks
-				.list({ channel_id: guildChannelOf(call).id })
-				.map((one) => serializeWebhook(one, call.actor)),
+		run: (call) => listed(call, { channel_id: guildChannelOf(call).id }),
 	}),
-	route({
-		method: "POST",
-		path: "/channels/:channel_id/webhooks",
+	route("POST /channels/:channel_id/webhooks", {
 		needs: Permission.ManageWebhooks,
 		body: { name: f.required(name), avatar: f.nullable(avatar) },
 		run: (call) => {
 			const channel = guildChannelOf(call);
 			const { world, body, actor, by } = call;
 			checkWebhookLimit(call, channel);
-			const given = {
-				name: body.name,
-				avatar: body.avatar ?? null,
-				user: actor.user,
-			};
+			const { name, avatar = null } = body;
+			const given = { name, avatar, user: actor.user };
 			return serializeWebhook(world.webhooks.add(channel, given, by), actor);
 		},
 	}),
-	route({
-		method: "GET",
-		path: byId,
-		run: (call) => {
-			// Creating one does not require managing the others.
-			const made = webhookOf(call).application_id === call.actor.user.id;
-			const webhook = made ? webhookOf(call) : managedWebhook(call);
-			return serializeWebhook(webhook, call.actor);
-		},
+	route(`GET ${byId}`, (call) => {
+		// Creating one does not require managing the others.
+		const made = webhookOf(call).application_id === call.actor.user.id;
+		const webhook = made ? webhookOf(call) : managedWebhook(call);
+		return serializeWebhook(webhook, call.actor);
 	}),
-	route({
-		method: "PATCH",
-		path: byId,
+	route(`PATCH ${byId}`, {
 		body: {
 			name,
 			avatar: f.nullable(avatar),
@@ -188,58 +163,33 @@ const managing = [
 		run: (call) => {
 			const webhook = managedWebhook(call);
 			const { name, avatar } = call.body;
-			const channel_id = targetOf(
-				call,
-				webhook,
-				call.body.channel_id ?? undefined,
-			);
+			const channel_id = targetOf(call, webhook, call.body.channel_id);
 			const changes = { name, avatar, channel_id };
 			call.world.webhooks.edit(webhook, changes, call.by);
 			return serializeWebhook(webhook, call.actor);
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: byId,
-		run: (call) => call.world.webhooks.remove(managedWebhook(call), call.by),
-	}),
+	route(`DELETE ${byId}`, (call) =>
+		call.world.webhooks.remove(managedWebhook(call), call.by),
+	),
 ];
 
 const actingByToken = [
-	route({
-		method: "GET",
-		path: byToken,
-		byToken: true,
-		run: (call) => {
-			const { user: _, ...rest } = actingWebhookOf(call);
-			return rest;
-		},
-	}),
-	route({
-		method: "PATCH",
-		path: byToken,
-		byToken: true,
+	route(`GET ${byToken}`, ({ webhook }) => withoutUser(webhook)),
+	route(`PATCH ${byToken}`, {
 		body: { name, avatar: f.nullable(avatar) },
-		run: (call) => {
-			const webhook = actingWebhookOf(call);
-			call.world.webhooks.edit(webhook, call.body);
-			const { user: _, ...rest } = webhook;
-			return rest;
+		run: ({ world, webhook, body }) => {
+			world.webhooks.edit(webhook, body);
+			return withoutUser(webhook);
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: byToken,
-		byToken: true,
-		run: (call) => call.world.webhooks.remove(actingWebhookOf(call)),
-	}),
+	route(`DELETE ${byToken}`, ({ world, webhook }) =>
+		world.webhooks.remove(webhook),
+	),
 ];
 
 const writing = [
-	route({
-		method: "POST",
-		path: byToken,
-		byToken: true,
+	route(`POST ${byToken}`, {
 		query: { ...threadId, wait: f.boolean, with_components: f.boolean },
 		body: {
 			...contentFields,
@@ -250,8 +200,8 @@ const writing = [
 			applied_tags: notSimulatedField("forum posts by webhooks"),
 		},
 		run: (call) => {
-			const { body, world } = call;
-			const webhook = actingWebhookOf(call);
+			const { body, world, webhook } = call;
+			const { application_id } = webhook;
 			const place = placeOf(call);
 			if (holdsPosts(place))
 				throw apiError(
@@ -263,49 +213,32 @@ const writing = [
 				...(body.avatar_url ? { avatar: hash(body.avatar_url) } : {}),
 			});
 			const message = world.messages.add(place, author, {
-				...newContent(call, place, body, {
-					allowed: body.allowed_mentions ?? null,
-				}),
-				tts: body.tts ?? false,
+				...newContent(call, place, body),
 				webhook_id: webhook.id,
-				...(webhook.application_id === null
-					? {}
-					: { application_id: webhook.application_id }),
+				...(application_id === null ? {} : { application_id }),
 			});
 			return call.query.wait ? serializeMessage(call, message) : undefined;
 		},
 	}),
-	route({
-		method: "GET",
-		path: `${byToken}/messages/:message_id`,
-		byToken: true,
+	route(`GET ${oneMessage}`, {
 		query: threadId,
-		run: (call) => serializeMessage(call, ownMessage(call, placeOf(call))),
+		run: (call) => serializeMessage(call, ownMessage(call).message),
 	}),
-	route({
-		method: "PATCH",
-		path: `${byToken}/messages/:message_id`,
-		byToken: true,
+	route(`PATCH ${oneMessage}`, {
 		query: { ...threadId, with_components: f.boolean },
 		body: contentFields,
 		run: (call) => {
-			const place = placeOf(call);
-			const message = ownMessage(call, place);
-			const changes = editedContent(call, place, message, call.body, {
-				allowed: call.body.allowed_mentions ?? null,
-			});
+			const { place, message } = ownMessage(call);
+			const changes = editedContent(call, place, message, call.body);
 			call.world.messages.edit(place, message, changes);
 			return serializeMessage(call, message);
 		},
 	}),
-	route({
-		method: "DELETE",
-		path: `${byToken}/messages/:message_id`,
-		byToken: true,
+	route(`DELETE ${oneMessage}`, {
 		query: threadId,
 		run: (call) => {
-			const place = placeOf(call);
-			call.world.messages.remove(place, ownMessage(call, place), call.by);
+			const { place, message } = ownMessage(call);
+			call.world.messages.remove(place, message, call.by);
 		},
 	}),
 ];

@@ -10,7 +10,7 @@ export interface Scope {
 	readonly guild_id?: string | undefined;
 }
 
-/** What an application says of a command. */
+/** The fields of a command that its application sets. */
 export type CommandDetails = Omit<
 	Command,
 	"id" | "application_id" | "guild_id" | "type" | "version"
@@ -18,11 +18,8 @@ export type CommandDetails = Omit<
 
 export class Commands {
 	readonly #all = new Map<string, Command>();
-	readonly #newId: () => string;
 
-	constructor(newId: () => string) {
-		this.#newId = newId;
-	}
+	constructor(private readonly newId: () => string) {}
 
 	/** The commands of this scope, oldest first. */
 	in({ application_id, guild_id }: Scope): Command[] {
@@ -43,22 +40,22 @@ export class Commands {
 
 	add({ application_id, guild_id }: Scope, details: CommandDetails): Command {
 		const command: Command = {
-			id: this.#newId(),
+			id: this.newId(),
 			application_id,
 			type: 1,
 			...(guild_id === undefined ? {} : { guild_id }),
-			version: this.#newId(),
+			version: this.newId(),
 			...details,
 		};
 		this.#all.set(command.id, command);
 		return command;
 	}
 
-	/** Changes a command. It gets a new version if anything differs. */
+	/** Changes a command. It gets a new version if a field differs. */
 	edit(command: Command, details: CommandDetails): Command {
 		const before = { ...command };
 		Object.assign(command, details);
-		if (!Bun.deepEquals(command, before)) command.version = this.#newId();
+		if (!Bun.deepEquals(command, before)) command.version = this.newId();
 		return command;
 	}
 

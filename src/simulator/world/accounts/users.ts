@@ -1,38 +1,46 @@
 // Users: bots and people. Those with a token (accounts) can call the REST API.
 
-import { newToken } from "../state/defaults.ts";
+import { newToken, newUserProfile } from "../state/defaults.ts";
 import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
 export class Users {
-	/** By token. */
+	/** The accounts by token. */
 	readonly accounts: ReadonlyMap<string, Account>;
-	/** How often a bot may identify, and how often each has, by its id. The count is never reset. */
+	/** How often a bot may identify, and how often each bot has identified, by its id. The count is never reset. */
 	readonly sessionStarts = { total: 1_000, used: new Map<string, number>() };
 	/** The ids of users who accept no direct messages. */
 	readonly closedDms = new Set<string>();
-	readonly #state: State;
 
-	constructor(state: State) {
-		this.#state = state;
+	/** The ids of users without two-factor authentication. */
+	readonly withoutMfa = new Set<string>();
+
+	/** Owns the applications of all bots. */
+	readonly developer: User;
+
+	constructor(private readonly state: State) {
 		this.accounts = state.accounts;
+		this.developer = this.add({ username: "developer" });
 	}
 
 	get(id: string): User | undefined {
-		return this.#state.users.get(id);
+		return this.state.users.get(id);
+	}
+
+	/** Whether a user has two-factor authentication; for a bot, whether its developer does. */
+	hasMfa(user: User): boolean {
+		return !this.withoutMfa.has(user.bot ? this.developer.id : user.id);
 	}
 
 	/** Adds a user without a token. */
 	add(given: { username: string; global_name?: string | null }): User {
 		const user: User = {
-			id: this.#state.newId(),
+			id: this.state.newId(),
+			...newUserProfile,
 			username: given.username,
-			discriminator: "0",
 			global_name: given.global_name ?? null,
-			avatar: null,
-			public_flags: 0,
 		};
-		this.#state.users.set(user.id, user);
+		this.state.users.set(user.id, user);
 		return user;
 	}
 
@@ -71,7 +79,7 @@ export class Users {
 		privilegedIntents: readonly PrivilegedIntent[],
 	): Account {
 		const account: Account = { token, user, privilegedIntents };
-		this.#state.accounts.set(token, account);
+		this.state.accounts.set(token, account);
 		return account;
 	}
 }

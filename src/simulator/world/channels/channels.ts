@@ -1,8 +1,8 @@
 // Channels of guilds with their permission overwrites, and DM channels.
 
-import { AuditLogEvent, ChannelType } from "discord.js";
+import { ChannelType } from "discord.js";
 import type { Messages } from "../messages/messages.ts";
-import { changesBetween, overwriteOptions } from "../state/audit-log.ts";
+import { auditOf, overwriteOptions } from "../state/audit-log.ts";
 import type {
 	Channel,
 	DmChannel,
@@ -12,14 +12,16 @@ import type {
 	Overwrite,
 	User,
 } from "../state/entities.ts";
-import { inGuild, isGuildChannel, isThread } from "../state/entities.ts";
-import * as serialize from "../state/serialize.ts";
 import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+	inGuild,
+	isGuildChannel,
+	isThread,
+	isVoice,
+} from "../state/entities.ts";
+import type { Verb } from "../state/events.ts";
+import * as serialize from "../state/serialize.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 import type { Voice } from "./voice.ts";
 
 /** The fields of a channel that can be edited. */
@@ -27,30 +29,29 @@ export type ChannelChanges = Changes<
 	Omit<GuildChannel, "id" | "guild_id" | "last_message_id">
 >;
 
-export class Channels {
-	readonly #state: State;
-	readonly #messages: Messages;
-	readonly #voice: Voice;
+const audit = auditOf("Channel");
+const auditOverwrite = auditOf("ChannelOverwrite");
 
-	constructor(state: State, messages: Messages, voice: Voice) {
-		this.#state = state;
-		this.#messages = messages;
-		this.#voice = voice;
-	}
+export class Channels {
+	constructor(
+		private readonly state: State,
+		private readonly messages: Messages,
+		private readonly voice: Voice,
+	) {}
 
 	get(id: string): Channel | undefined {
-		return this.#state.channels.get(id);
+		return this.state.channels.get(id);
 	}
 
 	has(id: string): boolean {
-		return this.#state.channels.has(id);
+		return this.state.channels.has(id);
 	}
 
 	values(): IterableIterator<Channel> {
-		return this.#state.channels.values();
+		return this.state.channels.values();
 	}
 
-	/** Adds a channel, by default at the end of its kind. */
+	/** Adds a channel, by default below all others of its kind. */
 	add(
 		guild: Guild,
 		given: ChannelChanges & { name: string },
@@ -58,7 +59,7 @@ export class Channels {
 	): GuildChannel {
 		const type: GuildChannelType = given.type ?? ChannelType.GuildText;
 		const channel: GuildChannel = {
-			id: this.#state.newId(),
+			id: this.state.newId(),
 			guild_id: guild.id,
 			type,
 			name: given.name,
@@ -81,41 +82,39 @@ export class Channels {
 		};
 		apply(channel, given);
 		guild.channels.set(channel.id, channel);
-		this.#state.channels.set(channel.id, channel);
+		this.state.channels.set(channel.id, channel);
 		this.#dispatch("CHANNEL_CREATE", guild, channel);
-		this.#state.audit(guild, by, AuditLogEvent.ChannelCreate, channel.id, {
-			changes: changesBetween({}, given),
-		});
+		audit.create(this.state, guild, channel, {}, given, by);
 		return channel;
 	}
 
 	edit(channel: GuildChannel, changes: ChannelChanges, by?: Attribution): void {
-		const guild = this.#state.guildOf(channel);
+		const guild = this.state.guildOf(channel);
 		const before = { ...channel };
 		apply(channel, changes);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		this.#state.audit(guild, by, AuditLogEvent.ChannelUpdate, channel.id, {
-			changes: changesBetween(before, changes),
-		});
+		// Positions are not logged: https://github.com/discord/discord-api-docs/issues/4345
+		const { position: _, ...logged } = changes;
+		if (Object.values(logged).some((value) => value !== undefined))
+			audit.update(this.state, guild, channel, before, logged, by);
 	}
 
 	/** Removes a channel with its threads and messages. Channels of a category lose their parent. */
 	remove(channel: GuildChannel, by?: Attribution): void {
-		this.#messages.threads.removeIn(channel);
-		const guild = this.#state.guildOf(channel);
+		this.messages.threads.removeIn(channel);
+		const guild = this.state.guildOf(channel);
 		for (const { user_id, channel_id } of [...guild.voiceStates.values()]) {
 			const member = guild.members.get(user_id);
-			if (member && channel_id === channel.id) this.#voice.leave(guild, member);
+			if (member && channel_id === channel.id) this.voice.leave(guild, member);
 		}
 		guild.channels.delete(channel.id);
-		this.#state.channels.delete(channel.id);
-		this.#messages.removeChannel(channel.id);
+		this.state.channels.delete(channel.id);
+		this.messages.removeChannel(channel.id);
 		this.#dispatch("CHANNEL_DELETE", guild, channel);
 		for (const child of guild.channels.values())
 			if (child.parent_id === channel.id) this.edit(child, { parent_id: null });
-		this.#state.audit(guild, by, AuditLogEvent.ChannelDelete, channel.id, {
-			changes: changesBetween({ name: channel.name, type: channel.type }, {}),
-		});
+		const { name, type } = channel;
+		audit.delete(this.state, guild, channel, { name, type }, {}, by);
 	}
 
 	/** Sets or replaces the overwrite of a role or member. */
@@ -124,28 +123,18 @@ export class Channels {
 		overwrite: Overwrite,
 		by?: Attribution,
 	): void {
-		const guild = this.#state.guildOf(channel);
-		const old = channel.permission_overwrites.find(
-			({ id }) => id === overwrite.id,
-		);
-		channel.permission_overwrites = [
-			...channel.permission_overwrites.filter((other) => other !== old),
-			overwrite,
-		];
+		const guild = this.state.guildOf(channel);
+		const overwrites = channel.permission_overwrites;
+		const old = overwrites.find(({ id }) => id === overwrite.id);
+		const others = overwrites.filter((other) => other !== old);
+		channel.permission_overwrites = [...others, overwrite];
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
 		const { allow, deny } = overwrite;
-		this.#state.audit(
-			guild,
-			by,
-			old
-				? AuditLogEvent.ChannelOverwriteUpdate
-				: AuditLogEvent.ChannelOverwriteCreate,
-			channel.id,
-			{
-				changes: changesBetween({ ...old }, old ? { allow, deny } : overwrite),
-				options: overwriteOptions(guild, overwrite),
-			},
-		);
+		const [log, before, after] = old
+			? [auditOverwrite.update, old, { allow, deny }]
+			: [auditOverwrite.create, {}, overwrite];
+		const options = overwriteOptions(guild, overwrite);
+		log(this.state, guild, channel, before, after, by, options);
 	}
 
 	removeOverwrite(
@@ -153,21 +142,14 @@ export class Channels {
 		overwrite: Overwrite,
 		by?: Attribution,
 	): void {
-		const guild = this.#state.guildOf(channel);
+		const guild = this.state.guildOf(channel);
 		channel.permission_overwrites = channel.permission_overwrites.filter(
 			(other) => other !== overwrite,
 		);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		this.#state.audit(
-			guild,
-			by,
-			AuditLogEvent.ChannelOverwriteDelete,
-			channel.id,
-			{
-				changes: changesBetween({ ...overwrite }, {}),
-				options: overwriteOptions(guild, overwrite),
-			},
-		);
+		const options = overwriteOptions(guild, overwrite);
+		const { state } = this;
+		auditOverwrite.delete(state, guild, channel, overwrite, {}, by, options);
 	}
 
 	/** Whether a channel, or the channel of a thread, is age-restricted. */
@@ -193,35 +175,30 @@ export class Channels {
 		const known = this.findDm(one, other);
 		if (known) return known;
 		const channel: DmChannel = {
-			id: this.#state.newId(),
+			id: this.state.newId(),
 			type: ChannelType.DM,
 			recipients: [one, other],
 			last_message_id: null,
 		};
-		this.#state.channels.set(channel.id, channel);
+		this.state.channels.set(channel.id, channel);
 		return channel;
 	}
 
 	#dispatch(
-		type: "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "CHANNEL_DELETE",
+		type: `CHANNEL_${Verb}`,
 		guild: Guild,
 		channel: GuildChannel,
 	): void {
-		this.#state.dispatchToGuild(type, guild, () =>
-			serialize.guildChannel(channel),
-		);
+		const data = serialize.guildChannel(channel);
+		this.state.dispatchToGuild(type, guild, data);
 	}
 }
 
 // Discord sorts categories, voice channels and other channels separately.
 function positionsLike(guild: Guild, type: GuildChannelType): number[] {
-	const kind = (of: GuildChannelType) =>
-		of === ChannelType.GuildCategory
-			? "category"
-			: of === ChannelType.GuildVoice || of === ChannelType.GuildStageVoice
-				? "voice"
-				: "text";
+	const isCategory = type === ChannelType.GuildCategory;
 	return [...guild.channels.values()]
-		.filter((channel) => kind(channel.type) === kind(type))
+		.filter((one) => (one.type === ChannelType.GuildCategory) === isCategory)
+		.filter((one) => isVoice(one) === isVoice({ type }))
 		.map(({ position }) => position);
 }

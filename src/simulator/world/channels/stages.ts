@@ -1,32 +1,28 @@
 // Stage instances: the live stages and their topics. A stage without speakers stays live.
 // https://discord.com/developers/docs/resources/stage-instance
 
-import { AuditLogEvent } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
+import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildChannel, StageInstance } from "../state/entities.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import { isEvent, type Verb } from "../state/events.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 
 /** The fields of a stage instance that can be edited. */
 export type StageChanges = Changes<
 	Pick<StageInstance, "topic" | "privacy_level">
 >;
 
-export class Stages {
-	/** By channel id. */
-	readonly #live = new Map<string, StageInstance>();
-	readonly #state: State;
+const audit = auditOf("StageInstance");
 
-	constructor(state: State) {
-		this.#state = state;
-		state.subscribe(({ type, data }) => {
-			if (type !== "CHANNEL_DELETE") return;
-			const { id } = data({ id: "", seesContent: false });
-			const stage = this.#live.get(String(id));
+export class Stages {
+	/** The live stages by channel id. */
+	readonly #live = new Map<string, StageInstance>();
+
+	constructor(private readonly state: State) {
+		state.subscribe((event) => {
+			if (!isEvent(event, "CHANNEL_DELETE")) return;
+			const { id } = event.data({ id: "", seesContent: false });
+			const stage = this.#live.get(id);
 			if (stage) this.#remove(stage);
 		});
 	}
@@ -45,9 +41,9 @@ export class Stages {
 		given: StageChanges & { topic: string },
 		by?: Attribution,
 	): StageInstance {
-		const guild = this.#state.guildOf(channel);
+		const guild = this.state.guildOf(channel);
 		const stage: StageInstance = {
-			id: this.#state.newId(),
+			id: this.state.newId(),
 			guild_id: guild.id,
 			channel_id: channel.id,
 			topic: given.topic,
@@ -59,10 +55,7 @@ export class Stages {
 		apply(stage, given);
 		this.#live.set(channel.id, stage);
 		this.#dispatch("STAGE_INSTANCE_CREATE", stage);
-		const { topic, privacy_level } = stage;
-		this.#audit(stage, AuditLogEvent.StageInstanceCreate, by, {
-			changes: changesBetween({}, { topic, privacy_level }),
-		});
+		this.#audit(audit.create, stage, {}, auditFields(stage), by);
 		return stage;
 	}
 
@@ -70,17 +63,12 @@ export class Stages {
 		const before = { ...stage };
 		apply(stage, changes);
 		this.#dispatch("STAGE_INSTANCE_UPDATE", stage);
-		this.#audit(stage, AuditLogEvent.StageInstanceUpdate, by, {
-			changes: changesBetween(before, changes),
-		});
+		this.#audit(audit.update, stage, before, changes, by);
 	}
 
 	end(stage: StageInstance, by?: Attribution): void {
 		this.#remove(stage);
-		const { topic, privacy_level } = stage;
-		this.#audit(stage, AuditLogEvent.StageInstanceDelete, by, {
-			changes: changesBetween({ topic, privacy_level }, {}),
-		});
+		this.#audit(audit.delete, stage, auditFields(stage), {}, by);
 	}
 
 	#remove(stage: StageInstance): void {
@@ -88,23 +76,24 @@ export class Stages {
 		this.#dispatch("STAGE_INSTANCE_DELETE", stage);
 	}
 
-	#dispatch(
-		type: `STAGE_INSTANCE_${"CREATE" | "UPDATE" | "DELETE"}`,
-		stage: StageInstance,
-	): void {
-		const guild = this.#state.guilds.get(stage.guild_id);
-		if (guild) this.#state.dispatchToGuild(type, guild, () => ({ ...stage }));
+	#dispatch(type: `STAGE_INSTANCE_${Verb}`, stage: StageInstance): void {
+		const guild = this.state.guilds.get(stage.guild_id);
+		if (guild) this.state.dispatchToGuild(type, guild, { ...stage });
 	}
 
 	#audit(
-		{ id, guild_id, channel_id }: StageInstance,
-		action: AuditLogEvent,
+		log: typeof audit.create,
+		stage: StageInstance,
+		before: object,
+		after: object,
 		by: Attribution | undefined,
-		more: { changes: ReturnType<typeof changesBetween> },
 	): void {
-		const guild = this.#state.guilds.get(guild_id);
-		if (!guild) return;
-		const options = { channel_id };
-		this.#state.audit(guild, by, action, id, { ...more, options });
+		const { guild_id, channel_id } = stage;
+		const guild = this.state.guilds.get(guild_id);
+		if (guild) log(this.state, guild, stage, before, after, by, { channel_id });
 	}
+}
+
+function auditFields({ topic, privacy_level }: StageInstance) {
+	return { topic, privacy_level };
 }

@@ -6,13 +6,10 @@ import type { Attribution, State } from "../state/state.ts";
 
 /** The statuses by channel. Bots do not see them in the channel object. */
 export class VoiceStatuses {
-	/** By channel id. */
+	/** The statuses by channel id. */
 	readonly #statuses = new Map<string, string>();
-	readonly #state: State;
 
-	constructor(state: State) {
-		this.#state = state;
-	}
+	constructor(private readonly state: State) {}
 
 	/** The status of a channel, or null. */
 	of({ id }: GuildChannel): string | null {
@@ -21,27 +18,18 @@ export class VoiceStatuses {
 
 	/** Sets the status of a channel; null clears it. */
 	set(channel: GuildChannel, status: string | null, by?: Attribution): void {
-		if (status === null) this.#statuses.delete(channel.id);
-		else this.#statuses.set(channel.id, status);
-		const guild = this.#state.guildOf(channel);
-		this.#state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, () => ({
-			id: channel.id,
-			guild_id: guild.id,
+		const { id, guild_id } = channel;
+		if (status === null) this.#statuses.delete(id);
+		else this.#statuses.set(id, status);
+		const guild = this.state.guildOf(channel);
+		this.state.dispatchToGuild("VOICE_CHANNEL_STATUS_UPDATE", guild, {
+			id,
+			guild_id,
 			status,
-		}));
-		const { VoiceChannelStatusCreate, VoiceChannelStatusDelete } =
-			AuditLogEvent;
-		this.#state.audit(
-			guild,
-			by,
-			status === null ? VoiceChannelStatusDelete : VoiceChannelStatusCreate,
-			channel.id,
-			{
-				options: {
-					channel_id: channel.id,
-					...(status === null ? {} : { status }),
-				},
-			},
-		);
+		});
+		const verb = status === null ? "Delete" : "Create";
+		const action = AuditLogEvent[`VoiceChannelStatus${verb}`];
+		const options = { channel_id: id, ...(status !== null && { status }) };
+		this.state.audit(guild, by, action, id, { options });
 	}
 }

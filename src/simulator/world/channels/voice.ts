@@ -9,24 +9,16 @@ import type {
 } from "../state/entities.ts";
 import { isVoice } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 
 /** The parts of a voice state that users set themselves. */
 export type OwnVoice = Changes<
-	Pick<VoiceState, "self_deaf" | "self_mute" | "self_video">
+	Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">
 >;
 
 export class Voice {
-	readonly #state: State;
-
-	constructor(state: State) {
-		this.#state = state;
-	}
+	constructor(private readonly state: State) {}
 
 	/** Connects the member to a voice channel and disconnects them from any other, in all guilds. */
 	join(
@@ -37,18 +29,19 @@ export class Voice {
 	): void {
 		if (!isVoice(channel))
 			throw new Error(`${channel.name} is not a voice channel`);
-		const guild = this.#state.guildOf(channel);
+		const guild = this.state.guildOf(channel);
 		const { id } = member.user;
-		for (const other of this.#state.guilds.values()) {
+		for (const other of this.state.guilds.values()) {
 			const left = other.members.get(id);
 			if (other !== guild && left) this.leave(other, left);
 		}
 		const known = guild.voiceStates.get(id);
 		const state: VoiceState = {
 			user_id: id,
-			session_id: known?.session_id ?? this.#state.newId(),
+			session_id: known?.session_id ?? this.state.newId(),
 			self_deaf: false,
 			self_mute: false,
+			self_stream: false,
 			self_video: false,
 			...known,
 			channel_id: channel.id,
@@ -59,7 +52,7 @@ export class Voice {
 		apply(state, given);
 		guild.voiceStates.set(id, state);
 		this.dispatch(guild, member);
-		this.#state.audit(guild, by, AuditLogEvent.MemberMove, null, {
+		this.state.audit(guild, by, AuditLogEvent.MemberMove, null, {
 			options: { channel_id: channel.id, count: "1" },
 		});
 	}
@@ -68,17 +61,17 @@ export class Voice {
 	leave(guild: Guild, member: Member, by?: Attribution): void {
 		if (!guild.voiceStates.delete(member.user.id)) return;
 		this.dispatch(guild, member);
-		this.#state.audit(guild, by, AuditLogEvent.MemberDisconnect, null, {
+		this.state.audit(guild, by, AuditLogEvent.MemberDisconnect, null, {
 			options: { count: "1" },
 		});
 	}
 
 	/** Dispatches the member's voice state. */
 	dispatch(guild: Guild, member: Member): void {
-		this.#state.dispatchToGuild("VOICE_STATE_UPDATE", guild, () => ({
+		this.state.dispatchToGuild("VOICE_STATE_UPDATE", guild, {
 			...serialize.voiceState(guild, member),
 			guild_id: guild.id,
 			member: serialize.member(member),
-		}));
+		});
 	}
 }

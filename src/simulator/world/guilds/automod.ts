@@ -3,19 +3,14 @@
 // https://discord.com/developers/docs/resources/auto-moderation
 
 import {
-	AuditLogEvent,
 	PermissionFlagsBits as Permission,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
+import { auditOf } from "../state/audit-log.ts";
 import type { AutoModerationRule, Guild } from "../state/entities.ts";
-import type { EventType } from "../state/events.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Verb } from "../state/events.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 
 export type NewRule = Omit<AutoModerationRule, "id" | "guild_id">;
 
@@ -34,30 +29,44 @@ export interface Violation {
 	readonly content: string | null;
 }
 
+const audit = auditOf("AutoModerationRule");
+
+const noKeywords = { keyword_filter: [], regex_patterns: [], allow_list: [] };
+
+/** The trigger metadata that Discord's OpenAPI document requires, by trigger type. */
+const emptyMetadata: Partial<
+	Record<Trigger, AutoModerationRule["trigger_metadata"]>
+> = {
+	[Trigger.Keyword]: noKeywords,
+	[Trigger.MemberProfile]: noKeywords,
+	[Trigger.KeywordPreset]: { presets: [], allow_list: [] },
+	[Trigger.MentionSpam]: { mention_raid_protection_enabled: false },
+};
+
 export class AutoModeration {
-	readonly #state: State;
 	readonly #all = new Map<string, AutoModerationRule>();
 
-	constructor(state: State) {
-		this.#state = state;
-	}
+	constructor(private readonly state: State) {}
 
 	/** The rules of a guild, oldest first. */
 	in({ id }: Guild): AutoModerationRule[] {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
+	/** Adds a rule. Metadata of its trigger type that is not given is empty. */
 	add(guild: Guild, given: NewRule, by?: Attribution): AutoModerationRule {
-		const rule = { id: this.#state.newId(), guild_id: guild.id, ...given };
+		const rule = {
+			id: this.state.newId(),
+			guild_id: guild.id,
+			...given,
+			trigger_metadata: {
+				...emptyMetadata[given.trigger_type],
+				...given.trigger_metadata,
+			},
+		};
 		this.#all.set(rule.id, rule);
 		this.#dispatch("AUTO_MODERATION_RULE_CREATE", guild, rule);
-		this.#state.audit(
-			guild,
-			by,
-			AuditLogEvent.AutoModerationRuleCreate,
-			rule.id,
-			{ changes: changesBetween({}, auditFields(rule)) },
-		);
+		audit.create(this.state, guild, rule, {}, auditFields(rule), by);
 		return rule;
 	}
 
@@ -70,25 +79,13 @@ export class AutoModeration {
 		const before = auditFields(rule);
 		apply(rule, changes);
 		this.#dispatch("AUTO_MODERATION_RULE_UPDATE", guild, rule);
-		this.#state.audit(
-			guild,
-			by,
-			AuditLogEvent.AutoModerationRuleUpdate,
-			rule.id,
-			{ changes: changesBetween(before, changes) },
-		);
+		audit.update(this.state, guild, rule, before, changes, by);
 	}
 
 	remove(guild: Guild, rule: AutoModerationRule, by?: Attribution): void {
 		this.#all.delete(rule.id);
 		this.#dispatch("AUTO_MODERATION_RULE_DELETE", guild, rule);
-		this.#state.audit(
-			guild,
-			by,
-			AuditLogEvent.AutoModerationRuleDelete,
-			rule.id,
-			{ changes: changesBetween(auditFields(rule), {}) },
-		);
+		audit.delete(this.state, guild, rule, auditFields(rule), {}, by);
 	}
 
 	/** The rules that a text violates in these channels (a thread and its parent) for an author with these roles. */
@@ -110,15 +107,17 @@ export class AutoModeration {
 			.flatMap((rule) => violationOf(rule, written.text));
 	}
 
-	#dispatch(type: EventType, guild: Guild, rule: AutoModerationRule): void {
-		this.#state.dispatchToGuild(type, guild, () => ({ ...rule }), managersOnly);
+	#dispatch(
+		type: `AUTO_MODERATION_RULE_${Verb}`,
+		guild: Guild,
+		rule: AutoModerationRule,
+	): void {
+		this.state.dispatchToGuild(type, guild, { ...rule }, managersOnly);
 	}
 }
 
-/** Rule events are only sent to members with MANAGE_GUILD. */
-export const managersOnly = {
-	permission: { bits: Permission.ManageGuild },
-};
+/** Events about AutoMod rules are only sent to members with MANAGE_GUILD. */
+export const managersOnly = { permission: { bits: Permission.ManageGuild } };
 
 function auditFields(rule: AutoModerationRule): Record<string, unknown> {
 	const { id: _, guild_id: __, creator_id: ___, ...rest } = rule;

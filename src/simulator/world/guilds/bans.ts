@@ -8,15 +8,11 @@ import type { Attribution, State } from "../state/state.ts";
 import type { Members } from "./members.ts";
 
 export class Bans {
-	readonly #state: State;
-	readonly #members: Members;
-	readonly #messages: Messages;
-
-	constructor(state: State, members: Members, messages: Messages) {
-		this.#state = state;
-		this.#members = members;
-		this.#messages = messages;
-	}
+	constructor(
+		private readonly state: State,
+		private readonly members: Members,
+		private readonly messages: Messages,
+	) {}
 
 	/** Bans a user, member or not, and deletes their messages of the last `deleteSeconds` seconds. */
 	add(guild: Guild, user: User, deleteSeconds = 0, by?: Attribution): Ban {
@@ -25,30 +21,28 @@ export class Bans {
 		const ban: Ban = { user, reason: by?.reason ?? null };
 		guild.bans.set(user.id, ban);
 		const member = guild.members.get(user.id);
-		if (member) this.#members.remove(guild, member);
+		if (member) this.members.remove(guild, member);
 		this.#dispatch("GUILD_BAN_ADD", guild, user);
 		if (deleteSeconds > 0) this.#deleteMessages(guild, user, deleteSeconds);
-		this.#state.audit(guild, by, AuditLogEvent.MemberBanAdd, user.id);
+		this.state.audit(guild, by, AuditLogEvent.MemberBanAdd, user.id);
 		return ban;
 	}
 
 	#deleteMessages(guild: Guild, user: User, seconds: number): void {
 		const since = Date.now() - seconds * 1000;
-		for (const channel of [
-			...guild.channels.values(),
-			...guild.threads.values(),
-		]) {
-			const recent = this.#messages
+		const { channels, threads } = guild;
+		for (const channel of [...channels.values(), ...threads.values()]) {
+			const recent = this.messages
 				.in(channel.id)
 				.filter(({ author, id }) => author === user && timeOf(id) > since);
-			if (recent.length > 0) this.#messages.removeMany(channel, recent);
+			if (recent.length > 0) this.messages.removeMany(channel, recent);
 		}
 	}
 
 	remove(guild: Guild, { user }: Ban, by?: Attribution): void {
 		guild.bans.delete(user.id);
 		this.#dispatch("GUILD_BAN_REMOVE", guild, user);
-		this.#state.audit(guild, by, AuditLogEvent.MemberBanRemove, user.id);
+		this.state.audit(guild, by, AuditLogEvent.MemberBanRemove, user.id);
 	}
 
 	#dispatch(
@@ -56,9 +50,7 @@ export class Bans {
 		guild: Guild,
 		user: User,
 	): void {
-		this.#state.dispatchToGuild(type, guild, () => ({
-			guild_id: guild.id,
-			user,
-		}));
+		const guild_id = guild.id;
+		this.state.dispatchToGuild(type, guild, { guild_id, user });
 	}
 }

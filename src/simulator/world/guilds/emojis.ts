@@ -1,26 +1,19 @@
 // Custom emoji of guilds.
 // https://discord.com/developers/docs/resources/emoji
 
-import { AuditLogEvent } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
+import { auditOf } from "../state/audit-log.ts";
 import type { Guild, GuildEmoji, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 
 /** The fields of an emoji that can be edited. */
 export type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
 
-export class Emojis {
-	readonly #state: State;
+const audit = auditOf("Emoji");
 
-	constructor(state: State) {
-		this.#state = state;
-	}
+export class Emojis {
+	constructor(private readonly state: State) {}
 
 	/** Adds an emoji made by `user`. With `roles` only their members may use it. */
 	add(
@@ -30,7 +23,7 @@ export class Emojis {
 		by?: Attribution,
 	): GuildEmoji {
 		const emoji: GuildEmoji = {
-			id: this.#state.newId(),
+			id: this.state.newId(),
 			name: given.name,
 			roles: given.roles ?? [],
 			user,
@@ -41,9 +34,7 @@ export class Emojis {
 		};
 		guild.emojis.set(emoji.id, emoji);
 		this.#dispatch(guild);
-		this.#state.audit(guild, by, AuditLogEvent.EmojiCreate, emoji.id, {
-			changes: changesBetween({}, { name: emoji.name }),
-		});
+		audit.create(this.state, guild, emoji, {}, { name: emoji.name }, by);
 		return emoji;
 	}
 
@@ -56,33 +47,28 @@ export class Emojis {
 		const before = { ...emoji };
 		apply(emoji, changes);
 		this.#dispatch(guild);
-		this.#state.audit(guild, by, AuditLogEvent.EmojiUpdate, emoji.id, {
-			changes: changesBetween(before, changes),
-		});
+		audit.update(this.state, guild, emoji, before, changes, by);
 	}
 
 	remove(guild: Guild, emoji: GuildEmoji, by?: Attribution): void {
 		guild.emojis.delete(emoji.id);
 		this.#dispatch(guild);
-		this.#state.audit(guild, by, AuditLogEvent.EmojiDelete, emoji.id, {
-			changes: changesBetween({ name: emoji.name }, {}),
-		});
+		audit.delete(this.state, guild, emoji, { name: emoji.name }, {}, by);
 	}
 
 	/** The emoji with this id in any guild of the user. */
 	usableBy(user: User, id: string): GuildEmoji | undefined {
-		for (const { members, emojis } of this.#state.guilds.values()) {
-			const emoji = emojis.get(id);
-			if (emoji && members.has(user.id)) return emoji;
-		}
-		return undefined;
+		const guilds = this.state.guilds.values();
+		return guilds
+			.find(({ members, emojis }) => emojis.has(id) && members.has(user.id))
+			?.emojis.get(id);
 	}
 
 	/** The event contains all emoji of the guild. */
 	#dispatch(guild: Guild): void {
-		this.#state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, () => ({
+		this.state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, {
 			guild_id: guild.id,
 			emojis: serialize.emojis(guild),
-		}));
+		});
 	}
 }

@@ -3,6 +3,7 @@
 import { AuditLogEvent } from "discord.js";
 import type { Stages } from "../channels/stages.ts";
 import type { Messages } from "../messages/messages.ts";
+import type { EventPayloads } from "../state/api-types.ts";
 import { changesBetween } from "../state/audit-log.ts";
 import {
 	everyonePermissions,
@@ -18,17 +19,17 @@ import type {
 	User,
 } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 import type { ScheduledEvents } from "./scheduled-events.ts";
 
 /** The fields of a guild that can be edited. */
 export type GuildChanges = Changes<
-	GuildSettings & Pick<Guild, "owner_id" | "features" | "incidents_data">
+	GuildSettings &
+		Pick<
+			Guild,
+			"owner_id" | "features" | "premium_tier" | "mfa_level" | "incidents_data"
+		>
 >;
 
 interface Parts {
@@ -38,30 +39,27 @@ interface Parts {
 }
 
 export class Guilds {
-	readonly #state: State;
-	readonly #parts: Parts;
-
-	constructor(state: State, parts: Parts) {
-		this.#state = state;
-		this.#parts = parts;
-	}
+	constructor(
+		private readonly state: State,
+		private readonly parts: Parts,
+	) {}
 
 	get(id: string): Guild | undefined {
-		return this.#state.guilds.get(id);
+		return this.state.guilds.get(id);
 	}
 
 	values(): IterableIterator<Guild> {
-		return this.#state.guilds.values();
+		return this.state.guilds.values();
 	}
 
 	/** The guild that a channel or thread belongs to. */
 	of(channel: GuildPlace): Guild {
-		return this.#state.guildOf(channel);
+		return this.state.guildOf(channel);
 	}
 
 	/** Adds a guild with an @everyone role and its owner as the only member. */
 	add(given: { name: string; owner: User; everyone?: bigint }): Guild {
-		const id = this.#state.newId();
+		const id = this.state.newId();
 		const { owner } = given;
 		const everyone = newRole(id);
 		everyone.name = "@everyone";
@@ -72,6 +70,8 @@ export class Guilds {
 			owner_id: owner.id,
 			...newGuildSettings,
 			features: [],
+			premium_tier: 0,
+			mfa_level: 0,
 			incidents_data: null,
 			roles: new Map([[id, everyone]]),
 			channels: new Map(),
@@ -82,7 +82,7 @@ export class Guilds {
 			voiceStates: new Map(),
 			auditLog: [],
 		};
-		this.#state.guilds.set(id, guild);
+		this.state.guilds.set(id, guild);
 		if (owner.bot) this.dispatchCreate(guild, owner);
 		return guild;
 	}
@@ -90,60 +90,58 @@ export class Guilds {
 	edit(guild: Guild, changes: GuildChanges, by?: Attribution): void {
 		const before = { ...guild };
 		apply(guild, changes);
-		this.#state.dispatchToGuild("GUILD_UPDATE", guild, () =>
-			serialize.guild(guild),
-		);
-		this.#state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
+		this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
+		this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
 			changes: changesBetween(before, changes),
 		});
 	}
 
 	/** Removes a guild with its channels, threads and messages. */
 	remove(guild: Guild): void {
-		this.#state.dispatchToGuild("GUILD_DELETE", guild, () => ({
-			id: guild.id,
-		}));
+		const { id } = guild;
+		this.state.dispatchToGuild("GUILD_DELETE", guild, { id });
 		for (const id of [...guild.channels.keys(), ...guild.threads.keys()]) {
-			this.#state.channels.delete(id);
-			this.#parts.messages.removeChannel(id);
+			this.state.channels.delete(id);
+			this.parts.messages.removeChannel(id);
 		}
-		this.#state.guilds.delete(guild.id);
+		this.state.guilds.delete(guild.id);
 	}
 
 	/** Sends a bot that has joined the guild its GUILD_CREATE. */
 	dispatchCreate(guild: Guild, bot: User): void {
-		this.#state.dispatchToGuild(
-			"GUILD_CREATE",
-			guild,
-			() => this.serializeFor(guild, bot),
-			{ only: [bot.id] },
-		);
+		const data = this.serializeFor(guild, bot);
+		this.state.dispatchToGuild("GUILD_CREATE", guild, data, { only: [bot.id] });
 	}
 
-	/** The data of GUILD_CREATE for a bot, with these members: only the bot itself by default. */
+	/** The data of GUILD_CREATE for a bot, with these members and their presences: by default itself and those in voice. */
 	serializeFor(
 		guild: Guild,
 		bot: User,
 		members?: Iterable<Member>,
-	): Record<string, unknown> {
-		const { messages, stages, scheduledEvents } = this.#parts;
+	): EventPayloads["GUILD_CREATE"] {
+		const { messages, stages, scheduledEvents } = this.parts;
 		const own = guild.members.get(bot.id);
+		if (!own) throw new Error(`${bot.username} is not in ${guild.name}`);
+		const inVoice = [...guild.voiceStates.keys()].flatMap(
+			(id) => guild.members.get(id) ?? [],
+		);
+		const shown = [...(members ?? new Set([own, ...inVoice]))];
 		return {
 			...serialize.guild(guild),
-			joined_at: own?.joined_at,
+			joined_at: own.joined_at,
 			large: guild.members.size > 50,
 			unavailable: false,
 			member_count: guild.members.size,
-			members: Array.from(members ?? (own ? [own] : []), serialize.member),
+			members: shown.map(serialize.member),
 			channels: Array.from(guild.channels.values(), serialize.guildChannel),
 			threads: messages.threads
 				.active(guild, bot.id)
 				.map((thread) => serialize.thread(thread, bot.id)),
-			presences: [],
-			voice_states: [...guild.voiceStates.keys()].flatMap((id) => {
-				const member = guild.members.get(id);
-				return member ? serialize.voiceState(guild, member) : [];
-			}),
+			presences: shown.map((member) => ({
+				...serialize.presence(member),
+				guild_id: guild.id,
+			})),
+			voice_states: inVoice.map((one) => serialize.voiceState(guild, one)),
 			stage_instances: stages.in(guild),
 			guild_scheduled_events: scheduledEvents
 				.in(guild)

@@ -2,32 +2,22 @@
 // https://discord.com/developers/docs/resources/invite
 
 import { randomBytes } from "node:crypto";
-import { AuditLogEvent, PermissionFlagsBits as Permission } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
-import type {
-	Channel,
-	Guild,
-	GuildChannel,
-	Invite,
-} from "../state/entities.ts";
-import { isGuildChannel } from "../state/entities.ts";
+import { PermissionFlagsBits as Permission } from "discord.js";
+import type { EventPayloads, SentInvite } from "../state/api-types.ts";
+import { auditOf } from "../state/audit-log.ts";
+import type { Guild, GuildChannel, Invite } from "../state/entities.ts";
 import type { Attribution, State } from "../state/state.ts";
+import { permittedIn, placeOf } from "../state/state.ts";
 
 type NewInvite = Pick<Invite, "inviter"> &
-	Partial<
-		Pick<
-			Invite,
-			"max_age" | "max_uses" | "temporary" | "role_ids" | "created_at"
-		>
-	>;
+	Partial<Omit<Invite, "code" | "guild_id" | "channel_id" | "uses">>;
+
+const audit = auditOf("Invite");
 
 export class Invites {
-	readonly #state: State;
 	readonly #all = new Map<string, Invite>();
 
-	constructor(state: State) {
-		this.#state = state;
-	}
+	constructor(private readonly state: State) {}
 
 	/** The valid invites of a guild or channel. */
 	list(of: { guild_id: string } | { channel_id: string }): Invite[] {
@@ -49,16 +39,9 @@ export class Invites {
 	#isValid(invite: Invite): boolean {
 		const end = expiryOf(invite);
 		return (
-			this.#state.channels.has(invite.channel_id) &&
+			this.state.channels.has(invite.channel_id) &&
 			(end === null || end.getTime() > Date.now())
 		);
-	}
-
-	channelOf({ code, channel_id }: Invite): GuildChannel {
-		const channel: Channel | undefined = this.#state.channels.get(channel_id);
-		if (!channel || !isGuildChannel(channel))
-			throw new Error(`channel of invite ${code} not found`);
-		return channel;
 	}
 
 	/** Adds an invite, by default for a day and unlimited uses. `created_at` may be in the past. */
@@ -76,14 +59,18 @@ export class Invites {
 			...given,
 		};
 		this.#all.set(invite.code, invite);
+		const { code, inviter, role_ids } = invite;
 		this.#dispatch("INVITE_CREATE", channel, {
+			...placeOf(channel),
 			...metadata(invite),
-			code: invite.code,
-			type: 0,
+			code,
+			uses: 0,
 			expires_at: expiryOf(invite)?.toISOString() ?? null,
-			inviter: invite.inviter,
+			inviter,
+			...(role_ids.length > 0 && { role_ids }),
 		});
-		this.#audit(channel, by, AuditLogEvent.InviteCreate, {}, invite);
+		const guild = this.state.guildOf(channel);
+		audit.create(this.state, guild, noTarget, {}, auditFields(invite), by);
 		return invite;
 	}
 
@@ -108,45 +95,28 @@ export class Invites {
 	}
 
 	remove(invite: Invite, by?: Attribution): void {
-		const channel = this.channelOf(invite);
+		const channel = this.state.channelOf(invite);
 		this.#all.delete(invite.code);
-		this.#dispatch("INVITE_DELETE", channel, { code: invite.code });
-		this.#audit(channel, by, AuditLogEvent.InviteDelete, invite, {});
+		const { code } = invite;
+		this.#dispatch("INVITE_DELETE", channel, { ...placeOf(channel), code });
+		const guild = this.state.guildOf(channel);
+		audit.delete(this.state, guild, noTarget, auditFields(invite), {}, by);
 	}
 
-	#dispatch(
-		type: "INVITE_CREATE" | "INVITE_DELETE",
+	#dispatch<T extends "INVITE_CREATE" | "INVITE_DELETE">(
+		type: T,
 		channel: GuildChannel,
-		data: Record<string, unknown>,
+		data: EventPayloads[T],
 	): void {
-		const { id: channel_id, guild_id } = channel;
-		this.#state.dispatchToGuild(
-			type,
-			this.#state.guildOf(channel),
-			() => ({ channel_id, guild_id, ...data }),
-			{
-				permission: {
-					bits: Permission.ManageChannels,
-					channelId: channel_id,
-				},
-			},
-		);
-	}
-
-	#audit(
-		channel: GuildChannel,
-		by: Attribution | undefined,
-		action: AuditLogEvent,
-		before: Partial<Invite>,
-		after: Partial<Invite>,
-	): void {
-		this.#state.audit(this.#state.guildOf(channel), by, action, null, {
-			changes: changesBetween(auditFields(before), auditFields(after)),
-		});
+		const to = permittedIn(channel, Permission.ManageChannels);
+		this.state.dispatchToGuild(type, this.state.guildOf(channel), data, to);
 	}
 }
 
-function auditFields(invite: Partial<Invite>): Record<string, unknown> {
+/** Invites have no id for the audit log. */
+const noTarget = { id: null };
+
+function auditFields(invite: Invite): object {
 	const {
 		inviter,
 		guild_id: _,
@@ -154,7 +124,7 @@ function auditFields(invite: Partial<Invite>): Record<string, unknown> {
 		role_ids: ___,
 		...rest
 	} = invite;
-	return { ...rest, ...(inviter ? { inviter_id: inviter.id } : {}) };
+	return { ...rest, inviter_id: inviter.id };
 }
 
 /** When an invite expires; null for never. */
@@ -163,7 +133,7 @@ function expiryOf({ created_at, max_age }: Invite): Date | null {
 	return new Date(Date.parse(created_at) + max_age * 1000);
 }
 
-/** The fields that only members who manage the channel see. */
+/** The fields of an invite that only members who manage the channel see. */
 export function metadata(invite: Invite) {
 	const { uses, max_uses, max_age, temporary, created_at } = invite;
 	return { uses, max_uses, max_age, temporary, created_at };
@@ -174,7 +144,7 @@ export function serializeInvite(
 	invite: Invite,
 	guild: Guild,
 	{ id, name, type }: GuildChannel,
-) {
+): SentInvite {
 	return {
 		type: 0,
 		code: invite.code,
@@ -187,8 +157,9 @@ export function serializeInvite(
 			banner: null,
 			icon: null,
 			vanity_url_code: null,
-			features: [],
-			verification_level: 0,
+			features: guild.features,
+			verification_level: guild.verification_level,
+			nsfw: false,
 			nsfw_level: 0,
 			premium_subscription_count: 0,
 		},

@@ -7,13 +7,10 @@ import type { Threads } from "../messages/threads.ts";
 import { changesBetween, roleChanges } from "../state/audit-log.ts";
 import { newMember } from "../state/defaults.ts";
 import type { Guild, Member, User } from "../state/entities.ts";
+import type { Audience } from "../state/events.ts";
 import * as serialize from "../state/serialize.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 import type { Guilds } from "./guilds.ts";
 import type { Roles } from "./roles.ts";
 
@@ -31,15 +28,13 @@ interface Parts {
 const dayMs = 24 * 60 * 60 * 1000;
 
 export class Members {
-	readonly #state: State;
-	readonly #parts: Parts;
-	/** In milliseconds since 1970. Members without an entry count as active. */
+	/** When members were last active, in milliseconds since 1970. Members without an entry are active. */
 	readonly #lastSeenMs = new WeakMap<Member, number>();
 
-	constructor(state: State, parts: Parts) {
-		this.#state = state;
-		this.#parts = parts;
-	}
+	constructor(
+		private readonly state: State,
+		private readonly parts: Parts,
+	) {}
 
 	/** Adds a member. A bot with `botPermissions` gets a managed role with them. Returns a known member unchanged. */
 	add(
@@ -53,7 +48,7 @@ export class Members {
 		const member = newMember(user);
 		apply(member, changes);
 		if (user.bot && botPermissions !== undefined) {
-			const role = this.#parts.roles.add(guild, {
+			const role = this.parts.roles.add(guild, {
 				name: user.username,
 				permissions: String(botPermissions),
 				bot_id: user.id,
@@ -62,17 +57,15 @@ export class Members {
 		}
 		guild.members.set(user.id, member);
 		this.#dispatch("GUILD_MEMBER_ADD", guild, member, { except: user.id });
-		if (user.bot) this.#parts.guilds.dispatchCreate(guild, user);
+		if (user.bot) this.parts.guilds.dispatchCreate(guild, user);
 		return member;
 	}
 
 	/** Adds `count` people without tokens, named `<prefix>1`, `<prefix>2` and so on. */
 	addMany(guild: Guild, count: number, prefix = "member"): void {
+		const { users } = this.parts;
 		for (let number = 1; number <= count; number += 1)
-			this.add(
-				guild,
-				this.#parts.users.add({ username: `${prefix}${number}` }),
-			);
+			this.add(guild, users.add({ username: `${prefix}${number}` }));
 	}
 
 	edit(
@@ -90,34 +83,30 @@ export class Members {
 			guild.voiceStates.has(id) &&
 			(changes.mute !== undefined || changes.deaf !== undefined)
 		)
-			this.#parts.voice.dispatch(guild, member);
+			this.parts.voice.dispatch(guild, member);
 		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
 		for (const [action, made] of [
 			[MemberUpdate, changesBetween(before, others)],
 			[MemberRoleUpdate, roles ? roleChanges(guild, before.roles, roles) : []],
 		] as const)
 			if (made.length > 0)
-				this.#state.audit(guild, by, action, id, { changes: made });
+				this.state.audit(guild, by, action, id, { changes: made });
 	}
 
 	/** Removes a member. With `by` it is a kick. */
 	remove(guild: Guild, member: Member, by?: Attribution): void {
 		const { user } = member;
-		this.#parts.voice.leave(guild, member);
-		this.#parts.threads.leaveAll(guild, user);
+		const { id } = guild;
+		this.parts.voice.leave(guild, member);
+		this.parts.threads.leaveAll(guild, user);
 		guild.members.delete(user.id);
-		this.#state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, () => ({
-			guild_id: guild.id,
+		this.state.dispatchToGuild("GUILD_MEMBER_REMOVE", guild, {
+			guild_id: id,
 			user,
-		}));
-		if (user.bot)
-			this.#state.dispatchToGuild(
-				"GUILD_DELETE",
-				guild,
-				() => ({ id: guild.id }),
-				{ only: [user.id] },
-			);
-		this.#state.audit(guild, by, AuditLogEvent.MemberKick, user.id);
+		});
+		const to = { only: [user.id] };
+		if (user.bot) this.state.dispatchToGuild("GUILD_DELETE", guild, { id }, to);
+		this.state.audit(guild, by, AuditLogEvent.MemberKick, user.id);
 	}
 
 	setLastSeen(member: Member, at: Date): void {
@@ -138,14 +127,11 @@ export class Members {
 		type: "GUILD_MEMBER_ADD" | "GUILD_MEMBER_UPDATE",
 		guild: Guild,
 		member: Member,
-		to: { except?: string; always?: string },
+		to: Audience,
 	): void {
-		this.#state.dispatchToGuild(
-			type,
-			guild,
-			() => ({ ...serialize.member(member), guild_id: guild.id }),
-			to,
-		);
+		const shown = serialize.member(member);
+		const data = { ...shown, guild_id: guild.id };
+		this.state.dispatchToGuild(type, guild, data, to);
 	}
 }
 
@@ -156,13 +142,9 @@ export function membersNamed(
 	limit: number,
 ): Member[] {
 	const wanted = query.toLowerCase();
-	const found: Member[] = [];
-	for (const member of guild.members.values()) {
-		if (found.length === limit) break;
-		const { username, global_name } = member.user;
-		const names = [username, global_name, member.nick];
-		if (names.some((name) => name?.toLowerCase().startsWith(wanted)))
-			found.push(member);
-	}
-	return found;
+	const isFound = ({ user: { username, global_name }, nick }: Member) =>
+		[username, global_name, nick].some((name) =>
+			name?.toLowerCase().startsWith(wanted),
+		);
+	return guild.members.values().filter(isFound).take(limit).toArray();
 }

@@ -1,37 +1,24 @@
 // Roles of guilds.
 
-import { AuditLogEvent } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
+import { auditOf } from "../state/audit-log.ts";
 import { newRole } from "../state/defaults.ts";
 import type { Guild, Role } from "../state/entities.ts";
 import { compareRoles } from "../state/permissions.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 
 /** The fields of a role that can be edited. */
 export type RoleChanges = Changes<
-	Pick<
+	Omit<
 		Role,
-		| "name"
-		| "colors"
-		| "color"
-		| "hoist"
-		| "mentionable"
-		| "permissions"
-		| "unicode_emoji"
+		"id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"
 	>
 >;
 
-export class Roles {
-	readonly #state: State;
+const audit = auditOf("Role");
 
-	constructor(state: State) {
-		this.#state = state;
-	}
+export class Roles {
+	constructor(private readonly state: State) {}
 
 	/** Adds a role at `position`, by default just above @everyone, and moves the roles from there up. */
 	add(
@@ -45,10 +32,12 @@ export class Roles {
 		by?: Attribution,
 	): Role {
 		const { bot_id, ...changes } = given;
-		const role = newRole(this.#state.newId());
+		const role = newRole(this.state.newId());
 		apply(role, changes);
-		if (bot_id !== undefined)
-			Object.assign(role, { managed: true, tags: { bot_id } });
+		if (bot_id !== undefined) {
+			role.managed = true;
+			role.tags = { bot_id };
+		}
 		role.position = Math.max(1, given.position ?? 1);
 		const moved = [...guild.roles.values()].filter(
 			(other) => other.position >= role.position,
@@ -58,9 +47,7 @@ export class Roles {
 		this.#dispatch("GUILD_ROLE_CREATE", guild, role);
 		for (const other of moved)
 			this.#dispatch("GUILD_ROLE_UPDATE", guild, other);
-		this.#state.audit(guild, by, AuditLogEvent.RoleCreate, role.id, {
-			changes: changesBetween({}, changes),
-		});
+		audit.create(this.state, guild, role, {}, changes, by);
 		return role;
 	}
 
@@ -68,9 +55,7 @@ export class Roles {
 		const before = { ...role };
 		apply(role, changes);
 		this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
-		this.#state.audit(guild, by, AuditLogEvent.RoleUpdate, role.id, {
-			changes: changesBetween(before, changes),
-		});
+		audit.update(this.state, guild, role, before, changes, by);
 	}
 
 	/** Moves roles to these positions and closes the gaps. @everyone stays at 0. */
@@ -90,12 +75,11 @@ export class Roles {
 		for (const [index, role] of order.entries()) {
 			if (role.position === index + 1) continue;
 			const before = { ...role };
-			role.position = index + 1;
+			const position = index + 1;
+			role.position = position;
 			this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
 			if (positions.has(role))
-				this.#state.audit(guild, by, AuditLogEvent.RoleUpdate, role.id, {
-					changes: changesBetween(before, { position: role.position }),
-				});
+				audit.update(this.state, guild, role, before, { position }, by);
 		}
 	}
 
@@ -108,13 +92,11 @@ export class Roles {
 			channel.permission_overwrites = channel.permission_overwrites.filter(
 				(overwrite) => overwrite.id !== role.id,
 			);
-		this.#state.dispatchToGuild("GUILD_ROLE_DELETE", guild, () => ({
+		this.state.dispatchToGuild("GUILD_ROLE_DELETE", guild, {
 			guild_id: guild.id,
 			role_id: role.id,
-		}));
-		this.#state.audit(guild, by, AuditLogEvent.RoleDelete, role.id, {
-			changes: changesBetween({ ...role }, {}),
 		});
+		audit.delete(this.state, guild, role, role, {}, by);
 	}
 
 	#dispatch(
@@ -122,9 +104,7 @@ export class Roles {
 		guild: Guild,
 		role: Role,
 	): void {
-		this.#state.dispatchToGuild(type, guild, () => ({
-			guild_id: guild.id,
-			role,
-		}));
+		const guild_id = guild.id;
+		this.state.dispatchToGuild(type, guild, { guild_id, role });
 	}
 }

@@ -1,16 +1,16 @@
 // Scheduled events of guilds and their interested users. None starts, ends or recurs by itself.
 // https://discord.com/developers/docs/resources/guild-scheduled-event
 
-import { AuditLogEvent, GuildScheduledEventStatus as Status } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
-import type { Guild, Member, ScheduledEvent } from "../state/entities.ts";
-import type { EventType } from "../state/events.ts";
 import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+	GuildScheduledEventEntityType as EntityType,
+	GuildScheduledEventStatus as Status,
+} from "discord.js";
+import type { SentScheduledEvent } from "../state/api-types.ts";
+import { auditOf } from "../state/audit-log.ts";
+import type { Guild, Member, ScheduledEvent, User } from "../state/entities.ts";
+import type { Verb } from "../state/events.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
 
 /** The required fields of a new event, and optional ones. */
 export type NewScheduledEvent = Pick<
@@ -20,26 +20,18 @@ export type NewScheduledEvent = Pick<
 	ScheduledEventChanges;
 
 export type ScheduledEventChanges = Changes<
-	Pick<
+	Omit<
 		ScheduledEvent,
-		| "channel_id"
-		| "name"
-		| "description"
-		| "scheduled_start_time"
-		| "scheduled_end_time"
-		| "status"
-		| "entity_type"
-		| "entity_metadata"
+		"id" | "guild_id" | "creator_id" | "privacy_level" | "userIds"
 	>
 >;
 
+const audit = auditOf("GuildScheduledEvent");
+
 export class ScheduledEvents {
-	readonly #state: State;
 	readonly #all = new Map<string, ScheduledEvent>();
 
-	constructor(state: State) {
-		this.#state = state;
-	}
+	constructor(private readonly state: State) {}
 
 	/** The events of a guild, oldest first. */
 	in({ id }: Guild): ScheduledEvent[] {
@@ -47,11 +39,12 @@ export class ScheduledEvents {
 	}
 
 	/** An event as Discord sends it, with user_count if `counted`. */
-	serialize(event: ScheduledEvent, counted = false): Record<string, unknown> {
+	serialize(event: ScheduledEvent, counted = false): SentScheduledEvent {
 		const { userIds, ...rest } = event;
-		const creator = this.#state.users.get(event.creator_id);
+		const creator = this.state.users.get(event.creator_id);
 		return {
 			...rest,
+			...venueOf(event),
 			entity_id: null,
 			image: null,
 			recurrence_rule: null,
@@ -68,7 +61,7 @@ export class ScheduledEvents {
 		by?: Attribution,
 	): ScheduledEvent {
 		const event: ScheduledEvent = {
-			id: this.#state.newId(),
+			id: this.state.newId(),
 			guild_id: guild.id,
 			creator_id: creatorId,
 			privacy_level: 2,
@@ -85,13 +78,7 @@ export class ScheduledEvents {
 		apply(event, given);
 		this.#all.set(event.id, event);
 		this.#dispatch("GUILD_SCHEDULED_EVENT_CREATE", guild, event);
-		this.#state.audit(
-			guild,
-			by,
-			AuditLogEvent.GuildScheduledEventCreate,
-			event.id,
-			{ changes: changesBetween({}, auditFields(given)) },
-		);
+		audit.create(this.state, guild, event, {}, auditFields(given), by);
 		return event;
 	}
 
@@ -104,70 +91,65 @@ export class ScheduledEvents {
 		const before = auditFields(event);
 		apply(event, changes);
 		this.#dispatch("GUILD_SCHEDULED_EVENT_UPDATE", guild, event);
-		this.#state.audit(
-			guild,
-			by,
-			AuditLogEvent.GuildScheduledEventUpdate,
-			event.id,
-			{ changes: changesBetween(before, auditFields(changes)) },
-		);
+		audit.update(this.state, guild, event, before, auditFields(changes), by);
 	}
 
 	remove(guild: Guild, event: ScheduledEvent, by?: Attribution): void {
 		this.#all.delete(event.id);
 		this.#dispatch("GUILD_SCHEDULED_EVENT_DELETE", guild, event);
-		this.#state.audit(
-			guild,
-			by,
-			AuditLogEvent.GuildScheduledEventDelete,
-			event.id,
-			{ changes: changesBetween(auditFields(event), {}) },
-		);
+		audit.delete(this.state, guild, event, auditFields(event), {}, by);
 	}
 
-	/** Adds an interested user. */
+	/** Adds a user who is interested in the event. */
 	subscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.has(user.id)) return;
 		event.userIds.add(user.id);
-		this.#dispatchUser("GUILD_SCHEDULED_EVENT_USER_ADD", guild, event, user.id);
+		this.#dispatchUser("ADD", guild, event, user);
 	}
 
-	/** Removes an interested user. */
+	/** Removes a user who is no longer interested in the event. */
 	unsubscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.delete(user.id))
-			this.#dispatchUser(
-				"GUILD_SCHEDULED_EVENT_USER_REMOVE",
-				guild,
-				event,
-				user.id,
-			);
+			this.#dispatchUser("REMOVE", guild, event, user);
 	}
 
-	#dispatch(type: EventType, guild: Guild, event: ScheduledEvent): void {
-		this.#state.dispatchToGuild(type, guild, () => this.serialize(event));
+	#dispatch(
+		type: `GUILD_SCHEDULED_EVENT_${Verb}`,
+		guild: Guild,
+		event: ScheduledEvent,
+	): void {
+		this.state.dispatchToGuild(type, guild, this.serialize(event));
 	}
 
 	#dispatchUser(
-		type: EventType,
+		verb: "ADD" | "REMOVE",
 		guild: Guild,
-		{ id }: ScheduledEvent,
-		user_id: string,
+		{ id: guild_scheduled_event_id, guild_id }: ScheduledEvent,
+		{ id: user_id }: User,
 	): void {
-		this.#state.dispatchToGuild(type, guild, () => ({
-			guild_scheduled_event_id: id,
+		const type = `GUILD_SCHEDULED_EVENT_USER_${verb}` as const;
+		this.state.dispatchToGuild(type, guild, {
+			guild_scheduled_event_id,
 			user_id,
-			guild_id: guild.id,
-		}));
+			guild_id,
+		});
 	}
 }
 
+/** Where an event takes place. External ones have a location, others a channel. */
+function venueOf(event: ScheduledEvent) {
+	const { entity_type, channel_id, entity_metadata } = event;
+	if (entity_type === EntityType.External && entity_metadata)
+		return { entity_type, entity_metadata, channel_id: null };
+	if (entity_type !== EntityType.External && channel_id !== null)
+		return { entity_type, entity_metadata: null, channel_id };
+	throw new Error(`scheduled event ${event.id} has no channel and no location`);
+}
+
 /** The fields in the audit log, which has the location at the top level. */
-function auditFields({
-	entity_metadata,
-	...event
-}: ScheduledEventChanges): Record<string, unknown> {
+function auditFields(event: ScheduledEventChanges): Record<string, unknown> {
 	const { name, description, channel_id, status, entity_type } = event;
-	const { scheduled_start_time, scheduled_end_time } = event;
+	const { scheduled_start_time, scheduled_end_time, entity_metadata } = event;
 	return {
 		name,
 		description,
@@ -176,8 +158,6 @@ function auditFields({
 		entity_type,
 		scheduled_start_time,
 		scheduled_end_time,
-		...(entity_metadata === undefined
-			? {}
-			: { location: entity_metadata?.location ?? null }),
+		location: entity_metadata === null ? null : entity_metadata?.location,
 	};
 }

@@ -2,22 +2,19 @@
 // https://discord.com/developers/docs/resources/webhook
 
 import { randomBytes } from "node:crypto";
-import { AuditLogEvent } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
+import { type APIWebhook, PermissionFlagsBits as Permission } from "discord.js";
+import type { Sent } from "../state/api-types.ts";
+import { auditOf, changesBetween } from "../state/audit-log.ts";
+import { newUserProfile } from "../state/defaults.ts";
 import type {
 	Account,
 	GuildChannel,
 	User,
 	Webhook,
 } from "../state/entities.ts";
-import { isGuildChannel } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply, permittedIn } from "../state/state.ts";
 
 type NewWebhook = Pick<Webhook, "name"> &
 	Partial<
@@ -27,13 +24,12 @@ type NewWebhook = Pick<Webhook, "name"> &
 		>
 	>;
 
+const audit = auditOf("Webhook");
+
 export class Webhooks {
-	readonly #state: State;
 	readonly #all = new Map<string, Webhook>();
 
-	constructor(state: State) {
-		this.#state = state;
-	}
+	constructor(private readonly state: State) {}
 
 	/** The webhooks of a guild or channel, sorted by id. Those of deleted channels are gone. */
 	list(of: { guild_id: string } | { channel_id: string }): Webhook[] {
@@ -43,13 +39,13 @@ export class Webhooks {
 					? one.guild_id === of.guild_id
 					: one.channel_id === of.channel_id,
 			)
-			.filter(({ channel_id }) => this.#state.channels.has(channel_id))
+			.filter(({ channel_id }) => this.state.channels.has(channel_id))
 			.sort((a, b) => compareIds(a.id, b.id));
 	}
 
 	get(id: string): Webhook | undefined {
 		const found = this.#all.get(id);
-		return found && this.#state.channels.has(found.channel_id)
+		return found && this.state.channels.has(found.channel_id)
 			? found
 			: undefined;
 	}
@@ -59,19 +55,11 @@ export class Webhooks {
 		return this.#all.has(id);
 	}
 
-	/** The channel that a webhook writes to. */
-	channelOf({ id, channel_id }: Webhook): GuildChannel {
-		const channel = this.#state.channels.get(channel_id);
-		if (!channel || !isGuildChannel(channel))
-			throw new Error(`channel of webhook ${id} not found`);
-		return channel;
-	}
-
 	/** Adds a webhook, by default an incoming one. */
 	add(channel: GuildChannel, given: NewWebhook, by?: Attribution): Webhook {
 		const { type = 1, user = null, avatar = null, ...rest } = given;
 		const webhook: Webhook = {
-			id: this.#state.newId(),
+			id: this.state.newId(),
 			type,
 			user,
 			avatar,
@@ -83,13 +71,8 @@ export class Webhooks {
 		};
 		this.#all.set(webhook.id, webhook);
 		this.#dispatch(channel);
-		this.#state.audit(
-			this.#state.guildOf(channel),
-			by,
-			AuditLogEvent.WebhookCreate,
-			webhook.id,
-			{ changes: changesBetween({}, auditFields(webhook)) },
-		);
+		const guild = this.state.guildOf(channel);
+		audit.create(this.state, guild, webhook, {}, auditFields(webhook), by);
 		return webhook;
 	}
 
@@ -98,49 +81,40 @@ export class Webhooks {
 		changes: Changes<Pick<Webhook, "name" | "avatar" | "channel_id">>,
 		by?: Attribution,
 	): void {
-		const before = { ...webhook };
-		const left = this.channelOf(webhook);
+		const before = auditFields(webhook);
+		const left = this.state.channelOf(webhook);
 		apply(webhook, changes);
-		const channel = this.channelOf(webhook);
+		const channel = this.state.channelOf(webhook);
 		this.#dispatch(left);
 		if (left !== channel) this.#dispatch(channel);
-		const made = changesBetween(auditFields(before), auditFields(webhook));
-		if (made.length > 0)
-			this.#state.audit(
-				this.#state.guildOf(channel),
-				by,
-				AuditLogEvent.WebhookUpdate,
-				webhook.id,
-				{ changes: made },
-			);
+		const after = auditFields(webhook);
+		const guild = this.state.guildOf(channel);
+		if (changesBetween(before, after).length > 0)
+			audit.update(this.state, guild, webhook, before, after, by);
 	}
 
 	/** Removes a webhook. Its messages stay. */
 	remove(webhook: Webhook, by?: Attribution): void {
-		const channel = this.channelOf(webhook);
+		const channel = this.state.channelOf(webhook);
 		this.#all.delete(webhook.id);
 		this.#dispatch(channel);
-		this.#state.audit(
-			this.#state.guildOf(channel),
-			by,
-			AuditLogEvent.WebhookDelete,
-			webhook.id,
-			{ changes: changesBetween(auditFields(webhook), {}) },
-		);
+		const guild = this.state.guildOf(channel);
+		audit.delete(this.state, guild, webhook, auditFields(webhook), {}, by);
 	}
 
 	#dispatch(channel: GuildChannel): void {
-		this.#state.dispatchToChannel("WEBHOOKS_UPDATE", channel, () => ({}));
+		const { id: channel_id, guild_id } = channel;
+		this.state.dispatchToGuild(
+			"WEBHOOKS_UPDATE",
+			this.state.guildOf(channel),
+			{ guild_id, channel_id },
+			permittedIn(channel, Permission.ViewChannel),
+		);
 	}
 }
 
-function auditFields({
-	type,
-	name,
-	channel_id,
-	avatar,
-	application_id,
-}: Webhook) {
+function auditFields(webhook: Webhook) {
+	const { type, name, channel_id, avatar, application_id } = webhook;
 	return {
 		type,
 		name,
@@ -157,11 +131,10 @@ export function authorOf(
 ): User {
 	return {
 		id: webhook.id,
+		...newUserProfile,
 		username: name,
 		discriminator: "0000",
-		global_name: null,
 		avatar,
-		public_flags: 0,
 		bot: true,
 	};
 }
@@ -176,12 +149,16 @@ export function accountOf(webhook: Webhook): Account {
 }
 
 /** A webhook as a user sees it: without the token of another application's webhook. */
-export function serializeWebhook(webhook: Webhook, { user }: Account) {
-	const { token, application_id, ...rest } = webhook;
+export function serializeWebhook(
+	webhook: Webhook,
+	{ user }: Account,
+): Sent<APIWebhook> {
+	const { token, application_id, user: creator, ...rest } = webhook;
 	const foreign = application_id !== null && application_id !== user.id;
 	return {
 		...rest,
 		application_id,
+		...(creator && { user: creator }),
 		...(token === undefined || foreign ? {} : { token }),
 	};
 }

@@ -5,7 +5,7 @@ import { type ButtonStyle, ComponentType } from "discord.js";
 /** A stored button. It has either a custom_id or a url. */
 export interface Button {
 	readonly type: ComponentType.Button;
-	/** Unique in the message. */
+	/** The component's id, unique in the message. */
 	readonly id: number;
 	readonly style: ButtonStyle;
 	readonly label?: string;

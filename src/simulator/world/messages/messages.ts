@@ -1,16 +1,24 @@
 // Messages of all channels, in order of their ids: reading, writing, editing, deleting and pinning.
 
-import { AuditLogEvent, MessageType } from "discord.js";
-import type { Channel, GuildPlace, Message, User } from "../state/entities.ts";
-import { inGuild, isThread } from "../state/entities.ts";
+import {
+	type APIAuditLogOptions,
+	type APIMessage,
+	AuditLogEvent,
+	MessageType,
+} from "discord.js";
+import type { EventPayloads, Sent } from "../state/api-types.ts";
+import type {
+	Channel,
+	GuildPlace,
+	Message,
+	Snapshot,
+	User,
+} from "../state/entities.ts";
+import { inGuild, isText, isThread } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import { compareIds, timeOf } from "../state/snowflake.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply, placeOf, viewersOf } from "../state/state.ts";
 import { Threads } from "./threads.ts";
 
 /** The fields of a new message. Only `content` is required. `id` may be in the past. */
@@ -45,6 +53,16 @@ export function newMessage(
 	};
 }
 
+/**
+ * The types of messages that come with the one they refer to.
+ * https://discord.com/developers/docs/resources/message#message-object
+ */
+const withReferenced: readonly MessageType[] = [
+	MessageType.Reply,
+	MessageType.ThreadStarterMessage,
+	MessageType.ContextMenuCommand,
+];
+
 /** A message_reference: a reply or system message (type 0), or a forward (type 1). */
 export function referenceTo(
 	message: Pick<Message, "id">,
@@ -59,7 +77,7 @@ export function referenceTo(
 	};
 }
 
-/** A page of a channel. The first of `around`, `before` and `after` that is given counts. */
+/** A page of a channel. The first of `around`, `before` and `after` that is given applies. */
 export interface Page {
 	readonly limit: number;
 	readonly around?: string | undefined;
@@ -69,27 +87,18 @@ export interface Page {
 
 /** The fields of a message that can be edited. */
 export type MessageChanges = Changes<
-	Pick<
-		Message,
-		| "content"
-		| "embeds"
-		| "components"
-		| "attachments"
-		| "flags"
-		| "mentions"
-		| "mention_roles"
-		| "mention_everyone"
-	>
+	Omit<Snapshot, "type" | "timestamp" | "edited_timestamp"> &
+		Pick<Message, "mention_everyone">
 >;
 
 export class Messages {
 	readonly threads: Threads;
-	readonly #state: State;
-	/** Sorted by id. */
+	/** Ids of messages by author, channel and nonce, joined by spaces. Deleted messages stay. */
+	readonly nonces = new Map<string, string>();
+	/** Messages by channel id, sorted by their own id. */
 	readonly #byChannel = new Map<string, Message[]>();
 
-	constructor(state: State) {
-		this.#state = state;
+	constructor(private readonly state: State) {
 		this.threads = new Threads(state, this);
 	}
 
@@ -113,12 +122,12 @@ export class Messages {
 	#delete(channel: Channel, message: Message): void {
 		const messages = this.#byChannel.get(channel.id) ?? [];
 		const index = messages.indexOf(message);
-		if (index >= 0) messages.splice(index, 1);
-		if (isThread(channel) && message.id !== channel.id)
-			channel.message_count -= 1;
+		if (index < 0) return;
+		messages.splice(index, 1);
+		if (isThread(channel)) this.threads.messageRemoved(channel, message);
 	}
 
-	/** Forgets the messages of a channel that is removed. */
+	/** Deletes the messages of a removed channel, without events. */
 	removeChannel(channelId: string): void {
 		this.#byChannel.delete(channelId);
 	}
@@ -151,7 +160,7 @@ export class Messages {
 	}
 
 	add(channel: Channel, author: User, given: NewMessage): Message {
-		const id = given.id ?? this.#state.newId();
+		const id = given.id ?? this.state.newId();
 		const message = newMessage(id, channel.id, author, given);
 		this.#insert(message);
 		channel.last_message_id = this.in(channel.id).at(-1)?.id ?? null;
@@ -168,18 +177,17 @@ export class Messages {
 
 	remove(channel: Channel, message: Message, by?: Attribution): void {
 		this.#delete(channel, message);
-		this.#state.dispatchToChannel("MESSAGE_DELETE", channel, () => ({
-			id: message.id,
-		}));
+		const { id, author } = message;
+		this.state.dispatchToChannel("MESSAGE_DELETE", channel, {
+			...placeOf(channel),
+			id,
+		});
 		// Discord does not log authors who delete their own messages.
-		if (inGuild(channel) && by?.actor !== message.author.id)
-			this.#state.audit(
-				this.#state.guildOf(channel),
-				by,
-				AuditLogEvent.MessageDelete,
-				message.author.id,
-				{ options: { channel_id: channel.id, count: "1" } },
-			);
+		if (by?.actor !== author.id)
+			this.#audit(channel, by, AuditLogEvent.MessageDelete, author.id, {
+				channel_id: channel.id,
+				count: "1",
+			});
 	}
 
 	removeMany(
@@ -188,16 +196,14 @@ export class Messages {
 		by?: Attribution,
 	): void {
 		for (const message of messages) this.#delete(channel, message);
-		this.#state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, () => ({
-			ids: messages.map(({ id }) => id),
-		}));
-		this.#state.audit(
-			this.#state.guildOf(channel),
-			by,
-			AuditLogEvent.MessageBulkDelete,
-			channel.id,
-			{ options: { count: String(messages.length) } },
-		);
+		const ids = messages.map(({ id }) => id);
+		this.state.dispatchToChannel("MESSAGE_DELETE_BULK", channel, {
+			...placeOf(channel),
+			ids,
+		});
+		this.#audit(channel, by, AuditLogEvent.MessageBulkDelete, channel.id, {
+			count: String(ids.length),
+		});
 	}
 
 	/** Pins a message and adds the system message about it. */
@@ -208,62 +214,65 @@ export class Messages {
 			type: MessageType.ChannelPinnedMessage,
 			message_reference: referenceTo(message, channel),
 		});
-		this.#logPin(channel, message, AuditLogEvent.MessagePin, by);
+		this.#audit(channel, by, AuditLogEvent.MessagePin, message.author.id, {
+			channel_id: channel.id,
+			message_id: message.id,
+		});
 	}
 
 	unpin(channel: Channel, message: Message, by?: Attribution): void {
 		this.#setPin(channel, message, null);
-		this.#logPin(channel, message, AuditLogEvent.MessageUnpin, by);
+		this.#audit(channel, by, AuditLogEvent.MessageUnpin, message.author.id, {
+			channel_id: channel.id,
+			message_id: message.id,
+		});
 	}
 
 	#setPin(channel: Channel, message: Message, at: string | null): void {
 		message.pinned_at = at;
 		this.dispatch("MESSAGE_UPDATE", channel, message);
 		const [latest] = this.pinned(channel.id);
-		this.#state.dispatchToChannel("CHANNEL_PINS_UPDATE", channel, () => ({
+		this.state.dispatchToChannel("CHANNEL_PINS_UPDATE", channel, {
+			...placeOf(channel),
 			last_pin_timestamp: latest?.pinned_at ?? null,
-		}));
+		});
 	}
 
-	#logPin(
+	/** Adds an entry to the audit log of the channel's guild. Does nothing in DMs. */
+	#audit(
 		channel: Channel,
-		message: Message,
-		action: AuditLogEvent,
 		by: Attribution | undefined,
+		action: AuditLogEvent,
+		targetId: string,
+		options: Sent<APIAuditLogOptions>,
 	): void {
 		if (!inGuild(channel)) return;
-		this.#state.audit(
-			this.#state.guildOf(channel),
-			by,
-			action,
-			message.author.id,
-			{
-				options: { channel_id: channel.id, message_id: message.id },
-			},
-		);
+		const guild = this.state.guildOf(channel);
+		this.state.audit(guild, by, action, targetId, { options });
 	}
 
 	/** Dispatches a typing event. */
 	startTyping(channel: Channel, user: User): void {
-		const guild = inGuild(channel) ? this.#state.guildOf(channel) : undefined;
-		const member = guild?.members.get(user.id);
-		this.#state.dispatchToChannel("TYPING_START", channel, () => ({
+		const member = this.state.memberIn(channel, user.id);
+		this.state.dispatchToChannel("TYPING_START", channel, {
+			...placeOf(channel),
 			user_id: user.id,
 			timestamp: Math.floor(Date.now() / 1000),
-			...(member ? { member: serialize.member(member) } : {}),
-		}));
+			...(member && { member: serialize.member(member) }),
+		});
 	}
 
 	/** A message as an account sees it, with its thread and the message that it replies to. */
 	serialize(
 		message: Message,
 		reader: serialize.MessageReader,
-	): Record<string, unknown> {
-		const channel = this.#state.channels.get(message.channel_id);
+	): Sent<APIMessage> {
+		const channel = this.state.channels.get(message.channel_id);
 		const guildId = channel && inGuild(channel) ? channel.guild_id : undefined;
 		const reference = message.message_reference;
 		const referenced =
-			reference?.type !== 0 || reference.message_id === undefined
+			!withReferenced.includes(message.type) ||
+			reference?.message_id === undefined
 				? undefined
 				: (this.get(reference.channel_id, reference.message_id) ?? null);
 		const thread = this.threads.startedFrom(message);
@@ -279,13 +288,18 @@ export class Messages {
 		channel: Channel,
 		message: Message,
 	): void {
-		const guild = inGuild(channel) ? this.#state.guildOf(channel) : undefined;
+		const guild = inGuild(channel) ? this.state.guildOf(channel) : undefined;
 		const member = guild?.members.get(message.author.id);
-		this.#state.dispatchToChannel(type, channel, (reader) => ({
+		const data = (
+			reader: serialize.MessageReader,
+		): EventPayloads[typeof type] => ({
 			...this.serialize(message, reader),
+			...placeOf(channel),
+			...(isText(channel.type) && { channel_type: channel.type }),
 			...(member ? { member: serialize.bareMember(member) } : {}),
 			mentions: message.mentions.map((user) => serialize.mention(user, guild)),
-		}));
+		});
+		this.state.dispatch({ type, data, ...viewersOf(channel) });
 	}
 }
 

@@ -3,7 +3,7 @@
 
 import { MessageType } from "discord.js";
 import type { Channel, Message, Poll, User } from "../state/entities.ts";
-import type { State } from "../state/state.ts";
+import { placeOf, type State } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
 
 export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> &
@@ -13,13 +13,10 @@ export type NewPoll = Pick<Poll, "question" | "answers" | "expiry"> &
 const longestTimerMs = 24 * 60 * 60 * 1000;
 
 export class Polls {
-	readonly #state: State;
-	readonly #messages: Messages;
-
-	constructor(state: State, messages: Messages) {
-		this.#state = state;
-		this.#messages = messages;
-	}
+	constructor(
+		private readonly state: State,
+		private readonly messages: Messages,
+	) {}
 
 	/** Adds a message with a poll, which ends at its expiry. */
 	add(
@@ -35,7 +32,7 @@ export class Polls {
 			votes: new Map(given.answers.map(({ answer_id }) => [answer_id, []])),
 			ended: false,
 		};
-		const made = this.#messages.add(channel, author, {
+		const made = this.messages.add(channel, author, {
 			content: "",
 			...message,
 			poll,
@@ -64,10 +61,15 @@ export class Polls {
 			if (had === has) continue;
 			const others = voters.filter((voter) => voter !== user.id);
 			poll.votes.set(id, has ? [...others, user.id] : others);
-			this.#state.dispatchToChannel(
+			this.state.dispatchToChannel(
 				has ? "MESSAGE_POLL_VOTE_ADD" : "MESSAGE_POLL_VOTE_REMOVE",
 				channel,
-				() => ({ user_id: user.id, message_id: message.id, answer_id: id }),
+				{
+					...placeOf(channel),
+					user_id: user.id,
+					message_id: message.id,
+					answer_id: id,
+				},
 			);
 		}
 	}
@@ -80,8 +82,8 @@ export class Polls {
 		const now = new Date();
 		if (Date.parse(poll.expiry) > now.getTime())
 			poll.expiry = now.toISOString();
-		this.#messages.dispatch("MESSAGE_UPDATE", channel, message);
-		this.#messages.add(channel, message.author, {
+		this.messages.dispatch("MESSAGE_UPDATE", channel, message);
+		this.messages.add(channel, message.author, {
 			content: "",
 			type: MessageType.PollResult,
 			mentions: [message.author],
@@ -97,7 +99,7 @@ export class Polls {
 	#endInTime(channel: Channel, message: Message & { poll: Poll }): void {
 		const leftMs = Date.parse(message.poll.expiry) - Date.now();
 		const onTime = () => {
-			const exists = this.#messages.get(channel.id, message.id) === message;
+			const exists = this.messages.get(channel.id, message.id) === message;
 			if (!exists || message.poll.ended) return;
 			if (Date.parse(message.poll.expiry) > Date.now())
 				this.#endInTime(channel, message);

@@ -7,46 +7,66 @@ import type {
 	Reaction,
 	User,
 } from "../state/entities.ts";
-import { inGuild } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
-import type { State } from "../state/state.ts";
+import { placeOf, type State } from "../state/state.ts";
 
 export class Reactions {
-	readonly #state: State;
+	constructor(private readonly state: State) {}
 
-	constructor(state: State) {
-		this.#state = state;
-	}
-
-	/** Adds a user's reaction. Does nothing if it is there. */
-	add(channel: Channel, message: Message, user: User, emoji: Emoji): void {
-		const known = reactionWith(message, emoji);
-		if (known?.userIds.includes(user.id)) return;
-		const userIds = [...(known?.userIds ?? []), user.id];
-		message.reactions = known
-			? message.reactions.map((one) =>
-					one === known ? { emoji: one.emoji, userIds } : one,
-				)
-			: [...message.reactions, { emoji, userIds }];
-		const guild = inGuild(channel) ? this.#state.guildOf(channel) : undefined;
-		const member = guild?.members.get(user.id);
-		this.#state.dispatchToChannel("MESSAGE_REACTION_ADD", channel, () => ({
-			...reactionEvent(message, user, emoji),
+	/** Adds a user's reaction, or with `burst` a super reaction. Does nothing if it is there. */
+	add(
+		channel: Channel,
+		message: Message,
+		user: User,
+		emoji: Emoji,
+		burst = false,
+	): void {
+		const known = reactionWith(message, emoji) ?? { emoji, userIds: [] };
+		const ids = idsOf(known, burst);
+		if (ids.includes(user.id)) return;
+		this.#set(message, known, burst, [...ids, user.id]);
+		const member = this.state.memberIn(channel, user.id);
+		this.state.dispatchToChannel("MESSAGE_REACTION_ADD", channel, {
+			...placeOf(channel),
+			...reactionEvent(message, user, emoji, burst),
+			...(burst && { burst_colors: serialize.burstColors }),
 			message_author_id: message.author.id,
-			...(member ? { member: serialize.member(member) } : {}),
-		}));
+			...(member && { member: serialize.member(member) }),
+		});
 	}
 
-	remove(channel: Channel, message: Message, user: User, emoji: Emoji): void {
+	remove(
+		channel: Channel,
+		message: Message,
+		user: User,
+		emoji: Emoji,
+		burst = false,
+	): void {
 		const known = reactionWith(message, emoji);
-		if (!known?.userIds.includes(user.id)) return;
-		const userIds = known.userIds.filter((id) => id !== user.id);
-		message.reactions = message.reactions.flatMap((one) => {
-			if (one !== known) return [one];
-			return userIds.length > 0 ? [{ emoji: one.emoji, userIds }] : [];
+		const ids = known ? idsOf(known, burst) : [];
+		if (!known || !ids.includes(user.id)) return;
+		const others = ids.filter((id) => id !== user.id);
+		this.#set(message, known, burst, others);
+		this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE", channel, {
+			...placeOf(channel),
+			...reactionEvent(message, user, emoji, burst),
 		});
-		this.#state.dispatchToChannel("MESSAGE_REACTION_REMOVE", channel, () =>
-			reactionEvent(message, user, emoji),
+	}
+
+	/** Replaces the users of a reaction. A reaction without users is removed. */
+	#set(
+		message: Message,
+		known: Reaction,
+		burst: boolean,
+		ids: readonly string[],
+	): void {
+		const changed = { ...known, [burst ? "burstUserIds" : "userIds"]: ids };
+		const isEmpty = idsOf(changed).length + idsOf(changed, true).length === 0;
+		const at = message.reactions.indexOf(known);
+		message.reactions = message.reactions.toSpliced(
+			at < 0 ? message.reactions.length : at,
+			1,
+			...(isEmpty ? [] : [changed]),
 		);
 	}
 
@@ -56,12 +76,27 @@ export class Reactions {
 		message.reactions = emoji
 			? message.reactions.filter((one) => one !== removed)
 			: [];
-		this.#state.dispatchToChannel(
-			emoji ? "MESSAGE_REACTION_REMOVE_EMOJI" : "MESSAGE_REACTION_REMOVE_ALL",
-			channel,
-			() => ({ message_id: message.id, ...(emoji ? { emoji } : {}) }),
-		);
+		const where = { ...placeOf(channel), message_id: message.id };
+		if (emoji)
+			this.state.dispatchToChannel("MESSAGE_REACTION_REMOVE_EMOJI", channel, {
+				...where,
+				emoji,
+			});
+		else
+			this.state.dispatchToChannel(
+				"MESSAGE_REACTION_REMOVE_ALL",
+				channel,
+				where,
+			);
 	}
+}
+
+/** The ids of the users who put a reaction on a message, or with `burst` a super reaction. */
+export function idsOf(
+	{ userIds, burstUserIds = [] }: Reaction,
+	burst = false,
+): readonly string[] {
+	return burst ? burstUserIds : userIds;
 }
 
 /** The reaction with this emoji. Custom emoji are compared by id only. */
@@ -74,12 +109,12 @@ export function reactionWith(
 	);
 }
 
-function reactionEvent(message: Message, user: User, emoji: Emoji) {
-	return {
-		user_id: user.id,
-		message_id: message.id,
-		emoji,
-		burst: false,
-		type: 0,
-	};
+function reactionEvent(
+	{ id }: Message,
+	user: User,
+	emoji: Emoji,
+	burst: boolean,
+) {
+	const type = burst ? 1 : 0;
+	return { user_id: user.id, message_id: id, emoji, burst, type };
 }

@@ -119,8 +119,6 @@ function hasTypesOf(message: Message): string[] {
 		...(poll ? ["poll"] : []),
 		...(message_snapshots ? ["snapshot"] : []),
 		...(/https?:\/\/\S/.test(content) ? ["link"] : []),
-		...(poll ? ["poll"] : []),
-		...(message_snapshots ? ["snapshot"] : []),
 	];
 }
 

@@ -18,19 +18,18 @@ const visibilityEvents: readonly EventType[] = [
 ];
 
 export class ThreadSync {
-	readonly #state: State;
-	readonly #threads: Threads;
 	/** "CHANNEL BOT" for each channel with threads that a bot cannot view. */
 	readonly #hidden = new Set<string>();
 
-	constructor(state: State, threads: Threads) {
-		this.#threads = threads;
-		this.#state = state;
+	constructor(
+		private readonly state: State,
+		private readonly threads: Threads,
+	) {
 		state.subscribe((event) => this.#onEvent(event));
 	}
 
 	#onEvent({ type, guildId }: WorldEvent): void {
-		const guild = this.#state.guilds.get(guildId ?? "");
+		const guild = this.state.guilds.get(guildId ?? "");
 		if (!guild || guild.threads.size === 0) return;
 		if (type === "THREAD_CREATE") this.#newlyVisible(guild);
 		// The event that gave access is sent first.
@@ -40,20 +39,20 @@ export class ThreadSync {
 
 	#sync(guild: Guild): void {
 		for (const [botId, channel_ids] of this.#newlyVisible(guild)) {
-			const threads = this.#threads
+			const threads = this.threads
 				.active(guild, botId)
 				.filter(({ parent_id }) => channel_ids.includes(parent_id));
-			this.#state.dispatchToGuild(
+			this.state.dispatchToGuild(
 				"THREAD_LIST_SYNC",
 				guild,
-				() => ({
+				{
 					guild_id: guild.id,
 					channel_ids,
 					threads: threads.map((one) => serialize.thread(one, botId)),
 					members: threads.flatMap(
 						(one) => serialize.threadMember(one, botId) ?? [],
 					),
-				}),
+				},
 				{ only: [botId] },
 			);
 		}

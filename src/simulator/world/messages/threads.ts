@@ -2,13 +2,12 @@
 // https://discord.com/developers/docs/topics/threads
 
 import {
-	AuditLogEvent,
 	ChannelType,
 	MessageFlags,
 	MessageType,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import { changesBetween } from "../state/audit-log.ts";
+import { auditOf } from "../state/audit-log.ts";
 import {
 	type Guild,
 	type GuildChannel,
@@ -22,33 +21,19 @@ import type { EventType, WorldEvent } from "../state/events.ts";
 import { channelPermissions, has } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
 import { compareIds } from "../state/snowflake.ts";
-import {
-	type Attribution,
-	apply,
-	type Changes,
-	type State,
-} from "../state/state.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply, permittedIn, viewersOf } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
 import { ThreadSync } from "./thread-sync.ts";
 
 /** The fields of a thread that can be edited. */
 export type ThreadChanges = Changes<
-	Pick<
-		Thread,
-		| "name"
-		| "archived"
-		| "locked"
-		| "auto_archive_duration"
-		| "rate_limit_per_user"
-		| "invitable"
-		| "applied_tags"
-		| "flags"
-	>
+	Omit<ReturnType<typeof auditFields>, "type">
 >;
 
 export type NewThread = ThreadChanges & {
 	name: string;
-	/** By default the channel's public kind. */
+	/** Default: the channel's type of public threads. */
 	type?: ThreadType | undefined;
 	/** The starter message, which has the same id. */
 	message?: Message | undefined;
@@ -56,16 +41,13 @@ export type NewThread = ThreadChanges & {
 	id?: string | undefined;
 };
 
-export class Threads {
-	readonly #state: State;
-	readonly #messages: Pick<
-		Messages,
-		"get" | "add" | "dispatch" | "removeChannel"
-	>;
+const audit = auditOf("Thread");
 
-	constructor(state: State, messages: Messages) {
-		this.#state = state;
-		this.#messages = messages;
+export class Threads {
+	constructor(
+		private readonly state: State,
+		private readonly messages: Messages,
+	) {
 		new ThreadSync(state, this);
 	}
 
@@ -76,7 +58,7 @@ export class Threads {
 		given: NewThread,
 		by?: Attribution,
 	): Thread {
-		const state = this.#state;
+		const { state } = this;
 		const guild = state.guildOf(parent);
 		const { message, type = publicTypeIn(parent), id, ...changes } = given;
 		const now = new Date().toISOString();
@@ -111,9 +93,7 @@ export class Threads {
 		}));
 		this.#dispatchMembers(thread, [owner.id], []);
 		this.#announce(parent, thread, owner, message);
-		state.audit(guild, by, AuditLogEvent.ThreadCreate, thread.id, {
-			changes: changesBetween({}, auditFields(thread)),
-		});
+		audit.create(state, guild, thread, {}, auditFields(thread), by);
 		return thread;
 	}
 
@@ -127,8 +107,8 @@ export class Threads {
 		const { guild_id } = thread;
 		if (message) {
 			message.flags |= MessageFlags.HasThread;
-			this.#messages.dispatch("MESSAGE_UPDATE", parent, message);
-			this.#messages.add(thread, message.author, {
+			this.messages.dispatch("MESSAGE_UPDATE", parent, message);
+			this.messages.add(thread, message.author, {
 				content: "",
 				type: MessageType.ThreadStarterMessage,
 				message_reference: {
@@ -139,7 +119,7 @@ export class Threads {
 				},
 			});
 		} else if (thread.type !== ChannelType.PrivateThread && !holdsPosts(parent))
-			this.#messages.add(parent, owner, {
+			this.messages.add(parent, owner, {
 				content: thread.name,
 				type: MessageType.ThreadCreated,
 				message_reference: { type: 0, guild_id, channel_id: thread.id },
@@ -158,39 +138,32 @@ export class Threads {
 		this.#dispatch("THREAD_UPDATE", thread, (reader) =>
 			serialize.thread(thread, reader.id),
 		);
-		this.#state.audit(
-			this.#state.guildOf(thread),
-			by,
-			AuditLogEvent.ThreadUpdate,
-			thread.id,
-			{ changes: changesBetween(before, changes) },
-		);
+		const guild = this.state.guildOf(thread);
+		audit.update(this.state, guild, thread, before, changes, by);
+		const editor = guild.members.get(by?.actor ?? "")?.user;
+		const { name: content } = thread;
+		if (editor && content !== before.name)
+			this.messages.add(thread, editor, {
+				content,
+				type: MessageType.ChannelNameChange,
+			});
 	}
 
 	/** Removes a thread. Its starter message stays. */
 	remove(thread: Thread, by?: Attribution): void {
-		const state = this.#state;
+		const { state } = this;
 		const { id, guild_id, parent_id, type } = thread;
-		this.#dispatch("THREAD_DELETE", thread, () => ({
-			id,
-			guild_id,
-			parent_id,
-			type,
-		}));
+		const removed = { id, guild_id, parent_id, type };
+		this.#dispatch("THREAD_DELETE", thread, () => removed);
 		this.#forget(thread);
 		const parent = state.channels.get(parent_id);
-		const start = this.#messages.get(parent_id, id);
+		const start = this.messages.get(parent_id, id);
 		if (parent && start) {
 			start.flags &= ~MessageFlags.HasThread;
-			this.#messages.dispatch("MESSAGE_UPDATE", parent, start);
+			this.messages.dispatch("MESSAGE_UPDATE", parent, start);
 		}
-		state.audit(
-			state.guildOf(thread),
-			by,
-			AuditLogEvent.ThreadDelete,
-			thread.id,
-			{ changes: changesBetween(auditFields(thread), {}) },
-		);
+		const guild = state.guildOf(thread);
+		audit.delete(state, guild, thread, auditFields(thread), {}, by);
 	}
 
 	/** Removes all threads of a channel that is removed, without events. */
@@ -199,13 +172,13 @@ export class Threads {
 	}
 
 	#forget({ id, guild_id }: Thread): void {
-		this.#state.guilds.get(guild_id)?.threads.delete(id);
-		this.#state.channels.delete(id);
-		this.#messages.removeChannel(id);
+		this.state.guilds.get(guild_id)?.threads.delete(id);
+		this.state.channels.delete(id);
+		this.messages.removeChannel(id);
 	}
 
 	in({ guild_id, id }: GuildChannel): Thread[] {
-		const all = this.#state.guilds.get(guild_id)?.threads.values() ?? [];
+		const all = this.state.guilds.get(guild_id)?.threads.values() ?? [];
 		return [...all].filter(({ parent_id }) => parent_id === id);
 	}
 
@@ -222,7 +195,7 @@ export class Threads {
 	/** The thread that was started from a message. */
 	startedFrom({ id, channel_id, flags }: Message): Thread | undefined {
 		if ((flags & MessageFlags.HasThread) === 0) return undefined;
-		for (const { threads } of this.#state.guilds.values()) {
+		for (const { threads } of this.state.guilds.values()) {
 			const thread = threads.get(id);
 			if (thread?.parent_id === channel_id) return thread;
 		}
@@ -231,26 +204,24 @@ export class Threads {
 
 	// Members
 
-	/** Adds a member. Returns false if they already were one. */
-	join(thread: Thread, user: User): boolean {
+	/** Adds a member; `by` is who added them. Returns false if they already were one. */
+	join(thread: Thread, user: User, by = user): boolean {
 		if (thread.members.has(user.id)) return false;
 		thread.members.set(user.id, new Date().toISOString());
 		// A new member receives the thread first.
-		this.#dispatch(
-			"THREAD_CREATE",
-			thread,
-			() => serialize.thread(thread, user.id),
-			[user.id],
-		);
+		const data = () => serialize.thread(thread, user.id);
+		this.#dispatch("THREAD_CREATE", thread, data, [user.id]);
 		this.#dispatchMembers(thread, [user.id], []);
+		this.#notice(thread, MessageType.RecipientAdd, user, by);
 		return true;
 	}
 
-	/** Removes a member. Returns false if they were none. */
-	leave(thread: Thread, user: User): boolean {
+	/** Removes a member; `by` is who removed them. Returns false if they were none. */
+	leave(thread: Thread, user: User, by = user): boolean {
 		if (!thread.members.has(user.id)) return false;
 		// Dispatched first: without membership a private thread is not visible.
 		this.#dispatchMembers(thread, [], [user.id]);
+		this.#notice(thread, MessageType.RecipientRemove, user, by);
 		thread.members.delete(user.id);
 		return true;
 	}
@@ -265,14 +236,14 @@ export class Threads {
 		added: readonly string[],
 		removed: readonly string[],
 	): void {
-		const guild = this.#state.guildOf(thread);
+		const guild = this.state.guildOf(thread);
 		const count = thread.members.size - removed.length;
 		const { id } = thread;
 		for (const userId of [...added, ...removed])
-			this.#state.dispatchToGuild(
+			this.state.dispatchToGuild(
 				"THREAD_MEMBERS_UPDATE",
 				guild,
-				() => ({
+				{
 					id,
 					guild_id: guild.id,
 					member_count: Math.min(50, count),
@@ -280,41 +251,59 @@ export class Threads {
 						serialize.threadMemberWith(guild, thread, one),
 					),
 					removed_member_ids: removed,
-				}),
-				{ always: userId, permission: seenIn(thread) },
+				},
+				{ always: userId, ...permittedIn(thread, Permission.ViewChannel) },
 			);
 	}
 
 	// Messages
 
-	/** Handles a new message in a thread: it is unarchived and the author joins. */
-	messageAdded(thread: Thread, { id, type, author }: Message): void {
-		const isStart =
-			id === thread.id || type === MessageType.ThreadStarterMessage;
-		if (isStart) return;
+	/**
+	 * Adds the system message about a member that someone else added or removed: discord-userdoccers, Message Type.
+	 */
+	#notice(thread: Thread, type: MessageType, user: User, by: User): void {
+		if (by === user) return;
+		const notice = { content: "", type, mentions: [user] };
+		this.messages.add(thread, by, notice);
+	}
+
+	/** Handles a new message in a thread: it is unarchived and the author joins. A guess (thread-notices): notices do neither. */
+	messageAdded(thread: Thread, message: Message): void {
+		if (isStart(thread, message)) return;
+		const { author } = message;
 		thread.message_count += 1;
 		thread.total_message_sent += 1;
+		const { ChannelNameChange, RecipientAdd, RecipientRemove } = MessageType;
+		if (
+			[ChannelNameChange, RecipientAdd, RecipientRemove].includes(message.type)
+		)
+			return;
 		if (thread.archived) this.edit(thread, { archived: false });
-		const guild = this.#state.guildOf(thread);
+		const guild = this.state.guildOf(thread);
 		if (guild.members.has(author.id)) this.join(thread, author);
 	}
 
-	#dispatch(
-		type: EventType,
+	messageRemoved(thread: Thread, message: Message): void {
+		if (!isStart(thread, message)) thread.message_count -= 1;
+	}
+
+	#dispatch<T extends EventType>(
+		type: T,
 		thread: Thread,
-		data: WorldEvent["data"],
+		data: WorldEvent<T>["data"],
 		only?: readonly string[],
 	): void {
-		this.#state.dispatchToGuild(type, this.#state.guildOf(thread), data, {
-			permission: seenIn(thread),
-			...(only ? { only } : {}),
-		});
+		const to = { ...viewersOf(thread), ...(only && { only }) };
+		this.state.dispatch<T>({ type, data, ...to });
 	}
 }
 
-/** Restricts an event to those who can view the thread. */
-function seenIn({ id }: Thread): WorldEvent["permission"] & object {
-	return { bits: Permission.ViewChannel, channelId: id };
+/**
+ * Whether a thread starts with this message, which then does not count as one of its messages.
+ * https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
+ */
+function isStart(thread: Thread, { id, type }: Message): boolean {
+	return id === thread.id || type === MessageType.ThreadStarterMessage;
 }
 
 function publicTypeIn({ type }: GuildChannel): ThreadType {

@@ -1,29 +1,58 @@
 // The changes in audit log entries.
 // https://discord.com/developers/docs/resources/audit-log
 
+import { AuditLogEvent } from "discord.js";
 import type { AuditLogChange, Guild, Overwrite } from "./entities.ts";
+import type { Attribution, State } from "./state.ts";
 
-type Values = Readonly<Record<string, unknown>>;
+type Action = keyof typeof AuditLogEvent;
+type NounOf<A> = A extends `${infer N}Create`
+	? `${N}Update` | `${N}Delete` extends Action
+		? N
+		: never
+	: never;
+
+/** Returns functions that log the creation, update and deletion of one kind of entity, with `changesBetween`. */
+export function auditOf(noun: NounOf<Action>) {
+	const log =
+		(verb: "Create" | "Update" | "Delete") =>
+		(
+			state: State,
+			guild: Guild,
+			{ id }: { readonly id: string | null },
+			before: object,
+			after: object,
+			by: Attribution | undefined,
+			options?: Record<string, string>,
+		) => {
+			const changes = changesBetween(before, after);
+			const more = options ? { changes, options } : { changes };
+			state.audit(guild, by, AuditLogEvent[`${noun}${verb}`], id, more);
+		};
+	return {
+		create: log("Create"),
+		update: log("Update"),
+		delete: log("Delete"),
+	};
+}
 
 /**
  * The changes from `before` to `after` by key. An empty `before` means created, an empty `after` deleted; otherwise only
  * the keys of `after` are compared.
  */
 export function changesBetween(
-	before: Values,
+	before: object,
 	after: object,
 ): AuditLogChange[] {
-	const given = Object.entries(after).filter(
-		([, value]) => value !== undefined,
+	const old: Readonly<Record<string, unknown>> = { ...before };
+	const now: Readonly<Record<string, unknown>> = Object.fromEntries(
+		Object.entries(after).filter(([, value]) => value !== undefined),
 	);
-	const keys =
-		given.length > 0 ? given.map(([key]) => key) : Object.keys(before);
-	const now: Values = Object.fromEntries(given);
-	return keys
-		.filter((key) => !Bun.deepEquals(before[key], now[key]))
+	return Object.keys(Object.keys(now).length > 0 ? now : old)
+		.filter((key) => !Bun.deepEquals(old[key], now[key]))
 		.map((key) => ({
 			key,
-			...(before[key] === undefined ? {} : { old_value: before[key] }),
+			...(old[key] === undefined ? {} : { old_value: old[key] }),
 			...(now[key] === undefined ? {} : { new_value: now[key] }),
 		}));
 }

@@ -47,17 +47,29 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	premium_progress_bar_enabled: false,
 };
 
+/** The fields of a user that has only a name. */
+export const newUserProfile = {
+	discriminator: "0",
+	global_name: null,
+	avatar: null,
+	flags: 0,
+	public_flags: 0,
+	primary_guild: null,
+};
+
+export const noColors = {
+	primary_color: 0,
+	secondary_color: null,
+	tertiary_color: null,
+};
+
 export function newRole(id: string): Role {
 	return {
 		id,
 		name: "new role",
 		description: null,
 		color: 0,
-		colors: {
-			primary_color: 0,
-			secondary_color: null,
-			tertiary_color: null,
-		},
+		colors: noColors,
 		hoist: false,
 		icon: null,
 		unicode_emoji: null,

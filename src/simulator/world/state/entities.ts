@@ -5,6 +5,7 @@ import {
 	type APIApplicationCommand,
 	type APIAttachment,
 	type APIAuditLogEntry,
+	type APIAuditLogOptions,
 	type APIAutoModerationRule,
 	type APIBan,
 	type APIEmoji,
@@ -17,22 +18,30 @@ import {
 	type APIGuildVoiceChannel,
 	type APIIncidentsData,
 	type APIMessage,
+	type APIMessageInteraction,
+	type APIMessageInteractionMetadata,
 	type APIMessageReference,
+	type APIMessageSnapshotFields,
 	type APIOverwrite,
 	type APIPartialEmoji,
 	type APIPoll,
 	type APIRole,
-	type APIStageInstance,
 	type APIThreadChannel,
 	type APIThreadMetadata,
 	type APIUser,
 	type APIVoiceState,
 	type APIWebhook,
+	type APIWebhookSourceChannel,
+	type APIWebhookSourceGuild,
 	type ApplicationCommandOptionType,
 	ChannelType,
+	type GuildFeature,
 	type GuildScheduledEventEntityType,
+	type Locale,
+	type TextChannelType,
 	type WebhookType,
 } from "discord.js";
+import type { Sent, SentEmbed, SentStage } from "./api-types.ts";
 
 /** An API object whose fields are all set. Lists are replaced, never changed in place. */
 type Complete<T> = { [P in keyof T]-?: ReadonlyList<Exclude<T[P], undefined>> };
@@ -42,9 +51,16 @@ type Maybe<T, K extends keyof T> = Partial<Stored<T, K>>;
 
 export type User = Stored<
 	APIUser,
-	"id" | "username" | "discriminator" | "global_name" | "avatar"
+	| "id"
+	| "username"
+	| "discriminator"
+	| "global_name"
+	| "avatar"
+	| "flags"
+	| "public_flags"
+	| "primary_guild"
 > &
-	Pick<APIUser, "bot"> & { public_flags: number };
+	Pick<APIUser, "bot">;
 
 export type PrivilegedIntent =
 	| "GuildMembers"
@@ -55,7 +71,7 @@ export type PrivilegedIntent =
 export interface Account {
 	readonly token: string;
 	readonly user: User;
-	/** Enabled in the developer portal. Empty for people. */
+	/** The intents enabled in the developer portal. Empty for people. */
 	readonly privilegedIntents: readonly PrivilegedIntent[];
 }
 
@@ -80,18 +96,13 @@ export type GuildChannelType =
 export type GuildChannel = Complete<
 	Omit<
 		APIGuildForumChannel,
-		| "type"
-		| "flags"
-		| "last_pin_timestamp"
-		| "default_auto_archive_duration"
-		| "default_reaction_emoji"
+		"type" | "flags" | "last_pin_timestamp" | "default_auto_archive_duration"
 	> &
 		Pick<APIGuildVoiceChannel, "bitrate" | "user_limit" | "rtc_region">
 > & {
 	type: GuildChannelType;
-	/** In minutes. */
+	/** Minutes without messages until new threads are archived. */
 	default_auto_archive_duration?: number | null;
-	default_reaction_emoji: Readonly<Record<string, unknown>> | null;
 	flags: number;
 };
 
@@ -116,7 +127,7 @@ export type Thread = Stored<
 	Maybe<APIThreadChannel, "applied_tags"> &
 	Complete<Omit<APIThreadMetadata, "auto_archive_duration">> & {
 		readonly type: ThreadType;
-		/** In minutes. */
+		/** Minutes without messages until the thread is archived. */
 		auto_archive_duration: number;
 		flags: number;
 		/** When each member joined, by user id. */
@@ -137,12 +148,11 @@ export type Member = Stored<
 	APIGuildMember,
 	| "nick"
 	| "roles"
-	| "joined_at"
 	| "communication_disabled_until"
 	| "deaf"
 	| "mute"
 	| "pending"
-> & { readonly user: User };
+> & { readonly user: User; joined_at: string };
 
 /** The voice state of a user in a channel. The member has `deaf` and `mute`. */
 export type VoiceState = Stored<
@@ -151,15 +161,13 @@ export type VoiceState = Stored<
 	| "session_id"
 	| "self_deaf"
 	| "self_mute"
+	| "self_stream"
 	| "self_video"
 	| "suppress"
 	| "request_to_speak_timestamp"
 > & { channel_id: string };
 
-export type StageInstance = Omit<
-	APIStageInstance,
-	"guild_scheduled_event_id"
-> & { readonly guild_scheduled_event_id: null };
+export type StageInstance = SentStage;
 
 export type Ban = Readonly<APIBan> & { readonly user: User };
 
@@ -174,7 +182,7 @@ export type AuditLogEntry = Readonly<
 > & {
 	readonly user_id: string;
 	readonly changes?: readonly AuditLogChange[];
-	readonly options?: Readonly<Record<string, string>>;
+	readonly options?: Sent<APIAuditLogOptions>;
 };
 
 export type GuildSettings = Pick<
@@ -185,15 +193,14 @@ export type GuildSettings = Pick<
 	| "default_message_notifications"
 	| "explicit_content_filter"
 	| "afk_channel_id"
+	| "afk_timeout"
 	| "system_channel_id"
 	| "rules_channel_id"
 	| "public_updates_channel_id"
 	| "safety_alerts_channel_id"
 	| "premium_progress_bar_enabled"
 > & {
-	/** In seconds. */
-	afk_timeout: number;
-	preferred_locale: string;
+	preferred_locale: `${Locale}`;
 	system_channel_flags: number;
 };
 
@@ -205,7 +212,11 @@ export type IncidentsData = Readonly<
 export interface Guild extends GuildSettings {
 	readonly id: string;
 	owner_id: string;
-	features: string[];
+	features: Sent<GuildFeature[]>;
+	/** The boost level, 0 to 3. */
+	premium_tier: number;
+	/** 1 if moderation requires two-factor authentication. */
+	mfa_level: number;
 	incidents_data: IncidentsData | null;
 	readonly roles: Map<string, Role>;
 	readonly channels: Map<string, GuildChannel>;
@@ -215,7 +226,7 @@ export interface Guild extends GuildSettings {
 	readonly bans: Map<string, Ban>;
 	readonly emojis: Map<string, GuildEmoji>;
 	readonly voiceStates: Map<string, VoiceState>;
-	/** Oldest first. */
+	/** The guild's audit log, oldest entry first. */
 	readonly auditLog: AuditLogEntry[];
 }
 
@@ -234,7 +245,7 @@ export type ScheduledEvent = Stored<
 > & {
 	readonly creator_id: string;
 	entity_metadata: { readonly location: string } | null;
-	/** Users who are interested. */
+	/** The ids of the users who are interested in the event. */
 	readonly userIds: Set<string>;
 };
 
@@ -273,22 +284,15 @@ export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 /** The copy of a message in a forward. */
 export type Snapshot = Pick<
 	Message,
-	| "type"
-	| "content"
-	| "timestamp"
-	| "edited_timestamp"
-	| "mentions"
-	| "mention_roles"
-	| "attachments"
-	| "embeds"
-	| "components"
-	| "flags"
+	keyof Message & keyof APIMessageSnapshotFields
 >;
 
 export interface Reaction {
 	readonly emoji: Emoji;
 	/** In the order in which they reacted. */
 	readonly userIds: readonly string[];
+	/** The ids of users with a super reaction ("burst"), which no bot can add. */
+	readonly burstUserIds?: readonly string[];
 }
 
 /** A message without what depends on its reader. */
@@ -308,7 +312,7 @@ export type Message = Stored<
 		readonly author: User;
 		mentions: readonly User[];
 		attachments: readonly Attachment[];
-		embeds: readonly Readonly<Record<string, unknown>>[];
+		embeds: readonly SentEmbed[];
 		components: readonly unknown[];
 		/** Null unless pinned. */
 		pinned_at: string | null;
@@ -318,8 +322,8 @@ export type Message = Stored<
 		readonly message_reference?: APIMessageReference;
 		readonly message_snapshots?: readonly { readonly message: Snapshot }[];
 		readonly poll?: Poll;
-		readonly interaction_metadata?: Readonly<Record<string, unknown>>;
-		readonly interaction?: Readonly<Record<string, unknown>>;
+		readonly interaction_metadata?: Sent<APIMessageInteractionMetadata>;
+		readonly interaction?: Sent<APIMessageInteraction>;
 	};
 
 export type Webhook = Stored<APIWebhook, "id" | "avatar" | "application_id"> &
@@ -329,8 +333,8 @@ export type Webhook = Stored<APIWebhook, "id" | "avatar" | "application_id"> &
 		channel_id: string;
 		readonly user: User | null;
 		name: string;
-		readonly source_guild?: { readonly id: string; readonly name: string };
-		readonly source_channel?: { readonly id: string; readonly name: string };
+		readonly source_guild?: APIWebhookSourceGuild;
+		readonly source_channel?: APIWebhookSourceChannel;
 	};
 
 export type Invite = Pick<
@@ -381,6 +385,13 @@ export interface CommandOption {
 /** Whether a channel is a forum or media channel. */
 export function holdsPosts({ type }: { type: ChannelType }): boolean {
 	return type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
+}
+
+/** Whether channels of this type can hold messages. */
+export function isText(
+	type: Channel["type"],
+): type is Channel["type"] & TextChannelType {
+	return type !== ChannelType.GuildCategory && !holdsPosts({ type });
 }
 
 /** Whether a channel is a voice or stage channel. */

@@ -1,13 +1,11 @@
 // Events of Discord's Gateway: their types, intents and recipients.
 
 import { GatewayIntentBits as Intent } from "discord.js";
+import type { EventPayloads } from "./api-types.ts";
 import type { MessageReader } from "./serialize.ts";
 
-/** An event. It is sent to each connected bot that all conditions apply to. */
-export interface WorldEvent {
-	readonly type: EventType;
-	/** Only to members of this guild. */
-	readonly guildId?: string;
+/** Who receives an event: each connected bot that all conditions apply to. */
+export interface Audience {
 	/** Only to these users. */
 	readonly only?: readonly string[];
 	/** Not to this user. */
@@ -16,8 +14,14 @@ export interface WorldEvent {
 	readonly always?: string;
 	/** Only to users with these permissions, in this channel or else in the guild. */
 	readonly permission?: { readonly bits: bigint; readonly channelId?: string };
+}
+
+export interface WorldEvent<T extends EventType = EventType> extends Audience {
+	readonly type: T;
+	/** Only to members of this guild. */
+	readonly guildId?: string;
 	/** The data for one reader. Called during the dispatch or never. */
-	data(reader: MessageReader): Record<string, unknown>;
+	data(reader: MessageReader): EventPayloads[T];
 }
 
 const None = 0;
@@ -77,11 +81,22 @@ export const guildIntents = {
 	READY: None,
 	RESUMED: None,
 	GUILD_MEMBERS_CHUNK: None,
+	RATE_LIMITED: None,
 	INTERACTION_CREATE: None,
 	TYPING_START: Intent.GuildMessageTyping,
 } as const;
 
 export type EventType = keyof typeof guildIntents;
+
+/** How the names of events about a created, updated or deleted entity end. */
+export type Verb = "CREATE" | "UPDATE" | "DELETE";
+
+export function isEvent<T extends EventType>(
+	event: WorldEvent,
+	type: T,
+): event is WorldEvent<T> {
+	return event.type === type;
+}
 
 /** The intent that events require in DMs. Events without one are sent only to the bot they are addressed to. */
 export const directIntents: Readonly<Partial<Record<EventType, number>>> = {

@@ -10,7 +10,7 @@ import type {
 	Role,
 	Thread,
 } from "./entities.ts";
-import { isThread } from "./entities.ts";
+import { isThread, isVoice } from "./entities.ts";
 import { compareIds } from "./snowflake.ts";
 
 export const allPermissions = Object.values(Permission).reduce(
@@ -27,6 +27,23 @@ const needSendMessages =
 
 /** The permissions that a timed out member keeps. */
 const leftInTimeout = Permission.ViewChannel | Permission.ReadMessageHistory;
+
+/**
+ * Permissions that require two-factor authentication in guilds with `mfa_level` 1.
+ * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
+ */
+export const elevatedPermissions =
+	Permission.KickMembers |
+	Permission.BanMembers |
+	Permission.Administrator |
+	Permission.ManageChannels |
+	Permission.ManageGuild |
+	Permission.ManageMessages |
+	Permission.ManageRoles |
+	Permission.ManageWebhooks |
+	Permission.ManageGuildExpressions |
+	Permission.ManageThreads |
+	Permission.ViewCreatorMonetizationAnalytics;
 
 export function has(permissions: bigint, needed: bigint): boolean {
 	return (permissions & needed) === needed;
@@ -118,10 +135,7 @@ function applyOverwrites(
 
 function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
 	if (!has(granted, Permission.ViewChannel)) return 0n;
-	const voice =
-		channel.type === ChannelType.GuildVoice ||
-		channel.type === ChannelType.GuildStageVoice;
-	if (voice && !has(granted, Permission.Connect))
+	if (isVoice(channel) && !has(granted, Permission.Connect))
 		return granted & Permission.ViewChannel;
 	return has(granted, Permission.SendMessages)
 		? granted

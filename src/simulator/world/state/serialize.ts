@@ -1,14 +1,33 @@
 // Entities as Discord sends them. Only this file leaves out what a reader may not see.
 
-import { ApplicationFlags, ChannelType, MessageFlags } from "discord.js";
-import { newGuildSettings } from "./defaults.ts";
+import {
+	type APIBaseVoiceState,
+	type APIDMChannel,
+	type APIEmoji,
+	type APIGuildMember,
+	type APIMessage,
+	type APIPoll,
+	type APIReaction,
+	type APIThreadChannel,
+	type APIUser,
+	type APIUserWithMember,
+	ApplicationFlags,
+	ChannelType,
+	type GatewayGuildMembersChunkPresence,
+	MessageFlags,
+} from "discord.js";
+import type {
+	EventPayloads,
+	Sent,
+	SentGuild,
+	SentThreadMember,
+} from "./api-types.ts";
 import type {
 	Account,
 	Channel,
 	Guild,
 	GuildChannel,
 	GuildEmoji,
-	GuildSettings,
 	Member,
 	Message,
 	Poll,
@@ -18,8 +37,6 @@ import type {
 } from "./entities.ts";
 import { inGuild, isThread } from "./entities.ts";
 
-type Json = Record<string, unknown>;
-
 const flagOf = {
 	GuildPresences: ApplicationFlags.GatewayPresence,
 	GuildMembers: ApplicationFlags.GatewayGuildMembers,
@@ -28,58 +45,61 @@ const flagOf = {
 
 /** The flags of a bot's application: its privileged intents. */
 export function applicationFlags(bot: Account): number {
-	return bot.privilegedIntents.reduce(
-		(flags, intent) => flags | flagOf[intent],
-		0,
-	);
+	return bot.privilegedIntents.reduce((bits, name) => bits | flagOf[name], 0);
 }
 
 /** A user's own account. */
-export function ownUser(account: Account): Json {
+export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
 	return {
 		...account.user,
 		bot: account.user.bot === true,
 		verified: true,
-		mfa_enabled: account.user.bot === true,
-		flags: 0,
+		mfa_enabled,
 		locale: "en-US",
 		email: null,
 	};
 }
 
-export function guildChannel(channel: GuildChannel): Json {
-	const { topic, bitrate, user_limit, rtc_region, ...rest } = channel;
-	const { available_tags, default_reaction_emoji, ...others } = rest;
-	const { default_sort_order, default_forum_layout, ...threaded } = others;
-	const {
-		default_auto_archive_duration,
-		default_thread_rate_limit_per_user,
-		...common
-	} = threaded;
-	const { last_message_id, rate_limit_per_user, ...bare } = common;
-	switch (channel.type) {
-		case ChannelType.GuildCategory:
-			return bare;
-		case ChannelType.GuildVoice:
-		case ChannelType.GuildStageVoice:
-			return { ...common, topic, bitrate, user_limit, rtc_region };
-		case ChannelType.GuildForum:
-		case ChannelType.GuildMedia:
-			return {
-				...threaded,
-				topic,
-				available_tags,
-				default_reaction_emoji,
-				default_sort_order,
-				default_forum_layout,
-			};
-		default:
-			return { ...threaded, topic };
+/** A channel with the fields of its type. */
+export function guildChannel(
+	channel: GuildChannel,
+): EventPayloads["CHANNEL_CREATE"] {
+	const { id, type, guild_id, name, position, flags, nsfw } = channel;
+	const { permission_overwrites, parent_id } = channel;
+	const { topic, last_message_id, rate_limit_per_user } = channel;
+	const common = {
+		...{ id, guild_id, name, position, flags, nsfw, permission_overwrites },
+	};
+	if (type === ChannelType.GuildCategory)
+		return { ...common, type, parent_id: null };
+	const messageable = {
+		...{ ...common, parent_id, topic, last_message_id, rate_limit_per_user },
+	};
+	if (type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice) {
+		const { bitrate, user_limit, rtc_region } = channel;
+		return { ...messageable, type, bitrate, user_limit, rtc_region };
 	}
+	const { default_auto_archive_duration } = channel;
+	const withThreads = {
+		...messageable,
+		default_thread_rate_limit_per_user:
+			channel.default_thread_rate_limit_per_user,
+		...(default_auto_archive_duration && { default_auto_archive_duration }),
+	};
+	if (type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement)
+		return { ...withThreads, type };
+	return {
+		...withThreads,
+		type,
+		available_tags: channel.available_tags,
+		default_reaction_emoji: channel.default_reaction_emoji,
+		default_sort_order: channel.default_sort_order,
+		default_forum_layout: channel.default_forum_layout,
+	};
 }
 
 /** A thread, with the viewer's thread member if there is one. */
-export function thread(of: Thread, viewerId: string): Json {
+export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 	const { members, archived, locked, invitable, ...rest } = of;
 	const { archive_timestamp, create_timestamp, ...others } = rest;
 	const { auto_archive_duration, ...common } = others;
@@ -104,7 +124,7 @@ export function thread(of: Thread, viewerId: string): Json {
 export function threadMember(
 	{ id, members }: Thread,
 	user_id: string,
-): Json | undefined {
+): SentThreadMember | undefined {
 	const join_timestamp = members.get(user_id);
 	return join_timestamp === undefined
 		? undefined
@@ -116,25 +136,31 @@ export function threadMemberWith(
 	guild: Guild,
 	of: Thread,
 	userId: string,
-): Json[] {
-	const place = threadMember(of, userId);
+): SentThreadMember[] {
+	const own = threadMember(of, userId);
 	const known = guild.members.get(userId);
-	return place && known
-		? [{ ...place, member: member(known), presence: null }]
+	return own && known
+		? [{ ...own, member: member(known), presence: null }]
 		: [];
 }
 
 /** A channel. A DM channel lists the other user. */
-export function channel(any: Channel, viewer: Account): Json {
+export function channel(
+	any: Channel,
+	viewer: Account,
+): EventPayloads["CHANNEL_CREATE"] | Sent<APIThreadChannel | APIDMChannel> {
 	if (isThread(any)) return thread(any, viewer.user.id);
 	if (inGuild(any)) return guildChannel(any);
 	const { recipients, ...rest } = any;
 	const others = recipients.filter((user) => user.id !== viewer.user.id);
-	return { ...rest, recipients: others, flags: 0 };
+	return { ...rest, name: null, recipients: others, flags: 0 };
 }
 
 /** A member without `user`. */
-export function bareMember({ user: _, ...member }: Member): Json {
+export function bareMember({
+	user: _,
+	...member
+}: Member): Sent<Omit<APIGuildMember, "user">> {
 	return {
 		...member,
 		avatar: null,
@@ -144,18 +170,34 @@ export function bareMember({ user: _, ...member }: Member): Json {
 	};
 }
 
-export function member(of: Member): Json {
+export function member(of: Member): Sent<APIGuildMember> {
 	return { user: of.user, ...bareMember(of) };
 }
 
+/** A member's presence. All members are online. */
+export function presence({
+	user: { id },
+}: Member): Sent<GatewayGuildMembersChunkPresence> {
+	return {
+		user: { id },
+		status: "online",
+		activities: [],
+		client_status: { desktop: "online" },
+	};
+}
+
 /** The voice state of a member. Without a channel if they are not connected. */
-export function voiceState(guild: Guild, { user, deaf, mute }: Member): Json {
+export function voiceState(
+	guild: Guild,
+	{ user, deaf, mute }: Member,
+): Sent<APIBaseVoiceState> {
 	return {
 		channel_id: null,
 		user_id: user.id,
 		session_id: "",
 		self_deaf: false,
 		self_mute: false,
+		self_stream: false,
 		self_video: false,
 		suppress: false,
 		request_to_speak_timestamp: null,
@@ -165,46 +207,42 @@ export function voiceState(guild: Guild, { user, deaf, mute }: Member): Json {
 	};
 }
 
-function settings(of: Guild): Json {
-	const names = Object.keys({ name: "", ...newGuildSettings });
-	return Object.fromEntries(
-		names.map((name) => [name, of[name as keyof GuildSettings]]),
-	);
-}
-
 /** An emoji without its creator. */
-export function emoji({ user: _, ...rest }: GuildEmoji): Json {
+export function emoji({ user: _, ...rest }: GuildEmoji): Sent<APIEmoji> {
 	return rest;
 }
 
-export function emojis(of: Guild): Json[] {
+export function emojis(of: Guild): Sent<APIEmoji[]> {
 	return Array.from(of.emojis.values(), emoji);
 }
 
 /** A guild with its roles, without channels and members. */
-export function guild(of: Guild): Json {
+export function guild(of: Guild): SentGuild {
+	const { channels, threads, members, bans, voiceStates, auditLog, ...rest } =
+		of;
 	return {
-		id: of.id,
-		owner_id: of.owner_id,
-		features: of.features,
-		incidents_data: of.incidents_data,
-		...settings(of),
+		...rest,
 		roles: [...of.roles.values()],
 		icon: null,
+		home_header: null,
 		splash: null,
 		discovery_splash: null,
 		banner: null,
 		emojis: emojis(of),
 		stickers: [],
 		application_id: null,
+		hub_type: null,
 		max_members: 500_000,
 		max_presences: null,
 		max_video_channel_users: 25,
-		mfa_level: 0,
+		max_stage_video_channel_users: 50,
+		mfa_level: of.mfa_level,
 		nsfw: false,
 		nsfw_level: 0,
+		// As in discord-userdoccers, Guild. No longer used.
+		region: "deprecated",
 		premium_subscription_count: 0,
-		premium_tier: 0,
+		premium_tier: of.premium_tier,
 		vanity_url_code: null,
 		widget_channel_id: null,
 		widget_enabled: false,
@@ -212,7 +250,7 @@ export function guild(of: Guild): Json {
 }
 
 /** The approximate counts of a guild. All members count as online. */
-export function guildCounts(of: Guild): Json {
+export function guildCounts(of: Guild) {
 	return {
 		approximate_member_count: of.members.size,
 		approximate_presence_count: of.members.size,
@@ -254,38 +292,28 @@ export function message(
 	reader: MessageReader,
 	guildId: string | undefined,
 	referenced?: Message | null,
-): Json {
+): Sent<APIMessage> {
 	const visible = isReadable(of, reader, guildId);
 	const { pinned_at, reactions, poll: asked, ...stored } = of;
-	const content = visible
-		? asked
-			? { poll: poll(asked, reader) }
-			: {}
-		: hidden(of);
 	const suppressed = (of.flags & MessageFlags.SuppressEmbeds) !== 0;
-	const reply =
-		referenced === undefined
-			? {}
-			: {
-					referenced_message:
-						referenced && message(referenced, reader, guildId),
-				};
 	return {
 		...stored,
 		pinned: pinned_at !== null,
-		...(reactions.length > 0
-			? { reactions: reactions.map((one) => reaction(one, reader)) }
-			: {}),
-		...(suppressed ? { embeds: [] } : {}),
-		...content,
-		...reply,
+		...(reactions.length > 0 && {
+			reactions: reactions.map((one) => reaction(one, reader)),
+		}),
+		...(suppressed && { embeds: [] }),
+		...(visible ? asked && { poll: poll(asked, reader) } : hidden(of)),
+		...(referenced !== undefined && {
+			referenced_message: referenced && message(referenced, reader, guildId),
+		}),
 	};
 }
 
 const noContent = { content: "", embeds: [], attachments: [], components: [] };
 
 /** The empty content of a message for a reader who may not see it. */
-function hidden({ message_snapshots }: Message): Json {
+function hidden({ message_snapshots }: Message) {
 	return {
 		...noContent,
 		...(message_snapshots && {
@@ -296,7 +324,10 @@ function hidden({ message_snapshots }: Message): Json {
 	};
 }
 
-function poll({ votes, ended, ...asked }: Poll, reader: MessageReader): Json {
+function poll(
+	{ votes, ended, ...asked }: Poll,
+	reader: MessageReader,
+): Sent<APIPoll> {
 	return {
 		...asked,
 		results: {
@@ -312,19 +343,29 @@ function poll({ votes, ended, ...asked }: Poll, reader: MessageReader): Json {
 	};
 }
 
-function reaction({ emoji, userIds }: Reaction, reader: MessageReader): Json {
+/** Discord takes the colors of super reactions from the emoji. */
+export const burstColors = ["#f0ca59", "#e07f45"];
+
+function reaction(
+	{ emoji, userIds, burstUserIds = [] }: Reaction,
+	reader: MessageReader,
+): Sent<APIReaction> {
+	const [normal, burst] = [userIds.length, burstUserIds.length];
 	return {
 		emoji,
-		count: userIds.length,
-		count_details: { burst: 0, normal: userIds.length },
+		count: normal + burst,
+		count_details: { burst, normal },
 		me: userIds.includes(reader.id),
-		me_burst: false,
-		burst_colors: [],
+		me_burst: burstUserIds.includes(reader.id),
+		burst_colors: burst > 0 ? burstColors : [],
 	};
 }
 
 /** A mentioned user in an event, with their member. */
-export function mention(user: User, guild: Guild | undefined): Json {
+export function mention(
+	user: User,
+	guild: Guild | undefined,
+): Sent<APIUserWithMember> {
 	const member = guild?.members.get(user.id);
 	return member ? { ...user, member: bareMember(member) } : { ...user };
 }

@@ -44,6 +44,19 @@ export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
+/**
+ * For JSON.parse: integers beyond 2^53 become strings of their digits. Discord reads ids that are sent as numbers exactly.
+ * https://discord.com/developers/docs/reference#id-serialization
+ */
+export function keepLargeIntegers(
+	_key: string,
+	value: unknown,
+	context?: { source?: string },
+): unknown {
+	if (!Number.isInteger(value) || Number.isSafeInteger(value)) return value;
+	return /^\d+$/.exec(context?.source ?? "")?.[0] ?? value;
+}
+
 /** Whether a text has the form of an id. */
 export function isSnowflake(text: string): boolean {
 	return /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n;

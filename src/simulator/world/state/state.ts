@@ -5,21 +5,20 @@ import {
 	type AuditLogEvent,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import type {
-	Account,
-	AuditLogEntry,
-	Channel,
-	Guild,
-	GuildPlace,
-	User,
+import type { EventPayloads } from "./api-types.ts";
+import type * as entity from "./entities.ts";
+import {
+	type Channel,
+	type Guild,
+	inGuild,
+	isGuildChannel,
 } from "./entities.ts";
-import { inGuild } from "./entities.ts";
-import type { EventType, WorldEvent } from "./events.ts";
+import type { Audience, EventType, WorldEvent } from "./events.ts";
 import { createSnowflakes } from "./snowflake.ts";
 
 /** Who made a change, and why. A change without it is not in the audit log. */
 export interface Attribution {
-	/** The user's id. */
+	/** The id of the user who made the change. */
 	readonly actor: string;
 	readonly reason?: string | undefined;
 }
@@ -35,9 +34,9 @@ export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 
 export class State {
 	readonly newId = createSnowflakes();
-	readonly users = new Map<string, User>();
-	/** By token. */
-	readonly accounts = new Map<string, Account>();
+	readonly users = new Map<string, entity.User>();
+	/** The accounts by token. */
+	readonly accounts = new Map<string, entity.Account>();
 	readonly guilds = new Map<string, Guild>();
 	/** Channels and threads of all guilds, and DM channels. */
 	readonly channels = new Map<string, Channel>();
@@ -49,47 +48,27 @@ export class State {
 		this.#subscribers.add(subscriber);
 	}
 
-	dispatch(event: WorldEvent): void {
+	dispatch<T extends EventType>(event: WorldEvent<T>): void {
 		for (const subscriber of this.#subscribers) subscriber(event);
 	}
 
 	/** Dispatches an event to the members of a guild, or to those that `to` selects. */
-	dispatchToGuild(
-		type: EventType,
+	dispatchToGuild<T extends EventType>(
+		type: T,
 		guild: Guild,
-		data: WorldEvent["data"],
-		to: Pick<WorldEvent, "only" | "except" | "always" | "permission"> = {},
+		data: EventPayloads[T],
+		to: Audience = {},
 	): void {
-		this.dispatch({ type, guildId: guild.id, data, ...to });
+		this.dispatch<T>({ type, guildId: guild.id, data: () => data, ...to });
 	}
 
-	/** Dispatches an event to those who can view the channel. Adds channel_id and guild_id to `data`. */
-	dispatchToChannel(
-		type: EventType,
+	/** Dispatches an event to those who can view the channel. */
+	dispatchToChannel<T extends EventType>(
+		type: T,
 		channel: Channel,
-		data: WorldEvent["data"],
+		data: EventPayloads[T],
 	): void {
-		const channel_id = channel.id;
-		if (!inGuild(channel)) {
-			this.dispatch({
-				type,
-				only: channel.recipients.map(({ id }) => id),
-				data: (reader) => ({ channel_id, ...data(reader) }),
-			});
-			return;
-		}
-		const { guild_id } = channel;
-		this.dispatchToGuild(
-			type,
-			this.guildOf(channel),
-			(reader) => ({ channel_id, guild_id, ...data(reader) }),
-			{
-				permission: {
-					bits: Permission.ViewChannel,
-					channelId: channel_id,
-				},
-			},
-		);
+		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
 	}
 
 	/** Adds an entry to the guild's audit log and dispatches it. Does nothing without `by`. */
@@ -98,10 +77,10 @@ export class State {
 		by: Attribution | undefined,
 		action_type: AuditLogEvent,
 		target_id: string | null,
-		more: Pick<AuditLogEntry, "changes" | "options"> = {},
+		more: Pick<entity.AuditLogEntry, "changes" | "options"> = {},
 	): void {
 		if (!by) return;
-		const entry: AuditLogEntry = {
+		const entry: entity.AuditLogEntry = {
 			id: this.newId(),
 			action_type,
 			user_id: by.actor,
@@ -113,15 +92,63 @@ export class State {
 		this.dispatchToGuild(
 			"GUILD_AUDIT_LOG_ENTRY_CREATE",
 			guild,
-			() => ({ ...entry, guild_id: guild.id }),
+			{ ...entry, guild_id: guild.id },
 			{ permission: { bits: Permission.ViewAuditLog } },
 		);
 	}
 
 	/** The guild that a channel or thread belongs to. */
-	guildOf(channel: GuildPlace): Guild {
+	guildOf(channel: entity.GuildPlace): Guild {
 		const guild = this.guilds.get(channel.guild_id);
 		if (!guild) throw new Error(`channel ${channel.id} has no guild`);
 		return guild;
 	}
+
+	/** The member that a user has in the guild of a channel. */
+	memberIn(channel: Channel, userId: string): entity.Member | undefined {
+		return inGuild(channel)
+			? this.guildOf(channel).members.get(userId)
+			: undefined;
+	}
+
+	/** The channel of an invite or webhook. Throws if it was deleted. */
+	channelOf({
+		channel_id,
+	}: {
+		readonly channel_id: string;
+	}): entity.GuildChannel {
+		const channel = this.channels.get(channel_id);
+		if (!channel || !isGuildChannel(channel))
+			throw new Error(`channel ${channel_id} not found`);
+		return channel;
+	}
+}
+
+/** The ids of a channel and its guild, as events have them. DMs have no guild. */
+export function placeOf(channel: Channel): {
+	readonly channel_id: string;
+	readonly guild_id?: string;
+} {
+	return {
+		channel_id: channel.id,
+		...(inGuild(channel) && { guild_id: channel.guild_id }),
+	};
+}
+
+/** Those who can view a channel. */
+export function viewersOf(
+	channel: Channel,
+): Pick<WorldEvent, "guildId" | keyof Audience> {
+	if (!inGuild(channel))
+		return { only: channel.recipients.map(({ id }) => id) };
+	const { guild_id } = channel;
+	return {
+		guildId: guild_id,
+		...permittedIn(channel, Permission.ViewChannel),
+	};
+}
+
+/** Restricts an event to members with these permissions in a channel. */
+export function permittedIn({ id }: Channel, bits: bigint) {
+	return { permission: { bits, channelId: id } };
 }

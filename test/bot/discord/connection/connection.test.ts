@@ -1,15 +1,18 @@
-// The bot and Discord when all is not well between them.
+// How the bot logs in, fails for good, and recovers.
 
 import { expect, test } from "bun:test";
 import { startBot } from "../../../../src/bot/bot.ts";
-import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
 import { createLog } from "../../../../src/lib/log.ts";
 import { demoSeed } from "../../../../src/simulator/seed.ts";
-import { startSimulator } from "../../../../src/simulator/simulator.ts";
 import { botConfig } from "../../../support/bot-config.ts";
+import {
+	openConnection,
+	startConnection,
+	stubDiscord,
+} from "../../../support/connection.ts";
 import { freePort } from "../../../support/free-port.ts";
-import { recordLog } from "../../../support/log.ts";
 import { fetchSample } from "../../../support/prometheus.ts";
+import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 import { quickTiming, startWorld } from "../../../support/world.ts";
 
@@ -23,7 +26,7 @@ function startBotAt(api: string, discordToken: string) {
 	return { bot, logged, [Symbol.asyncDispose]: () => bot.close() };
 }
 
-test.concurrent("a bot that is started before its platform logs in once that is there", async () => {
+test.concurrent("a bot started before Discord is reachable logs in once it is", async () => {
 	const port = await freePort();
 	const seed = demoSeed();
 	const token = "a-token-that-outlives-the-platform";
@@ -45,7 +48,7 @@ test.concurrent("a bot that is started before its platform logs in once that is 
 	await until("it is ready", () => alpha.bot.ready);
 });
 
-test.concurrent("a token that Discord does not know ends the bot, and the reason does not show it", async () => {
+test.concurrent("an unknown token ends the bot, and is not in the reason", async () => {
 	await using simulator = await startSimulator();
 	await using alpha = startBotAt(simulator.api, "wrong-token");
 	const error = await alpha.bot.failed;
@@ -54,52 +57,34 @@ test.concurrent("a token that Discord does not know ends the bot, and the reason
 	expect([error.message, ...alpha.logged].join()).not.toContain("wrong-token");
 });
 
-test.concurrent.each<
-	[
-		what: string,
-		granted: ("GuildMembers" | "MessageContent")[],
-		asks: boolean,
-		refused: string,
-	]
->([
-	[
-		"members",
-		["MessageContent"],
-		true,
-		'switch on "Server Members Intent", at',
-	],
-	["texts", ["GuildMembers"], true, 'switch on "Message Content Intent", at'],
-	[
-		"both",
-		[],
-		true,
-		'switch on "Server Members Intent" and "Message Content Intent", at',
-	],
-	[
-		"what it did not ask for",
-		[],
-		false,
-		'switch on "Server Members Intent", at',
-	],
+type Privileged = "GuildMembers" | "MessageContent";
+const serverMembers = '"Server Members Intent"';
+const messageContent = '"Message Content Intent"';
+
+test.concurrent.each<[string, Privileged[], boolean, string]>([
+	["members", ["MessageContent"], true, serverMembers],
+	["texts", ["GuildMembers"], true, messageContent],
+	["both", [], true, `${serverMembers} and ${messageContent}`],
+	["members and unrequested texts", [], false, serverMembers],
 ])(
-	"a bot that is not granted %s says which intent to switch on",
-	async (_, privilegedIntents, needsMessageContent, refused) => {
-		await using simulator = await startSimulator(seedWith(privilegedIntents));
+	"a bot without the privileged intent for %s names the intents to switch on",
+	async (_, granted, needsMessageContent, missing) => {
+		await using simulator = await startSimulator(seedWith(granted));
 		const error = await refusal(simulator, needsMessageContent);
-		expect(error.message).toContain(refused);
+		expect(error.message).toContain(`switch on ${missing}, at`);
 	},
 );
 
-test.concurrent("where Discord does not say which intents are off, those that were asked for are named", async () => {
+test.concurrent("if the enabled intents are unknown, all requested ones are named", async () => {
 	await using simulator = await startSimulator(seedWith(["GuildMembers"]));
-	simulator.faults.refuse("GET /applications/@me", 0, { status: 500 });
+	simulator.faults.fail("GET /applications/@me", 500);
 	const error = await refusal(simulator, true);
 	expect(error.message).toContain(
-		'switch on "Server Members Intent" and "Message Content Intent", unless they are on, at',
+		`switch on ${serverMembers} and ${messageContent}, unless they are on, at`,
 	);
 });
 
-function seedWith(privilegedIntents: ("GuildMembers" | "MessageContent")[]) {
+function seedWith(privilegedIntents: Privileged[]) {
 	const seed = demoSeed();
 	const bots = [{ username: "alpha", privilegedIntents }, { username: "beta" }];
 	return { seed: { ...seed, bots } };
@@ -110,20 +95,13 @@ async function refusal(
 	simulator: Awaited<ReturnType<typeof startSimulator>>,
 	needsMessageContent: boolean,
 ): Promise<Error> {
-	const connection = new Connection({
-		token: simulator.bot("alpha").token,
-		api: simulator.api,
-		log: recordLog().log,
-		onResponse: () => {},
-		needsMessageContent,
-	});
-	await connection.open();
-	const error = await connection.failed;
-	await connection.close();
-	return error;
+	const { token } = simulator.bot("alpha");
+	const options = { token, needsMessageContent };
+	await using alpha = openConnection(simulator.api, options);
+	return await alpha.connection.failed;
 }
 
-test.concurrent("one odd 401 is said, and recovered from", async () => {
+test.concurrent("a bot recovers from a single 401", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const send = () =>
@@ -145,7 +123,7 @@ test.concurrent("one odd 401 is said, and recovered from", async () => {
 	expect(world.logged.join("\n")).toContain("Discord answered 401");
 });
 
-test.concurrent("a token that is refused for good ends the bot", async () => {
+test.concurrent("a token that is refused repeatedly ends the bot", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	simulator.faults.refuse("* *", 0, { status: 401 });
@@ -156,7 +134,7 @@ test.concurrent("a token that is refused for good ends the bot", async () => {
 	expect((await world.bot.failed).message).toContain("DISCORD_TOKEN");
 });
 
-test.concurrent("members who join, change and leave are known without asking, also after a lost Gateway session", async () => {
+test.concurrent("members who join, change and leave are known without requests, also after a lost session", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const lookUp = async (query: string) =>
@@ -172,7 +150,7 @@ test.concurrent("members who join, change and leave are known without asking, al
 	);
 
 	simulator.disconnectSockets({ resumable: false });
-	// Nobody is told of this.
+	// No event reports this.
 	simulator.world.members.remove(guild, member);
 	await until("who left is known to have left", async () =>
 		(await lookUp("old hand")).startsWith("No member's name contains"),
@@ -182,44 +160,18 @@ test.concurrent("members who join, change and leave are known without asking, al
 	).toEqual([]);
 });
 
-test.concurrent("a connection that Discord lets resume misses nothing", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	simulator.disconnectSockets({ resumable: true });
-	simulator.world.members.add(
-		guild,
-		simulator.world.users.add({ username: "newcomer" }),
-		{},
-	);
-	await until("the newcomer is found", async () =>
-		(
-			await world.call("lookup_user_by_name", { query: "newcomer" })
-		).text.startsWith("1 match"),
-	);
-});
-
-test.concurrent("a bot whose connection is cut while it waits to log in again comes back", async () => {
-	await using stack = new AsyncDisposableStack();
-	const simulator = stack.use(await startSimulator());
-	const { sockets } = simulator;
+test.concurrent("a bot whose connection is cut while it waits to identify reconnects", async () => {
 	let looks = 0;
 	let identifyClock = () => {
 		looks += 1;
 		return 0;
 	};
-	const connection = new Connection({
-		token: simulator.bot("alpha").token,
-		api: simulator.api,
-		log: recordLog().log,
-		onResponse() {},
-		timing: {
-			backOffMs: [1, 4],
-			identifyMs: 1,
-			identifyClock: () => identifyClock(),
-		},
+	await using alpha = await startConnection(undefined, {
+		timing: { identifyMs: 1, identifyClock: () => identifyClock() },
 	});
-	stack.defer(() => connection.close());
-	await connection.open();
+	await alpha.opened;
+	const { connection, simulator } = alpha;
+	const { sockets } = simulator;
 	const looksOfLogin = looks;
 	sockets.disconnect({ resumable: false });
 	await until("it waits to log in again", () => looks > looksOfLogin);
@@ -236,39 +188,43 @@ test.concurrent("a bot whose connection is cut while it waits to log in again co
 });
 
 test.concurrent.each([
-	["says nothing", undefined],
-	[
-		"says hello, and then nothing",
-		{ op: 10, d: { heartbeat_interval: 40_000 } },
-	],
-])("a bot ends while Discord's Gateway %s", async (_, hello) => {
-	const opened = Promise.withResolvers<void>();
-	const platform = Bun.serve({
-		port: 0,
-		fetch(request, server) {
-			if (server.upgrade(request)) return undefined;
-			return Response.json({
-				url: `ws://127.0.0.1:${server.port}`,
-				shards: 1,
-				session_start_limit: {
-					total: 1000,
-					remaining: 1000,
-					reset_after: 0,
-					max_concurrency: 1,
-				},
-			});
-		},
-		websocket: {
-			open(socket) {
-				if (hello) socket.send(JSON.stringify(hello));
-				opened.resolve();
-			},
-			message() {},
-		},
-	});
-	const { bot } = startBotAt(`http://127.0.0.1:${platform.port}/api`, "token");
-	await opened.promise;
+	["does not say Hello", undefined],
+	["says Hello and then nothing", 40_000],
+])("a bot can close while Discord's Gateway %s", async (_, heartbeatMs) => {
+	await using discord = stubDiscord({ heartbeatMs });
+	const { bot } = startBotAt(discord.api, "token");
+	await until("it is connected", () => discord.seen.connections > 0);
 	await bot.close();
 	expect(bot.ready).toBe(false);
-	await platform.stop(true);
+});
+
+test.concurrent("a second load of all members waits as long as Discord asks for, not for the back-off", async () => {
+	const timing = { allMembersMs: 2_000 };
+	await using simulator = await startSimulator({ timing });
+	await using alpha = openConnection(simulator.api, {
+		token: simulator.bot("alpha").token,
+		timing: { backOffMs: [3_600_000, 3_600_000] },
+	});
+	const { id, members } = simulator.guild("The Cooks");
+	const isLoaded = () =>
+		alpha.connection.guilds.some((guild) =>
+			alpha.connection.hasAllMembers(guild),
+		);
+	await until("the members are loaded", isLoaded);
+	expect(
+		alpha.recorded.entries("could not load members, trying again"),
+	).toEqual([]);
+	const self = members.get(simulator.bot("alpha").id);
+	if (!self) throw new Error("alpha is a member");
+	simulator.sockets.dispatch(self.user.id, "GUILD_DELETE", {
+		...{ id, unavailable: true },
+	});
+	simulator.world.guilds.dispatchCreate(
+		simulator.guild("The Cooks"),
+		self.user,
+	);
+	await until("they are loaded again", () => {
+		const { length } = alpha.recorded.entries("members loaded");
+		return length === 2 && isLoaded();
+	});
 });

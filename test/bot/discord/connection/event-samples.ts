@@ -1,30 +1,34 @@
 // An event of each type that discord.js reads, with all the fields that Discord documents for it and that it reads.
 // https://discord.com/developers/docs/events/gateway-events
 
-/** Whom and what the samples are about. */
+/** The objects of the simulator that the samples refer to. */
 export interface Place {
 	guildId: string;
 	channelId: string;
-	/** Somebody who is a member. */
+	/** A member of the guild. */
 	userId: string;
 	botId: string;
 }
 
 const time = "2026-01-01T00:00:00.000000+00:00";
-/** Of things that are nowhere else. */
+/** The id of an object that exists nowhere else. */
 const id = (number: number) =>
 	`1400000000000000${String(number).padStart(3, "0")}`;
 
-const user = (userId: string, more: object = {}) => ({
+/** An object with the same value in each of these fields. */
+const each = <T>(value: T, fields: string): Record<string, T> =>
+	Object.fromEntries(fields.split(" ").map((field) => [field, value]));
+
+const unicodeEmoji = { id: null, name: "x" };
+
+const user = (userId: string, username = "someone") => ({
 	id: userId,
-	username: "someone",
+	username,
 	discriminator: "0",
 	global_name: "Someone",
-	avatar: null,
 	bot: false,
 	public_flags: 0,
-	banner: null,
-	accent_color: null,
+	...each(null, "avatar banner accent_color"),
 	avatar_decoration_data: { asset: "a", sku_id: id(1) },
 	primary_guild: {
 		identity_guild_id: id(2),
@@ -35,78 +39,66 @@ const user = (userId: string, more: object = {}) => ({
 	collectibles: {
 		nameplate: { sku_id: id(3), asset: "a", label: "l", palette: "p" },
 	},
-	...more,
 });
 
-const member = (more: object = {}) => ({
-	nick: null,
-	avatar: null,
-	banner: null,
-	roles: [] as string[],
+const member = {
+	roles: [],
 	joined_at: time,
-	premium_since: null,
-	deaf: false,
-	mute: false,
 	flags: 0,
-	pending: false,
 	permissions: "8",
+	...each(null, "nick avatar banner premium_since avatar_decoration_data"),
 	communication_disabled_until: null,
-	avatar_decoration_data: null,
-	...more,
+	...each(false, "deaf mute pending"),
+};
+
+const memberWith = (userId: string, username?: string) => ({
+	...member,
+	user: user(userId, username),
 });
 
 const emoji = {
 	id: id(4),
 	name: "blob",
-	animated: false,
 	roles: [id(5)],
-	managed: false,
-	available: true,
-	require_colons: true,
+	...each(false, "animated managed"),
+	...each(true, "available require_colons"),
 	user: user(id(6)),
 };
 
 const role = (roleId: string) => ({
 	id: roleId,
 	name: "Sample",
-	color: 0,
 	colors: { primary_color: 1, secondary_color: null, tertiary_color: null },
-	hoist: false,
-	icon: null,
-	unicode_emoji: null,
 	position: 1,
 	permissions: "0",
-	managed: false,
-	mentionable: false,
-	flags: 0,
+	...each(0, "color flags"),
+	...each(null, "icon unicode_emoji"),
+	...each(false, "hoist managed mentionable"),
 	tags: {
 		bot_id: id(7),
 		integration_id: id(8),
-		premium_subscriber: null,
 		subscription_listing_id: id(9),
-		available_for_purchase: null,
-		guild_connections: null,
+		...each(
+			null,
+			"premium_subscriber available_for_purchase guild_connections",
+		),
 	},
 });
-
-const overwrite = { id: id(5), type: 0, allow: "0", deny: "0" };
 
 const textChannel = (guildId: string, channelId: string) => ({
 	id: channelId,
 	guild_id: guildId,
-	type: 0,
 	name: "sample",
 	position: 1,
-	parent_id: null,
-	topic: null,
 	nsfw: false,
-	last_message_id: null,
 	last_pin_timestamp: time,
-	rate_limit_per_user: 0,
 	default_auto_archive_duration: 60,
-	default_thread_rate_limit_per_user: 0,
-	flags: 0,
-	permission_overwrites: [overwrite],
+	...each(null, "parent_id topic last_message_id"),
+	...each(
+		0,
+		"type rate_limit_per_user default_thread_rate_limit_per_user flags",
+	),
+	permission_overwrites: [{ id: id(5), type: 0, allow: "0", deny: "0" }],
 });
 
 const forum = (guildId: string) => ({
@@ -122,8 +114,7 @@ const forum = (guildId: string) => ({
 		},
 	],
 	default_reaction_emoji: { emoji_id: null, emoji_name: "x" },
-	default_sort_order: 0,
-	default_forum_layout: 0,
+	...each(0, "default_sort_order default_forum_layout"),
 });
 
 const voiceChannel = (guildId: string) => ({
@@ -135,6 +126,13 @@ const voiceChannel = (guildId: string) => ({
 	video_quality_mode: 1,
 });
 
+const threadMember = (userId: string) => ({
+	id: id(13),
+	user_id: userId,
+	join_timestamp: time,
+	flags: 0,
+});
+
 const thread = ({ guildId, channelId, userId }: Place) => ({
 	id: id(13),
 	guild_id: guildId,
@@ -142,24 +140,21 @@ const thread = ({ guildId, channelId, userId }: Place) => ({
 	name: "thread",
 	parent_id: channelId,
 	owner_id: userId,
-	message_count: 0,
 	member_count: 1,
-	total_message_sent: 0,
-	rate_limit_per_user: 0,
+	...each(0, "message_count total_message_sent rate_limit_per_user flags"),
 	last_message_id: null,
 	last_pin_timestamp: time,
-	flags: 0,
 	applied_tags: [id(11)],
 	thread_metadata: {
-		archived: false,
 		auto_archive_duration: 60,
-		archive_timestamp: time,
-		locked: false,
 		invitable: true,
-		create_timestamp: time,
+		...each(false, "archived locked"),
+		...each(time, "archive_timestamp create_timestamp"),
 	},
-	member: { id: id(13), user_id: userId, join_timestamp: time, flags: 0 },
+	member: threadMember(userId),
 });
+
+const text = { type: 10, id: 5, content: "text" };
 
 const components = [
 	{
@@ -172,7 +167,7 @@ const components = [
 				style: 1,
 				label: "Press",
 				custom_id: "x",
-				emoji: { id: null, name: "x" },
+				emoji: unicodeEmoji,
 				disabled: false,
 			},
 			{
@@ -180,15 +175,14 @@ const components = [
 				id: 3,
 				custom_id: "y",
 				placeholder: "p",
-				min_values: 1,
-				max_values: 1,
+				...each(1, "min_values max_values"),
 				disabled: false,
 				options: [
 					{
 						label: "l",
 						value: "v",
 						description: "d",
-						emoji: { id: null, name: "x" },
+						emoji: unicodeEmoji,
 						default: false,
 					},
 				],
@@ -201,19 +195,18 @@ const components = [
 		accent_color: 1,
 		spoiler: false,
 		components: [
-			{ type: 10, id: 5, content: "text" },
+			text,
 			{
 				type: 9,
 				id: 6,
-				components: [{ type: 10, id: 7, content: "text" }],
+				components: [{ ...text, id: 7 }],
 				accessory: {
 					type: 11,
 					id: 8,
 					media: {
 						url: "https://example.com/a.png",
 						proxy_url: "p",
-						height: 1,
-						width: 1,
+						...each(1, "height width"),
 						content_type: "image/png",
 						attachment_id: id(20),
 					},
@@ -252,12 +245,12 @@ const embed = {
 	url: "https://example.com",
 	timestamp: time,
 	color: 1,
-	footer: { text: "f", icon_url: "u", proxy_icon_url: "u" },
-	image: { url: "u", proxy_url: "u", height: 1, width: 1 },
+	footer: { text: "f", ...each("u", "icon_url proxy_icon_url") },
+	image: { ...each("u", "url proxy_url"), ...each(1, "height width") },
 	thumbnail: { url: "u" },
 	video: { url: "u" },
 	provider: { name: "n", url: "u" },
-	author: { name: "a", url: "u", icon_url: "u" },
+	author: { name: "a", ...each("u", "url icon_url") },
 	fields: [{ name: "n", value: "v", inline: true }],
 };
 
@@ -267,22 +260,16 @@ const attachment = {
 	title: "t",
 	description: "d",
 	content_type: "image/png",
-	size: 1,
-	url: "u",
-	proxy_url: "u",
-	height: 1,
-	width: 1,
+	...each("u", "url proxy_url"),
+	...each(1, "size height width duration_secs"),
 	ephemeral: false,
-	duration_secs: 1,
 	waveform: "w",
 	flags: 0,
 };
 
 const poll = {
 	question: { text: "q" },
-	answers: [
-		{ answer_id: 1, poll_media: { text: "a", emoji: { id: null, name: "x" } } },
-	],
+	answers: [{ answer_id: 1, poll_media: { text: "a", emoji: unicodeEmoji } }],
 	expiry: time,
 	allow_multiselect: false,
 	layout_type: 1,
@@ -291,6 +278,8 @@ const poll = {
 		answer_counts: [{ id: 1, count: 1, me_voted: false }],
 	},
 };
+
+const installParams = { scopes: ["bot"], permissions: "0" };
 
 const application = (botId: string) => ({
 	id: botId,
@@ -302,10 +291,8 @@ const application = (botId: string) => ({
 	bot_public: true,
 	verify_key: "k",
 	tags: ["t"],
-	install_params: { scopes: ["bot"], permissions: "0" },
-	integration_types_config: {
-		"0": { oauth2_install_params: { scopes: ["bot"], permissions: "0" } },
-	},
+	install_params: installParams,
+	integration_types_config: { "0": { oauth2_install_params: installParams } },
 	owner: user(id(21)),
 	team: {
 		id: id(22),
@@ -323,21 +310,27 @@ const application = (botId: string) => ({
 	},
 });
 
-const message = (
-	{ guildId, channelId, userId, botId }: Place,
-	messageId: string,
-) => ({
-	id: messageId,
+const stickerItems = [{ id: id(26), name: "s", format_type: 1 }];
+
+/** What messages, forwarded messages and replied-to messages have in common. */
+const messageContent = (content: string) => ({
+	type: 0,
+	content,
+	timestamp: time,
+	...each([] as object[], "mentions mention_roles attachments embeds"),
+	components,
+});
+
+const message = ({ guildId, channelId, userId, botId }: Place) => ({
+	...messageContent("<@1> hello"),
+	id: id(40),
 	channel_id: channelId,
 	guild_id: guildId,
 	author: user(userId),
-	member: member(),
-	content: "<@1> hello",
-	timestamp: time,
+	member,
 	edited_timestamp: time,
-	tts: false,
-	mention_everyone: false,
-	mentions: [{ ...user(id(23)), member: member() }],
+	...each(false, "tts mention_everyone pinned"),
+	mentions: [{ ...user(id(23)), member }],
 	mention_roles: [id(5)],
 	mention_channels: [{ id: id(10), guild_id: guildId, type: 0, name: "n" }],
 	attachments: [attachment],
@@ -346,15 +339,12 @@ const message = (
 		{
 			count: 1,
 			count_details: { burst: 0, normal: 1 },
-			me: false,
-			me_burst: false,
-			emoji: { id: null, name: "x" },
+			...each(false, "me me_burst"),
+			emoji: unicodeEmoji,
 			burst_colors: ["#000000"],
 		},
 	],
 	nonce: "n",
-	pinned: false,
-	type: 0,
 	activity: { type: 1, party_id: "p" },
 	application: application(botId),
 	application_id: botId,
@@ -366,36 +356,22 @@ const message = (
 	},
 	flags: 0,
 	referenced_message: {
+		...messageContent(""),
 		id: id(25),
 		channel_id: channelId,
 		author: user(id(23)),
-		content: "",
-		timestamp: time,
 		edited_timestamp: null,
-		tts: false,
-		mention_everyone: false,
-		mentions: [],
-		mention_roles: [],
-		attachments: [],
-		embeds: [],
-		pinned: false,
-		type: 0,
-		components,
+		...each(false, "tts mention_everyone pinned"),
 	},
 	message_snapshots: [
 		{
 			message: {
-				type: 0,
-				content: "forwarded",
-				mentions: [],
-				mention_roles: [],
+				...messageContent("forwarded"),
 				attachments: [attachment],
 				embeds: [embed],
-				timestamp: time,
 				edited_timestamp: null,
 				flags: 0,
-				components,
-				sticker_items: [{ id: id(26), name: "s", format_type: 1 }],
+				sticker_items: stickerItems,
 			},
 		},
 	],
@@ -404,19 +380,11 @@ const message = (
 		type: 2,
 		user: user(id(23)),
 		authorizing_integration_owners: { "0": guildId },
-		original_response_message_id: id(25),
+		...each(id(25), "original_response_message_id target_message_id"),
 		target_user: user(id(23)),
-		target_message_id: id(25),
 	},
-	interaction: {
-		id: id(27),
-		type: 2,
-		name: "n",
-		user: user(id(23)),
-		member: member(),
-	},
-	components,
-	sticker_items: [{ id: id(26), name: "s", format_type: 1 }],
+	interaction: { id: id(27), type: 2, name: "n", user: user(id(23)), member },
+	sticker_items: stickerItems,
 	position: 1,
 	role_subscription_data: {
 		role_subscription_listing_id: id(28),
@@ -424,13 +392,13 @@ const message = (
 		total_months_subscribed: 1,
 		is_renewal: false,
 	},
-	resolved: { users: {}, members: {}, roles: {}, channels: {} },
+	resolved: each({}, "users members roles channels"),
 	poll,
 	call: { participants: [userId], ended_timestamp: time },
 	webhook_id: null,
 });
 
-/** The one that a button or a select menu is on. */
+/** The message that a button or a select menu is on. */
 const plainMessage = ({ channelId, botId }: Place) => ({
 	id: id(47),
 	channel_id: channelId,
@@ -440,7 +408,7 @@ const plainMessage = ({ channelId, botId }: Place) => ({
 	components,
 });
 
-const interaction = (place: Place, data: object, type: number) => ({
+const interaction = (place: Place, type: number, data: object) => ({
 	id: id(30),
 	application_id: place.botId,
 	type,
@@ -449,12 +417,10 @@ const interaction = (place: Place, data: object, type: number) => ({
 	guild_id: place.guildId,
 	channel: { ...textChannel(place.guildId, place.channelId), permissions: "8" },
 	channel_id: place.channelId,
-	member: { ...member(), user: user(place.userId) },
+	member: memberWith(place.userId),
 	token: "t",
-	version: 1,
 	app_permissions: "8",
-	locale: "en-US",
-	guild_locale: "en-US",
+	...each("en-US", "locale guild_locale"),
 	entitlements: [
 		{
 			id: id(31),
@@ -463,45 +429,34 @@ const interaction = (place: Place, data: object, type: number) => ({
 			guild_id: place.guildId,
 			application_id: place.botId,
 			type: 1,
-			deleted: false,
-			starts_at: time,
-			ends_at: time,
-			consumed: false,
+			...each(false, "deleted consumed"),
+			...each(time, "starts_at ends_at"),
 		},
 	],
 	authorizing_integration_owners: { "0": place.guildId },
 	context: 0,
-	attachment_size_limit: 1,
+	...each(1, "version attachment_size_limit"),
 });
 
 const scheduledEvent = ({ guildId, userId }: Place) => ({
 	id: id(33),
 	guild_id: guildId,
-	channel_id: null,
 	creator_id: userId,
 	name: "n",
 	description: "d",
-	image: null,
-	scheduled_start_time: time,
-	scheduled_end_time: time,
+	...each(null, "channel_id image entity_id"),
+	...each(time, "scheduled_start_time scheduled_end_time"),
+	...each(1, "status user_count"),
 	privacy_level: 2,
-	status: 1,
 	entity_type: 3,
-	entity_id: null,
 	entity_metadata: { location: "l" },
 	creator: user(userId),
-	user_count: 1,
 	recurrence_rule: {
 		start: time,
 		end: null,
-		frequency: 1,
-		interval: 1,
-		by_weekday: [1],
+		...each(1, "frequency interval count"),
+		...each([1], "by_weekday by_month by_month_day by_year_day"),
 		by_n_weekday: [{ n: 1, day: 1 }],
-		by_month: [1],
-		by_month_day: [1],
-		by_year_day: [1],
-		count: 1,
 	},
 });
 
@@ -510,8 +465,7 @@ const rule = ({ guildId, userId, channelId }: Place) => ({
 	guild_id: guildId,
 	name: "n",
 	creator_id: userId,
-	event_type: 1,
-	trigger_type: 1,
+	...each(1, "event_type trigger_type"),
 	trigger_metadata: {
 		keyword_filter: ["k"],
 		regex_patterns: ["r"],
@@ -563,26 +517,22 @@ const sticker = {
 	description: "d",
 	tags: "t",
 	type: 2,
-	format_type: 1,
 	available: true,
 	guild_id: id(2),
 	user: user(id(6)),
-	sort_value: 1,
+	...each(1, "format_type sort_value"),
 };
 
 const voiceState = ({ guildId, userId }: Place) => ({
 	guild_id: guildId,
 	channel_id: id(12),
 	user_id: userId,
-	member: { ...member(), user: user(userId) },
+	member: memberWith(userId),
 	session_id: "s",
-	deaf: false,
-	mute: false,
-	self_deaf: false,
-	self_mute: false,
-	self_stream: false,
-	self_video: false,
-	suppress: false,
+	...each(
+		false,
+		"deaf mute self_deaf self_mute self_stream self_video suppress",
+	),
 	request_to_speak_timestamp: time,
 });
 
@@ -601,13 +551,11 @@ const presence = ({ guildId, userId }: Place) => ({
 			application_id: id(7),
 			details: "d",
 			state: "s",
-			emoji: { name: "x", id: null },
+			emoji: unicodeEmoji,
 			party: { id: "p", size: [1, 2] },
 			assets: {
-				large_image: "i",
-				large_text: "t",
-				small_image: "i",
-				small_text: "t",
+				...each("i", "large_image small_image"),
+				...each("t", "large_text small_text"),
 			},
 			flags: 0,
 			buttons: ["b"],
@@ -617,72 +565,41 @@ const presence = ({ guildId, userId }: Place) => ({
 	],
 });
 
-const reaction = ({ guildId, channelId, userId }: Place) => ({
-	user_id: userId,
-	channel_id: channelId,
-	message_id: id(40),
-	guild_id: guildId,
-	member: { ...member(), user: user(userId) },
-	emoji: { id: null, name: "x", animated: false },
-	message_author_id: userId,
-	burst: false,
-	burst_colors: ["#000000"],
-	type: 0,
-});
-
-/** A guild of the bot's that is nowhere else. */
+/** A guild of the bot's that exists nowhere else. */
 const guild = (place: Place, guildId: string) => ({
 	id: guildId,
 	name: "Sampled",
-	icon: null,
-	splash: null,
-	discovery_splash: null,
 	owner_id: place.userId,
-	afk_channel_id: null,
 	afk_timeout: 60,
-	widget_enabled: false,
-	widget_channel_id: null,
-	verification_level: 0,
-	default_message_notifications: 0,
-	explicit_content_filter: 0,
+	...each(null, "icon splash discovery_splash banner description"),
+	...each(null, "afk_channel_id widget_channel_id system_channel_id"),
+	...each(null, "rules_channel_id public_updates_channel_id"),
+	...each(null, "safety_alerts_channel_id application_id vanity_url_code"),
+	...each(null, "max_presences"),
+	...each(
+		false,
+		"widget_enabled premium_progress_bar_enabled large unavailable",
+	),
+	...each(0, "verification_level default_message_notifications mfa_level"),
+	...each(0, "explicit_content_filter system_channel_flags nsfw_level"),
+	...each(0, "premium_tier premium_subscription_count"),
+	...each(1, "max_members max_video_channel_users"),
+	...each(1, "max_stage_video_channel_users"),
+	...each(1, "approximate_member_count approximate_presence_count"),
 	roles: [{ ...role(guildId), name: "@everyone" }, role(id(5))],
 	emojis: [emoji],
 	features: ["COMMUNITY"],
-	mfa_level: 0,
-	application_id: null,
-	system_channel_id: null,
-	system_channel_flags: 0,
-	rules_channel_id: null,
-	max_presences: null,
-	max_members: 1,
-	vanity_url_code: null,
-	description: null,
-	banner: null,
-	premium_tier: 0,
-	premium_subscription_count: 0,
 	preferred_locale: "en-US",
-	public_updates_channel_id: null,
-	max_video_channel_users: 1,
-	max_stage_video_channel_users: 1,
-	approximate_member_count: 1,
-	approximate_presence_count: 1,
-	nsfw_level: 0,
 	stickers: [sticker],
-	premium_progress_bar_enabled: false,
-	safety_alerts_channel_id: null,
 	joined_at: time,
-	large: false,
-	unavailable: false,
 	member_count: 2,
 	incidents_data: {
 		invites_disabled_until: time,
-		dms_disabled_until: null,
-		dm_spam_detected_at: null,
-		raid_detected_at: null,
+		...each(null, "dms_disabled_until dm_spam_detected_at raid_detected_at"),
 	},
 	welcome_screen: { description: "d", welcome_channels: [] },
 	voice_states: [voiceState({ ...place, guildId })],
-	members: [{ ...member(), user: user(place.botId) }],
+	members: [memberWith(place.botId)],
 	channels: [
 		textChannel(guildId, id(14)),
 		forum(guildId),
@@ -695,79 +612,70 @@ const guild = (place: Place, guildId: string) => ({
 	soundboard_sounds: [sound(guildId)],
 });
 
-/** By type; where one has several forms, the type stands several times. */
+/** By type; a type with several forms has several samples. */
 export function eventSamples(place: Place): [type: string, data: object][] {
 	const { guildId, channelId, userId } = place;
 	const other = id(15);
+	const inGuild = { guild_id: guildId };
+	const inChannel = { guild_id: guildId, channel_id: channelId };
+	const onMessage = { ...inChannel, message_id: id(40) };
+	const vote = { ...onMessage, user_id: userId, answer_id: 1 };
+	const ban = { ...inGuild, user: user(id(44)) };
+	const reaction = {
+		...onMessage,
+		user_id: userId,
+		member: memberWith(userId),
+		emoji: { ...unicodeEmoji, animated: false },
+		message_author_id: userId,
+		burst: false,
+		burst_colors: ["#000000"],
+		type: 0,
+	};
 	return [
 		["GUILD_CREATE", guild(place, other)],
 		["GUILD_UPDATE", guild(place, other)],
-		["GUILD_ROLE_CREATE", { guild_id: guildId, role: role(id(5)) }],
-		["GUILD_ROLE_UPDATE", { guild_id: guildId, role: role(id(5)) }],
-		["GUILD_EMOJIS_UPDATE", { guild_id: guildId, emojis: [emoji] }],
-		["GUILD_STICKERS_UPDATE", { guild_id: guildId, stickers: [sticker] }],
+		["GUILD_ROLE_CREATE", { ...inGuild, role: role(id(5)) }],
+		["GUILD_ROLE_UPDATE", { ...inGuild, role: role(id(5)) }],
+		["GUILD_EMOJIS_UPDATE", { ...inGuild, emojis: [emoji] }],
+		["GUILD_STICKERS_UPDATE", { ...inGuild, stickers: [sticker] }],
 		["CHANNEL_CREATE", textChannel(guildId, id(14))],
 		["CHANNEL_CREATE", forum(guildId)],
 		["CHANNEL_UPDATE", voiceChannel(guildId)],
-		[
-			"CHANNEL_PINS_UPDATE",
-			{ guild_id: guildId, channel_id: channelId, last_pin_timestamp: time },
-		],
+		["CHANNEL_PINS_UPDATE", { ...inChannel, last_pin_timestamp: time }],
 		["THREAD_CREATE", { ...thread(place), newly_created: true }],
 		["THREAD_UPDATE", thread(place)],
 		[
 			"THREAD_LIST_SYNC",
 			{
-				guild_id: guildId,
+				...inGuild,
 				channel_ids: [channelId],
 				threads: [thread(place)],
-				members: [
-					{
-						id: id(13),
-						user_id: userId,
-						join_timestamp: time,
-						flags: 0,
-						member: { ...member(), user: user(userId) },
-					},
-				],
+				members: [{ ...threadMember(userId), member: memberWith(userId) }],
 			},
 		],
 		[
 			"THREAD_MEMBERS_UPDATE",
 			{
+				...inGuild,
 				id: id(13),
-				guild_id: guildId,
 				member_count: 1,
 				added_members: [
 					{
-						id: id(13),
-						user_id: userId,
-						join_timestamp: time,
-						flags: 0,
-						member: { ...member(), user: user(userId) },
+						...threadMember(userId),
+						member: memberWith(userId),
 						presence: presence(place),
 					},
 				],
 				removed_member_ids: [id(23)],
 			},
 		],
-		[
-			"GUILD_MEMBER_ADD",
-			{ ...member(), guild_id: guildId, user: user(id(41)) },
-		],
-		[
-			"GUILD_MEMBER_UPDATE",
-			{
-				...member(),
-				guild_id: guildId,
-				user: user(id(41), { username: "other" }),
-			},
-		],
+		["GUILD_MEMBER_ADD", { ...memberWith(id(41)), ...inGuild }],
+		["GUILD_MEMBER_UPDATE", { ...memberWith(id(41), "other"), ...inGuild }],
 		[
 			"GUILD_MEMBERS_CHUNK",
 			{
-				guild_id: guildId,
-				members: [{ ...member(), user: user(id(42)) }],
+				...inGuild,
+				members: [memberWith(id(42))],
 				chunk_index: 0,
 				chunk_count: 1,
 				not_found: [id(43)],
@@ -776,16 +684,15 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 			},
 		],
 		["PRESENCE_UPDATE", presence(place)],
-		["USER_UPDATE", user(place.botId, { username: "alpha" })],
-		["GUILD_BAN_ADD", { guild_id: guildId, user: user(id(44)) }],
-		["GUILD_BAN_REMOVE", { guild_id: guildId, user: user(id(44)) }],
+		["USER_UPDATE", user(place.botId, "alpha")],
+		["GUILD_BAN_ADD", ban],
+		["GUILD_BAN_REMOVE", ban],
 		[
 			"GUILD_AUDIT_LOG_ENTRY_CREATE",
 			{
-				guild_id: guildId,
+				...inGuild,
 				id: id(45),
-				user_id: userId,
-				target_id: userId,
+				...each(userId, "user_id target_id"),
 				action_type: 24,
 				reason: "r",
 				changes: [{ key: "nick", old_value: "a", new_value: "b" }],
@@ -802,128 +709,81 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 				},
 			},
 		],
-		["MESSAGE_CREATE", message(place, id(40))],
-		["MESSAGE_UPDATE", message(place, id(40))],
-		["MESSAGE_REACTION_ADD", reaction(place)],
-		["MESSAGE_REACTION_REMOVE", reaction(place)],
-		[
-			"MESSAGE_REACTION_REMOVE_EMOJI",
-			{
-				channel_id: channelId,
-				guild_id: guildId,
-				message_id: id(40),
-				emoji: { id: null, name: "x" },
-			},
-		],
-		[
-			"MESSAGE_REACTION_REMOVE_ALL",
-			{ channel_id: channelId, guild_id: guildId, message_id: id(40) },
-		],
-		[
-			"MESSAGE_POLL_VOTE_ADD",
-			{
-				user_id: userId,
-				channel_id: channelId,
-				message_id: id(40),
-				guild_id: guildId,
-				answer_id: 1,
-			},
-		],
-		[
-			"MESSAGE_POLL_VOTE_REMOVE",
-			{
-				user_id: userId,
-				channel_id: channelId,
-				message_id: id(40),
-				guild_id: guildId,
-				answer_id: 1,
-			},
-		],
-		[
-			"MESSAGE_DELETE",
-			{ id: id(40), channel_id: channelId, guild_id: guildId },
-		],
-		[
-			"MESSAGE_DELETE_BULK",
-			{ ids: [id(40)], channel_id: channelId, guild_id: guildId },
-		],
+		["MESSAGE_CREATE", message(place)],
+		["MESSAGE_UPDATE", message(place)],
+		["MESSAGE_REACTION_ADD", reaction],
+		["MESSAGE_REACTION_REMOVE", reaction],
+		["MESSAGE_REACTION_REMOVE_EMOJI", { ...onMessage, emoji: unicodeEmoji }],
+		["MESSAGE_REACTION_REMOVE_ALL", onMessage],
+		["MESSAGE_POLL_VOTE_ADD", vote],
+		["MESSAGE_POLL_VOTE_REMOVE", vote],
+		["MESSAGE_DELETE", { ...inChannel, id: id(40) }],
+		["MESSAGE_DELETE_BULK", { ...inChannel, ids: [id(40)] }],
 		[
 			"INTERACTION_CREATE",
-			interaction(
-				place,
-				{
-					id: id(46),
-					name: "unknown",
-					type: 1,
-					resolved: {
-						users: { [userId]: user(userId) },
-						members: { [userId]: member() },
-						roles: { [id(5)]: role(id(5)) },
-						channels: { [channelId]: textChannel(guildId, channelId) },
-						attachments: { [id(20)]: attachment },
-					},
-					options: [{ name: "o", type: 3, value: "v", focused: false }],
-					guild_id: guildId,
-					target_id: userId,
+			interaction(place, 2, {
+				id: id(46),
+				name: "unknown",
+				type: 1,
+				resolved: {
+					users: { [userId]: user(userId) },
+					members: { [userId]: member },
+					roles: { [id(5)]: role(id(5)) },
+					channels: { [channelId]: textChannel(guildId, channelId) },
+					attachments: { [id(20)]: attachment },
 				},
-				2,
-			),
+				options: [{ name: "o", type: 3, value: "v", focused: false }],
+				guild_id: guildId,
+				target_id: userId,
+			}),
 		],
 		[
 			"INTERACTION_CREATE",
 			{
-				...interaction(place, { custom_id: "x", component_type: 2, id: 1 }, 3),
+				...interaction(place, 3, { custom_id: "x", component_type: 2, id: 1 }),
 				message: plainMessage(place),
 			},
 		],
 		[
 			"INTERACTION_CREATE",
 			{
-				...interaction(
-					place,
-					{ custom_id: "x", component_type: 3, values: ["v"] },
-					3,
-				),
-				message: plainMessage(place),
-			},
-		],
-		[
-			"INTERACTION_CREATE",
-			interaction(
-				place,
-				{
+				...interaction(place, 3, {
 					custom_id: "x",
-					components: [
-						{ type: 1, components: [{ type: 4, custom_id: "t", value: "v" }] },
-					],
-				},
-				5,
-			),
+					component_type: 3,
+					values: ["v"],
+				}),
+				message: plainMessage(place),
+			},
+		],
+		[
+			"INTERACTION_CREATE",
+			interaction(place, 5, {
+				custom_id: "x",
+				components: [
+					{ type: 1, components: [{ type: 4, custom_id: "t", value: "v" }] },
+				],
+			}),
 		],
 		[
 			"INVITE_CREATE",
 			{
-				channel_id: channelId,
+				...inChannel,
 				code: "c",
-				created_at: time,
-				guild_id: guildId,
-				inviter: user(userId),
-				max_age: 1,
-				max_uses: 1,
+				...each(time, "created_at expires_at"),
+				...each(user(userId), "inviter target_user"),
+				...each(1, "max_age max_uses"),
 				target_type: 2,
-				target_user: user(userId),
 				target_application: application(place.botId),
 				temporary: false,
 				uses: 0,
-				expires_at: time,
 			},
 		],
-		["INVITE_DELETE", { channel_id: channelId, guild_id: guildId, code: "c" }],
+		["INVITE_DELETE", { ...inChannel, code: "c" }],
 		["GUILD_SCHEDULED_EVENT_CREATE", scheduledEvent(place)],
 		["GUILD_SCHEDULED_EVENT_UPDATE", scheduledEvent(place)],
 		[
 			"GUILD_SCHEDULED_EVENT_USER_ADD",
-			{ guild_scheduled_event_id: id(33), user_id: userId, guild_id: guildId },
+			{ ...inGuild, guild_scheduled_event_id: id(33), user_id: userId },
 		],
 		["GUILD_SCHEDULED_EVENT_DELETE", scheduledEvent(place)],
 		["AUTO_MODERATION_RULE_CREATE", rule(place)],
@@ -931,7 +791,7 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 		[
 			"AUTO_MODERATION_ACTION_EXECUTION",
 			{
-				guild_id: guildId,
+				...onMessage,
 				action: {
 					type: 1,
 					metadata: {
@@ -943,12 +803,9 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 				rule_id: id(34),
 				rule_trigger_type: 1,
 				user_id: userId,
-				channel_id: channelId,
-				message_id: id(40),
 				alert_system_message_id: id(48),
-				content: "c",
+				...each("c", "content matched_content"),
 				matched_keyword: "k",
-				matched_content: "c",
 			},
 		],
 		["AUTO_MODERATION_RULE_DELETE", rule(place)],
@@ -957,29 +814,28 @@ export function eventSamples(place: Place): [type: string, data: object][] {
 		["STAGE_INSTANCE_DELETE", stage(place)],
 		["GUILD_SOUNDBOARD_SOUND_CREATE", sound(guildId)],
 		["VOICE_STATE_UPDATE", voiceState(place)],
-		["WEBHOOKS_UPDATE", { guild_id: guildId, channel_id: channelId }],
+		["WEBHOOKS_UPDATE", inChannel],
 		[
 			"TYPING_START",
 			{
-				channel_id: channelId,
-				guild_id: guildId,
+				...inChannel,
 				user_id: userId,
 				timestamp: 1,
-				member: { ...member(), user: user(userId) },
+				member: memberWith(userId),
 			},
 		],
 		[
 			"THREAD_DELETE",
-			{ id: id(13), guild_id: guildId, parent_id: channelId, type: 11 },
+			{ ...inGuild, id: id(13), parent_id: channelId, type: 11 },
 		],
-		["GUILD_ROLE_DELETE", { guild_id: guildId, role_id: id(5) }],
+		["GUILD_ROLE_DELETE", { ...inGuild, role_id: id(5) }],
 		["CHANNEL_DELETE", textChannel(guildId, id(14))],
-		["GUILD_MEMBER_REMOVE", { guild_id: guildId, user: user(id(41)) }],
+		["GUILD_MEMBER_REMOVE", { ...inGuild, user: user(id(41)) }],
 		["GUILD_DELETE", { id: other, unavailable: false }],
 	];
 }
 
-/** The event with each of its fields, at any depth, null, absent and of another type; of a list its first item. */
+/** The event with one field null, absent or of another type: each field at any depth; of a list, only its first item. */
 export function* broken(data: unknown): Generator<unknown> {
 	if (typeof data !== "object" || data === null) return;
 	for (const [key, value] of Array.isArray(data)

@@ -1,27 +1,24 @@
-// Events of Discord's Gateway that are not as documented: whatever is wrong with one, the bot goes on.
+// Events of Discord's Gateway that differ from its documentation: the bot goes on.
 
 import { expect, test } from "bun:test";
-import { type Client, Events } from "discord.js";
+import { Events } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../../src/bot/bot.ts";
 import { toml } from "../../../../src/bot/config/settings.ts";
-import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
 import { botConfig } from "../../../support/bot-config.ts";
+import { startConnection } from "../../../support/connection.ts";
 import { recordLog } from "../../../support/log.ts";
 import { connectTo } from "../../../support/mcp.ts";
 import { parseMetrics, sampleOf } from "../../../support/prometheus.ts";
+import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 import { channelNamed, quickTiming } from "../../../support/world.ts";
 import { broken, eventSamples } from "./event-samples.ts";
 
-/** So many events are sent before it is waited until the bot has heard them. */
-const casesAtOnce = 200;
+/** Events sent before waiting for the bot to handle them. */
+const batchSize = 200;
 
-/** The bot "alpha" with all that listens to events, but for AI chat. */
+/** The bot "alpha" with all features that listen to events, except AI chat. */
 async function startAlpha() {
 	await using stack = new AsyncDisposableStack();
 	const simulator = stack.use(await startSimulator());
@@ -73,7 +70,7 @@ async function startAlpha() {
 		simulator.world.messages
 			.in(general)
 			.filter(({ author }) => author.username === "alpha");
-	/** How many events of a type could not be read. */
+	/** Number of events of a type that could not be read. */
 	const dropped = async (type: string) => {
 		const metrics = await fetch(new URL("/metrics", bot.url));
 		const families = parseMetrics(await metrics.text());
@@ -81,7 +78,7 @@ async function startAlpha() {
 		return sampleOf(families, name, { type }) ?? 0;
 	};
 	let marks = 0;
-	/** Resolves when it has heard all that was sent: events come in order. */
+	/** Resolves when the bot has handled all events so far: they arrive in order. */
 	const heard = async () => {
 		marks += 1;
 		const me = guild.members.get(simulator.bot("alpha").id);
@@ -107,12 +104,12 @@ async function startAlpha() {
 			userId: simulator.user("jose.garcia").id,
 			botId: simulator.bot("alpha").id,
 		},
-		/** Sends an event as it stands. */
+		/** Sends an event unchanged. */
 		send: (type: string, data: unknown) =>
 			simulator.sockets.dispatch(simulator.bot("alpha").id, type, data),
 		heard,
 		dropped,
-		/** It is ready, and its tools work. */
+		/** Expects it to be ready, and its tools to work. */
 		async works() {
 			expect(bot.ready).toBe(true);
 			for (const tool of ["list_channels", "list_roles", "list_members"])
@@ -150,7 +147,7 @@ test("no event with a field that is null, absent or of another type ends the bot
 				if (type === "GUILD_CREATE") alpha.send("GUILD_DELETE", data);
 				alpha.send(type, wrong);
 				cases += 1;
-				if (cases % casesAtOnce === 0) await alpha.heard();
+				if (cases % batchSize === 0) await alpha.heard();
 			}
 			if (type === "GUILD_CREATE") alpha.send("GUILD_DELETE", data);
 			alpha.send(type, data);
@@ -167,38 +164,9 @@ test("no event with a field that is null, absent or of another type ends the bot
 	expect(uncaught).toEqual([]);
 }, 120_000);
 
-/** A connection of alpha's that comes back at once. */
-async function openConnection(
-	attach: (client: Client) => void = () => {},
-	prepare: (simulator: Simulator) => void = () => {},
-) {
-	await using stack = new AsyncDisposableStack();
-	const simulator = stack.use(await startSimulator());
-	prepare(simulator);
-	const recorded = recordLog("info");
-	const connection = new Connection({
-		token: simulator.bot("alpha").token,
-		api: simulator.api,
-		log: recorded.log,
-		onResponse() {},
-		timing: { backOffMs: [1, 4], identifyMs: 0 },
-		attach,
-	});
-	stack.defer(() => connection.close());
-	await connection.open();
-	const owned = stack.move();
-	return {
-		simulator,
-		recorded,
-		connection,
-		dropped: (type: string) =>
-			connection.droppedEvents.counts.get(type)?.count ?? 0,
-		[Symbol.asyncDispose]: () => owned.disposeAsync(),
-	};
-}
-
-test("a READY that cannot be read begins no session, and the next one does", async () => {
-	await using alpha = await openConnection();
+test("an unreadable READY starts no session, and the next one does", async () => {
+	await using alpha = await startConnection();
+	await alpha.opened;
 	const { connection } = alpha;
 	const { sockets } = alpha.simulator;
 	let good: unknown;
@@ -225,7 +193,7 @@ test("a READY that cannot be read begins no session, and the next one does", asy
 	expect(connection.guilds.map(({ available }) => available)).toEqual([true]);
 }, 60_000);
 
-test.concurrent("a guild that cannot be read is unavailable, and the others are served, until it can", async () => {
+test.concurrent("an unreadable guild is unavailable until it can be read, and other guilds are served", async () => {
 	await using alpha = await startAlpha();
 	const { simulator, call } = alpha;
 	const { world, sockets } = simulator;
@@ -264,14 +232,15 @@ test.concurrent("a guild that cannot be read is unavailable, and the others are 
 	await until("it can be read", async () => !(await inBakers()).isError);
 }, 60_000);
 
-test.concurrent("a guild that does not say whether it is unavailable is available", async () => {
-	await using alpha = await openConnection(undefined, ({ sockets }) =>
+test.concurrent("a guild without the field unavailable is available", async () => {
+	await using alpha = await startConnection(({ sockets }) =>
 		sockets.alterEvents((type, data) => {
 			if (type !== "GUILD_CREATE") return data;
 			const { unavailable: _, ...rest } = data as Record<string, unknown>;
 			return rest;
 		}),
 	);
+	await alpha.opened;
 	expect(alpha.connection.guilds.map(({ available }) => available)).toEqual([
 		true,
 	]);
@@ -303,12 +272,14 @@ test.concurrent.each([
 			target_application: { id: "1", name: "x", install_params: null },
 		}),
 	],
-	["a type that nobody knows", "SOMETHING_NEW", () => null],
+	["an unknown type", "SOMETHING_NEW", () => null],
 ])("%s does not end the bot", async (_, type, change) => {
 	const heard: string[] = [];
-	await using alpha = await openConnection((client) => {
-		client.on(Events.MessageCreate, ({ id }) => heard.push(id));
+	await using alpha = await startConnection(undefined, {
+		attach: (client) =>
+			client.on(Events.MessageCreate, ({ id }) => heard.push(id)),
 	});
+	await alpha.opened;
 	const { simulator } = alpha;
 	const { sockets } = simulator;
 	const place = {
@@ -327,17 +298,20 @@ test.concurrent.each([
 	expect(sockets.upgrades).toBe(1);
 });
 
-test.concurrent("what our own listeners throw, at once or later, drops the event alone, and fills no log", async () => {
+test.concurrent("an error in a listener of ours drops only its event, and does not flood the log", async () => {
 	let heard = 0;
-	await using alpha = await openConnection((client) => {
-		client.on(Events.MessageCreate, () => {
-			heard += 1;
-			throw new Error("what somebody wrote");
-		});
-		client.on(Events.MessageDelete, async () => {
-			throw new Error("what somebody wrote");
-		});
+	await using alpha = await startConnection(undefined, {
+		attach(client) {
+			client.on(Events.MessageCreate, () => {
+				heard += 1;
+				throw new Error("what somebody wrote");
+			});
+			client.on(Events.MessageDelete, async () => {
+				throw new Error("what somebody wrote");
+			});
+		},
 	});
+	await alpha.opened;
 	const { simulator, recorded } = alpha;
 	const { channel } = simulator.channel("The Cooks/general");
 	for (let count = 0; count < 50; count++)
@@ -360,8 +334,9 @@ test.concurrent("what our own listeners throw, at once or later, drops the event
 	expect(alpha.connection.state.connected).toBe(true);
 });
 
-test.concurrent("a channel that was deleted while there was no session is forgotten", async () => {
-	await using alpha = await openConnection();
+test.concurrent("a channel deleted while there was no session is removed from the cache", async () => {
+	await using alpha = await startConnection();
+	await alpha.opened;
 	const { simulator, connection } = alpha;
 	const guild = simulator.guild("The Cooks");
 	const staff = channelNamed({ guild }, "staff");

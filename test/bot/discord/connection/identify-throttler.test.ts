@@ -1,24 +1,22 @@
-// When the bot may log in to Discord's Gateway again.
-
 import { expect, test } from "bun:test";
-import { IdentifyThrottler } from "../../../../src/bot/discord/connection/identify-throttler.ts";
+import { createIdentifyThrottler } from "../../../../src/bot/discord/connection/identify-throttler.ts";
 import { until } from "../../../support/until.ts";
 
 const { signal: never } = new AbortController();
 
-test("those who wait at the same time are let in one after the other", async () => {
+test("concurrent waiters may identify one after the other", async () => {
 	const clock = { now: 0, looks: 0 };
-	const throttler = new IdentifyThrottler(1, () => {
+	const waitForIdentify = createIdentifyThrottler(1, () => {
 		clock.looks += 1;
 		return clock.now;
 	});
 	let entered = 0;
 	const waiting = [1, 2, 3].map(async () => {
-		await throttler.waitForIdentify(0, never);
+		await waitForIdentify(never);
 		entered += 1;
 	});
 	for (const count of [1, 2]) {
-		await until("another one is let in", () => entered === count);
+		await until("another one may identify", () => entered === count);
 		const enough = clock.looks + 6;
 		await until("the others look again", () => clock.looks >= enough);
 		expect(entered).toBe(count);
@@ -27,18 +25,17 @@ test("those who wait at the same time are let in one after the other", async () 
 	await Promise.all(waiting);
 });
 
-test("whoever waits is let go when its connection closes", async () => {
-	const throttler = new IdentifyThrottler(10_000);
-	await throttler.waitForIdentify(0, never);
+test("a wait ends when its connection closes", async () => {
+	const waitForIdentify = createIdentifyThrottler(10_000);
+	await waitForIdentify(never);
 	const connection = new AbortController();
-	const waiting = throttler.waitForIdentify(0, connection.signal);
+	const waiting = waitForIdentify(connection.signal);
 	connection.abort();
 	await expect(waiting).rejects.toThrow("abort");
 });
 
-test("whoever comes with a connection that has closed is not let in, and holds up nobody", async () => {
-	const throttler = new IdentifyThrottler(10_000);
-	const gone = throttler.waitForIdentify(0, AbortSignal.abort());
-	await expect(gone).rejects.toThrow("abort");
-	await throttler.waitForIdentify(0, never);
+test("a closed connection may not identify, and does not delay the next one", async () => {
+	const waitForIdentify = createIdentifyThrottler(10_000);
+	await expect(waitForIdentify(AbortSignal.abort())).rejects.toThrow("abort");
+	await waitForIdentify(never);
 });

@@ -1,4 +1,4 @@
-// The bot while Discord's Gateway is away, and what it knows and does when it is back.
+// The bot during an outage of Discord's Gateway, and afterwards.
 
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -8,12 +8,16 @@ import { Events } from "discord.js";
 import * as v from "valibot";
 import { startBot } from "../../../../src/bot/bot.ts";
 import { toml } from "../../../../src/bot/config/settings.ts";
-import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
 import { checkBot } from "../../../../src/bot/setup/check.ts";
-import { startSimulator } from "../../../../src/simulator/simulator.ts";
 import { botConfig } from "../../../support/bot-config.ts";
+import {
+	gatewayInfo,
+	openConnection,
+	startConnection,
+} from "../../../support/connection.ts";
 import { recordLog } from "../../../support/log.ts";
 import { connectTo } from "../../../support/mcp.ts";
+import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 import { channelNamed } from "../../../support/world.ts";
 
@@ -71,7 +75,7 @@ async function startAlpha(status?: number) {
 }
 
 test.concurrent.each([502, 503])(
-	"while Discord's Gateway answers %d there is one client, which backs off and then logs in once",
+	"while Discord's Gateway responds %d there is one client, which backs off and then logs in once",
 	async (code) => {
 		await using alpha = await startAlpha(code);
 		const { sockets } = alpha.simulator;
@@ -107,13 +111,14 @@ test.concurrent.each([502, 503])(
 	60_000,
 );
 
-test.concurrent("what happened while there was no session is known with the next one, and what was asked for meanwhile is not carried out", async () => {
+test.concurrent("changes made while there was no session are known in the next one, and commands of that time are ignored", async () => {
 	await using alpha = await startAlpha();
 	const { simulator, guild, call } = alpha;
 	const { world, sockets } = simulator;
 	await until("its members are loaded", () => alpha.loads() === 1);
 	const zoe = guild.members.get(simulator.user("zoe").id);
-	if (!zoe) throw new Error("zoe is a member");
+	const ada = guild.members.get(simulator.user("ada").id);
+	if (!zoe || !ada) throw new Error("zoe and ada are members");
 	const staff = channelNamed({ guild }, "staff");
 	const role = world.roles.add(guild, { name: "Before" });
 
@@ -125,6 +130,7 @@ test.concurrent("what happened while there was no session is known with the next
 	);
 	expect((await alpha.get("/readyz")).status).toBe(503);
 	world.members.remove(guild, zoe);
+	world.members.edit(guild, ada, { nick: "Countess" });
 	world.members.add(guild, world.users.add({ username: "newcomer" }), {});
 	world.roles.add(guild, { name: "After" });
 	world.roles.remove(guild, role);
@@ -136,12 +142,11 @@ test.concurrent("what happened while there was no session is known with the next
 	const roles = (await call("list_roles")).text;
 	expect(roles).toContain("After");
 	expect(roles).not.toContain("Before");
-	expect(
-		(await call("lookup_user_by_name", { query: "newcomer" })).text,
-	).toStartWith("1 match");
-	expect(
-		(await call("lookup_user_by_name", { query: "zoe" })).text,
-	).toStartWith("No member");
+	const lookUp = async (query: string) =>
+		(await call("lookup_user_by_name", { query })).text;
+	expect(await lookUp("newcomer")).toStartWith("1 match");
+	expect(await lookUp("countess")).toStartWith("1 match");
+	expect(await lookUp("zoe")).toStartWith("No member");
 	expect((await call("list_channels")).text).not.toContain("staff");
 	expect(sockets.connected).toHaveLength(1);
 	await alpha.say("!m help");
@@ -152,7 +157,7 @@ test.concurrent("what happened while there was no session is known with the next
 	]);
 }, 60_000);
 
-test.concurrent("a guild that the bot has left while there was no session is forgotten", async () => {
+test.concurrent("a guild that the bot left while there was no session is removed from the cache", async () => {
 	await using alpha = await startAlpha();
 	const { simulator, guild, call } = alpha;
 	const { world, sockets } = simulator;
@@ -167,7 +172,7 @@ test.concurrent("a guild that the bot has left while there was no session is for
 	expect((await call("list_guilds")).text).toStartWith("0 guild(s)");
 }, 60_000);
 
-test.concurrent("a session that Discord lets resume after refusing connections misses nothing, with one client", async () => {
+test.concurrent("a session resumed after refused connections misses nothing, with one client", async () => {
 	await using alpha = await startAlpha();
 	const { simulator, guild, call } = alpha;
 	const { world, sockets } = simulator;
@@ -187,7 +192,7 @@ test.concurrent("a session that Discord lets resume after refusing connections m
 	expect(alpha.loads()).toBe(1);
 }, 60_000);
 
-test.concurrent("--check shows what Discord's Gateway answers", async () => {
+test.concurrent("--check shows how Discord's Gateway responds", async () => {
 	await using simulator = await startSimulator();
 	simulator.sockets.refuseConnections(502);
 	const written: string[] = [];
@@ -212,36 +217,26 @@ test.concurrent.each([
 ])(
 	"what a resumed session replays %s",
 	async (_, maxCommandAgeMs, heard) => {
-		await using stack = new AsyncDisposableStack();
-		const simulator = stack.use(await startSimulator());
-		const { sockets, world } = simulator;
-		const recorded = recordLog("info");
 		const messages: string[] = [];
-		const connection = new Connection({
-			token: simulator.bot("alpha").token,
-			api: simulator.api,
-			log: recorded.log,
-			onResponse() {},
-			timing: {
-				backOffMs: [1, 4],
-				...(maxCommandAgeMs !== undefined && { maxCommandAgeMs }),
-			},
+		await using alpha = await startConnection(undefined, {
+			timing: maxCommandAgeMs === undefined ? {} : { maxCommandAgeMs },
 			attach: (client) =>
 				client.on(Events.MessageCreate, ({ id }) => messages.push(id)),
 		});
-		stack.defer(() => connection.close());
-		await connection.open();
+		await alpha.opened;
+		const { connection, simulator } = alpha;
+		const { sockets, world } = simulator;
 		sockets.refuseConnections(502);
 		sockets.disconnect();
-		await until("it has noticed", () => recorded.entries(lost).length === 1);
+		await until("it has noticed", () => alpha.losses().length === 1);
 		await simulator.user("zoe").say("The Cooks/general", "!m nuke 2");
 		const guild = simulator.guild("The Cooks");
 		const role = world.roles.add(guild, { name: "Meanwhile" });
 		sockets.refuseConnections(undefined);
-		await until("it is back", () => recorded.entries(back).length === 1);
+		await until("it is back", () => alpha.returns().length === 1);
 		expect(connection.guilds[0]?.roles.cache.has(role.id)).toBe(true);
 		expect(messages).toHaveLength(heard);
-		expect(recorded.entries(back)[0]?.commands_not_carried_out).toBe(
+		expect(alpha.returns()[0]?.commands_not_carried_out).toBe(
 			heard ? undefined : 1,
 		);
 		const after = await simulator.user("zoe").say("The Cooks/general", "hello");
@@ -250,7 +245,7 @@ test.concurrent.each([
 	30_000,
 );
 
-test.concurrent("a peer that answers neither heartbeats nor a close is left, and its socket closed", async () => {
+test.concurrent("a connection whose peer answers neither heartbeats nor a close is terminated", async () => {
 	const hello = JSON.stringify({ op: 10, d: { heartbeat_interval: 20 } });
 	const accepted: net.Socket[] = [];
 	const server = net.createServer((peer) => {
@@ -276,37 +271,20 @@ test.concurrent("a peer that answers neither heartbeats nor a close is left, and
 	const api = Bun.serve({
 		port: 0,
 		hostname: "127.0.0.1",
-		fetch: () =>
-			Response.json({
-				...{ url: `ws://127.0.0.1:${port}`, shards: 1 },
-				session_start_limit: {
-					total: 1000,
-					remaining: 1000,
-					reset_after: 0,
-					max_concurrency: 1,
-				},
-			}),
+		fetch: () => gatewayInfo(port),
 	});
-	const recorded = recordLog("info");
 	const open: number[] = [];
-	const connection = new Connection({
-		...{ token: "token", api: `http://127.0.0.1:${api.port}/api` },
-		log: recorded.log,
-		onResponse() {},
-		timing: { backOffMs: [1, 4], closeMs: 10, identifyMs: 0 },
+	const bot = openConnection(`http://127.0.0.1:${api.port}/api`, {
+		timing: { closeMs: 10 },
 	});
-	const opened = connection.open();
-	const tries = () =>
-		recorded.entries("could not connect to Discord's Gateway, trying again");
 	await until("it has tried three times", () => {
-		open.push(connection.sockets);
-		return tries().length >= 3;
+		open.push(bot.connection.sockets);
+		return bot.failures().length >= 3;
 	});
-	expect(tries()[0]?.reason).toBe("Discord answers no heartbeat");
+	expect(bot.failures()[0]?.reason).toBe("Discord answers no heartbeat");
 	expect(Math.max(...open)).toBe(1);
 	await until("the first is closed", () => accepted[0]?.destroyed);
-	await connection.close();
-	await opened;
+	await bot[Symbol.asyncDispose]();
 	await api.stop(true);
 	for (const peer of accepted) peer.destroy();
 	server.close();

@@ -1,4 +1,4 @@
-// How often a bot logs in to Discord's Gateway in a day, whatever restarts it.
+// The daily limit of logins to Discord's Gateway, across restarts.
 
 import { expect, test } from "bun:test";
 import {
@@ -13,9 +13,9 @@ import { join } from "node:path";
 import { startBot } from "../../../../src/bot/bot.ts";
 import { SessionStarts } from "../../../../src/bot/discord/connection/session-starts.ts";
 import { checkBot } from "../../../../src/bot/setup/check.ts";
-import { startSimulator } from "../../../../src/simulator/simulator.ts";
 import { botConfig } from "../../../support/bot-config.ts";
 import { recordLog } from "../../../support/log.ts";
+import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 
 const hourMs = 3_600_000;
@@ -33,11 +33,7 @@ function directory() {
 function countIn(file: string | undefined) {
 	const recorded = recordLog("info");
 	const clock = { now: start };
-	const starts = new SessionStarts({
-		file,
-		log: recorded.log,
-		now: () => clock.now,
-	});
+	const starts = new SessionStarts(file, recorded.log, () => clock.now);
 	/** Why the next one has to wait; undefined where it need not. */
 	const blocked = async (limit?: object) => {
 		const closing = new AbortController();
@@ -56,7 +52,7 @@ function countIn(file: string | undefined) {
 	return { starts, clock, blocked, recorded };
 }
 
-test("900 within 24 hours are the most, also after a restart, and an hour later there is room again", async () => {
+test("900 logins in 24 hours are the limit, also after a restart, until the oldest expires", async () => {
 	using place = directory();
 	const first = countIn(place.file);
 	first.starts.note();
@@ -78,16 +74,13 @@ test("900 within 24 hours are the most, also after a restart, and an hour later 
 });
 
 test.each([
-	["it tells of more than are left over", 101, false],
-	["it tells of as many as are left over", 100, true],
-	["it tells of none", 0, true],
-])("of Discord's own count, where %s", async (_, remaining, waits) => {
+	["more remain than are reserved", 101, false],
+	["as many remain as are reserved", 100, true],
+	["none remain", 0, true],
+])("Discord's own count: %s", async (_, remaining, waits) => {
 	const { blocked } = countIn(undefined);
-	const reason = await blocked({
-		total: 1_000,
-		remaining,
-		reset_after: hourMs,
-	});
+	const limit = { total: 1_000, remaining, reset_after: hourMs };
+	const reason = await blocked(limit);
 	expect(reason !== undefined).toBe(waits);
 	if (waits)
 		expect(reason).toContain(
@@ -96,13 +89,14 @@ test.each([
 });
 
 test.each([
-	["an answer without one", undefined],
-	["one of other types", { total: "many", remaining: null }],
+	["a response without a limit", undefined],
+	["a limit of other types", { total: "many", remaining: null }],
+	["a limit of one", { total: 1, remaining: 1, reset_after: 0 }],
 ])("%s does not stop a login", async (_, limit) => {
 	expect(await countIn(undefined).blocked(limit)).toBeUndefined();
 });
 
-test("a clock that was ahead keeps a login for a day, and no longer", async () => {
+test("logins of a clock that was ahead count for one day", async () => {
 	using place = directory();
 	const ahead = countIn(place.file);
 	ahead.clock.now += 1_000 * hourMs;
@@ -118,16 +112,13 @@ test("a clock that was ahead keeps a login for a day, and no longer", async () =
 	expect(await restarted.blocked()).toBeUndefined();
 });
 
-test.each([
-	["allows few and has one left", { total: 1, remaining: 1 }, undefined],
-	["says that it begins anew at once", { total: 1_000, remaining: 0 }, "23:01"],
-])("a platform that %s", async (_, limit, until) => {
-	const reason = await countIn(undefined).blocked({ ...limit, reset_after: 0 });
-	if (until) expect(reason).toContain(`waits until about 2026-01-31T${until}`);
-	else expect(reason).toBeUndefined();
+test("a limit that resets at once delays the login by a minute", async () => {
+	const limit = { total: 1_000, remaining: 0, reset_after: 0 };
+	const reason = await countIn(undefined).blocked(limit);
+	expect(reason).toContain("waits until about 2026-01-31T23:01");
 });
 
-test("what is no count in the file, and what cannot be written, stops no login", async () => {
+test("an unreadable or unwritable file does not stop a login", async () => {
 	using place = directory();
 	const { starts } = countIn(place.file);
 	starts.note();
@@ -146,7 +137,7 @@ test("what is no count in the file, and what cannot be written, stops no login",
 	expect(nowhere.starts.count).toBe(2);
 });
 
-test.concurrent("at the margin a bot waits, says so, and --check does, too; with room it logs in", async () => {
+test.concurrent("at the limit the bot and --check wait and report it; below it the bot logs in", async () => {
 	await using simulator = await startSimulator();
 	const { sessionStarts } = simulator.world.users;
 	const { id, token } = simulator.bot("alpha");

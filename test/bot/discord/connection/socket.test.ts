@@ -2,50 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { type Client, Events } from "discord.js";
-import { Connection } from "../../../../src/bot/discord/connection/connection.ts";
+import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import { recordLog } from "../../../support/log.ts";
+	openConnection,
+	startConnection,
+	stubDiscord,
+} from "../../../support/connection.ts";
 import { until } from "../../../support/until.ts";
-
-const lost = "lost Discord's Gateway, reconnecting";
-const back = "back on Discord's Gateway";
-
-/** A connection of alpha's that comes back at once, and is opened. */
-async function startConnection(
-	prepare: (simulator: Simulator) => void = () => {},
-	options: Partial<ConstructorParameters<typeof Connection>[0]> = {},
-) {
-	await using stack = new AsyncDisposableStack();
-	const simulator = stack.use(await startSimulator());
-	prepare(simulator);
-	const recorded = recordLog("info");
-	const { id, token } = simulator.bot("alpha");
-	const connection = new Connection({
-		token,
-		api: simulator.api,
-		log: recorded.log,
-		onResponse() {},
-		...options,
-		timing: { backOffMs: [1, 4], identifyMs: 0, ...options.timing },
-	});
-	stack.defer(() => connection.close());
-	const opened = connection.open();
-	const account = simulator.world.accounts.get(token);
-	if (!account) throw new Error("alpha has an account");
-	const owned = stack.move();
-	return {
-		simulator,
-		recorded,
-		connection,
-		account,
-		opened,
-		logins: () => simulator.world.users.sessionStarts.used.get(id),
-		[Symbol.asyncDispose]: () => owned.disposeAsync(),
-	};
-}
 
 test.concurrent.each([
 	["its token was reset", { token: "another" }, true, "DISCORD_TOKEN"],
@@ -56,7 +19,7 @@ test.concurrent.each([
 		"Server Members Intent",
 	],
 ])(
-	"a running bot that Discord refuses to have back, since %s, ends and says why",
+	"a running bot that cannot reconnect because %s fails with that reason",
 	async (_, change, resumable, reason) => {
 		await using alpha = await startConnection();
 		await alpha.opened;
@@ -86,99 +49,37 @@ test.concurrent.each([
 		await using alpha = await startConnection();
 		await alpha.opened;
 		alpha.simulator.sockets.disconnect({ code });
-		await until("it is back", () => alpha.recorded.entries(back).length === 1);
-		expect(alpha.recorded.entries(back)).toMatchObject([{ session }]);
+		await until("it is back", () => alpha.returns().length === 1);
+		expect(alpha.returns()).toMatchObject([{ session }]);
 		expect(alpha.logins()).toBe(logins);
 	},
 	30_000,
 );
 
-/** A platform with no guilds: a bot that logs in or resumes is answered by `answer`, and is asked for heartbeats so often. */
-function fakeDiscord(
-	intervalMs: number,
-	answer: (
-		payload: { op: number },
-		socket: Bun.ServerWebSocket<undefined>,
-	) => object[],
-) {
-	/** Of the latest connection. */
-	const seen = { heartbeats: 0 };
-	const server = Bun.serve({
-		port: 0,
-		hostname: "127.0.0.1",
-		fetch(request, server) {
-			if (server.upgrade(request)) return undefined;
-			return Response.json({
-				...{ url: `ws://127.0.0.1:${server.port}`, shards: 1 },
-				session_start_limit: {
-					total: 1000,
-					remaining: 1000,
-					reset_after: 0,
-					max_concurrency: 1,
-				},
-			});
-		},
-		websocket: {
-			open(socket) {
-				seen.heartbeats = 0;
-				const d = { heartbeat_interval: intervalMs };
-				socket.send(JSON.stringify({ op: 10, d }));
-			},
-			message(socket, text) {
-				const payload = JSON.parse(String(text));
-				if (payload.op === 1) seen.heartbeats += 1;
-				for (const one of answer(payload, socket))
-					socket.send(JSON.stringify(one));
-			},
-		},
-	});
-	const ready = {
-		v: 10,
-		user: { id: "140000000000000001", username: "alpha" },
-		guilds: [],
-		session_id: "session",
-		resume_gateway_url: `ws://127.0.0.1:${server.port}`,
-		application: { id: "140000000000000001", flags: 0 },
-	};
-	return {
-		...{ seen, api: `http://127.0.0.1:${server.port}/api` },
-		ready: { op: 0, t: "READY", s: 1, d: ready },
-		[Symbol.asyncDispose]: () => server.stop(true),
-	};
-}
-
-test.concurrent("a heartbeat that Discord asks for is no sign of a dead connection", async () => {
-	const acknowledgement = { op: 11 };
-	const request = { op: 1, d: null };
+test.concurrent("a heartbeat that Discord requests does not count as unacknowledged", async () => {
 	const third = Promise.withResolvers<void>();
-	await using discord = fakeDiscord(50, () => {
-		const { heartbeats } = discord.seen;
-		if (heartbeats === 3) third.resolve();
-		// The one that was asked for is not acknowledged before the next is due.
-		return heartbeats === 1 ? [acknowledgement, request] : [];
+	await using discord = stubDiscord({
+		heartbeatMs: 50,
+		answer() {
+			const { heartbeats } = discord.seen;
+			if (heartbeats === 3) third.resolve();
+			// The requested one is not acknowledged before the next is due.
+			return heartbeats === 1 ? [{ op: 11 }, { op: 1, d: null }] : [];
+		},
 	});
-	const connection = new Connection({
-		token: "token",
-		api: discord.api,
-		log: recordLog().log,
-		onResponse() {},
-		timing: { backOffMs: [1, 4] },
-	});
-	const opened = connection.open();
+	await using _ = openConnection(discord.api);
 	await third.promise;
-	await connection.close();
-	await opened;
 }, 30_000);
 
 test.concurrent.each([
 	["of a connection that is silently dead", false, 1],
 	["of a connection that Discord closes after it was quiet", true, undefined],
 ])(
-	"what is replayed %s is as old as the last sign of life",
+	"the age of what is replayed %s counts from the last data",
 	async (_, closes, late) => {
-		await using discord = fakeDiscord(
-			closes ? 60_000 : 200,
-			({ op }, socket) => {
+		await using discord = stubDiscord({
+			heartbeatMs: closes ? 60_000 : 200,
+			answer({ op }, socket) {
 				// Later than a command may be.
 				if (closes) setTimeout(() => socket.close(4000), 300);
 				if (op === 2) return [discord.ready];
@@ -188,34 +89,28 @@ test.concurrent.each([
 					{ op: 0, t: "RESUMED", s: 3, d: {} },
 				];
 			},
-		);
-		const recorded = recordLog("info");
-		const connection = new Connection({
-			token: "token",
-			api: discord.api,
-			log: recorded.log,
-			onResponse() {},
-			timing: { backOffMs: [1, 4], maxCommandAgeMs: 100 },
 		});
-		await connection.open();
+		await using bot = openConnection(discord.api, {
+			timing: { maxCommandAgeMs: 100 },
+		});
+		await bot.opened;
 		// Each connection is lost, and its session resumed.
-		await until("it is back, and has told what it did not carry out", () =>
-			recorded
-				.entries(back)
+		await until("it is back, and has logged what it ignored", () =>
+			bot
+				.returns()
 				.some(({ commands_not_carried_out: count }) => count === late),
 		);
-		await connection.close();
 	},
 	100_000,
 );
 
-/** Has Discord tell of no guild that the bot is in. */
+/** Replaces the events of the guilds that the bot is in. */
 function withholdGuilds({ sockets }: Simulator): void {
 	const d = { id: "140000000000000999", unavailable: true };
 	sockets.alterEvents((type, data) => (type === "GUILD_CREATE" ? d : data));
 }
 
-test.concurrent("a session that is lost before all of its guilds were told is not taken for one that is there", async () => {
+test.concurrent("a session that is lost before its guilds arrived does not count as connected", async () => {
 	let begun = 0;
 	await using alpha = await startConnection(undefined, {
 		timing: { guildsMs: 300 },
@@ -228,15 +123,12 @@ test.concurrent("a session that is lost before all of its guilds were told is no
 	await until("it has a session", () => alpha.logins() === 2);
 	sockets.refuseConnections(502);
 	sockets.disconnect({ resumable: false });
-	await until(
-		"it has lost both",
-		() => alpha.recorded.entries(lost).length > 1,
-	);
+	await until("it has lost both", () => alpha.losses().length > 1);
 	await until("discord.js waits no longer", () => begun === 2);
 	expect(alpha.connection.state.connected).toBe(false);
 }, 30_000);
 
-test.concurrent("what was told before a new session is not carried out after it", async () => {
+test.concurrent("events from before a new session are not carried out after it", async () => {
 	const heard: string[] = [];
 	await using alpha = await startConnection(withholdGuilds, {
 		attach: (client) =>
@@ -255,12 +147,12 @@ test.concurrent("what was told before a new session is not carried out after it"
 	expect(heard).toEqual([after.id]);
 }, 30_000);
 
-test.concurrent("members that were asked for before a guild was unavailable do not count as its members after it", async () => {
+test.concurrent("members requested before a guild was unavailable do not count as its members afterwards", async () => {
 	const answers: object[] = [];
-	let told: object = {};
+	let guildCreate: object = {};
 	await using alpha = await startConnection(({ sockets }) =>
 		sockets.alterEvents((type, data) => {
-			if (type === "GUILD_CREATE") told = Object(data);
+			if (type === "GUILD_CREATE") guildCreate = Object(data);
 			if (type !== "GUILD_MEMBERS_CHUNK") return data;
 			answers.push(Object(data));
 			// An answer to something else.
@@ -277,23 +169,23 @@ test.concurrent("members that were asked for before a guild was unavailable do n
 			: undefined,
 	);
 	send("GUILD_DELETE", { id, unavailable: true });
-	send("GUILD_CREATE", told);
+	send("GUILD_CREATE", guildCreate);
 	await until("it asks again", () => answers.length === 2);
 	simulator.sockets.alterEvents(undefined);
 
 	const [first = {}, second = {}] = answers;
 	send("GUILD_MEMBERS_CHUNK", first);
-	send("GUILD_UPDATE", { ...told, name: "Heard" });
+	send("GUILD_UPDATE", { ...guildCreate, name: "Heard" });
 	await until("it has heard the first answer", () => guild.name === "Heard");
 	// What the first answer leads to follows at once.
 	await new Promise(setImmediate);
-	expect(connection.knowsMembers(guild)).toBe(false);
+	expect(connection.hasAllMembers(guild)).toBe(false);
 	send("GUILD_MEMBERS_CHUNK", second);
-	await until("it knows them", () => connection.knowsMembers(guild));
+	await until("it knows them", () => connection.hasAllMembers(guild));
 	expect(alpha.recorded.entries("members loaded")).toHaveLength(1);
 }, 30_000);
 
-test.concurrent("a login under way when the bot stops opens no socket", async () => {
+test.concurrent("a login in progress when the bot stops opens no socket", async () => {
 	let login: Promise<string> | undefined;
 	let held: ReturnType<Simulator["faults"]["stall"]> | undefined;
 	let simulator: Simulator | undefined;
@@ -325,33 +217,28 @@ test.concurrent.each<
 	[what: string, act: (simulator: Simulator) => void, session: string]
 >([
 	[
-		"is asked to reconnect",
+		"gets op 7 (Reconnect)",
 		({ sockets }) => sockets.requestReconnect(),
 		"resumed",
 	],
 	[
-		"is told that its session is invalid for now",
+		"gets op 9 (Invalid Session, resumable)",
 		({ sockets }) => sockets.invalidate({ resumable: true }),
 		"resumed",
 	],
-	[
-		"is told that its session is invalid",
-		({ sockets }) => sockets.invalidate(),
-		"new",
-	],
+	["gets op 9 (Invalid Session)", ({ sockets }) => sockets.invalidate(), "new"],
 ])(
-	"a bot that %s comes back at once",
+	"a bot that %s reconnects at once",
 	async (_, act, session) => {
 		await using alpha = await startConnection();
-		const { recorded } = alpha;
-		// What it asks for in an invalid session is refused.
+		// Requests in an invalid session are refused.
 		await until(
-			"it has asked for its members",
-			() => recorded.entries("members loaded").length === 1,
+			"it has loaded its members",
+			() => alpha.recorded.entries("members loaded").length === 1,
 		);
 		act(alpha.simulator);
-		await until("it is back", () => recorded.entries(back).length === 1);
-		expect(recorded.entries(back)).toMatchObject([{ session }]);
+		await until("it is back", () => alpha.returns().length === 1);
+		expect(alpha.returns()).toMatchObject([{ session }]);
 		// The one connection before, and the one that came instead.
 		expect(alpha.simulator.sockets.upgrades).toBe(2);
 		expect(alpha.logins()).toBe(session === "new" ? 2 : 1);
@@ -359,7 +246,7 @@ test.concurrent.each<
 	30_000,
 );
 
-test.concurrent("a session whose own address cannot be used is resumed at the first one", async () => {
+test.concurrent("a session whose resume URL is unusable is resumed at the first URL", async () => {
 	await using alpha = await startConnection(({ sockets }) =>
 		sockets.alterEvents((type, data) =>
 			type === "READY"
@@ -369,60 +256,48 @@ test.concurrent("a session whose own address cannot be used is resumed at the fi
 	);
 	await alpha.opened;
 	alpha.simulator.sockets.disconnect();
-	await until("it is back", () => alpha.recorded.entries(back).length === 1);
-	expect(alpha.recorded.entries(back)).toMatchObject([{ session: "resumed" }]);
+	await until("it is back", () => alpha.returns().length === 1);
+	expect(alpha.returns()).toMatchObject([{ session: "resumed" }]);
 }, 30_000);
 
-test.concurrent("a session that lasted begins the back-off anew", async () => {
-	const failed = "could not connect to Discord's Gateway, trying again";
+test.concurrent("a session that lasted resets the back-off", async () => {
 	await using alpha = await startConnection(
 		({ sockets }) => sockets.refuseConnections(502),
 		{ timing: { backOffMs: [4, 60_000], stableMs: 0 } },
 	);
-	const { recorded } = alpha;
 	const { sockets } = alpha.simulator;
-	await until("it backs off", () => recorded.entries(failed).length === 5);
+	await until("it backs off", () => alpha.failures().length === 5);
 	sockets.refuseConnections(undefined);
 	await alpha.opened;
-	const before = recorded.entries(failed).length;
+	const before = alpha.failures().length;
 	sockets.refuseConnections(502);
 	sockets.disconnect();
-	const next = await until(
-		"it is refused",
-		() => recorded.entries(failed)[before],
-	);
+	const next = await until("it is refused", () => alpha.failures()[before]);
 	expect(Number(next.retry_in_ms)).toBeLessThanOrEqual(8);
 }, 30_000);
 
-test.concurrent("a bot sends no more payloads a minute than Discord takes", async () => {
+test.concurrent("a bot sends no more payloads a minute than Discord allows", async () => {
 	const sent = Promise.withResolvers<number>();
 	let payloads = 0;
-	await using discord = fakeDiscord(60_000, ({ op }) => {
-		if (op === 2) return [discord.ready];
-		if (op === 3) payloads += 1;
-		// What was sent before its heartbeat is here.
-		if (op === 3 && payloads === 110) return [{ op: 1, d: null }];
-		if (op === 1 && payloads >= 110) sent.resolve(payloads);
-		return [];
-	});
-	let client: Client | undefined;
-	const connection = new Connection({
-		token: "token",
-		api: discord.api,
-		log: recordLog().log,
-		onResponse() {},
-		attach: (given) => {
-			client = given;
+	await using discord = stubDiscord({
+		heartbeatMs: 60_000,
+		answer({ op }) {
+			if (op === 2) return [discord.ready];
+			if (op === 3) payloads += 1;
+			// Everything sent before its heartbeat has arrived.
+			if (op === 3 && payloads === 110) return [{ op: 1, d: null }];
+			if (op === 1 && payloads >= 110) sent.resolve(payloads);
+			return [];
 		},
 	});
-	await connection.open();
+	await using bot = openConnection(discord.api);
+	await bot.opened;
 	for (let count = 0; count < 300; count++)
-		client?.user?.setPresence({ status: "idle" });
+		bot.connection.discord.user.setPresence({ status: "idle" });
 	expect(await sent.promise).toBe(110);
-	await connection.close();
 }, 30_000);
 
-test.concurrent("what was heard before a session is resumed is not heard again", async () => {
+test.concurrent("events from before a session is resumed are not handled again", async () => {
 	const heard: string[] = [];
 	await using alpha = await startConnection(undefined, {
 		attach: (client) =>
@@ -441,27 +316,16 @@ test.concurrent("what was heard before a session is resumed is not heard again",
 	};
 	const before = await say("!m nuke 2");
 	alpha.simulator.sockets.disconnect();
-	await until("it is back", () => alpha.recorded.entries(back).length === 1);
+	await until("it is back", () => alpha.returns().length === 1);
 	expect([before, await say("hello")]).toEqual(heard);
 	expect(alpha.logins()).toBe(1);
 }, 30_000);
 
-test.concurrent("a login that Discord does not answer is given up, and tried again", async () => {
-	await using discord = fakeDiscord(60_000, () => []);
-	const recorded = recordLog("info");
-	const connection = new Connection({
-		token: "token",
-		api: discord.api,
-		log: recorded.log,
-		onResponse() {},
-		timing: { backOffMs: [1, 4], identifyMs: 0, readyMs: 20 },
-	});
-	const opened = connection.open();
+test.concurrent("a login that Discord does not answer times out and is tried again", async () => {
+	await using discord = stubDiscord({ heartbeatMs: 60_000 });
+	await using bot = openConnection(discord.api, { timing: { readyMs: 20 } });
 	await until("it has tried twice", () => {
-		const message = "could not connect to Discord's Gateway, trying again";
-		const [first, second] = recorded.entries(message);
+		const [first, second] = bot.failures();
 		return second && first?.reason === "Discord does not begin the session";
 	});
-	await connection.close();
-	await opened;
 }, 30_000);

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { startWorld } from "../../../support/world.ts";
 
-test("a storm of refusals ends for a bot after 1,000 requests, and its tools say how long they have to wait", async () => {
+test("a bot stops after 1,000 refused requests, and its tools report the wait", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const channel_id = simulator.channel("The Cooks/general").id;

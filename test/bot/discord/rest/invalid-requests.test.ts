@@ -4,7 +4,7 @@ import { startWorld } from "../../../support/world.ts";
 
 const minute = 60_000;
 
-test("401, 403 and 429 count, but for a limit that others share; they are forgotten after 10 minutes", () => {
+test("401, 403 and 429 count for 10 minutes, except a 429 of a shared limit", () => {
 	const clock = { now: -5 };
 	const invalid = new InvalidRequests(3, () => clock.now);
 	for (const [status, scope] of [
@@ -28,7 +28,7 @@ test("401, 403 and 429 count, but for a limit that others share; they are forgot
 	expect([invalid.count, invalid.waitMs]).toEqual([3, minute]);
 });
 
-test("a tool that a rate limit would hold up for longer than it has says at once for how long, and does nothing", async () => {
+test("a tool fails at once with the wait if a rate limit outlasts its deadline, and does nothing", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const channel_id = simulator.channel("The Cooks/general").id;
@@ -40,7 +40,7 @@ test("a tool that a rate limit would hold up for longer than it has says at once
 	});
 	expect(isError).toBe(true);
 	expect(text).toMatch(
-		/^Discord API error: Discord's rate limit takes this request again in 6[12] s\. The request was not sent: nothing was done\. Call again after that, not before\.$/,
+		/^Discord API error: Discord's rate limit allows this request again in 6[12] s\. The request was not sent: nothing was done\. Call again after that, not before\.$/,
 	);
 	expect(limit.hits).toBe(1);
 	expect(simulator.journal.entries()).toEqual([]);

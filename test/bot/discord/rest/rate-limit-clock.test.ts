@@ -23,7 +23,7 @@ afterEach(() => {
 	setSystemTime();
 });
 
-/** A route whose every answer is `answers`'s next one, and then empty. */
+/** An API that returns `answers` in order, then empty objects. */
 function startApi(answers: Response[]) {
 	let received = 0;
 	const server = Bun.serve({
@@ -43,7 +43,7 @@ function startApi(answers: Response[]) {
 	};
 }
 
-test("a clock set back by an hour does not hold up what a limit lets pass in a moment", async () => {
+test("a clock set back by an hour does not extend a rate limit", async () => {
 	await using api = startApi([Response.json({}, { headers: limited(0.3) })]);
 	await api.ask();
 	setBack();
@@ -56,7 +56,7 @@ test.each([
 	["the route", () => Response.json({}, { headers: limited(0.3) })],
 	["the whole bot", () => Response.json(global, { status: 429 })],
 ])(
-	"a clock set back by an hour while a request waits for a limit of %s lets it pass when that ends",
+	"a clock set back by an hour while a request waits for a limit of %s does not extend the wait",
 	async (_, limit) => {
 		await using api = startApi([limit()]);
 		const first = api.ask();
@@ -68,7 +68,7 @@ test.each([
 	},
 );
 
-test("a clock set forward by an hour ends no limit", async () => {
+test("a clock set forward by an hour does not end a rate limit", async () => {
 	await using api = startApi([Response.json({}, { headers: limited(60) })]);
 	await api.ask();
 	setSystemTime(new Date(Date.now() + hourMs));

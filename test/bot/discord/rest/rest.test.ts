@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { DiscordAPIError, REST, Routes } from "discord.js";
 import { toToolError } from "../../../../src/bot/discord/rest/errors.ts";
-import { InvalidRequests } from "../../../../src/bot/discord/rest/invalid-requests.ts";
 import { RequestGuard } from "../../../../src/bot/discord/rest/request-guard.ts";
 import {
 	endingEarlier,
@@ -13,7 +12,7 @@ import {
 	timeLeftMs,
 	withinRun,
 } from "../../../../src/bot/discord/rest/rest.ts";
-import { startSimulator } from "../../../../src/simulator/simulator.ts";
+import { startSimulator } from "../../../support/simulator.ts";
 import { until } from "../../../support/until.ts";
 
 const messages = "POST /channels/:channel_id/messages";
@@ -53,18 +52,35 @@ const failureOf = (call: Promise<unknown>) =>
 		(error: unknown) => error,
 	);
 
-test.concurrent("a write that stalls ends in time, its outcome unknown, and is sent once", async () => {
+function expectOutcome(
+	error: unknown,
+	kind: typeof PlatformTimeout | typeof PlatformFailure,
+	outcome: string,
+) {
+	expect(error).toBeInstanceOf(kind);
+	expect(error).toMatchObject({ outcome });
+}
+
+/** discord.js's REST manager, as the bot has it, in front of a server that answers every request with `answer`. */
+function startServer(timeoutMs: number, answer: () => Response) {
+	const server = Bun.serve({ port: 0, fetch: answer });
+	const rest = new REST(restOptions(`http://127.0.0.1:${server.port}/api`));
+	rest.setToken("token");
+	guardRest(rest, { timeoutMs, onUnauthorized: () => {} });
+	return { rest, [Symbol.asyncDispose]: () => server.stop(true) };
+}
+
+test.concurrent("a stalled write times out with an unknown outcome, and is sent once", async () => {
 	await using platform = await startPlatform(shortMs);
 	const { simulator } = platform;
 	simulator.faults.stall(messages, { after: true });
 	const error = await failureOf(platform.say("once"));
-	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).outcome).toBe("unknown");
+	expectOutcome(error, PlatformTimeout, "unknown");
 	expect(simulator.requests.list(messages)).toHaveLength(1);
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 });
 
-test.concurrent("a write that has to end earlier than its tool does, and knows how long that has", async () => {
+test.concurrent("endingEarlier shortens the deadline of a write, and timeLeftMs tells that of the tool", async () => {
 	await using platform = await startPlatform();
 	const { simulator } = platform;
 	simulator.faults.stall(messages, { after: true });
@@ -80,45 +96,34 @@ test.concurrent("a write that has to end earlier than its tool does, and knows h
 		const error = await failureOf(
 			endingEarlier(leftMs - shortMs, () => platform.say("once")),
 		);
-		expect(error).toBeInstanceOf(PlatformTimeout);
-		expect((error as PlatformTimeout).outcome).toBe("unknown");
+		expectOutcome(error, PlatformTimeout, "unknown");
 		expect(run.signal.aborted).toBe(false);
 	});
 	expect(simulator.requests.list(messages)).toHaveLength(1);
 });
 
-test.concurrent("a read that stalls ends in time and is known to have changed nothing", async () => {
+test.concurrent("a stalled read times out and has changed nothing", async () => {
 	await using platform = await startPlatform(shortMs);
 	platform.simulator.faults.stall("GET /channels/:channel_id");
 	const error = await failureOf(
 		platform.rest.get(Routes.channel(platform.channel.id)),
 	);
-	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).outcome).toBe("read");
+	expectOutcome(error, PlatformTimeout, "read");
 });
 
-test.concurrent("an answer whose body never ends is a time-out as well", async () => {
-	await using stack = new AsyncDisposableStack();
-	const server = Bun.serve({
-		port: 0,
-		fetch: () =>
-			new Response(
-				new ReadableStream({
-					start: (controller) => controller.enqueue('{"id":'),
-				}),
-				{ headers: { "Content-Type": "application/json" } },
-			),
+test.concurrent("a response whose body never ends times out", async () => {
+	const headers = { "Content-Type": "application/json" };
+	await using server = startServer(shortMs, () => {
+		const body = new ReadableStream({
+			start: (controller) => controller.enqueue('{"id":'),
+		});
+		return new Response(body, { headers });
 	});
-	stack.defer(() => server.stop(true));
-	const rest = new REST(restOptions(`http://127.0.0.1:${server.port}/api`));
-	rest.setToken("token");
-	guardRest(rest, { timeoutMs: shortMs, onUnauthorized: () => {} });
-	const error = await failureOf(rest.post("/channels/1/messages"));
-	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).outcome).toBe("unknown");
+	const error = await failureOf(server.rest.post("/channels/1/messages"));
+	expectOutcome(error, PlatformTimeout, "unknown");
 });
 
-test.concurrent("a call that waits its turn behind another ends in time, not sent, and is not sent afterwards", async () => {
+test.concurrent("a call queued behind another times out as not sent, and is not sent afterwards", async () => {
 	await using platform = await startPlatform();
 	const { simulator } = platform;
 	const fault = simulator.faults.stall(messages, { times: 1 });
@@ -129,8 +134,7 @@ test.concurrent("a call that waits its turn behind another ends in time, not sen
 	const error = await failureOf(
 		withinRun({ ...run, signal }, () => platform.say("too late")),
 	);
-	expect(error).toBeInstanceOf(PlatformTimeout);
-	expect((error as PlatformTimeout).outcome).toBe("not sent");
+	expectOutcome(error, PlatformTimeout, "not sent");
 	fault.release();
 	await first;
 	// The queue keeps its order: when a later call has passed, the one before has had its turn.
@@ -138,7 +142,7 @@ test.concurrent("a call that waits its turn behind another ends in time, not sen
 	expect(platform.channel.transcript()).toBe("alpha: first\nalpha: in time");
 });
 
-test.concurrent("a call that a rate limit would make late ends at once, says for how long, and is not sent again", async () => {
+test.concurrent("a rate limit beyond the deadline fails the call at once with the wait, and it is not sent again", async () => {
 	await using platform = await startPlatform();
 	const { simulator } = platform;
 	const limit = simulator.faults.rateLimit(messages, { retryAfterMs: 60_000 });
@@ -151,7 +155,7 @@ test.concurrent("a call that a rate limit would make late ends at once, says for
 	expect(limit.hits).toBe(1);
 });
 
-test.concurrent("what a limit of the whole bot would make late is not even sent", async () => {
+test.concurrent("a global rate limit beyond the deadline fails calls to other routes unsent", async () => {
 	await using platform = await startPlatform();
 	const { simulator } = platform;
 	simulator.faults.rateLimit(messages, {
@@ -165,11 +169,9 @@ test.concurrent("what a limit of the whole bot would make late is not even sent"
 	expect(simulator.requests.list()).toHaveLength(1);
 });
 
-test.concurrent("after too many invalid requests none is sent, and the error says for how long", async () => {
+test.concurrent("after too many invalid requests none is sent, and the error has the wait", async () => {
 	const clock = { now: 0 };
-	const now = () => clock.now;
-	const invalid = new InvalidRequests(50, now);
-	const requests = new RequestGuard({ invalid, now });
+	const requests = new RequestGuard(undefined, () => clock.now, 50);
 	await using platform = await startPlatform(longMs, requests);
 	const { simulator } = platform;
 	simulator.faults.refuse(messages, 50013);
@@ -191,7 +193,7 @@ test.concurrent("after too many invalid requests none is sent, and the error say
 	expect(platform.channel.transcript()).toBe("alpha: after it");
 });
 
-test.concurrent("a rate limit that ends in time is waited for", async () => {
+test.concurrent("a call waits for a rate limit that ends before its deadline", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.rateLimit(messages, { retryAfterMs: 50, times: 1 });
 	await platform.say("patient");
@@ -216,21 +218,29 @@ test.concurrent.each([
 		{ "retry-after": "soon" },
 	],
 	["in X-RateLimit-Reset-After", {}, { "x-ratelimit-reset-after": "0.05" }],
-] as const)("a 429 with a wait %s is waited for", async (_, body, headers) => {
-	await using platform = await startPlatform();
-	const { faults, requests } = platform.simulator;
-	const given = { status: 429, body: JSON.stringify(body), headers, times: 2 };
-	faults.answer(messages, given);
-	await platform.say("patient");
-	expect(requests.list(messages)).toHaveLength(3);
-	expect(platform.channel.transcript()).toBe("alpha: patient");
-});
+] as const)(
+	"a 429 with a wait %s is sent again after it",
+	async (_, body, headers) => {
+		await using platform = await startPlatform();
+		const { faults, requests } = platform.simulator;
+		const given = {
+			status: 429,
+			body: JSON.stringify(body),
+			headers,
+			times: 2,
+		};
+		faults.answer(messages, given);
+		await platform.say("patient");
+		expect(requests.list(messages)).toHaveLength(3);
+		expect(platform.channel.transcript()).toBe("alpha: patient");
+	},
+);
 
 test.concurrent.each([
 	["a moment", 0.05],
 	["no time", 0],
 ])(
-	"rate limits of %s that go on end a call after five requests",
+	"a call fails after five rate limits of %s in a row",
 	async (_, retry_after) => {
 		await using platform = await startPlatform();
 		const { faults, requests } = platform.simulator;
@@ -245,7 +255,7 @@ test.concurrent.each([
 	30_000,
 );
 
-test.concurrent("a 429 whose body alone says that it is for the whole bot stops all routes", async () => {
+test.concurrent("a 429 that is global only in its body pauses all routes", async () => {
 	await using platform = await startPlatform();
 	const { simulator, rest, channel } = platform;
 	const body = JSON.stringify({ retry_after: 60, global: true });
@@ -269,16 +279,15 @@ test.concurrent.each([
 		90,
 	],
 ] as const)(
-	"the answer %j ends a call at once, and pauses all others",
+	"the response %j fails a call at once, and pauses all others",
 	async (answer, outcome, seconds) => {
 		const clock = { now: 1_000 };
-		const requests = new RequestGuard({ now: () => clock.now });
+		const requests = new RequestGuard(undefined, () => clock.now);
 		await using platform = await startPlatform(longMs, requests);
 		const { simulator, rest, channel } = platform;
 		simulator.faults.answer("* *", answer);
 		const error = await failureOf(platform.say("blocked"));
-		expect(error).toBeInstanceOf(PlatformFailure);
-		expect((error as PlatformFailure).outcome).toBe(outcome);
+		expectOutcome(error, PlatformFailure, outcome);
 		const { message = "" } = toToolError(error) ?? {};
 		expect(message).toStartWith(`Discord API error: ${answer.status} without `);
 		expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
@@ -297,16 +306,16 @@ test.concurrent.each([
 	},
 );
 
-// A proxy in front of Discord answers so for a moment now and then.
+// Proxies in front of Discord answer so now and then, for a moment.
 test.concurrent.each([
 	{ status: 502, ...page },
 	{ status: 503, body: "upstream connect error", headers: html },
 	{ status: 520, body: "error code: 520" },
 ])(
-	"a single page %j delays reads and what is sent after it, and a second one in a row ends them",
+	"a single response %j delays this and later requests, and a second one in a row fails them",
 	async (answer) => {
 		const clock = { now: 1_000 };
-		const requests = new RequestGuard({ now: () => clock.now });
+		const requests = new RequestGuard(undefined, () => clock.now);
 		await using platform = await startPlatform(longMs, requests);
 		const { simulator, rest, channel } = platform;
 		const read = () => rest.get(Routes.channel(channel.id));
@@ -338,18 +347,18 @@ test.concurrent.each([
 	},
 );
 
-test.concurrent("a write that a page with 5xx answers is sent once, its outcome unknown", async () => {
+test.concurrent("a write answered by a 5xx page is sent once, and its outcome is unknown", async () => {
 	await using platform = await startPlatform();
 	const { faults, requests } = platform.simulator;
 	faults.answer(messages, { status: 502, ...page });
 	const error = await failureOf(platform.say("once"));
-	expect((error as PlatformFailure).outcome).toBe("unknown");
+	expectOutcome(error, PlatformFailure, "unknown");
 	expect(toToolError(error)?.message).toEndWith("are paused for 1 s.");
 	expect(requests.list(messages)).toHaveLength(1);
 });
 
 test.concurrent.each([300, 307, 308, 302, 303])(
-	"a redirect with %d is not followed, by a write or by a read",
+	"a redirect with %d is not followed, neither by a write nor by a read",
 	async (status) => {
 		await using platform = await startPlatform();
 		await using elsewhere = await startPlatform();
@@ -357,36 +366,30 @@ test.concurrent.each([300, 307, 308, 302, 303])(
 		const location = elsewhere.simulator.api;
 		simulator.faults.answer("* *", { status, headers: { location } });
 		const error = await failureOf(platform.say("elsewhere"));
-		expect(error).toBeInstanceOf(PlatformFailure);
-		expect((error as PlatformFailure).outcome).toBe("unknown");
+		expectOutcome(error, PlatformFailure, "unknown");
 		expect(String(error)).toContain(`${status} and a redirect`);
 		const read = await failureOf(rest.get(Routes.channel(channel.id)));
-		expect((read as PlatformFailure).outcome).toBe("read");
+		expectOutcome(read, PlatformFailure, "read");
 		expect(simulator.requests.list()).toHaveLength(2);
 		expect(elsewhere.simulator.requests.list()).toEqual([]);
 	},
 );
 
-test.concurrent("an answer that is too long is not read to its end, packed or not", async () => {
+test.concurrent("a response that is too long is not read to its end, compressed or not", async () => {
 	await using platform = await startPlatform();
 	const { simulator } = platform;
 	const body = `["${"x".repeat(16 * 1024 * 1024)}"]`;
 	simulator.faults.answer(messages, { status: 200, body, executed: true });
 	const error = await failureOf(platform.say("long"));
 	expect(String(error)).toContain("200 and more than 16 MiB");
-	expect((error as PlatformFailure).outcome).toBe("unknown");
-	await using stack = new AsyncDisposableStack();
+	expectOutcome(error, PlatformFailure, "unknown");
 	const packed = Bun.gzipSync(body);
-	const server = Bun.serve({
-		port: 0,
-		fetch: () =>
-			new Response(packed, { headers: { "content-encoding": "gzip" } }),
-	});
-	stack.defer(() => server.stop(true));
-	const rest = new REST(restOptions(`http://127.0.0.1:${server.port}/api`));
-	rest.setToken("token");
-	guardRest(rest, { timeoutMs: longMs, onUnauthorized: () => {} });
-	const other = await failureOf(rest.get("/users/@me"));
+	const headers = { "content-encoding": "gzip" };
+	await using server = startServer(
+		longMs,
+		() => new Response(packed, { headers }),
+	);
+	const other = await failureOf(server.rest.get("/users/@me"));
 	expect(String(other)).toContain("200 and more than 16 MiB");
 });
 
@@ -402,7 +405,7 @@ test.concurrent.each([
 		"Discord API error: No (code 50035).",
 	],
 ])(
-	"the refusal %s is shown without undefined, and nothing was done",
+	"the error response %s becomes an error without undefined",
 	async (body, shown) => {
 		await using platform = await startPlatform();
 		platform.simulator.faults.answer(messages, { status: 400, body });
@@ -414,8 +417,23 @@ test.concurrent.each([
 	},
 );
 
+// https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes
+test.concurrent.each([
+	[30035, "Discord limits bans of users who are not members."],
+	[30046, "Discord limits edits of messages older than an hour."],
+	[40003, "Nothing was sent. Wait some minutes"],
+	[50101, "get_guild_info shows the boost level"],
+	[50278, "The bot can only write to people who share a guild with it."],
+	[60003, "The account that owns the bot's application has to enable"],
+])("the error %d has advice", async (code, advice) => {
+	await using platform = await startPlatform();
+	platform.simulator.faults.refuse(messages, code);
+	const error = toToolError(await failureOf(platform.say("refused")));
+	expect(error?.message).toContain(` (code ${code}). ${advice}`);
+});
+
 test.concurrent.each(["before", "after"] as const)(
-	"a write whose connection drops %s it is carried out is sent once, its outcome unknown",
+	"a write whose connection drops %s it is carried out is sent once, and its outcome is unknown",
 	async (when) => {
 		await using platform = await startPlatform();
 		const { simulator, rest, channel } = platform;
@@ -441,8 +459,7 @@ test.concurrent.each(["before", "after"] as const)(
 			simulator.faults.drop(`${method} *`, { when, times: 1 });
 			const before = simulator.requests.list().length;
 			const error = await failureOf(write());
-			expect(error).toBeInstanceOf(PlatformFailure);
-			expect((error as PlatformFailure).outcome).toBe("unknown");
+			expectOutcome(error, PlatformFailure, "unknown");
 			// A read afterwards shows that nothing else is on its way before it.
 			await rest.get(Routes.user());
 			const arrived = simulator.requests.list().slice(before);
@@ -452,16 +469,15 @@ test.concurrent.each(["before", "after"] as const)(
 	},
 );
 
-test.concurrent("a write that Discord answers 500 is sent once, its outcome unknown", async () => {
+test.concurrent("a write answered with 500 is sent once, and its outcome is unknown", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.fail(messages, 500, { executed: true });
 	const error = await failureOf(platform.say("once"));
-	expect(error).toBeInstanceOf(PlatformFailure);
-	expect((error as PlatformFailure).outcome).toBe("unknown");
+	expectOutcome(error, PlatformFailure, "unknown");
 	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
 });
 
-test.concurrent("a read that fails on the way is sent once more, and only once", async () => {
+test.concurrent("a failed read is retried once", async () => {
 	await using platform = await startPlatform();
 	const { simulator, rest, channel } = platform;
 	const route = "GET /channels/:channel_id";
@@ -476,31 +492,36 @@ test.concurrent("a read that fails on the way is sent once more, and only once",
 	expect(simulator.requests.list(route)).toHaveLength(6);
 });
 
-test.concurrent("a call that finds nobody listening was not sent", async () => {
+test.concurrent("a call to a closed port was not sent", async () => {
 	const platform = await startPlatform();
 	await platform.simulator.close();
 	const error = await failureOf(platform.say("hello?"));
-	expect(error).toBeInstanceOf(PlatformFailure);
-	expect((error as PlatformFailure).outcome).toBe("not sent");
+	expectOutcome(error, PlatformFailure, "not sent");
 });
 
-test.concurrent("a call ends with the deadline of the tool that makes it", async () => {
+test.concurrent("a call ends with the deadline of its tool", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.stall(messages);
 	const run = { reason: undefined, mayWrite: true, endsAt: Infinity };
-	const call = withinRun({ ...run, signal: AbortSignal.timeout(50) }, () =>
+	const deadline = new AbortController();
+	const call = withinRun({ ...run, signal: deadline.signal }, () =>
 		platform.say("late"),
 	);
+	await until(
+		"the request is held",
+		() => platform.simulator.requests.list(messages).length === 1,
+	);
+	deadline.abort(new DOMException("too late", "TimeoutError"));
 	expect(await failureOf(call)).toBeInstanceOf(PlatformTimeout);
 	const passed = withinRun({ ...run, signal: AbortSignal.abort() }, () =>
 		platform.say("never"),
 	);
 	const error = await failureOf(passed);
-	expect((error as PlatformTimeout).outcome).toBe("not sent");
+	expectOutcome(error, PlatformTimeout, "not sent");
 	expect(platform.simulator.requests.list(messages)).toHaveLength(1);
 });
 
-test.concurrent("a tool that may not write cannot, and the reason of one that may reaches the audit log", async () => {
+test.concurrent("a read-only tool cannot write, and the reason of a writing one reaches the audit log", async () => {
 	await using platform = await startPlatform();
 	const { signal } = new AbortController();
 	const run = {
@@ -520,13 +541,13 @@ test.concurrent("a tool that may not write cannot, and the reason of one that ma
 		});
 		await platform.say("allowed");
 	});
-	// Of messages no audit log tells.
+	// The audit log has no entries for messages.
 	expect(
 		platform.simulator.journal.entries().map(({ reason }) => reason),
 	).toEqual(["spring cleaning", undefined]);
 });
 
-test.concurrent("a 401 is told of, and does not make the manager forget the token", async () => {
+test.concurrent("a 401 is reported, and the REST manager keeps the token", async () => {
 	await using platform = await startPlatform();
 	platform.simulator.faults.refuse(messages, 0, { status: 401, times: 1 });
 	await failureOf(platform.say("refused"));
@@ -535,7 +556,7 @@ test.concurrent("a 401 is told of, and does not make the manager forget the toke
 	expect(platform.channel.transcript()).toBe("alpha: accepted");
 });
 
-test.concurrent("no error has the token of a webhook in it, and a refused one says nothing of the bot's own", async () => {
+test.concurrent("no error contains a webhook's token, and a refused one does not count as a refused bot token", async () => {
 	await using platform = await startPlatform(shortMs);
 	const { simulator, rest, channel } = platform;
 	const { world, faults } = simulator;

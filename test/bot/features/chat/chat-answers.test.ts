@@ -1,51 +1,45 @@
-// How an answer of AI chat comes about: it grows, it is split, it ends too early, and nothing of it is lost.
+// Answers of AI chat: streamed, split, and ended early by errors and deletions.
 
 import { describe, expect, test } from "bun:test";
 import { until } from "../../../support/until.ts";
-import { oneStage, startChatStage, words } from "./chat-stage.ts";
+import { shareChat, startChat, words } from "./running-chat.ts";
 
-describe("an answer that is long in coming", () => {
-	const { chat, place } = oneStage({ provider: { max_tokens: 100_000 } });
+describe("a streamed answer", () => {
+	const { chat, place } = shareChat({ provider: { max_tokens: 100_000 } });
 
-	test("is one message that grows", async () => {
-		const { ai, mention, reply, stage, write, written, writes } = chat();
+	test("is one message that is edited as it grows", async () => {
+		const { ai, ask, feature, written, writes } = chat();
 		const { person, channel } = await place();
 		const said = "a ".repeat(900).trim();
 		ai.answer = () => said;
-		const asked = await write(person, `${mention} Tell me`, { channel });
-		await reply(asked, said);
-		const all = writes().filter(({ path }) => path.includes(channel));
+		await ask(person, "Tell me", { channel, saying: said });
+		const all = writes(channel);
 		expect(all.map(({ method }) => method)).toEqual([
 			"POST",
 			...Array(all.length - 1).fill("PATCH"),
 		]);
 		expect(all.length).toBeGreaterThan(2);
 		expect(written(channel)).toHaveLength(1);
-		const typed = stage.simulator.requests
+		const typed = feature.simulator.requests
 			.list("POST /channels/:channel_id/typing")
 			.filter(({ path }) => path.includes(channel));
 		expect(typed).toHaveLength(1);
 	});
 
-	test("is not edited while nothing new comes", async () => {
-		const { ai, mention, reply, write, writes } = chat();
+	test("is not edited without new text", async () => {
+		const { ai, ask, mention, reply, write, writes } = chat();
 		const { person, channel } = await place();
 		ai.answer = () => words(20);
 		ai.misbehave("slow-pieces");
 		const asked = await write(person, `${mention} Tell me`, { channel });
 		await reply(asked, "word0");
-		await reply(
-			await write("zoe", `${mention} Tell me, too`, { channel }),
-			"word0",
-		);
-		expect(writes().filter(({ path }) => path.includes(channel))).toHaveLength(
-			2,
-		);
+		await ask("zoe", "Tell me, too", { channel, saying: "word0" });
+		expect(writes(channel)).toHaveLength(2);
 		ai.behave();
 		await reply(asked, words(20));
 	});
 
-	test("is split where it does not fit into a message, and each can be replied to", async () => {
+	test("is split into messages that can each be replied to", async () => {
 		const { ai, mention, noted, told, write, written } = chat();
 		const { person, channel } = await place();
 		const code = Array.from(
@@ -79,7 +73,7 @@ describe("an answer that is long in coming", () => {
 		expect(told()[1]).toBe(`assistant: ${said}`);
 	});
 
-	test("ends at its bound when the provider does not", async () => {
+	test("is truncated when it is too long", async () => {
 		const { ai, mention, write, written } = chat();
 		const { person, channel } = await place();
 		ai.misbehave("endless", { times: 1 });
@@ -95,11 +89,11 @@ describe("an answer that is long in coming", () => {
 	});
 
 	test("ends when its question, the answer or the channel is deleted", async () => {
-		const { ai, as, mention, reply, stage, write } = chat();
+		const { ai, as, ask, mention, reply, feature, write } = chat();
 		const { person, channel } = await place();
 		const { channel: other } = await place();
-		const { messages } = stage.simulator.world;
-		const loggedBefore = stage.logged.lines.length;
+		const { messages } = feature.simulator.world;
+		const loggedBefore = feature.logged.lines.length;
 		const asked = ai.requests.length;
 		ai.answer = () => words(30);
 		ai.misbehave("slow-pieces");
@@ -117,27 +111,26 @@ describe("an answer that is long in coming", () => {
 			other,
 		])
 			await as("ada", `DELETE /channels/${path}`);
-		await until("the provider is hung up on", () =>
+		await until("the AI requests are aborted", () =>
 			ai.requests.slice(asked).every(({ outcome }) => outcome === "hung up"),
 		);
 		ai.behave();
-		await reply(
-			await write(person, `${mention} again`, { channel }),
-			words(30),
-		);
+		await ask(person, "again", { channel, saying: words(30) });
 		expect(messages.get(channel, answers[0]?.id ?? "")?.content).toBe("word0");
 		expect(
-			stage.logged.lines
+			feature.logged.lines
 				.slice(loggedBefore)
 				.filter((line) => /"level":"(warn|error)"/.test(line)),
 		).toEqual([]);
 	});
 
-	test("is one message, and whole, where Discord sent it and did not say so", async () => {
-		const { ai, botId, mention, reply, stage, write, written } = chat();
+	test("is one complete message when the response to sending it is lost", async () => {
+		const { ai, botId, mention, reply, feature, write, written } = chat();
 		const { person, channel } = await place();
-		stage.simulator.faults.drop("POST /channels/:channel_id/messages", {
-			...{ when: "after", times: 1, actor: botId },
+		feature.simulator.faults.drop("POST /channels/:channel_id/messages", {
+			when: "after",
+			times: 1,
+			actor: botId,
 		});
 		ai.answer = () => words(30);
 		ai.misbehave("slow-pieces");
@@ -148,10 +141,10 @@ describe("an answer that is long in coming", () => {
 		expect(written(channel)).toHaveLength(1);
 	});
 
-	test("waits for Discord's rate limit, and is whole in the end", async () => {
-		const { ai, botId, mention, reply, stage, write, written } = chat();
+	test("is complete after rate limits and a 500 that was executed", async () => {
+		const { ai, botId, mention, reply, feature, write, written } = chat();
 		const { person, channel } = await place();
-		const { faults } = stage.simulator;
+		const { faults } = feature.simulator;
 		const limited = faults.rateLimit(
 			"PATCH /channels/:channel_id/messages/:message_id",
 			{ retryAfterMs: 50, times: 2 },
@@ -174,7 +167,7 @@ describe("an answer that is long in coming", () => {
 });
 
 describe("a provider that fails", () => {
-	const { chat, place } = oneStage();
+	const { chat, place } = shareChat();
 
 	test.each([
 		["500", /^My AI provider cannot be reached/],
@@ -185,22 +178,25 @@ describe("a provider that fails", () => {
 		["empty", /invalid response/],
 		["html", /invalid response/],
 		["huge", /invalid response/],
-	] as const)("(%s) is one friendly sentence", async (kind, sentence) => {
-		const { ai, mention, reply, stage, write, written } = chat();
-		const { person, channel } = await place();
-		const before = stage.logged.lines.length;
-		ai.misbehave(kind, { times: 1 });
-		const answer = await reply(
-			await write(person, `${mention} top secret words`, { channel }),
-			sentence,
-		);
-		expect(answer.content.split("\n")).toHaveLength(1);
-		expect(written(channel)).toHaveLength(1);
-		const logged = stage.logged.lines.slice(before).join("\n");
-		expect(logged).toContain("AI provider failed");
-		for (const hidden of [ai.key, "top secret", "You are Alpha"])
-			expect(logged).not.toContain(hidden);
-	});
+	] as const)(
+		"(%s) is one sentence in chat, and no text in the log",
+		async (kind, sentence) => {
+			const { ai, ask, feature, written } = chat();
+			const { person, channel } = await place();
+			const before = feature.logged.lines.length;
+			ai.misbehave(kind, { times: 1 });
+			const answer = await ask(person, "top secret words", {
+				channel,
+				saying: sentence,
+			});
+			expect(answer.content.split("\n")).toHaveLength(1);
+			expect(written(channel)).toHaveLength(1);
+			const logged = feature.logged.lines.slice(before).join("\n");
+			expect(logged).toContain("AI provider failed");
+			for (const hidden of [ai.key, "top secret", "You are Alpha"])
+				expect(logged).not.toContain(hidden);
+		},
+	);
 
 	test.each([
 		["cut", /^(Hello\n-# .+\.|My AI provider .+\.)$/],
@@ -209,66 +205,59 @@ describe("a provider that fails", () => {
 		["filtered", /^Hello\n-# .+\.$/],
 		["length", /^Hello\n-# .+\.$/],
 	] as const)(
-		"(%s) in the middle ends what there is with a note",
+		"(%s) midway adds a note to the partial answer",
 		// A connection that breaks may take the first piece with it.
 		async (kind, ending) => {
-			const { ai, mention, reply, write } = chat();
+			const { ai, ask } = chat();
 			const { person, channel } = await place();
 			ai.answer = () => "Hello there, all of you";
 			ai.misbehave(kind, { times: 1 });
-			await reply(await write(person, `${mention} Hi`, { channel }), ending);
+			await ask(person, "Hi", { channel, saying: ending });
 		},
 	);
 
-	test("a question that failed is part of the next one's conversation", async () => {
-		const { ai, mention, reply, told, write } = chat();
+	test("a failed question is part of the next one's conversation", async () => {
+		const { ai, ask, told } = chat();
 		const { person, channel } = await place();
 		ai.misbehave("content-filter", { times: 1 });
-		const failed = await reply(
-			await write(person, `${mention} one`, { channel }),
-			/does not want/,
-		);
-		await reply(await write(person, "try again", { to: failed }));
+		const failed = await ask(person, "one", {
+			channel,
+			saying: /does not want/,
+		});
+		await ask(person, "try again", { to: failed });
 		expect(told()).toEqual([
 			`user: ${person}: one`,
 			`user: ${person}: try again`,
 		]);
 	});
 
-	test("that takes too long is given up", async () => {
-		await using late = await startChatStage({
+	test("that takes too long is cancelled", async () => {
+		await using late = await startChat({
 			timing: { answerTimeoutMs: 50 },
 		});
 		late.ai.misbehave("slow");
-		await late.reply(
-			await late.write("ada", `${late.mention} Hi`),
-			/took too long/,
-		);
+		await late.ask("ada", "Hi", { saying: /took too long/ });
 	});
 });
 
-describe("where Discord refuses the answer", () => {
-	test("nothing is sent again, the log says why, and the next question is answered", async () => {
-		await using chat = await startChatStage();
-		const refused = chat.stage.simulator.faults.refuse(
+describe("an answer that Discord refuses", () => {
+	test("is not sent again, the log has the reason, and the next question is answered", async () => {
+		await using chat = await startChat();
+		const refused = chat.feature.simulator.faults.refuse(
 			"POST /channels/:channel_id/messages",
 			50_013,
 			{ actor: chat.botId, times: 1 },
 		);
 		chat.ai.misbehave("slow-pieces", { times: 1 });
 		await chat.write("ada", `${chat.mention} strawberry`);
-		// Nobody could read the rest.
-		await until("the provider is hung up on", () =>
+		await until("the AI request is aborted", () =>
 			chat.ai.requests.some(({ outcome }) => outcome === "hung up"),
 		);
-		await chat.reply(
-			await chat.write("ada", `${chat.mention} again`),
-			/again$/,
-		);
-		const [logged] = chat.stage.logged.entries("chat answer not sent");
+		await chat.ask("ada", "again", { saying: /again$/ });
+		const [logged] = chat.feature.logged.entries("chat answer not sent");
 		expect(refused.hits).toBe(1);
 		expect(JSON.stringify(logged)).toContain("50013");
-		expect(chat.stage.logged.lines.join("\n")).not.toContain("strawberry");
+		expect(chat.feature.logged.lines.join("\n")).not.toContain("strawberry");
 		expect(chat.written()).toHaveLength(1);
 	});
 });

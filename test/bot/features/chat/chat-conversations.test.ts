@@ -1,33 +1,27 @@
-// What AI chat remembers: whose conversation a message belongs to, after a restart and without a database as well.
+// Which conversation a message continues, also after restarts, kills and database outages.
 
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
 import type { Store } from "../../../../src/bot/store/store.ts";
 import { onBoth } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
-import {
-	type ChatStageOptions,
-	general,
-	startChatStage,
-	words,
-} from "./chat-stage.ts";
+import { withSql } from "../running-feature.ts";
+import { type ChatSetup, general, startChat, words } from "./running-chat.ts";
 
 const quoted = "I am a simulated AI. The last I heard was: ";
-/** A store that says so while its database is away. */
+/** A store whose statements are rejected while `away` is true. */
 const withOutages =
 	(database: { readonly away: boolean }) =>
-	(store: Store): Store => ({
-		...store,
-		opened: store.opened,
-		sql: (...statement) =>
+	(store: Store): Store =>
+		withSql(store, (...statement) =>
 			database.away
 				? Promise.reject(new StoreUnavailable("it is away"))
 				: store.sql(...statement),
-	});
+		);
 
 describe("conversations", () => {
-	test("of two people at once in one channel are kept apart", async () => {
-		await using chat = await startChatStage();
+	test("of two people in one channel are separate", async () => {
+		await using chat = await startChat();
 		for (const turn of [1, 2, 3]) {
 			const asked = await Promise.all(
 				["ada", "zoe"].map((person) =>
@@ -58,25 +52,20 @@ describe("conversations", () => {
 			);
 	});
 
-	test("go on with a reply from just that message, whoever replies", async () => {
-		await using chat = await startChatStage();
+	test("continue at the message that anyone replies to", async () => {
+		await using chat = await startChat();
 		chat.ai.answer = (messages) => `re ${messages.at(-1)?.content}`;
-		const one = await chat.reply(
-			await chat.write("ada", `${chat.mention} one`),
-		);
-		const two = await chat.reply(
-			await chat.write("ada", "two", { to: one }),
-			/two$/,
-		);
-		await chat.reply(await chat.write("ada", "three", { to: two }), /three$/);
-		await chat.reply(await chat.write("zoe", "other", { to: one }), /other$/);
+		const one = await chat.ask("ada", "one");
+		const two = await chat.ask("ada", "two", { to: one, saying: /two$/ });
+		await chat.ask("ada", "three", { to: two, saying: /three$/ });
+		await chat.ask("zoe", "other", { to: one, saying: /other$/ });
 		expect(chat.told()).toEqual([
 			"user: Ada: one",
 			"assistant: re Ada: one",
 			"user: Zoë: other",
 		]);
-		// Ada's own went on where she was.
-		await chat.reply(await chat.write("ada", `${chat.mention} four`), /four$/);
+		// Ada's own conversation continues at her latest message.
+		await chat.ask("ada", "four", { saying: /four$/ });
 		expect(chat.told()).toEqual([
 			...["user: Ada: one", "assistant: re Ada: one"],
 			...["user: Ada: two", "assistant: re Ada: two"],
@@ -85,49 +74,40 @@ describe("conversations", () => {
 		]);
 	});
 
-	test("can be replied to before Discord has told the bot that its answer is there", async () => {
-		await using chat = await startChatStage();
-		const { faults } = chat.stage.simulator;
+	test("continue even before the response to the bot's own message arrives", async () => {
+		await using chat = await startChat();
+		const { faults } = chat.feature.simulator;
 		const held = faults.stall("POST /channels/:channel_id/messages", {
-			...{ after: true, times: 1, actor: chat.botId },
+			after: true,
+			times: 1,
+			actor: chat.botId,
 		});
-		const first = await chat.reply(
-			await chat.write("ada", `${chat.mention} one`),
-		);
+		const first = await chat.ask("ada", "one");
 		const replied = await chat.write("zoe", "two", { to: first });
-		// What the bot sends to one channel waits for what it has sent before.
+		// Requests to one channel are sent one after the other.
 		await until("the AI is asked", () => chat.ai.requests.length === 2);
 		held.release();
 		await chat.reply(replied, /two$/);
 		expect(chat.told()).toEqual(["user: Ada: one", "user: Zoë: two"]);
 	});
 
-	test("begin anew after half an hour without a reply, and in another channel", async () => {
+	test("start anew for a mention after half an hour, or in another channel", async () => {
 		let now = Date.UTC(2026, 0, 1);
-		await using chat = await startChatStage({ timing: { now: () => now } });
-		const first = await chat.reply(
-			await chat.write("ada", `${chat.mention} one`),
-		);
+		await using chat = await startChat({ timing: { now: () => now } });
+		const first = await chat.ask("ada", "one");
 		await chat.noted(first);
 		now += 31 * 60_000;
-		await chat.reply(await chat.write("ada", `${chat.mention} two`));
+		await chat.ask("ada", "two");
 		expect(chat.told()).toEqual(["user: Ada: two"]);
-		await chat.reply(
-			await chat.write("ada", `${chat.mention} three`, {
-				channel: await chat.newChannel(),
-			}),
-		);
+		await chat.ask("ada", "three", { channel: await chat.newChannel() });
 		expect(chat.told()).toEqual(["user: Ada: three"]);
-		await chat.reply(await chat.write("ada", "four", { to: first }));
+		await chat.ask("ada", "four", { to: first });
 		expect(chat.told()).toHaveLength(3);
 	});
 
-	test("are not remembered of a message that was deleted while it grew", async () => {
-		await using chat = await startChatStage({
-			settings: () => ({
-				features: { chat: true },
-				chat: { keep_days: 0 },
-			}),
+	test("do not keep an answer that was deleted while it was written", async () => {
+		await using chat = await startChat({
+			settings: () => ({ features: { chat: true }, chat: { keep_days: 0 } }),
 		});
 		chat.ai.answer = () => "secret word after word after word";
 		chat.ai.misbehave("slow-pieces");
@@ -137,47 +117,42 @@ describe("conversations", () => {
 			"ada",
 			`DELETE /channels/${asked.channel_id}/messages/${answer.id}`,
 		);
-		await until("the provider is hung up on", () =>
+		await until("the AI request is aborted", () =>
 			chat.ai.requests.every(({ outcome }) => outcome === "hung up"),
 		);
 		chat.ai.behave();
-		await chat.reply(await chat.write("ada", `${chat.mention} two`), /^secret/);
+		await chat.ask("ada", "two", { saying: /^secret/ });
 		expect(chat.told()).toEqual(["user: Ada: two"]);
 	});
 
-	test("replies to what is none of chat's are left alone", async () => {
-		await using chat = await startChatStage();
-		const { id } = chat.stage.simulator.channel(general);
+	test("do not include replies to other messages of the bot", async () => {
+		await using chat = await startChat();
+		const { id } = chat.feature.simulator.channel(general);
 		await chat.as("alpha", `POST /channels/${id}/messages`, {
 			content: "An alert of another kind",
 		});
 		const alert = await until("the alert", () => chat.written().at(-1));
 		await chat.write("ada", "I will see to it", { to: { ...alert } });
-		await chat.reply(await chat.write("zoe", `${chat.mention} Hi`));
+		await chat.ask("zoe", "Hi");
 		expect(chat.ai.requests).toHaveLength(1);
 	});
 });
 
-test("while the database is away conversations go on in memory, and are in the store when it is back", async () => {
+test("during an outage conversations continue in memory, and are stored afterwards", async () => {
 	const database = { away: false };
-	await using chat = await startChatStage({
-		store: withOutages(database),
-	});
+	await using chat = await startChat({ store: withOutages(database) });
 	database.away = true;
-	const one = await chat.reply(
-		await chat.write("ada", `${chat.mention} one`),
-		/one$/,
-	);
-	await chat.reply(await chat.write("zoe", "two", { to: one }), /two$/);
-	await chat.reply(await chat.write("ada", `${chat.mention} three`), /three$/);
+	const one = await chat.ask("ada", "one", { saying: /one$/ });
+	await chat.ask("zoe", "two", { to: one, saying: /two$/ });
+	await chat.ask("ada", "three", { saying: /three$/ });
 	expect(chat.told(chat.ai.requests[1])).toHaveLength(3);
 	expect(chat.told()).toHaveLength(3);
 	database.away = false;
 	await chat.noted(one);
 });
 
-test("the bot's end ends an answer with what there is of it, and says so to those who wait", async () => {
-	await using chat = await startChatStage();
+test("a shutdown ends an answer with a note, and tells those who wait", async () => {
+	await using chat = await startChat();
 	chat.ai.answer = () => words(30);
 	chat.ai.misbehave("slow-pieces");
 	const asked = await chat.write("ada", `${chat.mention} one`);
@@ -185,15 +160,15 @@ test("the bot's end ends an answer with what there is of it, and says so to thos
 	const waiting = await chat.write("ada", `${chat.mention} two`);
 	await chat.write("zoe", `${chat.mention} marker`);
 	await until("zoe is answered", () => chat.written().length === 2);
-	await chat.stage.stop();
+	await chat.feature.stop();
 	await chat.reply(
 		asked,
 		"word0\n-# I am being restarted: the answer ends here.",
 	);
 	await chat.reply(waiting, /^I am being restarted\. Please/);
 	chat.ai.behave();
-	await chat.stage.start();
-	await chat.reply(await chat.write("ada", `${chat.mention} three`));
+	await chat.feature.start();
+	await chat.ask("ada", "three");
 	expect(chat.told()).toEqual([
 		...["user: Ada: one", "assistant: word0"],
 		"user: Ada: three",
@@ -201,41 +176,32 @@ test("the bot's end ends an answer with what there is of it, and says so to thos
 });
 
 onBoth((databases) => {
-	const start = async (options: Partial<ChatStageOptions> = {}) =>
-		startChatStage({ place: await databases.place(), ...options });
+	const start = async (options: Partial<ChatSetup> = {}) =>
+		startChat({ place: await databases.place(), ...options });
 
 	describe("conversations", () => {
-		test("go on after a restart, and after a kill", async () => {
+		test("continue after a restart and after a kill", async () => {
 			await using chat = await start();
 			const one = [`user: Ada: one`, `assistant: ${quoted}Ada: one`];
 			const two = [`user: Ada: two`, `assistant: ${quoted}Ada: two`];
-			const first = await chat.reply(
-				await chat.write("ada", `${chat.mention} one`),
-				/one$/,
-			);
+			const first = await chat.ask("ada", "one", { saying: /one$/ });
 			await chat.noted(first);
-			await chat.stage.stop();
-			await chat.stage.start();
-			const second = await chat.reply(
-				await chat.write("ada", `${chat.mention} two`),
-				/two$/,
-			);
+			await chat.feature.stop();
+			await chat.feature.start();
+			const second = await chat.ask("ada", "two", { saying: /two$/ });
 			expect(chat.told()).toEqual([...one, "user: Ada: two"]);
-			await chat.reply(await chat.write("zoe", "too", { to: first }), /too$/);
+			await chat.ask("zoe", "too", { to: first, saying: /too$/ });
 			expect(chat.told()).toEqual([...one, "user: Zoë: too"]);
 			await chat.noted(second);
-			await chat.stage.kill();
-			await chat.stage.start();
-			await chat.reply(
-				await chat.write("ada", `${chat.mention} three`),
-				/three$/,
-			);
+			await chat.feature.kill();
+			await chat.feature.start();
+			await chat.ask("ada", "three", { saying: /three$/ });
 			expect(chat.told()).toEqual([...one, ...two, "user: Ada: three"]);
-			await chat.reply(await chat.write("zoe", "four", { to: first }), /four$/);
+			await chat.ask("zoe", "four", { to: first, saying: /four$/ });
 			expect(chat.told()).toEqual([...one, "user: Zoë: four"]);
 		});
 
-		test("of long ago are deleted, also where chat is off", async () => {
+		test("are deleted after keep_days, also with chat off", async () => {
 			let now = Date.UTC(2026, 0, 1);
 			let isOn = true;
 			await using chat = await start({
@@ -243,16 +209,14 @@ onBoth((databases) => {
 				timing: { now: () => now },
 			});
 			const kept = () =>
-				chat.stage.store.sql`SELECT content FROM conversation_messages`;
+				chat.feature.store.sql`SELECT content FROM conversation_messages`;
 			const restartAfter = async (days: number) => {
-				await chat.stage.stop();
+				await chat.feature.stop();
 				now += days * 86_400_000;
-				await chat.stage.start();
+				await chat.feature.start();
 			};
 			for (const isOnLater of [true, false]) {
-				await chat.noted(
-					await chat.reply(await chat.write("ada", `${chat.mention} one`)),
-				);
+				await chat.noted(await chat.ask("ada", "one"));
 				isOn = isOnLater;
 				await restartAfter(29);
 				expect(await kept()).toHaveLength(2);
@@ -261,7 +225,7 @@ onBoth((databases) => {
 			}
 		});
 
-		test("are forgotten as far as their messages are deleted", async () => {
+		test("lose deleted messages", async () => {
 			await using chat = await start();
 			const asked = await chat.write("ada", `${chat.mention} secret one`);
 			const first = await chat.reply(asked, /one$/);
@@ -274,19 +238,19 @@ onBoth((databases) => {
 				"it is gone",
 				async () =>
 					(
-						await chat.stage.store
+						await chat.feature.store
 							.sql`SELECT 1 FROM conversation_messages WHERE content LIKE '%secret%' AND role = 'user'`
 					).length === 0,
 			);
-			await chat.reply(await chat.write("ada", "two", { to: first }), /two$/);
+			await chat.ask("ada", "two", { to: first, saying: /two$/ });
 			expect(chat.told()).toEqual(["user: Ada: two"]);
 		});
 
-		test("go with their channel and its threads, also while the database is away", async () => {
+		test("are deleted with their channel and its threads, even during an outage", async () => {
 			const database = { away: false };
 			await using chat = await start({ store: withOutages(database) });
 			const kept = () =>
-				chat.stage.store.sql<{
+				chat.feature.store.sql<{
 					content: string;
 				}>`SELECT content FROM conversation_messages WHERE role = 'user'`;
 			const channel = await chat.newChannel();
@@ -298,16 +262,13 @@ onBoth((databases) => {
 			);
 			for (const given of [{ channel }, { channel: thread.id }, {}])
 				await chat.noted(
-					await chat.reply(
-						await chat.write("ada", `${chat.mention} one`, given),
-						/one$/,
-					),
+					await chat.ask("ada", "one", { ...given, saying: /one$/ }),
 				);
 			expect(await kept()).toHaveLength(3);
 			database.away = true;
 			await chat.as("ada", `DELETE /channels/${channel}`);
-			// Discord tells of things in their order.
-			await chat.reply(await chat.write("ada", `${chat.mention} two`), /two$/);
+			// Discord sends events in order.
+			await chat.ask("ada", "two", { saying: /two$/ });
 			database.away = false;
 			await until("the rest is there", async () => {
 				const contents = (await kept()).map(({ content }) => content);
@@ -315,71 +276,60 @@ onBoth((databases) => {
 			});
 		});
 
-		test("stay in memory alone where nothing is to be kept, and what was kept is deleted", async () => {
+		test("are only in memory with keep_days 0, and stored ones are deleted", async () => {
 			let keep_days = 30;
 			await using chat = await start({
 				settings: () => ({ features: { chat: true }, chat: { keep_days } }),
 			});
 			const kept = () =>
-				chat.stage.store.sql`SELECT content FROM conversation_messages`;
-			await chat.noted(
-				await chat.reply(await chat.write("ada", `${chat.mention} one`)),
-			);
+				chat.feature.store.sql`SELECT content FROM conversation_messages`;
+			await chat.noted(await chat.ask("ada", "one"));
 			expect(await kept()).toHaveLength(2);
-			await chat.stage.stop();
+			await chat.feature.stop();
 			keep_days = 0;
-			await chat.stage.start();
+			await chat.feature.start();
 			await until("they are gone", async () => (await kept()).length === 0);
-			await chat.reply(await chat.write("ada", `${chat.mention} two`), /two$/);
-			const three = await chat.reply(
-				await chat.write("ada", `${chat.mention} three`),
-				/three$/,
-			);
-			await chat.reply(await chat.write("ada", "four", { to: three }), /four$/);
+			await chat.ask("ada", "two", { saying: /two$/ });
+			const three = await chat.ask("ada", "three", { saying: /three$/ });
+			await chat.ask("ada", "four", { to: three, saying: /four$/ });
 			expect(chat.told()).toHaveLength(5);
 			expect(await kept()).toEqual([]);
 		});
 	});
 
-	test("what the database refuses is not offered to it again", async () => {
+	test("a row that the database refuses is not sent again", async () => {
 		let isBroken = true;
 		let statements = 0;
 		await using chat = await start({
-			store: (store) => ({
-				...store,
-				opened: store.opened,
-				sql: (...statement) => {
+			store: (store) =>
+				withSql(store, (...statement) => {
 					if (!isBroken || !statement[0].join("").includes("INSERT"))
 						return store.sql(...statement);
 					statements += 1;
 					return Promise.reject(new RangeError("it does not take that"));
-				},
-			}),
+				}),
 		});
 		const one = await chat.write("ada", `${chat.mention} one`);
 		await chat.reply(one, /one$/);
 		await until("it was refused", () => statements > 0);
 		isBroken = false;
-		const two = await chat.reply(
-			await chat.write("zoe", `${chat.mention} two`),
-			/two$/,
-		);
+		const two = await chat.ask("zoe", "two", { saying: /two$/ });
 		await chat.noted(two);
-		const rows = await chat.stage.store.sql`
+		const rows = await chat.feature.store.sql`
 			SELECT 1 FROM conversation_messages WHERE message_id = ${one.id}`;
 		expect(rows).toHaveLength(0);
 	});
 
-	test("a kill in the middle of an answer leaves a conversation that can be gone on with", async () => {
+	test("a conversation continues after a kill during an answer", async () => {
 		await using chat = await start();
 		chat.ai.misbehave("slow-pieces");
 		const asked = await chat.write("ada", `${chat.mention} one`);
 		const half = await chat.reply(asked, "I");
 		await chat.noted(half);
-		await chat.stage.kill();
+		await chat.feature.kill();
 		chat.ai.behave();
-		await chat.stage.start();
-		await chat.reply(await chat.write("ada", "two", { to: half }));
+		await chat.feature.start();
+		await chat.ask("ada", "two", { to: half });
 		expect(chat.told()).toEqual([
 			...["user: Ada: one", "assistant: I", "user: Ada: two"],
 		]);

@@ -1,4 +1,4 @@
-// How many questions are answered at once, who waits, and who is told that it is too much.
+// Questions per person, concurrent answers and their queue, and notices.
 
 import { describe, expect, test } from "bun:test";
 import { createLimits } from "../../../../src/bot/features/chat/chat-limits.ts";
@@ -6,7 +6,7 @@ import { createLimits } from "../../../../src/bot/features/chat/chat-limits.ts";
 const never = new AbortController().signal;
 
 describe("a person", () => {
-	test("may ask 10 questions in 60 s, and then again", () => {
+	test("may ask 10 questions in 60 s", () => {
 		let now = 0;
 		const limits = createLimits({ now: () => now });
 		const ask = () => limits.countQuestion("ada");
@@ -21,7 +21,7 @@ describe("a person", () => {
 		expect(ask()).toBe(true);
 	});
 
-	test("is told once in 60 s that it is too much", () => {
+	test("gets one notice in 60 s", () => {
 		let now = 0;
 		const limits = createLimits({ now: () => now });
 		expect(limits.mayNotify("cooks", "ada")).toBe(true);
@@ -30,7 +30,7 @@ describe("a person", () => {
 		expect(limits.mayNotify("cooks", "ada")).toBe(true);
 	});
 
-	test("is answered once at a time, and two of their questions wait in order", async () => {
+	test("gets one answer at a time, and two more questions wait in order", async () => {
 		const limits = createLimits();
 		const order: string[] = [];
 		const first = await limits.acquire("cooks", "ada", never);
@@ -51,7 +51,7 @@ describe("a person", () => {
 });
 
 describe("a guild", () => {
-	test("has three answers at once, ten who wait, and no more", async () => {
+	test("has three slots and a queue of ten", async () => {
 		const limits = createLimits();
 		const enter = (person: string) => limits.acquire("cooks", person, never);
 		const inside = await Promise.all(["a", "b", "c"].map(enter));
@@ -64,7 +64,7 @@ describe("a guild", () => {
 		expect(await enter("late")).toBeDefined();
 	});
 
-	test("lets in one of those who wait for each that leaves, once, and nobody twice at once", async () => {
+	test("gives each released slot to the first waiter without one, once", async () => {
 		const limits = createLimits();
 		const entered: string[] = [];
 		const enter = (person: string) =>
@@ -73,7 +73,7 @@ describe("a guild", () => {
 				return leave;
 			});
 		const [a, b] = await Promise.all(["a", "b", "c"].map(enter));
-		// The second one's next question is behind their own, and nobody else's.
+		// The next question of b waits only for b's own slot.
 		const waiting = ["b", "d", "e"].map(enter);
 		entered.length = 0;
 		a?.();
@@ -88,7 +88,7 @@ describe("a guild", () => {
 		expect(entered).toEqual(["d", "b", "e"]);
 	});
 
-	test("hears at most five times in 60 s that it is too much", () => {
+	test("gets five notices in 60 s", () => {
 		const limits = createLimits({ now: () => 0 });
 		const told = Array.from({ length: 50 }, (_, n) =>
 			limits.mayNotify("cooks", `person ${n}`),
@@ -98,7 +98,7 @@ describe("a guild", () => {
 	});
 });
 
-test("whoever gives up waiting takes nobody's turn", async () => {
+test("a cancelled waiter leaves the queue", async () => {
 	const limits = createLimits();
 	const leave = await limits.acquire("cooks", "ada", never);
 	const ending = new AbortController();
@@ -110,7 +110,7 @@ test("whoever gives up waiting takes nobody's turn", async () => {
 	expect(await next).toBeDefined();
 });
 
-test("who gives up in the moment in which the turn comes leaves it to the next", async () => {
+test("a waiter cancelled as it gets its slot passes it on", async () => {
 	const limits = createLimits();
 	const leave = await limits.acquire("cooks", "ada", never);
 	const ending = new AbortController();
@@ -122,7 +122,7 @@ test("who gives up in the moment in which the turn comes leaves it to the next",
 	expect(await next).toBeDefined();
 });
 
-test("whoever has waited for too long has no turn", async () => {
+test("a waiter that times out gets no slot", async () => {
 	const limits = createLimits({ maxWaitMs: 5 });
 	const leave = await limits.acquire("cooks", "ada", never);
 	expect(await limits.acquire("cooks", "ada", never)).toBeUndefined();

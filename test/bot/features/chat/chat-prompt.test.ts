@@ -1,4 +1,4 @@
-// What the model is told, and what of names and texts gets through to it.
+// The messages for the model: system prompt, names, texts, conversation.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -11,15 +11,11 @@ import {
 } from "../../../../src/bot/features/chat/chat-question.ts";
 import type { Turn } from "../../../../src/bot/store/conversations.ts";
 
-const instance = {
-	personality: undefined,
-	botName: "Alpha",
-	timezone: "UTC",
-};
+const instance = { personality: undefined, botName: "Alpha", timezone: "UTC" };
 const newYear = Date.UTC(2027, 0, 1, 4, 30);
 
 describe("the system prompt", () => {
-	test("is the personality, the local time, and what always holds", () => {
+	test("has the personality, the local time and the fixed rules", () => {
 		const prompt = systemPrompt(
 			{
 				...instance,
@@ -58,11 +54,11 @@ test.each([
 	["\u3164\u115f\uffa0", "fallback"],
 	["A\u3164d\ufe0fa\u{e0100}", "Ada"],
 	["🦄", "fallback"],
-])("the name %j becomes %j", (name, said) => {
-	expect(sanitizeName(name, "fallback")).toBe(said);
+])("the name %j becomes %j", (name, expected) => {
+	expect(sanitizeName(name, "fallback")).toBe(expected);
 });
 
-test("who has no name at all is someone", () => {
+test("without any usable name the name is someone", () => {
 	expect(sanitizeName(undefined, "___")).toBe("someone");
 });
 
@@ -72,17 +68,23 @@ test.each([
 	["a <| b |> c, x[0] <b>d</b>", "a <| b |> c, x[0] <b>d</b>"],
 	["\0 \ud800", "\ufffd \ufffd"],
 	["a\u{e0041}\u200b\n\tb 👩‍👩‍👧", "a\\u{e0041}\\u{200b}\n\tb 👩‍👩‍👧"],
-])("of the text %j the model sees %j", (text, seen) => {
+])("the text %j becomes %j", (text, seen) => {
 	expect(sanitize(text)).toBe(seen);
 });
 
 describe("a conversation", () => {
 	const turn = (role: Turn["role"], content: string): Turn => ({
-		...{ message_id: "1", parent_id: null, channel_id: "2", user_id: "3" },
-		...{ role, content, name: "Ada", at: 0 },
+		message_id: "1",
+		parent_id: null,
+		channel_id: "2",
+		user_id: "3",
+		role,
+		content,
+		name: "Ada",
+		at: 0,
 	});
 
-	test("says who spoke, and takes an answer of several messages for one", () => {
+	test("names the authors, and joins an answer of several messages", () => {
 		expect(
 			toAiMessages([
 				turn("user", "Hi"),
@@ -100,7 +102,7 @@ describe("a conversation", () => {
 		]);
 	});
 
-	test("loses its beginning when it is long, and begins with a question", () => {
+	test("is truncated at its beginning, and begins with a question", () => {
 		const turns = Array.from({ length: 20 }, (_, index) => [
 			turn("user", `question ${index} ${"x".repeat(1_000)}`),
 			turn("assistant", `answer ${index} ${"y".repeat(1_900)}`),
@@ -116,7 +118,7 @@ describe("a conversation", () => {
 		expect(messages.at(-1)?.content).toBe("last");
 	});
 
-	test("is at least its last question, however long", () => {
+	test("has at least its last question, however long", () => {
 		const messages = toAiMessages([turn("user", "z".repeat(30_000))]);
 		expect(messages).toHaveLength(1);
 	});

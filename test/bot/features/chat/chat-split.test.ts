@@ -1,4 +1,4 @@
-// Where a growing text is cut into messages, and what becomes of code that is cut.
+// Where a growing text is split into messages, and code blocks across messages.
 
 import { describe, expect, test } from "bun:test";
 import {
@@ -36,7 +36,7 @@ const texts: Record<string, string> = {
 };
 
 describe.each(Object.entries(texts))("%s", (_, text) => {
-	test("are cut into messages that Discord takes, and nothing is lost", () => {
+	test("fit into messages without loss", () => {
 		const parts = splitAnswer(text);
 		expect(parts.length).toBeGreaterThan(1);
 		for (const { content } of parts)
@@ -44,7 +44,7 @@ describe.each(Object.entries(texts))("%s", (_, text) => {
 		expect(whole(text)).toBe(text);
 	});
 
-	test("are cut where they were cut before, however much comes after", () => {
+	test("keep their cuts when text is appended", () => {
 		const last = splitAnswer(text);
 		for (let length = 0; length < text.length; length += 61) {
 			const parts = splitAnswer(text.slice(0, length));
@@ -52,13 +52,13 @@ describe.each(Object.entries(texts))("%s", (_, text) => {
 		}
 	});
 
-	test("are never cut within a character", () => {
+	test("are never cut within a surrogate pair", () => {
 		for (const { from, to } of splitAnswer(text))
 			expect(text.slice(from, to).isWellFormed()).toBe(true);
 	});
 });
 
-test("code that is still being written fits into messages at every length", () => {
+test("an unfinished code block fits into messages at every length", () => {
 	for (let length = 1_900; length < 4_000; length += length < 2_010 ? 1 : 13)
 		for (const start of ["```py\n", "a\n```\n"]) {
 			const text = start.padEnd(length, "x");
@@ -68,7 +68,7 @@ test("code that is still being written fits into messages at every length", () =
 		}
 });
 
-test("a short text is one message, as it is", () => {
+test("a short text is one unchanged message", () => {
 	expect(splitAnswer("Hello *you*")).toEqual([
 		{ from: 0, to: 11, content: "Hello *you*" },
 	]);
@@ -86,7 +86,7 @@ test.each([
 	}
 });
 
-test("a block of code that goes on is closed, and opened again in its language", () => {
+test("a code block across messages is closed and reopened with its language", () => {
 	const parts = splitAnswer(`Look:\n\`\`\`ts\n${code(400)}\n\`\`\`\nEnd.`);
 	const shown = parts.map(({ content }) => content);
 	expect(shown[0]).toStartWith("Look:\n```ts\nlet x0 = 0;\n");
@@ -96,7 +96,7 @@ test("a block of code that goes on is closed, and opened again in its language",
 	for (const one of shown) expect(isCodeOpen(one)).toBe(false);
 });
 
-test("the line that opens a block of code goes with the code", () => {
+test("the opening line of a code block is not split from its code", () => {
 	const parts = splitAnswer(
 		`${"x".repeat(1_900)}\n\`\`\`py\n${"y".repeat(1_000)}\n\`\`\``,
 	);
@@ -104,12 +104,12 @@ test("the line that opens a block of code goes with the code", () => {
 	expect(parts[1]?.content).toStartWith("```py\nyyy");
 });
 
-test("a block of code that is still being written is shown closed", () => {
+test("an unfinished code block is closed", () => {
 	const [part] = splitAnswer("```py\nprint(1)");
 	expect(part?.content).toBe("```py\nprint(1)\n```");
 });
 
-test("a paragraph is a better place to cut than a line, and a line than a word", () => {
+test("cuts prefer paragraphs to lines, and lines to words", () => {
 	const first = (text: string) => splitAnswer(text)[0]?.content;
 	const long = words(250).slice(0, 1_500);
 	expect(first(`${long}\n\nnext\nline ${words(500)}`)).toBe(long);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createWriter } from "../../../../src/bot/features/chat/chat-writer.ts";
 import { until } from "../../../support/until.ts";
 
-test("the parts of an answer are all of it, also where a message ends with a line that was not over yet", async () => {
+test("the parts cover the whole text, even if a line break at a cut came later", async () => {
 	const sent: string[] = [];
 	const writer = createWriter({
 		api: {
@@ -16,7 +16,7 @@ test("the parts of an answer are all of it, also where a message ends with a lin
 		onMessage() {},
 		signal: new AbortController().signal,
 	});
-	// As much as a message takes before it is cut; what follows says where.
+	// As long as a message gets before it is cut.
 	const line = "x".repeat(1_932);
 	writer.update(line);
 	await until("it is shown", () => sent.length === 1);
@@ -27,9 +27,9 @@ test("the parts of an answer are all of it, also where a message ends with a lin
 	expect(parts.join("")).toBe(text);
 });
 
-test("what is new within the pace waits for it", async () => {
+test("an edit waits for the edit interval, the last one too", async () => {
 	const stopped = new AbortController();
-	const start = (paceMs: number) => {
+	const start = (intervalMs: number) => {
 		const edits: string[] = [];
 		let sent = 0;
 		const writer = createWriter({
@@ -37,7 +37,7 @@ test("what is new within the pace waits for it", async () => {
 				send: async (content) => ({ id: String(++sent), content }),
 				edit: async (_, content) => void edits.push(content),
 			},
-			editIntervalMs: () => paceMs,
+			editIntervalMs: () => intervalMs,
 			onMessage() {},
 			signal: stopped.signal,
 		});
@@ -51,7 +51,7 @@ test("what is new within the pace waits for it", async () => {
 	for (const { writer } of both) writer.update("one two");
 	await until("the quick one has edited", () => quick.edits.length === 1);
 	expect(patient.edits).toEqual([]);
-	// The last words wait for it as well.
+	// The final text waits for it as well.
 	for (const { writer } of both) void writer.finish("one two three");
 	await quick.writer.done;
 	expect(quick.edits).toEqual(["one two", "one two three"]);

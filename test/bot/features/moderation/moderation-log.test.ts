@@ -1,4 +1,4 @@
-// Where moderation is told of when the bot cannot write where the guild wants it.
+// The moderation log when the bot cannot write to the channel that the guild chose.
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
@@ -12,13 +12,8 @@ import {
 
 const chosen = "The Cooks/records";
 
-interface Chosen extends AsyncDisposable {
-	world: ModerationWorld;
-	/** The guild's choice; the operator's is the staff's. */
-	channel: GuildChannel;
-}
-
-async function startWithChoice(): Promise<Chosen> {
+/** The guild has chosen `channel`; the operator's is the staff channel. */
+async function startWithChoice() {
 	const world = await startModerationWorld();
 	const channel = world.simulator.world.channels.add(world.guild, {
 		name: "records",
@@ -27,11 +22,9 @@ async function startWithChoice(): Promise<Chosen> {
 		`in <#${channel.id}>.`,
 	);
 	await world.noted(1);
-	await until("it is told there", () => world.answers(chosen).length === 1);
-	return {
-		...{ world, channel },
-		[Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
-	};
+	await until("it is logged there", () => world.answers(chosen).length === 1);
+	const dispose = () => world[Symbol.asyncDispose]();
+	return { world, channel, [Symbol.asyncDispose]: dispose };
 }
 
 function setDenied(
@@ -40,36 +33,38 @@ function setDenied(
 	deny: bigint,
 ) {
 	simulator.world.channels.setOverwrite(channel, {
-		...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+		id: simulator.bot("alpha").id,
+		type: 1,
+		allow: "0",
 		deny: String(deny),
 	});
 }
 
-/** Where it is logged, as `setlog` says. */
+/** The answer of `setlog`. */
 const where = (world: ModerationWorld) => world.ask("ada", "!m setlog");
 
 function staff({ guild }: ModerationWorld): GuildChannel {
-	for (const channel of guild.channels.values())
-		if (channel.name === "staff") return channel;
-	throw new Error("there is a channel for the staff");
+	const found = guild.channels.values().find(({ name }) => name === "staff");
+	if (!found) throw new Error("the guild has no staff channel");
+	return found;
 }
 
-/** The lines that say where it is logged instead, and those that say that something was not told. */
+/** The log lines about the fallback, and about entries that were not sent. */
 function warnings({ logged }: ModerationWorld): string[] {
 	return logged.filter((line) =>
-		/falls back to|log channel message failed/.test(line),
+		/falls back to|log channel entries not sent/.test(line),
 	);
 }
 
-describe.concurrent("a guild's choice that the bot cannot write to", () => {
+describe.concurrent("the guild's channel", () => {
 	const { EmbedLinks, SendMessages, ViewChannel } = PermissionFlagsBits;
 	test.each([
-		["is deleted", undefined],
-		["is hidden from the bot", ViewChannel],
-		["takes no message of the bot's", SendMessages],
-		["takes no embed of the bot's", EmbedLinks],
+		["deleted", undefined],
+		["hidden from the bot", ViewChannel],
+		["closed to the bot's messages", SendMessages],
+		["closed to the bot's embeds", EmbedLinks],
 	])(
-		"where it %s, the operator's channel has all that follows, and the bot's log says so once",
+		"%s: the operator's channel is used, and one warning is logged",
 		async (_, deny) => {
 			await using start = await startWithChoice();
 			const { world, channel } = start;
@@ -89,7 +84,7 @@ describe.concurrent("a guild's choice that the bot cannot write to", () => {
 		},
 	);
 
-	test("it is told there again when the bot may write there again", async () => {
+	test("is used again when the bot may write there again", async () => {
 		await using start = await startWithChoice();
 		const { world, channel } = start;
 		setDenied(world, channel, SendMessages);
@@ -97,23 +92,25 @@ describe.concurrent("a guild's choice that the bot cannot write to", () => {
 		setDenied(world, channel, 0n);
 		expect(await where(world)).toContain(`in <#${channel.id}>.`);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
-		await until("it is told there", () => world.answers(chosen).length === 2);
+		await until("it is logged there", () => world.answers(chosen).length === 2);
 		expect(world.notes()).toHaveLength(1);
 	});
 
-	test("nothing goes to the operator's channel where the bot may not write there either", async () => {
+	test("is tried if the bot cannot write to the operator's channel either", async () => {
 		await using start = await startWithChoice();
 		const { world, channel } = start;
 		setDenied(world, staff(world), SendMessages);
 		setDenied(world, channel, SendMessages);
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
-		await until("it is said", () => warnings(world).length > 0);
-		expect(warnings(world).join("\n")).toContain("log channel message failed");
+		await until("it is logged", () => warnings(world).length > 0);
+		expect(warnings(world).join("\n")).toContain(
+			"log channel entries not sent",
+		);
 		expect(warnings(world).join("\n")).not.toContain("falls back");
 		expect(await where(world)).toContain(`in <#${channel.id}>.`);
 	});
 
-	test("where moderators have switched it off, the operator's channel is told nothing", async () => {
+	test("turned off is not replaced by the operator's channel", async () => {
 		await using start = await startWithChoice();
 		const { world, channel } = start;
 		await world.ask("ada", "!m setlog off");

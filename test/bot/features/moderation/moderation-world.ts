@@ -1,20 +1,13 @@
-// The simulator, and the real bot with the commands for moderators in front of it.
+// The real bot with its moderation commands, and the simulator.
 
 import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
-import { type Bot, startBot } from "../../../../src/bot/bot.ts";
+import { startBot } from "../../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../../src/bot/config/config.ts";
 import { toml } from "../../../../src/bot/config/settings.ts";
 import { createLog } from "../../../../src/lib/log.ts";
-import {
-	type Simulator,
-	startSimulator,
-} from "../../../../src/simulator/simulator.ts";
-import type {
-	Guild,
-	Message,
-} from "../../../../src/simulator/world/state/entities.ts";
 import { botConfig } from "../../../support/bot-config.ts";
+import { startSimulator } from "../../../support/simulator.ts";
 import type { Place } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
 
@@ -23,32 +16,13 @@ export const staffChannel = "The Cooks/staff";
 /** Who may ban, and ranks above all but the owner and the bot. */
 export const moderator = "jose.garcia";
 
-export interface ModerationWorld extends AsyncDisposable {
-	simulator: Simulator;
-	guild: Guild;
-	readonly bot: Bot;
-	/** What the bot logged, a line each. */
-	logged: string[];
-	/** Types in a channel, and gives the bot's next answer there. */
-	ask(person: string, text: string, channel?: string): Promise<string>;
-	/** What the bot has written in a channel, in order. */
-	answers(channel?: string): Message[];
-	/** The embeds in the channel for moderation: a title, and each field by its name. */
-	notes(): Record<string, string>[];
-	/** Waits for so many of them. */
-	noted(count: number): Promise<Record<string, string>[]>;
-	id(person: string): string;
-	isBanned(person: string): boolean;
-	/** Ends the bot; `start` begins it again with the same data. */
-	stop(): Promise<void>;
-	start(): Promise<void>;
-}
+export type ModerationWorld = Awaited<ReturnType<typeof startModerationWorld>>;
 
 /** The bot "alpha" is logged in, and its store is open. José may ban, and Mona has a role below his. */
 export async function startModerationWorld(
 	place?: Pick<Place, "settings">,
 	changes: Partial<BotConfig> = {},
-): Promise<ModerationWorld> {
+) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	for (const role of guild.roles.values())
@@ -91,11 +65,13 @@ export async function startModerationWorld(
 		if (running) await bot.close();
 		running = false;
 	};
+	/** The bot's messages in a channel, in order. */
 	const answers = (name = general) =>
 		simulator.world.messages
 			.in(simulator.channel(name).id)
 			.filter(({ author }) => author.id === simulator.bot("alpha").id);
-	const notes = () =>
+	/** The embeds in the operator's log channel: title, description, and each field by its name. */
+	const notes = (): Record<string, string>[] =>
 		answers(staffChannel).flatMap(({ embeds }) =>
 			(embeds as unknown as Embed[]).map(
 				({ title, description, fields = [] }) => ({
@@ -106,28 +82,49 @@ export async function startModerationWorld(
 		);
 	const id = (person: string) => simulator.user(person).id;
 	return {
-		...{ simulator, guild, logged, answers, notes, id, stop },
+		simulator,
+		guild,
+		/** The bot's log lines. */
+		logged,
+		answers,
+		notes,
+		id,
+		stop,
 		get bot() {
 			return bot;
 		},
-		async ask(person, text, name = general) {
-			// Embeds are no answers.
-			const said = () => answers(name).filter(({ content }) => content !== "");
-			const before = said().length;
+		/** Types in a channel. Returns the bot's next answer there; embeds do not count. */
+		async ask(person: string, text: string, name = general) {
+			const texts = () => answers(name).filter(({ content }) => content !== "");
+			const before = texts().length;
 			await simulator.user(person).say(name, text);
-			return until(`an answer to ${text}`, () => said()[before]?.content);
+			return until(`an answer to ${text}`, () => texts()[before]?.content);
 		},
-		noted: (count) =>
+		/** The notes, once there are at least `count`. */
+		noted: (count: number) =>
 			until(`${count} notes`, () => {
 				const all = notes();
 				return all.length >= count && all;
 			}),
-		isBanned: (person) => guild.bans.has(id(person)),
+		isBanned: (person: string) => guild.bans.has(id(person)),
+		/** The member with this name. */
+		member(person: string) {
+			const member = guild.members.get(id(person));
+			if (!member) throw new Error(`${person} is not a member`);
+			return member;
+		},
+		/** Lifts a ban by hand. Returns its user. */
+		liftBan(person: string) {
+			const ban = guild.bans.get(id(person));
+			if (!ban) throw new Error(`${person} is not banned`);
+			simulator.world.bans.remove(guild, ban);
+			return ban.user;
+		},
+		/** Starts the bot again with the same data. */
 		async start() {
 			bot = await start();
 			running = true;
 		},
-		stop,
 		async [Symbol.asyncDispose]() {
 			await stop();
 			await simulator.close();

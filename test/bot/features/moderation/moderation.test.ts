@@ -1,4 +1,4 @@
-// What moderators can do by typing, who may, what is said of it, and what becomes of bans that end.
+// The moderation commands: bans and their ends, permissions, arguments, the log, `nuke`, cooldowns.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
@@ -15,7 +15,7 @@ import {
 
 const hourMs = 3_600_000;
 
-/** The requests that ban and lift bans, in order. */
+/** Methods of the requests that ban (PUT) and unban (DELETE), in order. */
 function banWrites({ simulator }: ModerationWorld): string[] {
 	return simulator.journal
 		.entries()
@@ -23,19 +23,17 @@ function banWrites({ simulator }: ModerationWorld): string[] {
 		.map(({ route }) => route.split(" ")[0] ?? "");
 }
 
-/** Moves the ends of all bans, as time does. */
+/** SQL that lets time pass for all bans. */
 const pass = (ms: number) =>
 	`UPDATE temp_bans SET ends_at = ends_at - ${ms}, asked_at = asked_at - ${ms}`;
 
 onBoth((databases, kind) => {
-	test("a ban with an end is made, noted, listed, told of, and lifted when the end has come while the bot was down", async () => {
+	test("a temporary ban is stored, logged, listed, and lifted when it expired while the bot was down", async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		const mona = world.id("mona_lisa");
-		const answer = await world.ask(
-			moderator,
-			`!m ban <@${mona}> 3d  being rude`,
-		);
+		const command = `!m ban <@${mona}> 3d  being rude`;
+		const answer = await world.ask(moderator, command);
 		expect(answer).toStartWith(`Banned <@${mona}> (ID: ${mona}) until <t:`);
 		expect(world.isBanned("mona_lisa")).toBe(true);
 		const reason = world.guild.bans.get(mona)?.reason;
@@ -73,35 +71,28 @@ onBoth((databases, kind) => {
 		expect(world.logged.join("\n")).not.toContain("rude");
 	});
 
-	test("a ban that was lifted by hand, while the bot was there or not, is not kept", async () => {
+	test("a ban that was lifted by hand, with or without the bot running, is forgotten", async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		const rows = () => place.look("SELECT user_id FROM temp_bans");
-		const lift = (person: string) => {
-			const ban = world.guild.bans.get(world.id(person));
-			if (!ban) throw new Error(`${person} is banned`);
-			world.simulator.world.bans.remove(world.guild, ban);
-		};
 		for (const person of ["mona_lisa", "zoe"])
 			await world.ask(moderator, `!m ban ${world.id(person)} 1d`);
 		expect(await rows()).toHaveLength(2);
-		lift("mona_lisa");
+		world.liftBan("mona_lisa");
 		await until("its row is gone", async () => (await rows()).length === 1);
 		await world.stop();
-		lift("zoe");
+		world.liftBan("zoe");
 		await world.start();
 		await until("its row is gone", async () => (await rows()).length === 0);
 		expect(banWrites(world)).toEqual(["PUT", "PUT"]);
 	});
 
-	test("a new ban of the same person replaces the end, and one without an end has none", async () => {
+	test("a new ban of the same person replaces its end, or makes it permanent", async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		const mona = world.id("mona_lisa");
 		const ends = async () => {
-			const rows = await place.look<{ ends_at: number | bigint | string }>(
-				"SELECT ends_at FROM temp_bans",
-			);
+			const rows = await place.look("SELECT ends_at FROM temp_bans");
 			return rows.map(({ ends_at }) => Number(ends_at));
 		};
 		await world.ask(moderator, `!m ban ${mona} 1h`);
@@ -133,12 +124,12 @@ onBoth((databases, kind) => {
 		expect(await world.ask("ada", `!m setlog <#${id}>`)).toBe(
 			`Moderation is now logged in <#${id}>.`,
 		);
-		// In the one that it was, too.
+		// Also in the previous channel.
 		await world.noted(1);
 		await world.stop();
 		await world.start();
 		await world.ask(moderator, `!m ban ${world.id("zoe")} forever`);
-		await until("it is told there", () =>
+		await until("it is logged there", () =>
 			world
 				.answers()
 				.some(({ embeds }) => JSON.stringify(embeds).includes(world.id("zoe"))),
@@ -154,7 +145,7 @@ onBoth((databases, kind) => {
 		);
 	});
 
-	test("a ban that was asked for long ago, and not made, is not made any more", async () => {
+	test("an unconfirmed ban of an hour ago is dropped", async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		await world.stop();
@@ -172,66 +163,53 @@ onBoth((databases, kind) => {
 	});
 	if (kind !== "SQLite") return;
 
-	// What Discord answers is the same to either.
-	test("a ban that somebody made anew by hand is not lifted", async () => {
+	// Discord's responses do not depend on the database.
+	test("a ban that someone renewed by hand is not lifted", async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
 		const mona = world.id("mona_lisa");
 		await world.ask(moderator, `!m ban ${mona} 1d`);
 		await world.stop();
-		const { world: discord } = world.simulator;
-		const ban = world.guild.bans.get(mona);
-		if (!ban) throw new Error("mona_lisa is banned");
-		discord.bans.remove(world.guild, ban);
-		discord.bans.add(world.guild, ban.user);
+		const user = world.liftBan("mona_lisa");
+		world.simulator.world.bans.add(world.guild, user);
 		await place.look(pass(48 * hourMs));
 		await world.start();
-		await until(
-			"its row is gone",
-			async () =>
-				(await place.look("SELECT user_id FROM temp_bans")).length === 0,
-		);
+		await until("its row is gone", async () => {
+			const rows = await place.look("SELECT user_id FROM temp_bans");
+			return rows.length === 0;
+		});
 		expect(world.isBanned("mona_lisa")).toBe(true);
 		expect(banWrites(world)).toEqual(["PUT"]);
 	});
 
-	test.each([
-		["before", "refused", 0],
-		["after", "carried out", 1],
-	] as const)(
-		"a ban whose request is cut off %s it is %s is noted, and seen through once",
+	test.each(["before", "after"] as const)(
+		"a ban whose request is dropped %s it is executed is confirmed, and made once",
 		async (when) => {
 			const place = await databases.place();
 			await using world = await startModerationWorld(place);
 			const { faults } = world.simulator;
-			// Bun sends a PUT that is dropped no second time: the bot has it so.
 			faults.drop("PUT /guilds/:guild_id/bans/:user_id", { when, times: 1 });
 			const mona = world.id("mona_lisa");
 			expect(await world.ask(moderator, `!m ban ${mona} 1d why`)).toBe(
 				"Discord did not confirm the ban. The bot will check, and complete it if necessary.",
 			);
-			await until("they are banned", () => world.isBanned("mona_lisa"));
-			await until(
-				"it is noted",
-				async () =>
-					(
-						await place.look<{ state: string }>("SELECT state FROM temp_bans")
-					)[0]?.state === "banned",
-			);
+			await until("she is banned", () => world.isBanned("mona_lisa"));
+			await until("it is stored", async () => {
+				const [row] = await place.look("SELECT state FROM temp_bans");
+				return row?.state === "banned";
+			});
 			expect(banWrites(world)).toEqual(["PUT"]);
 			const notes = await world.noted(1);
 			expect(notes.map(({ title }) => title)).toEqual(["Ban"]);
 		},
 	);
 
-	test("a ban that Discord refuses leaves nothing behind", async () => {
+	test("a ban that Discord refuses is not stored", async () => {
 		const place = await databases.place();
 		await using world = await startModerationWorld(place);
-		world.simulator.faults.refuse(
-			"PUT /guilds/:guild_id/bans/:user_id",
-			50013,
-			{ times: 1 },
-		);
+		const { faults } = world.simulator;
+		const once = { times: 1 };
+		faults.refuse("PUT /guilds/:guild_id/bans/:user_id", 50013, once);
 		const answer = await world.ask(moderator, `!m ban ${world.id("zoe")} 1d`);
 		expect(answer).toContain("Missing Permissions (code 50013)");
 		expect(answer).toEndWith("Nothing was done.");
@@ -240,10 +218,10 @@ onBoth((databases, kind) => {
 	});
 });
 
-describe("who may", () => {
+describe("permissions", () => {
 	const shared = oneWorld();
 
-	test("help shows the owner all, a moderator theirs, and a newcomer what is for everyone", async () => {
+	test("help lists the commands that the author may use", async () => {
 		const world = shared();
 		const shown = async (person: string) =>
 			(await world.ask(person, "!m help"))
@@ -265,15 +243,13 @@ describe("who may", () => {
 		["setlog", "Manage Server", ""],
 	])("%s needs %s", async (name, permission, where) => {
 		const world = shared();
-		const answer = await world.ask(
-			"mona_lisa",
-			`!m ${name} ${world.id("ada")} 1d`,
-		);
+		const command = `!m ${name} ${world.id("ada")} 1d`;
+		const answer = await world.ask("mona_lisa", command);
 		expect(answer).toBe(`You need ${permission}${where} to use \`${name}\`.`);
 		expect(banWrites(world)).toEqual([]);
 	});
 
-	test("nobody bans themselves, the owner, the bot, or whoever does not rank below them", async () => {
+	test("moderators cannot ban themselves, the owner, the bot, or members not ranked below them", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
 		const staff = roleNamed(guild, "Staff");
@@ -284,8 +260,7 @@ describe("who may", () => {
 		expect(
 			await world.ask(moderator, `!m ban ${simulator.bot("alpha").id} 1h`),
 		).toBe("I can't ban myself.");
-		const zoe = guild.members.get(world.id("zoe"));
-		if (!zoe) throw new Error("zoe is a member");
+		const zoe = world.member("zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [staff.id] });
 		expect(await ban("zoe")).toContain(
 			"You can only ban members ranked below you",
@@ -297,7 +272,7 @@ describe("who may", () => {
 		expect(banWrites(world)).toEqual(["PUT"]);
 	});
 
-	test("the bot itself has to be allowed, and to rank above", async () => {
+	test("the bot needs the permission and a higher rank", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
 		const high = simulator.world.roles.add(guild, { name: "High" });
@@ -305,37 +280,31 @@ describe("who may", () => {
 			...[...guild.roles.values()].map((one) => one.position),
 		);
 		simulator.world.roles.move(guild, new Map([[high, top]]));
-		const zoe = guild.members.get(world.id("zoe"));
-		if (!zoe) throw new Error("zoe is a member");
+		const zoe = world.member("zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [high.id] });
-		const zoeId = world.id("zoe");
-		expect(await world.ask("ada", `!m ban ${zoeId} 1h`)).toContain(
-			"does not rank below the bot",
-		);
+		const ban = (person: string) =>
+			world.ask("ada", `!m ban ${world.id(person)} 1h`);
+		expect(await ban("zoe")).toContain("does not rank below the bot");
 		const own = [...guild.roles.values()].find(({ managed }) => managed);
 		if (!own) throw new Error("the bot has a role");
 		simulator.world.roles.edit(guild, own, { permissions: "0" });
 		expect(
-			await until("the bot has heard of it", async () => {
-				const answer = await world.ask(
-					"ada",
-					`!m ban ${world.id("mona_lisa")} 1h`,
-				);
+			await until("the bot has lost the permission", async () => {
+				const answer = await ban("mona_lisa");
 				return answer.includes("The bot lacks BAN_MEMBERS") && answer;
 			}),
 		).toContain("Nothing was done.");
 		expect(banWrites(world)).toEqual([]);
 	});
 
-	test("a channel that the moderator cannot see is none to log in", async () => {
+	test("setlog takes only channels of the guild that the moderator can see", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
 		const role = simulator.world.roles.add(guild, {
 			name: "Manager",
 			permissions: String(PermissionFlagsBits.ManageGuild),
 		});
-		const zoe = guild.members.get(world.id("zoe"));
-		if (!zoe) throw new Error("zoe is a member");
+		const zoe = world.member("zoe");
 		simulator.world.members.edit(guild, zoe, { roles: [role.id] });
 		const { id } = simulator.channel(staffChannel);
 		expect(await world.ask("zoe", `!m setlog <#${id}>`)).toContain(
@@ -348,10 +317,10 @@ describe("who may", () => {
 	});
 });
 
-describe("what people write", () => {
+describe("arguments", () => {
 	const shared = oneWorld();
 
-	test("a hostile reason ends up on one line, cut to what Discord takes, and pings nobody", async () => {
+	test("a hostile reason is escaped to one line, truncated to Discord's limits, and pings nobody", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		const mona = world.id("mona_lisa");
@@ -359,8 +328,7 @@ describe("what people write", () => {
 		await world.ask(moderator, `!m ban ${mona} 1h ${hostile}`);
 		const reason = world.guild.bans.get(mona)?.reason ?? "";
 		expect(reason).toEndWith("ü…");
-		expect(encodeURIComponent(reason).length).toBeLessThanOrEqual(512);
-		expect(encodeURIComponent(reason).length).toBeGreaterThan(500);
+		expect(reason).toHaveLength(512);
 		expect(reason).toContain("\\n\\u{202e}evil");
 		const [note] = await world.noted(1);
 		expect(note?.Reason?.length).toBeLessThanOrEqual(1_024);
@@ -373,7 +341,9 @@ describe("what people write", () => {
 			...world.answers(staffChannel),
 		])
 			expect({ content, mentions, mention_everyone }).toEqual({
-				...{ content, mentions: [], mention_everyone: false },
+				content,
+				mentions: [],
+				mention_everyone: false,
 			});
 		for (const { body, actor } of simulator.journal.entries(
 			"POST /channels/:channel_id/messages",
@@ -395,7 +365,7 @@ describe("what people write", () => {
 		"!m ban <@MONA> 30s",
 		"!m ban <@MONA>1h",
 		"!m ban <#MONA> 1h",
-	])("%j is answered with how to write it", async (text) => {
+	])("%j is answered with the usage", async (text) => {
 		const world = shared();
 		const answer = await world.ask(
 			moderator,
@@ -405,7 +375,7 @@ describe("what people write", () => {
 		expect(banWrites(world)).toEqual([]);
 	});
 
-	test("an account that Discord does not have is not banned", async () => {
+	test("an unknown user is not banned", async () => {
 		const world = shared();
 		expect(
 			await world.ask(moderator, "!m ban 123456789012345678 1h"),
@@ -415,12 +385,12 @@ describe("what people write", () => {
 		);
 	});
 
-	test("a ban is lifted by id and by mention, and told of", async () => {
+	test("unban takes an id or a mention, and is logged", async () => {
 		await using world = await startModerationWorld();
 		const mona = world.id("mona_lisa");
-		for (const whom of [mona, `<@${mona}>`]) {
+		for (const target of [mona, `<@${mona}>`]) {
 			await world.ask(moderator, `!m ban ${mona} 1h`);
-			expect(await world.ask(moderator, `!m unban ${whom} sorry`)).toBe(
+			expect(await world.ask(moderator, `!m unban ${target} sorry`)).toBe(
 				`Unbanned <@${mona}> (ID: ${mona}).`,
 			);
 		}
@@ -434,7 +404,7 @@ describe("what people write", () => {
 		);
 	});
 
-	test("the list of bans comes in pages", async () => {
+	test("banlist has pages of ten", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
 		simulator.world.members.addMany(guild, 12);
@@ -469,7 +439,7 @@ describe("nuke", () => {
 			.entries()
 			.filter(({ route }) => /^DELETE|bulk-delete/.test(route));
 
-	test("takes that many of the latest messages before it, itself, and then its notice", async () => {
+	test("deletes the latest messages, itself, and later its confirmation", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		for (const text of ["one", "two", "three"])
@@ -485,10 +455,10 @@ describe("nuke", () => {
 			description: `2 message(s) deleted in <#${id}> (ID: ${id}).`,
 			Moderator: expect.stringContaining(world.id(moderator)),
 		});
-		await until("the notice is gone", () => texts(world).length === 1);
+		await until("the confirmation is deleted", () => texts(world).length === 1);
 	});
 
-	test("a notice that stands goes when the bot ends", async () => {
+	test("a shutdown deletes the confirmation", async () => {
 		await using world = await startModerationWorld();
 		await world.simulator.user("zoe").say(general, "one");
 		await world.ask(moderator, "!m nuke 1");
@@ -496,14 +466,16 @@ describe("nuke", () => {
 		expect(texts(world)).toEqual([]);
 	});
 
-	test("where the bot may not write, it deletes, says nothing there, and asks nothing that Discord would refuse", async () => {
+	test("without Send Messages it deletes, and sends no confirmation", async () => {
 		await using world = await startModerationWorld();
 		const { simulator, guild } = world;
 		const { id } = simulator.channel(general);
 		const channel = guild.channels.get(id);
 		if (!channel) throw new Error("the guild has the channel");
 		simulator.world.channels.setOverwrite(channel, {
-			...{ id: simulator.bot("alpha").id, type: 1, allow: "0" },
+			id: simulator.bot("alpha").id,
+			type: 1,
+			allow: "0",
 			deny: String(PermissionFlagsBits.SendMessages),
 		});
 		for (const text of ["one", "two", "!m nuke 1"])
@@ -522,7 +494,7 @@ describe("nuke", () => {
 	});
 
 	test.each(["", "0", "101", "-1", "1.5", "all", "1 2", "1e2"])(
-		"%j is no number of messages",
+		"%j is not a number of messages",
 		async (count) => {
 			const world = shared();
 			expect(await world.ask(moderator, `!m nuke ${count}`)).toStartWith(
@@ -532,37 +504,47 @@ describe("nuke", () => {
 		},
 	);
 
-	test("a hundred go with the command, and what is over 14 days old stays", async () => {
+	test("deletes up to 100 messages beside the command, none older than 14 days", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		const { channel } = simulator.channel(general);
-		const zoe = simulator.world.users.get(world.id("zoe"));
-		if (!zoe) throw new Error("zoe has an account");
+		const zoe = world.member("zoe").user;
 		const idAt = (days: number) =>
 			String(
 				(BigInt(Date.now() - days * 24 * hourMs) - 1_420_070_400_000n) << 22n,
 			);
-		simulator.world.messages.add(channel, zoe, {
-			id: idAt(15),
-			content: "old",
-		});
+		const { messages } = simulator.world;
+		messages.add(channel, zoe, { id: idAt(15), content: "old" });
 		for (let index = 0; index < 100; index++)
-			simulator.world.messages.add(channel, zoe, { content: `new ${index}` });
+			messages.add(channel, zoe, { content: `new ${index}` });
 		expect(await world.ask(moderator, "!m nuke 100")).toBe(
 			"Deleted 100 message(s).",
 		);
 		expect(texts(world)).toEqual(["old", "Deleted 100 message(s)."]);
 		await simulator.user(moderator).say(general, "!m nuke 5");
-		// The notice that stands goes with it.
+		// The earlier confirmation is one of the messages.
 		const said =
 			"Deleted 1 message(s). Kept 1: Discord does not bulk-delete messages older than 14 days.";
 		await until("it is answered", () => texts(world).includes(said));
 		expect(texts(world)).toEqual(["old", said]);
 	});
+
+	test("keeps what nobody can delete", async () => {
+		await using world = await startModerationWorld();
+		const { simulator } = world;
+		const { channel } = simulator.channel(general);
+		const zoe = world.member("zoe").user;
+		simulator.world.messages.add(channel, zoe, { type: 4, content: "stew" });
+		await simulator.user("zoe").say(general, "one");
+		expect(await world.ask(moderator, "!m nuke 5")).toBe(
+			"Deleted 1 message(s). Kept 1: nobody can delete Discord's notices in a thread.",
+		);
+		expect(texts(world)[0]).toBe("stew");
+	});
 });
 
-describe("a flood", () => {
-	test("five within ten seconds are answered; that it is too much is said once, and others are heard", async () => {
+describe("cooldowns", () => {
+	test("five commands in ten seconds are answered, the sixth gets one notice, and others are answered", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		for (let index = 0; index < 40; index++)
@@ -579,7 +561,7 @@ describe("a flood", () => {
 		expect(world.answers()).toHaveLength(7);
 	});
 
-	test("a moderator acts thirty times a minute, mistakes not counted, is told once that it is too much, and may still look", async () => {
+	test("a moderator may act 30 times a minute, without mistakes and banlist, and gets one notice", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		const zoe = world.id("zoe");
@@ -613,7 +595,7 @@ describe("a flood", () => {
 		expect(more).toEqual([]);
 	});
 
-	test("whose mistakes are too many is told so once, and still obeyed", async () => {
+	test("too many mistakes get one notice, and do not prevent a ban", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		for (let index = 0; index < 40; index++)
@@ -627,7 +609,7 @@ describe("a flood", () => {
 		).toHaveLength(1);
 	});
 
-	test("whoever lacks the permission is answered five times, and takes nothing from those who have it", async () => {
+	test("without the permission five commands are answered, and moderators are not affected", async () => {
 		await using world = await startModerationWorld();
 		const { simulator } = world;
 		for (let index = 0; index < 40; index++)
@@ -644,7 +626,7 @@ describe("a flood", () => {
 	});
 });
 
-/** A bot for the tests of a group that leave all as it was. */
+/** One world for a group of tests that change nothing. */
 function oneWorld(): () => ModerationWorld {
 	let world: ModerationWorld;
 	beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Work is bound to one session: accepted there, it runs there or not at all, and once.
+// Work is bound to the session that accepted it: it runs there at most once.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import type {
 import { StoreUnavailable } from "../../../../src/bot/store/database/db-error.ts";
 import { Executor } from "../../../../src/bot/store/database/executor.ts";
 import { createSqlite } from "../../../../src/bot/store/database/sqlite.ts";
-import { Supervisor } from "../../../../src/bot/store/database/supervisor.ts";
+import { startSupervisor } from "../../../../src/bot/store/database/supervisor.ts";
 import { recordLog } from "../../../support/log.ts";
 import { thingsTable } from "../../../support/stores.ts";
 import { until } from "../../../support/until.ts";
@@ -21,11 +21,11 @@ const directory = mkdtempSync(join(tmpdir(), "guildhall-executor-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 interface RecordedSession extends Session {
-	/** How many statements it was given. */
+	/** Number of statements. */
 	runs: number;
 }
 
-/** SQLite, with access to the sessions that were opened. `beforeRun` may hold up each statement. */
+/** SQLite, with access to the sessions that were opened. `beforeRun` can delay each statement. */
 function recordSessions(beforeRun: () => Promise<void> = async () => {}) {
 	const sqlite = createSqlite({ directory, instance: "Alpha" });
 	const sessions: RecordedSession[] = [];
@@ -53,14 +53,10 @@ const never = new AbortController().signal;
 const failure = (promise: Promise<unknown>) =>
 	promise.catch((error: unknown) => error);
 
-test("what waits for a session that is lost does not run on the next one", async () => {
+test("work that waits for a lost session does not run on the next one", async () => {
 	const { database, sessions } = recordSessions();
-	await using store = new Supervisor(
-		{
-			instance: "Alpha",
-			log: recordLog().log,
-			backOffMs: [1, 5],
-		},
+	await using store = startSupervisor(
+		{ instance: "Alpha", log: recordLog().log, backOffMs: [1, 5] },
 		[thingsTable],
 		database,
 	);
@@ -89,12 +85,12 @@ test("what waits for a session that is lost does not run on the next one", async
 
 	expect(sessions).toHaveLength(2);
 	expect(await store.sql`SELECT id FROM things`).toEqual([]);
-	// Work on the new session does not wait for what the old one left behind.
+	// Work on the new session does not wait for that of the old one.
 	await store.sql`INSERT INTO things (id) VALUES (${"new"})`;
 	expect(await store.sql`SELECT id FROM things`).toEqual([{ id: "new" }]);
 });
 
-test("a statement that was under way is not sent again, and its outcome is unknown", async () => {
+test("a statement that times out is not sent again, and its outcome is unknown", async () => {
 	const begun = Promise.withResolvers<void>();
 	const goOn = Promise.withResolvers<void>();
 	const { database, sessions } = recordSessions(() => {
@@ -109,7 +105,6 @@ test("a statement that was under way is not sent again, and its outcome is unkno
 		kind: "lost",
 		error: { mayHaveRun: true },
 	});
-	// Late, it finds its session closed.
 	goOn.resolve();
 	expect(await executor.statement`SELECT 1`).toMatchObject({
 		kind: "lost",
@@ -119,7 +114,7 @@ test("a statement that was under way is not sent again, and its outcome is unkno
 	await session.close();
 });
 
-test("at most 1,000 statements wait, and closing waits for those that were accepted", async () => {
+test("at most 1,000 statements wait, and drain waits for accepted ones", async () => {
 	const { database } = recordSessions();
 	const session = await database.open(never);
 	const executor = new Executor(session, database, 60_000);
@@ -137,7 +132,9 @@ test("at most 1,000 statements wait, and closing waits for those that were accep
 	const drained = executor.drain();
 	expect(await executor.statement`SELECT 1`).toMatchObject({
 		kind: "failed",
-		error: new StoreUnavailable("too much is waiting for the database"),
+		error: new StoreUnavailable(
+			"too many statements are waiting for the database",
+		),
 	});
 	goOn.resolve();
 	await drained;
@@ -145,12 +142,12 @@ test("at most 1,000 statements wait, and closing waits for those that were accep
 	for (const { kind } of await Promise.all(waiting)) expect(kind).toBe("done");
 	expect(await executor.statement`SELECT 1`).toMatchObject({
 		kind: "lost",
-		error: { reason: "it is being closed" },
+		error: { reason: "the store is being closed" },
 	});
 	await session.close();
 });
 
-test("a transaction that was rolled back leaves the session usable", async () => {
+test("after a rollback the session is usable", async () => {
 	const { database } = recordSessions();
 	const session = await database.open(never);
 	const executor = new Executor(session, database, 60_000);

@@ -22,10 +22,10 @@ const refusing: State = {
 const closing: State = {
 	name: "closing",
 	session: "a",
-	reason: "it is being closed",
+	reason: "the store is being closed",
 };
 const failed: State = { name: "failed", reason: "claimed by another" };
-const closed: State = { name: "closed", reason: "it is closed" };
+const closed: State = { name: "closed", reason: "the store is closed" };
 
 const opened: Event = { type: "opened", session: "b" };
 const lost: Event = { type: "lost", session: "a", reason: "cut" };

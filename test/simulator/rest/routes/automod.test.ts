@@ -1,6 +1,6 @@
-// Auto-moderation: rules, their limits, who is told of them, and what they do about messages.
+// AutoMod: rules, their limits and events, and their actions on messages.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	AuditLogEvent,
 	AutoModerationActionType,
@@ -10,14 +10,7 @@ import {
 	MessageType,
 	PermissionFlagsBits,
 } from "discord.js";
-import {
-	as,
-	connect,
-	cooksOf,
-	type Simulator,
-	startSimulator,
-	usualIntents,
-} from "../../support.ts";
+import { connect, testWith, usualIntents } from "../../support.ts";
 
 const intents = [
 	...usualIntents,
@@ -25,38 +18,30 @@ const intents = [
 	Intent.AutoModerationExecution,
 ];
 
-function cooks(simulator: Simulator) {
-	const cooks = cooksOf(simulator);
-	const { world, guild } = cooks;
-	return {
-		...cooks,
-		path: `/guilds/${guild.id}/auto-moderation/rules`,
-		alerts: world.channels.add(guild, { name: "alerts" }),
-		/** A rule that is on, and has these keywords. */
-		rule: (keyword_filter: string[], more: object = {}) =>
-			world.autoModeration.add(guild, {
-				name: "No soup",
-				creator_id: guild.owner_id,
-				enabled: true,
-				event_type: 1,
-				trigger_type: 1,
-				actions: [{ type: 1, metadata: {} }],
-				exempt_roles: [],
-				exempt_channels: [],
-				trigger_metadata: { keyword_filter },
-				...more,
-			}),
-		/** What becomes of what liwei writes. */
-		say: (text: string, channel = "The Cooks/general") =>
-			simulator
-				.user("liwei")
-				.say(channel, text)
-				.then(
-					() => "written",
-					(error: unknown) => String(error),
-				),
-	};
-}
+const test = testWith(({ world, guild, simulator }) => ({
+	path: `/guilds/${guild.id}/auto-moderation/rules`,
+	alerts: world.channels.add(guild, { name: "alerts" }),
+	/** Adds an enabled rule with these keywords. */
+	rule: (keyword_filter: string[], more: object = {}) =>
+		world.autoModeration.add(guild, {
+			name: "No soup",
+			creator_id: guild.owner_id,
+			enabled: true,
+			event_type: 1,
+			trigger_type: 1,
+			actions: [{ type: 1, metadata: {} }],
+			exempt_roles: [],
+			exempt_channels: [],
+			trigger_metadata: { keyword_filter },
+			...more,
+		}),
+	/** Writes as liwei. Returns "written" or the error. */
+	say: (text: string) =>
+		simulator
+			.user("liwei")
+			.say("The Cooks/general", text)
+			.then(() => "written", String),
+}));
 
 const keywordRule = (more: object = {}) => ({
 	name: "No soup",
@@ -68,10 +53,15 @@ const keywordRule = (more: object = {}) => ({
 	...more,
 });
 
-test("discord.js makes, lists, edits and deletes a rule, and those who manage the guild are told", async () => {
-	await using simulator = await startSimulator();
+const profileRule = {
+	trigger_type: 6,
+	event_type: 2,
+	actions: [{ type: 4 }],
+};
+
+test("discord.js creates, lists, edits and deletes a rule, with events and audit log entries", async (given) => {
+	const { guild, simulator, alpha, path } = given;
 	await using bot = await connect(simulator, "alpha", intents);
-	const { guild } = cooks(simulator);
 	const { autoModerationRules } = await bot.client.guilds.fetch(guild.id);
 	const made = await autoModerationRules.create({
 		name: "No soup",
@@ -93,19 +83,13 @@ test("discord.js makes, lists, edits and deletes a rule, and those who manage th
 	await bot.event("AUTO_MODERATION_RULE_UPDATE", ({ enabled }) => !!enabled);
 	await made.delete();
 	await bot.event("AUTO_MODERATION_RULE_DELETE", ({ id }) => id === made.id);
-	const gone = await cooks(simulator).alpha(
-		"GET",
-		`${cooks(simulator).path}/${made.id}`,
-	);
+	const gone = await alpha("GET", `${path}/${made.id}`);
 	expect([gone.status, gone.code]).toEqual([404, 0]);
 	const entries = guild.auditLog.filter(
 		({ target_id }) => target_id === made.id,
 	);
 	expect(entries).toMatchObject([
-		{
-			action_type: AuditLogEvent.AutoModerationRuleCreate,
-			reason: "too hot",
-		},
+		{ action_type: AuditLogEvent.AutoModerationRuleCreate, reason: "too hot" },
 		{
 			action_type: AuditLogEvent.AutoModerationRuleUpdate,
 			changes: [{ key: "enabled", old_value: false, new_value: true }],
@@ -114,33 +98,31 @@ test("discord.js makes, lists, edits and deletes a rule, and those who manage th
 	]);
 });
 
-test("rules are for those who manage the guild, and time-outs for those who may time out", async () => {
-	await using simulator = await startSimulator();
-	const { guild, world, alpha, path } = cooks(simulator);
-	const jose = as(simulator, simulator.user("jose.garcia"));
+test("rules need MANAGE_GUILD, and actions on members MODERATE_MEMBERS", async (given) => {
+	const { guild, world, alpha, path, role, as } = given;
+	const jose = as("jose.garcia");
 	expect((await jose("GET", path)).code).toBe(50013);
 	const timesOut = keywordRule({
 		actions: [{ type: 3, metadata: { duration_seconds: 60 } }],
 	});
 	const made = await alpha("POST", path, timesOut);
 	expect(made.status).toBe(200);
-	const [role] = [...guild.roles.values()].filter(({ tags }) => tags);
-	if (!role) throw new Error("the bot has a role of its own");
+	const own = role("alpha");
 	const { ModerateMembers, ManageGuild } = PermissionFlagsBits;
 	const without = (bits: bigint) => ({
-		permissions: String(BigInt(role.permissions) & ~bits),
+		permissions: String(BigInt(own.permissions) & ~bits),
 	});
-	world.roles.edit(guild, role, without(ModerateMembers));
-	expect((await alpha("POST", path, timesOut)).code).toBe(50013);
+	world.roles.edit(guild, own, without(ModerateMembers));
+	for (const rule of [timesOut, keywordRule(profileRule)])
+		expect((await alpha("POST", path, rule)).code).toBe(50013);
 	expect((await alpha("POST", path, keywordRule())).status).toBe(200);
-	world.roles.edit(guild, role, without(ManageGuild));
+	world.roles.edit(guild, own, without(ManageGuild));
 	const { id } = made.json<{ id: string }>();
 	expect((await alpha("DELETE", `${path}/${id}`)).code).toBe(50013);
 });
 
-test("a guild has six rules with keywords, and one of each other kind", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, path } = cooks(simulator);
+test("a guild has at most six keyword rules, and one of each other type", async (given) => {
+	const { alpha, path } = given;
 	const post = (more: object) => alpha("POST", path, keywordRule(more));
 	for (let count = 0; count < 6; count += 1)
 		expect((await post({})).status).toBe(200);
@@ -148,10 +130,10 @@ test("a guild has six rules with keywords, and one of each other kind", async ()
 		"": "AUTO_MODERATION_MAX_RULES_OF_TYPE_EXCEEDED",
 	});
 	const kinds = [
-		{ trigger_type: 3 },
+		{ trigger_type: 3, trigger_metadata: {} },
 		{ trigger_type: 4, trigger_metadata: { presets: [1] } },
 		{ trigger_type: 5, trigger_metadata: { mention_total_limit: 5 } },
-		{ trigger_type: 6, event_type: 2, actions: [{ type: 4 }] },
+		profileRule,
 	];
 	for (const kind of kinds) {
 		expect((await post(kind)).status).toBe(200);
@@ -159,9 +141,8 @@ test("a guild has six rules with keywords, and one of each other kind", async ()
 	}
 });
 
-test("what a rule cannot be is refused at the field", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, path } = cooks(simulator);
+test("an invalid rule is refused at its field", async (given) => {
+	const { alpha, path } = given;
 	const cases: [more: object, field: string][] = [
 		[
 			{ trigger_metadata: { keyword_filter: ["x".repeat(61)] } },
@@ -185,9 +166,7 @@ test("what a rule cannot be is refused at the field", async () => {
 		[{ actions: [] }, "actions"],
 		[{ actions: [{ type: 2 }] }, "actions.0.metadata.channel_id"],
 		[
-			{
-				actions: [{ type: 3, metadata: { duration_seconds: 2_419_201 } }],
-			},
+			{ actions: [{ type: 3, metadata: { duration_seconds: 2_419_201 } }] },
 			"actions.0.metadata.duration_seconds",
 		],
 		[
@@ -197,10 +176,9 @@ test("what a rule cannot be is refused at the field", async () => {
 			},
 			"actions.0.type",
 		],
+		[{ actions: [{ type: 4 }] }, "actions.0.type"],
 		[
-			{
-				actions: [{ type: 1, metadata: { custom_message: "x".repeat(151) } }],
-			},
+			{ actions: [{ type: 1, metadata: { custom_message: "x".repeat(151) } }] },
 			"actions.0.metadata.custom_message",
 		],
 		[{ exempt_roles: Array(21).fill("1") }, "exempt_roles"],
@@ -215,10 +193,9 @@ test("what a rule cannot be is refused at the field", async () => {
 	expect(made.code).toBe(10003);
 });
 
-test("a blocked message is nowhere, what it said is in an alert, and its author is timed out", async () => {
-	await using simulator = await startSimulator();
+test("a message is blocked, reported in an alert, and its author timed out", async (given) => {
+	const { world, alerts, rule, say, simulator, member } = given;
 	await using bot = await connect(simulator, "alpha", intents);
-	const { guild, world, alerts, rule, say } = cooks(simulator);
 	const actions = [
 		{ type: 1, metadata: {} },
 		{ type: 2, metadata: { channel_id: alerts.id } },
@@ -227,8 +204,8 @@ test("a blocked message is nowhere, what it said is in an alert, and its author 
 	const { id } = rule(["soup"], { actions });
 	expect(await say("I like Soup a lot")).toContain("200000");
 	expect(simulator.channel("The Cooks/general").transcript()).toBe("");
-	const liwei = guild.members.get(simulator.user("liwei").id);
-	const until = Date.parse(String(liwei?.communication_disabled_until));
+	const liwei = member("liwei");
+	const until = Date.parse(String(liwei.communication_disabled_until));
 	expect(until).toBeGreaterThan(Date.now());
 	const [alert] = world.messages.in(alerts.id);
 	expect(alert).toMatchObject({
@@ -242,7 +219,7 @@ test("a blocked message is nowhere, what it said is in an alert, and its author 
 	);
 	expect(executed).toMatchObject({
 		rule_id: id,
-		user_id: liwei?.user.id,
+		user_id: liwei.user.id,
 		content: "I like Soup a lot",
 		matched_keyword: "soup",
 		matched_content: "Soup",
@@ -252,10 +229,9 @@ test("a blocked message is nowhere, what it said is in an alert, and its author 
 	expect(executed).not.toHaveProperty("message_id");
 });
 
-test("without the block the message is there, and the alert's event names it", async () => {
-	await using simulator = await startSimulator();
+test("without a block action the message is sent, and the event has its id", async (given) => {
+	const { world, alerts, rule, say, simulator } = given;
 	await using bot = await connect(simulator, "alpha", intents);
-	const { world, alerts, rule, say } = cooks(simulator);
 	rule(["soup"], {
 		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
 	});
@@ -265,9 +241,8 @@ test("without the block the message is there, and the alert's event names it", a
 	expect(message_id).toBe(world.messages.in(written.id).at(-1)?.id);
 });
 
-test("a keyword is a whole word, unless a * stands for the rest of one", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, rule } = cooks(simulator);
+test("a keyword matches whole words, with * parts of them", async (given) => {
+	const { world, guild, rule } = given;
 	const edited = rule([]);
 	const fits = (keyword: string, text: string, allow_list: string[] = []) => {
 		world.autoModeration.edit(guild, edited, {
@@ -288,14 +263,13 @@ test("a keyword is a whole word, unless a * stands for the rest of one", async (
 	expect(fits("*cat*", "education", ["edu*"])).toBeUndefined();
 });
 
-test("too many mentions are blocked, an edit is looked at like a message, and some are exempt", async () => {
-	await using simulator = await startSimulator();
-	const { guild, world, rule, say } = cooks(simulator);
+test("mention limits apply to messages and edits, except for exempt channels and roles", async (given) => {
+	const { guild, world, rule, say, simulator, member, as } = given;
 	const mentions = { mention_total_limit: 1 };
 	const edited = rule([], { trigger_type: 5, trigger_metadata: mentions });
 	expect(await say("<@1> <@1>")).toBe("written");
 	expect(await say("<@1> <@&2>")).toContain("200000");
-	const liwei = as(simulator, simulator.user("liwei"));
+	const liwei = as("liwei");
 	const { channel } = simulator.channel("The Cooks/general");
 	const [first] = world.messages.in(channel.id);
 	const path = `/channels/${channel.id}/messages/${first?.id}`;
@@ -309,16 +283,14 @@ test("too many mentions are blocked, an edit is looked at like a message, and so
 	expect(await say("<@1> <@2>")).toBe("written");
 	change({ enabled: true });
 	expect(await say("<@1> <@2>")).toContain("200000");
-	const role = world.roles.add(guild, { name: "Trusted" });
-	const member = guild.members.get(simulator.user("liwei").id);
-	if (member) world.members.edit(guild, member, { roles: [role.id] });
-	change({ exempt_roles: [role.id] });
+	const trusted = world.roles.add(guild, { name: "Trusted" });
+	world.members.edit(guild, member("liwei"), { roles: [trusted.id] });
+	change({ exempt_roles: [trusted.id] });
 	expect(await say("<@1> <@2>")).toBe("written");
 });
 
-test("those who manage the guild, and bots, write what they like", async () => {
-	await using simulator = await startSimulator();
-	const { rule } = cooks(simulator);
+test("bots and members with MANAGE_GUILD are exempt", async (given) => {
+	const { rule, simulator } = given;
 	rule(["soup"]);
 	await simulator.user("ada").say("The Cooks/general", "soup");
 	await simulator.bot("alpha").say("The Cooks/general", "soup");

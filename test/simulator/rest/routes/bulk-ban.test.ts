@@ -1,11 +1,13 @@
-// Banning many at once: who is banned, who is not, and what is told and logged.
+// Bulk bans: who is banned, who is not, events and the audit log.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { AuditLogEvent } from "discord.js";
-import { as, connect, startSimulator } from "../../support.ts";
+import { connect, testWith } from "../../support.ts";
 
-test("discord.js bans many at once; who is banned already, ranks above or does not exist has failed", async () => {
-	await using simulator = await startSimulator();
+const test = testWith();
+
+test("discord.js bans many at once; users who are banned, above the bot or unknown fail", async (given) => {
+	const { simulator } = given;
 	await using bot = await connect(simulator);
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
@@ -39,11 +41,10 @@ test("discord.js bans many at once; who is banned already, ranks above or does n
 	]);
 });
 
-test("when nobody is banned, that is a refusal; over 200 are not taken, nor without both permissions", async () => {
-	await using simulator = await startSimulator();
+test("a bulk ban that bans nobody, has over 200 users or lacks a permission is refused", async (given) => {
+	const { simulator, alpha, as } = given;
 	const { world } = simulator;
 	const guild = simulator.guild("The Cooks");
-	const alpha = as(simulator, simulator.bot("alpha"));
 	const path = `/guilds/${guild.id}/bulk-ban`;
 	const ban = (user_ids: unknown) => alpha("POST", path, { user_ids });
 	expect((await ban([guild.owner_id])).code).toBe(500000);
@@ -53,7 +54,7 @@ test("when nobody is banned, that is a refusal; over 200 are not taken, nor with
 	);
 	expect((await ban(many)).code).toBe(50035);
 	expect(simulator.journal.entries()).toEqual([]);
-	const jose = as(simulator, simulator.user("jose.garcia"));
+	const jose = as("jose.garcia");
 	const user_ids = [world.users.add({ username: "outsider" }).id];
 	expect((await jose("POST", path, { user_ids })).code).toBe(50013);
 });

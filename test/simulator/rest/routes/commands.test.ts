@@ -1,8 +1,14 @@
-// Slash commands: what may be registered, by whom, and where it can be used.
+// Slash commands: what can be registered, by which users, and where they can be used.
 
-import { describe, expect, test } from "bun:test";
+import { test as bunTest, describe, expect } from "bun:test";
 import { ApplicationCommandOptionType as Option } from "discord.js";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import {
+	type Cooks,
+	connect,
+	cooksOf,
+	startSimulator,
+	testWith,
+} from "../../support.ts";
 
 const verify = { name: "verify", description: "Link your account" };
 const code = {
@@ -11,18 +17,20 @@ const code = {
 	description: "The code",
 };
 
-function alphaOf(simulator: Simulator) {
-	const bot = simulator.bot("alpha");
+function alphaOf({ simulator, guild, as }: Cooks) {
+	const { id } = simulator.bot("alpha");
 	return {
-		call: as(simulator, bot),
-		everywhere: `/applications/${bot.id}/commands`,
-		inGuild: `/applications/${bot.id}/guilds/${simulator.guild("The Cooks").id}/commands`,
+		call: as("alpha"),
+		everywhere: `/applications/${id}/commands`,
+		inGuild: `/applications/${id}/guilds/${guild.id}/commands`,
 	};
 }
 
+const test = testWith(alphaOf);
+
 describe("registering", () => {
-	test("discord.js registers, lists, edits and deletes commands, everywhere and in a guild", async () => {
-		await using simulator = await startSimulator();
+	test("discord.js registers, lists, edits and deletes commands, everywhere and in a guild", async (given) => {
+		const { simulator } = given;
 		await using bot = await connect(simulator);
 		const guild = bot.client.guilds.cache.first();
 		for (const manager of [bot.client.application.commands, guild?.commands]) {
@@ -45,9 +53,8 @@ describe("registering", () => {
 		expect(simulator.unknownRoutes).toEqual([]);
 	});
 
-	test("setting all of them twice changes nothing, and removes what is not among them", async () => {
-		await using simulator = await startSimulator();
-		const { call, inGuild } = alphaOf(simulator);
+	test("replacing all commands keeps identical ones and removes others", async (given) => {
+		const { call, inGuild } = given;
 		const help = { name: "help", description: "What there is" };
 		const first = await call("PUT", inGuild, [verify, help]);
 		const again = await call("PUT", inGuild, [verify, help]);
@@ -62,18 +69,16 @@ describe("registering", () => {
 		expect((await call("GET", inGuild)).json<unknown[]>()).toHaveLength(1);
 	});
 
-	test("a command with a known name takes its place, and is answered 200 instead of 201", async () => {
-		await using simulator = await startSimulator();
-		const { call, everywhere } = alphaOf(simulator);
+	test("a command with a registered name replaces it, with 200 instead of 201", async (given) => {
+		const { call, everywhere } = given;
 		const first = await call("POST", everywhere, verify);
 		const second = await call("POST", everywhere, verify);
 		expect([first.status, second.status]).toEqual([201, 200]);
 		expect(second.json().id).toBe(first.json().id);
 	});
 
-	test("localizations are listed when they are asked for", async () => {
-		await using simulator = await startSimulator();
-		const { call, everywhere } = alphaOf(simulator);
+	test("localizations are listed with with_localizations", async (given) => {
+		const { call, everywhere } = given;
 		const name_localizations = { de: "verifizieren" };
 		await call("PUT", everywhere, [{ ...verify, name_localizations }]);
 		const list = async (query: string) =>
@@ -84,7 +89,7 @@ describe("registering", () => {
 		expect(await list("")).not.toHaveProperty("name_localizations");
 	});
 
-	test.each([
+	bunTest.each([
 		["an upper-case name", { name: "Verify" }, "name", "INVALID_NAME"],
 		["a name with a blank", { name: "ver ify" }, "name", "INVALID_NAME"],
 		["a long name", { name: "x".repeat(33) }, "name", "BAD_LENGTH"],
@@ -128,7 +133,7 @@ describe("registering", () => {
 		],
 	])("%s is refused", async (_, fault, path, message) => {
 		await using simulator = await startSimulator();
-		const { call, everywhere } = alphaOf(simulator);
+		const { call, everywhere } = alphaOf(cooksOf(simulator));
 		const body = { ...verify, ...fault };
 		const one = await call("POST", everywhere, body);
 		expect(one.code).toBe(50035);
@@ -138,9 +143,8 @@ describe("registering", () => {
 		expect((await call("GET", everywhere)).json<unknown[]>()).toEqual([]);
 	});
 
-	test("names are Unicode, and there are at most a hundred commands, all different", async () => {
-		await using simulator = await startSimulator();
-		const { call, everywhere, inGuild } = alphaOf(simulator);
+	test("names are Unicode and unique, and an application has at most 100 commands", async (given) => {
+		const { call, everywhere, inGuild } = given;
 		const many = Array.from({ length: 100 }, (_, number) => ({
 			...verify,
 			name: `prüfe-${number}_験`,
@@ -154,9 +158,8 @@ describe("registering", () => {
 		});
 	});
 
-	test("a command of more than 8000 characters is too large", async () => {
-		await using simulator = await startSimulator();
-		const { call, everywhere } = alphaOf(simulator);
+	test("a command with more than 8000 characters is refused", async (given) => {
+		const { call, everywhere } = given;
 		const choices = Array.from({ length: 25 }, (_, number) => ({
 			name: `${number}`.padEnd(100, "x"),
 			value: `${number}`.padEnd(100, "x"),
@@ -166,9 +169,8 @@ describe("registering", () => {
 		expect(answer.faults).toEqual({ "": "APPLICATION_COMMAND_TOO_LARGE" });
 	});
 
-	test("an application changes its own commands only, in its own guilds", async () => {
-		await using simulator = await startSimulator();
-		const { call, everywhere } = alphaOf(simulator);
+	test("an application changes its own commands only, in its own guilds", async (given) => {
+		const { call, everywhere, simulator, as } = given;
 		const beta = simulator.bot("beta").id;
 		const bakers = simulator.guild("The Bakers").id;
 		const code = async (path: string) => (await call("GET", path)).code;
@@ -178,7 +180,7 @@ describe("registering", () => {
 		expect(
 			await code(everywhere.replace("/commands", `/guilds/${bakers}/commands`)),
 		).toBe(50001);
-		const ada = as(simulator, simulator.user("ada"));
+		const ada = as("ada");
 		expect((await ada("GET", everywhere)).code).toBe(20002);
 	});
 });

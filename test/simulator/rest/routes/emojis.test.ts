@@ -1,38 +1,24 @@
-// A guild's own emoji: who may make, change and remove them, how many there are, and where they can be used.
+// Custom emoji: permissions, limits, and where they can be used.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	AuditLogEvent,
 	GatewayIntentBits as Intent,
 	PermissionFlagsBits,
 } from "discord.js";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import { type Cooks, connect, testWith } from "../../support.ts";
 
 const png = Buffer.from("\x89PNG\r\n\x1a\nxxxx", "latin1");
 const picture = `data:image/png;base64,${png.toString("base64")}`;
 const gif = `data:image/gif;base64,${Buffer.from("GIF89a--").toString("base64")}`;
 
-function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const user = (name: string) => {
-		const found = simulator.world.users.get(simulator.user(name).id);
-		if (!found) throw new Error(`${name} has an account`);
-		return found;
-	};
-	return {
-		guild,
-		user,
-		alpha: as(simulator, simulator.bot("alpha")),
-		emojis: `/guilds/${guild.id}/emojis`,
-	};
-}
+const test = testWith(({ guild }) => ({
+	emojis: `/guilds/${guild.id}/emojis`,
+}));
 
 /** Gives the bot these permissions, and no others. */
-function allow(simulator: Simulator, ...permissions: bigint[]): void {
-	const guild = simulator.guild("The Cooks");
-	const role = [...guild.roles.values()].find(({ managed }) => managed);
-	if (!role) throw new Error("the bot has a role of its own");
-	simulator.world.roles.edit(guild, role, {
+function allow({ world, guild, role }: Cooks, ...permissions: bigint[]): void {
+	world.roles.edit(guild, role("alpha"), {
 		permissions: String(permissions.reduce((all, bit) => all | bit, 0n)),
 	});
 }
@@ -40,13 +26,12 @@ function allow(simulator: Simulator, ...permissions: bigint[]): void {
 const { CreateGuildExpressions, ManageGuildExpressions, UseExternalEmojis } =
 	PermissionFlagsBits;
 
-test("discord.js makes an emoji, renames and deletes it, and all are told and logged", async () => {
-	await using simulator = await startSimulator();
+test("discord.js creates, edits and deletes an emoji, with events and audit log entries", async (given) => {
+	const { guild, simulator } = given;
 	await using bot = await connect(simulator, "alpha", [
 		Intent.Guilds,
 		Intent.GuildExpressions,
 	]);
-	const { guild } = cooks(simulator);
 	const found = await bot.client.guilds.fetch(guild.id);
 	const made = await found.emojis.create({
 		attachment: png,
@@ -107,9 +92,8 @@ test("discord.js makes an emoji, renames and deletes it, and all are told and lo
 	]);
 });
 
-test("a bot that starts is told of the emoji that there are, and without the intent of no change", async () => {
-	await using simulator = await startSimulator();
-	const { guild, user } = cooks(simulator);
+test("a bot receives the emoji when it starts, and no changes without the intent", async (given) => {
+	const { guild, user, simulator } = given;
 	const { id } = simulator.world.emojis.add(guild, user("ada"), {
 		name: "soup",
 	});
@@ -121,13 +105,10 @@ test("a bot that starts is told of the emoji that there are, and without the int
 	expect(bot.events.map(({ t }) => t)).not.toContain("GUILD_EMOJIS_UPDATE");
 });
 
-test("who made an emoji is shown to those who may make or manage them", async () => {
-	await using simulator = await startSimulator();
-	const { guild, user, alpha, emojis } = cooks(simulator);
-	const { add } = {
-		add: (name: string) =>
-			simulator.world.emojis.add(guild, user(name), { name: `${name}_s` }),
-	};
+test("the creator of an emoji is shown to those who can create or manage emoji", async (given) => {
+	const { guild, user, alpha, emojis, simulator } = given;
+	const add = (name: string) =>
+		simulator.world.emojis.add(guild, user(name), { name: `${name}_s` });
 	const [own, other] = [add("alpha"), add("ada")];
 	const shown = async () => {
 		const list = (await alpha("GET", emojis)).json<{ user?: object }[]>();
@@ -139,18 +120,17 @@ test("who made an emoji is shown to those who may make or manage them", async ()
 			await one(other.id),
 		];
 	};
-	allow(simulator);
+	allow(given);
 	expect(await shown()).toEqual([[false, false], false, false]);
-	allow(simulator, CreateGuildExpressions);
+	allow(given, CreateGuildExpressions);
 	expect(await shown()).toEqual([[true, true], true, false]);
-	allow(simulator, ManageGuildExpressions);
+	allow(given, ManageGuildExpressions);
 	expect(await shown()).toEqual([[true, true], true, true]);
 	expect((await alpha("GET", `${emojis}/1`)).code).toBe(10014);
 });
 
-test("making takes one permission, one's own are changed with either, others' with the other", async () => {
-	await using simulator = await startSimulator();
-	const { guild, user, alpha, emojis } = cooks(simulator);
+test("creating needs CREATE_, own emoji either, others' MANAGE_GUILD_EXPRESSIONS", async (given) => {
+	const { guild, user, alpha, emojis, simulator } = given;
 	const codes = async () => {
 		const own = simulator.world.emojis.add(guild, user("alpha"), {
 			name: "own",
@@ -167,17 +147,18 @@ test("making takes one permission, one's own are changed with either, others' wi
 		];
 		return calls.map(({ code, status }) => code ?? status);
 	};
-	allow(simulator);
+	allow(given);
 	expect(await codes()).toEqual([50013, 50013, 50013, 50013, 50013]);
-	allow(simulator, CreateGuildExpressions);
+	allow(given, CreateGuildExpressions);
 	expect(await codes()).toEqual([201, 200, 204, 50013, 50013]);
-	allow(simulator, ManageGuildExpressions);
+	allow(given, ManageGuildExpressions);
 	expect(await codes()).toEqual([50013, 200, 204, 200, 204]);
 });
 
-test("names, pictures and roles are checked", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, emojis } = cooks(simulator);
+test("invalid names, images and roles are refused", async ({
+	alpha,
+	emojis,
+}) => {
 	const large = Buffer.concat([png, Buffer.alloc(256 * 1024)]);
 	const faults = async (body: object) =>
 		(await alpha("POST", emojis, { name: "soup", image: picture, ...body }))
@@ -198,9 +179,8 @@ test("names, pictures and roles are checked", async () => {
 	expect((await alpha("POST", emojis, body)).code).toBe(10011);
 });
 
-test("a guild has room for 50 emoji that stand still and 50 that move", async () => {
-	await using simulator = await startSimulator();
-	const { guild, user, alpha, emojis } = cooks(simulator);
+test("a guild has at most 50 static and 50 animated emoji", async (given) => {
+	const { guild, user, alpha, emojis, simulator } = given;
 	for (let index = 0; index < 50; index += 1)
 		simulator.world.emojis.add(guild, user("ada"), { name: `e${index}` });
 	const add = async (image: string) =>
@@ -214,9 +194,8 @@ test("a guild has room for 50 emoji that stand still and 50 that move", async ()
 	expect(await add(gif)).toBe(30018);
 });
 
-test("a bot reacts with the emoji of its guilds, elsewhere with a permission", async () => {
-	await using simulator = await startSimulator();
-	const { guild, user, alpha } = cooks(simulator);
+test("reacting with another guild's emoji needs USE_EXTERNAL_EMOJIS", async (given) => {
+	const { guild, user, alpha, simulator, channel, deny } = given;
 	const bakers = simulator.guild("The Bakers");
 	const { world } = simulator;
 	const soup = world.emojis.add(guild, user("ada"), {
@@ -237,12 +216,7 @@ test("a bot reacts with the emoji of its guilds, elsewhere with a permission", a
 	world.members.add(bakers, user("alpha"));
 	expect(await react(`bread:${bread.id}`)).toBeUndefined();
 	world.reactions.clear(simulator.channel(said.channel_id).channel, message());
-	world.channels.setOverwrite(general(), {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(UseExternalEmojis),
-	});
+	deny(channel, UseExternalEmojis);
 	expect(await react(`bread:${bread.id}`)).toBe(50013);
 	expect(await react(`_:${soup.id}`)).toBeUndefined();
 	expect(message().reactions.map(({ emoji }) => emoji)).toEqual([
@@ -251,12 +225,7 @@ test("a bot reacts with the emoji of its guilds, elsewhere with a permission", a
 
 	function message() {
 		const found = world.messages.get(said.channel_id, said.id);
-		if (!found) throw new Error("it was just written");
-		return found;
-	}
-	function general() {
-		const found = guild.channels.get(said.channel_id);
-		if (!found) throw new Error("the demo's world has it");
+		if (!found) throw new Error("expected the message");
 		return found;
 	}
 });

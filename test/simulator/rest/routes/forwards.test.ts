@@ -1,24 +1,23 @@
 // Forwards, which copy a message, and publishing in announcement channels.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, MessageFlags, PermissionFlagsBits } from "discord.js";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import { type Cooks, connect, testWith } from "../../support.ts";
 
-function cooks(simulator: Simulator, bot = "alpha") {
-	const guild = simulator.guild("The Cooks");
-	const { world } = simulator;
-	const ada = world.users.get(simulator.user("ada").id);
-	if (!ada) throw new Error("ada has an account");
+const test = testWith((cooks) => startForwards(cooks));
+
+function startForwards(
+	{ world, guild, ada, as, deny, user }: Cooks,
+	bot = "alpha",
+) {
 	const from = world.channels.add(guild, { name: "from" });
 	const to = world.channels.add(guild, { name: "to" });
-	const call = as(simulator, simulator.bot(bot));
+	const call = as(bot);
 	const message = world.messages.add(from, ada, {
 		content: "soup",
 		embeds: [{ type: "rich", title: "Menu" }],
 	});
 	return {
-		guild,
-		ada,
 		from,
 		to,
 		call,
@@ -28,23 +27,15 @@ function cooks(simulator: Simulator, bot = "alpha") {
 				message_reference: { type: 1, channel_id: from.id, message_id },
 				...body,
 			}),
-		forbid: (bits: bigint, channel = from) =>
-			world.channels.setOverwrite(channel, {
-				id: simulator.bot(bot).id,
-				type: 1,
-				allow: "0",
-				deny: String(bits),
-			}),
+		forbid: (bits: bigint, channel = from) => deny(channel, bits, user(bot).id),
 	};
 }
 
-test("discord.js forwards a message, and the copy stays as the message was", async () => {
-	await using simulator = await startSimulator();
+test("discord.js forwards a message, and editing the message does not change the forward", async (given) => {
+	const { guild, from, to, message, simulator } = given;
 	await using bot = await connect(simulator);
-	const { guild, from, to, message } = cooks(simulator);
-	await bot.event("CHANNEL_CREATE", ({ id }) => id === to.id);
 	const found = await bot.client.channels.fetch(from.id);
-	if (!found?.isTextBased()) throw new Error("it holds messages");
+	if (!found?.isTextBased()) throw new Error("expected a text channel");
 	const fetched = await found.messages.fetch(message.id);
 	const forward = await fetched.forward(to.id);
 	simulator.world.messages.edit(from, message, { content: "stew" });
@@ -70,9 +61,8 @@ test("discord.js forwards a message, and the copy stays as the message was", asy
 	expect(snapshot?.message).not.toHaveProperty("author");
 });
 
-test("what cannot be seen, is not there, is no plain message or says more is not forwarded", async () => {
-	await using simulator = await startSimulator();
-	const { from, to, ada, message, call, forward, forbid } = cooks(simulator);
+test("a forward of an unreadable, missing or system message, or with content of its own, is refused", async (given) => {
+	const { from, to, ada, message, call, forward, forbid, simulator } = given;
 	const { world } = simulator;
 	expect((await forward("1")).faults).toEqual({
 		message_reference: "REPLIES_UNKNOWN_MESSAGE",
@@ -105,9 +95,8 @@ test("what cannot be seen, is not there, is no plain message or says more is not
 	expect(world.messages.in(to.id)).toEqual([]);
 });
 
-test("a search finds what has a poll, and what is a forward", async () => {
-	await using simulator = await startSimulator();
-	const { guild, from, ada, call, forward } = cooks(simulator);
+test("a search finds polls and forwards", async (given) => {
+	const { guild, from, ada, call, forward, simulator } = given;
 	const poll = simulator.world.polls.add(from, ada, {
 		question: { text: "?" },
 		answers: [{ answer_id: 1, poll_media: { text: "!" } }],
@@ -125,9 +114,8 @@ test("a search finds what has a poll, and what is a forward", async () => {
 	expect(await found("snapshot")).toEqual([forwarded.id]);
 });
 
-test("a forward of a forward shows the first message", async () => {
-	await using simulator = await startSimulator();
-	const { from, to, message, call, forward } = cooks(simulator);
+test("a forward of a forward shows the first message", async (given) => {
+	const { from, to, message, call, forward } = given;
 	const first = (await forward(message.id, {}, from)).json<{ id: string }>();
 	const answer = await call("POST", `/channels/${to.id}/messages`, {
 		message_reference: { type: 1, channel_id: from.id, message_id: first.id },
@@ -138,16 +126,14 @@ test("a forward of a forward shows the first message", async () => {
 	});
 });
 
-test("without message content a bot forwards only its own and what mentions it", async () => {
-	await using simulator = await startSimulator();
-	const { world } = simulator;
-	const guild = simulator.guild("The Cooks");
+test("without message content a bot forwards only its own messages and mentions of it", async (given) => {
+	const { world, guild, ada } = given;
 	const { user } = world.users.addBot({
 		username: "blind",
 		privilegedIntents: [],
 	});
 	world.members.add(guild, user, { botPermissions: 0n });
-	const { from, ada, call, forward } = cooks(simulator, "blind");
+	const { from, call, forward } = startForwards(given, "blind");
 	expect((await forward()).code).toBe(160014);
 	const own = world.messages.add(from, user, { content: "mine" });
 	expect((await forward(own.id)).status).toBe(200);
@@ -164,11 +150,10 @@ test("without message content a bot forwards only its own and what mentions it",
 	});
 });
 
-test("a message of an announcement channel is published once", async () => {
-	await using simulator = await startSimulator();
+test("a message of an announcement channel is published once", async (given) => {
+	const { guild, ada, from, message, call, forbid, simulator } = given;
 	await using bot = await connect(simulator);
 	const { world } = simulator;
-	const { guild, ada, from, message, call, forbid } = cooks(simulator);
 	const news = world.channels.add(guild, {
 		name: "news",
 		type: ChannelType.GuildAnnouncement,

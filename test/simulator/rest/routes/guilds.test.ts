@@ -1,28 +1,23 @@
-// A guild's settings: who changes them, what Discord takes, and who hears of it.
+// Guild settings: permissions, valid values and events.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	AuditLogEvent,
 	ChannelType,
 	GuildVerificationLevel,
 	Locale,
 } from "discord.js";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import { connect, testWith } from "../../support.ts";
 
-function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	return {
-		...{ guild, path: `/guilds/${guild.id}` },
-		alpha: as(simulator, simulator.bot("alpha")),
-		general: simulator.channel("The Cooks/general").id,
-		lounge: simulator.channel("The Cooks/Lounge").id,
-	};
-}
+const test = testWith(({ guild, channelNamed }) => ({
+	path: `/guilds/${guild.id}`,
+	general: channelNamed("general").id,
+	lounge: channelNamed("Lounge").id,
+}));
 
-test("discord.js edits a guild, is told so, and the audit log has what changed", async () => {
-	await using simulator = await startSimulator();
+test("discord.js edits a guild, with an event and an audit log entry", async (given) => {
+	const { guild, general, lounge, simulator } = given;
 	await using bot = await connect(simulator);
-	const { guild, general, lounge } = cooks(simulator);
 	const edited = await bot.client.guilds.cache.get(guild.id)?.edit({
 		name: "The Chefs",
 		verificationLevel: GuildVerificationLevel.High,
@@ -57,9 +52,8 @@ test("discord.js edits a guild, is told so, and the audit log has what changed",
 	expect(guild.auditLog.at(-1)?.changes).toHaveLength(7);
 });
 
-test("a guild's settings take Discord's values, and say which field is at fault", async () => {
-	await using simulator = await startSimulator();
-	const { guild, path, alpha, general, lounge } = cooks(simulator);
+test("invalid guild settings are refused at their field", async (given) => {
+	const { guild, path, alpha, general, lounge, as } = given;
 	const cases = [
 		[{ name: "x" }, "name"],
 		[{ description: "x".repeat(301) }, "description"],
@@ -77,14 +71,13 @@ test("a guild's settings take Discord's values, and say which field is at fault"
 		expect(Object.keys(answer.faults)).toEqual([field]);
 	}
 	expect(guild.auditLog).toEqual([]);
-	const zoe = as(simulator, simulator.user("zoe"));
+	const zoe = as("zoe");
 	expect((await zoe("PATCH", path, { name: "Mine" })).code).toBe(50013);
 	expect((await alpha("PATCH", path, { icon: null })).status).toBe(501);
 });
 
-test("a community keeps its rules, its updates and its filter", async () => {
-	await using simulator = await startSimulator();
-	const { guild, path, alpha, general } = cooks(simulator);
+test("a community cannot remove its rules, updates and content filter", async (given) => {
+	const { guild, path, alpha, general, simulator } = given;
 	const updates = simulator.world.channels.add(guild, {
 		name: "updates",
 		type: ChannelType.GuildText,
@@ -110,14 +103,9 @@ test("a community keeps its rules, its updates and its filter", async () => {
 	expect((await deleted()).status).toBe(200);
 });
 
-test("a bot's highest role stays above the roles it orders, and @everyone below all", async () => {
-	await using simulator = await startSimulator();
+test("a bot's highest role stays above the roles it orders, and @everyone below all", async (given) => {
+	const { guild, path, alpha, simulator, role } = given;
 	await using bot = await connect(simulator);
-	const { guild, path, alpha } = cooks(simulator);
-	const role = (name: string) => {
-		for (const one of guild.roles.values()) if (one.name === name) return one;
-		throw new Error(`no role ${name}`);
-	};
 	const order = () =>
 		[...guild.roles.values()]
 			.sort((a, b) => b.position - a.position)

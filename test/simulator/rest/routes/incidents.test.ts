@@ -1,13 +1,15 @@
-// Incident actions: what a guild switches off for a while.
+// Incident actions: disabled invites and DMs.
 
-import { expect, test } from "bun:test";
-import { as, connect, startSimulator } from "../../support.ts";
+import { expect } from "bun:test";
+import { connect, testWith } from "../../support.ts";
+
+const test = testWith();
 
 const inHours = (hours: number) =>
 	new Date(Date.now() + hours * 3_600_000).toISOString();
 
-test("discord.js pauses invites and private messages, and the guild is told as changed", async () => {
-	await using simulator = await startSimulator();
+test("discord.js disables invites and DMs, with a GUILD_UPDATE event", async (given) => {
+	const { simulator } = given;
 	await using bot = await connect(simulator);
 	const { id } = simulator.guild("The Cooks");
 	const guild = await bot.client.guilds.fetch(id);
@@ -30,11 +32,11 @@ test("discord.js pauses invites and private messages, and the guild is told as c
 	expect(incidentsData?.dmsDisabledUntil).not.toBeNull();
 });
 
-test("they last for a day at most, and take the management of the guild", async () => {
-	await using simulator = await startSimulator();
+test("incident actions last a day at most and need MANAGE_GUILD", async (given) => {
+	const { simulator, as } = given;
 	const path = `/guilds/${simulator.guild("The Cooks").id}/incident-actions`;
 	const put = (name: string, hours: number) =>
-		as(simulator, simulator.user(name))("PUT", path, {
+		as(name)("PUT", path, {
 			dms_disabled_until: inHours(hours),
 		});
 	expect((await put("alpha", 25)).faults).toHaveProperty("dms_disabled_until");

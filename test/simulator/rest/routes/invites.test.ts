@@ -1,46 +1,28 @@
-// Invites: who may make, see and delete them, and when they are no longer good.
+// Invites: permissions, and when they end.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	AuditLogEvent,
 	ChannelType,
 	GatewayIntentBits,
+	GuildFeature,
 	PermissionFlagsBits,
 	TextChannel,
 } from "discord.js";
-import {
-	as,
-	connect,
-	cooksOf,
-	type Simulator,
-	startSimulator,
-	usualIntents,
-} from "../../support.ts";
+import { connect, testWith, usualIntents } from "../../support.ts";
 
 const intents = [...usualIntents, GatewayIntentBits.GuildInvites];
 
-function cooks(simulator: Simulator) {
-	const cooks = cooksOf(simulator);
-	return { ...cooks, all: `/channels/${cooks.channel.id}/invites` };
-}
+const test = testWith(({ channel }) => ({
+	all: `/channels/${channel.id}/invites`,
+}));
 
-function deny(simulator: Simulator, channelId: string, bits: bigint) {
-	const channel = simulator.guild("The Cooks").channels.get(channelId);
-	if (!channel) throw new Error("there is such a channel");
-	simulator.world.channels.setOverwrite(channel, {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(bits),
-	});
-}
-
-test("discord.js makes, lists, shows and deletes an invite, and both are told and logged", async () => {
-	await using simulator = await startSimulator();
+test("discord.js creates, lists, fetches and deletes an invite, with events and audit log entries", async (given) => {
+	const { guild, channel, simulator } = given;
 	await using bot = await connect(simulator, "alpha", intents);
-	const { guild, channel } = cooks(simulator);
 	const found = await bot.client.channels.fetch(channel.id);
-	if (!(found instanceof TextChannel)) throw new Error("it is a text channel");
+	if (!(found instanceof TextChannel))
+		throw new Error("expected a text channel");
 	const made = await found.createInvite({
 		maxAge: 600,
 		maxUses: 5,
@@ -89,9 +71,8 @@ test("discord.js makes, lists, shows and deletes an invite, and both are told an
 	});
 });
 
-test("an invite is no longer good after its time, its last use, and its channel", async () => {
-	await using simulator = await startSimulator();
-	const { guild, channel, ada, alpha } = cooks(simulator);
+test("an invite ends with its time, its last use, and its channel", async (given) => {
+	const { guild, channel, ada, alpha, simulator } = given;
 	const { world } = simulator;
 	const { invites } = world;
 	const ago = (seconds: number) =>
@@ -116,52 +97,69 @@ test("an invite is no longer good after its time, its last use, and its channel"
 	expect(codes()).toEqual([]);
 });
 
-test("an invite like one's own is used again unless a unique one is asked for", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, all } = cooks(simulator);
+test("an identical invite is reused unless it must be unique", async (given) => {
+	const { alpha, all, simulator } = given;
 	const make = async (body: object) =>
 		(await alpha("POST", all, body)).json().code;
 	const first = await make({});
 	expect(await make({ max_age: 86_400, max_uses: 0 })).toBe(first);
 	expect(await make({ max_age: 0 })).not.toBe(first);
 	expect(await make({ unique: true })).not.toBe(first);
-	expect(simulator.journal.entries()).toHaveLength(3);
-	for (const body of [{ max_age: 604_801 }, { max_uses: 101 }])
+	expect(await make({ max_age: 5_184_000 })).not.toBe(first);
+	expect(simulator.journal.entries()).toHaveLength(4);
+	for (const body of [{ max_age: 5_184_001 }, { max_uses: 101 }])
 		expect((await alpha("POST", all, body)).code).toBe(50035);
 });
 
-test("making, listing and deleting take permissions; the code alone shows an invite", async () => {
-	await using simulator = await startSimulator();
-	const { guild, channel, ada, alpha, all } = cooks(simulator);
+test("no invite is created while invites are paused: the response is 204", async (given) => {
+	const { alpha, all, simulator, guild } = given;
+	const { guilds } = simulator.world;
+	const until = new Date(Date.now() + 3_600_000).toISOString();
+	const incidents_data = {
+		invites_disabled_until: until,
+		dms_disabled_until: null,
+	};
+	for (const paused of [
+		{ features: [GuildFeature.InvitesDisabled] },
+		{ features: [], incidents_data },
+	]) {
+		guilds.edit(guild, paused);
+		expect((await alpha("POST", all, {})).status).toBe(204);
+	}
+	expect(simulator.journal.entries()).toEqual([]);
+	guilds.edit(guild, { incidents_data: null });
+	expect((await alpha("POST", all, {})).status).toBe(200);
+});
+
+test("creating, listing and deleting invites need permissions; reading one needs its code", async (given) => {
+	const { guild, channel, ada, alpha, all, simulator, deny, role, as } = given;
 	const { world } = simulator;
 	const { CreateInstantInvite, ManageChannels, ManageGuild } =
 		PermissionFlagsBits;
-	for (const role of [...guild.roles.values()].filter(({ tags }) => tags))
-		world.roles.edit(guild, role, {
-			permissions: String(BigInt(role.permissions) & ~ManageGuild),
-		});
+	const own = role("alpha");
+	const permissions = String(BigInt(own.permissions) & ~ManageGuild);
+	world.roles.edit(guild, own, { permissions });
 	const { code } = world.invites.add(channel, { inviter: ada });
-	const zoe = as(simulator, simulator.user("zoe"));
+	const zoe = as("zoe");
 	expect((await zoe("GET", `/guilds/${guild.id}/invites`)).code).toBe(50013);
 	const listed = await alpha("GET", `/guilds/${guild.id}/invites`);
 	expect(listed.json<object[]>()[0]).not.toHaveProperty("uses");
-	const owner = as(simulator, simulator.user("ada"));
+	const owner = as("ada");
 	const whole = await owner("GET", `/guilds/${guild.id}/invites`);
 	expect(whole.json<object[]>()[0]).toMatchObject({ uses: 0, max_uses: 0 });
-	deny(simulator, channel.id, CreateInstantInvite | ManageChannels);
+	deny(channel, CreateInstantInvite | ManageChannels);
 	expect((await alpha("GET", all)).code).toBe(50013);
 	expect((await alpha("POST", all, {})).code).toBe(50013);
 	expect((await alpha("DELETE", `/invites/${code}`)).code).toBe(50013);
-	const stranger = as(simulator, simulator.bot("beta"));
+	const stranger = as("beta");
 	const shown = await stranger("GET", `/invites/${code}`);
 	expect(shown.json()).toMatchObject({ code, guild: { id: guild.id } });
 	expect(shown.json()).not.toHaveProperty("uses");
 	expect((await owner("DELETE", `/invites/${code}`)).status).toBe(200);
 });
 
-test("a guild has at most 1000 invites, and none to a category", async () => {
-	await using simulator = await startSimulator();
-	const { guild, channel, ada, alpha, all } = cooks(simulator);
+test("a guild has at most 1000 invites, and none to a category", async (given) => {
+	const { guild, channel, ada, alpha, all, simulator } = given;
 	for (let index = 0; index < 1000; index += 1)
 		simulator.world.invites.add(channel, { inviter: ada });
 	expect((await alpha("POST", all, {})).code).toBe(30016);
@@ -173,12 +171,10 @@ test("a guild has at most 1000 invites, and none to a category", async () => {
 	expect(refused.code).toBe(50024);
 });
 
-test("an invite gives roles below the actor's own, with the permission to give them", async () => {
-	await using simulator = await startSimulator();
-	const { guild, alpha, all } = cooks(simulator);
+test("the roles of an invite must be below the actor's own and need MANAGE_ROLES", async (given) => {
+	const { guild, alpha, all, simulator, role } = given;
 	const { world } = simulator;
-	const [own] = [...guild.roles.values()].filter(({ tags }) => tags);
-	if (!own) throw new Error("alpha has a role of its own");
+	const own = role("alpha");
 	const cook = world.roles.add(guild, { name: "Cook" });
 	const make = (...role_ids: string[]) => alpha("POST", all, { role_ids });
 	const made = (await make(cook.id)).json();

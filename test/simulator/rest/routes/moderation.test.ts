@@ -1,612 +1,638 @@
-// What the routes for channels, roles, members and bans do, and whom they refuse: permissions and the order of roles.
+// Channels, roles, members and bans: permissions and the role hierarchy.
 
-import { describe, expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
-import { as, type Simulator, startSimulator } from "../../support.ts";
+import { testWith } from "../../support.ts";
 
 const { Administrator, BanMembers, ManageChannels, ManageRoles, ViewChannel } =
 	PermissionFlagsBits;
 
-function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const role = (name: string) => {
-		for (const one of guild.roles.values()) if (one.name === name) return one;
-		throw new Error(`no role is called ${name}`);
-	};
-	const member = (username: string) => {
-		const found = guild.members.get(simulator.user(username).id);
-		if (!found) throw new Error(`${username} is no member`);
-		return found;
-	};
-	const channel = (name: string) => {
-		for (const one of guild.channels.values())
-			if (one.name === name) return one;
-		throw new Error(`no channel is called ${name}`);
-	};
-	return {
-		guild,
-		role,
-		member,
-		channel,
-		path: `/guilds/${guild.id}`,
-		alpha: as(simulator, simulator.bot("alpha")),
-		/** The owner. */
-		ada: as(simulator, simulator.user("ada")),
-		/** Holds the role Staff. */
-		jose: as(simulator, simulator.user("jose.garcia")),
-		/** Holds no role of weight. */
-		zoe: as(simulator, simulator.user("zoe")),
-	};
-}
+const test = testWith(({ guild, as }) => ({
+	path: `/guilds/${guild.id}`,
+	/** The owner. */
+	asAda: as("ada"),
+	/** Has the role Staff. */
+	jose: as("jose.garcia"),
+	/** Has no role with permissions. */
+	zoe: as("zoe"),
+}));
 
-describe("channels", () => {
-	test("a hidden channel is refused, and missing from a person's list", async () => {
-		await using simulator = await startSimulator();
-		const { path, zoe, jose, alpha, channel } = cooks(simulator);
-		const names = async (who: typeof zoe) =>
-			(await who("GET", `${path}/channels`))
-				.json<{ name: string }[]>()
-				.map(({ name }) => name);
-		expect((await zoe("GET", `/channels/${channel("staff").id}`)).code).toBe(
-			50001,
-		);
-		expect(await names(zoe)).toEqual(["Talk", "general", "Lounge"]);
-		expect(await names(jose)).toContain("staff");
-		expect(await names(alpha)).toContain("staff");
-	});
+test("a hidden channel gets 50001, and is not in a person's list", async (given) => {
+	const { path, zoe, jose, alpha, channelNamed } = given;
+	const names = async (who: typeof zoe) =>
+		(await who("GET", `${path}/channels`))
+			.json<{ name: string }[]>()
+			.map(({ name }) => name);
+	expect((await zoe("GET", `/channels/${channelNamed("staff").id}`)).code).toBe(
+		50001,
+	);
+	expect(await names(zoe)).toEqual(["Talk", "general", "Lounge"]);
+	expect(await names(jose)).toContain("staff");
+	expect(await names(alpha)).toContain("staff");
+});
 
-	test.each([
+test("a channel of each type is created in a community", async (given) => {
+	const { path, alpha, guild, world } = given;
+	world.guilds.edit(guild, { features: ["COMMUNITY"] });
+	for (const [name, type] of [
 		["text", ChannelType.GuildText],
 		["voice", ChannelType.GuildVoice],
 		["category", ChannelType.GuildCategory],
 		["announcement", ChannelType.GuildAnnouncement],
 		["stage", ChannelType.GuildStageVoice],
 		["forum", ChannelType.GuildForum],
-	])("a %s channel is created", async (name, type) => {
-		await using simulator = await startSimulator();
-		const { path, alpha } = cooks(simulator);
+	] as const) {
 		const answer = await alpha("POST", `${path}/channels`, { name, type });
 		expect(answer.status).toBe(201);
 		expect(answer.json()).toMatchObject({ name, type });
-	});
+	}
+});
 
-	test("a text channel's name loses its capitals and blanks", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha } = cooks(simulator);
-		const answer = await alpha("POST", `${path}/channels`, {
-			name: "Fresh Fish",
-		});
-		expect(answer.json().name).toBe("fresh-fish");
+test("stage and announcement channels need a community, or for the latter NEWS", async (given) => {
+	const { path, alpha, guild, world } = given;
+	const make = (type: ChannelType) =>
+		alpha("POST", `${path}/channels`, { name: "x", type });
+	const { GuildAnnouncement, GuildStageVoice } = ChannelType;
+	expect((await make(GuildStageVoice)).code).toBe(50024);
+	expect((await make(GuildAnnouncement)).faults).toEqual({
+		type: "BASE_TYPE_CHOICES",
 	});
+	world.guilds.edit(guild, { features: ["NEWS"] });
+	expect((await make(GuildStageVoice)).code).toBe(50024);
+	expect((await make(GuildAnnouncement)).status).toBe(201);
+});
 
-	test("a channel inherits the overwrites of its category", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, guild, channel } = cooks(simulator);
-		const parent = channel("Talk");
-		simulator.world.channels.setOverwrite(parent, {
-			id: guild.id,
-			type: 0,
-			allow: "0",
-			deny: "2048",
+test("the boost level limits bitrates, except on stages", async (given) => {
+	const { path, alpha, guild, world } = given;
+	const { GuildStageVoice, GuildVoice } = ChannelType;
+	/** Whether a new voice channel, and one that is edited, may have it. */
+	const takes = async (bitrate: number, type: ChannelType = GuildVoice) => {
+		const made = await alpha("POST", `${path}/channels`, {
+			...{ name: "x", type, bitrate },
 		});
-		const answer = await alpha("POST", `${path}/channels`, {
-			name: "inside",
-			parent_id: parent.id,
-		});
-		expect(answer.json()).toMatchObject({
-			parent_id: parent.id,
-			permission_overwrites: [{ id: guild.id, deny: "2048" }],
-		});
+		const { id } = world.channels.add(guild, { name: "y", type: 2 });
+		const edited = await alpha("PATCH", `/channels/${id}`, { bitrate });
+		if (type === GuildVoice) expect(edited.faults).toEqual(made.faults);
+		return made.faults.bitrate ?? made.status;
+	};
+	for (const [level, limit] of [96_000, 128_000, 256_000, 384_000].entries()) {
+		world.guilds.edit(guild, { premium_tier: level, features: ["COMMUNITY"] });
+		expect(await takes(limit)).toBe(201);
+		expect(await takes(limit + 1)).toBe("NUMBER_TYPE_MAX");
+	}
+	expect(await takes(64_000, GuildStageVoice)).toBe(201);
+	expect(await takes(64_001, GuildStageVoice)).toBe("NUMBER_TYPE_MAX");
+	world.guilds.edit(guild, { premium_tier: 0, features: ["VIP_REGIONS"] });
+	expect(await takes(384_000)).toBe(201);
+});
+
+test("a text channel's name becomes lower case with hyphens", async (given) => {
+	const { path, alpha } = given;
+	const answer = await alpha("POST", `${path}/channels`, {
+		name: "Fresh Fish",
 	});
+	expect(answer.json().name).toBe("fresh-fish");
+});
 
-	test("limits and types are checked, each at its field", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, channel } = cooks(simulator);
-		const faults = async (body: object) =>
-			(await alpha("POST", `${path}/channels`, body)).faults;
-		expect(await faults({})).toEqual({ name: "BASE_TYPE_REQUIRED" });
-		expect(await faults({ name: " " })).toEqual({ name: "BASE_TYPE_REQUIRED" });
-		expect(
-			await faults({
-				name: "",
-				type: 99,
-				rate_limit_per_user: 21_601,
-				bitrate: 7999,
-				parent_id: "x",
-				nsfw: 1,
-			}),
-		).toEqual({
-			name: "BASE_TYPE_BAD_LENGTH",
-			type: "BASE_TYPE_CHOICES",
-			rate_limit_per_user: "NUMBER_TYPE_MAX",
-			bitrate: "NUMBER_TYPE_MIN",
-			parent_id: "NUMBER_TYPE_COERCE",
-			nsfw: "BOOLEAN_TYPE_CONVERT",
-		});
-		expect(await faults({ name: "x", topic: "x".repeat(1025) })).toEqual({
-			topic: "BASE_TYPE_MAX_LENGTH",
-		});
-		expect(
-			await faults({ name: "x", parent_id: channel("general").id }),
-		).toEqual({ parent_id: "CHANNEL_PARENT_INVALID_TYPE" });
-		expect(await faults({ name: "x", parent_id: "1" })).toEqual({
-			parent_id: "CHANNEL_PARENT_INVALID",
-		});
+test("a channel inherits the overwrites of its category", async (given) => {
+	const { path, alpha, guild, channelNamed, simulator } = given;
+	const parent = channelNamed("Talk");
+	simulator.world.channels.setOverwrite(parent, {
+		id: guild.id,
+		type: 0,
+		allow: "0",
+		deny: "2048",
 	});
-
-	test("a category takes 50 channels, and a guild 500", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, guild, channel } = cooks(simulator);
-		const parent_id = channel("Talk").id;
-		const inside = [...guild.channels.values()].filter(
-			(one) => one.parent_id === parent_id,
-		).length;
-		for (let number = inside; number < 50; number += 1)
-			simulator.world.channels.add(guild, { name: `c${number}`, parent_id });
-		const full = await alpha("POST", `${path}/channels`, {
-			name: "x",
-			parent_id,
-		});
-		expect(full.faults).toEqual({ parent_id: "CHANNEL_PARENT_MAX_CHANNELS" });
-		while (guild.channels.size < 500)
-			simulator.world.channels.add(guild, { name: "more" });
-		const more = await alpha("POST", `${path}/channels`, { name: "x" });
-		expect(more.code).toBe(30013);
+	const answer = await alpha("POST", `${path}/channels`, {
+		name: "inside",
+		parent_id: parent.id,
 	});
-
-	test("editing changes what is given and leaves the rest", async () => {
-		await using simulator = await startSimulator();
-		const { alpha, zoe, channel } = cooks(simulator);
-		const general = channel("general");
-		const path = `/channels/${general.id}`;
-		const answer = await alpha("PATCH", path, {
-			topic: "Soups",
-			rate_limit_per_user: 5,
-		});
-		expect(answer.json()).toMatchObject({
-			name: "general",
-			topic: "Soups",
-			rate_limit_per_user: 5,
-		});
-		await alpha("PATCH", path, { parent_id: null, topic: null });
-		expect(general).toMatchObject({ parent_id: null, topic: null });
-		expect((await zoe("PATCH", path, { topic: "x" })).code).toBe(50013);
-	});
-
-	test("a category that is deleted leaves its channels behind", async () => {
-		await using simulator = await startSimulator();
-		const { alpha, zoe, channel } = cooks(simulator);
-		const { id } = channel("Talk");
-		expect((await zoe("DELETE", `/channels/${id}`)).code).toBe(50013);
-		expect((await alpha("DELETE", `/channels/${id}`)).json().id).toBe(id);
-		expect(channel("general").parent_id).toBeNull();
-		expect((await alpha("GET", `/channels/${id}`)).code).toBe(10003);
-	});
-
-	test("positions are set in one request, and at most one parent", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, channel } = cooks(simulator);
-		const [general, staff, parent] = [
-			channel("general"),
-			channel("staff"),
-			channel("Talk"),
-		];
-		const answer = await alpha("PATCH", `${path}/channels`, [
-			{ id: general.id, position: 5 },
-			{ id: staff.id, position: 4, parent_id: null },
-		]);
-		expect(answer.status).toBe(204);
-		expect([general.position, staff.position]).toEqual([5, 4]);
-		expect(staff.parent_id).toBeNull();
-		const two = await alpha("PATCH", `${path}/channels`, [
-			{ id: general.id, parent_id: null },
-			{ id: staff.id, parent_id: parent.id },
-		]);
-		expect(two.code).toBe(40009);
+	expect(answer.json()).toMatchObject({
+		parent_id: parent.id,
+		permission_overwrites: [{ id: guild.id, deny: "2048" }],
 	});
 });
 
-describe("overwrites", () => {
-	test("one is set as a whole, and removed", async () => {
-		await using simulator = await startSimulator();
-		const { alpha, channel, role } = cooks(simulator);
-		const general = channel("general");
-		const regular = role("Regular");
-		const path = `/channels/${general.id}/permissions/${regular.id}`;
-		await alpha("PUT", path, { type: 0, allow: "1024", deny: "2048" });
-		expect((await alpha("PUT", path, { type: 0, deny: "64" })).status).toBe(
-			204,
-		);
-		expect(general.permission_overwrites).toEqual([
-			{ id: regular.id, type: 0, allow: "0", deny: "64" },
-		]);
-		expect((await alpha("DELETE", path)).status).toBe(204);
-		expect(general.permission_overwrites).toEqual([]);
+test("invalid channel settings are refused at their field", async (given) => {
+	const { path, alpha, channelNamed } = given;
+	const faults = async (body: object) =>
+		(await alpha("POST", `${path}/channels`, body)).faults;
+	expect(await faults({})).toEqual({ name: "BASE_TYPE_REQUIRED" });
+	expect(await faults({ name: " " })).toEqual({ name: "BASE_TYPE_REQUIRED" });
+	expect(
+		await faults({
+			name: "",
+			type: 99,
+			rate_limit_per_user: 21_601,
+			bitrate: 7999,
+			parent_id: "x",
+			nsfw: 1,
+		}),
+	).toEqual({
+		name: "BASE_TYPE_BAD_LENGTH",
+		type: "BASE_TYPE_CHOICES",
+		rate_limit_per_user: "NUMBER_TYPE_MAX",
+		bitrate: "NUMBER_TYPE_MIN",
+		parent_id: "NUMBER_TYPE_COERCE",
+		nsfw: "BOOLEAN_TYPE_CONVERT",
 	});
-
-	test("it takes MANAGE_ROLES, a type and a role that exists", async () => {
-		await using simulator = await startSimulator();
-		const { alpha, jose, channel, role } = cooks(simulator);
-		const path = `/channels/${channel("general").id}/permissions`;
-		const regular = `${path}/${role("Regular").id}`;
-		expect((await jose("PUT", regular, { type: 0 })).code).toBe(50013);
-		expect((await alpha("PUT", regular, {})).faults).toEqual({
-			type: "BASE_TYPE_REQUIRED",
-		});
-		expect((await alpha("PUT", `${path}/1`, { type: 0 })).code).toBe(10011);
-		expect(
-			(await alpha("PUT", regular, { type: 0, allow: "many" })).faults,
-		).toEqual({ allow: "NUMBER_TYPE_COERCE" });
+	expect(await faults({ name: "x", topic: "x".repeat(1025) })).toEqual({
+		topic: "BASE_TYPE_MAX_LENGTH",
 	});
-
-	test("nobody hands out what they do not have, nor MANAGE_ROLES itself", async () => {
-		await using simulator = await startSimulator();
-		const { alpha, ada, channel, role } = cooks(simulator);
-		const path = `/channels/${channel("general").id}/permissions/${role("Regular").id}`;
-		const allow = async (who: typeof ada, bits: bigint) =>
-			(await who("PUT", path, { type: 0, allow: String(bits) })).status;
-		expect(await allow(alpha, BanMembers)).toBe(204);
-		expect(await allow(alpha, Administrator)).toBe(403);
-		expect(await allow(alpha, ManageRoles)).toBe(403);
-		expect(await allow(ada, ManageRoles)).toBe(204);
-	});
-
-	test("a member's overwrite beats its roles', and those beat everyone's", async () => {
-		await using simulator = await startSimulator();
-		const { guild, zoe, channel, role } = cooks(simulator);
-		const general = channel("general");
-		const visible = async () =>
-			(await zoe("GET", `/channels/${general.id}`)).status === 200;
-		const set = (id: string, type: 0 | 1, allowed: boolean) =>
-			simulator.world.channels.setOverwrite(general, {
-				id,
-				type,
-				allow: allowed ? String(ViewChannel) : "0",
-				deny: allowed ? "0" : String(ViewChannel),
-			});
-		set(guild.id, 0, false);
-		expect(await visible()).toBe(false);
-		set(role("Newcomer").id, 0, true);
-		expect(await visible()).toBe(true);
-		set(simulator.user("zoe").id, 1, false);
-		expect(await visible()).toBe(false);
+	expect(
+		await faults({ name: "x", parent_id: channelNamed("general").id }),
+	).toEqual({ parent_id: "CHANNEL_PARENT_INVALID_TYPE" });
+	expect(await faults({ name: "x", parent_id: "1" })).toEqual({
+		parent_id: "CHANNEL_PARENT_INVALID",
 	});
 });
 
-describe("roles", () => {
-	test("a role is made at the bottom, changed and deleted", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, guild, member } = cooks(simulator);
-		const made = await alpha("POST", `${path}/roles`, {
-			name: "Tasters",
-			color: 255,
-			permissions: "1024",
-		});
-		expect(made.json()).toMatchObject({
-			name: "Tasters",
-			color: 255,
-			position: 1,
-		});
-		const id = made.json<{ id: string }>().id;
-		const role = `${path}/roles/${id}`;
-		await alpha("PATCH", role, { name: "Gourmets", hoist: true });
-		expect((await alpha("GET", role)).json()).toMatchObject({
-			name: "Gourmets",
-			hoist: true,
-			color: 255,
-			permissions: "1024",
-		});
-		await alpha(
-			"PUT",
-			`${path}/members/${simulator.user("zoe").id}/roles/${id}`,
-		);
-		expect(member("zoe").roles).toContain(id);
-		expect((await alpha("DELETE", role)).status).toBe(204);
-		expect(guild.roles.has(id)).toBe(false);
-		expect(member("zoe").roles).not.toContain(id);
-		expect(
-			(await alpha("GET", `${path}/roles`)).json<unknown[]>(),
-		).toHaveLength(5);
+test("a category has at most 50 channels, and a guild 500", async (given) => {
+	const { path, alpha, guild, channelNamed, simulator } = given;
+	const parent_id = channelNamed("Talk").id;
+	const inside = [...guild.channels.values()].filter(
+		(one) => one.parent_id === parent_id,
+	).length;
+	for (let number = inside; number < 50; number += 1)
+		simulator.world.channels.add(guild, { name: `c${number}`, parent_id });
+	const full = await alpha("POST", `${path}/channels`, {
+		name: "x",
+		parent_id,
 	});
-
-	test("roles at or above one's own are out of reach", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, ada, guild, role } = cooks(simulator);
-		const above = simulator.world.roles.add(guild, {
-			name: "Above",
-			position: 99,
-		});
-		const change = async (who: typeof ada, id: string) =>
-			(await who("PATCH", `${path}/roles/${id}`, { hoist: true })).status;
-		expect(await change(alpha, above.id)).toBe(403);
-		expect(await change(alpha, role("alpha").id)).toBe(403);
-		expect(await change(alpha, role("Staff").id)).toBe(200);
-		expect(await change(ada, above.id)).toBe(200);
-		expect((await alpha("DELETE", `${path}/roles/${above.id}`)).code).toBe(
-			50013,
-		);
-	});
-
-	test("nobody gives a role what they do not have; what it had may stay", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, role } = cooks(simulator);
-		const staff = role("Staff");
-		const change = async (bits: bigint) =>
-			(
-				await alpha("PATCH", `${path}/roles/${staff.id}`, {
-					permissions: String(bits),
-				})
-			).status;
-		expect(await change(Administrator)).toBe(403);
-		simulator.world.roles.edit(simulator.guild("The Cooks"), staff, {
-			permissions: String(Administrator),
-		});
-		expect(await change(Administrator | ManageChannels)).toBe(200);
-		const made = await alpha("POST", `${path}/roles`, {
-			permissions: String(Administrator),
-		});
-		expect(made.code).toBe(50013);
-	});
-
-	test("a bot's own role and @everyone cannot be deleted", async () => {
-		await using simulator = await startSimulator();
-		const { path, ada, guild, role } = cooks(simulator);
-		for (const id of [guild.id, role("alpha").id])
-			expect((await ada("DELETE", `${path}/roles/${id}`)).code).toBe(50028);
-	});
-
-	test("roles are put in order as far as one reaches", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, guild, role } = cooks(simulator);
-		const newcomer = role("Newcomer");
-		await alpha("PATCH", `${path}/roles`, [{ id: newcomer.id, position: 3 }]);
-		const order = [...guild.roles.values()]
-			.sort((a, b) => b.position - a.position)
-			.map(({ name }) => name);
-		expect(order).toEqual([
-			"alpha",
-			"Newcomer",
-			"Staff",
-			"Regular",
-			"@everyone",
-		]);
-		const tooHigh = await alpha("PATCH", `${path}/roles`, [
-			{ id: newcomer.id, position: 4 },
-		]);
-		expect(tooHigh.code).toBe(50013);
-	});
-
-	test("a guild has at most 250 roles", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, guild } = cooks(simulator);
-		while (guild.roles.size < 250)
-			simulator.world.roles.add(guild, { name: "more" });
-		expect((await alpha("POST", `${path}/roles`, {})).code).toBe(30005);
-	});
-
-	test("managed roles are not given to members", async () => {
-		await using simulator = await startSimulator();
-		const { path, ada, role } = cooks(simulator);
-		const zoe = simulator.user("zoe").id;
-		const answer = await ada(
-			"PUT",
-			`${path}/members/${zoe}/roles/${role("alpha").id}`,
-		);
-		expect(answer.code).toBe(50013);
-	});
+	expect(full.faults).toEqual({ parent_id: "CHANNEL_PARENT_MAX_CHANNELS" });
+	while (guild.channels.size < 500)
+		simulator.world.channels.add(guild, { name: "more" });
+	const more = await alpha("POST", `${path}/channels`, { name: "x" });
+	expect(more.code).toBe(30013);
 });
 
-describe("members", () => {
-	test("the list is ordered by id and goes on after one", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha } = cooks(simulator);
-		const ids = async (query: string) =>
-			(await alpha("GET", `${path}/members?${query}`))
-				.json<{ user: { id: string } }[]>()
-				.map(({ user }) => user.id);
-		const all = await ids("limit=1000");
-		expect(all).toEqual([...all].sort());
-		expect(all).toHaveLength(6);
-		expect(await ids("")).toEqual(all.slice(0, 1));
-		expect(await ids(`limit=2&after=${all[2]}`)).toEqual(all.slice(3, 5));
-		expect((await alpha("GET", `${path}/members?limit=1001`)).code).toBe(50035);
+test("editing a channel changes only the given fields", async (given) => {
+	const { alpha, zoe, channelNamed } = given;
+	const general = channelNamed("general");
+	const path = `/channels/${general.id}`;
+	const answer = await alpha("PATCH", path, {
+		topic: "Soups",
+		rate_limit_per_user: 5,
 	});
+	expect(answer.json()).toMatchObject({
+		name: "general",
+		topic: "Soups",
+		rate_limit_per_user: 5,
+	});
+	await alpha("PATCH", path, { parent_id: null, topic: null });
+	expect(general).toMatchObject({ parent_id: null, topic: null });
+	expect((await zoe("PATCH", path, { topic: "x" })).code).toBe(50013);
+});
 
-	test("a search finds beginnings of names, whatever their case", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha } = cooks(simulator);
-		const found = async (query: string) =>
-			(
-				await alpha(
-					"GET",
-					`${path}/members/search?limit=9&query=${encodeURIComponent(query)}`,
-				)
+test("deleting a category keeps its channels", async (given) => {
+	const { alpha, zoe, channelNamed } = given;
+	const { id } = channelNamed("Talk");
+	expect((await zoe("DELETE", `/channels/${id}`)).code).toBe(50013);
+	expect((await alpha("DELETE", `/channels/${id}`)).json().id).toBe(id);
+	expect(channelNamed("general").parent_id).toBeNull();
+	expect((await alpha("GET", `/channels/${id}`)).code).toBe(10003);
+});
+
+test("one request sets many positions and at most one parent", async (given) => {
+	const { path, alpha, channelNamed } = given;
+	const [general, staff, parent] = [
+		channelNamed("general"),
+		channelNamed("staff"),
+		channelNamed("Talk"),
+	];
+	const answer = await alpha("PATCH", `${path}/channels`, [
+		{ id: general.id, position: 5 },
+		{ id: staff.id, position: 4, parent_id: null },
+	]);
+	expect(answer.status).toBe(204);
+	expect([general.position, staff.position]).toEqual([5, 4]);
+	expect(staff.parent_id).toBeNull();
+	const two = await alpha("PATCH", `${path}/channels`, [
+		{ id: general.id, parent_id: null },
+		{ id: staff.id, parent_id: parent.id },
+	]);
+	expect(two.code).toBe(40009);
+});
+
+test("a position needs MANAGE_CHANNELS in guild or category, a new category needs it there and on the channel", async (given) => {
+	const { path, alpha, channelNamed, deny, guild, world, role, user } = given;
+	const { ManageChannels, ManageRoles, ViewChannel } = PermissionFlagsBits;
+	const general = channelNamed("general");
+	const box = world.channels.add(guild, { name: "Box", type: 4 });
+	const allow = (channel: typeof box) =>
+		world.channels.setOverwrite(channel, {
+			...{ id: user("alpha").id, type: 1, deny: "0" },
+			allow: String(ManageChannels),
+		});
+	const move = async (more: object) => {
+		const body = [{ id: general.id, ...more }];
+		return (await alpha("PATCH", `${path}/channels`, body)).code;
+	};
+	deny(general, ViewChannel);
+	expect(await move({ position: 3 })).toBeUndefined();
+	expect(await move({ parent_id: box.id })).toBe(50001);
+	deny(general, ManageRoles);
+	deny(box, ManageChannels);
+	expect(await move({ parent_id: box.id })).toBe(50001);
+	deny(box, 0n);
+	const locked = { parent_id: box.id, lock_permissions: true };
+	expect(await move(locked)).toBe(50013);
+	expect(await move({ parent_id: box.id })).toBeUndefined();
+	const own = role("alpha");
+	const permissions = String(BigInt(own.permissions) & ~ManageChannels);
+	world.roles.edit(guild, own, { permissions });
+	expect(await move({ position: 4 })).toBe(50013);
+	allow(box);
+	allow(general);
+	expect(await move({ position: 4 })).toBeUndefined();
+	expect(await move({ parent_id: null })).toBe(50001);
+	const edited = await alpha("PATCH", `/channels/${general.id}`, {
+		position: 9,
+	});
+	expect(edited.status).toBe(200);
+	world.guilds.edit(guild, { mfa_level: 1 });
+	world.users.withoutMfa.add(world.users.developer.id);
+	expect(await move({ position: 5 })).toBe(60003);
+	expect(guild.auditLog).toEqual([]);
+});
+
+test("an overwrite is replaced as a whole, and removed", async (given) => {
+	const { alpha, channelNamed, role } = given;
+	const general = channelNamed("general");
+	const regular = role("Regular");
+	const path = `/channels/${general.id}/permissions/${regular.id}`;
+	await alpha("PUT", path, { type: 0, allow: "1024", deny: "2048" });
+	expect((await alpha("PUT", path, { type: 0, deny: "64" })).status).toBe(204);
+	expect(general.permission_overwrites).toEqual([
+		{ id: regular.id, type: 0, allow: "0", deny: "64" },
+	]);
+	expect((await alpha("DELETE", path)).status).toBe(204);
+	expect(general.permission_overwrites).toEqual([]);
+});
+
+test("an overwrite needs MANAGE_ROLES, a type and a known role", async (given) => {
+	const { alpha, jose, channelNamed, role } = given;
+	const path = `/channels/${channelNamed("general").id}/permissions`;
+	const regular = `${path}/${role("Regular").id}`;
+	expect((await jose("PUT", regular, { type: 0 })).code).toBe(50013);
+	expect((await alpha("PUT", regular, {})).faults).toEqual({
+		type: "BASE_TYPE_REQUIRED",
+	});
+	expect((await alpha("PUT", `${path}/1`, { type: 0 })).code).toBe(10011);
+	expect(
+		(await alpha("PUT", regular, { type: 0, allow: "many" })).faults,
+	).toEqual({ allow: "NUMBER_TYPE_COERCE" });
+});
+
+test("an overwrite cannot allow MANAGE_ROLES or permissions that the actor lacks", async (given) => {
+	const { alpha, asAda, channelNamed, role } = given;
+	const path = `/channels/${channelNamed("general").id}/permissions/${role("Regular").id}`;
+	const allow = async (who: typeof asAda, bits: bigint) =>
+		(await who("PUT", path, { type: 0, allow: String(bits) })).status;
+	expect(await allow(alpha, BanMembers)).toBe(204);
+	expect(await allow(alpha, Administrator)).toBe(403);
+	expect(await allow(alpha, ManageRoles)).toBe(403);
+	expect(await allow(asAda, ManageRoles)).toBe(204);
+});
+
+test("a member's overwrite beats those of roles, and these beat @everyone's", async (given) => {
+	const { guild, zoe, channelNamed, role, simulator } = given;
+	const general = channelNamed("general");
+	const visible = async () =>
+		(await zoe("GET", `/channels/${general.id}`)).status === 200;
+	const set = (id: string, type: 0 | 1, allowed: boolean) =>
+		simulator.world.channels.setOverwrite(general, {
+			id,
+			type,
+			allow: allowed ? String(ViewChannel) : "0",
+			deny: allowed ? "0" : String(ViewChannel),
+		});
+	set(guild.id, 0, false);
+	expect(await visible()).toBe(false);
+	set(role("Newcomer").id, 0, true);
+	expect(await visible()).toBe(true);
+	set(simulator.user("zoe").id, 1, false);
+	expect(await visible()).toBe(false);
+});
+
+test("a role is created at the bottom, edited and deleted", async (given) => {
+	const { path, alpha, guild, member, simulator } = given;
+	const made = await alpha("POST", `${path}/roles`, {
+		name: "Tasters",
+		color: 255,
+		permissions: "1024",
+	});
+	expect(made.json()).toMatchObject({
+		name: "Tasters",
+		color: 255,
+		position: 1,
+	});
+	const id = made.json<{ id: string }>().id;
+	const role = `${path}/roles/${id}`;
+	await alpha("PATCH", role, { name: "Gourmets", hoist: true });
+	expect((await alpha("GET", role)).json()).toMatchObject({
+		name: "Gourmets",
+		hoist: true,
+		color: 255,
+		permissions: "1024",
+	});
+	await alpha("PUT", `${path}/members/${simulator.user("zoe").id}/roles/${id}`);
+	expect(member("zoe").roles).toContain(id);
+	expect((await alpha("DELETE", role)).status).toBe(204);
+	expect(guild.roles.has(id)).toBe(false);
+	expect(member("zoe").roles).not.toContain(id);
+	expect((await alpha("GET", `${path}/roles`)).json<unknown[]>()).toHaveLength(
+		5,
+	);
+});
+
+test("roles at or above the actor's own cannot be changed", async (given) => {
+	const { path, alpha, asAda, guild, role, simulator } = given;
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
+	const change = async (who: typeof asAda, id: string) =>
+		(await who("PATCH", `${path}/roles/${id}`, { hoist: true })).status;
+	expect(await change(alpha, above.id)).toBe(403);
+	expect(await change(alpha, role("alpha").id)).toBe(403);
+	expect(await change(alpha, role("Staff").id)).toBe(200);
+	expect(await change(asAda, above.id)).toBe(200);
+	expect((await alpha("DELETE", `${path}/roles/${above.id}`)).code).toBe(50013);
+});
+
+test("a role cannot get permissions that the actor lacks, but can keep them", async (given) => {
+	const { path, alpha, role, simulator } = given;
+	const staff = role("Staff");
+	const change = async (bits: bigint) =>
+		(
+			await alpha("PATCH", `${path}/roles/${staff.id}`, {
+				permissions: String(bits),
+			})
+		).status;
+	expect(await change(Administrator)).toBe(403);
+	simulator.world.roles.edit(simulator.guild("The Cooks"), staff, {
+		permissions: String(Administrator),
+	});
+	expect(await change(Administrator | ManageChannels)).toBe(200);
+	const made = await alpha("POST", `${path}/roles`, {
+		permissions: String(Administrator),
+	});
+	expect(made.code).toBe(50013);
+});
+
+test("a bot's own role and @everyone cannot be deleted", async (given) => {
+	const { path, asAda, guild, role } = given;
+	for (const id of [guild.id, role("alpha").id])
+		expect((await asAda("DELETE", `${path}/roles/${id}`)).code).toBe(50028);
+});
+
+test("a guild has at most 250 roles", async (given) => {
+	const { path, alpha, guild, simulator } = given;
+	while (guild.roles.size < 250)
+		simulator.world.roles.add(guild, { name: "more" });
+	expect((await alpha("POST", `${path}/roles`, {})).code).toBe(30005);
+});
+
+test("managed roles cannot be given to members", async (given) => {
+	const { path, asAda, role, simulator } = given;
+	const zoe = simulator.user("zoe").id;
+	const answer = await asAda(
+		"PUT",
+		`${path}/members/${zoe}/roles/${role("alpha").id}`,
+	);
+	expect(answer.code).toBe(50013);
+});
+
+test("members are listed in pages, ordered by id", async (given) => {
+	const { path, alpha } = given;
+	const ids = async (query: string) =>
+		(await alpha("GET", `${path}/members?${query}`))
+			.json<{ user: { id: string } }[]>()
+			.map(({ user }) => user.id);
+	const all = await ids("limit=1000");
+	expect(all).toEqual([...all].sort());
+	expect(all).toHaveLength(6);
+	expect(await ids("")).toEqual(all.slice(0, 1));
+	expect(await ids(`limit=2&after=${all[2]}`)).toEqual(all.slice(3, 5));
+	expect((await alpha("GET", `${path}/members?limit=1001`)).code).toBe(50035);
+});
+
+test("a member search finds prefixes of names in any case", async (given) => {
+	const { path, alpha } = given;
+	const found = async (query: string) =>
+		(
+			await alpha(
+				"GET",
+				`${path}/members/search?limit=9&query=${encodeURIComponent(query)}`,
 			)
-				.json<{ user: { username: string } }[]>()
-				.map(({ user }) => user.username);
-		expect(await found("mona")).toEqual(["mona_lisa"]);
-		expect(await found("chef j")).toEqual(["jose.garcia"]);
-		expect(await found("李")).toEqual(["liwei"]);
-		expect(await found("garcia")).toEqual([]);
-		expect((await alpha("GET", `${path}/members/search`)).faults).toEqual({
-			query: "BASE_TYPE_REQUIRED",
-		});
+		)
+			.json<{ user: { username: string } }[]>()
+			.map(({ user }) => user.username);
+	expect(await found("mona")).toEqual(["mona_lisa"]);
+	expect(await found("chef j")).toEqual(["jose.garcia"]);
+	expect(await found("李")).toEqual(["liwei"]);
+	expect(await found("garcia")).toEqual([]);
+	expect((await alpha("GET", `${path}/members/search`)).faults).toEqual({
+		query: "BASE_TYPE_REQUIRED",
 	});
+});
 
-	test("nicknames, roles and time-outs are changed in one request", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, member, role } = cooks(simulator);
-		const until = new Date(Date.now() + 60_000).toISOString();
+test("nickname, roles and timeout are changed in one request", async (given) => {
+	const { path, alpha, member, role, simulator } = given;
+	const until = new Date(Date.now() + 60_000).toISOString();
+	const id = simulator.user("zoe").id;
+	const answer = await alpha("PATCH", `${path}/members/${id}`, {
+		nick: "Z",
+		roles: [role("Regular").id],
+		communication_disabled_until: until,
+	});
+	expect(answer.status).toBe(200);
+	expect(member("zoe")).toMatchObject({
+		nick: "Z",
+		roles: [role("Regular").id],
+		communication_disabled_until: until,
+	});
+	const own = await alpha("PATCH", `${path}/members/@me`, { nick: "A" });
+	expect(own.json().nick).toBe("A");
+	expect((await alpha("GET", `${path}/members/${id}`)).json().nick).toBe("Z");
+});
+
+test("a timed out member can read and not send", async (given) => {
+	const { guild, zoe, member, channelNamed, simulator } = given;
+	simulator.world.members.edit(guild, member("zoe"), {
+		communication_disabled_until: new Date(Date.now() + 60_000).toISOString(),
+	});
+	const path = `/channels/${channelNamed("general").id}/messages`;
+	expect((await zoe("GET", path)).status).toBe(200);
+	expect((await zoe("POST", path, { content: "x" })).code).toBe(50013);
+});
+
+test("where moderation requires two-factor authentication, elevated permissions need that of the developer", async (given) => {
+	const { path, guild, alpha, channel, simulator } = given;
+	const { users, guilds } = simulator.world;
+	const tries = async () => {
 		const id = simulator.user("zoe").id;
-		const answer = await alpha("PATCH", `${path}/members/${id}`, {
-			nick: "Z",
-			roles: [role("Regular").id],
-			communication_disabled_until: until,
-		});
-		expect(answer.status).toBe(200);
-		expect(member("zoe")).toMatchObject({
-			nick: "Z",
-			roles: [role("Regular").id],
-			communication_disabled_until: until,
-		});
-		const own = await alpha("PATCH", `${path}/members/@me`, { nick: "A" });
-		expect(own.json().nick).toBe("A");
-		expect((await alpha("GET", `${path}/members/${id}`)).json().nick).toBe("Z");
-	});
-
-	test("who is in time-out reads, and writes nothing", async () => {
-		await using simulator = await startSimulator();
-		const { guild, zoe, member, channel } = cooks(simulator);
-		simulator.world.members.edit(guild, member("zoe"), {
-			communication_disabled_until: new Date(Date.now() + 60_000).toISOString(),
-		});
-		const path = `/channels/${channel("general").id}/messages`;
-		expect((await zoe("GET", path)).status).toBe(200);
-		expect((await zoe("POST", path, { content: "x" })).code).toBe(50013);
-	});
-
-	test("a time-out has 28 days at most, and administrators get none", async () => {
-		await using simulator = await startSimulator();
-		const { path, guild, alpha, member, role } = cooks(simulator);
-		const timeOut = (days: number) =>
-			alpha("PATCH", `${path}/members/${simulator.user("zoe").id}`, {
-				communication_disabled_until: new Date(
-					Date.now() + days * 24 * 3600 * 1000,
-				).toISOString(),
-			});
-		expect(Object.keys((await timeOut(29)).faults)).toEqual([
-			"communication_disabled_until",
-		]);
-		expect((await timeOut(28)).status).toBe(200);
-		const newcomer = role("Newcomer");
-		expect(member("zoe").roles).toContain(newcomer.id);
-		simulator.world.roles.edit(guild, newcomer, {
-			permissions: String(Administrator),
-		});
-		expect((await timeOut(1)).code).toBe(50013);
-	});
-
-	test("members at or above one's own highest role are out of reach", async () => {
-		await using simulator = await startSimulator();
-		const { path, guild, alpha, jose, member } = cooks(simulator);
-		const above = simulator.world.roles.add(guild, {
-			name: "Above",
-			position: 99,
-		});
-		simulator.world.members.edit(guild, member("liwei"), { roles: [above.id] });
-		const id = (username: string) => simulator.user(username).id;
-		for (const [method, path_, body] of [
-			["DELETE", `${path}/members/${id("liwei")}`],
-			["DELETE", `${path}/members/${id("ada")}`],
-			["PUT", `${path}/bans/${id("liwei")}`, {}],
-			["PUT", `${path}/bans/${id("ada")}`, {}],
-			["PATCH", `${path}/members/${id("liwei")}`, { nick: "x" }],
-		] as const)
-			expect((await alpha(method, path_, body)).code).toBe(50013);
-		expect((await jose("DELETE", `${path}/members/${id("alpha")}`)).code).toBe(
-			50013,
-		);
-		expect((await jose("DELETE", `${path}/members/${id("zoe")}`)).status).toBe(
-			204,
-		);
-		expect(guild.members.has(id("zoe"))).toBe(false);
-	});
-
-	test("roles above one's own are neither given nor taken", async () => {
-		await using simulator = await startSimulator();
-		const { path, guild, alpha } = cooks(simulator);
-		const above = simulator.world.roles.add(guild, {
-			name: "Above",
-			position: 99,
-		});
-		const member = `${path}/members/${simulator.user("zoe").id}`;
-		expect((await alpha("PUT", `${member}/roles/${above.id}`)).code).toBe(
-			50013,
-		);
-		expect((await alpha("DELETE", `${member}/roles/${above.id}`)).code).toBe(
-			50013,
-		);
-		expect((await alpha("PATCH", member, { roles: [above.id] })).code).toBe(
-			50013,
-		);
-	});
-
-	test("a bot leaves a guild, and an owner cannot", async () => {
-		await using simulator = await startSimulator();
-		const { guild, alpha, ada } = cooks(simulator);
-		const list = async (query = "") =>
-			(await alpha("GET", `/users/@me/guilds${query}`)).json<
-				{ name: string }[]
-			>();
-		expect(await list("?with_counts=true")).toMatchObject([
-			{ name: "The Cooks", owner: false, approximate_member_count: 6 },
-		]);
-		expect((await ada("DELETE", `/users/@me/guilds/${guild.id}`)).status).toBe(
-			400,
-		);
-		expect(
-			(await alpha("DELETE", `/users/@me/guilds/${guild.id}`)).status,
-		).toBe(204);
-		expect(await list()).toEqual([]);
-	});
+		const answers = [
+			await alpha("PUT", `/channels/${channel.id}/permissions/${id}`, {
+				...{ type: 1, allow: "0", deny: "0" },
+			}),
+			await alpha("POST", `/channels/${channel.id}/messages`, { content: "x" }),
+		];
+		return answers.map(({ status, code }) => code ?? status);
+	};
+	guilds.edit(guild, { mfa_level: 1 });
+	expect((await alpha("GET", path)).json().mfa_level).toBe(1);
+	expect(await tries()).toEqual([204, 200]);
+	users.withoutMfa.add(users.developer.id);
+	const self = await alpha("GET", "/users/@me");
+	expect(self.json().mfa_enabled).toBe(false);
+	const kick = await alpha("DELETE", `${path}/members/${self.json().id}`);
+	expect(kick).toMatchObject({ status: 403, code: 60003 });
+	expect(await tries()).toEqual([60003, 200]);
+	guilds.edit(guild, { mfa_level: 0 });
+	expect(await tries()).toEqual([204, 200]);
 });
 
-describe("bans", () => {
-	test("a member is banned with a reason, and their last messages go", async () => {
-		await using simulator = await startSimulator();
-		const { path, guild, alpha } = cooks(simulator);
-		const { id } = simulator.user("zoe");
-		await simulator.user("zoe").say("The Cooks/general", "spam");
-		await simulator.user("ada").say("The Cooks/general", "hm");
-		const answer = await alpha(
-			"PUT",
-			`${path}/bans/${id}`,
-			{ delete_message_seconds: 3600 },
-			{ "x-audit-log-reason": "spam" },
-		);
-		expect(answer.status).toBe(204);
-		expect(guild.members.has(id)).toBe(false);
-		expect(simulator.channel("The Cooks/general").transcript()).toBe("ada: hm");
-		expect((await alpha("GET", `${path}/bans/${id}`)).json()).toMatchObject({
-			reason: "spam",
-			user: { username: "zoe" },
+test("a timeout has at most 28 days, and administrators cannot be timed out", async (given) => {
+	const { path, guild, alpha, member, role, simulator } = given;
+	const timeOut = (days: number) =>
+		alpha("PATCH", `${path}/members/${simulator.user("zoe").id}`, {
+			communication_disabled_until: new Date(
+				Date.now() + days * 24 * 3600 * 1000,
+			).toISOString(),
 		});
-		expect((await alpha("DELETE", `${path}/bans/${id}`)).status).toBe(204);
-		expect((await alpha("DELETE", `${path}/bans/${id}`)).code).toBe(10026);
+	expect((await timeOut(28.001)).faults).toEqual({
+		communication_disabled_until: "INVALID_COMMUNICATION_DISABLED_TIMESTAMP",
 	});
-
-	test("those who are no members are banned too, and the list has pages", async () => {
-		await using simulator = await startSimulator();
-		const { path, alpha, zoe } = cooks(simulator);
-		const ids = ["a", "b", "c"].map(
-			(username) => simulator.world.users.add({ username }).id,
-		);
-		for (const id of ids) await alpha("PUT", `${path}/bans/${id}`);
-		const page = async (query: string) =>
-			(await alpha("GET", `${path}/bans?${query}`))
-				.json<{ user: { username: string } }[]>()
-				.map(({ user }) => user.username)
-				.join("");
-		expect(await page("")).toBe("abc");
-		expect(await page("limit=2")).toBe("ab");
-		expect(await page(`after=${ids[0]}`)).toBe("bc");
-		expect(await page(`before=${ids[2]}&limit=1`)).toBe("b");
-		expect((await zoe("GET", `${path}/bans`)).code).toBe(50013);
-		expect(
-			(
-				await alpha("PUT", `${path}/bans/${ids[0]}`, {
-					delete_message_seconds: 604_801,
-				})
-			).faults,
-		).toEqual({ delete_message_seconds: "NUMBER_TYPE_MAX" });
+	expect((await timeOut(28)).status).toBe(200);
+	const newcomer = role("Newcomer");
+	expect(member("zoe").roles).toContain(newcomer.id);
+	simulator.world.roles.edit(guild, newcomer, {
+		permissions: String(Administrator),
 	});
+	expect((await timeOut(1)).code).toBe(50013);
 });
 
-test("the audit log tells who did what to whom, and why", async () => {
-	await using simulator = await startSimulator();
-	const { path, alpha, zoe, channel } = cooks(simulator);
+test("members at or above the actor's highest role cannot be changed", async (given) => {
+	const { path, guild, alpha, jose, member, simulator } = given;
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
+	simulator.world.members.edit(guild, member("liwei"), { roles: [above.id] });
+	const id = (username: string) => simulator.user(username).id;
+	for (const [method, path_, body] of [
+		["DELETE", `${path}/members/${id("liwei")}`],
+		["DELETE", `${path}/members/${id("ada")}`],
+		["PUT", `${path}/bans/${id("liwei")}`, {}],
+		["PUT", `${path}/bans/${id("ada")}`, {}],
+		["PATCH", `${path}/members/${id("liwei")}`, { nick: "x" }],
+	] as const)
+		expect((await alpha(method, path_, body)).code).toBe(50013);
+	expect((await jose("DELETE", `${path}/members/${id("alpha")}`)).code).toBe(
+		50013,
+	);
+	expect((await jose("DELETE", `${path}/members/${id("zoe")}`)).status).toBe(
+		204,
+	);
+	expect(guild.members.has(id("zoe"))).toBe(false);
+});
+
+test("roles above the actor's own cannot be given or taken", async (given) => {
+	const { path, guild, alpha, simulator } = given;
+	const above = simulator.world.roles.add(guild, {
+		name: "Above",
+		position: 99,
+	});
+	const member = `${path}/members/${simulator.user("zoe").id}`;
+	expect((await alpha("PUT", `${member}/roles/${above.id}`)).code).toBe(50013);
+	expect((await alpha("DELETE", `${member}/roles/${above.id}`)).code).toBe(
+		50013,
+	);
+	expect((await alpha("PATCH", member, { roles: [above.id] })).code).toBe(
+		50013,
+	);
+});
+
+test("a bot can leave a guild, its owner cannot", async (given) => {
+	const { guild, alpha, asAda } = given;
+	const list = async (query = "") =>
+		(await alpha("GET", `/users/@me/guilds${query}`)).json<
+			{ name: string }[]
+		>();
+	expect(await list("?with_counts=true")).toMatchObject([
+		{ name: "The Cooks", owner: false, approximate_member_count: 6 },
+	]);
+	expect((await asAda("DELETE", `/users/@me/guilds/${guild.id}`)).status).toBe(
+		400,
+	);
+	expect((await alpha("DELETE", `/users/@me/guilds/${guild.id}`)).status).toBe(
+		204,
+	);
+	expect(await list()).toEqual([]);
+});
+
+test("a member is banned with a reason, and their last messages are deleted", async (given) => {
+	const { path, guild, alpha, simulator } = given;
+	const { id } = simulator.user("zoe");
+	await simulator.user("zoe").say("The Cooks/general", "spam");
+	await simulator.user("ada").say("The Cooks/general", "hm");
+	const answer = await alpha(
+		"PUT",
+		`${path}/bans/${id}`,
+		{ delete_message_seconds: 3600 },
+		{ "x-audit-log-reason": "spam" },
+	);
+	expect(answer.status).toBe(204);
+	expect(guild.members.has(id)).toBe(false);
+	expect(simulator.channel("The Cooks/general").transcript()).toBe("ada: hm");
+	expect((await alpha("GET", `${path}/bans/${id}`)).json()).toMatchObject({
+		reason: "spam",
+		user: { username: "zoe" },
+	});
+	expect((await alpha("DELETE", `${path}/bans/${id}`)).status).toBe(204);
+	expect((await alpha("DELETE", `${path}/bans/${id}`)).code).toBe(10026);
+});
+
+test("a ban reads delete_message_seconds from its query, too", async (given) => {
+	const { path, alpha, simulator } = given;
+	const { id } = simulator.user("zoe");
+	await simulator.user("zoe").say("The Cooks/general", "spam");
+	const ban = `${path}/bans/${id}?delete_message_seconds=3600`;
+	expect((await alpha("PUT", ban)).status).toBe(204);
+	expect(simulator.channel("The Cooks/general").transcript()).toBe("");
+});
+
+test("users who are not members can be banned, and bans are listed in pages", async (given) => {
+	const { path, alpha, zoe, simulator } = given;
+	const ids = ["a", "b", "c"].map(
+		(username) => simulator.world.users.add({ username }).id,
+	);
+	for (const id of ids) await alpha("PUT", `${path}/bans/${id}`);
+	const page = async (query: string) =>
+		(await alpha("GET", `${path}/bans?${query}`))
+			.json<{ user: { username: string } }[]>()
+			.map(({ user }) => user.username)
+			.join("");
+	expect(await page("")).toBe("abc");
+	expect(await page("limit=2")).toBe("ab");
+	expect(await page(`after=${ids[0]}`)).toBe("bc");
+	expect(await page(`before=${ids[2]}&limit=1`)).toBe("b");
+	expect((await zoe("GET", `${path}/bans`)).code).toBe(50013);
+	expect(
+		(
+			await alpha("PUT", `${path}/bans/${ids[0]}`, {
+				delete_message_seconds: 604_801,
+			})
+		).faults,
+	).toEqual({ delete_message_seconds: "NUMBER_TYPE_MAX" });
+});
+
+test("the audit log has user, action, target, changes and reason", async (given) => {
+	const { path, alpha, zoe, channelNamed, simulator } = given;
 	const reason = { "x-audit-log-reason": "tidying" };
-	const general = channel("general").id;
+	const general = channelNamed("general").id;
 	await alpha("PATCH", `/channels/${general}`, { topic: "new" }, reason);
 	await alpha("PUT", `${path}/bans/${simulator.user("zoe").id}`, {}, reason);
 	const log = (await alpha("GET", `${path}/audit-logs?limit=10`)).json<{
@@ -629,7 +655,9 @@ test("the audit log tells who did what to whom, and why", async () => {
 		"alpha",
 		"zoe",
 	]);
-	const bans = await alpha("GET", `${path}/audit-logs?action_type=22`);
-	expect(bans.json<typeof log>().audit_log_entries).toHaveLength(1);
+	for (const filter of ["action_type=22", `target_id=${general}`]) {
+		const some = await alpha("GET", `${path}/audit-logs?${filter}`);
+		expect(some.json<typeof log>().audit_log_entries).toHaveLength(1);
+	}
 	expect((await zoe("GET", `${path}/audit-logs`)).code).toBe(50001);
 });

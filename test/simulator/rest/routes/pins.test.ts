@@ -1,33 +1,20 @@
-// Pins: who may pin a message, how many there are, and how they are listed.
+// Pins: permissions, limits and pages.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
-import {
-	as,
-	connect,
-	cooksOf,
-	type Simulator,
-	startSimulator,
-} from "../../support.ts";
+import { connect, testWith } from "../../support.ts";
 
-function cooks(simulator: Simulator) {
-	const cooks = cooksOf(simulator);
-	const { channel, ada } = cooks;
-	return {
-		...cooks,
-		pins: `/channels/${channel.id}/messages/pins`,
-		write: (content: string) =>
-			simulator.world.messages.add(channel, ada, { content }),
-	};
-}
+const test = testWith(({ world, channel, ada }) => ({
+	pins: `/channels/${channel.id}/messages/pins`,
+	write: (content: string) => world.messages.add(channel, ada, { content }),
+}));
 
-test("discord.js pins a message and unpins it, and both are told and logged", async () => {
-	await using simulator = await startSimulator();
+test("discord.js pins and unpins a message, with events and audit log entries", async (given) => {
+	const { guild, channel, ada, write, simulator } = given;
 	await using bot = await connect(simulator);
-	const { guild, channel, ada, write } = cooks(simulator);
 	const message = write("soup");
 	const found = await bot.client.channels.fetch(channel.id);
-	if (!found?.isTextBased()) throw new Error("it holds messages");
+	if (!found?.isTextBased()) throw new Error("expected a text channel");
 	const fetched = await found.messages.fetch(message.id);
 	await fetched.pin("good soup");
 	expect(message.pinned_at).not.toBeNull();
@@ -63,9 +50,19 @@ test("discord.js pins a message and unpins it, and both are told and logged", as
 	]);
 });
 
-test("pins are listed from the latest on, a page at a time", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, pins, write } = cooks(simulator);
+test("the deprecated routes pin, list and unpin a message", async (given) => {
+	const { alpha, channel, write } = given;
+	const { id } = write("soup");
+	const pins = `/channels/${channel.id}/pins`;
+	expect((await alpha("PUT", `${pins}/${id}`)).status).toBe(204);
+	const listed = await alpha("GET", pins);
+	expect(listed.json()).toMatchObject([{ id, pinned: true }]);
+	expect((await alpha("DELETE", `${pins}/${id}`)).status).toBe(204);
+	expect((await alpha("GET", pins)).json<unknown[]>()).toEqual([]);
+});
+
+test("pins are listed in pages, latest first", async (given) => {
+	const { alpha, pins, write } = given;
 	const messages = ["a", "b", "c"].map(write);
 	for (const [index, message] of messages.entries())
 		message.pinned_at = new Date(1_790_000_000_000 + index).toISOString();
@@ -85,11 +82,10 @@ test("pins are listed from the latest on, a page at a time", async () => {
 	expect((await alpha("GET", `${pins}?before=x`)).status).toBe(400);
 });
 
-test("managing messages is not enough to pin one", async () => {
-	await using simulator = await startSimulator();
-	const { guild, channel, alpha, pins, write } = cooks(simulator);
+test("managing messages is not enough to pin one", async (given) => {
+	const { guild, channel, alpha, pins, write, simulator, as } = given;
 	const message = write("soup");
-	const jose = as(simulator, simulator.user("jose.garcia"));
+	const jose = as("jose.garcia");
 	expect((await jose("PUT", `${pins}/${message.id}`)).code).toBe(50013);
 	simulator.world.channels.setOverwrite(channel, {
 		id: guild.id,
@@ -101,9 +97,8 @@ test("managing messages is not enough to pin one", async () => {
 	expect((await alpha("DELETE", `${pins}/${message.id}`)).status).toBe(204);
 });
 
-test("a channel has at most 250 pins, none of them Discord's own messages", async () => {
-	await using simulator = await startSimulator();
-	const { channel, alpha, pins, write } = cooks(simulator);
+test("a channel has at most 250 pins, and system messages cannot be pinned", async (given) => {
+	const { channel, alpha, pins, write, simulator } = given;
 	const first = write("first");
 	expect((await alpha("PUT", `${pins}/${first.id}`)).status).toBe(204);
 	const before = simulator.journal.entries().length;
@@ -117,22 +112,14 @@ test("a channel has at most 250 pins, none of them Discord's own messages", asyn
 	expect((await alpha("PUT", `${pins}/${more.id}`)).code).toBe(30003);
 });
 
-test("without the history there are no pins to see", async () => {
-	await using simulator = await startSimulator();
-	const { channel, alpha, pins, write } = cooks(simulator);
+test("without READ_MESSAGE_HISTORY the list of pins is empty", async (given) => {
+	const { channel, alpha, pins, write, deny } = given;
 	write("soup").pinned_at = new Date().toISOString();
-	simulator.world.channels.setOverwrite(channel, {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.ReadMessageHistory),
-	});
+	deny(channel, PermissionFlagsBits.ReadMessageHistory);
 	expect((await alpha("GET", pins)).json()).toMatchObject({ items: [] });
 });
 
-test("the two who talk directly may pin there", async () => {
-	await using simulator = await startSimulator();
-	const { ada, alpha } = cooks(simulator);
+test("both users of a DM can pin messages", async ({ ada, alpha }) => {
 	const opened = await alpha("POST", "/users/@me/channels", {
 		recipient_id: ada.id,
 	});

@@ -1,15 +1,9 @@
-// Polls: making them, voting, how they end, and who is told.
+// Polls: creating and ending them, votes and events.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { GatewayIntentBits as Intent, PermissionFlagsBits } from "discord.js";
 import { until } from "../../../support/until.ts";
-import {
-	as,
-	connect,
-	cooksOf,
-	type Simulator,
-	startSimulator,
-} from "../../support.ts";
+import { connect, testWith } from "../../support.ts";
 
 const soupOrBread = {
 	question: { text: "Lunch?" },
@@ -19,33 +13,28 @@ const soupOrBread = {
 	],
 };
 
-function cooks(simulator: Simulator) {
-	const cooks = cooksOf(simulator);
-	const { alpha } = cooks;
-	const { id } = cooks.channel;
+const test = testWith(({ world, alpha, channel: { id } }) => {
 	const messages = `/channels/${id}/messages`;
 	return {
-		...cooks,
 		messages,
 		polls: `/channels/${id}/polls`,
 		ask: async (poll: object = soupOrBread) => {
 			const answer = await alpha("POST", messages, { poll });
 			return answer.json<{ id: string; channel_id: string }>();
 		},
-		last: () => simulator.world.messages.in(id).at(-1),
+		last: () => world.messages.in(id).at(-1),
 	};
-}
+});
 
-test("discord.js asks, people vote, and the author ends it: all are told", async () => {
-	await using simulator = await startSimulator();
+test("discord.js creates and ends a poll and people vote, with events", async (given) => {
+	const { guild, channel, last, simulator } = given;
 	await using bot = await connect(simulator, "alpha", [
 		Intent.Guilds,
 		Intent.GuildMessages,
 		Intent.GuildMessagePolls,
 	]);
-	const { guild, channel, last } = cooks(simulator);
 	const found = await bot.client.channels.fetch(channel.id);
-	if (!found?.isSendable()) throw new Error("it takes messages");
+	if (!found?.isSendable()) throw new Error("expected a text channel");
 	const asked = await found.send({
 		poll: {
 			question: { text: "Lunch?" },
@@ -114,9 +103,8 @@ test("discord.js asks, people vote, and the author ends it: all are told", async
 	});
 });
 
-test("a poll ends by itself when its time is over, without a single winner if there is none", async () => {
-	await using simulator = await startSimulator();
-	const { channel, ada, last } = cooks(simulator);
+test("a poll ends at its expiry, without a winner if votes are equal", async (given) => {
+	const { channel, ada, last, simulator } = given;
 	const message = simulator.world.polls.add(channel, ada, {
 		question: { text: "Now?" },
 		answers: [1, 2].map((answer_id) => ({
@@ -134,9 +122,8 @@ test("a poll ends by itself when its time is over, without a single winner if th
 	]);
 });
 
-test("a person has one vote unless the poll says otherwise, and bots have none", async () => {
-	await using simulator = await startSimulator();
-	const { channel, ask } = cooks(simulator);
+test("a person votes once unless the poll is multiselect, and bots cannot vote", async (given) => {
+	const { channel, ask, simulator } = given;
 	const asked = await ask();
 	const votes = () =>
 		simulator.world.messages.get(channel.id, asked.id)?.poll?.votes;
@@ -159,9 +146,8 @@ test("a person has one vote unless the poll says otherwise, and bots have none",
 	);
 });
 
-test("who voted is listed in the order of ids, a page at a time", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, polls, ask } = cooks(simulator);
+test("voters are listed in pages, ordered by id", async (given) => {
+	const { alpha, polls, ask, simulator } = given;
 	const asked = await ask();
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names) await simulator.user(name).vote(asked, 1);
@@ -181,12 +167,11 @@ test("who voted is listed in the order of ids, a page at a time", async () => {
 	expect(await page("limit=101")).toBeUndefined();
 });
 
-test("only its author ends a poll, once, and nobody edits it", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, channel, messages, polls, ask } = cooks(simulator);
+test("only its author can end a poll, once, and nobody can edit it", async (given) => {
+	const { alpha, channel, messages, polls, ask, simulator, as } = given;
 	const asked = await ask();
 	const end = `${polls}/${asked.id}/expire`;
-	const jose = as(simulator, simulator.user("jose.garcia"));
+	const jose = as("jose.garcia");
 	expect((await jose("POST", end)).code).toBe(50013);
 	const edit = await alpha("PATCH", `${messages}/${asked.id}`, {
 		content: "x",
@@ -198,9 +183,8 @@ test("only its author ends a poll, once, and nobody edits it", async () => {
 	expect((await alpha("POST", `${polls}/${said.id}/expire`)).code).toBe(520006);
 });
 
-test("a poll's form and its emoji are checked, and asking takes a permission", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, ada, guild, channel, messages } = cooks(simulator);
+test("invalid polls and emoji are refused, and polls need SEND_POLLS", async (given) => {
+	const { alpha, ada, guild, channel, messages, simulator, deny } = given;
 	const post = (poll: object) =>
 		alpha("POST", messages, { poll: { ...soupOrBread, ...poll } });
 	const answer = (poll_media: object) => ({ answers: [{ poll_media }] });
@@ -228,18 +212,12 @@ test("a poll's form and its emoji are checked, and asking takes a permission", a
 	});
 	for (const emoji of [{ id: "1" }, { name: "soup" }])
 		expect((await post(answer({ text: "x", emoji }))).code).toBe(520004);
-	simulator.world.channels.setOverwrite(channel, {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(PermissionFlagsBits.SendPolls),
-	});
+	deny(channel, PermissionFlagsBits.SendPolls);
 	expect((await post({})).code).toBe(50013);
 });
 
-test("without message content a poll is left out, except one's own", async () => {
-	await using simulator = await startSimulator();
-	const { channel, ada, messages, ask } = cooks(simulator);
+test("without message content others' polls are left out", async (given) => {
+	const { channel, ada, messages, ask, simulator, as } = given;
 	const { user: blind } = simulator.world.users.addBot({
 		username: "blind",
 		privilegedIntents: [],
@@ -254,7 +232,7 @@ test("without message content a poll is left out, except one's own", async () =>
 		expiry: new Date(Date.now() + 60_000).toISOString(),
 	});
 	expect(own.author).not.toBe(ada);
-	const call = as(simulator, simulator.bot("blind"));
+	const call = as("blind");
 	const seen = (await call("GET", messages)).json<{ poll?: object }[]>();
 	expect(seen.map((message) => "poll" in message)).toEqual([true, false]);
 });

@@ -1,27 +1,23 @@
-// Pruning: who counts as away, and what is told and logged.
+// Pruning: which members are inactive, events and the audit log.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { AuditLogEvent } from "discord.js";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import { connect, testWith } from "../../support.ts";
 
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
 
-function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
-	const away = (name: string, days: number) => {
-		const { id } = simulator.user(name);
-		const member = guild.members.get(id);
-		if (!member) throw new Error(`${name} is a member`);
-		simulator.world.members.setLastSeen(member, daysAgo(days));
-		return id;
-	};
-	return { guild, away, path: `/guilds/${guild.id}/prune` };
-}
+const test = testWith(({ world, guild, member }) => ({
+	path: `/guilds/${guild.id}/prune`,
+	/** Makes a member inactive for some days. Returns their id. */
+	away: (name: string, days: number) => {
+		world.members.setLastSeen(member(name), daysAgo(days));
+		return member(name).user.id;
+	},
+}));
 
-test("discord.js counts and removes those who are away and have no role, and the log has how many", async () => {
-	await using simulator = await startSimulator();
+test("discord.js counts and prunes inactive members without roles, and the audit log has the count", async (given) => {
+	const { guild, away, simulator } = given;
 	await using bot = await connect(simulator);
-	const { guild, away } = cooks(simulator);
 	const liwei = away("liwei", 8);
 	away("zoe", 8);
 	away("ada", 100);
@@ -45,46 +41,37 @@ test("discord.js counts and removes those who are away and have no role, and the
 	]);
 });
 
-test("roles widen a prune to those who have no others, and who ranks above stays", async () => {
-	await using simulator = await startSimulator();
-	const { guild, away, path } = cooks(simulator);
-	const alpha = as(simulator, simulator.bot("alpha"));
-	const role = (name: string) => {
-		for (const one of guild.roles.values())
-			if (one.name === name) return one.id;
-		throw new Error(`no role ${name}`);
-	};
-	const [newcomer, regular] = [role("Newcomer"), role("Regular")];
-	const zoe = guild.members.get(away("zoe", 30.5));
+test("include_roles adds members with only these roles, and members above the bot stay", async (given) => {
+	const { guild, away, path, simulator, alpha, member, role } = given;
+	const [newcomer, regular] = [role("Newcomer").id, role("Regular").id];
+	const zoe = member("zoe");
+	away("zoe", 30.5);
 	const count = async (...roles: string[]) => {
 		const query = `days=30&include_roles=${roles.join(",")}`;
 		return (await alpha("GET", `${path}?${query}`)).json().pruned;
 	};
 	expect(await count()).toBe(0);
 	expect(await count(newcomer, regular)).toBe(1);
-	if (zoe)
-		simulator.world.members.edit(guild, zoe, { roles: [newcomer, regular] });
+	simulator.world.members.edit(guild, zoe, { roles: [newcomer, regular] });
 	expect(await count(newcomer)).toBe(0);
 	const above = simulator.world.roles.add(guild, {
 		name: "Above",
 		position: 99,
 	});
-	if (zoe) simulator.world.members.edit(guild, zoe, { roles: [above.id] });
+	simulator.world.members.edit(guild, zoe, { roles: [above.id] });
 	expect(await count(above.id)).toBe(0);
-	if (zoe) simulator.world.members.edit(guild, zoe, { roles: [newcomer] });
+	simulator.world.members.edit(guild, zoe, { roles: [newcomer] });
 	const answer = await alpha("POST", path, {
 		days: 30,
 		include_roles: [newcomer],
 		compute_prune_count: false,
 	});
 	expect(answer.json()).toEqual({ pruned: null });
-	expect(guild.members.has(String(zoe?.user.id))).toBe(false);
+	expect(guild.members.has(zoe.user.id)).toBe(false);
 });
 
-test("a prune takes 1 to 30 days and roles of the guild, from who may kick and manage the guild", async () => {
-	await using simulator = await startSimulator();
-	const { path } = cooks(simulator);
-	const alpha = as(simulator, simulator.bot("alpha"));
+test("a prune needs 1 to 30 days, roles of the guild, KICK_MEMBERS and MANAGE_GUILD", async (given) => {
+	const { path, alpha, as } = given;
 	for (const days of [0, 31])
 		expect((await alpha("GET", `${path}?days=${days}`)).faults).toHaveProperty(
 			"days",
@@ -94,7 +81,17 @@ test("a prune takes 1 to 30 days and roles of the guild, from who may kick and m
 	);
 	const include_roles = ["123456789012345678"];
 	expect((await alpha("POST", path, { include_roles })).code).toBe(10011);
-	const jose = as(simulator, simulator.user("jose.garcia"));
+	const jose = as("jose.garcia");
 	expect((await jose("GET", path)).code).toBe(50013);
 	expect((await jose("POST", path, {})).code).toBe(50013);
+});
+
+test("with PRUNE_REQUIRES_ADMIN a prune needs ADMINISTRATOR", async (given) => {
+	const { path, alpha, as, world, guild } = given;
+	world.guilds.edit(guild, { features: ["PRUNE_REQUIRES_ADMIN"] });
+	expect((await alpha("GET", path)).code).toBe(50013);
+	expect((await alpha("POST", path, {})).code).toBe(50013);
+	const owner = as("ada");
+	expect((await owner("GET", path)).status).toBe(200);
+	expect((await owner("POST", path, {})).status).toBe(200);
 });

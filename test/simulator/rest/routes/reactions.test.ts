@@ -1,40 +1,23 @@
-// Reactions: who may put which emoji on a message, and who takes it off.
+// Reactions: adding, removing and listing them, with their permissions.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import { connect, testWith } from "../../support.ts";
 
 const thumb = encodeURIComponent("👍");
 
-async function written(simulator: Simulator) {
-	const said = await simulator.user("ada").say("The Cooks/general", "soup");
-	const channel = simulator.world.channels.get(said.channel_id);
-	const message = simulator.world.messages.get(said.channel_id, said.id);
-	if (!channel || !("position" in channel) || !message)
-		throw new Error("it was just written");
+/** A message of ada's. */
+const test = testWith(({ world, channel, ada }) => {
+	const message = world.messages.add(channel, ada, { content: "soup" });
 	const path = `/channels/${channel.id}/messages/${message.id}`;
-	return { channel, message, path, reactions: `${path}/reactions` };
-}
+	return { message, path, reactions: `${path}/reactions` };
+});
 
-function forbid(
-	simulator: Simulator,
-	channel: Awaited<ReturnType<typeof written>>["channel"],
-	bits: bigint,
-): void {
-	simulator.world.channels.setOverwrite(channel, {
-		id: channel.guild_id,
-		type: 0,
-		allow: "0",
-		deny: String(bits),
-	});
-}
-
-test("discord.js puts an emoji on a message and takes it off, and is told so", async () => {
-	await using simulator = await startSimulator();
+test("discord.js adds and removes a reaction, with events", async (given) => {
+	const { message, channel, simulator } = given;
 	await using bot = await connect(simulator);
-	const { message, channel } = await written(simulator);
 	const found = await bot.client.channels.fetch(channel.id);
-	if (!found?.isTextBased()) throw new Error("it holds messages");
+	if (!found?.isTextBased()) throw new Error("expected a text channel");
 	const fetched = await found.messages.fetch(message.id);
 	const reaction = await fetched.react("👍");
 	expect(message.reactions).toEqual([
@@ -57,12 +40,10 @@ test("discord.js puts an emoji on a message and takes it off, and is told so", a
 	});
 });
 
-test("others' reactions are taken off by those who manage messages", async () => {
-	await using simulator = await startSimulator();
+test("removing others' reactions needs MANAGE_MESSAGES", async (given) => {
+	const { message, reactions, simulator, alpha, as } = given;
 	await using bot = await connect(simulator);
-	const { message, reactions } = await written(simulator);
-	const zoe = as(simulator, simulator.user("zoe"));
-	const alpha = as(simulator, simulator.bot("alpha"));
+	const zoe = as("zoe");
 	for (const emoji of ["👍", "❤️", "🍞"])
 		await zoe("PUT", `${reactions}/${encodeURIComponent(emoji)}/@me`);
 	const one = `${reactions}/${thumb}/${simulator.user("zoe").id}`;
@@ -83,11 +64,10 @@ test("others' reactions are taken off by those who manage messages", async () =>
 	expect(message.reactions).toEqual([]);
 });
 
-test("a message shows its reactions, and whether the reader is among them", async () => {
-	await using simulator = await startSimulator();
-	const { path, reactions } = await written(simulator);
-	const zoe = as(simulator, simulator.user("zoe"));
-	const ada = as(simulator, simulator.user("ada"));
+test("a message has its reactions, and whether the reader reacted", async (given) => {
+	const { path, reactions, simulator, as } = given;
+	const zoe = as("zoe");
+	const ada = as("ada");
 	expect((await ada("GET", path)).json()).not.toHaveProperty("reactions");
 	await zoe("PUT", `${reactions}/${thumb}/@me`);
 	await zoe("PUT", `${reactions}/${thumb}/@me`);
@@ -103,9 +83,8 @@ test("a message shows its reactions, and whether the reader is among them", asyn
 	).toHaveLength(1);
 });
 
-test("who reacted is listed in the order of ids, a page at a time", async () => {
-	await using simulator = await startSimulator();
-	const { channel, message, reactions } = await written(simulator);
+test("users who reacted are listed in pages, ordered by id", async (given) => {
+	const { channel, message, reactions, simulator, alpha } = given;
 	const names = ["zoe", "ada", "liwei"];
 	const ids = names.map((name) => simulator.user(name).id);
 	for (const id of ids) {
@@ -116,7 +95,6 @@ test("who reacted is listed in the order of ids, a page at a time", async () => 
 				name: "👍",
 			});
 	}
-	const alpha = as(simulator, simulator.bot("alpha"));
 	const sorted = ids.toSorted();
 	const page = async (query: string) =>
 		(await alpha("GET", `${reactions}/${thumb}?${query}`))
@@ -128,10 +106,58 @@ test("who reacted is listed in the order of ids, a page at a time", async () => 
 	expect((await alpha("GET", `${reactions}/${other}`)).code).toBe(10014);
 });
 
-test("what is no emoji, and an emoji of no guild here, is 10014", async () => {
-	await using simulator = await startSimulator();
-	const { reactions } = await written(simulator);
-	const ada = as(simulator, simulator.user("ada"));
+test("super reactions have their own count, colors, list and events", async (given) => {
+	const { channel, message, path, reactions, user, alpha, ...more } = given;
+	const { world, simulator } = more;
+	await using bot = await connect(simulator);
+	const emoji = { id: null, name: "👍" };
+	const [zoe, ada] = [user("zoe"), user("ada")];
+	const events = ["MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE"] as const;
+	world.reactions.add(channel, message, zoe, emoji, true);
+	world.reactions.add(channel, message, ada, emoji);
+	world.reactions.add(channel, message, ada, emoji, true);
+	const shown = async () => (await alpha("GET", path)).json().reactions;
+	const burst_colors = expect.arrayContaining([
+		expect.stringMatching(/^#[0-9a-f]{6}$/),
+	]);
+	expect(await shown()).toEqual([
+		{
+			emoji,
+			count: 3,
+			count_details: { burst: 2, normal: 1 },
+			me: false,
+			me_burst: false,
+			burst_colors,
+		},
+	]);
+	const ids = async (query = "") =>
+		(await alpha("GET", `${reactions}/${thumb}${query}`))
+			.json<{ id: string }[]>()
+			.map(({ id }) => id);
+	expect(await ids()).toEqual([ada.id]);
+	expect(await ids("?type=0")).toEqual([ada.id]);
+	expect(await ids("?type=1")).toEqual([zoe.id, ada.id].toSorted());
+	const one = `${reactions}/${thumb}/${zoe.id}`;
+	expect((await alpha("DELETE", one)).status).toBe(204);
+	expect(await ids("?type=1")).toHaveLength(2);
+	world.reactions.remove(channel, message, zoe, emoji, true);
+	for (const event of events)
+		expect(await bot.event(event)).toMatchObject({
+			user_id: zoe.id,
+			burst: true,
+			type: 1,
+		});
+	expect(await bot.event(events[0])).toMatchObject({ burst_colors });
+	const normal = await bot.event(events[0], ({ burst }) => burst === false);
+	expect(normal).toMatchObject({ user_id: ada.id, type: 0 });
+	expect(normal).not.toHaveProperty("burst_colors");
+	expect((await alpha("DELETE", reactions)).status).toBe(204);
+	expect(await shown()).toBeUndefined();
+});
+
+test("an invalid emoji or one of another guild gets 10014", async (given) => {
+	const { reactions, as } = given;
+	const ada = as("ada");
 	for (const emoji of ["x", "👍👍", "bread:123456789012345678", "%ff"])
 		expect(
 			(
@@ -146,25 +172,22 @@ test("what is no emoji, and an emoji of no guild here, is 10014", async () => {
 	).toBe(204);
 });
 
-test("an emoji of a guild that is on a message can be joined in, by its id", async () => {
-	await using simulator = await startSimulator();
-	const { channel, message, reactions } = await written(simulator);
-	const zoe = simulator.world.users.get(simulator.user("zoe").id);
-	if (!zoe) throw new Error("zoe has an account");
+test("a reaction with an unknown custom emoji can be repeated by its id", async (given) => {
+	const { channel, message, reactions, simulator, as, user } = given;
+	const zoe = user("zoe");
 	const emoji = { id: "123456789012345678", name: "bread" };
 	simulator.world.reactions.add(channel, message, zoe, emoji);
-	const ada = as(simulator, simulator.user("ada"));
+	const ada = as("ada");
 	await ada("PUT", `${reactions}/renamed:${emoji.id}/@me`);
 	expect(message.reactions).toEqual([
 		{ emoji, userIds: [zoe.id, simulator.user("ada").id] },
 	]);
 });
 
-test("a message takes twenty emoji, and who may not add one joins in those there are", async () => {
-	await using simulator = await startSimulator();
-	const { channel, message, reactions } = await written(simulator);
-	const ada = as(simulator, simulator.user("ada"));
-	const zoe = as(simulator, simulator.user("zoe"));
+test("a message has at most 20 emoji, and repeating one does not need ADD_REACTIONS", async (given) => {
+	const { channel, message, reactions, deny, guild, as } = given;
+	const ada = as("ada");
+	const zoe = as("zoe");
 	const emoji = Array.from({ length: 21 }, (_, index) =>
 		encodeURIComponent(String.fromCodePoint(0x1f600 + index)),
 	);
@@ -173,7 +196,7 @@ test("a message takes twenty emoji, and who may not add one joins in those there
 	const more = await ada("PUT", `${reactions}/${emoji[20]}/@me`);
 	expect(more.code).toBe(30010);
 	await ada("DELETE", `${reactions}/${emoji[19]}/@me`);
-	forbid(simulator, channel, PermissionFlagsBits.AddReactions);
+	deny(channel, PermissionFlagsBits.AddReactions, guild.id);
 	const refused = await zoe("PUT", `${reactions}/${emoji[20]}/@me`);
 	expect(refused.code).toBe(50013);
 	const joined = await zoe("PUT", `${reactions}/${emoji[0]}/@me`);

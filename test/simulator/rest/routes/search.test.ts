@@ -1,6 +1,6 @@
 // Searching the messages of a guild, and reading its audit log.
 
-import { describe, expect, test } from "bun:test";
+import { test as bunTest, describe, expect } from "bun:test";
 import {
 	AuditLogEvent,
 	PermissionFlagsBits,
@@ -9,26 +9,22 @@ import {
 } from "discord.js";
 import { demoSeed } from "../../../../src/simulator/seed.ts";
 import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import {
+	as,
+	connect,
+	cooksOf,
+	startSimulator,
+	testWith,
+} from "../../support.ts";
 
-function cooks(simulator: Simulator) {
-	const guild = simulator.guild("The Cooks");
+const test = testWith(({ world, guild, alpha, ada }) => {
 	const path = `/guilds/${guild.id}/messages/search`;
-	const user = (name: string) => {
-		const found = simulator.world.users.get(simulator.user(name).id);
-		if (!found) throw new Error(`${name} has an account`);
-		return found;
-	};
-	const alpha = as(simulator, simulator.bot("alpha"));
 	return {
-		guild,
 		path,
-		alpha,
-		user,
 		newChannel: (more = {}) =>
-			simulator.world.channels.add(guild, { name: "new", ...more }),
+			world.channels.add(guild, { name: "new", ...more }),
 		write: (channel: GuildChannel, content: string, more = {}) =>
-			simulator.world.messages.add(channel, user("ada"), { content, ...more }),
+			world.messages.add(channel, ada, { content, ...more }),
 		/** The texts that are found, and how many there are in all. */
 		search: async (query: string, who = alpha) => {
 			const answer = await who("GET", `${path}?${query}`);
@@ -42,12 +38,11 @@ function cooks(simulator: Simulator) {
 			];
 		},
 	};
-}
+});
 
-test("the words of a text are found in all channels, the latest message first", async () => {
-	await using simulator = await startSimulator();
+test("words are found in all channels, latest message first", async (given) => {
+	const { guild, newChannel, write, user, simulator } = given;
 	await using bot = await connect(simulator);
-	const { guild, newChannel, write, user } = cooks(simulator);
 	const [first, second] = [newChannel(), newChannel()];
 	write(first, "a red Truffle");
 	write(first, "trufflesome");
@@ -68,9 +63,8 @@ test("the words of a text are found in all channels, the latest message first", 
 	expect(messages[0]?.[0]).not.toHaveProperty("reactions");
 });
 
-test("what is found can be narrowed by channel, author, mention, time, pin and kind", async () => {
-	await using simulator = await startSimulator();
-	const { newChannel, write, search, user } = cooks(simulator);
+test("results are filtered by channel, author, mention, time, pin and type", async (given) => {
+	const { newChannel, write, search, user, simulator } = given;
 	const [here, there, elsewhere] = [newChannel(), newChannel(), newChannel()];
 	const a = write(here, "one fig");
 	const b = write(there, "two fig https://figs.example", {
@@ -109,16 +103,11 @@ test("what is found can be narrowed by channel, author, mention, time, pin and k
 	expect(await only("sort_by=relevance&limit=1")).toBe("fig fig");
 });
 
-test("nobody finds what they may not read", async () => {
-	await using simulator = await startSimulator();
-	const { guild, path, alpha, newChannel, write, search } = cooks(simulator);
+test("unreadable messages are not found", async (given) => {
+	const { guild, path, alpha, newChannel, write, search, simulator, deny } =
+		given;
 	const hidden = newChannel();
-	simulator.world.channels.setOverwrite(hidden, {
-		id: guild.id,
-		type: 0,
-		allow: "0",
-		deny: String(PermissionFlagsBits.ReadMessageHistory),
-	});
+	deny(hidden, PermissionFlagsBits.ReadMessageHistory, guild.id);
 	write(hidden, "a secret quince");
 	write(newChannel({ nsfw: true }), "a grown-up quince");
 	write(newChannel(), "a quince");
@@ -135,15 +124,14 @@ test("nobody finds what they may not read", async () => {
 	expect(elsewhere.code).toBe(50001);
 });
 
-test("threads are searched, private ones for their members, and come with what is found in them", async () => {
-	await using simulator = await startSimulator();
+test("threads are searched, private ones for their members, and returned with their messages", async (given) => {
+	const { path, alpha, newChannel, user, simulator, deny } = given;
 	const { world } = simulator;
-	const { path, alpha, newChannel, user } = cooks(simulator);
 	const channel = newChannel();
 	const [open, closed] = ([11, 12] as const).map((type) =>
 		world.threads.add(channel, user("ada"), { name: `thread ${type}`, type }),
 	);
-	if (!open || !closed) throw new Error("there are two");
+	if (!open || !closed) throw new Error("expected two threads");
 	for (const thread of [open, closed])
 		world.messages.add(thread, user("ada"), { content: "quince" });
 	const found = async (who = alpha) => {
@@ -154,13 +142,7 @@ test("threads are searched, private ones for their members, and come with what i
 		}>();
 		return [threads.map(({ id }) => id), members.map(({ id }) => id)];
 	};
-	const { ManageThreads } = PermissionFlagsBits;
-	world.channels.setOverwrite(channel, {
-		id: simulator.bot("alpha").id,
-		type: 1,
-		allow: "0",
-		deny: String(ManageThreads),
-	});
+	deny(channel, PermissionFlagsBits.ManageThreads);
 	expect(await found()).toEqual([[open.id], []]);
 	const both = [open.id, closed.id];
 	expect(await found(as(simulator, simulator.user("ada")))).toEqual([
@@ -169,17 +151,17 @@ test("threads are searched, private ones for their members, and come with what i
 	]);
 });
 
-test("a bot that may not read content searches nothing", async () => {
+bunTest("a bot that may not read content searches nothing", async () => {
 	const seed = demoSeed();
 	const bots = seed.bots.map((bot) => ({ ...bot, privilegedIntents: [] }));
 	await using simulator = await startSimulator({ seed: { ...seed, bots } });
-	const { path, alpha } = cooks(simulator);
-	expect((await alpha("GET", `${path}?content=a`)).code).toBe(50001);
+	const { guild, alpha } = cooksOf(simulator);
+	const path = `/guilds/${guild.id}/messages/search?content=a`;
+	expect((await alpha("GET", path)).code).toBe(50001);
 });
 
-test("a search out of bounds is refused, and one by what is not simulated, too", async () => {
-	await using simulator = await startSimulator();
-	const { path, alpha } = cooks(simulator);
+test("invalid and unsimulated filters of a search are refused", async (given) => {
+	const { path, alpha } = given;
 	const wrong = `limit=26&offset=9976&content=${"x".repeat(1025)}&has=soup&has=link&author_type=cat&sort_by=size&max_id=x`;
 	expect(Object.keys((await alpha("GET", `${path}?${wrong}`)).faults)).toEqual([
 		...["limit", "offset", "max_id", "content", "author_type.0", "has.0"],
@@ -188,9 +170,8 @@ test("a search out of bounds is refused, and one by what is not simulated, too",
 	expect((await alpha("GET", `${path}?slop=1`)).status).toBe(501);
 });
 
-test("a guild that is not indexed yet answers 202, and when to come back", async () => {
-	await using simulator = await startSimulator();
-	const { path, alpha } = cooks(simulator);
+test("a guild that is not indexed yet gets 202 with retry_after", async (given) => {
+	const { path, alpha, simulator } = given;
 	const match = "GET /guilds/*/messages/search";
 	simulator.faults.indexing(match, { retryAfterSeconds: 2, times: 1 });
 	const answer = await alpha("GET", `${path}?content=a`);
@@ -211,10 +192,9 @@ test("a guild that is not indexed yet answers 202, and when to come back", async
 });
 
 describe("the audit log", () => {
-	test("is read by discord.js: of a person, of a kind, a page at a time", async () => {
-		await using simulator = await startSimulator();
+	test("is read by discord.js, filtered by user and type, in pages", async (given) => {
+		const { guild, user, simulator } = given;
 		await using bot = await connect(simulator);
-		const { guild, user } = cooks(simulator);
 		const { world } = simulator;
 		const by = (name: string) => ({ actor: user(name).id });
 		world.roles.add(guild, { name: "a" }, by("ada"));
@@ -239,15 +219,14 @@ describe("the audit log", () => {
 		expect(second?.user_id).toBe(user("alpha").id);
 	});
 
-	test("comes with the webhooks, threads, events and rules that it is about", async () => {
-		await using simulator = await startSimulator();
-		const { guild, alpha, newChannel, user } = cooks(simulator);
+	test("includes the webhooks, threads, events and rules of its entries", async (given) => {
+		const { guild, alpha, newChannel, user, simulator } = given;
 		const { world } = simulator;
 		const doing = { actor: user("ada").id };
 		const channel = newChannel();
 		const webhook = world.webhooks.add(channel, { name: "hook" }, doing);
-		const given = { name: "thread" };
-		const thread = world.threads.add(channel, user("ada"), given, doing);
+		const name = "thread";
+		const thread = world.threads.add(channel, user("ada"), { name }, doing);
 		newChannel();
 		const log = (await alpha("GET", `/guilds/${guild.id}/audit-logs`)).json();
 		expect(log).toMatchObject({
@@ -264,9 +243,7 @@ describe("the audit log", () => {
 		expect(kicks.json()).toMatchObject({ webhooks: [], threads: [] });
 	});
 
-	test("is forgotten after 45 days", async () => {
-		await using simulator = await startSimulator();
-		const { guild, alpha } = cooks(simulator);
+	test("has entries for 45 days", async ({ guild, alpha, simulator }) => {
 		const entry = (days: number) => ({
 			id: simulator.world.state.newId(Date.now() - days * 86_400_000),
 			action_type: 1,

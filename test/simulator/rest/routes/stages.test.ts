@@ -1,41 +1,23 @@
-// Stages that are live, and what voice channels say under their name.
+// Live stages, and voice channel statuses.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import { AuditLogEvent, ChannelType, PermissionFlagsBits } from "discord.js";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
+import { connect, testWith } from "../../support.ts";
 
 const { ManageChannels, MoveMembers, MuteMembers, SetVoiceChannelStatus } =
 	PermissionFlagsBits;
 
-function cooks(simulator: Simulator) {
-	const { world } = simulator;
-	const guild = simulator.guild("The Cooks");
-	const add = (name: string, type: ChannelType) =>
-		world.channels.add(guild, {
-			name,
-			type: type as ChannelType.GuildStageVoice,
-		});
-	const stage = add("Stage", ChannelType.GuildStageVoice);
-	const bot = simulator.bot("alpha");
-	return {
-		world,
-		guild,
-		stage,
-		add,
-		alpha: as(simulator, bot),
-		deny: (channel: typeof stage, bits: bigint) =>
-			world.channels.setOverwrite(channel, {
-				id: bot.id,
-				type: 1,
-				allow: "0",
-				deny: String(bits),
-			}),
-	};
-}
+const { GuildStageVoice, GuildVoice } = ChannelType;
 
-test("discord.js opens a stage, changes its topic and closes it, and all of it is told and logged", async () => {
-	await using simulator = await startSimulator();
-	const { guild, stage, world } = cooks(simulator);
+const test = testWith(({ world, guild }) => {
+	const add = (name: string, type: GuildChannel["type"]) =>
+		world.channels.add(guild, { name, type });
+	return { add, stage: add("Stage", GuildStageVoice) };
+});
+
+test("discord.js starts, edits and ends a stage, with events and audit log entries", async (given) => {
+	const { guild, stage, world, simulator } = given;
 	await using bot = await connect(simulator);
 	const { stageInstances } = await bot.client.guilds.fetch(guild.id);
 	const opened = await stageInstances.create(stage.id, { topic: "Soup" });
@@ -72,9 +54,8 @@ test("discord.js opens a stage, changes its topic and closes it, and all of it i
 	]);
 });
 
-test("a stage is open once, and what is closed is not there", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, stage } = cooks(simulator);
+test("a stage can be started once, and does not exist after its end", async (given) => {
+	const { alpha, stage } = given;
 	const one = `/stage-instances/${stage.id}`;
 	const body = { channel_id: stage.id, topic: "Soup" };
 	for (const method of ["GET", "DELETE"])
@@ -97,9 +78,8 @@ test("a stage is open once, and what is closed is not there", async () => {
 	expect((await alpha("GET", one)).code).toBe(10067);
 });
 
-test("a stage has a topic of 1 to 120 characters, and is in a stage channel", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, add, stage } = cooks(simulator);
+test("a stage needs a topic of 1 to 120 characters and a stage channel", async (given) => {
+	const { alpha, add, stage } = given;
 	const open = (body: object) =>
 		alpha("POST", "/stage-instances", {
 			channel_id: stage.id,
@@ -113,33 +93,30 @@ test("a stage has a topic of 1 to 120 characters, and is in a stage channel", as
 	expect((await open({ privacy_level: 1 })).faults).toEqual({
 		privacy_level: "BASE_TYPE_CHOICES",
 	});
-	const { id } = add("Bar", ChannelType.GuildVoice);
+	const { id } = add("Bar", GuildVoice);
 	expect((await open({ channel_id: id })).code).toBe(50024);
 	expect((await open({ channel_id: "123456789012345678" })).code).toBe(10003);
 	expect((await open({ topic: "x".repeat(120) })).status).toBe(200);
 });
 
-test.each([
-	["ManageChannels", ManageChannels],
-	["MoveMembers", MoveMembers],
-	["MuteMembers", MuteMembers],
-])("without %s one does not moderate a stage", async (_, bit) => {
-	await using simulator = await startSimulator();
-	const { alpha, deny, stage, world } = cooks(simulator);
-	deny(stage, bit);
+test("a stage moderator needs three permissions", async (given) => {
+	const { alpha, deny, stage, world } = given;
 	const body = { channel_id: stage.id, topic: "Soup" };
-	expect((await alpha("POST", "/stage-instances", body)).code).toBe(50013);
-	world.stages.start(stage, { topic: "Soup" });
 	const one = `/stage-instances/${stage.id}`;
-	expect((await alpha("PATCH", one, { topic: "x" })).code).toBe(50013);
-	expect((await alpha("DELETE", one)).code).toBe(50013);
-	expect((await alpha("GET", one)).status).toBe(200);
+	for (const bit of [ManageChannels, MoveMembers, MuteMembers]) {
+		deny(stage, bit);
+		expect((await alpha("POST", "/stage-instances", body)).code).toBe(50013);
+		const live = world.stages.start(stage, { topic: "Soup" });
+		expect((await alpha("PATCH", one, { topic: "x" })).code).toBe(50013);
+		expect((await alpha("DELETE", one)).code).toBe(50013);
+		expect((await alpha("GET", one)).status).toBe(200);
+		world.stages.end(live);
+	}
 });
 
-test("a bot finds the live stages of its guild at its start; a stage goes with its channel", async () => {
-	await using simulator = await startSimulator();
-	const { add, guild, stage, world } = cooks(simulator);
-	const bar = add("Bar", ChannelType.GuildVoice);
+test("a bot receives the live stages when it starts; deleting its channel ends a stage", async (given) => {
+	const { add, guild, stage, world, simulator } = given;
+	const bar = add("Bar", GuildVoice);
 	const { id } = world.stages.start(stage, { topic: "Soup" });
 	await using bot = await connect(simulator);
 	const known = bot.client.guilds.cache.get(guild.id)?.stageInstances.cache;
@@ -152,10 +129,9 @@ test("a bot finds the live stages of its guild at its start; a stage goes with i
 	expect(world.stages.in(simulator.guild("The Bakers"))).toEqual([]);
 });
 
-test("a voice channel gets a status and loses it, which is told and logged", async () => {
-	await using simulator = await startSimulator();
-	const { add, alpha, guild, world } = cooks(simulator);
-	const bar = add("Bar", ChannelType.GuildVoice);
+test("a voice channel status is set and removed, with events and audit log entries", async (given) => {
+	const { add, alpha, guild, world, simulator } = given;
+	const bar = add("Bar", GuildVoice);
 	await using bot = await connect(simulator);
 	const put = (status: string | null) =>
 		alpha(
@@ -190,10 +166,9 @@ test("a voice channel gets a status and loses it, which is told and logged", asy
 	]);
 });
 
-test("a status takes its permission, and to manage the channel unless one is in it; stages have none", async () => {
-	await using simulator = await startSimulator();
-	const { add, alpha, deny, guild, stage, world } = cooks(simulator);
-	const bar = add("Bar", ChannelType.GuildVoice);
+test("a status needs its permission, outside the channel also MANAGE_CHANNELS; stages have none", async (given) => {
+	const { add, alpha, deny, stage, world, member } = given;
+	const bar = add("Bar", GuildVoice);
 	const code = async ({ id }: typeof bar) =>
 		(await alpha("PUT", `/channels/${id}/voice-status`, { status: "x" })).code;
 	expect(await code(stage)).toBe(50024);
@@ -201,8 +176,6 @@ test("a status takes its permission, and to manage the channel unless one is in 
 	expect(await code(bar)).toBe(50013);
 	deny(bar, ManageChannels);
 	expect(await code(bar)).toBe(50013);
-	const me = guild.members.get(simulator.bot("alpha").id);
-	if (!me) throw new Error("alpha is a member");
-	world.voice.join(bar, me);
+	world.voice.join(bar, member("alpha"));
 	expect(await code(bar)).toBeUndefined();
 });

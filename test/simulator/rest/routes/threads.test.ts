@@ -1,6 +1,6 @@
-// Threads and forums: how they begin, who sees them and is told, what is done in them, and how they end.
+// Threads and forums: starting, listing, editing and deleting, members and events.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	AuditLogEvent,
 	ChannelType,
@@ -9,9 +9,8 @@ import {
 	type TextChannel,
 	ThreadAutoArchiveDuration,
 } from "discord.js";
-import type { GuildChannel } from "../../../../src/simulator/world/state/entities.ts";
 import { until } from "../../../support/until.ts";
-import { as, connect, type Simulator, startSimulator } from "../../support.ts";
+import { connect, testWith } from "../../support.ts";
 
 const {
 	CreatePublicThreads,
@@ -21,60 +20,36 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-function cooks(simulator: Simulator) {
-	const { world } = simulator;
-	const guild = simulator.guild("The Cooks");
-	const { id } = simulator.channel("The Cooks/general");
-	const general = guild.channels.get(id);
-	const user = (name: string) => {
-		const found = world.users.get(simulator.user(name).id);
-		if (!found) throw new Error(`${name} has an account`);
-		return found;
-	};
-	if (!general) throw new Error("there is a general channel");
-	const [ada, mona, zoe] = [user("ada"), user("mona_lisa"), user("zoe")];
-	return {
-		world,
-		guild,
-		general,
-		ada,
-		mona,
-		zoe,
-		threads: `/channels/${id}/threads`,
-		alpha: as(simulator, simulator.bot("alpha")),
-		asMona: as(simulator, simulator.user("mona_lisa")),
-		asZoe: as(simulator, simulator.user("zoe")),
-		write: (content: string) => world.messages.add(general, ada, { content }),
-		start: (name = "soup") => world.threads.add(general, ada, { name }),
-		deny: (channel: GuildChannel, bits: bigint, userId = guild.id) =>
-			world.channels.setOverwrite(channel, {
-				id: userId,
-				type: userId === guild.id ? 0 : 1,
-				allow: "0",
-				deny: String(bits),
-			}),
-		forum: (given = {}) =>
-			world.channels.add(guild, {
-				name: "recipes",
-				type: ChannelType.GuildForum,
-				...given,
-			}),
-	};
-}
+const test = testWith(({ world, guild, channel, ada, user, as }) => ({
+	general: channel,
+	mona: user("mona_lisa"),
+	zoe: user("zoe"),
+	threads: `/channels/${channel.id}/threads`,
+	asMona: as("mona_lisa"),
+	asZoe: as("zoe"),
+	write: (content: string) => world.messages.add(channel, ada, { content }),
+	start: (name = "soup") => world.threads.add(channel, ada, { name }),
+	forum: (given = {}) =>
+		world.channels.add(guild, {
+			name: "recipes",
+			type: ChannelType.GuildForum,
+			...given,
+		}),
+}));
 
 async function textChannel(
 	bot: Awaited<ReturnType<typeof connect>>,
 	id: string,
 ): Promise<TextChannel> {
 	const found = await bot.client.channels.fetch(id);
-	if (found?.type !== ChannelType.GuildText) throw new Error("a text channel");
+	if (found?.type !== ChannelType.GuildText)
+		throw new Error("expected a text channel");
 	return found;
 }
 
-test("discord.js starts a thread from a message, changes it and deletes it, and all is told and logged", async () => {
-	await using simulator = await startSimulator();
+test("discord.js starts a thread from a message, edits and deletes it, with events and audit log entries", async (given) => {
+	const { world, guild, general, write, simulator } = given;
 	await using bot = await connect(simulator);
-	const { world, guild, general, write } = cooks(simulator);
 	const message = write("who cooks?");
 	const channel = await textChannel(bot, general.id);
 	const thread = await channel.threads.create({
@@ -131,9 +106,8 @@ test("discord.js starts a thread from a message, changes it and deletes it, and 
 	]);
 });
 
-test("a thread without a message is told of in its channel, a private one is not", async () => {
-	await using simulator = await startSimulator();
-	const { world, general, threads, alpha } = cooks(simulator);
+test("a new public thread has a system message in its channel, a private one has none", async (given) => {
+	const { world, general, threads, alpha } = given;
 	const made = await alpha("POST", threads, { name: "soup", type: 11 });
 	expect(made.status).toBe(201);
 	const { id } = made.json<{ id: string }>();
@@ -149,10 +123,9 @@ test("a thread without a message is told of in its channel, a private one is not
 	expect(world.messages.in(general.id)).toHaveLength(1);
 });
 
-test("a message starts one thread, and only channels to write in have them", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, general, threads, alpha, write, start } =
-		cooks(simulator);
+test("a message has one thread, and only text channels have threads", async (given) => {
+	const { world, guild, general, threads, alpha, write, start, simulator } =
+		given;
 	const message = write("once");
 	const from = `/channels/${general.id}/messages/${message.id}/threads`;
 	expect((await alpha("POST", from, { name: "a" })).status).toBe(201);
@@ -178,26 +151,24 @@ test("a message starts one thread, and only channels to write in have them", asy
 	expect((await type(10)).status).toBe(201);
 });
 
-test("starting a thread takes a permission for its kind", async () => {
-	await using simulator = await startSimulator();
-	const { general, threads, asZoe, deny } = cooks(simulator);
-	deny(general, CreatePublicThreads);
+test("starting a thread needs the permission for its type", async (given) => {
+	const { general, threads, asZoe, deny, guild } = given;
+	deny(general, CreatePublicThreads, guild.id);
 	const start = (type: number) => asZoe("POST", threads, { name: "a", type });
 	expect((await start(11)).code).toBe(50013);
 	expect((await start(12)).status).toBe(201);
-	deny(general, PermissionFlagsBits.CreatePrivateThreads);
+	deny(general, PermissionFlagsBits.CreatePrivateThreads, guild.id);
 	expect((await start(12)).code).toBe(50013);
 	expect((await start(11)).status).toBe(201);
 });
 
-test("in a thread one writes by a permission of its own, and whoever writes is in it", async () => {
-	await using simulator = await startSimulator();
-	const { general, asZoe, zoe, deny, start } = cooks(simulator);
+test("sending in a thread needs SEND_MESSAGES_IN_THREADS and joins it", async (given) => {
+	const { general, asZoe, zoe, deny, start, guild } = given;
 	const thread = start();
 	const messages = `/channels/${thread.id}/messages`;
-	deny(general, SendMessagesInThreads);
+	deny(general, SendMessagesInThreads, guild.id);
 	expect((await asZoe("POST", messages, { content: "1" })).code).toBe(50013);
-	deny(general, SendMessages);
+	deny(general, SendMessages, guild.id);
 	const said = await asZoe("POST", messages, { content: "2" });
 	expect(said.status).toBe(200);
 	expect(thread.members.has(zoe.id)).toBe(true);
@@ -208,14 +179,23 @@ test("in a thread one writes by a permission of its own, and whoever writes is i
 	expect(thread).toMatchObject({ message_count: 0, total_message_sent: 1 });
 });
 
-test("a private thread is seen by those in it and those who manage threads", async () => {
-	await using simulator = await startSimulator();
+test("a private thread is visible to its members and with MANAGE_THREADS", async (given) => {
+	const {
+		world,
+		guild,
+		general,
+		ada,
+		mona,
+		asMona,
+		asZoe,
+		deny,
+		alpha,
+		simulator,
+		user,
+	} = given;
 	await using bot = await connect(simulator);
-	const { world, guild, general, ada, mona, asMona, asZoe, deny, alpha } =
-		cooks(simulator);
 	const type = ChannelType.PrivateThread;
-	const alphaId = simulator.bot("alpha").id;
-	deny(general, ManageThreads, alphaId);
+	deny(general, ManageThreads);
 	const thread = world.threads.add(general, ada, { name: "hush", type });
 	const path = `/channels/${thread.id}`;
 	expect((await asZoe("GET", path)).code).toBe(50001);
@@ -226,20 +206,18 @@ test("a private thread is seen by those in it and those who manage threads", asy
 		member: { user_id: mona.id },
 	});
 	const active = await asZoe("GET", `/guilds/${guild.id}/threads/active`);
-	expect(active.json()).toEqual({ threads: [], members: [] });
+	expect(active.json()).toMatchObject({ threads: [], members: [] });
 	expect(world.guilds.serializeFor(guild, mona).threads).toHaveLength(1);
 	world.messages.add(thread, mona, { content: "unheard" });
-	const me = world.users.get(alphaId);
-	if (me) world.threads.join(thread, me);
+	world.threads.join(thread, user("alpha"));
 	expect(await bot.event("THREAD_CREATE")).toMatchObject({ id: thread.id });
 	world.messages.add(thread, mona, { content: "heard" });
 	await bot.event("MESSAGE_CREATE", ({ content }) => content === "heard");
 	expect(bot.events.some(({ d }) => d?.content === "unheard")).toBe(false);
 });
 
-test("nothing is done in an archived thread but deleting, and writing opens it", async () => {
-	await using simulator = await startSimulator();
-	const { world, ada, alpha, asZoe, start } = cooks(simulator);
+test("an archived thread allows only deleting, and sending reopens it", async (given) => {
+	const { world, ada, alpha, asZoe, start } = given;
 	const thread = start();
 	const message = world.messages.add(thread, ada, { content: "1" });
 	const path = `/channels/${thread.id}`;
@@ -267,9 +245,8 @@ test("nothing is done in an archived thread but deleting, and writing opens it",
 	expect(thread).toMatchObject({ archived: false, locked: true });
 });
 
-test("who began a thread renames and closes it; locking and slowing it is for those who manage threads", async () => {
-	await using simulator = await startSimulator();
-	const { world, general, zoe, asZoe, asMona } = cooks(simulator);
+test("the owner renames and archives a thread; locking and slow mode need MANAGE_THREADS", async (given) => {
+	const { world, general, zoe, asZoe, asMona } = given;
 	const thread = world.threads.add(general, zoe, { name: "mine" });
 	const path = `/channels/${thread.id}`;
 	expect((await asMona("PATCH", path, { name: "ours" })).code).toBe(50013);
@@ -283,30 +260,29 @@ test("who began a thread renames and closes it; locking and slowing it is for th
 	expect((await asZoe("DELETE", path)).code).toBe(50013);
 });
 
-test("active threads are listed from the newest, archived ones by when they were archived, page by page", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, general, ada, alpha, asZoe, start } = cooks(simulator);
+test("active threads are listed newest first, archived ones in pages by archive time", async (given) => {
+	const { world, guild, general, ada, alpha, asZoe, start, as } = given;
 	const all = ["a", "b", "c", "d"].map(start);
 	const archive = (index: number, at: number) => {
 		const thread = all[index];
-		if (!thread) throw new Error("there are four");
+		if (!thread) throw new Error("expected four threads");
 		world.threads.edit(thread, { archived: true });
 		thread.archive_timestamp = new Date(1_790_000_000_000 + at).toISOString();
 	};
 	const list = async (path: string, who = alpha) => {
 		const { threads, has_more } = (await who("GET", path)).json<{
 			threads: { name: string }[];
-			has_more?: boolean;
+			has_more: boolean;
 		}>();
 		return [threads.map(({ name }) => name).join(""), has_more];
 	};
 	const active = `/guilds/${guild.id}/threads/active`;
-	expect(await list(active)).toEqual(["dcba", undefined]);
+	expect(await list(active)).toEqual(["dcba", false]);
 	archive(0, 3);
 	archive(1, 2);
 	archive(2, 1);
 	const archived = `/channels/${general.id}/threads/archived`;
-	expect(await list(active)).toEqual(["d", undefined]);
+	expect(await list(active)).toEqual(["d", false]);
 	expect(await list(`${archived}/public`)).toEqual(["abc", false]);
 	expect(await list(`${archived}/public?limit=2`)).toEqual(["ab", true]);
 	const before = encodeURIComponent(String(all[1]?.archive_timestamp));
@@ -323,36 +299,13 @@ test("active threads are listed from the newest, archived ones by when they were
 	expect((await asZoe("GET", `${archived}/private`)).code).toBe(50013);
 	const joined = `/channels/${general.id}/users/@me/threads/archived/private`;
 	expect(await list(joined)).toEqual(["", false]);
-	expect(await list(joined, as(simulator, simulator.user("ada")))).toEqual([
-		"h",
-		false,
-	]);
+	expect(await list(joined, as("ada"))).toEqual(["h", false]);
 });
 
-test("a search of the guild finds what is written in threads, and names the threads", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, general, ada, alpha, asZoe, start } = cooks(simulator);
-	const thread = start();
-	const type = ChannelType.PrivateThread;
-	const hidden = world.threads.add(general, ada, { name: "hush", type });
-	for (const place of [thread, hidden])
-		world.messages.add(place, ada, { content: "a truffle" });
-	const path = `/guilds/${guild.id}/messages/search?content=truffle`;
-	expect((await alpha("GET", path)).json()).toMatchObject({
-		total_results: 2,
-		threads: [{ id: thread.id }, { id: hidden.id }],
-	});
-	expect((await asZoe("GET", path)).json()).toMatchObject({
-		total_results: 1,
-		threads: [{ id: thread.id }],
-	});
-});
-
-test("members join, are brought, leave and are put out, and are told so", async () => {
-	await using simulator = await startSimulator();
+test("thread members join, are added, leave and are removed, with events", async (given) => {
+	const { world, guild, mona, zoe, alpha, asZoe, asMona } = given;
+	const { start, member, simulator } = given;
 	await using bot = await connect(simulator);
-	const { world, guild, mona, zoe, alpha, asZoe, asMona, start } =
-		cooks(simulator);
 	const thread = start();
 	const members = `/channels/${thread.id}/thread-members`;
 	const ids = async () =>
@@ -382,16 +335,87 @@ test("members join, are brought, leave and are put out, and are told so", async 
 	expect(await ids()).toEqual([thread.owner_id]);
 	expect((await alpha("GET", `${members}/${zoe.id}`)).code).toBe(10007);
 	world.threads.join(thread, zoe);
-	const member = guild.members.get(zoe.id);
-	if (member) world.members.remove(guild, member);
+	world.members.remove(guild, member("zoe"));
 	expect(await ids()).toEqual([thread.owner_id]);
 });
 
-test("a bot hears of the threads in a channel that opens to it", async () => {
-	await using simulator = await startSimulator();
-	const { world, general, deny, start } = cooks(simulator);
-	const alphaId = simulator.bot("alpha").id;
-	deny(general, ViewChannel, alphaId);
+test("the first message of a thread has the message it started from, and a pin notice only its id", async (given) => {
+	const { world, general, guild, alpha, ada, write, simulator } = given;
+	await using bot = await connect(simulator);
+	const message = write("who cooks?");
+	const thread = world.threads.add(general, ada, { name: "soup", message });
+	const starter = {
+		...{ type: 21, content: "", author: { username: "ada" } },
+		message_reference: {
+			type: 0,
+			guild_id: guild.id,
+			channel_id: general.id,
+			message_id: message.id,
+		},
+		referenced_message: { id: message.id, content: "who cooks?" },
+	};
+	const read = async (id: string) =>
+		(await alpha("GET", `/channels/${id}/messages`)).json<object[]>();
+	expect(await read(thread.id)).toMatchObject([starter]);
+	const said = await bot.event("MESSAGE_CREATE", ({ type }) => type === 21);
+	expect(said).toMatchObject(starter);
+	world.messages.pin(general, message, ada);
+	const [notice] = await read(general.id);
+	expect(notice).toMatchObject({
+		...{ type: 6, message_reference: { message_id: message.id } },
+	});
+	expect(notice).not.toHaveProperty("referenced_message");
+	world.messages.remove(general, message);
+	expect(await read(thread.id)).toMatchObject([{ referenced_message: null }]);
+});
+
+test("the message count of a thread leaves out its starter, and never falls below 0", async (given) => {
+	const { world, ada, write, general } = given;
+	const message = write("who cooks?");
+	const thread = world.threads.add(general, ada, { name: "soup", message });
+	const reply = world.messages.add(thread, ada, { content: "me" });
+	expect(thread.message_count).toBe(1);
+	for (const one of [...world.messages.in(thread.id), reply])
+		world.messages.remove(thread, one);
+	expect(thread).toMatchObject({ message_count: 0, total_message_sent: 1 });
+});
+
+test("system messages tell of added and removed members and of new names", async (given) => {
+	const { mona, alpha, asZoe, start } = given;
+	const thread = start();
+	const path = `/channels/${thread.id}`;
+	for (const id of ["@me", mona.id])
+		await asZoe("PUT", `${path}/thread-members/${id}`);
+	await alpha("PATCH", path, { name: "stew", archived: true });
+	expect(thread.archived).toBe(true);
+	await alpha("PATCH", path, { archived: false, locked: true });
+	await alpha("DELETE", `${path}/thread-members/${mona.id}`);
+	await asZoe("DELETE", `${path}/thread-members/@me`);
+	const by = (username: string) => ({ author: { username } });
+	const told = (await alpha("GET", `${path}/messages`)).json<object[]>();
+	expect(told.toReversed()).toMatchObject([
+		{ type: 1, content: "", mentions: [{ id: mona.id }], ...by("zoe") },
+		{ type: 4, content: "stew", ...by("alpha") },
+		{ type: 2, content: "", mentions: [{ id: mona.id }], ...by("alpha") },
+	]);
+	expect([...thread.members.keys()]).toEqual([thread.owner_id]);
+});
+
+test("a thread has at most 1000 members", async (given) => {
+	const { world, zoe, mona, alpha, start } = given;
+	const thread = start();
+	const members = `/channels/${thread.id}/thread-members`;
+	while (thread.members.size < 999)
+		thread.members.set(world.state.newId(), thread.create_timestamp);
+	expect((await alpha("PUT", `${members}/${zoe.id}`)).status).toBe(204);
+	expect((await alpha("PUT", `${members}/${mona.id}`)).code).toBe(30033);
+	expect((await alpha("PUT", `${members}/@me`)).code).toBe(30033);
+	expect((await alpha("PUT", `${members}/${zoe.id}`)).status).toBe(204);
+});
+
+test("a bot receives the threads of a channel that it can now view", async (given) => {
+	const { world, general, deny, start, simulator } = given;
+	deny(general, ViewChannel);
 	const [thread, archived] = [start(), start("old")];
 	world.threads.edit(archived, { archived: true });
 	await using bot = await connect(simulator);
@@ -405,9 +429,8 @@ test("a bot hears of the threads in a channel that opens to it", async () => {
 	);
 });
 
-test("a bot finds the active threads that it may see at its start", async () => {
-	await using simulator = await startSimulator();
-	const { world, start } = cooks(simulator);
+test("a bot receives the active threads that it can view when it starts", async (given) => {
+	const { world, start, simulator } = given;
 	const [open, closed] = [start("open"), start("closed")];
 	world.threads.edit(closed, { archived: true });
 	await using bot = await connect(simulator);
@@ -418,10 +441,9 @@ test("a bot finds the active threads that it may see at its start", async () => 
 	expect(fetched).toMatchObject({ name: "closed", archived: true });
 });
 
-test("a channel takes its threads with it", async () => {
-	await using simulator = await startSimulator();
+test("deleting a channel deletes its threads", async (given) => {
+	const { world, guild, general, start, simulator } = given;
 	await using bot = await connect(simulator);
-	const { world, guild, general, start } = cooks(simulator);
 	const thread = start();
 	await bot.event("THREAD_CREATE");
 	world.channels.remove(general);
@@ -432,10 +454,9 @@ test("a channel takes its threads with it", async () => {
 	expect(bot.events.some(({ t }) => t === "THREAD_DELETE")).toBe(false);
 });
 
-test("discord.js posts in a forum with tags, and the post is a thread with that message", async () => {
-	await using simulator = await startSimulator();
+test("discord.js creates a forum post with tags", async (given) => {
+	const { world, guild, forum, simulator } = given;
 	await using bot = await connect(simulator);
-	const { world, guild, forum } = cooks(simulator);
 	const recipes = forum({ default_thread_rate_limit_per_user: 5 });
 	const found = (await bot.client.channels.fetch(recipes.id)) as ForumChannel;
 	const tagged = await found.setAvailableTags([
@@ -468,9 +489,8 @@ test("discord.js posts in a forum with tags, and the post is a thread with that 
 	expect(thread?.applied_tags).toEqual([]);
 });
 
-test("a post needs a message, tags that there are, and those that the forum asks for", async () => {
-	await using simulator = await startSimulator();
-	const { forum, alpha, asZoe } = cooks(simulator);
+test("a post needs a message, known tags, and a tag if the forum requires one", async (given) => {
+	const { forum, alpha, asZoe } = given;
 	const { id } = forum();
 	const posts = `/channels/${id}/threads`;
 	const set = (available_tags: object[], flags = 0) =>

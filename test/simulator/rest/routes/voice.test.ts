@@ -1,62 +1,39 @@
-// Who is in which voice channel: what bots are told of it, and what those who moderate may do.
+// Voice states: their events, and what moderators can change.
 
-import { expect, test } from "bun:test";
+import { expect } from "bun:test";
 import {
 	ChannelType,
 	GatewayIntentBits as Intent,
 	PermissionFlagsBits,
 } from "discord.js";
 import { until } from "../../../support/until.ts";
-import {
-	as,
-	connect,
-	type Simulator,
-	startSimulator,
-	usualIntents,
-} from "../../support.ts";
+import { connect, testWith, usualIntents } from "../../support.ts";
 
 const { Connect, MoveMembers, MuteMembers } = PermissionFlagsBits;
 const voiceIntents = [...usualIntents, Intent.GuildVoiceStates];
 
 /** The Cooks, with mona in the Lounge, and a second voice channel. */
-function lounge(simulator: Simulator) {
-	const { world } = simulator;
-	const guild = simulator.guild("The Cooks");
-	const { channel } = simulator.channel("The Cooks/Lounge");
-	if (!("position" in channel)) throw new Error("it is in a guild");
-	const bar = world.channels.add(guild, {
-		name: "Bar",
-		type: ChannelType.GuildVoice,
-	});
-	const mona = guild.members.get(simulator.user("mona_lisa").id);
-	if (!mona) throw new Error("mona is a member");
-	const alpha = as(simulator, simulator.bot("alpha"));
+/** The Cooks, with mona in the Lounge, and a second voice channel. */
+const test = testWith(({ world, guild, channelNamed, member: find, alpha }) => {
+	const lounge = channelNamed("Lounge");
+	const mona = find("mona_lisa");
 	const member = `/guilds/${guild.id}/members/${mona.user.id}`;
-	world.voice.join(channel, mona, { self_mute: true });
+	world.voice.join(lounge, mona, { self_mute: true });
 	return {
-		world,
-		guild,
-		lounge: channel,
-		bar,
+		lounge,
+		bar: world.channels.add(guild, {
+			name: "Bar",
+			type: ChannelType.GuildVoice,
+		}),
 		mona,
-		member,
-		alpha,
 		state: () => guild.voiceStates.get(mona.user.id),
 		patch: (body: object, headers?: Record<string, string>) =>
 			alpha("PATCH", member, body, headers),
-		deny: (where: typeof bar, bits: bigint) =>
-			world.channels.setOverwrite(where, {
-				id: simulator.bot("alpha").id,
-				type: 1,
-				allow: "0",
-				deny: String(bits),
-			}),
 	};
-}
+});
 
-test("who joins, is moved, muted, leaves or is kicked is told, and in GUILD_CREATE who is there", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, lounge: first, bar, mona } = lounge(simulator);
+test("voice states are in GUILD_CREATE, and their changes are events", async (given) => {
+	const { world, guild, lounge: first, bar, mona, simulator } = given;
 	await using bot = await connect(simulator, "alpha", voiceIntents);
 	const { id } = mona.user;
 	const known = () => bot.client.guilds.cache.get(guild.id)?.voiceStates.cache;
@@ -64,16 +41,17 @@ test("who joins, is moved, muted, leaves or is kicked is told, and in GUILD_CREA
 		channelId: first.id,
 		selfMute: true,
 		serverMute: false,
+		streaming: false,
 	});
 	world.voice.join(bar, mona);
 	world.members.edit(guild, mona, { deaf: true });
 	world.members.remove(guild, mona);
-	const told = () =>
+	const updates = () =>
 		bot.events
 			.filter(({ t }) => t === "VOICE_STATE_UPDATE")
 			.map(({ d }) => [d.channel_id, d.self_mute, d.deaf]);
-	await until("all is told", () => told().length === 3);
-	expect(told()).toEqual([
+	await until("three updates", () => updates().length === 3);
+	expect(updates()).toEqual([
 		[bar.id, true, false],
 		[bar.id, true, true],
 		[null, false, true],
@@ -81,9 +59,8 @@ test("who joins, is moved, muted, leaves or is kicked is told, and in GUILD_CREA
 	expect(known()?.get(id)?.channelId ?? null).toBeNull();
 });
 
-test("without the intent a bot is told of nobody in voice", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, bar, mona } = lounge(simulator);
+test("without the intent a bot receives no voice states", async (given) => {
+	const { world, guild, bar, mona, simulator } = given;
 	await using bot = await connect(simulator);
 	world.voice.join(bar, mona);
 	world.guilds.edit(guild, { name: "The Chefs" });
@@ -92,9 +69,8 @@ test("without the intent a bot is told of nobody in voice", async () => {
 	expect(bot.events.some(({ t }) => t === "VOICE_STATE_UPDATE")).toBe(false);
 });
 
-test("a member in voice is moved, muted, deafened and disconnected, with a reason", async () => {
-	await using simulator = await startSimulator();
-	const { guild, bar, mona, state, patch } = lounge(simulator);
+test("a member in voice is moved, muted, deafened and disconnected, with a reason", async (given) => {
+	const { guild, bar, mona, state, patch } = given;
 	const reason = { "x-audit-log-reason": "noise" };
 	expect((await patch({ channel_id: bar.id }, reason)).status).toBe(200);
 	expect(state()?.channel_id).toBe(bar.id);
@@ -122,9 +98,8 @@ test("a member in voice is moved, muted, deafened and disconnected, with a reaso
 	});
 });
 
-test("where a member is can be asked for; who is nowhere has no voice state", async () => {
-	await using simulator = await startSimulator();
-	const { alpha, guild, lounge: first, mona } = lounge(simulator);
+test("a voice state can be fetched, and gets 10065 if the member is not connected", async (given) => {
+	const { alpha, guild, lounge: first, mona, simulator } = given;
 	const path = (id: string) => `/guilds/${guild.id}/voice-states/${id}`;
 	expect((await alpha("GET", path(mona.user.id))).json()).toMatchObject({
 		channel_id: first.id,
@@ -138,9 +113,8 @@ test("where a member is can be asked for; who is nowhere has no voice state", as
 	expect((await alpha("GET", path(stranger))).code).toBe(10007);
 });
 
-test("who is in no voice channel cannot be moved, muted or disconnected", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, bar, mona, patch } = lounge(simulator);
+test("a member who is not connected cannot be moved, muted or disconnected", async (given) => {
+	const { world, guild, bar, mona, patch } = given;
 	world.voice.leave(guild, mona);
 	for (const body of [
 		{ channel_id: bar.id },
@@ -151,9 +125,8 @@ test("who is in no voice channel cannot be moved, muted or disconnected", async 
 		expect(await patch(body)).toMatchObject({ status: 400, code: 40032 });
 });
 
-test("it takes the permission in the channel they are in, and to connect to the one they go to", async () => {
-	await using simulator = await startSimulator();
-	const { world, lounge: first, bar, state, patch, deny } = lounge(simulator);
+test("moving needs MOVE_MEMBERS in the present channel and CONNECT in the target", async (given) => {
+	const { world, lounge: first, bar, state, patch, deny } = given;
 	const codes = async () => [
 		(await patch({ channel_id: bar.id })).code,
 		(await patch({ mute: true })).code,
@@ -167,9 +140,8 @@ test("it takes the permission in the channel they are in, and to connect to the 
 	expect(state()?.channel_id).toBe(first.id);
 });
 
-test("nobody is moved to what is no voice channel, or in another guild", async () => {
-	await using simulator = await startSimulator();
-	const { guild, patch } = lounge(simulator);
+test("the target of a move must be a voice channel of the guild", async (given) => {
+	const { guild, patch, simulator } = given;
 	const text = simulator.channel("The Cooks/general").id;
 	expect((await patch({ channel_id: text })).code).toBe(50024);
 	const elsewhere = simulator.channel("The Bakers/Lounge").id;
@@ -177,15 +149,15 @@ test("nobody is moved to what is no voice channel, or in another guild", async (
 	expect(guild.voiceStates.size).toBe(1);
 });
 
-test("a user is in one voice channel of all guilds, and in none once it is deleted", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild } = lounge(simulator);
+test("a user is in one voice channel at a time, and leaves it when it is deleted", async (given) => {
+	const { world, guild, simulator } = given;
 	const bakers = simulator.guild("The Bakers");
 	const { id } = simulator.user("zoe");
 	const join = (name: "The Cooks" | "The Bakers") => {
 		const { channel } = simulator.channel(`${name}/Lounge`);
 		const member = simulator.guild(name).members.get(id);
-		if (!member || !("position" in channel)) throw new Error("both are there");
+		if (!member || !("position" in channel))
+			throw new Error("expected a member and a guild channel");
 		world.voice.join(channel, member);
 		return channel;
 	};
@@ -197,18 +169,16 @@ test("a user is in one voice channel of all guilds, and in none once it is delet
 	expect(bakers.voiceStates.size).toBe(0);
 });
 
-test("who comes to a stage listens at first", async () => {
-	await using simulator = await startSimulator();
-	const { world, guild, mona, state } = lounge(simulator);
+test("members who join a stage are suppressed", async (given) => {
+	const { world, guild, mona, state } = given;
 	const type = ChannelType.GuildStageVoice;
 	const stage = world.channels.add(guild, { name: "Stage", type });
 	world.voice.join(stage, mona);
 	expect(state()).toMatchObject({ channel_id: stage.id, suppress: true });
 });
 
-test("another program has someone join and leave", async () => {
-	await using simulator = await startSimulator();
-	const { bar, mona, state } = lounge(simulator);
+test("the control API makes a person join and leave", async (given) => {
+	const { bar, mona, state, simulator } = given;
 	const post = async (body: object) => {
 		const answer = await fetch(`${simulator.url}/simulator/voice`, {
 			method: "POST",

@@ -3,12 +3,15 @@
 
 import { AiError, type AiErrorKind } from "./error.ts";
 
-/** Matches codes, types and messages. DeepSeek has no code for it. */
+/** Matches codes, types and messages of a content filter. DeepSeek has no code for it. */
 const contentPattern =
 	/content[ _-]?(filter|policy|exists risk|management)|moderation|flagged|prohibited_content|safety/i;
 /** Google answers 400 for a wrong key. */
 const keyPattern = /\bapi[ _-]key\b|API_KEY_INVALID/i;
 const balancePattern = /insufficient[ _](quota|balance|credits?|funds)/i;
+
+/** Maximum accepted Retry-After. */
+const maxRetryMs = 86_400_000;
 
 /** Converts an error response. `body` is its parsed JSON, in any form. */
 export function toAiError(
@@ -22,12 +25,10 @@ export function toAiError(
 	const effectiveStatus = status === 502 && code !== undefined ? code : status;
 	const kind = kindOf(effectiveStatus, `${codes.join(" ")} ${message}`);
 	const errorCode = codes.find((code) => /^[a-z_]{1,60}$/.test(code));
+	const suffix = errorCode === undefined ? "" : `, ${errorCode}`;
 	return new AiError(kind, {
-		detail:
-			errorCode === undefined
-				? `HTTP ${effectiveStatus}`
-				: `HTTP ${effectiveStatus}, ${errorCode}`,
-		retryAfterMs: clampRetryMs(retryAfter(headers)),
+		detail: `HTTP ${effectiveStatus}${suffix}`,
+		retryAfterMs: retryAfterMs(headers),
 	});
 }
 
@@ -47,33 +48,23 @@ function errorIn(body: unknown): { codes: string[]; message: string } {
 	const first: unknown = Array.isArray(body) ? body[0] : body;
 	const { error = {} } = Object(first) as { error?: unknown };
 	if (typeof error === "string") return { codes: [], message: error };
-	const { code, type, status, message } = Object(error) as Record<
-		string,
-		unknown
-	>;
-	return {
-		codes: [code, type, status]
-			.filter((code) => typeof code === "string" || typeof code === "number")
-			.map(String),
-		message: typeof message === "string" ? message.slice(0, 2_000) : "",
-	};
+	const fields = Object(error) as Record<string, unknown>;
+	const { code, type, status, message } = fields;
+	const codes = [code, type, status].filter(
+		(code) => typeof code === "string" || typeof code === "number",
+	);
+	const text = typeof message === "string" ? message.slice(0, 2_000) : "";
+	return { codes: codes.map(String), message: text };
 }
 
-/** Maximum accepted Retry-After. */
-const maxRetryMs = 86_400_000;
-
-function clampRetryMs(ms: number | undefined): number | undefined {
+/** Parses the wait in the Retry-After headers, limited to `maxRetryMs`. */
+function retryAfterMs(headers: Headers): number | undefined {
+	const text = headers.get("retry-after") || "none";
+	const waits = [
+		Number(headers.get("retry-after-ms") || Number.NaN),
+		Number(text) * 1_000,
+		Math.max(0, Date.parse(text) - Date.now()),
+	];
+	const ms = waits.find((wait) => wait >= 0);
 	return ms === undefined ? undefined : Math.min(ms, maxRetryMs);
-}
-
-/** The wait of the Retry-After headers, in milliseconds. */
-function retryAfter(headers: Headers): number | undefined {
-	const exact = Number(headers.get("retry-after-ms") || Number.NaN);
-	if (exact >= 0) return exact;
-	const text = headers.get("retry-after");
-	if (!text) return undefined;
-	const seconds = Number(text);
-	if (seconds >= 0) return seconds * 1_000;
-	const until = Date.parse(text) - Date.now();
-	return Number.isNaN(until) ? undefined : Math.max(0, until);
 }

@@ -1,0 +1,53 @@
+// The two-factor authentication that guilds can require for moderation.
+// https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement
+
+import {
+	type APIUser,
+	type Guild,
+	GuildMFALevel,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
+
+export const twoFactorAdvice =
+	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";
+
+/** Permissions marked with an asterisk: https://discord.com/developers/docs/topics/permissions */
+const elevated =
+	PermissionFlagsBits.KickMembers |
+	PermissionFlagsBits.BanMembers |
+	PermissionFlagsBits.Administrator |
+	PermissionFlagsBits.ManageChannels |
+	PermissionFlagsBits.ManageGuild |
+	PermissionFlagsBits.ManageMessages |
+	PermissionFlagsBits.ManageRoles |
+	PermissionFlagsBits.ManageWebhooks |
+	PermissionFlagsBits.ManageGuildExpressions |
+	PermissionFlagsBits.ManageThreads |
+	PermissionFlagsBits.ViewCreatorMonetizationAnalytics;
+
+/** Whether the guild requires two-factor authentication for moderation. */
+export function requiresTwoFactor({ mfaLevel }: Guild): boolean {
+	return mfaLevel === GuildMFALevel.Elevated;
+}
+
+/** Whether the account that owns the bot's application has not enabled it: discord.js, ClientUser#mfaEnabled. */
+export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
+	if (client.user.mfaEnabled !== false) return false;
+	// It may have been enabled since the login.
+	const user = (await client.rest.get(Routes.user())) as APIUser;
+	return user.mfa_enabled === false;
+}
+
+/** Throws a ToolError if the guild requires two-factor authentication for one of `needed`, and the bot lacks it. */
+export async function requireTwoFactor(
+	guild: Guild,
+	needed: bigint,
+): Promise<void> {
+	if ((needed & elevated) === 0n || !requiresTwoFactor(guild)) return;
+	if (await lacksTwoFactor(guild))
+		throw new ToolError(
+			`The guild ${guild.id} requires two-factor authentication for moderation. ${twoFactorAdvice} Nothing was done.`,
+		);
+}

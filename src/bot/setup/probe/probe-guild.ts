@@ -1,0 +1,265 @@
+// `bot --probe-guild`: tries on Discord what the simulator only guesses, in a guild made for it, and removes what it made.
+
+import { createInterface } from "node:readline/promises";
+import type { Client, Guild } from "discord.js";
+import { CheckFailed } from "../../../lib/check.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { BotConfig } from "../../config/config.ts";
+import {
+	bitsIn,
+	describeBits,
+	missingPermissions,
+	type Permission,
+} from "../../discord/permissions.ts";
+import { describePlatformError } from "../../discord/rest/errors.ts";
+import { createConnection, logIn } from "../check.ts";
+import { guildName, inviteTo } from "../guild-checks.ts";
+import { inviteUrl } from "../invite.ts";
+import { probes as allProbes, type Probe } from "./probes.ts";
+import { NotTried, probeName, Workspace } from "./workspace.ts";
+
+/** Maximum members of the guild: one with more was not made for this. */
+const maxMembers = 20;
+
+/** Signals this close together are one Ctrl-C: from the terminal, and forwarded by `bun run`. */
+const secondSignalMs = 500;
+
+const needed: readonly Permission[] = [
+	"ViewChannel",
+	"SendMessages",
+	"SendMessagesInThreads",
+	"CreatePublicThreads",
+	"ManageThreads",
+	"ReadMessageHistory",
+	"AttachFiles",
+	"SendPolls",
+	"ManageChannels",
+	"ManageRoles",
+	"ManageWebhooks",
+	"ManageGuild",
+	"CreateInstantInvite",
+	"CreateGuildExpressions",
+	"CreateEvents",
+	"ManageEvents",
+	"SetVoiceChannelStatus",
+	"Connect",
+	"MuteMembers",
+	"MoveMembers",
+	"ModerateMembers",
+	"BanMembers",
+	"ViewAuditLog",
+];
+
+export interface ProbeOptions {
+	guildId: string;
+	/** Starts without asking. */
+	yes?: boolean | undefined;
+	/** Prints the report as JSON. */
+	json?: boolean | undefined;
+	/** Receives the report, a line at a time. Default: stdout. */
+	write?: (line: string) => void;
+	/** Receives questions and progress. Default: stderr. */
+	report?: (line: string) => void;
+	/** Default: the terminal's answer, or no if stdin is not a terminal. */
+	ask?: (question: string) => Promise<boolean>;
+	/** Interrupts the probes. What was made is still removed. */
+	signal?: AbortSignal;
+	/** Time between two checks for something that Discord does later. */
+	lookMs?: number;
+	probes?: readonly Probe[];
+	/** Called before anything is made. */
+	onStart?: (work: Workspace) => void;
+}
+
+type Result = Pick<Probe, "id" | "belief"> & {
+	outcome: "confirmed" | "refuted" | "not tried";
+	/** What Discord did, or why the guess could not be tried. */
+	discord: string;
+};
+
+const marks = { confirmed: "✓", refuted: "✗", "not tried": "–" };
+
+/**
+ * Tries the guesses and prints a report. Resolves with true if none is refuted, all could run to the end, and everything that
+ * was made is removed.
+ */
+export async function probeGuild(
+	config: BotConfig,
+	log: Log,
+	options: ProbeOptions,
+): Promise<boolean> {
+	const { report = console.error } = options;
+	const connection = createConnection(config, log);
+	try {
+		await logIn(config, connection);
+		return await probeWith(connection.discord, config, options);
+	} catch (error) {
+		if (!(error instanceof CheckFailed)) throw error;
+		report(error.message);
+		if (error.nextStep) report(error.nextStep);
+		return false;
+	} finally {
+		await connection.close();
+	}
+}
+
+async function probeWith(
+	discord: Client<true>,
+	{ toml }: BotConfig,
+	options: ProbeOptions,
+): Promise<boolean> {
+	const { guildId, report = console.error, probes = allProbes } = options;
+	const guild = discord.guilds.cache.get(guildId);
+	if (!guild?.available)
+		throw new CheckFailed(
+			`the bot is not in the guild ${guildId}, or the guild is unavailable`,
+			`Invite it: ${inviteTo(discord, toml)}`,
+		);
+	requireSuitable(guild);
+	const left = leftBefore(guild);
+	if (left.length > 0)
+		report(
+			`An earlier probe was killed and left ${left.join("; ")}. Remove it by hand.`,
+		);
+	const { yes, ask = askOnTerminal } = options;
+	const question = `This makes hidden channels with messages, a role, an emoji, events and the like in ${guildName(guild)}, pauses its invites, and then undoes all of it. Go on?`;
+	if (!yes && !(await ask(question)))
+		throw new CheckFailed("nothing was done", "Confirm, or use --yes.");
+
+	const { signal = new AbortController().signal, lookMs = 2_000 } = options;
+	const work = new Workspace(guild, signal, lookMs);
+	options.onStart?.(work);
+	const results: Result[] = [];
+	try {
+		for (const [index, probe] of probes.entries()) {
+			report(`${index + 1}/${probes.length} ${probe.id}`);
+			results.push(await tryOut(probe, work));
+		}
+	} finally {
+		report("removing what was made");
+		await work.cleanUp();
+	}
+	print(guild, results, work.leftovers, options);
+	const isRefuted = results.some(({ outcome }) => outcome === "refuted");
+	return !isRefuted && work.leftovers.length === 0 && !signal.aborted;
+}
+
+/** Throws a CheckFailed for a guild that is in use, or where the bot lacks permissions. */
+function requireSuitable(guild: Guild): void {
+	if (guild.memberCount > maxMembers)
+		throw new CheckFailed(
+			`${guildName(guild)} has ${guild.memberCount} members, more than ${maxMembers}`,
+			"Make a guild for this, with only you and the bot.",
+		);
+	const bits = bitsIn(undefined, needed);
+	const missing = missingPermissions(guild, undefined, bits);
+	if (missing !== 0n)
+		throw new CheckFailed(
+			`the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
+			`Give that to its role, or invite it again: ${inviteUrl(guild.client.application.id, bits)}`,
+		);
+}
+
+/** What a probe made that could not remove it, by the names. */
+function leftBefore({ channels, roles, emojis }: Guild): string[] {
+	return Object.entries({ channel: channels, role: roles, emoji: emojis })
+		.flatMap(([kind, { cache }]) =>
+			[...cache.values()].map(({ id, name }) => ({ kind, id, name })),
+		)
+		.filter(({ name }) => probeName.test(name ?? ""))
+		.map(({ kind, id }) => `${kind} ${id}`);
+}
+
+async function tryOut(
+	{ id, belief, run }: Probe,
+	work: Workspace,
+): Promise<Result> {
+	try {
+		const { confirmed, discord } = await run(work);
+		return {
+			id,
+			belief,
+			outcome: confirmed ? "confirmed" : "refuted",
+			discord,
+		};
+	} catch (error) {
+		const discord =
+			error instanceof NotTried ? error.message : describePlatformError(error);
+		if (discord === undefined) throw error;
+		return { id, belief, outcome: "not tried", discord };
+	}
+}
+
+function print(
+	guild: Guild,
+	results: readonly Result[],
+	leftovers: readonly string[],
+	{ json, write = console.log }: ProbeOptions,
+): void {
+	if (json) {
+		write(JSON.stringify({ guild: guild.id, results, leftovers }));
+		return;
+	}
+	for (const { id, belief, outcome, discord } of results)
+		write(
+			`${marks[outcome]} ${id}: ${belief} ${outcome === "not tried" ? "Not tried" : "Discord"}: ${discord}`,
+		);
+	const count = (wanted: Result["outcome"]) =>
+		`${results.filter(({ outcome }) => outcome === wanted).length} ${wanted}`;
+	write(`${count("confirmed")}, ${count("refuted")}, ${count("not tried")}`);
+	if (leftovers.length > 0)
+		write(`Not removed: ${leftovers.join("; ")}. Remove it by hand.`);
+}
+
+async function askOnTerminal(question: string): Promise<boolean> {
+	if (!process.stdin.isTTY) return false;
+	const terminal = createInterface({
+		input: process.stdin,
+		output: process.stderr,
+	});
+	try {
+		// Ctrl-C and Ctrl-D reject.
+		const answer = await terminal
+			.question(`${question} [y/N] `)
+			.catch(() => "");
+		return /^y(es)?$/i.test(answer.trim());
+	} finally {
+		terminal.close();
+	}
+}
+
+/**
+ * Like `probeGuild`, as a program: SIGINT, SIGTERM and SIGHUP, of a closed terminal, end it after it has removed what it made.
+ * A second one ends it at once, and lists what remains.
+ */
+export function probeProgram(
+	config: BotConfig,
+	log: Log,
+	options: ProbeOptions,
+): Promise<boolean> {
+	const controller = new AbortController();
+	let work: Workspace | undefined;
+	let stoppedAt: number | undefined;
+	const stop = () => {
+		const now = performance.now();
+		if (stoppedAt !== undefined) {
+			if (now - stoppedAt < secondSignalMs) return;
+			console.error(`Not removed: ${work?.remaining.join("; ")}`);
+			process.exit(1);
+		}
+		stoppedAt = now;
+		// There is nothing to remove before the start.
+		if (!work) process.exit(1);
+		console.error("interrupted");
+		controller.abort(new NotTried("interrupted"));
+	};
+	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
+		process.on(signal, stop);
+	return probeGuild(config, log, {
+		...options,
+		signal: controller.signal,
+		onStart: (started) => {
+			work = started;
+		},
+	});
+}

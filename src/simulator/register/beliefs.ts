@@ -1,0 +1,301 @@
+// Particular beliefs about Discord that the simulator rests on, beside what the documentation of its routes says: guesses, and
+// what other sources say. src/simulator/README.md is generated from this. `bun run bot --probe-guild` tries the guesses.
+
+export interface Sourced {
+	readonly belief: string;
+	/** "probe": `--probe-guild` has confirmed it. */
+	readonly kind: "documentation" | "OpenAPI" | "library" | "probe";
+	readonly source: string;
+	/** The day of the version that was read. */
+	readonly asOf: string;
+}
+
+export interface Guess {
+	readonly belief: string;
+	readonly kind: "guess";
+	/** Why a bot cannot try it, or should not. Without it, src/bot/setup/probe/probes.ts has a probe with the same id. */
+	readonly notProbed?: string;
+}
+
+const guess = (belief: string, notProbed?: string): Guess => ({
+	belief,
+	kind: "guess",
+	...(notProbed && { notProbed }),
+});
+
+const sourced =
+	(kind: Sourced["kind"], asOf: string) =>
+	(belief: string, source: string): Sourced => ({ belief, kind, source, asOf });
+
+const documented = sourced("documentation", "2026-08-06");
+const inOpenApi = sourced("OpenAPI", "2026-07-18");
+/** The documentation that client authors write. */
+const observed = sourced("documentation", "2026-07-21");
+
+/** The beliefs by id. */
+export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
+	"webhook-everyone": guess("A webhook may mention everyone."),
+	"webhook-other-message": guess(
+		"For a webhook, a message of another author is unknown (10008).",
+	),
+	"webhook-token-audit": guess(
+		"Changes of a webhook by its token are not in the audit log.",
+	),
+	"webhook-category": guess("A category has no webhooks (50024)."),
+	"invite-category": guess("A category has no invites (50024)."),
+	"invite-reuse": guess(
+		"Without `unique`, creating an identical invite returns the bot's existing one.",
+	),
+	"invite-roles-audit": guess(
+		"The audit log does not have the roles of an invite.",
+	),
+	"invite-expiry": guess(
+		"No event is sent when an invite expires.",
+		"The probe sends requests and does not listen to events.",
+	),
+	"invite-paused": guess(
+		"While invites are paused, none is created, and the response is 204.",
+	),
+	"slow-mode-scope": guess(
+		"The 429 of slow mode has the scope `user`.",
+		"Slow mode does not affect bots.",
+	),
+	"invite-age": inOpenApi(
+		"An invite lasts up to 60 days. The page says 7.",
+		"create_channel_invite",
+	),
+	"invite-role-limit": inOpenApi(
+		"An invite can have 250 roles.",
+		"create_channel_invite",
+	),
+	"invite-events": observed(
+		"Only members who manage a channel receive the events of its invites.",
+		"https://docs.discord.food/gateway/gateway-events#invite-create",
+	),
+	"thread-archive-duration": guess(
+		"A thread is archived after 4320 minutes if neither it nor its channel has a duration.",
+	),
+	"thread-locked": guess(
+		"Sending in a locked thread without MANAGE_THREADS is refused with 160005.",
+	),
+	"message-undeletable": sourced("documentation", "2021-12-09")(
+		"A bulk delete with a message that cannot be deleted is refused whole with 50021.",
+		"https://github.com/discord/discord-api-docs/issues/4087",
+	),
+	"thread-notice-types": observed(
+		"A message of type 1, 2 or 4 tells that someone added or removed a member of a thread or renamed it.",
+		"https://docs.discord.food/resources/message#message-type",
+	),
+	"thread-notices": guess(
+		"Notices of members and names count as messages, and neither reopen a thread nor make their author a member.",
+		"The bot is a member of the threads that it creates.",
+	),
+	"thread-archived-limit": inOpenApi(
+		"A page of archived threads has 2 to 100.",
+		"list_public_archived_threads",
+	),
+	"tag-unknown": guess("A post with an unknown tag is refused with 10087."),
+	"tag-moderated": guess(
+		"Setting a moderated tag without MANAGE_THREADS is refused with 50013.",
+	),
+	"tag-deleted": guess("Posts keep the ids of deleted tags."),
+	"stage-status": guess("A stage channel has no status (50024)."),
+	"stage-audit": guess(
+		"The audit log has the topic and the privacy level of a new stage.",
+	),
+	"voice-status-intent": documented(
+		"VOICE_CHANNEL_STATUS_UPDATE needs the intent GUILDS.",
+		"https://discord.com/developers/docs/events/gateway#list-of-intents",
+	),
+	"nonce-age": guess(
+		"An enforced nonce is remembered for 5 minutes.",
+		"It would take minutes.",
+	),
+	"nonce-channel": observed(
+		"An enforced nonce counts per author and channel.",
+		"https://docs.discord.food/resources/message#create-message",
+	),
+	"nonce-deleted": sourced("documentation", "2024-02-08")(
+		"An enforced nonce whose message was deleted is refused with 10008.",
+		"https://github.com/discord/discord-api-docs/pull/6647",
+	),
+	"all-members": documented(
+		"A bot may request all members of a guild once in 30 seconds.",
+		"https://discord.com/developers/docs/change-log#introducing-rate-limit-when-requesting-all-guild-members",
+	),
+	"timeout-limit": sourced("library", "2022-03-30")(
+		"A timeout of more than 28 days is refused with INVALID_COMMUNICATION_DISABLED_TIMESTAMP.",
+		"https://github.com/discord-jda/JDA/issues/2074",
+	),
+	"mfa-owner": documented(
+		"Where `mfa_level` is 1, elevated permissions of a bot need two-factor authentication of its application's owner.",
+		"https://discord.com/developers/docs/topics/oauth2#twofactor-authentication-requirement",
+	),
+	"mfa-code": sourced("library", "2022-07-31")(
+		"Without it, what needs an elevated permission is refused with 403 and 60003.",
+		"https://github.com/Pycord-Development/pycord/issues/1538",
+	),
+	"mfa-user": sourced("library", "2026-08-06")(
+		"The `mfa_enabled` of a bot is that of its application's owner.",
+		"https://discord.js.org/docs/packages/discord.js/14.28.1/ClientUser:Class#mfaEnabled",
+	),
+	"reaction-unused": guess(
+		"Removing one's reaction is refused with 10014 if nobody used the emoji.",
+	),
+	"reaction-missing": guess(
+		"Removing one's missing reaction has no effect (204) if others used the emoji.",
+		"It needs the reaction of another account.",
+	),
+	"reaction-burst": guess(
+		"Removing a user's reaction leaves their super reaction.",
+		"Bots cannot add super reactions.",
+	),
+	"emoji-external": guess(
+		"Reacting with another guild's emoji without USE_EXTERNAL_EMOJIS is refused with 50013.",
+		"It needs the emoji of another guild.",
+	),
+	"emoji-image": guess("An invalid image is refused with 50035 at `image`."),
+	"emoji-size": guess(
+		"An image of more than 256 KiB is refused with 50035 at `image`.",
+	),
+	"emoji-role": guess("An emoji for an unknown role is refused with 10011."),
+	"poll-other": guess(
+		"Ending another's poll is refused with 50013.",
+		"It needs the poll of another account.",
+	),
+	"poll-answer": guess(
+		"Listing the voters of an answer that does not exist is refused with 50035.",
+	),
+	"forward-system": guess("Forwarding a system message is refused with 50021."),
+	"forward-poll": guess("Forwarding a poll is refused with 50021."),
+	"forward-forward": guess("Forwarding a forward forwards the first message."),
+	"forward-content": guess(
+		"Without the Message Content intent, the snapshot of another's message is empty.",
+		"It needs the message of another account.",
+	),
+	"search-content": guess(
+		"Searching without the Message Content intent is refused with 50001.",
+	),
+	"search-channel": guess(
+		"Searching a channel without READ_MESSAGE_HISTORY is refused with 50001.",
+	),
+	"search-all": guess("A search without filters finds all messages."),
+	"search-has": guess("A search for several `has` finds messages with one."),
+	"search-author": guess(
+		"A search for several values of `author_type` finds messages with one.",
+	),
+	"search-relevance": guess(
+		"Sorted by relevance, messages with more of the words come first.",
+	),
+	"event-channel": guess(
+		"An external event with a channel is refused with 50035 at `channel_id`.",
+	),
+	"event-channel-type": guess(
+		"A voice event in a text channel is refused with 50024.",
+	),
+	"event-end": guess(
+		"An event that ends before it starts is refused with 50035 at `scheduled_end_time`.",
+	),
+	"event-status": guess(
+		"Completing an event that has not started is refused with 50035 at `status`.",
+	),
+	"event-move": guess(
+		"Moving an event needs the permissions in the new channel, too (50013).",
+	),
+	"event-hidden": guess(
+		"An event in a hidden channel is refused with 50001.",
+		"The bot could not delete a channel that is hidden from it.",
+	),
+	"automod-event-type": guess(
+		"A rule with the wrong event type is refused with 50035 at `event_type`.",
+	),
+	"automod-timeout": guess(
+		"A rule against spam with a timeout is refused with 50035 at the type of the action.",
+	),
+	"automod-block": observed(
+		"Only rules for profiles block interactions, and need MODERATE_MEMBERS.",
+		"https://docs.discord.food/resources/auto-moderation#automod-action-type",
+	),
+	"ban-query": sourced("library", "2026-07-22")(
+		"A ban reads delete_message_seconds from the query, too.",
+		"discord.py, http.py: ban",
+	),
+	"automod-name-limit": inOpenApi(
+		"The name of a rule has at most 100 characters.",
+		"create_auto_moderation_rule",
+	),
+	"automod-action-limit": inOpenApi(
+		"A rule has at most 5 actions.",
+		"create_auto_moderation_rule",
+	),
+	"automod-bots": sourced("documentation", "2023-05-07")(
+		"Bots are exempt from AutoMod.",
+		"https://support.discord.com/hc/en-us/articles/4421269296535-AutoMod-FAQ",
+	),
+	"automod-alert": observed(
+		"An alert has an embed with the rule, the channel, the keyword and what it matched.",
+		"https://docs.discord.food/resources/auto-moderation#automod-alert",
+	),
+	"incidents-partial": guess("Incident actions that are left out stay."),
+	"incidents-audit": guess("Incident actions are not in the audit log."),
+	"incidents-long": guess(
+		"Incident actions for more than a day are refused with 50035 at the field.",
+	),
+	"community-requirement": guess(
+		"A community cannot go without verification: 50035 at `verification_level`.",
+	),
+	"bulk-ban-none": guess(
+		"A bulk ban that bans nobody is refused with 400 and 500000.",
+	),
+	"stage-community": sourced("library", "2021-05-09")(
+		"A stage channel without COMMUNITY is refused with 50024.",
+		"https://github.com/Rapptz/discord.py/issues/6883",
+	),
+	"announcement-community": sourced("library", "2024-05-21")(
+		"An announcement channel without COMMUNITY or NEWS is refused with 50035 at `type`.",
+		"https://github.com/Lucky3028/terraform-provider-discord/issues/149",
+	),
+	"move-audit": sourced("documentation", "2022-06-08")(
+		"Channel positions, and all moves by their endpoint, are not in the audit log.",
+		"https://github.com/discord/discord-api-docs/pull/5036",
+	),
+	"move-position": guess(
+		"Moving a channel within its category without MANAGE_CHANNELS is refused with 50013.",
+		"The bot could not give itself the permission back.",
+	),
+	"move-lock": guess(
+		"`lock_permissions` without MANAGE_ROLES in the channel is refused with 50013; the category does not matter.",
+		"The bot could not give itself the permission back.",
+	),
+	"audit-target": inOpenApi(
+		"`target_id` filters the audit log.",
+		"list_guild_audit_log_entries",
+	),
+	"prune-administrator": observed(
+		"With PRUNE_REQUIRES_ADMIN, counting and pruning need ADMINISTRATOR.",
+		"https://docs.discord.food/resources/guild#get-guild-prune",
+	),
+	"prune-rank": guess(
+		"A prune skips the owner and members above the bot.",
+		"It would remove members.",
+	),
+	"role-everyone": guess("Moving @everyone is refused with 50028."),
+	"reason-characters": sourced("library", "2026-07-20")(
+		"An audit log reason is counted in characters before its URL encoding.",
+		"twilight-validate, audit_reason",
+	),
+	"reason-length": guess(
+		"An audit log reason of more than 512 characters is refused with 50035.",
+	),
+	"token-unneeded": guess(
+		"An invalid token gets 401 even where none is needed.",
+	),
+	"error-status": guess(
+		"Each error code has one HTTP status, that in `rest/errors.ts`. Discord documents only the codes.",
+		"The report has the statuses of the errors that the other probes meet.",
+	),
+	"rate-limits": guess(
+		"Each route has the limits in `realisticLimits`. Discord publishes only the global one.",
+		"Reaching limits on purpose is not harmless. The bot reads them from responses.",
+	),
+};

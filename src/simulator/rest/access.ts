@@ -1,0 +1,178 @@
+// What the actor of a request may see and do: the entities of the path, and the permissions in them.
+
+import {
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
+import type {
+	Account,
+	Channel,
+	Member,
+	Role,
+	User,
+} from "../world/state/entities.ts";
+import { inGuild, isThread } from "../world/state/entities.ts";
+import {
+	allPermissions,
+	channelPermissions,
+	elevatedPermissions,
+	guildPermissions,
+	has,
+	isAboveMember,
+	isAboveRole,
+} from "../world/state/permissions.ts";
+import { isSnowflake } from "../world/state/snowflake.ts";
+import type { World } from "../world/world.ts";
+import { apiError, formError, found } from "./errors.ts";
+import type { Call, Found, Route } from "./route.ts";
+
+/** Path parameters that are not ids. */
+const nonIdParams = new Set([
+	"interaction_token",
+	"webhook_token",
+	"invite_code",
+	"emoji",
+	"answer_id",
+]);
+
+/** Looks up the entities of a path and checks that the actor may see them. */
+export function findEntities(
+	world: World,
+	route: Route,
+	params: Readonly<Record<string, string>>,
+	actor: Account,
+): Partial<Found> {
+	for (const [name, id] of Object.entries(params))
+		if (!nonIdParams.has(name) && !isSnowflake(id))
+			throw formError(
+				"NUMBER_TYPE_COERCE",
+				`Value "${id}" is not snowflake.`,
+				name,
+			);
+	const entities: Partial<Found> = {};
+	const { guild_id, channel_id, message_id, role_id, user_id } = params;
+
+	if (guild_id !== undefined) {
+		const guild = found(world.guilds.get(guild_id), Code.UnknownGuild);
+		if (!guild.members.has(actor.user.id))
+			throw apiError(
+				route.name === "GET /guilds/:guild_id"
+					? Code.UnknownGuild
+					: Code.MissingAccess,
+			);
+		entities.guild = guild;
+	}
+	if (channel_id !== undefined) {
+		const channel = found(world.channels.get(channel_id), Code.UnknownChannel);
+		if (!has(permissionsOf(world, channel, actor.user), Permission.ViewChannel))
+			throw apiError(Code.MissingAccess);
+		entities.channel = channel;
+	}
+	if (channel_id !== undefined && message_id !== undefined)
+		entities.message = found(
+			world.messages.get(channel_id, message_id),
+			Code.UnknownMessage,
+		);
+	if (role_id !== undefined)
+		entities.role = found(entities.guild?.roles.get(role_id), Code.UnknownRole);
+	if (
+		user_id !== undefined &&
+		/\/(members|voice-states)\/:user_id/.test(route.path)
+	)
+		entities.member = found(
+			entities.guild?.members.get(user_id),
+			world.users.get(user_id) ? Code.UnknownMember : Code.UnknownUser,
+		);
+	return entities;
+}
+
+/** Throws if the actor may not use a route. */
+export function checkRoute(route: Route, call: Call): void {
+	const { actor, channel, guild } = call;
+	if (route.botsOnly && !actor.user.bot)
+		throw apiError(Code.OnlyBotsCanUseThisEndpoint);
+	const isArchived = channel && isThread(channel) && channel.archived;
+	if (isArchived && route.method !== "GET" && !route.inArchived)
+		throw apiError(Code.InvalidActionOnArchivedThread);
+	if (route.needs === undefined) return;
+	if (channel) requirePermissions(call, channel, route.needs);
+	else if (guild) requireGuildPermissions({ ...call, guild }, route.needs);
+}
+
+/** The permissions of a user in a channel: all in their own DMs, none in guilds that they are not in. */
+export function permissionsOf(
+	world: World,
+	channel: Channel,
+	user: User,
+): bigint {
+	if (inGuild(channel))
+		return channelPermissions(world.guilds.of(channel), channel, user.id);
+	return channel.recipients.includes(user) ? allPermissions : 0n;
+}
+
+/** The actor's permissions in a channel: all in their own DMs, and all if the actor is a webhook. */
+export function permissionsIn(
+	{ world, actor, webhook }: Call,
+	channel: Channel,
+): bigint {
+	return webhook ? allPermissions : permissionsOf(world, channel, actor.user);
+}
+
+/** Throws if the actor lacks these permissions in the channel. */
+export function requirePermissions(
+	call: Call,
+	channel: Channel,
+	bits: bigint,
+): void {
+	if (!has(permissionsIn(call, channel), bits))
+		throw apiError(Code.MissingPermissions);
+	if (inGuild(channel) && !call.webhook)
+		requireMfa({ ...call, guild: call.world.guilds.of(channel) }, bits);
+}
+
+type Acting = Pick<Call<":guild_id">, "guild" | "actor">;
+
+/** Throws if the actor lacks these permissions in the guild. */
+export function requireGuildPermissions(
+	call: Acting & Pick<Call, "world">,
+	bits: bigint,
+): void {
+	if (!has(guildPermissions(call.guild, call.actor.user.id), bits))
+		throw apiError(Code.MissingPermissions);
+	requireMfa(call, bits);
+}
+
+/** Throws if the guild requires two-factor authentication for these permissions and the actor has none. */
+export function requireMfa(
+	{ guild, actor, world }: Acting & Pick<Call, "world">,
+	bits: bigint,
+): void {
+	const isElevated = (bits & elevatedPermissions) !== 0n;
+	if (isElevated && guild.mfa_level === 1 && !world.users.hasMfa(actor.user))
+		throw apiError(Code.TwoFactorAuthenticationIsRequired);
+}
+
+/** Throws if the actor may not act on a member: only on itself and on members below it. */
+export function requireAbove({ guild, actor }: Acting, member: Member): void {
+	if (!isAboveMember(guild, actor.user.id, member))
+		throw apiError(Code.MissingPermissions);
+}
+
+/** Throws if a role is at or above the actor's highest. */
+export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
+	if (!isAboveRole(guild, actor.user.id, role))
+		throw apiError(Code.MissingPermissions);
+}
+
+/** Throws if a bot lacks the intent that lists of members need. */
+export function requireMembersIntent({ actor }: Call): void {
+	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers"))
+		throw apiError(Code.MissingAccess);
+}
+
+/** Throws unless the actor may remove what others wrote: in guilds, with MANAGE_MESSAGES. */
+export function requireManageMessages(call: Call<":channel_id">): void {
+	if (!inGuild(call.channel))
+		throw apiError(Code.CannotExecuteActionOnDMChannel);
+	requirePermissions(call, call.channel, Permission.ManageMessages);
+}

@@ -1,0 +1,26 @@
+// Pages of lists that are ordered by id.
+
+import { compareIds } from "../world/state/snowflake.ts";
+
+interface Page {
+	readonly limit?: number | undefined;
+	readonly before?: string | undefined;
+	readonly after?: string | undefined;
+}
+
+/** A page of at most `limit` items by id: the last ones before `before`, or else the first ones after `after`. */
+export function pageById<T>(
+	items: Iterable<T>,
+	idOf: (item: T) => string,
+	{ before, after = "0", ...page }: Page,
+	defaultLimit: number,
+): T[] {
+	const { limit = defaultLimit } = page;
+	const isOnPage = (one: T) =>
+		before === undefined
+			? compareIds(idOf(one), after) > 0
+			: compareIds(idOf(one), before) < 0;
+	const fitting = [...items].filter(isOnPage);
+	fitting.sort((a, b) => compareIds(idOf(a), idOf(b)));
+	return before === undefined ? fitting.slice(0, limit) : fitting.slice(-limit);
+}

@@ -1,0 +1,151 @@
+// One feature on the real connection and store, against the simulator. Tests choose its intervals.
+
+import * as v from "valibot";
+import type {
+	Feature,
+	FeatureOptions,
+} from "../../../src/bot/commands/feature.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { Connection } from "../../../src/bot/discord/connection/connection.ts";
+import { type Store, startStore } from "../../../src/bot/store/store.ts";
+import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
+import type {
+	Simulator,
+	SimulatorOptions,
+} from "../../../src/simulator/simulator.ts";
+import type {
+	Member,
+	Role,
+} from "../../../src/simulator/world/state/entities.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
+import type { Place } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+export interface FeatureSetup {
+	/** Default: SQLite in a new directory. */
+	place?: Pick<Place, "settings">;
+	/** The keys of config.toml, beside the bot's name. */
+	settings?(simulator: Simulator): Record<string, unknown>;
+	create(options: FeatureOptions, simulator: Simulator): Feature | undefined;
+	simulator?: SimulatorOptions;
+	/** Called before the bot starts for the first time. */
+	prepare?(simulator: Simulator): void;
+	/** Other options of the feature. */
+	given?: Partial<FeatureOptions> & { personality?: string };
+	/** Replaces the store that the feature gets. */
+	store?(store: Store): Store;
+	/** False: starts without waiting for the members. */
+	withMembers?: boolean;
+}
+
+/** The bot "alpha" with this feature alone, logged in, with its members loaded. */
+export async function startFeature(setup: FeatureSetup) {
+	const simulator = await startSimulator(setup.simulator);
+	setup.prepare?.(simulator);
+	const guild = simulator.guild("The Cooks");
+	const logged = recordLog("debug");
+	const { log } = logged;
+	const directory = botConfig().dataDirectory;
+	const sqlite = { databaseUrl: undefined, schema: undefined, directory };
+	const place = setup.place?.settings ?? sqlite;
+	const mutex = new KeyedMutex();
+	const abandoned: Feature[] = [];
+	let running: Awaited<ReturnType<typeof startOnce>> | undefined;
+
+	async function startOnce() {
+		const backOffMs = [10, 20] as const;
+		const store = startStore({ ...place, instance: "Alpha", log, backOffMs });
+		await store.opened;
+		const connection: Connection = new Connection({
+			token: simulator.bot("alpha").token,
+			api: simulator.api,
+			log,
+			onResponse() {},
+			needsBanEvents: true,
+			attach: (client) => feature?.attach?.(client),
+			timing: { backOffMs: [1, 4], identifyMs: 0 },
+		});
+		const { personality, ...given } = setup.given ?? {};
+		const settings = { bot_name: "Alpha", ...setup.settings?.(simulator) };
+		const config = botConfig({ personality, toml: v.parse(toml, settings) });
+		const feature = setup.create(
+			{
+				...{ config, connection, log, mutex, ...given },
+				store: setup.store?.(store) ?? store,
+			},
+			simulator,
+		);
+		if (!feature) throw new Error("the feature is off");
+		const opened = connection.open();
+		feature.start?.();
+		await until("the bot is ready", () => connection.ready);
+		if (setup.withMembers !== false)
+			await until("its members are known", () =>
+				connection.guilds.every((one) => connection.hasAllMembers(one)),
+			);
+		return { feature, connection, store, opened };
+	}
+	const start = async () => {
+		running = await startOnce();
+	};
+	const current = () => {
+		if (running) return running;
+		throw new Error("the bot does not run");
+	};
+	const end = async (kind: "stop" | "kill") => {
+		if (!running) return;
+		const { feature, connection, store, opened } = running;
+		running = undefined;
+		if (kind === "stop") await feature.close?.();
+		else abandoned.push(feature);
+		await connection.close();
+		await opened;
+		await store.close();
+	};
+	await start();
+	return {
+		...{ simulator, guild, logged, start },
+		get store() {
+			return current().store;
+		},
+		get connection() {
+			return current().connection;
+		},
+		/** The member of the guild with this user name. */
+		member(name: string) {
+			for (const member of guild.members.values())
+				if (member.user.username === name) return member;
+			throw new Error(`no member is called ${name}`);
+		},
+		/** Adds a new user to the guild. */
+		join(username: string, changes?: Partial<Member>) {
+			const { world } = simulator;
+			return world.members.add(guild, world.users.add({ username }), changes);
+		},
+		stop: () => end("stop"),
+		/** Like a SIGKILL: nothing is finished or stored. */
+		kill: () => end("kill"),
+		async [Symbol.asyncDispose]() {
+			await end("stop");
+			for (const feature of abandoned) await feature.close?.();
+			await simulator.close();
+		},
+	};
+}
+
+/** The role of the Cooks with this name. */
+export function roleNamed(simulator: Simulator, name: string): Role {
+	for (const role of simulator.guild("The Cooks").roles.values())
+		if (role.name === name) return role;
+	throw new Error(`no role is called ${name}`);
+}
+
+/** The store, with another function for its statements. */
+export function withSql(store: Store, sql: Store["sql"]): Store {
+	return new Proxy(store, {
+		get: (target, key) =>
+			key === "sql" ? sql : Reflect.get(target, key, target),
+	});
+}

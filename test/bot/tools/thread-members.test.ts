@@ -1,0 +1,117 @@
+// list_thread_members, add_thread_members and remove_thread_members.
+
+import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
+import { pagesOf } from "../../support/pages.ts";
+import {
+	channelNamed,
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+	writes,
+} from "../../support/world.ts";
+
+function scene(test: TestWorld) {
+	const { world } = test.simulator;
+	const general = channelNamed(test, "general");
+	const user = (name: string) => userNamed(test, name);
+	return {
+		...{ world, general, user },
+		start: (given: Partial<NewThread> = {}, by = user("ada")) =>
+			world.threads.add(general, by, { name: "soup", ...given }),
+		privately: (given: Partial<NewThread> = {}) => ({
+			type: ChannelType.PrivateThread as const,
+			...given,
+		}),
+		call: async (tool: string, args: object) =>
+			(await test.call(tool, { ...args })).text,
+	};
+}
+
+test("members are added and removed one by one, and the bot joins and leaves by itself", async () => {
+	await using test = await startWorld();
+	const { start, user, call } = scene(test);
+	const thread = start();
+	await test.heard();
+	const [zoe, alpha] = [user("zoe"), user("alpha")];
+	const user_ids = [zoe.id, alpha.id];
+	const args = { thread_id: thread.id, user_ids };
+	expect(await call("add_thread_members", args)).toMatch(
+		new RegExp(
+			`^Added 2 of 2 member\\(s\\) to #soup \\(ID: ${thread.id}\\):\\n.*\\(@zoe\\) \\| ID: ${zoe.id}\\n`,
+		),
+	);
+	expect([...thread.members.keys()].slice(1)).toEqual(user_ids);
+	const gone = await call("remove_thread_members", args);
+	expect(gone).toStartWith("Removed 2 of 2 member(s) from #soup");
+	expect(thread.members.size).toBe(1);
+	const read = await call("get_recent_messages", { channel_id: thread.id });
+	for (const kind of ["RecipientAdd", "RecipientRemove"])
+		expect(read).toContain(`| kind: ${kind} | member: @zoe (ID: ${zoe.id})`);
+	const members = `/channels/${thread.id}/thread-members`;
+	expect(writes(test).map(decodeURIComponent)).toEqual(
+		["PUT", "DELETE"].flatMap((method) => [
+			`${method} ${members}/${zoe.id}`,
+			`${method} ${members}/@me`,
+		]),
+	);
+});
+
+test("the members of a thread are listed page by page, by id", async () => {
+	await using test = await startWorld();
+	const { world, start, user } = scene(test);
+	const thread = start();
+	for (const name of ["zoe", "liwei"]) world.threads.join(thread, user(name));
+	await test.heard();
+	const args = { thread_id: thread.id, limit: 2 };
+	const pages = await pagesOf(test.call, "list_thread_members", args);
+	const seen = pages.flatMap((page) => page.match(/^@\S+/gm));
+	const sorted = [...thread.members.keys()].sort();
+	expect(seen).toEqual(sorted.map((id) => `@${world.users.get(id)?.username}`));
+	expect(pages[0]).toMatch(
+		/^2 member\(s\) of #soup \(ID: \d+\), by id:\n@\S+ \| ID: \d+ \| joined: \S+Z\n/,
+	);
+});
+
+test("a private thread takes members from MANAGE_THREADS, or from its members if they may invite", async () => {
+	await using test = await startWorld();
+	const { world, general, start, privately, user, call } = scene(test);
+	const own = start(privately(), user("alpha"));
+	const hers = start(privately({ invitable: false }));
+	world.threads.join(hers, user("alpha"));
+	denyBot(test, general, PermissionFlagsBits.ManageThreads);
+	await test.heard();
+	const user_ids = [user("zoe").id];
+	const lacking = "The bot lacks MANAGE_THREADS in #soup";
+	const inOwn = { thread_id: own.id, user_ids };
+	const inHers = { thread_id: hers.id, user_ids };
+	expect(await call("add_thread_members", inHers)).toStartWith(lacking);
+	expect(await call("remove_thread_members", inHers)).toStartWith(lacking);
+	expect(writes(test)).toEqual([]);
+	expect(await call("add_thread_members", inOwn)).toStartWith("Added 1");
+	expect(await call("remove_thread_members", inOwn)).toStartWith("Removed 1");
+	denyBot(test, general, 0n);
+	await test.heard();
+	expect(await call("add_thread_members", inHers)).toStartWith("Added 1");
+});
+
+test("the members of an archived thread stay, and a full thread takes no more", async () => {
+	await using test = await startWorld();
+	const { world, start, user, call } = scene(test);
+	const [archived, full] = [start(), start()];
+	world.threads.edit(archived, { archived: true });
+	while (full.members.size < 1000)
+		full.members.set(world.state.newId(), full.create_timestamp);
+	await test.heard();
+	const user_ids = [user("zoe").id];
+	for (const tool of ["add_thread_members", "remove_thread_members"])
+		expect(await call(tool, { thread_id: archived.id, user_ids })).toContain(
+			"is archived: edit_thread with archived = false reopens it. Nothing",
+		);
+	expect(writes(test)).toEqual([]);
+	expect(
+		await call("add_thread_members", { thread_id: full.id, user_ids }),
+	).toContain("(code 30033). list_thread_members shows them");
+});

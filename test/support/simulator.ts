@@ -1,0 +1,28 @@
+// The simulator, with each of its REST exchanges validated against Discord's published OpenAPI document.
+
+import {
+	type Simulator,
+	type SimulatorOptions,
+	startSimulator as start,
+} from "../../src/simulator/simulator.ts";
+import { violationsOf } from "./discord-spec/validate.ts";
+import { addViolation } from "./discord-spec/violations.ts";
+
+/**
+ * Starts a simulator. A test in whose time an exchange differs from Discord's document fails. With `onlyResponses` the
+ * requests may be anything: random ones, or those of other libraries.
+ */
+export function startSimulator({
+	onlyResponses,
+	...options
+}: SimulatorOptions & { onlyResponses?: true } = {}): Promise<Simulator> {
+	return start({
+		onExchange: (exchange) => {
+			for (const problem of violationsOf(exchange, { onlyResponses }))
+				addViolation(problem);
+		},
+		...options,
+		// Tests reconnect more often than Discord lets a bot load its members.
+		timing: { allMembersMs: 0, ...options.timing },
+	});
+}

@@ -1,0 +1,214 @@
+// What each library has to find in the simulator, and what their processes share. A process prints a line of JSON per claim.
+
+export const claims = [
+	"a bot logs in and knows itself",
+	"the application has an owner, and the Gateway a URL",
+	"a guild has its name, owner, member count, roles, channels and members",
+	"the bot's own permissions follow from its roles",
+	"members are requested over the Gateway",
+	"members are fetched, listed and searched over REST",
+	"a guild is fetched with its counts",
+	"the guild is edited",
+	"a person types",
+	"a person's message arrives with author, member and mentions",
+	"a message with an embed is sent, edited and deleted",
+	"a file becomes an attachment",
+	"a reply has the message it answers",
+	"messages are listed, and deleted in bulk",
+	"a reaction is added, listed and removed",
+	"a message is pinned, listed and unpinned",
+	"a role is created, edited, given, taken and deleted",
+	"a channel is created with overwrites, edited and deleted",
+	"a thread is started, joined, archived and deleted",
+	"a forum post is created",
+	"a poll is voted in and ended",
+	"a member is banned and unbanned",
+	"a member gets a nickname and a timeout",
+	"a member is kicked",
+	"a webhook sends a message",
+	"an invite is created, fetched and deleted",
+	"a slash command is registered, used and answered",
+	"a deferred answer is edited, and followed up",
+	"a button updates its message",
+	"a direct message is sent",
+	"an AutoMod rule is created, listed and deleted",
+	"a scheduled event is created, listed and deleted",
+	"an emoji is created and deleted",
+	"the audit log has entries with reason and actor",
+	"a voice state arrives",
+	"an unknown message is an error with Discord's code",
+	"an invalid form is an error that names the field",
+	"a lost connection is resumed with what was missed",
+	"the library reported no error",
+] as const;
+
+export type Claim = (typeof claims)[number];
+
+/** What a process prints for a claim. */
+export interface Outcome {
+	readonly claim: Claim;
+	readonly error: string | undefined;
+}
+
+/** Checks the claims in their order: without a login none, else each even if another failed. */
+export async function check(
+	checks: Readonly<Record<Claim, () => Promise<void>>>,
+): Promise<void> {
+	for (const claim of claims) {
+		const error = await checks[claim]().then(
+			() => undefined,
+			(error: unknown) => Bun.inspect(error),
+		);
+		console.log(JSON.stringify({ claim, error } satisfies Outcome));
+		if (error && claim === claims[0]) process.exit();
+	}
+}
+
+/** Longer than any check needs, so that a missing event fails one claim and not all that follow. */
+const limitMs = 20_000;
+
+/** Resolves with the value, or rejects if it does not come. */
+export async function within<T>(what: string, value: Promise<T>): Promise<T> {
+	let timer: Timer | undefined;
+	const limit = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new Error(`never came: ${what}`)), limitMs);
+	});
+	return await Promise.race([value, limit]).finally(() => clearTimeout(timer));
+}
+
+/** Waits for events: `heard("messageCreate", (message) => …)` resolves with the arguments of the first that fits, from now on. */
+export function listener<Events extends Record<keyof Events, unknown[]>>(
+	on: <K extends keyof Events>(
+		event: K,
+		listener: (...args: Events[K]) => void,
+	) => unknown,
+) {
+	return <K extends keyof Events>(
+		event: K,
+		fits: (...args: Events[K]) => boolean = () => true,
+	): Promise<Events[K]> => {
+		const came = within(
+			`event ${String(event)}`,
+			new Promise<Events[K]>((resolve) => {
+				on(event, (...args) => {
+					if (fits(...args)) resolve(args);
+				});
+			}),
+		);
+		// A check that failed before it waited has an error of its own.
+		came.catch(() => {});
+		return came;
+	};
+}
+
+interface Named {
+	readonly id: string;
+	readonly name: string;
+}
+
+interface State {
+	readonly bots: readonly { username: string; token: string }[];
+	readonly users: readonly { id: string; username: string; token: string }[];
+	readonly guilds: readonly (Named & {
+		readonly channels: readonly Named[];
+		readonly roles: readonly Named[];
+	})[];
+}
+
+/** What `GET /simulator/interactions` says of one. */
+export interface Used {
+	readonly id: string;
+	readonly reply: { readonly content: string; readonly edits: number } | null;
+	readonly follow_ups: readonly { readonly content: string }[];
+}
+
+/** The simulator at the URL of the first argument, as the process of a library sees it. */
+export async function findSimulator() {
+	const [, , url = ""] = process.argv;
+	const call = async <T>(
+		method: string,
+		path: string,
+		body?: unknown,
+		authorization = "",
+	): Promise<T> => {
+		const response = await fetch(url + path, {
+			method,
+			headers: { authorization, "content-type": "application/json" },
+			...(body === undefined ? {} : { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
+		return (text === "" ? undefined : JSON.parse(text)) as T;
+	};
+	const { bots, users, guilds } = await call<State>("GET", "/simulator/state");
+	const guild = named(guilds, "The Cooks");
+	const general = named(guild.channels, "general").id;
+	const botNamed = bots.find(({ username }) => username === "alpha");
+	if (!botNamed) throw new Error("no bot is named alpha");
+	const person = (name: string) => {
+		const found = users.find(({ username }) => username === name);
+		if (!found) throw new Error(`no user is named ${name}`);
+		return found;
+	};
+	const asAda = <T>(path: string, body: object) =>
+		call<T>("POST", `/api/v10${path}`, body, person("ada").token);
+	const use = (body: object) =>
+		asAda<{ id: string }>("/interactions", {
+			guild_id: guild.id,
+			channel_id: general,
+			...body,
+		});
+	return {
+		url,
+		token: botNamed.token,
+		guildId: guild.id,
+		general,
+		lounge: named(guild.channels, "Lounge").id,
+		regular: named(guild.roles, "Regular").id,
+		user: (name: string) => person(name).id,
+		/** Ada writes in #general. */
+		say: (content: string) =>
+			asAda<{ id: string }>(`/channels/${general}/messages`, { content }),
+		/** Ada types in #general. */
+		type: () => asAda(`/channels/${general}/typing`, {}),
+		/** Ada uses a slash command in #general. */
+		run: (application_id: string, name: string, options: object[] = []) =>
+			use({ type: 2, application_id, data: { name, options } }),
+		/** Ada presses a button in #general. */
+		press: (application_id: string, message_id: string, custom_id: string) =>
+			use({
+				type: 3,
+				application_id,
+				message_id,
+				data: { component_type: 2, custom_id },
+			}),
+		/** Ada votes in a poll in #general. */
+		vote: (message_id: string, answer_id: number) =>
+			call("POST", "/simulator/votes", {
+				username: "ada",
+				channel_id: general,
+				message_id,
+				answer_ids: [answer_id],
+			}),
+		/** A used command or button with its responses. */
+		used: async (id: string) =>
+			(await call<Used[]>("GET", "/simulator/interactions")).find(
+				(one) => one.id === id,
+			),
+		control: (path: string, body: object) =>
+			call("POST", `/simulator/${path}`, body),
+	};
+}
+
+function named<T extends { readonly name: string }>(
+	all: readonly T[],
+	name: string,
+): T {
+	const found = all.find((one) => one.name === name);
+	if (!found) throw new Error(`nothing is named ${name}`);
+	return found;
+}
+
+/** Base64 of a GIF of one pixel. */
+export const pixel =
+	"data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
