@@ -3,23 +3,32 @@
 import { backOffMs } from "../lib/back-off.ts";
 import type { Log } from "../lib/log.ts";
 
-/** First and longest wait before a probe; the wait doubles after each failed probe. */
+/**
+ * First and longest wait in milliseconds before the gateway checks again whether an offline bot responds. The wait
+ * doubles after each failure.
+ */
 const probeBackOffMs = [1_000, 60_000] as const;
-/** Shown as the reason why a bot is offline until the first request to it has ended. */
+/** Reason shown for an offline bot until the gateway's first request to the bot has ended. */
 const notYetReached = "not yet reached";
 
-/** `since` is when the state began, in milliseconds of the monotonic clock, since the wall clock can jump. */
+/**
+ * Whether a bot is online. `since` is when that last changed, in milliseconds of the monotonic clock, because the
+ * wall clock can jump.
+ */
 export type BackendState =
 	| { online: true; since: number }
 	| { online: false; since: number; reason: string };
 
 export interface BackendHealthOptions {
-	/** Name of the instance, for the log. */
+	/** Name of the bot in log messages. */
 	name: string;
 	log: Log;
-	/** Called when a probe is due. It sends a request to the bot and reports the result here. */
+	/**
+	 * Called when it is time to check again whether the bot responds. Sends a request to the bot and reports the result
+	 * to this BackendHealth.
+	 */
 	probe(): void;
-	/** Called after the bot came online or went offline. */
+	/** Called after the bot has come online or gone offline. */
 	onChange(): void;
 }
 
@@ -29,11 +38,17 @@ export class BackendHealth {
 		since: performance.now(),
 		reason: notYetReached,
 	};
-	/** Whether the last call got no response, so that the bot may be offline. */
+	/** Whether the last call to the bot got no response, so that the bot may be offline. */
 	isDoubtful = false;
-	/** The last failure, kept after the bot has recovered. `at` is by the monotonic clock. */
+	/**
+	 * The last failed request to the bot, kept after the bot has recovered. `at` is in milliseconds of the monotonic
+	 * clock.
+	 */
 	lastError: { message: string; at: number } | undefined;
-	/** When the next probe is due, by the monotonic clock; undefined if none is planned. */
+	/**
+	 * When the gateway will check again whether the bot responds, in milliseconds of the monotonic clock; undefined if
+	 * no check is planned.
+	 */
 	nextProbeAt: number | undefined;
 	#failedProbes = 0;
 	#timer: Timer | undefined;
@@ -41,7 +56,7 @@ export class BackendHealth {
 
 	constructor(private readonly options: BackendHealthOptions) {}
 
-	/** Records that the bot has responded. */
+	/** Records that the bot has responded, so that it counts as online. */
 	setOnline(): void {
 		this.isDoubtful = false;
 		if (this.state.online) return;
@@ -51,7 +66,10 @@ export class BackendHealth {
 		onChange();
 	}
 
-	/** Records that the bot cannot be reached, or does not work. Schedules a probe. */
+	/**
+	 * Records that the bot cannot be reached or does not work, so that it counts as offline. Schedules a check of the
+	 * bot.
+	 */
 	setOffline(reason: string): void {
 		const before = this.state;
 		const since = before.online ? performance.now() : before.since;
@@ -65,7 +83,9 @@ export class BackendHealth {
 		onChange();
 	}
 
-	/** Records that a request got no response. Schedules a probe. */
+	/**
+	 * Records that a request to the bot got no response, so that the bot may be offline. Schedules a check of the bot.
+	 */
 	setDoubtful(reason: string): void {
 		this.isDoubtful = true;
 		this.noteError(reason);
@@ -76,13 +96,16 @@ export class BackendHealth {
 		this.lastError = { message, at: performance.now() };
 	}
 
-	/** Records a successful probe: no further one is planned. */
+	/** Records that the bot has passed a scheduled check, and cancels further checks. */
 	probeSucceeded(): void {
 		this.#failedProbes = 0;
 		this.#cancel();
 	}
 
-	/** Schedules the next probe, after a longer wait. Returns the number of failed probes in a row. */
+	/**
+	 * Records that the bot has failed a scheduled check, and schedules the next one after a longer wait. Returns the
+	 * number of failed checks in a row.
+	 */
 	probeFailed(): number {
 		this.#failedProbes++;
 		this.#cancel();
@@ -90,7 +113,7 @@ export class BackendHealth {
 		return this.#failedProbes;
 	}
 
-	/** Cancels the next probe and plans no others. */
+	/** Cancels the scheduled check of the bot and schedules no others. */
 	close(): void {
 		this.#isClosed = true;
 		this.#cancel();
@@ -113,7 +136,10 @@ export class BackendHealth {
 	}
 }
 
-/** Milliseconds to the next probe. Half of it is random, so that bots that went offline together are not probed together. */
+/**
+ * Milliseconds until the next check of an offline bot. Half of the wait is random, so that bots that went offline
+ * together are not checked all at once.
+ */
 export function probeDelayMs(failures: number): number {
 	return Math.max(probeBackOffMs[0], backOffMs(failures, probeBackOffMs));
 }

@@ -13,29 +13,32 @@ import {
 	SessionNotFound,
 } from "../mcp/client.ts";
 
-/** Timeout of opening a session. */
+/** Milliseconds after which opening an MCP session with a bot fails. */
 export const handshakeTimeoutMs = 5_000;
 const disconnectTimeoutMs = 1_000;
 
-/** A request to send in the session. */
+/** An MCP request that the gateway sends to a bot in its session with the bot. */
 export interface SessionRequest extends RequestOptions {
 	method: "tools/call" | "tools/list";
-	/** JSON text. */
+	/** The parameters of the MCP request, as JSON text. */
 	params: string;
 }
 
 export interface BackendSessionOptions {
 	client: Client;
-	/** Called when a session has replaced a lost one. */
+	/** Called when a new MCP session with the bot has replaced one that the bot no longer knew. */
 	onReplaced(): void;
-	/** Called when a request is sent again, in a new session. */
+	/**
+	 * Called when a request is sent again in a new MCP session, because the bot did not know the session of the first
+	 * attempt.
+	 */
 	onResent(): void;
 }
 
 export class BackendSession {
-	/** Number of sessions opened so far. */
+	/** Number of MCP sessions that the gateway has opened with the bot so far. */
 	generation = 0;
-	/** The bot's version; undefined until a session was opened. */
+	/** The version that the bot reported when the MCP session was opened; undefined before the first session. */
 	serverVersion: string | undefined;
 	#current: ClientSession | undefined;
 	#opening: Promise<ClientSession> | undefined;
@@ -43,12 +46,15 @@ export class BackendSession {
 
 	constructor(private readonly options: BackendSessionOptions) {}
 
-	/** Whether a session is open, as far as the gateway knows. */
+	/** Whether the gateway has an MCP session with the bot. The bot may have ended it without notice. */
 	get open(): boolean {
 		return this.#current !== undefined;
 	}
 
-	/** Sends a request; once more in a new session if the bot does not know this one. Rejects with a ClientError. */
+	/**
+	 * Sends a request to the bot. If the bot does not know the session, sends it once more in a new session. Rejects
+	 * with a ClientError.
+	 */
 	async request(
 		request: SessionRequest,
 		signal: Signal,
@@ -72,12 +78,15 @@ export class BackendSession {
 		}
 	}
 
-	/** The next request opens another session; calls in flight go on in this one. */
+	/** Drops the current MCP session: the next request opens a new one, and calls in flight go on in the old one. */
 	leave(): void {
 		this.#current = undefined;
 	}
 
-	/** Ends the session, so that the next request opens another. Never rejects: without it the bot lets the session expire. */
+	/**
+	 * Ends the MCP session with a DELETE request; the next request opens a new one. Never rejects: if the DELETE fails,
+	 * the session expires at the bot.
+	 */
 	async end(): Promise<void> {
 		const session = this.#current;
 		this.#current = undefined;
@@ -86,7 +95,7 @@ export class BackendSession {
 		await this.options.client.disconnect(session, signal).catch(() => {});
 	}
 
-	/** Ends the session for good. Never rejects. */
+	/** Ends the MCP session with the bot; later requests are rejected. Never rejects. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		// A session that is just being opened has to be ended, too.
@@ -94,7 +103,7 @@ export class BackendSession {
 		await this.end();
 	}
 
-	/** The open session, or a new one. Concurrent calls share the new one. */
+	/** Returns the open MCP session with the bot, or opens a new one, which concurrent calls share. */
 	#get(signal: Signal): ClientSession | Promise<ClientSession> {
 		// The caller no longer waits for a session.
 		if (signal.aborted) throw notBegun(signal);
@@ -123,7 +132,10 @@ export class BackendSession {
 	}
 }
 
-/** The error of a request that was aborted before it was sent, while it waited for a session or a check of the bot. */
+/**
+ * Creates the error of a call that was aborted before it was sent, while it waited for a session or a check of the
+ * bot.
+ */
 export function notBegun({ reason }: Signal): ClientError {
 	return new ClientError("timed out before the request was sent", "unsent", {
 		cause: reason,

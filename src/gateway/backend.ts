@@ -41,16 +41,19 @@ import { describeDropped } from "./status.ts";
 
 const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
-/** How long a call waits for one of the places in flight. */
+/** Milliseconds for which a call waits while the bot already has its maximum number of calls in flight. */
 const maxQueueMs = 2_000;
-/** Connections in addition to those for calls: for refreshes, checks and cancellations. */
+/** Number of connections to a bot in addition to those for tool calls: for refreshes, checks and cancellations. */
 const spareConnections = 8;
-/** Limits of a bot's tools/list. Further tools and pages are ignored. */
+/** Maximum number of pages that the gateway reads from a bot's tools/list. Further pages are ignored. */
 const maxPages = 100;
 const maxTools = 500;
-/** Limit in bytes of all pages of a tools/list together, and of each response to a request of the gateway itself. */
+/**
+ * Limit in bytes of all pages of a bot's tools/list together, and of each response to a request of the gateway
+ * itself, such as list_guilds.
+ */
 const maxOwnBytes = 2 * 1024 * 1024;
-/** Limit of the unfinished responses of all bots together. A single response has at most 16 MiB. */
+/** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
 export const maxUnfinishedBytes = 64 * 1024 * 1024;
 const maxReasonLength = 300;
 
@@ -60,19 +63,22 @@ export interface BackendOptions {
 	info: { name: string; version: string };
 	maxInFlight: number;
 	metrics: BackendMetrics;
-	/** Limit shared by the unfinished responses of all backends. Default: one for this backend alone. */
+	/** Memory limit for partly received responses, shared by all bots. Default: a separate limit for this bot. */
 	budget?: ByteBudget;
 	log: Log;
 	/** Called when the state, tools or guilds of the bot may have changed. */
 	onChange(): void;
-	/** Returns a function that sends requests to `endpoint`. Default: http-client.ts, and `fetch` for https. */
+	/**
+	 * Creates the function that sends HTTP requests to a bot's `endpoint`. Default: http-client.ts for http:, `fetch`
+	 * for https:.
+	 */
 	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
 }
 
-/** A call to forward. */
+/** A `tools/call` request of an MCP client that the gateway forwards to a bot. */
 export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
-	/** The name of the tool in `params`. */
+	/** Name of the called tool, as in `params`. */
 	tool: string;
 }
 
@@ -80,15 +86,18 @@ export class Backend {
 	readonly name: string;
 	readonly url: string;
 	readonly pins: Pins;
-	/** HTTP headers of every response to a call to this bot; always the same object, since headers are cached by it. */
+	/**
+	 * HTTP headers of the responses to clients whose calls went to this bot. Always the same object, since serialized
+	 * headers are cached by object.
+	 */
 	readonly responseHeaders: Record<string, string>;
-	/** The guilds that the bot serves, id → name. Kept while it is offline. */
+	/** The guilds that the bot serves: id → name. Kept while the bot is offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
-	/** Guilds that the bot lists although they are pinned to other instances. */
+	/** Ids of guilds that the bot lists but the operator has assigned (pinned) to other bots. */
 	ignoredGuilds: readonly string[] = [];
-	/** The tools of the bot, kept while it is offline; undefined until its first response. */
+	/** The tools that the bot lists. Kept while the bot is offline; undefined until its first response. */
 	tools: readonly ListedTool[] | undefined;
-	/** Tools of the bot that the gateway does not list. */
+	/** Tools of the bot that the gateway leaves out of its own tools/list, with reasons. */
 	dropped: readonly DroppedTool[] = [];
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
@@ -97,9 +106,15 @@ export class Backend {
 	readonly #options: BackendOptions;
 	readonly #loggedGuilds = new Set<string>();
 
-	/** Checks the state: the bot is online if it answers a `tools/list` within 2 s. Concurrent checks are one. Never rejects. */
+	/**
+	 * Sends a `tools/list` to check whether the bot is online: it is if it answers within 2 s. Concurrent calls share
+	 * one check. Never rejects.
+	 */
 	readonly check = singleFlight(() => this.#check());
-	/** Updates state, tools and guilds within 5 s, in a new session if necessary. Concurrent refreshes are one. Never rejects. */
+	/**
+	 * Updates the state, tools and guilds of the bot within 5 s, in a new session if necessary. Concurrent calls share
+	 * one refresh. Never rejects.
+	 */
 	readonly refresh = singleFlight(() =>
 		this.#refresh().finally(() => this.#options.onChange()),
 	);
@@ -156,8 +171,8 @@ export class Backend {
 	}
 
 	/**
-	 * Forwards a `tools/call`. Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded, or with a
-	 * ClientError that says how far the call got.
+	 * Forwards a `tools/call` to the bot. Resolves with the bot's result or JSON-RPC error. Rejects with Overloaded, or
+	 * with a ClientError that says whether the bot received the call.
 	 */
 	async call(call: ForwardedCall, signal: Signal): Promise<ClientResponse> {
 		const permit = this.#inFlight.acquire(signal);
@@ -182,20 +197,23 @@ export class Backend {
 		}
 	}
 
-	/** Whether this tool of the bot has `readOnlyHint`. */
+	/** Whether the bot marks this tool with `readOnlyHint`; false for an unknown tool. */
 	isReadOnly(tool: string): boolean {
 		const isRead = this.tools?.some((one) => one.name === tool && one.readOnly);
 		return isRead ?? false;
 	}
 
-	/** Ends the session with the bot for good. Never rejects. */
+	/** Ends the session with the bot, stops the checks of the bot and closes its connections. Never rejects. */
 	async close(): Promise<void> {
 		this.health.close();
 		await this.session.close();
 		this.#http?.close();
 	}
 
-	/** Updates health after a response. Throws a ClientError if the response is empty. */
+	/**
+	 * Returns the response and records that the bot is online. Throws a ClientError if the tool's result has no
+	 * content.
+	 */
 	#answered(response: ClientResponse): ClientResponse {
 		checkResult(response);
 		// The tools and guilds of the bot may have changed while it was offline.
@@ -204,7 +222,7 @@ export class Backend {
 		return response;
 	}
 
-	/** Whether a failed call may be sent again: its outcome is unknown, but it changes nothing. */
+	/** Whether a failed call may be sent again: the bot may have carried it out, but the tool only reads. */
 	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
 		const lost = error instanceof ClientError && error.reached === "unknown";
 		return lost && !signal.aborted && this.isReadOnly(tool);
@@ -264,7 +282,10 @@ export class Backend {
 		}
 	}
 
-	/** All tools of the bot. If it refuses the request in the current session, a new session is tried once. */
+	/**
+	 * Resolves with all tools of the bot. If the bot refuses the request in the current MCP session, tries once more in
+	 * a new session.
+	 */
 	async #tools(signal: Signal): Promise<OfferedTools> {
 		const open = this.session.open;
 		try {
@@ -278,7 +299,7 @@ export class Backend {
 		}
 	}
 
-	/** The tools of all pages of tools/list, up to the limits. */
+	/** Resolves with the tools on all pages of the bot's tools/list, up to limits of pages, tools and bytes. */
 	async #toolPages(signal: Signal): Promise<OfferedTools> {
 		const tools: ListedTool[] = [];
 		const dropped: DroppedTool[] = [];
@@ -322,7 +343,10 @@ export class Backend {
 		);
 	}
 
-	/** Sets the guilds of the bot without those that are pinned to other instances, each of which is logged once. */
+	/**
+	 * Sets the guilds of the bot. Leaves out guilds that the operator has assigned (pinned) to other bots, and logs
+	 * each of them once.
+	 */
 	#setGuilds(listed: Map<string, string>): void {
 		this.ignoredGuilds = [...this.pins.barred].filter((id) =>
 			listed.delete(id),
@@ -356,7 +380,9 @@ export class Backend {
 		this.health.setOffline(this.reasonOf(error));
 	}
 
-	/** Why something failed, for people, on one line and without the token, which a message of the bot may quote. */
+	/**
+	 * Returns an error's message for people: on one line, and without the token, which a message of the bot may quote.
+	 */
 	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
 		const text = error.message.replaceAll(this.#options.token, "[token]");
@@ -364,7 +390,10 @@ export class Backend {
 	}
 }
 
-/** Throws a ClientError if the result of a tool has no content: no tool returns that, so its outcome is unknown. */
+/**
+ * Throws a ClientError if the result of a tool call has no content. No tool returns that, so the outcome of the call
+ * is unknown.
+ */
 function checkResult(response: ClientResponse): void {
 	if (response.event) return;
 	const { error, result } = response.message as JsonObject;

@@ -40,24 +40,27 @@ export interface CallsOptions {
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
-	/** The deadlines of all calls in flight. */
+	/** Aborts calls to bots when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
 }
 
-/** What the log line and the metrics of a call say. */
+/** What the gateway writes about a tool call to its log and metrics. */
 interface CallRecord {
-	/** The id of the call in the logs of gateway and bot. */
+	/** Id of the tool call in the logs of the gateway and of the bot. */
 	requestId: string;
 	tool: string;
 	backend: Backend | undefined;
 	outcome: CallOutcome;
 }
 
-/** Outcomes whose log line is a warning. */
+/** Outcomes of tool calls that are logged as warnings. */
 const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
 troubles.delete("not_routed");
 
-/** Returns the handler of `tools/call`. It rejects with an RpcError for an invalid call. */
+/**
+ * Creates the function that handles `tools/call` requests of MCP clients. The function rejects with an RpcError for
+ * an invalid call.
+ */
 export function createCalls(
 	options: CallsOptions,
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
@@ -67,7 +70,10 @@ export function createCalls(
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
 
-	/** The backend for these arguments; undefined if no backend is known to serve their guild. */
+	/**
+	 * Selects the bot for a tool call by its arguments. Returns undefined if no bot is known to serve the guild in
+	 * them.
+	 */
 	function target(args: JsonObject): Backend | undefined {
 		try {
 			return route(args, backends, config.defaultInstance);
@@ -78,7 +84,10 @@ export function createCalls(
 		}
 	}
 
-	/** The response to a failed call; throws if the call was invalid or the error is a bug. */
+	/**
+	 * Returns the response to the client for a failed tool call. Throws the error if the call was invalid or the error
+	 * is a bug.
+	 */
 	function failed(
 		error: unknown,
 		request: RpcRequest,
@@ -97,7 +106,10 @@ export function createCalls(
 		return failure(request, caller, routed.message);
 	}
 
-	/** The RouteError for a call without a response, depending on how far it got; any other error is returned unchanged. */
+	/**
+	 * Converts an error of a forwarded tool call to a RouteError, depending on whether the bot may have received the
+	 * call. Returns any other error unchanged.
+	 */
 	function errorOf(
 		error: unknown,
 		{ backend, tool }: CallRecord,
@@ -193,7 +205,7 @@ export function createCalls(
 	};
 }
 
-/** The bot's response with the id of the client's request and otherwise unchanged. */
+/** Returns the bot's response to a tool call, with the id of the client's request and otherwise unchanged. */
 function forwarded(
 	request: RpcRequest,
 	caller: Caller,
@@ -223,12 +235,15 @@ function forwarded(
 	};
 }
 
-/** An error result that the gateway itself returns. */
+/** Creates the error result of a tool call that the gateway answers itself. */
 function failure({ id }: RpcRequest, caller: Caller, message: string) {
 	return toolResponse(id, caller, errorResult(message), "tool_error");
 }
 
-/** A response for the stateless revision, which requires `resultType`. */
+/**
+ * Adds `resultType` to the JSON text of a tool call's response if it is missing. The stateless revision of MCP
+ * requires it.
+ */
 function completed(response: string): string {
 	const result = findMember(readMembers(response), "result");
 	if (!result) return response;

@@ -12,7 +12,7 @@ const instanceProperty = JSON.stringify({
 		"Bot instance to route to, a key of INSTANCES (see list_instances); by guild_id when omitted.",
 });
 
-/** The one tool that the gateway itself offers. */
+/** Definition of `list_instances`, the only tool that the gateway itself offers. */
 export const listInstances = {
 	name: "list_instances",
 	title: "List instances",
@@ -22,51 +22,60 @@ export const listInstances = {
 	annotations: { readOnlyHint: true },
 };
 
-/** A tool in a bot's `tools/list`. */
+/** A tool in a bot's response to `tools/list`. */
 export interface ListedTool {
 	name: string;
-	/** The JSON text of the tool as the bot wrote it. */
+	/** The tool's definition as JSON text, exactly as the bot sent it. */
 	text: string;
-	/** Whether the bot gives it `readOnlyHint`. */
+	/** Whether the bot marks the tool with `readOnlyHint`. */
 	readOnly: boolean;
 }
 
-/** A tool that a bot lists and the gateway does not, and why. */
+/** A tool that a bot lists but the gateway leaves out of its own tools/list, with the reason. */
 export interface DroppedTool {
-	/** The name of the tool, escaped and cut, for logs and clients. */
+	/** Name of the tool, escaped and truncated, for logs and clients. */
 	name: string;
 	reason: string;
 }
 
-/** A bot's tools, apart from those that clients would refuse. */
+/**
+ * The tools in a bot's tools/list: those that the gateway passes on to clients, and those that it drops because
+ * clients would refuse them.
+ */
 export interface OfferedTools {
 	tools: readonly ListedTool[];
 	dropped: readonly DroppedTool[];
 }
 
-/** A bot and its last known tools; undefined until its first response. */
+/** A bot and its last known tools. `tools` is undefined until the bot's first response. */
 export interface CatalogSource {
 	name: string;
 	tools: readonly ListedTool[] | undefined;
 }
 
 export interface Catalog {
-	/** The result of `tools/list`, as JSON text. */
+	/** JSON text of the gateway's result of `tools/list`. */
 	list: string;
 	names: ReadonlySet<string>;
-	/** Differences between a bot's tools and the list, by the name of the bot. Bots without differences are absent. */
+	/**
+	 * For each bot, how its tools differ from the tools that the gateway lists, by the bot's name. Bots without
+	 * differences are absent.
+	 */
 	skew: ReadonlyMap<string, Skew>;
 }
 
-/** The names of the listed tools that a bot lacks, and of those that it defines differently. */
+/**
+ * How a bot's tools differ from the tools that the gateway lists: names of tools that the bot lacks, and of tools
+ * that it defines differently.
+ */
 export interface Skew {
 	lacks: string[];
 	differs: string[];
 }
 
 /**
- * The tools of all bots, merged. Where bots differ, the first bot's definition is listed, with the bots that lack the tool
- * named in its description.
+ * Merges the tools of all bots into one tools/list. Where bots define a tool differently, the first bot's definition
+ * is used. The description of a tool names the bots that lack it.
  */
 export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	const known = sources.map(({ name, tools }) => ({
@@ -106,7 +115,10 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 	};
 }
 
-/** The first `max` tools in a response to `tools/list`. Tools that clients would refuse are dropped, with the reason. */
+/**
+ * Reads the first `max` tools from a bot's response to `tools/list`. Tools that clients would refuse are returned as
+ * `dropped`, with the reason.
+ */
 export function readTools(text: string, max: number): OfferedTools {
 	const tools: ListedTool[] = [];
 	const dropped: DroppedTool[] = [];
@@ -128,7 +140,7 @@ export function readTools(text: string, max: number): OfferedTools {
 	return { tools, dropped };
 }
 
-/** The JSON text of each of the first `max` tools in a response to `tools/list`. */
+/** Returns the JSON text of each of the first `max` tools in a response to `tools/list`. */
 function toolTexts(text: string, max: number): string[] {
 	const result = findMember(readMembers(text), "result");
 	if (!result || text[result.start] !== "{") return [];
@@ -139,7 +151,7 @@ function toolTexts(text: string, max: number): string[] {
 	);
 }
 
-/** A tool's JSON text with the names of the instances that lack it added to its description. */
+/** Adds a note to the description in a tool's JSON text that names the bots which lack the tool. */
 function withLack(tool: string, instances: readonly string[]): string {
 	const { description } = JSON.parse(tool) as JsonObject;
 	const own = typeof description === "string" ? `${description} ` : "";
@@ -147,7 +159,7 @@ function withLack(tool: string, instances: readonly string[]): string {
 	return setMember(tool, "description", () => JSON.stringify(text));
 }
 
-/** A tool's JSON text with `instance` added to the properties of its input schema. */
+/** Adds the argument `instance`, which selects a bot, to the input schema in a tool's JSON text. */
 function withInstance(tool: string): string {
 	return setMember(tool, "inputSchema", (schema) =>
 		setMember(schema ?? '{"type":"object"}', "properties", (properties) =>
@@ -156,7 +168,10 @@ function withInstance(tool: string): string {
 	);
 }
 
-/** An object's JSON text with the member `key` replaced or added. `change` receives the old value if that is an object. */
+/**
+ * Replaces or adds the member `key` in the JSON text of an object. `change` receives the old value as JSON text if
+ * that is an object, else undefined, and returns the new one.
+ */
 function setMember(
 	object: string,
 	key: string,

@@ -18,10 +18,15 @@ import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
 import { describeDropped, describePins } from "./status.ts";
 
-/** A log that drops what backends log: the output of the check already has it. */
+/**
+ * A log that discards all messages of the bots' connections, since `gateway --check` prints their failures itself.
+ */
 const silent: Log = createLog({ format: "text", level: "error" }, () => {});
 
-/** Checks all bots concurrently. Resolves with whether all checks have passed, after every session has ended. */
+/**
+ * Checks all bots concurrently for `gateway --check` and ends every MCP session. Resolves with true if all checks
+ * passed.
+ */
 export async function checkGateway(
 	config: GatewayConfig,
 	log: Log,
@@ -41,7 +46,10 @@ export async function checkGateway(
 
 type Asked = ReturnType<typeof ask>;
 
-/** Starts asking a bot for its tools and guilds. `answered` resolves when the bot has responded or failed to. */
+/**
+ * Asks a bot for its tools and guilds. `answered` in the result resolves when the bot has responded or failed to
+ * respond.
+ */
 function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 	const backend = new Backend({
 		instance,
@@ -120,7 +128,7 @@ function pinnedTo({ name, pinned }: Instance): string {
 	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
 }
 
-/** The failed check of a bot that did not respond, with the next step. */
+/** Creates the failed check of a bot that did not respond, with the next step for the operator. */
 function explain(reason: string, instance: Instance): CheckFailed {
 	const { name, url, endpoint } = instance;
 	if (/HTTP 404/.test(reason))
@@ -144,7 +152,7 @@ function nextStep(reason: string, name: string, url: string): string {
 	return `Is the program at ${url} a bot of Guildhall? Look at its log.`;
 }
 
-/** A warning for each guild that several bots serve, since calls by guild_id go to only one of them. */
+/** Warns about each guild that several bots serve, since calls by guild_id go to only one of these bots. */
 async function checkGuilds(asked: readonly Asked[]): Promise<Found> {
 	await Promise.all(asked.map(({ answered }) => answered));
 	const backends = asked.map(({ backend }) => backend);

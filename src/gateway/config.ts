@@ -25,24 +25,24 @@ import { logSettings, readLogOptions } from "../lib/log.ts";
 import { maxQuietSeconds } from "../mcp/read-message.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
 
-/** A bot as INSTANCES names it. */
+/** One bot in the value of the variable INSTANCES. */
 interface Entry {
-	/** The name of the instance, to which calls are routed. */
+	/** Name of the bot, by which clients address calls to it. */
 	name: string;
-	/** The URL as the operator wrote it, for logs. */
+	/** The bot's URL as the operator wrote it, for logs. */
 	url: string;
-	/** The URL of its MCP endpoint. */
+	/** URL of the bot's MCP endpoint. */
 	endpoint: string;
 }
 
 export type Instance = Entry & Pins;
 
-/** The gateway's configuration; `variables` describes each value. */
+/** The gateway's configuration, read from the environment variables that `variables` describes. */
 export type GatewayConfig = ReturnType<typeof readConfig>;
 
 const minTokenLength = 16;
 
-/** The variables of the address on which the gateway listens. */
+/** Environment variables that set the address on which the gateway listens. */
 const address = {
 	GATEWAY_PORT: optional(
 		port,
@@ -111,7 +111,7 @@ export const variables = {
 	),
 };
 
-/** The variables that `--help` lists. */
+/** The environment variables that `gateway --help` lists. */
 export const helpVariables = {
 	...variables,
 	"GUILDS_<NAME>": v.pipe(
@@ -139,7 +139,7 @@ const environment = v.pipe(
 	),
 );
 
-/** Reads the configuration from `env`. Throws a ConfigError with every issue. */
+/** Reads the gateway's configuration from environment variables. Throws a ConfigError that lists every issue. */
 export function readConfig(env: Record<string, string | undefined>) {
 	const given = trimEnv(env);
 	const { settings, issues } = checkSettings(environment, given);
@@ -173,7 +173,10 @@ export function readConfig(env: Record<string, string | undefined>) {
 	};
 }
 
-/** Reads from `env` where a running gateway answers health checks. Throws a ConfigError for issues with that alone. */
+/**
+ * Reads from environment variables the address at which a running gateway answers health checks. Throws a ConfigError
+ * if the address is invalid.
+ */
 export function readHealthAddress(
 	env: Record<string, string | undefined>,
 ): HealthAddress {

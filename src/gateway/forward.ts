@@ -3,18 +3,25 @@
 import { duplicateKey, type RpcRequest } from "../mcp/json-rpc.ts";
 import { MemberReader, readMembers, rewriteObject } from "../mcp/json-text.ts";
 
-/** Members of `_meta` that are not forwarded: the protocol state of the client, and its progress token. */
+/**
+ * Matches the keys of `_meta` that the gateway does not forward to bots: the protocol state of the client and its
+ * progress token.
+ */
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
 
 /**
- * The params to forward, as JSON text: without `arguments.instance` and the members of `_meta` for the gateway, and with
- * `{}` for absent arguments. Throws an RpcError for a duplicate key that decides which tool is called, or where.
+ * Returns the params of a `tools/call` to forward to a bot, as JSON text: without `arguments.instance` and the
+ * `_meta` keys for the gateway, and with `arguments` added if absent. Throws an RpcError if a key that selects the
+ * tool or the bot is duplicated.
  */
 export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
-	/** Replaces the text from `start` to `end` with `by`. Calls have to go from left to right. */
+	/**
+	 * Replaces the text from `start` to `end` with `by` in the forwarded text. Call it for positions in ascending
+	 * order.
+	 */
 	const replace = (start: number, end: number, by: string) => {
 		forwarded += text.slice(copied, start) + by;
 		copied = end;
@@ -46,7 +53,10 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	return `${forwarded}${rest.slice(0, -1)}${comma}"arguments":{}}`;
 }
 
-/** The position of `instance` and its comma among the arguments that begin at `at`. */
+/**
+ * Finds the member `instance` of the arguments object that begins at `at`. Returns the range to cut, with one comma,
+ * or undefined. Throws an RpcError for a duplicate `instance` or `guild_id`.
+ */
 function findInstance(
 	text: string,
 	at: number,

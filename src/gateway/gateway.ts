@@ -26,9 +26,9 @@ import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
 
 const maxBodyBytes = 64 * 1024;
-/** The session id that every client is given. */
+/** The session id that the gateway gives every client. It keeps no state per client. */
 const sessions = "gateway-session";
-/** Time at shutdown to send the responses to cancelled calls. */
+/** Milliseconds for which the shutdown of the gateway waits until the responses to cancelled calls are sent. */
 const shutdownGraceMs = 500;
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
 const instructions =
@@ -36,16 +36,19 @@ const instructions =
 
 export interface Gateway {
 	fetch: ListenOptions["fetch"];
-	/** Asks every backend for its state, guilds and tools; up to 5 s. Never rejects. */
+	/** Updates the state, tools and guilds of all bots within 5 s. Never rejects. */
 	refresh(): Promise<void>;
-	/** Cancels every call in flight; each gets an error result. */
+	/** Cancels every tool call in flight. The client of each call gets an error result. */
 	cancelCalls(): void;
-	/** Ends the sessions with the backends. */
+	/** Ends the gateway's MCP sessions with all bots. */
 	close(): Promise<void>;
 }
 
 export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
-	/** Milliseconds for which the first tools/list waits for other bots after one has listed its tools. Default 1,000. */
+	/**
+	 * Milliseconds for which the gateway's first tools/list still waits for other bots once one bot has listed its
+	 * tools. Default 1,000.
+	 */
 	firstCatalogGraceMs?: number;
 }
 
@@ -67,7 +70,10 @@ export function createGateway(
 	);
 	let catalog = buildCatalog([]);
 	let toolList = new ToolList(catalog.list);
-	/** Settles when the first tools/list can be answered; undefined afterwards. */
+	/**
+	 * Settles when the first tools/list can be answered: all bots have responded, or a short time has passed since the
+	 * first one did. Undefined once it has settled.
+	 */
 	let firstCatalog: Promise<unknown> | undefined;
 	let started = false;
 	const deadlines = new Deadlines(config.callTimeoutMs);
@@ -97,7 +103,7 @@ export function createGateway(
 		warnOfSharedGuilds();
 	}
 
-	/** Resolves `firstCatalogGraceMs` after the first bot has listed its tools; never, if none does. */
+	/** Resolves `firstCatalogGraceMs` after the first bot has listed its tools. Never resolves if no bot lists any. */
 	async function someTools(rounds: readonly Promise<void>[]): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		for (const round of rounds)
@@ -179,7 +185,10 @@ export function createGateway(
 	};
 }
 
-/** Starts the gateway: listens at once, refreshes every backend meanwhile and then after every `refreshIntervalMs`. */
+/**
+ * Starts the gateway: listens at once, asks all bots for their tools and guilds in the background, and again every
+ * `refreshIntervalMs`.
+ */
 export async function startGateway(
 	config: GatewayConfig,
 	log: Log,

@@ -5,9 +5,12 @@ import { raceSignal } from "../lib/wait.ts";
 import type { Backend } from "./backend.ts";
 import { findGuild } from "./routing.ts";
 
-/** Shortest time between two searches, since any client can name unknown guilds. */
+/**
+ * Minimum milliseconds between two searches of all bots for an unknown guild, since any client can name unknown
+ * guilds.
+ */
 const minIntervalMs = 10_000;
-/** Limit of calls that wait for a search. */
+/** Maximum number of tool calls that wait at the same time until a search for an unknown guild ends. */
 const maxWaiting = 1_000;
 
 export class GuildSearch {
@@ -18,8 +21,8 @@ export class GuildSearch {
 	constructor(private readonly backends: readonly Backend[]) {}
 
 	/**
-	 * Refreshes every bot, once for all concurrent searches. Resolves when a bot serves this guild, all bots have responded,
-	 * or `signal` aborts. Resolves at once within 10 s of the last search, or if 1,000 calls are waiting.
+	 * Asks every bot for its guilds; concurrent calls share one search. Resolves when a bot serves the guild, all bots
+	 * have responded, or `signal` aborts; at once within 10 s of the last search, or if 1,000 calls are waiting.
 	 */
 	async search(guildId: string, signal: Signal): Promise<void> {
 		const round = this.#join();

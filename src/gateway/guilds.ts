@@ -3,16 +3,25 @@
 import { onOneLine } from "../lib/text.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 
-/** Guild names longer than this are cut in `list_instances`. */
+/** Number of characters after which a guild's name is cut in `list_instances`. */
 const maxNameLength = 100;
 
-/** More are ignored. Discord allows at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding */
+/**
+ * Maximum number of guilds read per bot; further ones are ignored. Discord allows at most 2,500 in a shard:
+ * https://discord.com/developers/docs/events/gateway#sharding
+ */
 const maxGuilds = 10_000;
 
-/** Length of the end of a line that is parsed. Other programs than our bot may send lines of any length. */
+/**
+ * Number of characters at the end of a `list_guilds` line that are searched for a guild id. Programs other than our
+ * bot may send lines of any length.
+ */
 const maxTailLength = 1_000;
 
-/** Guild id → name of the first 10,000 guilds in a response. Throws if the response is an error or has no content. */
+/**
+ * Reads the first 10,000 guilds from a response to a `list_guilds` call: id → name. Throws if the response is an
+ * error or has no content.
+ */
 export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
@@ -33,7 +42,10 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	return guilds;
 }
 
-/** The guild in a line. Its id is at the end, where no guild name can forge it; without one, the last long number is taken. */
+/**
+ * Reads the id and name of a guild from a line of `list_guilds`. The id is at the end, where no guild name can forge
+ * it; if it is missing there, the last number of 17 to 20 digits is used.
+ */
 function readLine(line: string): { id: string; name: string } | undefined {
 	const tail = line.slice(-maxTailLength);
 	const match =

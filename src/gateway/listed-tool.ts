@@ -11,7 +11,10 @@ import { onOneLine } from "../lib/text.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 import { readMembers } from "../mcp/json-text.ts";
 
-/** Limit of nesting in a tool. Together with the list, less than the 128 levels that parsers of Rust clients accept. */
+/**
+ * Maximum nesting depth of a tool's JSON. With the list around it, it stays below the 128 levels that Rust JSON
+ * parsers accept.
+ */
 const maxDepth = 64;
 
 const anyObject = v.custom<JsonObject>(isObject, "expected an object");
@@ -22,7 +25,10 @@ const flag = v.optional(v.boolean());
 const texts = v.optional(v.array(v.string()));
 const oneOf = (...words: string[]) => v.optional(v.picklist(words));
 
-/** Objects by keys that match `name`. v.record skips the keys "constructor", "prototype" and "__proto__". */
+/**
+ * Creates a schema for an object whose keys match `name` and whose values are objects. v.record would skip the keys
+ * "constructor", "prototype" and "__proto__".
+ */
 const objects = (name: RegExp) =>
 	v.pipe(
 		anyObject,
@@ -90,7 +96,10 @@ const listedTool = object({
 	_meta: v.optional(object({})),
 });
 
-/** Reads a tool from its JSON text: its name and `readOnlyHint`, or why clients would refuse a list with it. */
+/**
+ * Reads the name and `readOnlyHint` from a tool's JSON text. If MCP clients would refuse the tool, returns the reason
+ * as `issue`.
+ */
 export function readListedTool(
 	json: string,
 ): { name: string; readOnly: boolean } | { name: unknown; issue: string } {
@@ -106,7 +115,10 @@ export function readListedTool(
 	return { name: output.name, readOnly };
 }
 
-/** Describes an issue. Of what the bot sent, it quotes only the name of a property. */
+/**
+ * Describes why a tool's definition is invalid. Quotes nothing that the bot sent except the name of the invalid
+ * property.
+ */
 function describeIssue(issue: v.BaseIssue<unknown>): string {
 	const text =
 		issue.received === "undefined"
@@ -118,7 +130,10 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 	return path ? `${onOneLine(path, 100)}: ${text}` : text;
 }
 
-/** Whether a tool, or an object directly in it, has a duplicate key. Deeper objects are schemas, which parsers do not read. */
+/**
+ * Whether the JSON text of a tool has a duplicate key in the tool itself or in an object directly in it. Deeper
+ * objects belong to JSON schemas, which clients do not read when they parse a tool.
+ */
 function repeatsKey(json: string, isTool = true): boolean {
 	const members = readMembers(json);
 	if (new Set(members.map(({ key }) => key)).size < members.length) return true;
@@ -127,7 +142,7 @@ function repeatsKey(json: string, isTool = true): boolean {
 	return isTool && values.some(repeats);
 }
 
-/** Why some JSON parsers would refuse the value or a part of it; undefined if none would. */
+/** Returns why some JSON parsers would refuse a value or a part of it; undefined if they accept it. */
 function valueIssue(value: unknown, depthLeft: number): string | undefined {
 	if (typeof value === "string" && !value.isWellFormed())
 		return "has a lone surrogate";

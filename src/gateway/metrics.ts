@@ -5,48 +5,48 @@ import type { Registry } from "../lib/metrics.ts";
 import { createServerMetrics } from "../mcp/metrics.ts";
 import type { Backend } from "./backend.ts";
 
-/** The outcome of a call, as the label of a metric and in the log. */
+/** Outcome of a tool call that the gateway received, as written to its metrics and log. */
 export type CallOutcome =
 	| "ok"
-	/** The tool returned a result with `isError`. */
+	/** Outcome of a tool call: the tool returned a result with `isError`. */
 	| "tool_error"
-	/** The bot returned a JSON-RPC error. */
+	/** Outcome of a tool call: the bot returned a JSON-RPC error. */
 	| "rpc_error"
-	/** The bot refused it with an HTTP status. */
+	/** Outcome of a tool call: the bot refused it with an HTTP error status. */
 	| "http_error"
 	| "offline"
-	/** A tool that only reads got no response. */
+	/** Outcome of a tool call: a read-only tool returned no response. */
 	| "no_answer"
 	| "outcome_unknown"
 	| "overloaded"
-	/** The call named no existing bot. */
+	/** Outcome of a tool call: its arguments selected no bot, or a bot that may not act in the guild. */
 	| "not_routed"
-	/** The arguments or parameters of the call were invalid. */
+	/** Outcome of a tool call: its arguments or parameters were invalid. */
 	| "invalid"
-	/** The client disconnected. */
+	/** Outcome of a tool call: the client disconnected before the response. */
 	| "given_up";
 
 export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
-/** The metrics that a backend updates. */
+/** The gateway's metrics that are updated by the code that talks to a bot. */
 export type BackendMetrics = Pick<
 	GatewayMetrics,
 	"reinitialisations" | "retries" | "backendSeconds"
 >;
 
-/** Values that are read when Prometheus asks for the metrics. */
+/** Current values that are read each time Prometheus scrapes the gateway's metrics. */
 export interface GatewayGauges {
 	backends(): Iterable<Pick<Backend, "name" | "state" | "inFlight">>;
 	toolsListBytes(): number;
-	/** Seconds since the last refresh of all bots. */
+	/** Seconds since the gateway last updated the state, tools and guilds of all bots. */
 	refreshAgeSeconds(): number;
 }
 
 const prefix = "guildhall_gateway_";
 
 /**
- * Creates the metrics; without `gauges` no gauges. Reasons of a retry: "session_lost", or "read" for a tool that only
- * reads.
+ * Creates the gateway's Prometheus metrics; gauges only if `gauges` is given. The label `reason` of retries is
+ * "session_lost" or, for a read-only tool without a response, "read".
  */
 export function createMetrics(gauges?: GatewayGauges) {
 	const server = createServerMetrics(prefix);

@@ -3,22 +3,34 @@
 
 import { didYouMean, formatValue } from "../lib/config.ts";
 
-/** The pins as they concern one instance. */
+/** The guilds that an operator has assigned (pinned) with GUILDS_<NAME> variables, as seen from one bot. */
 export interface Pins {
-	/** Guilds pinned to this instance: calls with their guild_id go to it, even if its bot does not list them. */
+	/**
+	 * Ids of guilds that the operator has assigned to this bot. Calls with such a guild_id go to this bot even if it
+	 * does not list the guild.
+	 */
 	pinned: ReadonlySet<string>;
-	/** Guilds pinned only to other instances: calls with their guild_id never go to this one, even if its bot lists them. */
+	/**
+	 * Ids of guilds that the operator has assigned only to other bots. Calls with such a guild_id never go to this bot,
+	 * even if it lists the guild.
+	 */
 	barred: ReadonlySet<string>;
 }
 
 const prefix = "GUILDS_";
 
-/** Name of the variable that pins guilds to this instance, made of what a shell allows: capital letters, digits and _. */
+/**
+ * Returns the name of the environment variable that assigns guilds to a bot: GUILDS_ and the bot's name in capital
+ * letters, digits and _.
+ */
 export function pinVariable(name: string): string {
 	return prefix + name.toUpperCase().replace(/[^A-Z0-9]/g, "_");
 }
 
-/** Adds the pins in `env` to these instances, in the same order, and returns all issues with the pins. */
+/**
+ * Adds to each bot the guilds that the GUILDS_<NAME> variables in `env` assign to it, keeping the order of the bots.
+ * Also returns all issues with these variables.
+ */
 export function pinGuilds<Named extends { name: string }>(
 	instances: readonly Named[],
 	env: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
 import type { CallOutcome } from "./metrics.ts";
 
-/** The outcome that each kind of route error is logged and counted as. */
+/** The outcome in log and metrics of each kind of RouteError. */
 export const outcomeOf = {
 	InstanceNotFound: "not_routed",
 	GuildNotFound: "not_routed",
@@ -21,7 +21,7 @@ export const outcomeOf = {
 
 export type RouteErrorKind = keyof typeof outcomeOf;
 
-/** Why no backend answered the call. The text contains the kind, so that programs can read it. */
+/** Error result of a tool call that no bot answered. The text contains `kind`, so that programs can recognize it. */
 export class RouteError extends ToolError {
 	constructor(
 		readonly kind: RouteErrorKind,
@@ -34,8 +34,8 @@ export class RouteError extends ToolError {
 }
 
 /**
- * The backend for a guild: the first one in the order of INSTANCES that the guild is pinned to; without a pin, the first
- * that is known to serve it.
+ * Finds the bot that serves a guild, in the order of INSTANCES: the first to which the operator assigned (pinned) the
+ * guild; if there is none, the first that is known to be in it.
  */
 export function findGuild(
 	backends: readonly Backend[],
@@ -48,8 +48,9 @@ export function findGuild(
 }
 
 /**
- * The backend that `instance` names, else the one that serves `guild_id`, else the default. Throws a RouteError if there
- * is none, or if the guild is pinned to another backend than `instance`.
+ * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the one that serves
+ * `guild_id`, else the default. Throws a RouteError if there is none, or if the guild is pinned to other bots than
+ * `instance`.
  */
 export function route(
 	args: JsonObject,
@@ -91,7 +92,7 @@ export function route(
 	);
 }
 
-/** The value of a text argument; undefined if it is empty, null or absent. */
+/** Returns a text argument of a tool call; undefined if it is empty, null or absent. Throws if it is not a string. */
 function readText(args: JsonObject, key: string): string | undefined {
 	const value = args[key] ?? "";
 	if (typeof value !== "string")

@@ -6,12 +6,17 @@ import type { Backend } from "./backend.ts";
 import type { Catalog, DroppedTool } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
 
-/** Limit of the tools that are named for a bot, of each kind of difference. */
+/**
+ * Maximum number of tools that `list_instances` names for a bot in each list of differences; the others are counted.
+ */
 const maxNames = 40;
-/** Limit of the guilds that are listed for a bot, which may claim any number. */
+/** Maximum number of guilds that `list_instances` names for a bot, since a bot may claim any number. */
 const maxGuilds = 1_000;
 
-/** The lines of `list_instances`: a count, then one line per backend, after asking each whether it is online. */
+/**
+ * Returns the lines of the tool result of `list_instances`: a count, then one line per bot, after asking each bot
+ * whether it is online.
+ */
 export async function describeInstances(
 	backends: readonly Backend[],
 	catalog: () => Catalog,
@@ -56,7 +61,9 @@ function describeGuilds(
 	return [list, ...describePins(backend)].join(" | ");
 }
 
-/** Differences between the pins and the guilds that a bot lists. */
+/**
+ * Describes how the guilds that a bot lists differ from the guilds that the operator has assigned (pinned) to bots.
+ */
 export function describePins({
 	guilds,
 	ignoredGuilds,
@@ -69,14 +76,14 @@ export function describePins({
 	});
 }
 
-/** The texts that are not empty, each after its label. */
+/** Returns the texts that are not empty, each with its label (the key) in front. */
 function notes(labelled: Record<string, string>): string[] {
 	return Object.entries(labelled)
 		.filter(([, text]) => text !== "")
 		.map(([label, text]) => `${label} ${text}`);
 }
 
-/** The tools of a bot that are not listed, each with the reason; empty if there are none. */
+/** Describes the tools of a bot that the gateway does not list, each with the reason; empty if there are none. */
 export function describeDropped(dropped: readonly DroppedTool[]): string {
 	return listSome(
 		dropped.slice(0, maxNames).map(({ name, reason }) => `${name} (${reason})`),
@@ -84,19 +91,21 @@ export function describeDropped(dropped: readonly DroppedTool[]): string {
 	);
 }
 
-/** Lists names of tools, escaped since a bot may choose any. */
+/** Joins names of tools, escaped since a bot may send any name. Names above the limit are only counted. */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-/** Lists `items`, the first of `count`, and says how many are missing. */
+/**
+ * Joins `items` with commas. If `count`, the total number, is larger than their number, adds how many more there are.
+ */
 function listSome(items: readonly string[], count: number): string {
 	const more = count - items.length;
 	const listed = items.join(", ");
 	return more > 0 ? `${listed} and ${more} more` : listed;
 }
 
-/** A length of time in its largest unit, such as "12 min". */
+/** Formats a duration in milliseconds in its largest unit, such as "12 min". */
 export function duration(ms: number): string {
 	const seconds = Math.floor(ms / 1000);
 	if (seconds < 60) return `${seconds} s`;
@@ -105,7 +114,7 @@ export function duration(ms: number): string {
 	return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** What GET /status of the gateway returns. */
+/** Returns the JSON body of the gateway's GET /status. */
 export function describeStatus(
 	backends: readonly Backend[],
 	{ names, list, skew }: Catalog,
@@ -143,7 +152,7 @@ export function describeStatus(
 	};
 }
 
-/** A time of the monotonic clock, converted with the current offset of the wall clock. */
+/** Converts a time of the monotonic clock to ISO 8601, by the current time of the wall clock. */
 function isoTime(monotonicMs: number): string {
 	return new Date(Date.now() - (performance.now() - monotonicMs)).toISOString();
 }

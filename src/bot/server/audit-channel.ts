@@ -7,7 +7,7 @@ import { inlineText, oneLine } from "../discord/text.ts";
 import { createEmbedQueue } from "../messages/embed-queue.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 
-/** Maximum length of the arguments in an embed. */
+/** Number of characters after which the JSON text of a tool call's arguments is cut in an audit log embed. */
 const maxArgumentsLength = 1_000;
 
 const colours: Record<AuditedCall["outcome"], number> = {
@@ -17,7 +17,10 @@ const colours: Record<AuditedCall["outcome"], number> = {
 	error: 0xc62828,
 };
 
-/** Queues an embed for each call passed to `announce`, which never waits and never throws. */
+/**
+ * Creates a queue of audit log embeds for a Discord channel. `announce` queues an embed for one tool call; it never
+ * waits and never throws.
+ */
 export function createAuditChannel(
 	channelId: string,
 	connection: Connection,
@@ -32,7 +35,7 @@ export function createAuditChannel(
 	return {
 		announce: (call: AuditedCall) =>
 			queue.push(channelId, () => describe(call)),
-		/** Resolves when the queue is empty. */
+		/** Resolves when every queued audit log embed has been sent or has failed. */
 		settled: queue.settled,
 	};
 }
@@ -52,7 +55,9 @@ function describe(call: AuditedCall): EmbedBuilder {
 		.setTimestamp(call.at);
 }
 
-/** The name that a client sends, without links and mentions; "unknown" if it has no letters or digits. */
+/**
+ * Returns the name of an MCP client without links and mentions, or "unknown" if the name has no letters or digits.
+ */
 function clientName(name: string): string {
 	const text = inlineText(name.slice(0, 100), 1_000);
 	return /[\p{L}\p{N}]/u.test(text) ? text : "unknown";

@@ -13,20 +13,29 @@ import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
 
-/** Above the gateway's limit, so that a request rewritten by the gateway still fits. */
+/**
+ * Limit in bytes of a request's body. Larger than the gateway's limit, so that a request rewritten by the gateway
+ * still fits.
+ */
 const maxBodyBytes = 128 * 1024;
 
 export interface RoutesOptions {
 	server: Server;
 	sessions: Sessions;
-	/** Bearer token; undefined: none required. */
+	/** Bearer token that MCP clients must send; undefined if the endpoint requires no token. */
 	token: string | undefined;
 	allowedHosts: readonly string[];
 	allowedOrigins: readonly string[];
-	/** "ready": connected to Discord and the store; "degraded": without the store. */
+	/**
+	 * State that the readiness probe returns. "ready": connected to Discord and to the store; "degraded": connected to
+	 * Discord, but the store is unavailable.
+	 */
 	readiness(): "starting" | "degraded" | "ready";
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
-	/** Routes of features, which do their own authentication; undefined if `path` is not one of them. */
+	/**
+	 * Handles requests to the HTTP routes of the bot's features, which authenticate requests themselves. Returns
+	 * undefined if `path` is not one of these routes.
+	 */
 	respond?(
 		request: Request,
 		path: string,

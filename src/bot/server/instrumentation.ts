@@ -25,22 +25,27 @@ import { redact } from "../tool/redact.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
-	/** All tools. */
+	/** All MCP tools that the bot offers. */
 	tools: readonly Tool<BotContext>[];
-	/** Id of the guild for calls without guild_id. */
+	/** Id of the guild in which a tool call without the argument `guild_id` acts. */
 	guildId: string | undefined;
 	metrics: BotMetrics;
 	log: Log;
-	/** Called after every tool call. `changes`: the call was meant to change something. */
+	/**
+	 * Called after every tool call, to record it in the audit log. `changes` is false for read-only tools and dry runs.
+	 */
 	audit(call: AuditedCall, changes: boolean): void;
 }
 
 export interface ObservedServer extends Server {
-	/** Number of running tool calls. */
+	/** Number of tool calls that are running now. */
 	readonly callsInFlight: number;
 }
 
-/** Wraps `server`: counts every request, logs every tool call and refusal with a request id. */
+/**
+ * Wraps an MCP server: counts every request in the metrics, and logs every tool call and every refused request with
+ * its request id.
+ */
 export function observe(
 	server: Server,
 	{ tools, guildId, metrics, log, audit }: ObserverOptions,
@@ -132,7 +137,7 @@ export function observe(
 	};
 }
 
-/** Adds a random request id if the caller has none. */
+/** Returns the caller with a random request id if the caller sent none. */
 function withId(caller: Caller): Caller & { requestId: string } {
 	return {
 		...caller,
@@ -148,14 +153,14 @@ function responseFields({ outcome, errorCode: code }: RpcResponse) {
 	return { outcome, code };
 }
 
-/** An unknown name in quotation marks, truncated. */
+/** Quotes and truncates the name of an unknown tool or method, for the log. */
 function quoteUnknownName(name: unknown): string {
 	return typeof name === "string"
 		? quoted(name)
 		: `a name of type ${typeof name}`;
 }
 
-/** The guild_id of a call, if it is an id. */
+/** Returns the argument `guild_id` of a tool call; undefined if it is not a valid Discord id. */
 function guildIdOf({ guild_id: id }: JsonObject): string | undefined {
 	return typeof id === "string" && /^\d{17,20}$/.test(id) ? id : undefined;
 }
@@ -166,7 +171,7 @@ function auditedOutcome({ errorCode: code, outcome }: RpcResponse) {
 	return outcome === "tool_error" ? "failed" : "done";
 }
 
-/** Whether a call is meant to change something. */
+/** Whether a tool call is meant to change something: false for read-only tools, dry runs and unknown tools. */
 function changes(
 	tool: Tool<BotContext> | undefined,
 	args: JsonObject,
@@ -177,7 +182,7 @@ function changes(
 	return !isReadOnly && !isDryRun(tool, args);
 }
 
-/** Whether a call is a dry run, explicitly or by default. */
+/** Whether a tool call is a dry run: its argument `dry_run` is true, or is absent and true by default. */
 function isDryRun(
 	tool: Tool<BotContext> | undefined,
 	args: JsonObject,

@@ -11,11 +11,11 @@ import type { Audit } from "../tool/audit.ts";
 const prefix = "guildhall_bot_";
 
 export interface BotMetrics extends ServerMetrics {
-	/** Number of tool calls by tool and outcome. */
+	/** Prometheus counter of tool calls, by name of the tool and outcome. */
 	toolCalls: Counter;
-	/** Duration of tool calls by tool. */
+	/** Prometheus histogram of the duration of tool calls in seconds, by name of the tool. */
 	toolCallSeconds: Histogram;
-	/** Number of requests to Discord's API by outcome. */
+	/** Prometheus counter of requests to Discord's API, by outcome. */
 	platformRequests: Counter;
 }
 
@@ -42,7 +42,7 @@ export function createMetrics(): BotMetrics {
 	};
 }
 
-/** The values that are read at each scrape of the metrics. */
+/** The parts of the bot whose current state is read each time Prometheus scrapes the metrics. */
 export interface Observed {
 	connection: Connection;
 	store: Pick<Store, "state">;

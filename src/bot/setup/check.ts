@@ -37,17 +37,20 @@ import {
 	referenceChecks,
 } from "./guild-checks.ts";
 
-/** Timeout for identifying the program that occupies the port. */
+/** Milliseconds to wait while `--check` asks the program that occupies the bot's port whether it is this bot. */
 const occupantTimeoutMs = 2_000;
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
-	/** Describes the database, or rejects with a CheckFailed if it is unusable. Default: `checkStore`. */
+	/**
+	 * Resolves with a description of the database, or rejects with a CheckFailed if the database is unusable. Default:
+	 * `checkStore`.
+	 */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
-	/** Timeout of the login. */
+	/** Milliseconds after which the login to Discord fails. */
 	loginTimeoutMs?: number;
 }
 
-/** Runs the checks. Resolves with true if all passed, after the bot has logged out. */
+/** Runs the checks of `bot --check` and logs the bot out of Discord. Resolves with true if all checks passed. */
 export async function checkBot(
 	config: BotConfig,
 	log: Log,
@@ -63,7 +66,7 @@ export async function checkBot(
 	}
 }
 
-/** The bot's connection, not open yet. */
+/** Creates the bot's connection to Discord without opening it. */
 export function createConnection(config: BotConfig, log: Log): Connection {
 	return new Connection({
 		token: config.discordToken,
@@ -147,7 +150,7 @@ const unansweredChat: Check = {
 	}),
 };
 
-/** Secrets of the configuration, to be masked in output. */
+/** Returns the tokens, keys and passwords in the configuration, which the output of `bot --check` masks. */
 function secretsIn(config: BotConfig): (string | undefined)[] {
 	const { databaseUrl } = config;
 	const password = URL.parse(databaseUrl ?? "")?.password;
@@ -162,7 +165,7 @@ function secretsIn(config: BotConfig): (string | undefined)[] {
 	];
 }
 
-/** Passes if the port is free or in use by this bot. */
+/** Checks the port of the MCP server. Passes if it is free, or in use by a running process of this same bot. */
 async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const { mcpBindAddress: hostname, mcpPort: port } = config;
 	if (port === 0) return "any free port";
@@ -179,7 +182,10 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	);
 }
 
-/** The name of the bot on our port; undefined if it is another program or uses another token. */
+/**
+ * Asks the program on MCP_PORT which bot it is. Resolves with the bot's name; undefined if it is no bot or refuses
+ * our token.
+ */
 async function askOccupant(config: BotConfig): Promise<string | undefined> {
 	const { mcpBindAddress, mcpPort, mcpToken } = config;
 	const url = `http://${reachableHost(mcpBindAddress)}:${mcpPort}`;
@@ -211,7 +217,10 @@ async function askOccupant(config: BotConfig): Promise<string | undefined> {
 
 const defaultLoginTimeoutMs = 20_000;
 
-/** Logs in like the bot. Rejects with a CheckFailed if Discord rejects the token or the intents. */
+/**
+ * Logs in to Discord and resolves with a description of the login. Rejects with a CheckFailed if Discord rejects the
+ * token or the intents, or after `timeoutMs`.
+ */
 export async function logIn(
 	{ discordApiUrl }: BotConfig,
 	connection: Connection,
@@ -241,7 +250,10 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
 	);
 }
 
-/** The guild of GUILD_ID; without it all guilds of the bot. */
+/**
+ * Returns the guild that the setting GUILD_ID names, or all guilds of the bot if it is not set. Throws a CheckFailed
+ * if there are none, or if one is unavailable.
+ */
 function guildsOf(
 	{ guildId, toml }: BotConfig,
 	discord: Client<true>,

@@ -24,12 +24,12 @@ import {
 import { oneField } from "../discord/text.ts";
 import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
-/** Name and id. Of an unavailable guild Discord sends only the id. */
+/** Returns the name and id of a guild. For an unavailable guild Discord sends only the id. */
 export function guildName({ name = "(unavailable)", id }: Guild): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-/** The link that adds the bot to a guild or grants missing permissions. */
+/** Returns the link that adds the bot to a guild, or grants its missing permissions in a guild that it is in. */
 export function inviteTo(
 	{ application }: Client<true>,
 	toml: BotConfig["toml"],
@@ -37,15 +37,18 @@ export function inviteTo(
 	return inviteUrl(application.id, invitePermissions(toml));
 }
 
-/** Permissions that every tool needs in a channel. */
+/** Channel permissions that every tool of the bot needs. */
 const forEveryTool = ["ViewChannel"] as const;
 
-/** Permissions that operators often withhold on purpose. No warning if they are missing. */
+/**
+ * Permissions that server owners often withhold from bots on purpose. `bot --check` does not warn if they are
+ * missing.
+ */
 const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
 
 /**
- * Fails if the bot lacks a permission everywhere that every tool or an enabled feature needs. Warns about permissions that
- * only some tools need, or that it has only in some channels.
+ * Checks the bot's permissions in each guild. Throws a CheckFailed if one that all tools or an enabled feature need
+ * is granted neither in the guild nor in any channel; warns about other permissions that are not granted guild-wide.
  */
 export function checkPermissions(
 	guilds: readonly Guild[],
@@ -62,7 +65,10 @@ export function checkPermissions(
 	return "all that its tools and features need";
 }
 
-/** Throws a CheckFailed if the bot is timed out or lacks a required permission everywhere. */
+/**
+ * Throws a CheckFailed if the bot is timed out in the guild, or if a permission that all tools or an enabled feature
+ * need is granted neither in the guild nor in any of its channels.
+ */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;
 	const inGuild = allowed(guild, undefined);
@@ -84,21 +90,24 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 		);
 }
 
-/** A role or channel in config.toml. */
+/** A Discord role or channel that config.toml names by its id. */
 interface Reference {
-	/** Its key, such as "welcome.channel". */
+	/** The key in config.toml that has this id as its value, such as "welcome.channel". */
 	key: string;
 	to: "role" | "channel";
 	id: string;
 }
 
-/** Permissions needed in a channel besides viewing it and writing in it. */
+/**
+ * Permissions that the bot needs in a channel of config.toml besides VIEW_CHANNEL and SEND_MESSAGES, by the setting's
+ * key.
+ */
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
 	"moderation.log_channel": ["EmbedLinks"],
 };
 
-/** The roles and channels in config.toml, except in sections of disabled features. */
+/** Returns all ids of Discord roles and channels in config.toml, except in the sections of disabled features. */
 export function referencesIn(
 	schema: v.GenericSchema,
 	toml: { features: Record<string, boolean>; [section: string]: unknown },
@@ -108,7 +117,7 @@ export function referencesIn(
 	return walk(schema, Object.fromEntries(on), []);
 }
 
-/** Walks a schema and its value in parallel. */
+/** Walks a Valibot schema and a value of that schema in parallel. Returns the role and channel ids in the value. */
 function walk(
 	schema: v.GenericSchema,
 	value: unknown,
@@ -134,7 +143,10 @@ function walk(
 	);
 }
 
-/** A check for each role and channel in config.toml. They must be in one of the guilds. */
+/**
+ * Creates a check for each role and channel that config.toml names: it must exist in one of the guilds, and the bot
+ * must be able to assign the role or write in the channel.
+ */
 export function referenceChecks(
 	toml: BotConfig["toml"],
 	guilds: () => readonly Guild[],
@@ -148,7 +160,9 @@ export function referenceChecks(
 	}));
 }
 
-/** Checks that the bot can assign a role. */
+/**
+ * Checks that the bot can assign the role to members, and returns the role's name. Throws a CheckFailed otherwise.
+ */
 function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 	const role = guilds.map(({ roles }) => roles.cache.get(id)).find(Boolean);
 	if (!role) throw notFound("role", id, guilds);
@@ -180,7 +194,7 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 	return name;
 }
 
-/** Checks that the bot can write in a channel. */
+/** Checks that the bot can write in the channel, and returns the channel's name. Throws a CheckFailed otherwise. */
 function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 	const channel = guilds
 		.map(({ channels }) => channels.cache.get(id))

@@ -4,7 +4,10 @@
 import type { TomlSettings } from "../config/settings.ts";
 import { bitsIn, type Permission } from "../discord/permissions.ts";
 
-/** Permissions of the tools: those named in tools/, and those that Discord requires in addition. */
+/**
+ * Permissions that the bot's tools need: those that the files in tools/ declare, and those that Discord requires in
+ * addition.
+ */
 export const toolPermissions: readonly Permission[] = [
 	"ViewChannel",
 	"SendMessages",
@@ -58,7 +61,7 @@ const forModeration = [
 	"BanMembers",
 ] as const;
 
-/** Permissions of each feature. */
+/** Permissions that each feature of the bot needs, by the feature's name. */
 const featurePermissions: Readonly<
 	Record<keyof TomlSettings["features"], readonly Permission[]>
 > = {
@@ -70,14 +73,14 @@ const featurePermissions: Readonly<
 	chat: forReplies,
 };
 
-/** The permission bits for the tools and the enabled features. */
+/** Returns the permission bits that the bot needs for its tools and its enabled features. */
 export function invitePermissions(
 	toml: Pick<TomlSettings, "features">,
 ): bigint {
 	return neededFor(toolPermissions, toml.features);
 }
 
-/** The bits of these permissions plus those of the enabled features. */
+/** Returns the bits of `permissions` plus the bits that the enabled features need. */
 export function neededFor(
 	permissions: readonly Permission[],
 	features: TomlSettings["features"],
@@ -88,7 +91,7 @@ export function neededFor(
 	return bitsIn(undefined, [...permissions, ...ofFeatures]);
 }
 
-/** The link that adds the bot to a guild or grants missing permissions. */
+/** Returns the link that adds the bot to a guild with these permissions, or grants them in a guild that it is in. */
 export function inviteUrl(clientId: string, permissions: bigint): string {
 	return `https://discord.com/oauth2/authorize?client_id=${clientId}&scope=bot%20applications.commands&permissions=${permissions}`;
 }

@@ -25,13 +25,19 @@ Makes the directory of another bot, from instances/example, with a port, a schem
   <name>       letters, digits, ".", "_" and "-", at most 40; the gateway will know the bot by it
   --directory  where the directories of all instances are (instances)`;
 
-/** Exit code, and text for stdout if it is 0, otherwise for stderr. */
+/**
+ * What a command line program returns: its exit code, and text that goes to stdout if the code is 0, otherwise to
+ * stderr.
+ */
 export interface CommandResult {
 	code: 0 | 1 | 2;
 	text: string;
 }
 
-/** Runs `new-instance` in the directory `cwd`. Exit code 2: invalid arguments; 1: other errors. */
+/**
+ * Runs the program `new-instance`, which creates the directory of another bot. Relative paths refer to `cwd`. Exit
+ * code 2: invalid arguments; 1: other errors.
+ */
 export function newInstanceCommand(
 	args: readonly string[],
 	cwd: string,
@@ -60,7 +66,10 @@ export function newInstanceCommand(
 	return newInstance(name, directory, cwd);
 }
 
-/** Creates the instance `name` in `directory`, relative to `cwd`. The text lists the next steps. */
+/**
+ * Creates the directory of a new bot called `name` in `directory`, which is relative to `cwd`. The text of the result
+ * lists the operator's next steps.
+ */
 export function newInstance(
 	name: string,
 	directory = "instances",
@@ -78,13 +87,16 @@ export function newInstance(
 	}
 }
 
-/** Prints the text and exits with the code. */
+/** Prints the result of a command line program and exits the process with its code. */
 export function exitWith({ code, text }: CommandResult): never {
 	(code === 0 ? console.log : console.error)(text);
 	process.exit(code);
 }
 
-/** The report as paragraphs, without the token. */
+/**
+ * Returns the report of `new-instance` on the bot directory that it has created, as paragraphs of lines, without the
+ * token.
+ */
 function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	const instances = readInstances(directory);
 	const { value, warnings } = describeInstances(instances);
@@ -139,20 +151,20 @@ function invitation(path: string): string[] {
 	];
 }
 
-/** The command that starts the bot. */
+/** Returns the shell command that starts the bot: `bun run bot`, or the path of this executable. */
 function bot(cwd: string): string {
 	if (!build) return "bun run bot";
 	const path = pathFrom(cwd, process.execPath);
 	return quoted(path.includes("/") ? path : `./${path}`);
 }
 
-/** A path relative to `cwd`. */
+/** Returns `path` relative to `cwd`, or unchanged if it is not inside `cwd`. */
 function pathFrom(cwd: string, path: string): string {
 	const short = relative(cwd, path);
 	return short.startsWith("..") || isAbsolute(short) ? path : short;
 }
 
-/** Quoted for a shell. */
+/** Quotes a path for a POSIX shell if it needs quotes. */
 function quoted(path: string): string {
 	return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

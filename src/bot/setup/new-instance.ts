@@ -25,18 +25,18 @@ import {
 import { commentAbove } from "../config/example.ts";
 import { variables } from "../config/settings.ts";
 
-/** Valid names for the gateway that are also safe directory names. */
+/** Valid names of a new bot: the gateway accepts them, and they are safe as directory names. */
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
 const firstPort = 9090;
-/** The gateway's port. */
+/** Ports that a new bot must not use: the default port of the gateway. */
 const takenPorts = [9100];
-/** Prefix of temporary directories. A crash may leave one behind. */
+/** Prefix of the temporary directories in which new bot directories are prepared. A crash may leave one behind. */
 const unfinished = ".new-instance-";
 
-/** An existing instance with values of its .env. */
+/** An existing bot directory, with settings read from its .env file. */
 export interface Instance {
 	name: string;
-	/** MCP_PORT; undefined if it is not a fixed port. */
+	/** Value of MCP_PORT in the bot's .env; undefined if it is not a fixed port. */
 	port: number | undefined;
 	schema: string | undefined;
 	token: string | undefined;
@@ -46,17 +46,17 @@ export interface NewInstance extends Instance {
 	port: number;
 	schema: string;
 	token: string;
-	/** Its directory. */
+	/** Path of the directory that was created for the new bot. */
 	path: string;
-	/** Its file names. */
+	/** Names of the files that were created in the new bot's directory. */
 	files: string[];
-	/** The instance that it shares the token with; undefined if the token is new. */
+	/** Name of the existing bot whose MCP_AUTH_TOKEN the new bot shares; undefined if the token is new. */
 	tokenOf: string | undefined;
 }
 
 /**
- * Writes the instance `name` into `directory`, from the example's files (text by name). Throws a ConfigError, without
- * changes, if the name is invalid or taken.
+ * Creates the directory of a new bot called `name` inside `directory`, from the texts of the example's files by file
+ * name. Throws a ConfigError and changes nothing if the name is invalid or taken.
  */
 export function makeInstance(
 	name: string,
@@ -103,10 +103,16 @@ function nameIssue(name: string): string | undefined {
 	return undefined;
 }
 
-/** The instances in a directory; none if it does not exist. Throws a ConfigError if it cannot be read. */
+/**
+ * Reads all bot directories inside `directory`; returns none if it does not exist. Throws a ConfigError if a file
+ * cannot be read.
+ */
 export function readInstances(directory: string): Instance[] {
 	const issues: string[] = [];
-	/** Ignores missing files. An unreadable one may be an instance and is an error. */
+	/**
+	 * Calls `read`, and returns undefined if the file does not exist. Other errors are added to `issues`, since an
+	 * unreadable file may belong to a bot.
+	 */
 	const attempt = <T>(path: string, read: (path: string) => T) => {
 		try {
 			return read(path);
@@ -156,7 +162,7 @@ function freePort(others: readonly Instance[]): number {
 	return port;
 }
 
-/** Returns a schema name that no other instance uses and PostgreSQL does not reserve. */
+/** Returns a name for the new bot's database schema that no other bot uses and PostgreSQL does not reserve. */
 function freeSchema(name: string, others: readonly Instance[]): string {
 	const word = name.toLowerCase().replace(/[^a-z0-9_]/g, "_");
 	const base = /^[^a-z]|^pg_|^information_schema$|^public$/.test(word)
@@ -168,7 +174,7 @@ function freeSchema(name: string, others: readonly Instance[]): string {
 	return schema;
 }
 
-/** Sets a variable in the text of an .env, on its existing or commented-out line. */
+/** Sets a variable in the text of an .env file, by replacing its line, which may be commented out. */
 function setVariable(text: string, key: string, value: string): string {
 	const changed = ["", '"', "'", "`"]
 		.map((quote) => `${key}=${quote}${value}${quote}`)
@@ -189,7 +195,9 @@ function replaceLine(text: string, line: RegExp, replacement: string): string {
 	return text.replace(line, () => replacement);
 }
 
-/** Writes the files to a temporary directory and renames it: atomic. */
+/**
+ * Creates the directory `path` with these files, by file name. Atomic: writes a temporary directory and renames it.
+ */
 function writeAtomically(
 	directory: string,
 	path: string,
@@ -216,17 +224,17 @@ function writeAtomically(
 	}
 }
 
-/** A value that the operator has to fill in. */
+/** A placeholder in a bot's configuration files that the operator has to replace with a value. */
 export interface Gap {
 	file: string;
-	/** 1-based. */
+	/** Number of the line in its file, from 1. */
 	line: number;
 	key: string;
-	/** The comment above it in the file. */
+	/** The lines of the comment directly above the placeholder in the file. */
 	comment: string[];
 }
 
-/** The values left to fill in, in the files of an instance. */
+/** Finds the placeholders in a new bot's files that the operator still has to replace. */
 export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 	return made.files.flatMap((file) => {
 		const lines = readFileSync(join(made.path, file), "utf8").split("\n");
@@ -239,7 +247,10 @@ export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 	});
 }
 
-/** The gateway's INSTANCES for bots on this machine, and warnings about instances that cannot be in it. */
+/**
+ * Returns the value of the gateway's variable INSTANCES for all bots on this machine, and warnings, for example about
+ * bots that it cannot include.
+ */
 export function describeInstances(instances: readonly Instance[]): {
 	value: string;
 	warnings: string[];

@@ -5,7 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import type { BotConfig } from "../config/config.ts";
 import { inviteTo } from "./guild-checks.ts";
 
-/** Warns if the client is in no guild after login or after leaving one. */
+/** Logs a warning when the bot is in no guild after it has logged in or has left a guild. */
 export function warnWithoutGuild(
 	client: Client,
 	toml: BotConfig["toml"],

@@ -32,13 +32,15 @@ import { inviteUrl } from "./invite.ts";
 
 export interface SetupOptions {
 	guild: Guild;
-	/** All guilds that tools may access. */
+	/** All guilds in which the bot's tools may act. */
 	guilds: readonly Guild[];
 	connection: Connection;
 	self: Self;
 }
 
-/** Runs all checks. Returns a summary, then one line per check. */
+/**
+ * Checks the setup of a running bot in one guild. Returns the lines of a report: a summary, then one line per check.
+ */
 export async function reportSetup(options: SetupOptions): Promise<string[]> {
 	const lines = await Promise.all(checksOf(options).map(lineOf));
 	const count = (word: string) =>
@@ -105,7 +107,7 @@ function checkMembers(guild: Guild, connection: Connection): Found {
 	};
 }
 
-/** One check for each privileged intent that a tool needs. */
+/** Creates a check for each of Discord's privileged intents that one of the tools needs. */
 function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const names = Object.keys(privilegedIntents) as PrivilegedIntent[];
 	return names.flatMap((name) => {
@@ -127,7 +129,7 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	});
 }
 
-/** One check for each permission that a tool needs and the bot lacks guild-wide. */
+/** Creates a check for each permission that one of the tools needs and the bot lacks guild-wide. */
 function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const has = allowed(guild, undefined);
 	const dependents = new Map<bigint, Set<string>>();
@@ -145,7 +147,10 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	}));
 }
 
-/** The permissions that a tool needs, with the argument that requires each. */
+/**
+ * Returns the permission bits that a tool needs. `when` names the argument with which a permission is needed; it is
+ * empty if the tool always needs it.
+ */
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	const toEntry = (needed: Needed<never>): [bigint, string] => {
 		if (typeof needed === "string") return [bitsIn(undefined, [needed]), ""];
@@ -155,7 +160,10 @@ function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	return [...needs.permissions, ...needs.guildPermissions].map(toEntry);
 }
 
-/** What the guild's features and boosts forbid to the offered tools. */
+/**
+ * Creates checks that report which of these tools are limited by the guild's features (such as Community) and boost
+ * level.
+ */
 function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const offers = (...names: string[]) =>
 		tools.some(({ name }) => names.includes(name));
@@ -189,7 +197,9 @@ function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	return checks;
 }
 
-/** A check if the guild requires two-factor authentication. */
+/**
+ * Creates a check that the bot meets the guild's two-factor authentication requirement; no check if there is none.
+ */
 function twoFactorChecks(guild: Guild): Check[] {
 	if (!requiresTwoFactor(guild)) return [];
 	return [
@@ -230,8 +240,8 @@ function checkRank(guild: Guild): Found {
 }
 
 /**
- * A bot can give any role below its highest, whatever that role allows:
- * https://discord.com/developers/docs/topics/permissions#permission-hierarchy
+ * Warns if the bot can give members a role with ADMINISTRATOR. A bot can give any role below its highest, whatever
+ * that role allows: https://discord.com/developers/docs/topics/permissions#permission-hierarchy
  */
 function checkAdministratorRoles(guild: Guild): Found {
 	const roles = guild.roles.cache.filter(({ permissions }) =>

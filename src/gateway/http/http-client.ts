@@ -19,20 +19,22 @@ const defaults = {
 };
 
 export interface HttpClientOptions {
-	/** An `http:` URL, path included. */
+	/** URL to which all requests go, with the scheme `http:` and the path. */
 	url: string;
-	/** Limit of connections. Further requests wait in order. */
+	/** Maximum number of connections to the server. Further requests wait in order. */
 	maxConnections: number;
 	/**
-	 * Milliseconds until an idle connection is closed, before the server does it after 5 s (Node) or 10 s (Bun). Default
-	 * 4,000.
+	 * Milliseconds after which an idle connection is closed, before the server closes it after 5 s (Node) or 10 s
+	 * (Bun). Default 4,000.
 	 */
 	idleTimeoutMs?: number;
-	/** Limit in bytes of a response's head, and of its trailers. Default 16 KiB. */
+	/**
+	 * Limit in bytes of the head (status line and headers) of an HTTP response, and of its trailers. Default 16 KiB.
+	 */
 	maxHeadBytes?: number;
-	/** Limit in bytes of a response's body, with the framing of its chunks. Default 16 MiB. */
+	/** Limit in bytes of the body of an HTTP response, including the framing of chunked encoding. Default 16 MiB. */
 	maxBodyBytes?: number;
-	/** Limit shared with the unfinished responses of other clients. */
+	/** Memory limit for partly received responses, shared with other HTTP clients. */
 	budget?: ByteBudget | undefined;
 }
 
@@ -41,16 +43,19 @@ interface Slot {
 	exchange: Exchange | undefined;
 }
 
-/** An HTTP client without a connection at first. The constructor throws a TypeError if the URL is not an `http:` URL. */
+/**
+ * An HTTP client with a pool of keep-alive connections, opened on demand. The constructor throws a TypeError if the
+ * URL is not an `http:` URL.
+ */
 export class HttpClient {
 	readonly #url: URL;
 	readonly #parserOptions: ParserOptions;
 	readonly #options: HttpClientOptions & typeof defaults;
 	readonly #permits: Semaphore;
 	readonly #slots = new Set<Slot>();
-	/** Idle connections, the least recently used first. */
+	/** Idle connections of the pool, the least recently used first. */
 	readonly #idle: Slot[] = [];
-	/** Serialized headers by the object that they were made from. */
+	/** Serialized request headers, cached by the headers object of the request. */
 	readonly #fieldLines = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#isClosed = false;
@@ -67,7 +72,7 @@ export class HttpClient {
 		this.#permits = new Semaphore({ max: maxConnections });
 	}
 
-	/** Number of connections: idle, busy and being opened. */
+	/** Number of connections in the pool: idle, busy and being opened. */
 	get open(): number {
 		return this.#slots.size;
 	}
@@ -117,13 +122,19 @@ export class HttpClient {
 		return exchange.begun;
 	}
 
-	/** Closes idle connections now and busy ones after their request. Queued requests are still sent; later ones fail "unsent". */
+	/**
+	 * Closes idle connections now, and busy ones after their request. Queued requests are still sent; later ones fail
+	 * as "unsent".
+	 */
 	close(): void {
 		this.#isClosed = true;
 		for (const slot of [...this.#idle]) this.#close(slot);
 	}
 
-	/** The whole request as text. Throws a TypeError for headers that would change where the request ends. */
+	/**
+	 * Returns the text of the whole HTTP request. Throws a TypeError for reserved headers, such as Content-Length, and
+	 * for invalid ones.
+	 */
 	#serialize({ method, headers, requestId, body = "" }: HttpRequest): string {
 		const { pathname, search, host } = this.#url;
 		let fields = this.#fieldLines.get(headers);
@@ -154,7 +165,9 @@ export class HttpClient {
 		return slot;
 	}
 
-	/** Socket handlers. Each one reports its event to the connection, then updates the pool. */
+	/**
+	 * Socket event handlers. Each passes its event to the socket's HTTP connection, then updates the connection pool.
+	 */
 	readonly #handlers: Bun.SocketHandler<Slot> = {
 		open: (socket) => {
 			socket.data.connection.onOpen(socket);
@@ -178,7 +191,10 @@ export class HttpClient {
 		},
 	};
 
-	/** Updates the pool after an event: releases an ended request, removes a closed connection. */
+	/**
+	 * Updates the pool after a socket event: frees a connection whose request has ended, and removes a closed
+	 * connection.
+	 */
 	#settle(slot: Slot): void {
 		const { connection, exchange } = slot;
 		if (connection.isClosed && this.#slots.delete(slot)) {
@@ -208,14 +224,17 @@ export class HttpClient {
 		this.#settle(slot);
 	}
 
-	/** Takes the most recently used idle connection out of the pool. */
+	/** Takes the most recently used idle connection out of the pool; undefined if there is none. */
 	#takeIdle(): Slot | undefined {
 		// The timer is late if the process was busy.
 		if (this.#idle.length > 0) this.#closeExpired();
 		return this.#idle.pop();
 	}
 
-	/** Closes connections that were idle for too long. Returns since when the oldest remaining one is idle, if there is one. */
+	/**
+	 * Closes connections that were idle for too long. Returns when the oldest remaining idle connection became idle, in
+	 * milliseconds of the monotonic clock; undefined if none remains.
+	 */
 	#closeExpired(): number | undefined {
 		const limit = performance.now() - this.#options.idleTimeoutMs;
 		for (;;) {
@@ -239,12 +258,15 @@ export class HttpClient {
 	}
 }
 
-/** Headers that callers may not set: they frame the request or control the connection. */
+/**
+ * Matches names of HTTP headers that callers may not set, because they decide where the request ends or control the
+ * connection.
+ */
 const reservedHeaders =
 	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;
 const sentValue = /^[\t\x20-\x7e]*$/;
 
-/** The headers as lines, beginning with Host unless `headers` has one. */
+/** Serializes HTTP headers as lines. Adds a Host header at the beginning if `headers` has none. */
 function fieldLines(headers: HttpRequest["headers"], host: string): string {
 	let fields = "";
 	let hosts = 0;

@@ -25,20 +25,23 @@ export type Socket = Pick<
 >;
 
 type State =
-	/** Its first request waits until the socket is open. */
+	/** State of an HTTP connection. While it is "connecting", its first request waits until the socket is open. */
 	"connecting" | "busy" | "idle" | "closed";
 
 export class Connection {
-	/** Whether the connection was lost before a byte of its open request was written: another connection can send that. */
+	/**
+	 * Whether the connection was lost before any byte of its current request was written, so that another connection
+	 * can send the request.
+	 */
 	leftUnsent = false;
 	readonly #parser: ResponseParser;
 	#socket: Socket | undefined;
 	#state: State = "connecting";
-	/** The current request, or the first one while connecting. */
+	/** The request that the connection currently handles. While the socket is being opened, the first request. */
 	#exchange: Exchange | undefined;
 	#idleSince = 0;
 	#isReused = false;
-	/** The part of the request that the socket has not accepted yet. */
+	/** The bytes of the current request that the socket has not accepted yet. */
 	#unwritten: Uint8Array | undefined;
 
 	constructor(parser: ParserOptions) {
@@ -49,12 +52,12 @@ export class Connection {
 		return this.#state === "closed";
 	}
 
-	/** Since when the connection is idle, in milliseconds of the monotonic clock; undefined if it is not idle. */
+	/** When the connection became idle, in milliseconds of the monotonic clock; undefined if it is not idle. */
 	get idleSince(): number | undefined {
 		return this.#state === "idle" ? this.#idleSince : undefined;
 	}
 
-	/** Sends a request over a connection that is new or idle. */
+	/** Sends an HTTP request over this connection, which must be new or idle. */
 	send(exchange: Exchange): void {
 		this.#parser.start(exchange.maxBodyBytes);
 		this.#exchange = exchange;
@@ -65,7 +68,10 @@ export class Connection {
 		}
 	}
 
-	/** Closes the connection. The exchange fails for `reason`; without one its response ends with the bytes received so far. */
+	/**
+	 * Closes the connection that handles `exchange`. Its response fails with `reason`; without a reason, it ends with
+	 * the bytes received so far.
+	 */
 	cancel(exchange: Exchange, reason?: HttpFailure): void {
 		if (!exchange.isOpen) return;
 		this.#transition("closed");
@@ -113,7 +119,10 @@ export class Connection {
 		}
 	}
 
-	/** The server has closed its side of the connection. */
+	/**
+	 * Handles the end of the server's side of the connection: completes a response without a declared length, and
+	 * closes the connection.
+	 */
 	onEnd(): void {
 		const exchange = this.#exchange;
 		// After a failed write Bun reports a reset as an orderly end.
@@ -123,8 +132,8 @@ export class Connection {
 	}
 
 	/**
-	 * The connection was lost, could not be opened, or is no longer needed. An open request fails, with one exception: on a
-	 * reused connection, a request of which no byte was written stays open, and `leftUnsent` becomes true.
+	 * Handles a lost, failed or unneeded connection. Its current request fails, unless the connection was reused and no
+	 * byte of the request was written: then the request stays open, and `leftUnsent` becomes true.
 	 */
 	onClose(cause?: unknown): void {
 		const exchange = this.#exchange;
@@ -174,7 +183,10 @@ export class Connection {
 		if (count < 0) this.onClose();
 	}
 
-	/** Writes to the socket. Returns the number of bytes written; negative if the connection is lost. */
+	/**
+	 * Writes bytes of an HTTP request to the socket. Returns the number of bytes written; negative if the connection is
+	 * lost.
+	 */
 	#writeSome(exchange: Exchange, bytes: string | Uint8Array): number {
 		const count = this.#socket?.write(bytes) ?? -1;
 		if (count > 0) exchange.advance("sent");
@@ -182,7 +194,10 @@ export class Connection {
 	}
 }
 
-/** A request and its response, filled by the connection. Callers receive it once the head of the response has arrived. */
+/**
+ * An HTTP request with its response, which the connection fills in. Callers receive this object when the head of the
+ * response has arrived.
+ */
 export class Exchange
 	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
 {
@@ -200,22 +215,25 @@ export class Exchange
 		readonly request: string,
 		readonly maxBodyBytes: number,
 		readonly signal: Signal,
-		/** The client. The budget adds up the responses of each owner. */
+		/** The HTTP client that sent the request. The shared memory limit adds up the responses of each owner. */
 		readonly owner: object,
 	) {}
 
-	/** Resolves with this exchange when the head of the response has arrived. Rejects with an HttpFailure. */
+	/** Resolves with this object when the head of the HTTP response has arrived. Rejects with an HttpFailure. */
 	get begun(): Promise<Exchange> {
 		return this.#begun.promise;
 	}
 
-	/** Called by the pool when a connection takes the request. `cancel` closes that connection, as `Connection.cancel` does. */
+	/**
+	 * Called when a connection takes the HTTP request. From then on, aborting the request calls `cancel`, which closes
+	 * the connection.
+	 */
 	attach(cancel: (reason?: HttpFailure) => void): void {
 		if (!this.#cancel) this.signal.addEventListener("abort", this.#abort);
 		this.#cancel = cancel;
 	}
 
-	/** Whether the response is incomplete and has not failed. */
+	/** Whether the HTTP response is still incomplete and has not failed. */
 	get isOpen(): boolean {
 		return this.#state === "open";
 	}
@@ -239,7 +257,7 @@ export class Exchange
 		this.#cancel?.(noRoom(budget));
 	}
 
-	/** Stops listening to the signal: the exchange has ended. */
+	/** Removes the abort listener from the request's signal after the request has ended. */
 	detach(): void {
 		this.signal.removeEventListener("abort", this.#abort);
 	}

@@ -1,34 +1,37 @@
 // A strict HTTP/1.1 response parser: bytes in; head, chunks and end out. It does no I/O.
 // https://www.rfc-editor.org/rfc/rfc9112
 
-/** The response is not valid HTTP, or exceeds a limit. The message names the problem. */
+/** Thrown if an HTTP response is invalid or exceeds a limit. The message names the problem. */
 export class ParseError extends Error {
 	override name = "ParseError";
 }
 
 export interface ParserOptions {
-	/** Limit in bytes of a head, and of the trailers. */
+	/** Limit in bytes of the head (status line and headers) of an HTTP response, and of its trailers. */
 	maxHeadBytes: number;
-	/** Cache of parsed heads by their text, for the connections of a pool. A server repeats a head until its Date changes. */
+	/**
+	 * Cache of parsed response heads by their text, shared by the connections of a pool. A server sends the same head
+	 * until its Date header changes.
+	 */
 	heads: Map<string, ResponseHead>;
 }
 
 export type ParserEvent =
 	| ResponseHead
-	/** A piece of the body, of a chunked response or any other. `bytes` refers to the memory of the pushed bytes. */
+	/** A piece of the response body. `bytes` is a view of the received buffer, not a copy. */
 	| { readonly type: "chunk"; readonly bytes: Uint8Array }
 	| { readonly type: "end" };
 
 export interface ResponseHead {
 	readonly type: "head";
-	/** The x of HTTP/1.x. */
+	/** The minor version of HTTP in the response: 1 for HTTP/1.1, 0 for HTTP/1.0. */
 	readonly minor: number;
 	readonly status: number;
-	/** Headers by lower-case name. */
+	/** Values of the response headers by lower-case header name. */
 	readonly fields: ReadonlyMap<string, string>;
 	readonly headers: { get(name: string): string | null };
 	readonly hasBody: boolean;
-	/** The Content-Length; undefined if there is none. */
+	/** Value of the response's Content-Length header in bytes; undefined if there is none. */
 	readonly length: number | undefined;
 	readonly isChunked: boolean;
 	readonly isKeepAlive: boolean;
@@ -45,32 +48,34 @@ type State =
 	| "chunk end"
 	| "trailers"
 	| "complete"
-	/** Between a complete response and the next one. */
+	/** No response is being parsed: the parser waits for `start`. */
 	| "idle";
 
 const maxFields = 100;
 const maxChunkLineBytes = 1_024;
 const maxInterimResponses = 8;
-/** Limit of chunks per response. Parsing millions of tiny chunks would delay all other responses. */
+/** Maximum number of chunks in an HTTP response. Parsing millions of tiny chunks would delay all other responses. */
 const maxChunks = 100_000;
-/** The head cache is emptied at this size. */
+/** Number of response heads at which their cache is emptied. */
 const maxCachedHeads = 64;
 
 const endEvent: ParserEvent = { type: "end" };
 const empty = Buffer.alloc(0);
 
 export class ResponseParser {
-	/** Whether the connection can be used for another request. Only meaningful after "end". */
+	/**
+	 * Whether the connection can be used for another request. Valid only when the response has been read to its end.
+	 */
 	isKeepAlive = false;
 	readonly #options: ParserOptions;
 	#state: State = "idle";
 	#input: Buffer = empty;
-	/** Position in `#input` up to which it has been read. */
+	/** Position in `#input` of the next byte to parse. */
 	#at = 0;
 	#maxBodyBytes = 0;
-	/** Length of the body so far, with the framing of its chunks. */
+	/** Number of bytes of the response body parsed so far, including the framing of chunked encoding. */
 	#bodyBytes = 0;
-	/** Bytes that are still missing of a sized body or of a chunk. */
+	/** Number of bytes still to come in the current chunk, or in a body with a Content-Length. */
 	#bytesLeft = 0;
 	#interimResponses = 0;
 	#chunks = 0;
@@ -79,7 +84,9 @@ export class ResponseParser {
 		this.#options = options;
 	}
 
-	/** Starts parsing a response. `maxBodyBytes` limits its body, with the framing of its chunks. */
+	/**
+	 * Starts parsing the next HTTP response. `maxBodyBytes` limits its body, including the framing of chunked encoding.
+	 */
 	start(maxBodyBytes: number): void {
 		this.#maxBodyBytes = maxBodyBytes;
 		this.#bodyBytes = 0;
@@ -89,12 +96,18 @@ export class ResponseParser {
 		this.#transition("head");
 	}
 
-	/** Whether the end of the connection would complete the response: it has neither a length nor chunks. */
+	/**
+	 * Whether the response body ends when the server closes the connection, because it has neither a Content-Length nor
+	 * chunks.
+	 */
 	get endsWithConnection(): boolean {
 		return this.#state === "body until close";
 	}
 
-	/** Adds received bytes, split anywhere. Call `next` until it returns undefined before adding more. */
+	/**
+	 * Gives the parser more received bytes, which may be split anywhere. Call `next` until it returns undefined before
+	 * pushing more.
+	 */
 	push(bytes: Buffer): void {
 		const isRead = this.#at === this.#input.length;
 		this.#input = isRead
@@ -103,7 +116,10 @@ export class ResponseParser {
 		this.#at = 0;
 	}
 
-	/** The next event; undefined if more bytes are needed. Throws a ParseError, after which the parser is of no use. */
+	/**
+	 * Returns the next part of the HTTP response: its head, a piece of its body, or its end; undefined if more bytes
+	 * are needed. Throws a ParseError, after which the parser must not be used again.
+	 */
 	next(): ParserEvent | undefined {
 		for (;;) {
 			if (this.#bodyBytes > this.#maxBodyBytes)
@@ -120,7 +136,10 @@ export class ResponseParser {
 		}
 	}
 
-	/** Reads the next element of the response. Returns undefined without an event if it is incomplete or has none. */
+	/**
+	 * Parses the next element of the HTTP response. Returns undefined if the element is incomplete or produces no
+	 * event.
+	 */
 	#read(): ParserEvent | undefined {
 		switch (this.#state) {
 			case "head":
@@ -194,7 +213,10 @@ export class ResponseParser {
 		return head;
 	}
 
-	/** Position of the empty line that ends a head or trailers; negative if it has not arrived yet. */
+	/**
+	 * Returns the position of the empty line that ends a response head or trailers; negative if it has not arrived yet.
+	 * Throws a ParseError beyond the size limit.
+	 */
 	#endOfBlock(what: string): number {
 		const end = this.#input.indexOf(emptyLine, this.#at);
 		const { maxHeadBytes } = this.#options;
@@ -211,7 +233,10 @@ export class ResponseParser {
 			throw new ParseError("too many interim responses");
 	}
 
-	/** The bytes that have arrived of a body or chunk. When that is complete, the state becomes `following`. */
+	/**
+	 * Returns the bytes that have arrived of the current body or chunk. When the last one has arrived, sets the state
+	 * to `following`.
+	 */
 	#readPiece(following: State): ParserEvent {
 		const from = this.#at;
 		const length = Math.min(this.#input.length - from, this.#bytesLeft);
@@ -269,7 +294,10 @@ function bodyTooLarge(maxBytes: number): ParseError {
 	return new ParseError(`body larger than ${maxBytes} bytes`);
 }
 
-/** Throws a ParseError if an incomplete head is invalid already: a server that does not speak HTTP may never end it. */
+/**
+ * Throws a ParseError if an incomplete response head is already invalid, since a server that does not speak HTTP may
+ * never complete it.
+ */
 function checkBeginning(input: Buffer): void {
 	const expected = "HTTP/1.";
 	const begun = input.toString("latin1", 0, expected.length);
@@ -310,7 +338,10 @@ function parseFields(lines: readonly string[]): Map<string, string> {
 	return fields;
 }
 
-/** `line` from `start`, without spaces and tabs around it. String.trim() would remove other white space, too. */
+/**
+ * Returns `line` from position `start`, without spaces and tabs at both ends. String.trim() would also remove other
+ * white space.
+ */
 function trim(line: string, start: number): string {
 	const isSpace = (at: number) => line[at] === " " || line[at] === "\t";
 	let [from, to] = [start, line.length];
@@ -326,7 +357,7 @@ const noBody = {
 	isKeepAlive: false,
 };
 
-/** How the body is framed. Throws a ParseError if it is ambiguous where the body ends. */
+/** Determines from a response's headers where its body ends. Throws a ParseError if that is ambiguous. */
 function framingOf(head: HeadLines) {
 	const { status, fields } = head;
 	// The client requests no encoding and decodes none.

@@ -18,10 +18,13 @@ import { inviteUrl } from "../invite.ts";
 import { probes as allProbes, type Probe } from "./probes.ts";
 import { NotTried, probeName, Workspace } from "./workspace.ts";
 
-/** Maximum members of the guild: one with more was not made for this. */
+/** Maximum number of members of a guild in which probes may run. A larger guild was not made for testing. */
 const maxMembers = 20;
 
-/** Signals this close together are one Ctrl-C: from the terminal, and forwarded by `bun run`. */
+/**
+ * Milliseconds within which repeated SIGINTs count as one Ctrl-C: the process gets one from the terminal and one from
+ * `bun run`.
+ */
 const secondSignalMs = 500;
 
 const needed: readonly Permission[] = [
@@ -52,36 +55,38 @@ const needed: readonly Permission[] = [
 
 export interface ProbeOptions {
 	guildId: string;
-	/** Starts without asking. */
+	/** Starts the probes without asking for confirmation. */
 	yes?: boolean | undefined;
-	/** Prints the report as JSON. */
 	json?: boolean | undefined;
-	/** Receives the report, a line at a time. Default: stdout. */
+	/** Receives the report on the probes, line by line. Default: stdout. */
 	write?: (line: string) => void;
-	/** Receives questions and progress. Default: stderr. */
+	/** Receives questions and progress messages, line by line. Default: stderr. */
 	report?: (line: string) => void;
-	/** Default: the terminal's answer, or no if stdin is not a terminal. */
+	/**
+	 * Asks the operator for confirmation. Default: asks on the terminal; resolves with false if stdin is not a
+	 * terminal.
+	 */
 	ask?: (question: string) => Promise<boolean>;
-	/** Interrupts the probes. What was made is still removed. */
+	/** Aborts the probes. Channels, roles and other things that they created are still removed. */
 	signal?: AbortSignal;
-	/** Time between two checks for something that Discord does later. */
+	/** Milliseconds between two polls for something that Discord does with a delay, such as an audit log entry. */
 	lookMs?: number;
 	probes?: readonly Probe[];
-	/** Called before anything is made. */
+	/** Called before the probes create anything in the guild. */
 	onStart?: (work: Workspace) => void;
 }
 
 type Result = Pick<Probe, "id" | "belief"> & {
 	outcome: "confirmed" | "refuted" | "not tried";
-	/** What Discord did, or why the guess could not be tried. */
+	/** What Discord did when a guess about its behaviour was tried, or why the guess could not be tried. */
 	discord: string;
 };
 
 const marks = { confirmed: "✓", refuted: "✗", "not tried": "–" };
 
 /**
- * Tries the guesses and prints a report. Resolves with true if none is refuted, all could run to the end, and everything that
- * was made is removed.
+ * Tries the simulator's guesses about Discord in a real guild and prints a report. Resolves with true if no guess was
+ * refuted, the run was not interrupted, and everything that it created is removed.
  */
 export async function probeGuild(
 	config: BotConfig,
@@ -144,7 +149,9 @@ async function probeWith(
 	return !isRefuted && work.leftovers.length === 0 && !signal.aborted;
 }
 
-/** Throws a CheckFailed for a guild that is in use, or where the bot lacks permissions. */
+/**
+ * Throws a CheckFailed if the guild has too many members to be a test guild, or if the bot lacks permissions in it.
+ */
 function requireSuitable(guild: Guild): void {
 	if (guild.memberCount > maxMembers)
 		throw new CheckFailed(
@@ -160,7 +167,10 @@ function requireSuitable(guild: Guild): void {
 		);
 }
 
-/** What a probe made that could not remove it, by the names. */
+/**
+ * Lists channels, roles and emoji that an earlier, killed run of the probes left in the guild. They are recognized by
+ * name.
+ */
 function leftBefore({ channels, roles, emojis }: Guild): string[] {
 	return Object.entries({ channel: channels, role: roles, emoji: emojis })
 		.flatMap(([kind, { cache }]) =>
@@ -229,8 +239,8 @@ async function askOnTerminal(question: string): Promise<boolean> {
 }
 
 /**
- * Like `probeGuild`, as a program: SIGINT, SIGTERM and SIGHUP, of a closed terminal, end it after it has removed what it made.
- * A second one ends it at once, and lists what remains.
+ * Runs `probeGuild` as a command line program. The first SIGINT, SIGTERM or SIGHUP stops the probes and removes what
+ * they created; a second one exits at once and lists what remains.
  */
 export function probeProgram(
 	config: BotConfig,

@@ -32,37 +32,46 @@ import {
 	type Workspace,
 } from "./workspace.ts";
 
-/** What Discord did, and whether the guess says so. */
+/** What Discord did when a guess about its behaviour was tried, and whether that confirms the guess. */
 export interface Finding {
 	confirmed: boolean;
 	discord: string;
 }
 
 export interface Probe {
-	/** Id of the guess. */
+	/** Id of the guess about Discord's behaviour that this probe tries. */
 	id: string;
 	belief: string;
-	/** Rejects with a NotTried, or any error, if the guess could not be tried. */
+	/**
+	 * Tries a guess about Discord's behaviour. Rejects with a NotTried or another error if the guess could not be
+	 * tried.
+	 */
 	run(work: Workspace): Promise<Finding>;
 }
 
 const { Get, Put, Patch, Delete } = RequestMethod;
 
-/** An id that nothing has. */
+/** A Discord id that belongs to no channel, user, message or anything else. */
 const nothing = "1000000000000000000";
 
 const hourMs = 3_600_000;
 const inHours = (hours: number) =>
 	new Date(Date.now() + hours * hourMs).toISOString();
 
-/** Errors that say more about the bot than about the guess. */
+/**
+ * Discord error codes for missing access, permissions or two-factor authentication of the bot. If a probe expects
+ * another code, they neither confirm nor refute its guess.
+ */
 const aboutTheBot = new Set<unknown>([
 	codes.MissingAccess,
 	codes.MissingPermissions,
 	codes.TwoFactorAuthenticationIsRequired,
 ]);
 
-/** Confirms that a request is refused with this code, and if given, with an error at this field. */
+/**
+ * Tries the guess that Discord refuses a request with this error code and, if `field` is given, names that field in
+ * the error.
+ */
 async function refused(
 	request: Promise<unknown>,
 	code: number,
@@ -89,7 +98,7 @@ function compare(name: string, actual: unknown, expected: unknown): Finding {
 	return { confirmed: actual === expected, discord };
 }
 
-/** The elements of a JSON value that is an array of objects. */
+/** Returns the objects in a JSON array; an empty list if the value is not an array. */
 function list(value: unknown): Json[] {
 	return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -98,7 +107,7 @@ function listAt(json: Json, key: string): Json[] {
 	return list(json[key]);
 }
 
-/** Creates things that several probes use. */
+// Functions that create channels, messages and other things which several probes use.
 
 const textChannel = (work: Workspace) =>
 	work.createChannel({ type: ChannelType.GuildText });
@@ -174,7 +183,7 @@ function requireNoAdministrator({ guild }: Workspace): void {
 		);
 }
 
-/** A channel with a locked thread, without READ_MESSAGE_HISTORY and MANAGE_THREADS. */
+/** Creates a text channel with a locked thread in which the bot lacks READ_MESSAGE_HISTORY and MANAGE_THREADS. */
 async function limitedChannel(work: Workspace) {
 	requireNoAdministrator(work);
 	const channel = await work.createChannel({ type: ChannelType.GuildText });
@@ -194,7 +203,10 @@ async function limitedChannel(work: Workspace) {
 
 const tagNames = ["free", "moderated"];
 
-/** A forum without MANAGE_THREADS. */
+/**
+ * Creates a forum channel in which the bot lacks MANAGE_THREADS. `tag` returns the id of the forum tag with this
+ * name.
+ */
 async function forum(work: Workspace) {
 	requireNoAdministrator(work);
 	const available_tags = tagNames.map((name) => ({
@@ -241,7 +253,7 @@ function emoji(work: Workspace, image: Buffer, roles: readonly string[] = []) {
 	);
 }
 
-/** One transparent pixel. */
+/** A PNG image of one transparent pixel. */
 const pixel = Buffer.from(
 	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
 	"base64",
@@ -288,7 +300,10 @@ function rule(work: Workspace, body: Json) {
 	);
 }
 
-/** Waits for audit log entries of this type by the bot that fit. Resolves with the latest ones. */
+/**
+ * Waits until the audit log has entries of this type that the bot caused and for which `fits` returns true. Resolves
+ * with the latest ones.
+ */
 function audited(
 	work: Workspace,
 	type: AuditLogEvent,
@@ -310,7 +325,7 @@ function keysOf(entry: Json | undefined): string[] {
 	return listAt(entry ?? {}, "changes").map(({ key }) => String(key));
 }
 
-/** Pauses invites for an hour. Returns the response. */
+/** Pauses invites to the guild for an hour. Resolves with Discord's response. */
 async function incidents(work: Workspace): Promise<Json> {
 	const { id } = work.guild;
 	const { incidents_data: before } = await work.get(Routes.guild(id));
@@ -346,10 +361,16 @@ function search(
 	});
 }
 
-/** A word of messages only, not of names. */
+/**
+ * Returns a word that only messages of this probe run contain, for message searches. No channel or role has it in its
+ * name.
+ */
 const searchWord = (work: Workspace) => `${work.word}search`;
 
-/** Three messages with the word: twice and with a link, with a file, by a webhook. Returns the id of the first. */
+/**
+ * Posts three messages with the search word: one with the word twice and a link, one with a file, one by a webhook.
+ * Resolves with the id of the first when Discord's search finds all three.
+ */
 async function searchable(work: Workspace): Promise<string> {
 	const word = searchWord(work);
 	const route = Routes.channelMessages(await work.shared(textChannel));

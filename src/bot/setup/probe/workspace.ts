@@ -21,36 +21,38 @@ import {
 	PlatformTimeout,
 } from "../../discord/rest/rest.ts";
 
-/** Why a belief could not be tried. */
+/** Thrown when a guess about Discord's behaviour could not be tried. The message says why. */
 export class NotTried extends Error {
 	override name = "NotTried";
 }
 
-/** Longest rate limit that is waited for. */
+/** Longest wait in milliseconds for a Discord rate limit. A request that would have to wait longer fails. */
 const maxWaitMs = 60_000;
 
-/** Maximum number of checks for something that Discord does later. */
+/** Maximum number of polls for something that Discord does with a delay, such as an audit log entry. */
 const looks = 20;
 
-/** How often a removal is tried. */
+/** Maximum number of attempts to remove one thing that a probe created. */
 const removalAttempts = 3;
 
-/** Names of channels, roles and emoji that a probe made. */
+/** Matches the names of channels, roles and emoji that probes create. */
 export const probeName = /^(?:guildhall-)?probe[0-9a-f]{8}$/;
 
 export type Json = Readonly<Record<string, unknown>>;
 
 interface Removal {
-	/** What to undo, for the operator if it fails. */
+	/** Describes what is to be removed or restored, such as "channel 123", for the operator if that fails. */
 	what: string;
 	run(): Promise<unknown>;
 }
 
 export class Workspace {
-	/** In the names of everything that is made, and found nowhere else; see `probeName`. */
+	/**
+	 * A random word that is part of the name of everything a probe run creates in the guild; `probeName` matches it.
+	 */
 	readonly word = `probe${randomBytes(4).toString("hex")}`;
 	readonly name = `guildhall-${this.word}`;
-	/** What was not removed, or may not have been. */
+	/** Describes what a probe run created and could not remove, or may have created without receiving a response. */
 	readonly leftovers: string[] = [];
 	readonly #removals: Removal[] = [];
 	readonly #fixtures = new Map<unknown, Promise<unknown>>();
@@ -59,7 +61,7 @@ export class Workspace {
 	constructor(
 		readonly guild: Guild,
 		private readonly signal: AbortSignal,
-		/** Time between two checks for something that Discord does later. */
+		/** Milliseconds between two polls for something that Discord does with a delay, such as an audit log entry. */
 		private readonly lookMs: number,
 	) {}
 
@@ -67,7 +69,10 @@ export class Workspace {
 		return this.guild.client.user.id;
 	}
 
-	/** Sends a request, after waiting for rate limits. Rejects with DiscordAPIError, or as the guarded REST manager does. */
+	/**
+	 * Sends a request to Discord and waits for rate limits. Rejects with a DiscordAPIError for an error response, and
+	 * with the REST client's errors, such as PlatformTimeout.
+	 */
 	async send(
 		method: RequestMethod,
 		fullRoute: RouteLike,
@@ -98,7 +103,7 @@ export class Workspace {
 		return this.send(RequestMethod.Post, route, { ...options, body });
 	}
 
-	/** Creates something by a POST, and remembers how to remove it. */
+	/** Creates something in the guild with a POST request, and registers its removal for `cleanUp`. */
 	async create(
 		what: string,
 		route: RouteLike,
@@ -121,7 +126,10 @@ export class Workspace {
 		}
 	}
 
-	/** Creates a channel that only the bot and administrators see. `denied`: permissions that the bot lacks in it. */
+	/**
+	 * Creates a channel that only the bot and administrators see, and resolves with its id. `denied` are the permission
+	 * bits that the bot lacks in the channel.
+	 */
 	async createChannel(body: Json, denied = 0n): Promise<string> {
 		const { id: everyone } = this.guild;
 		const { id } = await this.create(
@@ -140,7 +148,7 @@ export class Workspace {
 		return id;
 	}
 
-	/** The result of `make`, which is called once for all probes. */
+	/** Returns the result of `make`, which all probes share: `make` is called only the first time. */
 	shared<T>(make: (workspace: Workspace) => Promise<T>): Promise<T> {
 		const known = this.#fixtures.get(make) as Promise<T> | undefined;
 		const fixture = known ?? make(this);
@@ -148,7 +156,10 @@ export class Workspace {
 		return fixture;
 	}
 
-	/** Calls `look` until it returns a defined result. Rejects with NotTried if there is none for some time. */
+	/**
+	 * Polls: calls `look` until it resolves with a defined result, and resolves with that. Rejects with a NotTried
+	 * after 20 calls.
+	 */
 	async eventually<T>(
 		what: string,
 		look: () => Promise<T | undefined>,
@@ -166,18 +177,24 @@ export class Workspace {
 		await (this.#isCleaning ? waiting : raceSignal(waiting, this.signal));
 	}
 
-	/** Remembers to undo something. The last is undone first. */
+	/**
+	 * Registers a function that removes or restores something when the probes have ended. The last one registered runs
+	 * first.
+	 */
 	onCleanUp(what: string, run: () => Promise<unknown>): void {
 		this.#removals.push({ what, run });
 	}
 
-	/** What is still to be removed, for the operator. */
+	/** Describes everything in the guild that the probes have not removed or restored yet, for the operator. */
 	get remaining(): readonly string[] {
 		const listed = this.#removals.map(({ what }) => what);
 		return [...this.leftovers, ...new Set(listed)];
 	}
 
-	/** Undoes something, again after a lost response or a failure of Discord's: that is safe to repeat. */
+	/**
+	 * Runs the removal of something that a probe created. Retries it after timeouts, lost responses and 5xx, since
+	 * removing twice is harmless.
+	 */
 	async #undo({ run }: Removal): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
 			try {
@@ -192,7 +209,10 @@ export class Workspace {
 		}
 	}
 
-	/** Removes everything, even after an interruption. What cannot be removed is added to `leftovers`. */
+	/**
+	 * Removes everything that the probes created, even if they were interrupted. Adds what cannot be removed to
+	 * `leftovers`.
+	 */
 	async cleanUp(): Promise<void> {
 		this.#isCleaning = true;
 		for (;;) {
@@ -219,7 +239,9 @@ export function overwrite(
 	return { id, type, allow: String(allow), deny: String(deny) };
 }
 
-/** The id of something that was made. Of an invite, its code. */
+/**
+ * Returns the id of an object in a Discord response; for an invite, its code. Throws a NotTried if there is neither.
+ */
 export function idOf({ id, code }: Json): string {
 	if (typeof id === "string") return id;
 	if (typeof code === "string") return code;
