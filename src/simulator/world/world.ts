@@ -22,7 +22,7 @@ import { Reactions } from "./messages/reactions.ts";
 import { State } from "./state/state.ts";
 
 export class World {
-	/** New ids, and the events of all changes. */
+	/** The stored objects, the source of new ids, and the dispatcher of Gateway events. */
 	readonly state = new State();
 	readonly users = new Users(this.state);
 	readonly accounts = this.users.accounts;

@@ -4,13 +4,15 @@ import { PermissionFlagsBits as Permission } from "discord.js";
 import type { Command, Guild } from "../state/entities.ts";
 import { has } from "../state/permissions.ts";
 
-/** Where commands are registered: in all guilds of an application, or in one. */
+/**
+ * Selects slash commands of an application: the global ones, or, if `guild_id` is set, those registered in this guild.
+ */
 export interface Scope {
 	readonly application_id: string;
 	readonly guild_id?: string | undefined;
 }
 
-/** The fields of a command that its application sets. */
+/** The fields of a slash command that its application sets. */
 export type CommandDetails = Omit<
 	Command,
 	"id" | "application_id" | "guild_id" | "type" | "version"
@@ -21,7 +23,10 @@ export class Commands {
 
 	constructor(private readonly newId: () => string) {}
 
-	/** The commands of this scope, oldest first. */
+	/**
+	 * The slash commands that an application has registered globally, or, if `guild_id` is set, in this guild. Oldest
+	 * first.
+	 */
 	in({ application_id, guild_id }: Scope): Command[] {
 		return [...this.#all.values()].filter(
 			(one) =>
@@ -29,7 +34,10 @@ export class Commands {
 		);
 	}
 
-	/** An application's commands in a guild: a guild's own command hides a global one of the same name. */
+	/**
+	 * The slash commands of an application that work in a guild. A command registered in the guild hides a global command
+	 * of the same name.
+	 */
 	usable(application_id: string, guild: Guild | undefined): Command[] {
 		const own = guild ? this.in({ application_id, guild_id: guild.id }) : [];
 		const everywhere = this.in({ application_id }).filter(
@@ -51,7 +59,7 @@ export class Commands {
 		return command;
 	}
 
-	/** Changes a command. It gets a new version if a field differs. */
+	/** Replaces the details of a slash command. If a field changes, the command gets a new `version`. */
 	edit(command: Command, details: CommandDetails): Command {
 		const before = { ...command };
 		Object.assign(command, details);
@@ -64,7 +72,7 @@ export class Commands {
 	}
 }
 
-/** Whether someone with these permissions may use a command. */
+/** Whether a guild member with these permissions may use a slash command. */
 export function mayUse(command: Command, permissions: bigint): boolean {
 	if (has(permissions, Permission.Administrator)) return true;
 	const needed = command.default_member_permissions;

@@ -5,9 +5,9 @@ import type { Account, PrivilegedIntent, User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
 export class Users {
-	/** The accounts by token. */
+	/** The bots and people who have a token for the REST API, by token. */
 	readonly accounts: ReadonlyMap<string, Account>;
-	/** How often a bot may identify, and how often each bot has identified, by its id. The count is never reset. */
+	/** `total`: how many Gateway sessions each bot may start. `used`: how many it has started, by bot id; never reset. */
 	readonly sessionStarts = { total: 1_000, used: new Map<string, number>() };
 	/** The ids of users who accept no direct messages. */
 	readonly closedDms = new Set<string>();
@@ -15,7 +15,7 @@ export class Users {
 	/** The ids of users without two-factor authentication. */
 	readonly withoutMfa = new Set<string>();
 
-	/** Owns the applications of all bots. */
+	/** The user who owns the applications of all bots. */
 	readonly developer: User;
 
 	constructor(private readonly state: State) {
@@ -27,12 +27,12 @@ export class Users {
 		return this.state.users.get(id);
 	}
 
-	/** Whether a user has two-factor authentication; for a bot, whether its developer does. */
+	/** Whether a user has two-factor authentication. For a bot, whether its developer has it. */
 	hasMfa(user: User): boolean {
 		return !this.withoutMfa.has(user.bot ? this.developer.id : user.id);
 	}
 
-	/** Adds a user without a token. */
+	/** Adds a user who has no token and so cannot call the REST API. */
 	add(given: { username: string; global_name?: string | null }): User {
 		const user: User = {
 			id: this.state.newId(),
@@ -44,7 +44,7 @@ export class Users {
 		return user;
 	}
 
-	/** Adds a person with a token. */
+	/** Adds a person (not a bot) with a token for the REST API. Without `token`, the token is random. */
 	addPerson(given: {
 		username: string;
 		global_name?: string | null;
@@ -53,7 +53,7 @@ export class Users {
 		return this.#addAccount(this.add(given), given.token, []);
 	}
 
-	/** Adds a bot, whose application has the same id. It gets all privileged intents by default. */
+	/** Adds a bot user with a token. Its application has the same id. By default the bot has all privileged intents. */
 	addBot(given: {
 		username: string;
 		token?: string;

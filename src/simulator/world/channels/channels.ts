@@ -24,7 +24,7 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 import type { Voice } from "./voice.ts";
 
-/** The fields of a channel that can be edited. */
+/** New values for the fields of a guild channel. */
 export type ChannelChanges = Changes<
 	Omit<GuildChannel, "id" | "guild_id" | "last_message_id">
 >;
@@ -51,7 +51,9 @@ export class Channels {
 		return this.state.channels.values();
 	}
 
-	/** Adds a channel, by default below all others of its kind. */
+	/**
+	 * Adds a channel to a guild, by default a text channel. Without `position` it is sorted below all others of its kind.
+	 */
 	add(
 		guild: Guild,
 		given: ChannelChanges & { name: string },
@@ -99,7 +101,9 @@ export class Channels {
 			audit.update(this.state, guild, channel, before, logged, by);
 	}
 
-	/** Removes a channel with its threads and messages. Channels of a category lose their parent. */
+	/**
+	 * Removes a guild channel with its threads and messages. If it is a category, its channels stay, without a category.
+	 */
 	remove(channel: GuildChannel, by?: Attribution): void {
 		this.messages.threads.removeIn(channel);
 		const guild = this.state.guildOf(channel);
@@ -117,7 +121,7 @@ export class Channels {
 		audit.delete(this.state, guild, channel, { name, type }, {}, by);
 	}
 
-	/** Sets or replaces the overwrite of a role or member. */
+	/** Adds a role's or member's permission overwrite to a channel, or replaces the existing one. */
 	setOverwrite(
 		channel: GuildChannel,
 		overwrite: Overwrite,
@@ -152,13 +156,13 @@ export class Channels {
 		auditOverwrite.delete(state, guild, channel, overwrite, {}, by, options);
 	}
 
-	/** Whether a channel, or the channel of a thread, is age-restricted. */
+	/** Whether a channel is age-restricted. For a thread, whether its parent channel is. */
 	isNsfw(channel: Channel): boolean {
 		const parent = isThread(channel) ? this.get(channel.parent_id) : channel;
 		return parent !== undefined && isGuildChannel(parent) && parent.nsfw;
 	}
 
-	/** The DM channel of two users, if there is one. */
+	/** The direct message channel of two users, or undefined if there is none. */
 	findDm(one: User, other: User): DmChannel | undefined {
 		for (const channel of this.values())
 			if (
@@ -170,7 +174,7 @@ export class Channels {
 		return undefined;
 	}
 
-	/** The DM channel of two users, created if there is none. */
+	/** Returns the direct message channel of two users and creates it if there is none. */
 	openDm(one: User, other: User): DmChannel {
 		const known = this.findDm(one, other);
 		if (known) return known;

@@ -7,7 +7,7 @@ import { isEvent, type Verb } from "../state/events.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
-/** The fields of a stage instance that can be edited. */
+/** New values for the fields of a stage instance (a live stage). */
 export type StageChanges = Changes<
 	Pick<StageInstance, "topic" | "privacy_level">
 >;
@@ -15,7 +15,7 @@ export type StageChanges = Changes<
 const audit = auditOf("StageInstance");
 
 export class Stages {
-	/** The live stages by channel id. */
+	/** The live stages of all guilds, by the id of their stage channel. */
 	readonly #live = new Map<string, StageInstance>();
 
 	constructor(private readonly state: State) {
@@ -27,7 +27,7 @@ export class Stages {
 		});
 	}
 
-	/** The stage instance of a channel, if it is live. */
+	/** The live stage in a stage channel, or undefined if there is none. */
 	of({ id }: GuildChannel): StageInstance | undefined {
 		return this.#live.get(id);
 	}

@@ -4,19 +4,19 @@ import { AuditLogEvent } from "discord.js";
 import type { GuildChannel } from "../state/entities.ts";
 import type { Attribution, State } from "../state/state.ts";
 
-/** The statuses by channel. Bots do not see them in the channel object. */
+/** The status texts of voice channels. Discord's channel objects do not contain them. */
 export class VoiceStatuses {
-	/** The statuses by channel id. */
+	/** The status texts of voice channels, by channel id. */
 	readonly #statuses = new Map<string, string>();
 
 	constructor(private readonly state: State) {}
 
-	/** The status of a channel, or null. */
+	/** The status text of a voice channel, or null if it has none. */
 	of({ id }: GuildChannel): string | null {
 		return this.#statuses.get(id) ?? null;
 	}
 
-	/** Sets the status of a channel; null clears it. */
+	/** Sets the status text of a voice channel. Null clears the text. */
 	set(channel: GuildChannel, status: string | null, by?: Attribution): void {
 		const { id, guild_id } = channel;
 		if (status === null) this.#statuses.delete(id);

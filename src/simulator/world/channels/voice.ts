@@ -12,7 +12,7 @@ import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
-/** The parts of a voice state that users set themselves. */
+/** The fields of a voice state that users set themselves. */
 export type OwnVoice = Changes<
 	Pick<VoiceState, "self_deaf" | "self_mute" | "self_stream" | "self_video">
 >;
@@ -20,7 +20,10 @@ export type OwnVoice = Changes<
 export class Voice {
 	constructor(private readonly state: State) {}
 
-	/** Connects the member to a voice channel and disconnects them from any other, in all guilds. */
+	/**
+	 * Connects a guild member to a voice channel and disconnects them from any other voice channel, in all guilds. Throws
+	 * if `channel` is not a voice or stage channel.
+	 */
 	join(
 		channel: GuildChannel,
 		member: Member,
@@ -57,7 +60,7 @@ export class Voice {
 		});
 	}
 
-	/** Disconnects the member from voice. */
+	/** Disconnects a guild member from their voice channel. Does nothing if they are in none. */
 	leave(guild: Guild, member: Member, by?: Attribution): void {
 		if (!guild.voiceStates.delete(member.user.id)) return;
 		this.dispatch(guild, member);
@@ -66,7 +69,7 @@ export class Voice {
 		});
 	}
 
-	/** Dispatches the member's voice state. */
+	/** Dispatches the event VOICE_STATE_UPDATE for a guild member. */
 	dispatch(guild: Guild, member: Member): void {
 		this.state.dispatchToGuild("VOICE_STATE_UPDATE", guild, {
 			...serialize.voiceState(guild, member),

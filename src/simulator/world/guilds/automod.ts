@@ -21,10 +21,10 @@ export type RuleChanges = Changes<
 	>
 >;
 
-/** A rule that a text violates. */
+/** An AutoMod rule that a message text violates, and the part of the text that matched. */
 export interface Violation {
 	readonly rule: AutoModerationRule;
-	/** The rule's keyword and the text that it matched; null for mention rules. */
+	/** The rule's keyword that matched the text, or null if the rule limits the number of mentions instead. */
 	readonly keyword: string | null;
 	readonly content: string | null;
 }
@@ -33,7 +33,7 @@ const audit = auditOf("AutoModerationRule");
 
 const noKeywords = { keyword_filter: [], regex_patterns: [], allow_list: [] };
 
-/** The trigger metadata that Discord's OpenAPI document requires, by trigger type. */
+/** Default `trigger_metadata` of AutoMod rules by trigger type: the fields that Discord's OpenAPI document requires. */
 const emptyMetadata: Partial<
 	Record<Trigger, AutoModerationRule["trigger_metadata"]>
 > = {
@@ -48,12 +48,12 @@ export class AutoModeration {
 
 	constructor(private readonly state: State) {}
 
-	/** The rules of a guild, oldest first. */
+	/** The AutoMod rules of a guild, oldest first. */
 	in({ id }: Guild): AutoModerationRule[] {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
-	/** Adds a rule. Metadata of its trigger type that is not given is empty. */
+	/** Adds an AutoMod rule to a guild. Omitted fields of its `trigger_metadata` get empty default values. */
 	add(guild: Guild, given: NewRule, by?: Attribution): AutoModerationRule {
 		const rule = {
 			id: this.state.newId(),
@@ -88,7 +88,10 @@ export class AutoModeration {
 		audit.delete(this.state, guild, rule, auditFields(rule), {}, by);
 	}
 
-	/** The rules that a text violates in these channels (a thread and its parent) for an author with these roles. */
+	/**
+	 * The AutoMod rules of a guild that a text violates. `channelIds`: the channel of the text and, for a thread, its
+	 * parent. `roleIds`: the author's roles. Rules that exempt any of these channels or roles do not apply.
+	 */
 	violations(
 		guild: Guild,
 		written: {
@@ -116,7 +119,7 @@ export class AutoModeration {
 	}
 }
 
-/** Events about AutoMod rules are only sent to members with MANAGE_GUILD. */
+/** Restricts a Gateway event to members with MANAGE_GUILD, as Discord does for events about AutoMod rules. */
 export const managersOnly = { permission: { bits: Permission.ManageGuild } };
 
 function auditFields(rule: AutoModerationRule): Record<string, unknown> {
@@ -141,7 +144,10 @@ function violationOf(rule: AutoModerationRule, text: string): Violation[] {
 	return [];
 }
 
-/** A keyword matches a whole word. A "*" at its start or end matches the rest of a word. */
+/**
+ * Converts an AutoMod keyword to a regular expression. A keyword matches whole words only; a "*" at its start or end
+ * matches any further letters of the word.
+ */
 function patternOf(keyword: string): RegExp {
 	const [, before, word = "", after] = /^(\*?)(.*?)(\*?)$/s.exec(keyword) ?? [];
 	const letter = "[\\p{L}\\p{N}_]";

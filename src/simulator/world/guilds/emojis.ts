@@ -7,7 +7,7 @@ import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
-/** The fields of an emoji that can be edited. */
+/** New values for the fields of a custom emoji. */
 export type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
 
 const audit = auditOf("Emoji");
@@ -15,7 +15,10 @@ const audit = auditOf("Emoji");
 export class Emojis {
 	constructor(private readonly state: State) {}
 
-	/** Adds an emoji made by `user`. With `roles` only their members may use it. */
+	/**
+	 * Adds a custom emoji, created by `user`, to a guild. If `roles` (ids) is not empty, only members with one of these
+	 * roles may use the emoji.
+	 */
 	add(
 		guild: Guild,
 		user: User,
@@ -56,7 +59,7 @@ export class Emojis {
 		audit.delete(this.state, guild, emoji, { name: emoji.name }, {}, by);
 	}
 
-	/** The emoji with this id in any guild of the user. */
+	/** The custom emoji with this id, if a guild that the user is a member of has it. */
 	usableBy(user: User, id: string): GuildEmoji | undefined {
 		const guilds = this.state.guilds.values();
 		return guilds
@@ -64,7 +67,7 @@ export class Emojis {
 			?.emojis.get(id);
 	}
 
-	/** The event contains all emoji of the guild. */
+	/** Dispatches the event GUILD_EMOJIS_UPDATE, which contains all custom emoji of the guild. */
 	#dispatch(guild: Guild): void {
 		this.state.dispatchToGuild("GUILD_EMOJIS_UPDATE", guild, {
 			guild_id: guild.id,

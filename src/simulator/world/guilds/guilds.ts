@@ -23,7 +23,7 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 import type { ScheduledEvents } from "./scheduled-events.ts";
 
-/** The fields of a guild that can be edited. */
+/** New values for the fields of a guild. */
 export type GuildChanges = Changes<
 	GuildSettings &
 		Pick<
@@ -52,12 +52,14 @@ export class Guilds {
 		return this.state.guilds.values();
 	}
 
-	/** The guild that a channel or thread belongs to. */
+	/** The guild that a channel or thread belongs to. Throws if there is none. */
 	of(channel: GuildPlace): Guild {
 		return this.state.guildOf(channel);
 	}
 
-	/** Adds a guild with an @everyone role and its owner as the only member. */
+	/**
+	 * Adds a guild with an @everyone role and its owner as the only member. `everyone` is that role's permission bits.
+	 */
 	add(given: { name: string; owner: User; everyone?: bigint }): Guild {
 		const id = this.state.newId();
 		const { owner } = given;
@@ -107,13 +109,16 @@ export class Guilds {
 		this.state.guilds.delete(guild.id);
 	}
 
-	/** Sends a bot that has joined the guild its GUILD_CREATE. */
+	/** Dispatches the event GUILD_CREATE to a bot that has joined the guild. */
 	dispatchCreate(guild: Guild, bot: User): void {
 		const data = this.serializeFor(guild, bot);
 		this.state.dispatchToGuild("GUILD_CREATE", guild, data, { only: [bot.id] });
 	}
 
-	/** The data of GUILD_CREATE for a bot, with these members and their presences: by default itself and those in voice. */
+	/**
+	 * The data of the event GUILD_CREATE for a bot. It lists `members` with their presences, by default the bot itself
+	 * and the members in voice channels. Throws if the bot is not in the guild.
+	 */
 	serializeFor(
 		guild: Guild,
 		bot: User,

@@ -19,7 +19,7 @@ export class Invites {
 
 	constructor(private readonly state: State) {}
 
-	/** The valid invites of a guild or channel. */
+	/** The invites of a guild or of a channel, without expired ones. */
 	list(of: { guild_id: string } | { channel_id: string }): Invite[] {
 		return [...this.#all.values()]
 			.filter((one) =>
@@ -35,7 +35,7 @@ export class Invites {
 		return found && this.#isValid(found) ? found : undefined;
 	}
 
-	/** Whether the invite has not expired and its channel still exists. */
+	/** Whether an invite can be used: it has not expired and its channel still exists. */
 	#isValid(invite: Invite): boolean {
 		const end = expiryOf(invite);
 		return (
@@ -44,7 +44,10 @@ export class Invites {
 		);
 	}
 
-	/** Adds an invite, by default for a day and unlimited uses. `created_at` may be in the past. */
+	/**
+	 * Adds an invite to a channel. By default it expires after one day and has unlimited uses. `created_at` may be in the
+	 * past.
+	 */
 	add(channel: GuildChannel, given: NewInvite, by?: Attribution): Invite {
 		const invite: Invite = {
 			code: randomBytes(5).toString("hex").slice(0, 8),
@@ -74,7 +77,7 @@ export class Invites {
 		return invite;
 	}
 
-	/** An existing invite of the same inviter with the same settings. */
+	/** Finds an existing invite to a channel with the same inviter and settings as `given`, to reuse it. */
 	findSame(channel: GuildChannel, given: NewInvite): Invite | undefined {
 		const { inviter, max_age = 86_400, max_uses = 0 } = given;
 		const { temporary = false, role_ids = [] } = given;
@@ -88,7 +91,7 @@ export class Invites {
 		);
 	}
 
-	/** Counts a use. The last use deletes the invite. */
+	/** Counts one use of an invite, and deletes the invite when it has reached `max_uses`. */
 	use(invite: Invite): void {
 		invite.uses += 1;
 		if (invite.uses === invite.max_uses) this.remove(invite);
@@ -113,7 +116,7 @@ export class Invites {
 	}
 }
 
-/** Invites have no id for the audit log. */
+/** The audit log's target for invites, which have a code but no id. */
 const noTarget = { id: null };
 
 function auditFields(invite: Invite): object {
@@ -127,19 +130,19 @@ function auditFields(invite: Invite): object {
 	return { ...rest, inviter_id: inviter.id };
 }
 
-/** When an invite expires; null for never. */
+/** When an invite expires, or null if it never does. */
 function expiryOf({ created_at, max_age }: Invite): Date | null {
 	if (max_age === 0) return null;
 	return new Date(Date.parse(created_at) + max_age * 1000);
 }
 
-/** The fields of an invite that only members who manage the channel see. */
+/** The invite metadata, which Discord sends only to members with MANAGE_CHANNELS. */
 export function metadata(invite: Invite) {
 	const { uses, max_uses, max_age, temporary, created_at } = invite;
 	return { uses, max_uses, max_age, temporary, created_at };
 }
 
-/** An invite as Discord sends it to anyone who has the code. */
+/** Converts an invite to the API object that Discord sends to anyone who has the invite's code. */
 export function serializeInvite(
 	invite: Invite,
 	guild: Guild,
@@ -171,7 +174,7 @@ export function serializeInvite(
 	};
 }
 
-/** The roles that the invite grants, without deleted ones. */
+/** The roles of a guild that members get if they join with this invite. Deleted roles are left out. */
 function rolesOf({ role_ids }: Invite, { roles }: Guild) {
 	return role_ids
 		.flatMap((id) => roles.get(id) ?? [])

@@ -14,7 +14,7 @@ import { apply } from "../state/state.ts";
 import type { Guilds } from "./guilds.ts";
 import type { Roles } from "./roles.ts";
 
-/** The fields of a member that can be edited. */
+/** New values for the fields of a guild member. */
 export type MemberChanges = Changes<Omit<Member, "user" | "joined_at">>;
 
 interface Parts {
@@ -28,7 +28,7 @@ interface Parts {
 const dayMs = 24 * 60 * 60 * 1000;
 
 export class Members {
-	/** When members were last active, in milliseconds since 1970. Members without an entry are active. */
+	/** When guild members were last active, in milliseconds since 1970. Members without an entry count as active now. */
 	readonly #lastSeenMs = new WeakMap<Member, number>();
 
 	constructor(
@@ -36,7 +36,10 @@ export class Members {
 		private readonly parts: Parts,
 	) {}
 
-	/** Adds a member. A bot with `botPermissions` gets a managed role with them. Returns a known member unchanged. */
+	/**
+	 * Adds a user to a guild. A bot given `botPermissions` gets a managed role with these permissions. Returns the
+	 * existing member unchanged if the user is already in the guild.
+	 */
 	add(
 		guild: Guild,
 		user: User,
@@ -61,7 +64,7 @@ export class Members {
 		return member;
 	}
 
-	/** Adds `count` people without tokens, named `<prefix>1`, `<prefix>2` and so on. */
+	/** Creates `count` users without tokens, named `<prefix>1`, `<prefix>2` and so on, and adds them to a guild. */
 	addMany(guild: Guild, count: number, prefix = "member"): void {
 		const { users } = this.parts;
 		for (let number = 1; number <= count; number += 1)
@@ -93,7 +96,7 @@ export class Members {
 				this.state.audit(guild, by, action, id, { changes: made });
 	}
 
-	/** Removes a member. With `by` it is a kick. */
+	/** Removes a member from a guild. With `by`, the audit log records a kick by that user. */
 	remove(guild: Guild, member: Member, by?: Attribution): void {
 		const { user } = member;
 		const { id } = guild;
@@ -113,7 +116,7 @@ export class Members {
 		this.#lastSeenMs.set(member, at.getTime());
 	}
 
-	/** The members not seen for `days` days who have no roles other than `roleIds`. */
+	/** The members of a guild who have not been active for `days` days and have no roles other than `roleIds`. */
 	inactive(guild: Guild, days: number, roleIds: readonly string[]): Member[] {
 		const since = Date.now() - days * dayMs;
 		return [...guild.members.values()].filter(
@@ -135,7 +138,7 @@ export class Members {
 	}
 }
 
-/** Up to `limit` members whose user name, global name or nickname starts with `query`, ignoring case. */
+/** Up to `limit` members of a guild whose user name, global name or nickname starts with `query`, ignoring case. */
 export function membersNamed(
 	guild: Guild,
 	query: string,

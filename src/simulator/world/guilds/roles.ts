@@ -7,7 +7,7 @@ import { compareRoles } from "../state/permissions.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
-/** The fields of a role that can be edited. */
+/** New values for the fields of a role. */
 export type RoleChanges = Changes<
 	Omit<
 		Role,
@@ -20,13 +20,16 @@ const audit = auditOf("Role");
 export class Roles {
 	constructor(private readonly state: State) {}
 
-	/** Adds a role at `position`, by default just above @everyone, and moves the roles from there up. */
+	/**
+	 * Adds a role to a guild at `position`, by default just above @everyone. Roles at or above this position move up by
+	 * one.
+	 */
 	add(
 		guild: Guild,
 		given: RoleChanges & {
 			name: string;
 			position?: number | undefined;
-			/** The bot that this role belongs to. */
+			/** The id of the bot whose managed role this is. */
 			bot_id?: string;
 		},
 		by?: Attribution,
@@ -58,7 +61,7 @@ export class Roles {
 		audit.update(this.state, guild, role, before, changes, by);
 	}
 
-	/** Moves roles to these positions and closes the gaps. @everyone stays at 0. */
+	/** Moves roles of a guild to these positions, then numbers all roles from 1 without gaps. @everyone stays at 0. */
 	move(
 		guild: Guild,
 		positions: ReadonlyMap<Role, number>,
@@ -83,7 +86,7 @@ export class Roles {
 		}
 	}
 
-	/** Removes a role, also from its members and from overwrites. */
+	/** Removes a role from a guild, from the members who have it, and from the permission overwrites of channels. */
 	remove(guild: Guild, role: Role, by?: Attribution): void {
 		guild.roles.delete(role.id);
 		for (const member of guild.members.values())

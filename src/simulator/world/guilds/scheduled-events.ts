@@ -12,7 +12,7 @@ import type { Verb } from "../state/events.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 
-/** The required fields of a new event, and optional ones. */
+/** The fields of a new scheduled event. Name, start time and entity type are required. */
 export type NewScheduledEvent = Pick<
 	ScheduledEvent,
 	"name" | "scheduled_start_time" | "entity_type"
@@ -33,12 +33,15 @@ export class ScheduledEvents {
 
 	constructor(private readonly state: State) {}
 
-	/** The events of a guild, oldest first. */
+	/** The scheduled events of a guild, oldest first. */
 	in({ id }: Guild): ScheduledEvent[] {
 		return [...this.#all.values()].filter(({ guild_id }) => guild_id === id);
 	}
 
-	/** An event as Discord sends it, with user_count if `counted`. */
+	/**
+	 * Converts a scheduled event to Discord's API object. With `counted`, it contains the number of interested users
+	 * (`user_count`). Throws if the event has no channel and no location.
+	 */
 	serialize(event: ScheduledEvent, counted = false): SentScheduledEvent {
 		const { userIds, ...rest } = event;
 		const creator = this.state.users.get(event.creator_id);
@@ -100,14 +103,14 @@ export class ScheduledEvents {
 		audit.delete(this.state, guild, event, auditFields(event), {}, by);
 	}
 
-	/** Adds a user who is interested in the event. */
+	/** Marks a guild member as interested in a scheduled event. */
 	subscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.has(user.id)) return;
 		event.userIds.add(user.id);
 		this.#dispatchUser("ADD", guild, event, user);
 	}
 
-	/** Removes a user who is no longer interested in the event. */
+	/** Marks a guild member as no longer interested in a scheduled event. */
 	unsubscribe(guild: Guild, event: ScheduledEvent, { user }: Member): void {
 		if (event.userIds.delete(user.id))
 			this.#dispatchUser("REMOVE", guild, event, user);
@@ -136,7 +139,10 @@ export class ScheduledEvents {
 	}
 }
 
-/** Where an event takes place. External ones have a location, others a channel. */
+/**
+ * The fields that say where a scheduled event takes place: a location if the event is external, otherwise a channel.
+ * Throws if the location or channel is missing.
+ */
 function venueOf(event: ScheduledEvent) {
 	const { entity_type, channel_id, entity_metadata } = event;
 	if (entity_type === EntityType.External && entity_metadata)
@@ -146,7 +152,7 @@ function venueOf(event: ScheduledEvent) {
 	throw new Error(`scheduled event ${event.id} has no channel and no location`);
 }
 
-/** The fields in the audit log, which has the location at the top level. */
+/** The fields of a scheduled event as the audit log records them: with `location` in place of `entity_metadata`. */
 function auditFields(event: ScheduledEventChanges): Record<string, unknown> {
 	const { name, description, channel_id, status, entity_type } = event;
 	const { scheduled_start_time, scheduled_end_time, entity_metadata } = event;

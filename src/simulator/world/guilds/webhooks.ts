@@ -31,7 +31,7 @@ export class Webhooks {
 
 	constructor(private readonly state: State) {}
 
-	/** The webhooks of a guild or channel, sorted by id. Those of deleted channels are gone. */
+	/** The webhooks of a guild or of a channel, sorted by id. Webhooks of deleted channels are left out. */
 	list(of: { guild_id: string } | { channel_id: string }): Webhook[] {
 		return [...this.#all.values()]
 			.filter((one) =>
@@ -50,12 +50,12 @@ export class Webhooks {
 			: undefined;
 	}
 
-	/** Whether a webhook with this id exists or its channel was deleted. */
+	/** Whether a webhook with this id exists. True also if its channel has been deleted. */
 	has(id: string): boolean {
 		return this.#all.has(id);
 	}
 
-	/** Adds a webhook, by default an incoming one. */
+	/** Adds a webhook to a channel. The default type is 1: an incoming webhook, which gets a token. */
 	add(channel: GuildChannel, given: NewWebhook, by?: Attribution): Webhook {
 		const { type = 1, user = null, avatar = null, ...rest } = given;
 		const webhook: Webhook = {
@@ -93,7 +93,7 @@ export class Webhooks {
 			audit.update(this.state, guild, webhook, before, after, by);
 	}
 
-	/** Removes a webhook. Its messages stay. */
+	/** Removes a webhook. Messages that it has sent stay. */
 	remove(webhook: Webhook, by?: Attribution): void {
 		const channel = this.state.channelOf(webhook);
 		this.#all.delete(webhook.id);
@@ -124,7 +124,9 @@ function auditFields(webhook: Webhook) {
 	};
 }
 
-/** The author of a webhook's messages. A message can override name and avatar. */
+/**
+ * The user object that is the author of a webhook's messages. Each message can override the webhook's name and avatar.
+ */
 export function authorOf(
 	webhook: Webhook,
 	{ name = webhook.name, avatar = webhook.avatar } = {},
@@ -139,7 +141,10 @@ export function authorOf(
 	};
 }
 
-/** The account that acts when a request has the webhook's token. */
+/**
+ * Returns a webhook in the form of an account, as the caller of REST requests that are authorized with the webhook's
+ * token.
+ */
 export function accountOf(webhook: Webhook): Account {
 	return {
 		token: webhook.token ?? "",
@@ -148,7 +153,10 @@ export function accountOf(webhook: Webhook): Account {
 	};
 }
 
-/** A webhook as a user sees it: without the token of another application's webhook. */
+/**
+ * Converts a webhook to Discord's API object for an account. The token is left out if another application owns the
+ * webhook.
+ */
 export function serializeWebhook(
 	webhook: Webhook,
 	{ user }: Account,

@@ -2,10 +2,10 @@
 
 import { type ButtonStyle, ComponentType } from "discord.js";
 
-/** A stored button. It has either a custom_id or a url. */
+/** A button of a message. It has either a `custom_id` or a `url`. */
 export interface Button {
 	readonly type: ComponentType.Button;
-	/** The component's id, unique in the message. */
+	/** The button's component id, unique among the components of a message. */
 	readonly id: number;
 	readonly style: ButtonStyle;
 	readonly label?: string;
@@ -15,7 +15,7 @@ export interface Button {
 	readonly disabled?: boolean;
 }
 
-/** All buttons in these components, at any depth, in order. */
+/** All buttons in a message's components, at any depth of nesting, in the order in which they appear. */
 export function buttonsIn(components: readonly unknown[]): Button[] {
 	return components.flatMap((one) => {
 		if (typeof one !== "object" || one === null) return [];

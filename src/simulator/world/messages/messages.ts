@@ -21,11 +21,13 @@ import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply, placeOf, viewersOf } from "../state/state.ts";
 import { Threads } from "./threads.ts";
 
-/** The fields of a new message. Only `content` is required. `id` may be in the past. */
+/**
+ * The fields of a new message. Only `content` is required. To back-date the message, set `id` to an older snowflake.
+ */
 export type NewMessage = Pick<Message, "content"> &
 	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
 
-/** A message that is not stored yet. */
+/** Creates a message object with default values, without adding it to the channel. Its timestamp is taken from `id`. */
 export function newMessage(
 	id: string,
 	channelId: string,
@@ -54,7 +56,7 @@ export function newMessage(
 }
 
 /**
- * The types of messages that come with the one they refer to.
+ * The types of messages that Discord sends with `referenced_message`, the message that they refer to.
  * https://discord.com/developers/docs/resources/message#message-object
  */
 const withReferenced: readonly MessageType[] = [
@@ -63,7 +65,10 @@ const withReferenced: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/** A message_reference: a reply or system message (type 0), or a forward (type 1). */
+/**
+ * Creates the `message_reference` of a message that refers to another: type 0 in a reply or system message, type 1 in a
+ * forward.
+ */
 export function referenceTo(
 	message: Pick<Message, "id">,
 	channel: Channel,
@@ -77,7 +82,10 @@ export function referenceTo(
 	};
 }
 
-/** A page of a channel. The first of `around`, `before` and `after` that is given applies. */
+/**
+ * Selects up to `limit` messages of a channel. `around`, `before` and `after` are message ids; if several are set, only
+ * the first of them in this order applies.
+ */
 export interface Page {
 	readonly limit: number;
 	readonly around?: string | undefined;
@@ -85,7 +93,7 @@ export interface Page {
 	readonly after?: string | undefined;
 }
 
-/** The fields of a message that can be edited. */
+/** New values for the fields of a message. */
 export type MessageChanges = Changes<
 	Omit<Snapshot, "type" | "timestamp" | "edited_timestamp"> &
 		Pick<Message, "mention_everyone">
@@ -93,9 +101,11 @@ export type MessageChanges = Changes<
 
 export class Messages {
 	readonly threads: Threads;
-	/** Ids of messages by author, channel and nonce, joined by spaces. Deleted messages stay. */
+	/**
+	 * The ids of messages that were sent with a nonce, by "AUTHOR_ID CHANNEL_ID NONCE". Deleted messages stay in the map.
+	 */
 	readonly nonces = new Map<string, string>();
-	/** Messages by channel id, sorted by their own id. */
+	/** The messages of each channel, by channel id. Each list is sorted by message id. */
 	readonly #byChannel = new Map<string, Message[]>();
 
 	constructor(private readonly state: State) {
@@ -127,7 +137,7 @@ export class Messages {
 		if (isThread(channel)) this.threads.messageRemoved(channel, message);
 	}
 
-	/** Deletes the messages of a removed channel, without events. */
+	/** Deletes all messages of a channel that is removed. Dispatches no events. */
 	removeChannel(channelId: string): void {
 		this.#byChannel.delete(channelId);
 	}
@@ -140,7 +150,10 @@ export class Messages {
 			.toSorted((a, b) => at(b) - at(a) || compareIds(b.id, a.id));
 	}
 
-	/** A page of a channel, newest first. */
+	/**
+	 * Returns up to `limit` messages of a channel, newest first: those around, before or after a message id, otherwise
+	 * the latest.
+	 */
 	page(channelId: string, { limit, around, before, after }: Page): Message[] {
 		const messages = this.in(channelId);
 		let end = messages.length;
@@ -206,7 +219,7 @@ export class Messages {
 		});
 	}
 
-	/** Pins a message and adds the system message about it. */
+	/** Pins a message and adds the system message which says that `user` pinned it. */
 	pin(channel: Channel, message: Message, user: User, by?: Attribution): void {
 		this.#setPin(channel, message, new Date().toISOString());
 		this.add(channel, user, {
@@ -238,7 +251,7 @@ export class Messages {
 		});
 	}
 
-	/** Adds an entry to the audit log of the channel's guild. Does nothing in DMs. */
+	/** Adds an entry to the audit log of the channel's guild. Does nothing if the channel is a direct message channel. */
 	#audit(
 		channel: Channel,
 		by: Attribution | undefined,
@@ -251,7 +264,7 @@ export class Messages {
 		this.state.audit(guild, by, action, targetId, { options });
 	}
 
-	/** Dispatches a typing event. */
+	/** Dispatches the event TYPING_START, which says that a user is typing in a channel. */
 	startTyping(channel: Channel, user: User): void {
 		const member = this.state.memberIn(channel, user.id);
 		this.state.dispatchToChannel("TYPING_START", channel, {
@@ -262,7 +275,10 @@ export class Messages {
 		});
 	}
 
-	/** A message as an account sees it, with its thread and the message that it replies to. */
+	/**
+	 * Converts a message to Discord's API object as `reader` sees it, with the thread that was started from it and the
+	 * message that it replies to.
+	 */
 	serialize(
 		message: Message,
 		reader: serialize.MessageReader,
@@ -282,7 +298,7 @@ export class Messages {
 		};
 	}
 
-	/** Dispatches a message as it is now. */
+	/** Dispatches the event MESSAGE_CREATE or MESSAGE_UPDATE with the current state of a message. */
 	dispatch(
 		type: "MESSAGE_CREATE" | "MESSAGE_UPDATE",
 		channel: Channel,
@@ -303,7 +319,9 @@ export class Messages {
 	}
 }
 
-/** The index of the message with this id, or where to insert it. */
+/**
+ * The index of the message with this id in a list sorted by id, or the index at which to insert it. A binary search.
+ */
 function indexOf(messages: readonly Message[], id: string): number {
 	let low = 0;
 	let high = messages.length;

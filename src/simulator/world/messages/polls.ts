@@ -18,7 +18,7 @@ export class Polls {
 		private readonly messages: Messages,
 	) {}
 
-	/** Adds a message with a poll, which ends at its expiry. */
+	/** Adds a message with a poll to a channel. A timer ends the poll at its `expiry`. */
 	add(
 		channel: Channel,
 		author: User,
@@ -42,7 +42,10 @@ export class Polls {
 		return withPoll;
 	}
 
-	/** Replaces the votes of a user; an empty list removes them. Throws if the poll has ended. */
+	/**
+	 * Sets the answers that a user votes for in a poll; an empty list removes their votes. Throws if the poll has ended,
+	 * an answer does not exist, or there are several although the poll allows one.
+	 */
 	vote(
 		channel: Channel,
 		message: Message,
@@ -74,7 +77,7 @@ export class Polls {
 		}
 	}
 
-	/** Ends a poll and adds the system message with its result. Does nothing if it has ended. */
+	/** Ends a message's poll and adds the system message with the result. Does nothing if the poll has already ended. */
 	end(channel: Channel, message: Message): void {
 		const { poll } = message;
 		if (!poll || poll.ended) return;
@@ -110,7 +113,10 @@ export class Polls {
 	}
 }
 
-/** The embed fields of a poll result. The victor fields are left out if no answer won. */
+/**
+ * The embed fields of the system message with a poll's result. The `victor_` fields about the winning answer are left
+ * out if nobody voted or several answers have the most votes.
+ */
 function resultFields({ question, answers, votes }: Poll) {
 	const counts = answers.map((answer) => ({
 		answer,

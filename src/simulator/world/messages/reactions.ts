@@ -13,7 +13,10 @@ import { placeOf, type State } from "../state/state.ts";
 export class Reactions {
 	constructor(private readonly state: State) {}
 
-	/** Adds a user's reaction, or with `burst` a super reaction. Does nothing if it is there. */
+	/**
+	 * Adds a user's reaction to a message, a super reaction if `burst`. Does nothing if the user has already reacted with
+	 * this emoji.
+	 */
 	add(
 		channel: Channel,
 		message: Message,
@@ -53,7 +56,7 @@ export class Reactions {
 		});
 	}
 
-	/** Replaces the users of a reaction. A reaction without users is removed. */
+	/** Sets which users have reacted to a message with an emoji. A reaction without users is removed from the message. */
 	#set(
 		message: Message,
 		known: Reaction,
@@ -70,7 +73,7 @@ export class Reactions {
 		);
 	}
 
-	/** Removes all reactions from a message, or all with one emoji. */
+	/** Removes all reactions from a message, or only those with `emoji` if it is given. */
 	clear(channel: Channel, message: Message, emoji?: Emoji): void {
 		const removed = emoji && reactionWith(message, emoji);
 		message.reactions = emoji
@@ -91,7 +94,7 @@ export class Reactions {
 	}
 }
 
-/** The ids of the users who put a reaction on a message, or with `burst` a super reaction. */
+/** The ids of the users who added a reaction to a message: as a normal reaction, or as a super reaction if `burst`. */
 export function idsOf(
 	{ userIds, burstUserIds = [] }: Reaction,
 	burst = false,
@@ -99,7 +102,7 @@ export function idsOf(
 	return burst ? burstUserIds : userIds;
 }
 
-/** The reaction with this emoji. Custom emoji are compared by id only. */
+/** A message's reaction with this emoji, or undefined if there is none. Custom emoji are compared by id only. */
 export function reactionWith(
 	{ reactions }: Message,
 	{ id, name }: Emoji,

@@ -4,7 +4,7 @@
 import type { Attachment, Message } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
 
-/** Values of the `has` filter. A "-" in front negates. */
+/** The values of the search filter `has`: what a message must contain. With the prefix "-", it must not contain it. */
 export const hasTypes = [
 	"image",
 	"sound",
@@ -17,10 +17,15 @@ export const hasTypes = [
 	"snapshot",
 ] as const;
 
-/** Values of the `author_type` filter. A "-" in front negates. */
+/**
+ * The values of the search filter `author_type`. With the prefix "-", messages by authors of this type are excluded.
+ */
 export const authorTypes = ["user", "bot", "webhook"] as const;
 
-/** The filters. A message must match one value of each list, and none of the negated ones. */
+/**
+ * The filters of a message search. A message must match all filters that are set, and at least one value of each list.
+ * In `author_type` and `has`, a value with the prefix "-" excludes the messages that match it.
+ */
 export interface Search {
 	readonly content?: string | undefined;
 	readonly max_id?: string | undefined;
@@ -37,11 +42,11 @@ export interface Search {
 
 export interface Order {
 	readonly sort_by: "timestamp" | "relevance";
-	/** Ignored when sorting by relevance. */
+	/** The sort direction by message time. Ignored if `sort_by` is "relevance". */
 	readonly sort_order: "asc" | "desc";
 }
 
-/** The matching messages in this order. */
+/** Returns the messages that match all filters of a search, in the requested order. */
 export function searchMessages(
 	messages: readonly Message[],
 	search: Search,
@@ -85,7 +90,10 @@ function anyOf(
 	return wanted === undefined || wanted.some((one) => there.includes(one));
 }
 
-/** Whether one of the wanted values is there and none of the negated ones. */
+/**
+ * Whether a message with the values `there` passes the search filter `has` or `author_type` with the values `wanted`.
+ * It has none of those with the prefix "-" and at least one of the others, if there are any.
+ */
 function matchesFilter(
 	wanted: readonly string[] | undefined,
 	there: readonly string[],
@@ -122,7 +130,7 @@ function hasTypesOf(message: Message): string[] {
 	];
 }
 
-/** The words of a text in lower case. */
+/** Splits a text into its words, in lower case. */
 function wordsIn(text: string): string[] {
 	return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
@@ -132,7 +140,7 @@ function contains(message: Message, wanted: readonly string[]): boolean {
 	return wanted.every((word) => words.has(word));
 }
 
-/** How often the words occur in the message. */
+/** Counts how often the words of a search (in lower case) occur in a message, to sort by relevance. */
 function countMatches(message: Message, wanted: readonly string[]): number {
 	return wordsIn(message.content).filter((word) => wanted.includes(word))
 		.length;

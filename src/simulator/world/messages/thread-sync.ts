@@ -9,7 +9,7 @@ import * as serialize from "../state/serialize.ts";
 import type { State } from "../state/state.ts";
 import type { Threads } from "./threads.ts";
 
-/** Events after which someone may have gained access. */
+/** The types of events that can give a bot access to a channel which it could not view before. */
 const visibilityEvents: readonly EventType[] = [
 	"CHANNEL_UPDATE",
 	"GUILD_ROLE_UPDATE",
@@ -18,7 +18,7 @@ const visibilityEvents: readonly EventType[] = [
 ];
 
 export class ThreadSync {
-	/** "CHANNEL BOT" for each channel with threads that a bot cannot view. */
+	/** "CHANNEL_ID BOT_ID" for each channel with threads that a bot cannot view. */
 	readonly #hidden = new Set<string>();
 
 	constructor(
@@ -58,7 +58,7 @@ export class ThreadSync {
 		}
 	}
 
-	/** The channels that each bot has gained access to since the last call. */
+	/** Returns, by bot id, the ids of channels with threads that the bot can view now but could not at the last call. */
 	#newlyVisible(guild: Guild): Map<string, string[]> {
 		const channels = new Map<string, string[]>();
 		const parents = new Set(

@@ -26,18 +26,20 @@ import { apply, permittedIn, viewersOf } from "../state/state.ts";
 import type { Messages } from "./messages.ts";
 import { ThreadSync } from "./thread-sync.ts";
 
-/** The fields of a thread that can be edited. */
+/** New values for the fields of a thread. */
 export type ThreadChanges = Changes<
 	Omit<ReturnType<typeof auditFields>, "type">
 >;
 
 export type NewThread = ThreadChanges & {
 	name: string;
-	/** Default: the channel's type of public threads. */
+	/**
+	 * The type of the new thread. Default: an announcement thread in an announcement channel, otherwise a public thread.
+	 */
 	type?: ThreadType | undefined;
-	/** The starter message, which has the same id. */
+	/** The message from which the thread is started. The thread gets the message's id. */
 	message?: Message | undefined;
-	/** The id of a forum post, which is also that of its first message. */
+	/** The id of a new forum post. The first message of the post has the same id. */
 	id?: string | undefined;
 };
 
@@ -51,7 +53,10 @@ export class Threads {
 		new ThreadSync(state, this);
 	}
 
-	/** Adds a thread with its owner as the only member. A system message announces public ones. */
+	/**
+	 * Adds a thread or forum post to a channel, with its owner as the only member. A system message announces public
+	 * threads.
+	 */
 	add(
 		parent: GuildChannel,
 		owner: User,
@@ -97,7 +102,10 @@ export class Threads {
 		return thread;
 	}
 
-	/** Adds the system message: to the channel, or to a thread that was started from a message. */
+	/**
+	 * Adds the system message about a new thread: to the thread if it was started from `message`, otherwise to the
+	 * channel. Private threads and forum posts have none.
+	 */
 	#announce(
 		parent: GuildChannel,
 		thread: Thread,
@@ -149,7 +157,7 @@ export class Threads {
 			});
 	}
 
-	/** Removes a thread. Its starter message stays. */
+	/** Removes a thread with its messages. The message from which it was started stays in the parent channel. */
 	remove(thread: Thread, by?: Attribution): void {
 		const { state } = this;
 		const { id, guild_id, parent_id, type } = thread;
@@ -166,7 +174,7 @@ export class Threads {
 		audit.delete(state, guild, thread, auditFields(thread), {}, by);
 	}
 
-	/** Removes all threads of a channel that is removed, without events. */
+	/** Removes all threads of a channel that is removed. Dispatches no events. */
 	removeIn(parent: GuildChannel): void {
 		for (const thread of this.in(parent)) this.#forget(thread);
 	}
@@ -182,7 +190,7 @@ export class Threads {
 		return [...all].filter(({ parent_id }) => parent_id === id);
 	}
 
-	/** The active threads that a user can view, newest first. */
+	/** The threads of a guild that are not archived and that a user can view, newest first. */
 	active(guild: Guild, userId: string): Thread[] {
 		return [...guild.threads.values()]
 			.filter(({ archived }) => !archived)
@@ -192,7 +200,7 @@ export class Threads {
 			.sort((a, b) => compareIds(b.id, a.id));
 	}
 
-	/** The thread that was started from a message. */
+	/** The thread that was started from this message, or undefined if there is none. */
 	startedFrom({ id, channel_id, flags }: Message): Thread | undefined {
 		if ((flags & MessageFlags.HasThread) === 0) return undefined;
 		for (const { threads } of this.state.guilds.values()) {
@@ -204,7 +212,10 @@ export class Threads {
 
 	// Members
 
-	/** Adds a member; `by` is who added them. Returns false if they already were one. */
+	/**
+	 * Adds a user to the members of a thread. `by` is the user who added them. Returns false if they were already a
+	 * member.
+	 */
 	join(thread: Thread, user: User, by = user): boolean {
 		if (thread.members.has(user.id)) return false;
 		thread.members.set(user.id, new Date().toISOString());
@@ -216,7 +227,10 @@ export class Threads {
 		return true;
 	}
 
-	/** Removes a member; `by` is who removed them. Returns false if they were none. */
+	/**
+	 * Removes a user from the members of a thread. `by` is the user who removed them. Returns false if they were not a
+	 * member.
+	 */
 	leave(thread: Thread, user: User, by = user): boolean {
 		if (!thread.members.has(user.id)) return false;
 		// Dispatched first: without membership a private thread is not visible.
@@ -226,7 +240,7 @@ export class Threads {
 		return true;
 	}
 
-	/** Removes a user who leaves the guild from its threads. */
+	/** Removes a user who leaves a guild from the members of all its threads. */
 	leaveAll(guild: Guild, user: User): void {
 		for (const thread of guild.threads.values()) this.leave(thread, user);
 	}
@@ -259,7 +273,8 @@ export class Threads {
 	// Messages
 
 	/**
-	 * Adds the system message about a member that someone else added or removed: discord-userdoccers, Message Type.
+	 * Adds the system message which says that the user `by` added or removed the thread member `user`. Does nothing if
+	 * both are the same user. Source: discord-userdoccers, Message Type.
 	 */
 	#notice(thread: Thread, type: MessageType, user: User, by: User): void {
 		if (by === user) return;
@@ -267,7 +282,10 @@ export class Threads {
 		this.messages.add(thread, by, notice);
 	}
 
-	/** Handles a new message in a thread: it is unarchived and the author joins. A guess (thread-notices): notices do neither. */
+	/**
+	 * Updates a thread after a new message: counts the message, unarchives the thread and adds the author to its members.
+	 * A guess (thread-notices): system messages about a name change or about members are counted, but do nothing else.
+	 */
 	messageAdded(thread: Thread, message: Message): void {
 		if (isStart(thread, message)) return;
 		const { author } = message;
@@ -299,7 +317,7 @@ export class Threads {
 }
 
 /**
- * Whether a thread starts with this message, which then does not count as one of its messages.
+ * Whether a message is the one that a thread or forum post starts with. Discord does not include it in `message_count`.
  * https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
  */
 function isStart(thread: Thread, { id, type }: Message): boolean {
@@ -312,7 +330,7 @@ function publicTypeIn({ type }: GuildChannel): ThreadType {
 		: ChannelType.PublicThread;
 }
 
-/** The fields of a thread in the audit log. */
+/** The fields of a thread that the audit log records. */
 function auditFields(thread: Thread) {
 	const { name, type, archived, locked, auto_archive_duration } = thread;
 	const { rate_limit_per_user, invitable, applied_tags, flags } = thread;

@@ -17,9 +17,9 @@ import type {
 import type { AuditLogChange } from "./entities.ts";
 
 /**
- * An API type as it is sent: read-only, with the values of string enums in place of their members, and with numbers for
- * flags, whose enums have no 0. Components are any values, since the simulator stores select menus and everything that needs
- * IS_COMPONENTS_V2 unchecked.
+ * The read-only form of a discord-api-types type, for data that the simulator sends. String enums become their string
+ * values. Flags become numbers, because their enums have no 0. Message components become unknown, because the simulator
+ * stores select menus and components that need IS_COMPONENTS_V2 unchecked.
  */
 export type Sent<T> = T extends string
 	? `${T}`
@@ -35,46 +35,67 @@ type Payloads = {
 	[P in GatewayDispatchPayload as `${P["t"]}`]: Sent<P["d"]>;
 };
 
-/** Required by GuildResponse in Discord's OpenAPI document; discord-api-types has neither. */
+/**
+ * A guild as Discord sends it. `home_header` and `nsfw` are required by GuildResponse in Discord's OpenAPI document and
+ * missing in discord-api-types.
+ */
 export type SentGuild = Sent<APIGuild> & {
 	readonly home_header: string | null;
 	readonly nsfw: boolean;
 };
 
-/** Required by GuildInviteResponse in Discord's OpenAPI document; discord-api-types has neither. */
+/**
+ * An invite as Discord sends it. `guild_id` and `guild.nsfw` are required by GuildInviteResponse in Discord's OpenAPI
+ * document and missing in discord-api-types.
+ */
 export type SentInvite = Sent<APIInvite> & {
 	readonly guild_id: string;
 	readonly guild: { readonly nsfw: boolean };
 };
 
-/** An embed as Discord sends it: `type` and `inline` are required (OpenAPI's MessageEmbedResponse, not discord-api-types). */
+/**
+ * An embed as Discord sends it. `type` and each field's `inline` are required by MessageEmbedResponse in Discord's
+ * OpenAPI document and optional in discord-api-types.
+ */
 export type SentEmbed = Omit<Sent<APIEmbed>, "type" | "fields"> & {
 	readonly type: `${EmbedType}`;
 	readonly fields?: readonly Required<Sent<APIEmbedField>>[];
 };
 
-/** discord-api-types lacks `presence`, which Thread Members Update documents. */
+/**
+ * A thread member as Discord sends it. `presence` is documented for the event Thread Members Update and missing in
+ * discord-api-types.
+ */
 export type SentThreadMember = Sent<APIThreadMember> & {
 	readonly presence?: null;
 };
 
-/** Required by the responses in Discord's OpenAPI document; discord-api-types has no exceptions. */
+/**
+ * A scheduled event as Discord sends it. `guild_scheduled_event_exceptions` is required in Discord's OpenAPI document
+ * and missing in discord-api-types.
+ */
 export type SentScheduledEvent = Sent<APIGuildScheduledEvent> & {
 	readonly guild_scheduled_event_exceptions: readonly [];
 };
 
-/** `guild_scheduled_event_id` is null without an event, as documented; discord-api-types has it optional. */
+/**
+ * A stage instance as Discord sends it. `guild_scheduled_event_id` is null if the stage belongs to no scheduled event,
+ * as documented; in discord-api-types the field is optional.
+ */
 export type SentStage = Omit<
 	Sent<APIStageInstance>,
 	"guild_scheduled_event_id"
 > & { readonly guild_scheduled_event_id: string | null };
 
-/** The changes are computed from entities, so that neither their keys nor their values have a type. */
+/**
+ * An audit log entry as Discord sends it. Its `changes` have untyped keys and values, because they are computed by
+ * comparing arbitrary objects.
+ */
 type SentAuditLogEntry = Omit<Sent<APIAuditLogEntry>, "changes"> & {
 	readonly changes?: readonly AuditLogChange[];
 };
 
-/** The event payloads that differ from discord-api-types. */
+/** The payloads of Gateway events for which discord-api-types differs from what Discord sends. */
 interface Differences {
 	// Undocumented. Eris needs private_channels (lib/gateway/Shard.js), which discord-userdoccers describes (Ready).
 	READY: Sent<GatewayReadyDispatchData> & {
@@ -93,5 +114,5 @@ interface Differences {
 	};
 }
 
-/** The payload of each event of Discord's Gateway. */
+/** The data (`d`) of each Gateway event, by event type. */
 export type EventPayloads = Omit<Payloads, keyof Differences> & Differences;

@@ -12,7 +12,10 @@ type NounOf<A> = A extends `${infer N}Create`
 		: never
 	: never;
 
-/** Returns functions that log the creation, update and deletion of one kind of entity, with `changesBetween`. */
+/**
+ * Returns functions that add an audit log entry about the creation, update or deletion of a kind of object, such as
+ * "Role". The entry lists the changes between `before` and `after`.
+ */
 export function auditOf(noun: NounOf<Action>) {
 	const log =
 		(verb: "Create" | "Update" | "Delete") =>
@@ -37,8 +40,8 @@ export function auditOf(noun: NounOf<Action>) {
 }
 
 /**
- * The changes from `before` to `after` by key. An empty `before` means created, an empty `after` deleted; otherwise only
- * the keys of `after` are compared.
+ * The changed fields between two states of an object, for the audit log. `before` is empty if the object is new,
+ * `after` if it was deleted. Otherwise only the fields that are in `after` are compared.
  */
 export function changesBetween(
 	before: object,
@@ -57,7 +60,10 @@ export function changesBetween(
 		}));
 }
 
-/** The added and removed roles of a member, in Discord's format. */
+/**
+ * The audit log changes when a member's roles change from the ids `before` to the ids `after`: `$add` and `$remove`
+ * list the added and removed roles.
+ */
 export function roleChanges(
 	guild: Guild,
 	before: readonly string[],
@@ -73,7 +79,10 @@ export function roleChanges(
 	];
 }
 
-/** The audit log options of an overwrite. */
+/**
+ * The `options` of an audit log entry about the permission overwrite of a role or member: its id, its type and, for a
+ * role, its name.
+ */
 export function overwriteOptions(
 	guild: Guild,
 	overwrite: Overwrite,

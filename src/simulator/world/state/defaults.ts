@@ -10,7 +10,7 @@ import {
 } from "discord.js";
 import type { GuildSettings, Member, Role, User } from "./entities.ts";
 
-/** The permissions of @everyone in a new guild. */
+/** The default permissions of the @everyone role in a new guild. */
 export const everyonePermissions =
 	Permission.ViewChannel |
 	Permission.SendMessages |
@@ -47,7 +47,7 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	premium_progress_bar_enabled: false,
 };
 
-/** The fields of a user that has only a name. */
+/** Default values for the fields of a new user, except `id` and `username`. */
 export const newUserProfile = {
 	discriminator: "0",
 	global_name: null,
@@ -81,7 +81,7 @@ export function newRole(id: string): Role {
 	};
 }
 
-/** A bot token in Discord's format: the user id, then random parts. */
+/** Creates a token in Discord's format: the user id in base64, then two random parts, joined by dots. */
 export function newToken(userId: string): string {
 	const owner = Buffer.from(userId).toString("base64url");
 	const random = (bytes: number) => randomBytes(bytes).toString("base64url");

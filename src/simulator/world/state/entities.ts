@@ -43,7 +43,7 @@ import {
 } from "discord.js";
 import type { Sent, SentEmbed, SentStage } from "./api-types.ts";
 
-/** An API object whose fields are all set. Lists are replaced, never changed in place. */
+/** An API object in which all optional fields are required. Lists are read-only: to change a list, replace it. */
 type Complete<T> = { [P in keyof T]-?: ReadonlyList<Exclude<T[P], undefined>> };
 type ReadonlyList<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
 type Stored<T, K extends keyof T> = Complete<Pick<T, K>>;
@@ -67,11 +67,11 @@ export type PrivilegedIntent =
 	| "GuildPresences"
 	| "MessageContent";
 
-/** A bot, or a person who uses the REST API. */
+/** A user who can call the simulated Discord's REST API with a token: a bot or a person. */
 export interface Account {
 	readonly token: string;
 	readonly user: User;
-	/** The intents enabled in the developer portal. Empty for people. */
+	/** The privileged Gateway intents that are enabled for a bot in Discord's developer portal. Empty for people. */
 	readonly privilegedIntents: readonly PrivilegedIntent[];
 }
 
@@ -92,7 +92,7 @@ export type GuildChannelType =
 	| ChannelType.GuildForum
 	| ChannelType.GuildMedia;
 
-/** A channel of any kind, with the fields of all kinds. */
+/** A guild channel of any type, with the fields of all channel types. */
 export type GuildChannel = Complete<
 	Omit<
 		APIGuildForumChannel,
@@ -101,7 +101,7 @@ export type GuildChannel = Complete<
 		Pick<APIGuildVoiceChannel, "bitrate" | "user_limit" | "rtc_region">
 > & {
 	type: GuildChannelType;
-	/** Minutes without messages until new threads are archived. */
+	/** After how many minutes without messages new threads of this channel are archived. */
 	default_auto_archive_duration?: number | null;
 	flags: number;
 };
@@ -111,7 +111,7 @@ export type ThreadType =
 	| ChannelType.PublicThread
 	| ChannelType.PrivateThread;
 
-/** A thread or forum post, with its metadata in the object itself. */
+/** A thread or forum post. The fields of Discord's `thread_metadata` are in the object itself. */
 export type Thread = Stored<
 	APIThreadChannel,
 	| "id"
@@ -127,10 +127,10 @@ export type Thread = Stored<
 	Maybe<APIThreadChannel, "applied_tags"> &
 	Complete<Omit<APIThreadMetadata, "auto_archive_duration">> & {
 		readonly type: ThreadType;
-		/** Minutes without messages until the thread is archived. */
+		/** After how many minutes without messages the thread is archived. */
 		auto_archive_duration: number;
 		flags: number;
-		/** When each member joined, by user id. */
+		/** When each member of the thread joined it (ISO 8601), by user id. */
 		readonly members: Map<string, string>;
 	};
 
@@ -154,7 +154,10 @@ export type Member = Stored<
 	| "pending"
 > & { readonly user: User; joined_at: string };
 
-/** The voice state of a user in a channel. The member has `deaf` and `mute`. */
+/**
+ * The voice state of a user who is connected to a voice channel. `deaf` and `mute` are stored in the guild member
+ * instead.
+ */
 export type VoiceState = Stored<
 	APIVoiceState,
 	| "user_id"
@@ -208,25 +211,28 @@ export type IncidentsData = Readonly<
 	Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">
 >;
 
-/** A guild with everything in it by id; members, bans and voice states by user id. */
+/**
+ * A guild with its roles, channels, members and so on in maps by id. Members, bans and voice states are stored by user
+ * id.
+ */
 export interface Guild extends GuildSettings {
 	readonly id: string;
 	owner_id: string;
 	features: Sent<GuildFeature[]>;
-	/** The boost level, 0 to 3. */
+	/** The guild's boost level, 0 to 3. */
 	premium_tier: number;
-	/** 1 if moderation requires two-factor authentication. */
+	/** 1 if moderators of the guild must have two-factor authentication, otherwise 0. */
 	mfa_level: number;
 	incidents_data: IncidentsData | null;
 	readonly roles: Map<string, Role>;
 	readonly channels: Map<string, GuildChannel>;
-	/** Active and archived ones of all channels. */
+	/** The active and archived threads of all channels of the guild, by thread id. */
 	readonly threads: Map<string, Thread>;
 	readonly members: Map<string, Member>;
 	readonly bans: Map<string, Ban>;
 	readonly emojis: Map<string, GuildEmoji>;
 	readonly voiceStates: Map<string, VoiceState>;
-	/** The guild's audit log, oldest entry first. */
+	/** The entries of the guild's audit log, oldest first. */
 	readonly auditLog: AuditLogEntry[];
 }
 
@@ -245,7 +251,7 @@ export type ScheduledEvent = Stored<
 > & {
 	readonly creator_id: string;
 	entity_metadata: { readonly location: string } | null;
-	/** The ids of the users who are interested in the event. */
+	/** The ids of the users who are interested in the scheduled event. */
 	readonly userIds: Set<string>;
 };
 
@@ -259,7 +265,7 @@ export type Attachment = Readonly<
 		Pick<APIAttachment, "description">
 >;
 
-/** A Unicode emoji has no id. */
+/** A custom emoji or a Unicode emoji. A Unicode emoji has `id` null, and its `name` is the emoji character. */
 export type Emoji = Readonly<Omit<APIPartialEmoji, "name">> & {
 	readonly name: string;
 };
@@ -276,12 +282,12 @@ export type Poll = Pick<APIPoll, "allow_multiselect" | "layout_type"> & {
 		readonly poll_media: { readonly text: string; readonly emoji?: Emoji };
 	}[];
 	expiry: string;
-	/** The voters of each answer by its id, in the order of their votes. */
+	/** The ids of the users who voted for each poll answer, by answer id, in the order of voting. */
 	readonly votes: Map<number, readonly string[]>;
 	ended: boolean;
 };
 
-/** The copy of a message in a forward. */
+/** The copy of a message's content that a forward of the message contains. */
 export type Snapshot = Pick<
 	Message,
 	keyof Message & keyof APIMessageSnapshotFields
@@ -289,13 +295,15 @@ export type Snapshot = Pick<
 
 export interface Reaction {
 	readonly emoji: Emoji;
-	/** In the order in which they reacted. */
+	/** The ids of users with a normal reaction, in the order in which they reacted. */
 	readonly userIds: readonly string[];
-	/** The ids of users with a super reaction ("burst"), which no bot can add. */
+	/** The ids of users with a super reaction ("burst"). Bots cannot add super reactions. */
 	readonly burstUserIds?: readonly string[];
 }
 
-/** A message without what depends on its reader. */
+/**
+ * A stored message. It lacks the fields that depend on who reads the message, such as whether the reader has reacted.
+ */
 export type Message = Stored<
 	APIMessage,
 	| "id"
@@ -314,9 +322,9 @@ export type Message = Stored<
 		attachments: readonly Attachment[];
 		embeds: readonly SentEmbed[];
 		components: readonly unknown[];
-		/** Null unless pinned. */
+		/** When the message was pinned (ISO 8601), or null if it is not pinned. */
 		pinned_at: string | null;
-		/** In the order of their first use. */
+		/** The reactions to the message, in the order in which each emoji was first used. */
 		reactions: readonly Reaction[];
 		flags: number;
 		readonly message_reference?: APIMessageReference;
@@ -344,11 +352,11 @@ export type Invite = Pick<
 	readonly guild_id: string;
 	readonly channel_id: string;
 	readonly inviter: User;
-	/** Roles for those who join with it. */
+	/** The ids of the roles that users get when they join with this invite. */
 	readonly role_ids: readonly string[];
 };
 
-/** A slash command, global or of one guild. */
+/** A slash command. It is registered globally, or in one guild if `guild_id` is set. */
 export type Command = Stored<
 	APIApplicationCommand,
 	| "id"
@@ -368,7 +376,7 @@ export type Command = Stored<
 		integration_types?: readonly number[];
 	};
 
-/** An option of any kind, with the fields of all kinds. */
+/** An option of a slash command, with the fields of all option types. */
 export interface CommandOption {
 	readonly type: ApplicationCommandOptionType;
 	readonly name: string;
@@ -387,7 +395,7 @@ export function holdsPosts({ type }: { type: ChannelType }): boolean {
 	return type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
 }
 
-/** Whether channels of this type can hold messages. */
+/** Whether channels of this type can contain messages. */
 export function isText(
 	type: Channel["type"],
 ): type is Channel["type"] & TextChannelType {
@@ -405,7 +413,7 @@ export function inGuild(channel: Channel): channel is GuildPlace {
 	return "guild_id" in channel;
 }
 
-/** Whether it is a channel of a guild, not a thread. */
+/** Whether a channel belongs to a guild and is not a thread. False for direct message channels. */
 export function isGuildChannel(channel: Channel): channel is GuildChannel {
 	return inGuild(channel) && !isThread(channel);
 }

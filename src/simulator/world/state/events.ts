@@ -4,29 +4,35 @@ import { GatewayIntentBits as Intent } from "discord.js";
 import type { EventPayloads } from "./api-types.ts";
 import type { MessageReader } from "./serialize.ts";
 
-/** Who receives an event: each connected bot that all conditions apply to. */
+/** The conditions for a connected bot to receive a Gateway event. All conditions that are set must apply. */
 export interface Audience {
-	/** Only to these users. */
+	/** If set, only the users with these ids receive the event. */
 	readonly only?: readonly string[];
-	/** Not to this user. */
+	/** The id of a user who does not receive the event. */
 	readonly except?: string;
-	/** To this user even without the intent. */
+	/** The id of a user who receives the event even without the required Gateway intent. */
 	readonly always?: string;
-	/** Only to users with these permissions, in this channel or else in the guild. */
+	/**
+	 * If set, only users with these permission bits receive the event: bits in the channel if `channelId` is set,
+	 * otherwise in the guild.
+	 */
 	readonly permission?: { readonly bits: bigint; readonly channelId?: string };
 }
 
 export interface WorldEvent<T extends EventType = EventType> extends Audience {
 	readonly type: T;
-	/** Only to members of this guild. */
+	/** If set, only members of the guild with this id receive the event. Events in direct messages have none. */
 	readonly guildId?: string;
-	/** The data for one reader. Called during the dispatch or never. */
+	/** Returns the event's payload for one recipient. Called only while the event is dispatched. */
 	data(reader: MessageReader): EventPayloads[T];
 }
 
 const None = 0;
 
-/** The intent that each event requires in a guild. Events with None are addressed to a bot. */
+/**
+ * The Gateway intent that a bot needs to receive each type of event in guilds. Event types with None need no intent and
+ * are sent to a single bot.
+ */
 export const guildIntents = {
 	GUILD_CREATE: Intent.Guilds,
 	GUILD_UPDATE: Intent.Guilds,
@@ -88,7 +94,7 @@ export const guildIntents = {
 
 export type EventType = keyof typeof guildIntents;
 
-/** How the names of events about a created, updated or deleted entity end. */
+/** The last word in the name of an event about something created, updated or deleted, as in CHANNEL_CREATE. */
 export type Verb = "CREATE" | "UPDATE" | "DELETE";
 
 export function isEvent<T extends EventType>(
@@ -98,7 +104,10 @@ export function isEvent<T extends EventType>(
 	return event.type === type;
 }
 
-/** The intent that events require in DMs. Events without one are sent only to the bot they are addressed to. */
+/**
+ * The Gateway intent that a bot needs to receive each type of event in direct messages. Event types not listed here
+ * need no intent and are sent to a single bot.
+ */
 export const directIntents: Readonly<Partial<Record<EventType, number>>> = {
 	MESSAGE_CREATE: Intent.DirectMessages,
 	MESSAGE_UPDATE: Intent.DirectMessages,

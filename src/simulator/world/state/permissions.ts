@@ -18,18 +18,18 @@ export const allPermissions = Object.values(Permission).reduce(
 	0n,
 );
 
-/** Permissions that have no effect without SEND_MESSAGES. */
+/** Permissions that have no effect for members without the permission SEND_MESSAGES. */
 const needSendMessages =
 	Permission.MentionEveryone |
 	Permission.SendTTSMessages |
 	Permission.AttachFiles |
 	Permission.EmbedLinks;
 
-/** The permissions that a timed out member keeps. */
+/** The permissions that a member keeps during a timeout. */
 const leftInTimeout = Permission.ViewChannel | Permission.ReadMessageHistory;
 
 /**
- * Permissions that require two-factor authentication in guilds with `mfa_level` 1.
+ * Permissions that members can use only with two-factor authentication if the guild requires it (`mfa_level` 1).
  * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
 export const elevatedPermissions =
@@ -49,7 +49,7 @@ export function has(permissions: bigint, needed: bigint): boolean {
 	return (permissions & needed) === needed;
 }
 
-/** The permissions of a member in the guild; 0n for others. */
+/** The permission bits that a member has in a guild. 0n for users who are not members. */
 export function guildPermissions(guild: Guild, userId: string): bigint {
 	const member = guild.members.get(userId);
 	if (!member) return 0n;
@@ -77,8 +77,8 @@ function inTimeout(member: Member): boolean {
 }
 
 /**
- * The permissions of a member in a channel, with its overwrites. A thread has those of its channel, where
- * SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES.
+ * The permission bits that a member has in a channel after its overwrites. In a thread they are those of the parent
+ * channel, but SEND_MESSAGES is set if SEND_MESSAGES_IN_THREADS is. 0n for users who are not members.
  */
 export function channelPermissions(
 	guild: Guild,
@@ -97,7 +97,10 @@ export function channelPermissions(
 	return limitInTimeout(member, withoutImplied(here, channel));
 }
 
-/** Only members of a private thread and MANAGE_THREADS can view it. */
+/**
+ * Converts a member's permission bits in a channel to those in one of its threads. A private thread is visible only to
+ * its members and to users with MANAGE_THREADS.
+ */
 function inThread(granted: bigint, thread: Thread, userId: string): bigint {
 	const hidden =
 		thread.type === ChannelType.PrivateThread &&
@@ -142,7 +145,7 @@ function withoutImplied(granted: bigint, channel: GuildChannel): bigint {
 		: granted & ~needSendMessages;
 }
 
-/** Compares roles, highest first. Of equal positions the older role is higher. */
+/** Compares two roles, to sort the highest first. Of two roles with the same position, the older one is higher. */
 export function compareRoles(a: Role, b: Role): number {
 	return b.position - a.position || compareIds(a.id, b.id);
 }
@@ -153,7 +156,7 @@ function highestRole(guild: Guild, member: Member): Role | undefined {
 		.sort(compareRoles)[0];
 }
 
-/** Whether the actor may manage a role: as the owner, or with a higher role. */
+/** Whether a user (`actorId`) ranks above a role: as the guild's owner, or because their highest role is higher. */
 export function isAboveRole(
 	guild: Guild,
 	actorId: string,
@@ -165,7 +168,10 @@ export function isAboveRole(
 	return highest !== undefined && compareRoles(highest, role) < 0;
 }
 
-/** Whether the actor may act on a member: as the owner, or with a higher role. Nobody may act on the owner. */
+/**
+ * Whether a user (`actorId`) ranks above a guild member: as the guild's owner, or because their highest role is higher.
+ * Nobody ranks above the owner.
+ */
 export function isAboveMember(
 	guild: Guild,
 	actorId: string,
@@ -177,8 +183,9 @@ export function isAboveMember(
 }
 
 /**
- * Whether the actor may allow or deny these bits in an overwrite: with the bits in the guild or category, or with an
- * overwrite that grants MANAGE_ROLES. Only administrators may grant MANAGE_ROLES itself.
+ * Whether a user may allow or deny these permission bits in a channel's overwrites. The user needs the same bits in the
+ * guild or the channel's category, or MANAGE_ROLES from an overwrite of the channel. MANAGE_ROLES itself in `bits`
+ * requires ADMINISTRATOR or such an overwrite.
  */
 export function mayOverwrite(
 	guild: Guild,

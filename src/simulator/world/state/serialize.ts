@@ -43,12 +43,15 @@ const flagOf = {
 	MessageContent: ApplicationFlags.GatewayMessageContent,
 } as const;
 
-/** The flags of a bot's application: its privileged intents. */
+/** The `flags` of a bot's application, which say which privileged intents are enabled. */
 export function applicationFlags(bot: Account): number {
 	return bot.privilegedIntents.reduce((bits, name) => bits | flagOf[name], 0);
 }
 
-/** A user's own account. */
+/**
+ * Converts an account to the user object that Discord sends to the account itself, with private fields such as
+ * `verified`.
+ */
 export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
 	return {
 		...account.user,
@@ -60,7 +63,7 @@ export function ownUser(account: Account, mfa_enabled: boolean): Sent<APIUser> {
 	};
 }
 
-/** A channel with the fields of its type. */
+/** Converts a guild channel to Discord's API object, with only the fields that channels of its type have. */
 export function guildChannel(
 	channel: GuildChannel,
 ): EventPayloads["CHANNEL_CREATE"] {
@@ -98,7 +101,9 @@ export function guildChannel(
 	};
 }
 
-/** A thread, with the viewer's thread member if there is one. */
+/**
+ * Converts a thread to Discord's API object. It contains the viewer's thread member object if the viewer is a member.
+ */
 export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 	const { members, archived, locked, invitable, ...rest } = of;
 	const { archive_timestamp, create_timestamp, ...others } = rest;
@@ -120,7 +125,7 @@ export function thread(of: Thread, viewerId: string): Sent<APIThreadChannel> {
 	};
 }
 
-/** A thread member, or undefined. */
+/** The API object for a member of a thread, or undefined if the user is not a member. */
 export function threadMember(
 	{ id, members }: Thread,
 	user_id: string,
@@ -131,7 +136,10 @@ export function threadMember(
 		: { id, user_id, join_timestamp, flags: 0 };
 }
 
-/** A thread member with the guild member; empty if there is none. */
+/**
+ * A list with the API object for one member of a thread, including their guild member object. The list is empty if the
+ * user is not a member of both.
+ */
 export function threadMemberWith(
 	guild: Guild,
 	of: Thread,
@@ -144,7 +152,10 @@ export function threadMemberWith(
 		: [];
 }
 
-/** A channel. A DM channel lists the other user. */
+/**
+ * Converts any channel or thread to the API object that Discord sends to `viewer`. A direct message channel lists only
+ * the other user as recipient.
+ */
 export function channel(
 	any: Channel,
 	viewer: Account,
@@ -156,7 +167,7 @@ export function channel(
 	return { ...rest, name: null, recipients: others, flags: 0 };
 }
 
-/** A member without `user`. */
+/** Converts a guild member to Discord's API object, without the field `user`. */
 export function bareMember({
 	user: _,
 	...member
@@ -174,7 +185,7 @@ export function member(of: Member): Sent<APIGuildMember> {
 	return { user: of.user, ...bareMember(of) };
 }
 
-/** A member's presence. All members are online. */
+/** The presence object of a guild member. In the simulator all members are online. */
 export function presence({
 	user: { id },
 }: Member): Sent<GatewayGuildMembersChunkPresence> {
@@ -186,7 +197,7 @@ export function presence({
 	};
 }
 
-/** The voice state of a member. Without a channel if they are not connected. */
+/** The voice state object of a guild member. Its `channel_id` is null if the member is not connected to voice. */
 export function voiceState(
 	guild: Guild,
 	{ user, deaf, mute }: Member,
@@ -207,7 +218,7 @@ export function voiceState(
 	};
 }
 
-/** An emoji without its creator. */
+/** Converts a custom emoji to Discord's API object, without the user who created it. */
 export function emoji({ user: _, ...rest }: GuildEmoji): Sent<APIEmoji> {
 	return rest;
 }
@@ -216,7 +227,7 @@ export function emojis(of: Guild): Sent<APIEmoji[]> {
 	return Array.from(of.emojis.values(), emoji);
 }
 
-/** A guild with its roles, without channels and members. */
+/** Converts a guild to Discord's API object, with roles and emoji but without channels and members. */
 export function guild(of: Guild): SentGuild {
 	const { channels, threads, members, bans, voiceStates, auditLog, ...rest } =
 		of;
@@ -249,7 +260,7 @@ export function guild(of: Guild): SentGuild {
 	};
 }
 
-/** The approximate counts of a guild. All members count as online. */
+/** The approximate numbers of members and online members of a guild. In the simulator all members are online. */
 export function guildCounts(of: Guild) {
 	return {
 		approximate_member_count: of.members.size,
@@ -257,13 +268,19 @@ export function guildCounts(of: Guild) {
 	};
 }
 
-/** Who reads messages. Without `seesContent` only own messages, mentions and DMs have content. */
+/**
+ * The user for whom a message is serialized. Without `seesContent` (the message content intent), the content is empty
+ * except in direct messages, in the user's own messages and in messages that mention the user.
+ */
 export interface MessageReader {
 	readonly id: string;
 	readonly seesContent: boolean;
 }
 
-/** The reader of an account. Bots see content with the privileged intent. */
+/**
+ * Describes an account as a reader of messages: people see all message content, bots only with the privileged intent
+ * MessageContent.
+ */
 export function readerOf(account: Account): MessageReader {
 	return {
 		id: account.user.id,
@@ -272,7 +289,7 @@ export function readerOf(account: Account): MessageReader {
 	};
 }
 
-/** Whether a reader may see the content of a message. */
+/** Whether a user may see the content of a message. `guildId` is undefined in direct messages. */
 export function isReadable(
 	of: Message,
 	reader: MessageReader,
@@ -286,7 +303,10 @@ export function isReadable(
 	);
 }
 
-/** A message. `referenced` is the one it replies to, null if that was deleted. */
+/**
+ * Converts a message to Discord's API object for one reader. `referenced` is the message that it replies to, or null if
+ * that message was deleted.
+ */
 export function message(
 	of: Message,
 	reader: MessageReader,
@@ -312,7 +332,7 @@ export function message(
 
 const noContent = { content: "", embeds: [], attachments: [], components: [] };
 
-/** The empty content of a message for a reader who may not see it. */
+/** The emptied content fields of a message, for readers who may not see the content. */
 function hidden({ message_snapshots }: Message) {
 	return {
 		...noContent,
@@ -343,7 +363,7 @@ function poll(
 	};
 }
 
-/** Discord takes the colors of super reactions from the emoji. */
+/** The colors that the simulator sends for every super reaction. Discord itself derives them from the emoji. */
 export const burstColors = ["#f0ca59", "#e07f45"];
 
 function reaction(
@@ -361,7 +381,7 @@ function reaction(
 	};
 }
 
-/** A mentioned user in an event, with their member. */
+/** The object for a mentioned user in a message event, with their guild member object if they are in the guild. */
 export function mention(
 	user: User,
 	guild: Guild | undefined,

@@ -6,7 +6,10 @@ const lowBits = 22n;
 // Back-dated ids use the upper half of the numbers within a millisecond, other ids the lower half, so that none repeats.
 const half = 1 << 21;
 
-/** Creates unique ids. Without a time each is greater than the one before. */
+/**
+ * Creates a unique snowflake id for a time in milliseconds since 1970. Without a time, each id is greater than the
+ * last.
+ */
 export type Snowflakes = (atMs?: number) => string;
 
 export function createSnowflakes(): Snowflakes {
@@ -34,18 +37,19 @@ function compose(atMs: number, low: number): string {
 	return String((BigInt(Math.trunc(atMs) - epochMs) << lowBits) | BigInt(low));
 }
 
-/** When an id was created, in milliseconds since 1970. */
+/** When a snowflake id was created, in milliseconds since 1970. */
 export function timeOf(id: string): number {
 	return Number(BigInt(id) >> lowBits) + epochMs;
 }
 
-/** Compares ids by age, oldest first. */
+/** Compares two snowflake ids, to sort the oldest first. */
 export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
 /**
- * For JSON.parse: integers beyond 2^53 become strings of their digits. Discord reads ids that are sent as numbers exactly.
+ * A reviver for JSON.parse that turns integers beyond 2^53 into strings of their digits. Thus ids that a client sends
+ * as numbers keep all digits, as with Discord.
  * https://discord.com/developers/docs/reference#id-serialization
  */
 export function keepLargeIntegers(
@@ -57,7 +61,7 @@ export function keepLargeIntegers(
 	return /^\d+$/.exec(context?.source ?? "")?.[0] ?? value;
 }
 
-/** Whether a text has the form of an id. */
+/** Whether a text has the form of a snowflake id: a decimal number below 2^64. */
 export function isSnowflake(text: string): boolean {
 	return /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n;
 }

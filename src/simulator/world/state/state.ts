@@ -16,17 +16,17 @@ import {
 import type { Audience, EventType, WorldEvent } from "./events.ts";
 import { createSnowflakes } from "./snowflake.ts";
 
-/** Who made a change, and why. A change without it is not in the audit log. */
+/** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
 	/** The id of the user who made the change. */
 	readonly actor: string;
 	readonly reason?: string | undefined;
 }
 
-/** Changes to an entity. Undefined leaves a field as it is. */
+/** New values for fields of an object. Fields that are undefined or missing keep their value. */
 export type Changes<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** Sets the fields that `changes` defines. */
+/** Copies the fields of `changes` that are not undefined to `entity`. */
 export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 	for (const [key, value] of Object.entries(changes))
 		if (value !== undefined) Object.assign(entity, { [key]: value });
@@ -35,15 +35,15 @@ export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 export class State {
 	readonly newId = createSnowflakes();
 	readonly users = new Map<string, entity.User>();
-	/** The accounts by token. */
+	/** The bots and people who have a token for the REST API, by token. */
 	readonly accounts = new Map<string, entity.Account>();
 	readonly guilds = new Map<string, Guild>();
-	/** Channels and threads of all guilds, and DM channels. */
+	/** The channels and threads of all guilds, and all direct message channels, by id. */
 	readonly channels = new Map<string, Channel>();
 
 	readonly #subscribers = new Set<(event: WorldEvent) => void>();
 
-	/** Calls `subscriber` with every event from now on. */
+	/** Calls `subscriber` with every Gateway event that is dispatched from now on. */
 	subscribe(subscriber: (event: WorldEvent) => void): void {
 		this.#subscribers.add(subscriber);
 	}
@@ -52,7 +52,7 @@ export class State {
 		for (const subscriber of this.#subscribers) subscriber(event);
 	}
 
-	/** Dispatches an event to the members of a guild, or to those that `to` selects. */
+	/** Dispatches a Gateway event to the members of a guild, limited by the conditions in `to`. */
 	dispatchToGuild<T extends EventType>(
 		type: T,
 		guild: Guild,
@@ -62,7 +62,7 @@ export class State {
 		this.dispatch<T>({ type, guildId: guild.id, data: () => data, ...to });
 	}
 
-	/** Dispatches an event to those who can view the channel. */
+	/** Dispatches a Gateway event to the users who can view a channel. */
 	dispatchToChannel<T extends EventType>(
 		type: T,
 		channel: Channel,
@@ -71,7 +71,7 @@ export class State {
 		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
 	}
 
-	/** Adds an entry to the guild's audit log and dispatches it. Does nothing without `by`. */
+	/** Adds an entry to a guild's audit log and dispatches the event about it. Does nothing if `by` is undefined. */
 	audit(
 		guild: Guild,
 		by: Attribution | undefined,
@@ -97,21 +97,23 @@ export class State {
 		);
 	}
 
-	/** The guild that a channel or thread belongs to. */
+	/** The guild that a channel or thread belongs to. Throws if the guild does not exist. */
 	guildOf(channel: entity.GuildPlace): Guild {
 		const guild = this.guilds.get(channel.guild_id);
 		if (!guild) throw new Error(`channel ${channel.id} has no guild`);
 		return guild;
 	}
 
-	/** The member that a user has in the guild of a channel. */
+	/**
+	 * The member object of a user in a channel's guild. Undefined in direct messages and for users who are not members.
+	 */
 	memberIn(channel: Channel, userId: string): entity.Member | undefined {
 		return inGuild(channel)
 			? this.guildOf(channel).members.get(userId)
 			: undefined;
 	}
 
-	/** The channel of an invite or webhook. Throws if it was deleted. */
+	/** The channel to which an invite or webhook belongs. Throws if the channel was deleted. */
 	channelOf({
 		channel_id,
 	}: {
@@ -124,7 +126,7 @@ export class State {
 	}
 }
 
-/** The ids of a channel and its guild, as events have them. DMs have no guild. */
+/** The fields `channel_id` and `guild_id` of an event in this channel. Direct messages have no `guild_id`. */
 export function placeOf(channel: Channel): {
 	readonly channel_id: string;
 	readonly guild_id?: string;
@@ -135,7 +137,7 @@ export function placeOf(channel: Channel): {
 	};
 }
 
-/** Those who can view a channel. */
+/** Returns the conditions that restrict a Gateway event to users who can view a channel. */
 export function viewersOf(
 	channel: Channel,
 ): Pick<WorldEvent, "guildId" | keyof Audience> {
@@ -148,7 +150,7 @@ export function viewersOf(
 	};
 }
 
-/** Restricts an event to members with these permissions in a channel. */
+/** Returns the condition that restricts a Gateway event to members with these permission bits in a channel. */
 export function permittedIn({ id }: Channel, bits: bigint) {
 	return { permission: { bits, channelId: id } };
 }
