@@ -50,8 +50,8 @@ export interface Bot extends Running {
 	/** Whether the bot is connected to Discord, so that tool calls can succeed. */
 	readonly ready: boolean;
 	/**
-	 * Whether startup is complete: the bot is connected to Discord, has loaded the members of all guilds, and the store
-	 * is open.
+	 * Whether startup is complete: the bot is connected to Discord, has loaded the members of all guilds, and its
+	 * database is open.
 	 */
 	readonly loaded: boolean;
 	readonly failed: Promise<Error>;
@@ -255,7 +255,7 @@ export function startBot(
 	};
 }
 
-/** Starts the HTTP server. If that fails, calls `undo` and rethrows the error. */
+/** Starts the HTTP server. If that fails, calls `undo` to close what is already open, and rethrows the error. */
 function listenOr(undo: () => void, options: ListenOptions): Listener {
 	try {
 		return listen(options);

@@ -24,8 +24,8 @@ export interface BackendHealthOptions {
 	name: string;
 	log: Log;
 	/**
-	 * Called when it is time to check again whether the bot responds. Sends a request to the bot and reports the result
-	 * to this BackendHealth.
+	 * Called when it is time to check again whether the bot responds. The callback sends the bot a request, then calls
+	 * `probeSucceeded` or `probeFailed`.
 	 */
 	probe(): void;
 	/** Called after the bot has come online or gone offline. */
@@ -96,15 +96,15 @@ export class BackendHealth {
 		this.lastError = { message, at: performance.now() };
 	}
 
-	/** Records that the bot has passed a scheduled check, and cancels further checks. */
+	/** Records that the bot has passed a check, and cancels the next one. */
 	probeSucceeded(): void {
 		this.#failedProbes = 0;
 		this.#cancel();
 	}
 
 	/**
-	 * Records that the bot has failed a scheduled check, and schedules the next one after a longer wait. Returns the
-	 * number of failed checks in a row.
+	 * Records that the bot has failed a check, and schedules the next one after a longer wait. Returns the number of
+	 * failed checks in a row.
 	 */
 	probeFailed(): number {
 		this.#failedProbes++;

@@ -107,8 +107,8 @@ export class Backend {
 	readonly #loggedGuilds = new Set<string>();
 
 	/**
-	 * Sends a `tools/list` to check whether the bot is online: it is if it answers within 2 s. Concurrent calls share
-	 * one check. Never rejects.
+	 * Checks with a `tools/list` whether the bot is online, that is, whether it answers within 2 s. Concurrent calls
+	 * share one check. Never rejects.
 	 */
 	readonly check = singleFlight(() => this.#check());
 	/**

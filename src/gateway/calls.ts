@@ -71,8 +71,8 @@ export function createCalls(
 	let count = 0;
 
 	/**
-	 * Selects the bot for a tool call by its arguments. Returns undefined if no bot is known to serve the guild in
-	 * them.
+	 * Selects the bot for a tool call by its arguments. Returns undefined if no bot is known to serve the guild that
+	 * they name.
 	 */
 	function target(args: JsonObject): Backend | undefined {
 		try {
@@ -235,7 +235,7 @@ function forwarded(
 	};
 }
 
-/** Creates the error result of a tool call that the gateway answers itself. */
+/** Creates the error result of a tool call that the gateway itself returns to the client. */
 function failure({ id }: RpcRequest, caller: Caller, message: string) {
 	return toolResponse(id, caller, errorResult(message), "tool_error");
 }

@@ -27,7 +27,7 @@ export interface ListedTool {
 	name: string;
 	/** The tool's definition as JSON text, exactly as the bot sent it. */
 	text: string;
-	/** Whether the bot marks the tool with `readOnlyHint`. */
+	/** Whether the bot marks the tool with `readOnlyHint`: the tool changes nothing. */
 	readOnly: boolean;
 }
 
@@ -169,8 +169,8 @@ function withInstance(tool: string): string {
 }
 
 /**
- * Replaces or adds the member `key` in the JSON text of an object. `change` receives the old value as JSON text if
- * that is an object, else undefined, and returns the new one.
+ * Replaces or adds the member `key` in the JSON text of an object. `change` gets the old value as JSON text, or
+ * undefined if it is absent or not an object, and returns the new value.
  */
 function setMember(
 	object: string,

@@ -25,7 +25,7 @@ import { logSettings, readLogOptions } from "../lib/log.ts";
 import { maxQuietSeconds } from "../mcp/read-message.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
 
-/** One bot in the value of the variable INSTANCES. */
+/** One entry of the environment variable INSTANCES: a bot behind the gateway. */
 interface Entry {
 	/** Name of the bot, by which clients address calls to it. */
 	name: string;

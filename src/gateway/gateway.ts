@@ -26,7 +26,7 @@ import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
 
 const maxBodyBytes = 64 * 1024;
-/** The session id that the gateway gives every client. It keeps no state per client. */
+/** The session id that the gateway gives to every client, since it keeps no state per client. */
 const sessions = "gateway-session";
 /** Milliseconds for which the shutdown of the gateway waits until the responses to cancelled calls are sent. */
 const shutdownGraceMs = 500;

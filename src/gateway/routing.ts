@@ -6,7 +6,7 @@ import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
 import type { CallOutcome } from "./metrics.ts";
 
-/** The outcome in log and metrics of each kind of RouteError. */
+/** Maps each kind of RouteError to the outcome that the log and the metrics record for the failed tool call. */
 export const outcomeOf = {
 	InstanceNotFound: "not_routed",
 	GuildNotFound: "not_routed",
@@ -49,8 +49,8 @@ export function findGuild(
 
 /**
  * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the one that serves
- * `guild_id`, else the default. Throws a RouteError if there is none, or if the guild is pinned to other bots than
- * `instance`.
+ * `guild_id`, else the default. Throws a RouteError if there is none, or if the operator has assigned the guild only
+ * to other bots.
  */
 export function route(
 	args: JsonObject,

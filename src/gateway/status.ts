@@ -96,9 +96,7 @@ function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-/**
- * Joins `items` with commas. If `count`, the total number, is larger than their number, adds how many more there are.
- */
+/** Joins `items` with commas. They are the first of `count` items; if there are more, adds how many. */
 function listSome(items: readonly string[], count: number): string {
 	const more = count - items.length;
 	const listed = items.join(", ");

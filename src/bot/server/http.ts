@@ -27,8 +27,8 @@ export interface RoutesOptions {
 	allowedHosts: readonly string[];
 	allowedOrigins: readonly string[];
 	/**
-	 * State that the readiness probe returns. "ready": connected to Discord and to the store; "degraded": connected to
-	 * Discord, but the store is unavailable.
+	 * State that the readiness probe returns. "ready": connected to Discord, and the database works; "degraded":
+	 * connected to Discord, but the database is unavailable.
 	 */
 	readiness(): "starting" | "degraded" | "ready";
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;

@@ -46,7 +46,7 @@ export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	 * `checkStore`.
 	 */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
-	/** Milliseconds after which the login to Discord fails. */
+	/** Timeout of the login to Discord in milliseconds. */
 	loginTimeoutMs?: number;
 }
 

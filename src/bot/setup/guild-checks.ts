@@ -47,8 +47,8 @@ const forEveryTool = ["ViewChannel"] as const;
 const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
 
 /**
- * Checks the bot's permissions in each guild. Throws a CheckFailed if one that all tools or an enabled feature need
- * is granted neither in the guild nor in any channel; warns about other permissions that are not granted guild-wide.
+ * Checks the bot's permissions in each guild. Throws a CheckFailed if a permission that every tool or an enabled
+ * feature needs is granted nowhere in the guild; warns about other permissions that are not granted guild-wide.
  */
 export function checkPermissions(
 	guilds: readonly Guild[],
@@ -66,8 +66,8 @@ export function checkPermissions(
 }
 
 /**
- * Throws a CheckFailed if the bot is timed out in the guild, or if a permission that all tools or an enabled feature
- * need is granted neither in the guild nor in any of its channels.
+ * Throws a CheckFailed if the bot is timed out in the guild, or if a permission that every tool or an enabled feature
+ * needs is granted nowhere in it.
  */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;

@@ -55,8 +55,8 @@ export interface NewInstance extends Instance {
 }
 
 /**
- * Creates the directory of a new bot called `name` inside `directory`, from the texts of the example's files by file
- * name. Throws a ConfigError and changes nothing if the name is invalid or taken.
+ * Creates the directory of a new bot called `name` inside `directory`. `example` maps names of template files to
+ * their text. Throws a ConfigError and changes nothing if the name is invalid or taken.
  */
 export function makeInstance(
 	name: string,
@@ -196,7 +196,8 @@ function replaceLine(text: string, line: RegExp, replacement: string): string {
 }
 
 /**
- * Creates the directory `path` with these files, by file name. Atomic: writes a temporary directory and renames it.
+ * Creates the directory `path` with the files in `texts` (file name → content). Atomic: writes a temporary directory
+ * and renames it.
  */
 function writeAtomically(
 	directory: string,

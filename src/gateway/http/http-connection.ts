@@ -69,8 +69,8 @@ export class Connection {
 	}
 
 	/**
-	 * Closes the connection that handles `exchange`. Its response fails with `reason`; without a reason, it ends with
-	 * the bytes received so far.
+	 * Closes the connection while it handles the request `exchange`. The response fails with `reason`; without a
+	 * reason, it ends with the bytes received so far.
 	 */
 	cancel(exchange: Exchange, reason?: HttpFailure): void {
 		if (!exchange.isOpen) return;
@@ -120,8 +120,8 @@ export class Connection {
 	}
 
 	/**
-	 * Handles the end of the server's side of the connection: completes a response without a declared length, and
-	 * closes the connection.
+	 * Handles the event that the server has closed its side: completes a response without a declared length, and closes
+	 * the connection.
 	 */
 	onEnd(): void {
 		const exchange = this.#exchange;
@@ -215,11 +215,17 @@ export class Exchange
 		readonly request: string,
 		readonly maxBodyBytes: number,
 		readonly signal: Signal,
-		/** The HTTP client that sent the request. The shared memory limit adds up the responses of each owner. */
+		/**
+		 * The HTTP client that sent the request. The shared memory limit counts the bytes of all responses of one client
+		 * together.
+		 */
 		readonly owner: object,
 	) {}
 
-	/** Resolves with this object when the head of the HTTP response has arrived. Rejects with an HttpFailure. */
+	/**
+	 * Resolves with this request and its response when the head of the response has arrived. Rejects with an
+	 * HttpFailure.
+	 */
 	get begun(): Promise<Exchange> {
 		return this.#begun.promise;
 	}

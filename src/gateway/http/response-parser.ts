@@ -48,7 +48,7 @@ type State =
 	| "chunk end"
 	| "trailers"
 	| "complete"
-	/** No response is being parsed: the parser waits for `start`. */
+	/** State of the parser between two responses. */
 	| "idle";
 
 const maxFields = 100;
@@ -234,8 +234,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Returns the bytes that have arrived of the current body or chunk. When the last one has arrived, sets the state
-	 * to `following`.
+	 * Returns the bytes that have arrived of the current body or chunk. When the last one has arrived, the parser's
+	 * state becomes `following`.
 	 */
 	#readPiece(following: State): ParserEvent {
 		const from = this.#at;

@@ -18,12 +18,14 @@ import { inviteUrl } from "../invite.ts";
 import { probes as allProbes, type Probe } from "./probes.ts";
 import { NotTried, probeName, Workspace } from "./workspace.ts";
 
-/** Maximum number of members of a guild in which probes may run. A larger guild was not made for testing. */
+/**
+ * Maximum number of members of a guild in which `--probe-guild` runs, since a larger guild was probably not made for
+ * tests.
+ */
 const maxMembers = 20;
 
 /**
- * Milliseconds within which repeated SIGINTs count as one Ctrl-C: the process gets one from the terminal and one from
- * `bun run`.
+ * Milliseconds within which two signals count as one Ctrl-C: the terminal sends one, and `bun run` forwards another.
  */
 const secondSignalMs = 500;
 
@@ -55,10 +57,10 @@ const needed: readonly Permission[] = [
 
 export interface ProbeOptions {
 	guildId: string;
-	/** Starts the probes without asking for confirmation. */
+	/** Whether `--probe-guild` starts without asking the operator for confirmation. */
 	yes?: boolean | undefined;
 	json?: boolean | undefined;
-	/** Receives the report on the probes, line by line. Default: stdout. */
+	/** Receives the report on which guesses about Discord were confirmed, line by line. Default: stdout. */
 	write?: (line: string) => void;
 	/** Receives questions and progress messages, line by line. Default: stderr. */
 	report?: (line: string) => void;
@@ -67,12 +69,12 @@ export interface ProbeOptions {
 	 * terminal.
 	 */
 	ask?: (question: string) => Promise<boolean>;
-	/** Aborts the probes. Channels, roles and other things that they created are still removed. */
+	/** Aborts `--probe-guild`. The channels, roles and other things that it has created are still removed. */
 	signal?: AbortSignal;
 	/** Milliseconds between two polls for something that Discord does with a delay, such as an audit log entry. */
 	lookMs?: number;
 	probes?: readonly Probe[];
-	/** Called before the probes create anything in the guild. */
+	/** Called before `--probe-guild` creates anything in the guild. */
 	onStart?: (work: Workspace) => void;
 }
 
@@ -85,8 +87,8 @@ type Result = Pick<Probe, "id" | "belief"> & {
 const marks = { confirmed: "✓", refuted: "✗", "not tried": "–" };
 
 /**
- * Tries the simulator's guesses about Discord in a real guild and prints a report. Resolves with true if no guess was
- * refuted, the run was not interrupted, and everything that it created is removed.
+ * Tries the guesses about Discord that our simulator makes in a real guild, and prints a report. Resolves with true
+ * if no guess was refuted, the run was not interrupted, and everything that it created is removed.
  */
 export async function probeGuild(
 	config: BotConfig,

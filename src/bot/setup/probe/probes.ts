@@ -39,7 +39,7 @@ export interface Finding {
 }
 
 export interface Probe {
-	/** Id of the guess about Discord's behaviour that this probe tries. */
+	/** Id of the guess about Discord's behaviour that is tried. */
 	id: string;
 	belief: string;
 	/**
@@ -59,8 +59,8 @@ const inHours = (hours: number) =>
 	new Date(Date.now() + hours * hourMs).toISOString();
 
 /**
- * Discord error codes for missing access, permissions or two-factor authentication of the bot. If a probe expects
- * another code, they neither confirm nor refute its guess.
+ * Discord error codes for missing access, permissions or two-factor authentication of the bot. An unexpected one
+ * neither confirms nor refutes a guess about Discord.
  */
 const aboutTheBot = new Set<unknown>([
 	codes.MissingAccess,
@@ -362,8 +362,7 @@ function search(
 }
 
 /**
- * Returns a word that only messages of this probe run contain, for message searches. No channel or role has it in its
- * name.
+ * Returns a random word for message searches. Only messages of this run contain it, and no name of a channel or role.
  */
 const searchWord = (work: Workspace) => `${work.word}search`;
 

@@ -32,27 +32,32 @@ const maxWaitMs = 60_000;
 /** Maximum number of polls for something that Discord does with a delay, such as an audit log entry. */
 const looks = 20;
 
-/** Maximum number of attempts to remove one thing that a probe created. */
+/** Maximum number of attempts to remove one channel, role or other thing that `--probe-guild` has created. */
 const removalAttempts = 3;
 
-/** Matches the names of channels, roles and emoji that probes create. */
+/** Matches the names of channels, roles and emoji that `--probe-guild` creates. */
 export const probeName = /^(?:guildhall-)?probe[0-9a-f]{8}$/;
 
 export type Json = Readonly<Record<string, unknown>>;
 
 interface Removal {
-	/** Describes what is to be removed or restored, such as "channel 123", for the operator if that fails. */
+	/**
+	 * Describes what is to be removed or restored in the guild, such as "channel 123", for the operator if that fails.
+	 */
 	what: string;
 	run(): Promise<unknown>;
 }
 
 export class Workspace {
 	/**
-	 * A random word that is part of the name of everything a probe run creates in the guild; `probeName` matches it.
+	 * A random word in the name of everything that this run creates in the guild, so that leftovers can be recognized.
 	 */
 	readonly word = `probe${randomBytes(4).toString("hex")}`;
 	readonly name = `guildhall-${this.word}`;
-	/** Describes what a probe run created and could not remove, or may have created without receiving a response. */
+	/**
+	 * Descriptions of what this run created in the guild and could not remove, or may have created without receiving a
+	 * response.
+	 */
 	readonly leftovers: string[] = [];
 	readonly #removals: Removal[] = [];
 	readonly #fixtures = new Map<unknown, Promise<unknown>>();
@@ -103,7 +108,7 @@ export class Workspace {
 		return this.send(RequestMethod.Post, route, { ...options, body });
 	}
 
-	/** Creates something in the guild with a POST request, and registers its removal for `cleanUp`. */
+	/** Creates something in the guild with a POST request to `route`, and registers its removal for `cleanUp`. */
 	async create(
 		what: string,
 		route: RouteLike,
@@ -148,7 +153,7 @@ export class Workspace {
 		return id;
 	}
 
-	/** Returns the result of `make`, which all probes share: `make` is called only the first time. */
+	/** Calls `make` only once for all probes that need its result, and returns that result. */
 	shared<T>(make: (workspace: Workspace) => Promise<T>): Promise<T> {
 		const known = this.#fixtures.get(make) as Promise<T> | undefined;
 		const fixture = known ?? make(this);
@@ -178,22 +183,22 @@ export class Workspace {
 	}
 
 	/**
-	 * Registers a function that removes or restores something when the probes have ended. The last one registered runs
-	 * first.
+	 * Registers a function that removes or restores something in the guild at the end of the run. The last one
+	 * registered runs first.
 	 */
 	onCleanUp(what: string, run: () => Promise<unknown>): void {
 		this.#removals.push({ what, run });
 	}
 
-	/** Describes everything in the guild that the probes have not removed or restored yet, for the operator. */
+	/** Descriptions of everything in the guild that this run has not removed or restored yet, for the operator. */
 	get remaining(): readonly string[] {
 		const listed = this.#removals.map(({ what }) => what);
 		return [...this.leftovers, ...new Set(listed)];
 	}
 
 	/**
-	 * Runs the removal of something that a probe created. Retries it after timeouts, lost responses and 5xx, since
-	 * removing twice is harmless.
+	 * Removes or restores one thing in the guild. Tries again after timeouts, lost responses and 5xx, since a
+	 * repetition is harmless.
 	 */
 	async #undo({ run }: Removal): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
@@ -210,7 +215,7 @@ export class Workspace {
 	}
 
 	/**
-	 * Removes everything that the probes created, even if they were interrupted. Adds what cannot be removed to
+	 * Removes or restores everything that this run changed in the guild, even after an interruption. Adds what fails to
 	 * `leftovers`.
 	 */
 	async cleanUp(): Promise<void> {
