@@ -116,7 +116,7 @@ export class Invites {
 	}
 }
 
-/** The audit log's target for invites, which have a code but no id. */
+/** The target of audit log entries about invites. Its id is null, because an invite has a code but no id. */
 const noTarget = { id: null };
 
 function auditFields(invite: Invite): object {

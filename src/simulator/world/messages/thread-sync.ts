@@ -18,7 +18,7 @@ const visibilityEvents: readonly EventType[] = [
 ];
 
 export class ThreadSync {
-	/** "CHANNEL_ID BOT_ID" for each channel with threads that a bot cannot view. */
+	/** "CHANNEL_ID BOT_ID" for each channel that has threads and each bot that cannot view this channel. */
 	readonly #hidden = new Set<string>();
 
 	constructor(
@@ -58,7 +58,9 @@ export class ThreadSync {
 		}
 	}
 
-	/** Returns, by bot id, the ids of channels with threads that the bot can view now but could not at the last call. */
+	/**
+	 * Returns, by bot id, the ids of channels with threads that the bot can view now but could not view at the last call.
+	 */
 	#newlyVisible(guild: Guild): Map<string, string[]> {
 		const channels = new Map<string, string[]>();
 		const parents = new Set(

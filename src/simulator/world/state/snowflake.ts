@@ -7,8 +7,8 @@ const lowBits = 22n;
 const half = 1 << 21;
 
 /**
- * Creates a unique snowflake id for a time in milliseconds since 1970. Without a time, each id is greater than the
- * last.
+ * Creates a unique Discord id (snowflake) that contains the time `atMs`, in milliseconds since 1970. Without `atMs`,
+ * the time is now and each id is greater than the previous one.
  */
 export type Snowflakes = (atMs?: number) => string;
 
@@ -37,12 +37,12 @@ function compose(atMs: number, low: number): string {
 	return String((BigInt(Math.trunc(atMs) - epochMs) << lowBits) | BigInt(low));
 }
 
-/** When a snowflake id was created, in milliseconds since 1970. */
+/** Returns the creation time that a Discord id (snowflake) contains, in milliseconds since 1970. */
 export function timeOf(id: string): number {
 	return Number(BigInt(id) >> lowBits) + epochMs;
 }
 
-/** Compares two snowflake ids, to sort the oldest first. */
+/** Compares two Discord ids (snowflakes), to sort the oldest first. */
 export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
@@ -61,7 +61,7 @@ export function keepLargeIntegers(
 	return /^\d+$/.exec(context?.source ?? "")?.[0] ?? value;
 }
 
-/** Whether a text has the form of a snowflake id: a decimal number below 2^64. */
+/** Whether a text has the form of a Discord id (snowflake): a decimal number below 2^64. */
 export function isSnowflake(text: string): boolean {
 	return /^\d{1,20}$/.test(text) && BigInt(text) < 1n << 64n;
 }
