@@ -78,7 +78,7 @@ export interface BackendOptions {
 /** A `tools/call` request of an MCP client that the gateway forwards to a bot. */
 export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
-	/** Name of the called tool, as in `params`. */
+	/** Name of the called tool, which `params` contains as well. */
 	tool: string;
 }
 

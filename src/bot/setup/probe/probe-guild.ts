@@ -19,8 +19,8 @@ import { probes as allProbes, type Probe } from "./probes.ts";
 import { NotTried, probeName, Workspace } from "./workspace.ts";
 
 /**
- * Maximum number of members of a guild in which `--probe-guild` runs, since a larger guild was probably not made for
- * tests.
+ * Maximum number of members of the guild in which `--probe-guild` tries things out, since a larger guild was not made
+ * for tests.
  */
 const maxMembers = 20;
 
@@ -60,7 +60,7 @@ export interface ProbeOptions {
 	/** Whether `--probe-guild` starts without asking the operator for confirmation. */
 	yes?: boolean | undefined;
 	json?: boolean | undefined;
-	/** Receives the report on which guesses about Discord were confirmed, line by line. Default: stdout. */
+	/** Receives the report on the tried guesses about Discord, line by line. Default: stdout. */
 	write?: (line: string) => void;
 	/** Receives questions and progress messages, line by line. Default: stderr. */
 	report?: (line: string) => void;
@@ -69,12 +69,12 @@ export interface ProbeOptions {
 	 * terminal.
 	 */
 	ask?: (question: string) => Promise<boolean>;
-	/** Aborts `--probe-guild`. The channels, roles and other things that it has created are still removed. */
+	/** Aborts `--probe-guild`. What it has created in the test guild is still removed. */
 	signal?: AbortSignal;
 	/** Milliseconds between two polls for something that Discord does with a delay, such as an audit log entry. */
 	lookMs?: number;
 	probes?: readonly Probe[];
-	/** Called before `--probe-guild` creates anything in the guild. */
+	/** Called before `--probe-guild` creates anything in the test guild. */
 	onStart?: (work: Workspace) => void;
 }
 
@@ -87,8 +87,8 @@ type Result = Pick<Probe, "id" | "belief"> & {
 const marks = { confirmed: "✓", refuted: "✗", "not tried": "–" };
 
 /**
- * Tries the guesses about Discord that our simulator makes in a real guild, and prints a report. Resolves with true
- * if no guess was refuted, the run was not interrupted, and everything that it created is removed.
+ * Tries guesses about Discord's behaviour in a test guild and prints a report. Resolves with true if no guess was
+ * refuted, the run was not interrupted, and everything that it created is removed.
  */
 export async function probeGuild(
 	config: BotConfig,
@@ -170,8 +170,8 @@ function requireSuitable(guild: Guild): void {
 }
 
 /**
- * Lists channels, roles and emoji that an earlier, killed run of the probes left in the guild. They are recognized by
- * name.
+ * Lists channels, roles and emoji that an earlier, killed run of `--probe-guild` left in the guild. They are
+ * recognized by name.
  */
 function leftBefore({ channels, roles, emojis }: Guild): string[] {
 	return Object.entries({ channel: channels, role: roles, emoji: emojis })

@@ -361,9 +361,7 @@ function search(
 	});
 }
 
-/**
- * Returns a random word for message searches. Only messages of this run contain it, and no name of a channel or role.
- */
+/** Returns a random word for message searches, which only messages created by this program contain. */
 const searchWord = (work: Workspace) => `${work.word}search`;
 
 /**

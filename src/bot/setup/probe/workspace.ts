@@ -32,7 +32,7 @@ const maxWaitMs = 60_000;
 /** Maximum number of polls for something that Discord does with a delay, such as an audit log entry. */
 const looks = 20;
 
-/** Maximum number of attempts to remove one channel, role or other thing that `--probe-guild` has created. */
+/** Maximum number of attempts to remove one thing, such as a channel, from the test guild. */
 const removalAttempts = 3;
 
 /** Matches the names of channels, roles and emoji that `--probe-guild` creates. */
@@ -42,7 +42,8 @@ export type Json = Readonly<Record<string, unknown>>;
 
 interface Removal {
 	/**
-	 * Describes what is to be removed or restored in the guild, such as "channel 123", for the operator if that fails.
+	 * Describes what is to be removed or restored in the test guild, such as "channel 123", for the operator if that
+	 * fails.
 	 */
 	what: string;
 	run(): Promise<unknown>;
@@ -50,13 +51,14 @@ interface Removal {
 
 export class Workspace {
 	/**
-	 * A random word in the name of everything that this run creates in the guild, so that leftovers can be recognized.
+	 * A random word in the name of everything that `--probe-guild` creates in the test guild, so that leftovers can be
+	 * recognized.
 	 */
 	readonly word = `probe${randomBytes(4).toString("hex")}`;
 	readonly name = `guildhall-${this.word}`;
 	/**
-	 * Descriptions of what this run created in the guild and could not remove, or may have created without receiving a
-	 * response.
+	 * Descriptions of what could not be removed from the test guild, or may have been created there although no
+	 * response arrived.
 	 */
 	readonly leftovers: string[] = [];
 	readonly #removals: Removal[] = [];
@@ -75,8 +77,8 @@ export class Workspace {
 	}
 
 	/**
-	 * Sends a request to Discord and waits for rate limits. Rejects with a DiscordAPIError for an error response, and
-	 * with the REST client's errors, such as PlatformTimeout.
+	 * Sends a request to Discord and waits for rate limits. Rejects with a DiscordAPIError for an error response, or
+	 * with an error of the REST client, such as PlatformTimeout.
 	 */
 	async send(
 		method: RequestMethod,
@@ -108,7 +110,7 @@ export class Workspace {
 		return this.send(RequestMethod.Post, route, { ...options, body });
 	}
 
-	/** Creates something in the guild with a POST request to `route`, and registers its removal for `cleanUp`. */
+	/** Creates something in the test guild with a POST request to `route`, and registers its removal for `cleanUp`. */
 	async create(
 		what: string,
 		route: RouteLike,
@@ -153,7 +155,9 @@ export class Workspace {
 		return id;
 	}
 
-	/** Calls `make` only once for all probes that need its result, and returns that result. */
+	/**
+	 * Calls `make`, which creates something in the test guild, only the first time. Later calls return the same result.
+	 */
 	shared<T>(make: (workspace: Workspace) => Promise<T>): Promise<T> {
 		const known = this.#fixtures.get(make) as Promise<T> | undefined;
 		const fixture = known ?? make(this);
@@ -183,21 +187,21 @@ export class Workspace {
 	}
 
 	/**
-	 * Registers a function that removes or restores something in the guild at the end of the run. The last one
-	 * registered runs first.
+	 * Registers a function that removes or restores something in the test guild at the end. The last one registered
+	 * runs first.
 	 */
 	onCleanUp(what: string, run: () => Promise<unknown>): void {
 		this.#removals.push({ what, run });
 	}
 
-	/** Descriptions of everything in the guild that this run has not removed or restored yet, for the operator. */
+	/** Descriptions of everything in the test guild that has not been removed or restored yet, for the operator. */
 	get remaining(): readonly string[] {
 		const listed = this.#removals.map(({ what }) => what);
 		return [...this.leftovers, ...new Set(listed)];
 	}
 
 	/**
-	 * Removes or restores one thing in the guild. Tries again after timeouts, lost responses and 5xx, since a
+	 * Removes or restores one thing in the test guild. Tries again after timeouts, lost responses and 5xx, since a
 	 * repetition is harmless.
 	 */
 	async #undo({ run }: Removal): Promise<void> {
@@ -215,7 +219,7 @@ export class Workspace {
 	}
 
 	/**
-	 * Removes or restores everything that this run changed in the guild, even after an interruption. Adds what fails to
+	 * Removes or restores everything that was changed in the test guild, even after an interruption. Adds what fails to
 	 * `leftovers`.
 	 */
 	async cleanUp(): Promise<void> {
