@@ -22,7 +22,10 @@ import { Reactions } from "./messages/reactions.ts";
 import { State } from "./state/state.ts";
 
 export class World {
-	/** The stored objects, the source of new ids, and the dispatcher of Gateway events. */
+	/**
+	 * Stores the objects of the simulated Discord (users, guilds, channels), creates their ids and dispatches Gateway
+	 * events.
+	 */
 	readonly state = new State();
 	readonly users = new Users(this.state);
 	readonly accounts = this.users.accounts;

@@ -24,8 +24,8 @@ export class Commands {
 	constructor(private readonly newId: () => string) {}
 
 	/**
-	 * The slash commands that an application has registered globally, or, if `guild_id` is set, in this guild. Oldest
-	 * first.
+	 * The slash commands that an application has registered, oldest first: its global ones, or, if `guild_id` is set,
+	 * those in this guild.
 	 */
 	in({ application_id, guild_id }: Scope): Command[] {
 		return [...this.#all.values()].filter(

@@ -22,7 +22,8 @@ import { apply, placeOf, viewersOf } from "../state/state.ts";
 import { Threads } from "./threads.ts";
 
 /**
- * The fields of a new message. Only `content` is required. To back-date the message, set `id` to an older snowflake.
+ * The fields of a new message. Only `content` is required. To back-date the message, set `id` to a Discord id
+ * (snowflake) with an earlier time.
  */
 export type NewMessage = Pick<Message, "content"> &
 	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
@@ -102,7 +103,8 @@ export type MessageChanges = Changes<
 export class Messages {
 	readonly threads: Threads;
 	/**
-	 * The ids of messages that were sent with a nonce, by "AUTHOR_ID CHANNEL_ID NONCE". Deleted messages stay in the map.
+	 * The ids of messages that their author sent with a nonce (to prevent duplicates), by "AUTHOR_ID CHANNEL_ID NONCE".
+	 * The ids of deleted messages stay in the map.
 	 */
 	readonly nonces = new Map<string, string>();
 	/** The messages of each channel, by channel id. Each list is sorted by message id. */

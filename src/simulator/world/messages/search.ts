@@ -4,7 +4,10 @@
 import type { Attachment, Message } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
 
-/** The values of the search filter `has`: what a message must contain. With the prefix "-", it must not contain it. */
+/**
+ * The values of the search filter `has`: what a found message contains. The prefix "-" excludes messages that contain
+ * it.
+ */
 export const hasTypes = [
 	"image",
 	"sound",

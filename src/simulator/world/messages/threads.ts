@@ -103,8 +103,8 @@ export class Threads {
 	}
 
 	/**
-	 * Adds the system message about a new thread: to the thread if it was started from `message`, otherwise to the
-	 * channel. Private threads and forum posts have none.
+	 * Adds the system message about a new thread: to the thread if it was started from `message`, otherwise to the parent
+	 * channel. Adds none for private threads and forum posts.
 	 */
 	#announce(
 		parent: GuildChannel,

@@ -295,9 +295,11 @@ export type Snapshot = Pick<
 
 export interface Reaction {
 	readonly emoji: Emoji;
-	/** The ids of users with a normal reaction, in the order in which they reacted. */
+	/** The ids of users who added this emoji to a message as a normal reaction, in the order in which they reacted. */
 	readonly userIds: readonly string[];
-	/** The ids of users with a super reaction ("burst"). Bots cannot add super reactions. */
+	/**
+	 * The ids of users who added this emoji to a message as a super reaction ("burst"). Bots cannot add super reactions.
+	 */
 	readonly burstUserIds?: readonly string[];
 }
 
