@@ -11,27 +11,29 @@ import type {
 } from "./world/state/entities.ts";
 import type { World } from "./world/world.ts";
 
-/** The initial state. Refers to users by user name, and to roles by their name in the guild. */
+/**
+ * The initial state of a simulator. Refers to users by their user names, and to roles by their names in the guild.
+ */
 export interface Seed {
 	readonly bots: readonly Parameters<Users["addBot"]>[0][];
 	readonly users: readonly Parameters<Users["addPerson"]>[0][];
 	readonly guilds: readonly SeedGuild[];
-	/** Whether the owner of the bots' applications has two-factor authentication. Default: true. */
+	/** Whether the owner of the bots' applications uses two-factor authentication. Default: true. */
 	readonly developerHasMfa?: boolean;
 }
 
 interface SeedGuild {
 	readonly name: string;
 	readonly owner: string;
-	/** 1 if moderation requires two-factor authentication. */
+	/** 1 if the guild requires two-factor authentication for moderation; 0, the default, if not. */
 	readonly mfa_level?: number;
-	/** From highest to lowest, without @everyone. */
+	/** The roles of the guild, from highest to lowest, without @everyone. */
 	readonly roles?: readonly SeedRole[];
 	readonly channels?: readonly SeedChannel[];
 	readonly members?: readonly SeedMember[];
-	/** Each gets a managed role with these permissions, above all others. */
+	/** The bots in the guild. Each gets a managed role with its permissions, above all other roles. */
 	readonly bots?: readonly { username: string; permissions: bigint }[];
-	/** The number of further members, without tokens. */
+	/** The number of additional members with generated names, who have no tokens. */
 	readonly crowd?: number;
 }
 
@@ -47,9 +49,9 @@ interface SeedChannel {
 	readonly name: string;
 	readonly type?: GuildChannelType;
 	readonly topic?: string;
-	/** The name of a category earlier in the list. */
+	/** The name of the channel's category, which must come earlier in the list. */
 	readonly parent?: string;
-	/** Only these roles and the bots can view it. */
+	/** The names of the roles that can view the channel, in addition to all bots. Default: everybody can. */
 	readonly onlyFor?: readonly string[];
 }
 
@@ -59,7 +61,9 @@ interface SeedMember {
 	readonly roles?: readonly string[];
 }
 
-/** Adds what the seed describes. Throws for unknown names. */
+/**
+ * Adds the users, guilds and channels of a seed to an empty simulator. Throws if the seed refers to an unknown name.
+ */
 export function applySeed(world: World, seed: Seed): void {
 	const users = new Map<string, User>();
 	for (const given of seed.users)
@@ -151,7 +155,7 @@ function lookUp<T>(things: ReadonlyMap<string, T>, name: string, what: string) {
 	return thing;
 }
 
-/** The permissions of a moderation bot, without ADMINISTRATOR. */
+/** The permissions of a moderation bot that is not an administrator. */
 export const moderatorPermissions =
 	Permission.ViewChannel |
 	Permission.SendMessages |
@@ -211,7 +215,10 @@ const guildParts = {
 	],
 } as const;
 
-/** Two guilds with a bot each, and six people, two of them in both. Tokens are random. */
+/**
+ * Returns the initial state of the demo: two guilds with one bot each, and six people, two of whom are in both
+ * guilds.
+ */
 export function demoSeed(): Seed {
 	return {
 		bots: [{ username: "alpha" }, { username: "beta" }],

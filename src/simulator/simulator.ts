@@ -38,38 +38,44 @@ import { inGuild } from "./world/state/entities.ts";
 import { World } from "./world/world.ts";
 
 export interface SimulatorOptions {
-	/** 0, the default, picks a free port. */
+	/** The port to listen on. 0, the default, picks a free one. */
 	readonly port?: number;
-	/** The demo's seed by default. */
+	/** The initial guilds, channels and users. Default: those of the demo. */
 	readonly seed?: Seed;
-	/** By default only errors of the simulator are logged. */
+	/** Receives the log of the simulator. By default only its errors are logged, to stderr. */
 	readonly log?: Log;
-	/** Discord's intervals and timeouts by default. */
+	/** Intervals and timeouts. Those of Discord by default. */
 	readonly timing?: Partial<SocketTiming & InteractionTiming>;
-	/** Default: limits so high that tests do not reach them. */
+	/** The rate limits of the REST API. Default: so high that tests do not reach them. */
 	readonly rateLimits?: RateLimits;
-	/** Called with each REST exchange. Tests validate them. */
+	/** Called with each REST request and its response, so that tests can validate them. */
 	readonly onExchange?: (exchange: Exchange) => void;
 }
 
 export interface ChannelView {
 	readonly id: string;
 	readonly channel: Channel;
-	/** The messages, oldest first, as lines of "username: content". */
+	/** Returns the channel's messages, oldest first, one per line: "username: content". */
 	transcript(): string;
 }
 
 export interface Simulator extends Controllable, AsyncDisposable {
 	readonly port: number;
-	/** Handles an API request without the network. */
+	/** Handles a REST request directly, without a network connection. */
 	handle(request: Request): Promise<Response>;
 	clearFaults(): void;
-	/** Closes the connections to Discord's Gateway. With `resumable: false` their sessions are lost. */
+	/**
+	 * Closes all WebSocket connections to the simulated Gateway. With `resumable: false`, bots cannot resume their
+	 * sessions.
+	 */
 	disconnectSockets(given?: { code?: number; resumable?: boolean }): void;
-	/** The client of a bot, by user name. */
+	/** Returns a client that acts as the bot with this user name. Throws if there is none. */
 	bot(username: string): UserClient;
 	guild(name: string): Guild;
-	/** A channel by its id, its name, or "guild name/channel name" where several guilds have that name. */
+	/**
+	 * Returns the channel with this id or name. If channels of several guilds have the name, use "guild name/channel
+	 * name". Throws if there is none.
+	 */
 	channel(name: string): ChannelView;
 	close(): Promise<void>;
 }

@@ -21,38 +21,41 @@ import {
 } from "./chat-completions.ts";
 import { streamAnswer } from "./stream.ts";
 
-/** A chat completion request with its outcome. */
+/** A chat completion request that the simulated AI provider received, and how its response ended. */
 export interface AiRequest {
 	readonly model: string | undefined;
 	readonly messages: readonly ChatMessage[];
 	readonly stream: boolean;
 	readonly body: unknown;
-	/** Whether the API key was right. */
+	/** Whether the request had the right API key, a wrong one, or none. */
 	readonly authorization: "right" | "wrong" | "none";
-	/** A number is the status of an error. */
+	/**
+	 * How the response ended, "waiting" before that: complete, broken off by the provider, aborted by the client, or
+	 * the HTTP status of an error.
+	 */
 	readonly outcome: "waiting" | "whole" | "broken" | "hung up" | number;
 }
 
 export interface AiSimulation extends AsyncDisposable {
-	/** The base URL for a bot's configuration: "http://127.0.0.1:PORT/v1". */
+	/** The base URL of the simulated AI provider for a bot's configuration: "http://127.0.0.1:PORT/v1". */
 	readonly url: string;
-	/** "http://127.0.0.1:PORT", with the control routes below /simulator/. */
+	/** The origin of the simulated AI provider: "http://127.0.0.1:PORT". Its control routes are below /simulator/. */
 	readonly origin: string;
 	readonly key: string;
-	/** The latest 1,000 requests in order. */
+	/** The latest 1,000 chat completion requests, oldest first. */
 	readonly requests: readonly AiRequest[];
-	/** Returns the response to these messages. May be replaced. */
+	/** Returns the text of the AI's response to these messages. Tests may replace this function. */
 	answer: (messages: readonly ChatMessage[]) => string;
-	/** Misbehaves for the next `times` requests, or until `behave()`. */
+	/** Makes the AI provider misbehave for the next `times` requests; by default until `behave()` is called. */
 	misbehave(kind: AiMisbehaviour, given?: { times?: number | undefined }): void;
-	/** Ends misbehaviour and releases held requests. */
+	/** Ends the misbehaviour of the AI provider and sends the responses that it held back. */
 	behave(): void;
 	close(): Promise<void>;
 }
 
 export interface AiSimulationOptions {
 	readonly port?: number;
-	/** The API key. Random by default. */
+	/** The API key that clients must send. Random by default. */
 	readonly key?: string;
 }
 
@@ -75,7 +78,7 @@ export async function startAiProvider(
 	let wrong: { kind: AiMisbehaviour; left: number } | undefined;
 	let held = Promise.withResolvers<void>();
 
-	/** The misbehaviour for the next request, if any. */
+	/** Returns the misbehaviour to apply to the next request (undefined if none) and counts it as used. */
 	const nextMisbehaviour = (): AiMisbehaviour | undefined => {
 		const now = wrong;
 		if (!now) return undefined;
@@ -212,7 +215,7 @@ function unauthorized(header: string | null): Response {
 	return openAiError(401, "invalid_api_key", message);
 }
 
-/** Messages with their content as one text. */
+/** Returns the messages of a chat request with the text parts of each joined into one string. */
 function plainMessages({ messages }: ChatRequest): ChatMessage[] {
 	return messages.map(({ role, content }) => ({
 		role,

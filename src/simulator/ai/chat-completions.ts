@@ -24,23 +24,28 @@ export const chatRequest = v.looseObject({
 
 export type ChatRequest = v.InferOutput<typeof chatRequest>;
 
-/** A message of a request. */
+/** A message in a chat completion request: its role and its text. */
 export interface ChatMessage {
 	readonly role: string;
 	readonly content: string;
 }
 
 export const aiMisbehaviours = [
-	/** Holds the correct response until `behave()`. */
+	/** The AI provider holds back its correct response until the test calls `behave()`. */
 	"slow",
-	/** Sends the first delta, and the rest at `behave()`. */
+	/** The AI provider streams the first word, and the rest of the response when the test calls `behave()`. */
 	"slow-pieces",
-	/** Closes the connection before the response; closes it after the first delta. */
+	/**
+	 * "dropped": the AI provider closes the connection before its response. "cut": it closes it after the first word.
+	 */
 	"dropped",
 	"cut",
-	/** Ends the stream after the first delta, without a finish_reason. */
+	/** The AI provider ends the stream after the first word, without a finish_reason. */
 	"unfinished",
-	/** Sends errors. 429 has retry-after: 7; `content-filter` is 400 and `no-money` 402. */
+	/**
+	 * The AI provider sends an error with this HTTP status. Status 429 has the header `retry-after: 7`;
+	 * "content-filter" has status 400 and "no-money" 402.
+	 */
 	"400",
 	"401",
 	"403",
@@ -49,36 +54,36 @@ export const aiMisbehaviours = [
 	"500",
 	"content-filter",
 	"no-money",
-	/** Redirects to a path that does not exist. */
+	/** The AI provider redirects to a path that does not exist. */
 	"redirect",
-	/** Sends an error page with status 200. */
+	/** The AI provider sends an HTML page with status 200. */
 	"html",
-	/** Sends one JSON object in place of a stream. */
+	/** The AI provider sends one JSON object, although the client requested a stream. */
 	"no-stream",
-	/** Sends one event of 64 MB; sends an endless stream. */
+	/** "huge": the AI provider sends one stream event of 64 MB. "endless": it sends a stream that does not end. */
 	"huge",
 	"endless",
-	/** Sends the first delta, then an event that is not JSON. */
+	/** The AI provider streams the first word, then an event that is not valid JSON. */
 	"wrong-json",
-	/** Sends JSON with the right fields, but of wrong types. */
+	/** The AI provider sends JSON whose fields have the right names but wrong types. */
 	"wrong-types",
-	/** Sends no text; sends only white space. */
+	/** "empty": the AI provider sends a response without text. "blank": the text has only white space. */
 	"empty",
 	"blank",
-	/** Sends the first delta, then finish_reason "length". */
+	/** The AI provider streams the first word, then finish_reason "length". */
 	"length",
-	/** Sends the first delta, then finish_reason "content_filter". */
+	/** The AI provider streams the first word, then finish_reason "content_filter". */
 	"filtered",
-	/** Sends the first delta, then an error event. */
+	/** The AI provider streams the first word, then an event with an error. */
 	"error-event",
 ] as const;
 
 export type AiMisbehaviour = (typeof aiMisbehaviours)[number];
 
-/** Maximum number of characters that are quoted of a message. */
+/** Maximum number of characters of the user's message that the simulated AI quotes. */
 const maxQuoted = 500;
 
-/** The default response: quotes the last user message. */
+/** The default text of the simulated AI: quotes the last user message. */
 export function quoteLastMessage(messages: readonly ChatMessage[]): string {
 	const last = messages.findLast(({ role }) => role === "user");
 	if (!last) return "I am a simulated AI, and nobody has said anything.";
@@ -86,14 +91,14 @@ export function quoteLastMessage(messages: readonly ChatMessage[]): string {
 	return `I am a simulated AI. The last I heard was: ${quoted}`;
 }
 
-/** A response in deltas of one word each. */
+/** The simulated AI's response to a chat request, split into pieces of one word each for streaming. */
 export interface Completion {
 	readonly model: string;
 	readonly pieces: readonly string[];
 	readonly finish: "stop" | "length" | "content_filter";
 }
 
-/** Splits a text into words, up to max_tokens: a word counts as a token. */
+/** Splits the response text into words and cuts it after max_tokens of the request. One word counts as one token. */
 export function createCompletion(
 	request: ChatRequest,
 	text: string,
@@ -114,7 +119,7 @@ const about = (model: string) => ({
 	model,
 });
 
-/** A response as one JSON object. */
+/** Converts a completion to the JSON object of a response that is not streamed ("chat.completion"). */
 export function toJson({ model, pieces, finish }: Completion): object {
 	return {
 		...about(model),
@@ -134,7 +139,7 @@ export function toJson({ model, pieces, finish }: Completion): object {
 	};
 }
 
-/** An event of a stream. */
+/** Returns a server-sent event with one "chat.completion.chunk" object. */
 export function streamEvent(
 	model: string,
 	delta: object,
@@ -150,7 +155,7 @@ export function streamEvent(
 export const frame = (data: object | string) =>
 	`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
 
-/** The events of a streamed response. */
+/** Yields the server-sent events of a whole streamed response, up to "[DONE]". */
 export function* streamEvents({
 	model,
 	pieces,
@@ -164,7 +169,7 @@ export function* streamEvents({
 	yield frame("[DONE]");
 }
 
-/** An error in OpenAI's format. */
+/** Creates an HTTP response with an error in OpenAI's format. */
 export function openAiError(
 	status: number,
 	code: string,
@@ -177,7 +182,10 @@ export function openAiError(
 	);
 }
 
-/** Misbehaviours that send one whole response in place of a stream. Some providers quote the API key in an error. */
+/**
+ * Creates the HTTP responses of misbehaviours that send a whole error response instead of a stream. `key` is the API
+ * key: some providers quote it in an error.
+ */
 export const errorResponses: Readonly<
 	Partial<Record<AiMisbehaviour, (key: string) => Response>>
 > = {

@@ -9,23 +9,23 @@ import {
 } from "./chat-completions.ts";
 
 const hugeLength = 64 * 1024 * 1024;
-/** Pause between events, so that each is sent in a packet of its own. */
+/** Pause after each stream event, so that it is sent in a TCP packet of its own. */
 const pauseMs = 1;
-/** A client loses unread data when the connection is reset: wait this many turns of its event loop. */
+/** Number of 1 ms pauses before a connection is cut. Without them the client loses data that it has not read yet. */
 const turnsBeforeCut = 20;
 
 export interface StreamOptions {
 	kind: AiMisbehaviour | undefined;
-	/** Resolves when `behave()` ends the misbehaviour. */
+	/** Resolves when the test ends the misbehaviour with `behave()`. */
 	released: Promise<void>;
-	/** Called once, when the response has ended. */
+	/** Called once when the streamed response ends: complete, broken off by the server, or aborted by the client. */
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 
-/** Thrown to close the connection. */
+/** Thrown while a response is streamed, to close the connection in the middle. */
 class CutOff extends Error {}
 
-/** A response as a stream of events. */
+/** Streams a completion as server-sent events, with the given misbehaviour if there is one. */
 export function streamAnswer(
 	answer: Completion,
 	{ kind, released, onEnd }: StreamOptions,

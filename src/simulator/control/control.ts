@@ -3,12 +3,12 @@
 
 import * as v from "valibot";
 
-/** Handlers by method and path ("GET /simulator/journal"). Their results are sent as JSON. */
+/** Handlers of control requests by method and path ("GET /simulator/journal"). Their results are sent as JSON. */
 export type ControlRoutes = Readonly<
 	Record<string, (request: Request) => unknown>
 >;
 
-/** Returns a handler for requests to these routes. */
+/** Creates a handler for control requests, which calls the route that matches. Unknown routes get status 404. */
 export function createControl(
 	routes: ControlRoutes,
 ): (request: Request, url: URL) => Promise<Response> {
@@ -31,7 +31,9 @@ export function createControl(
 	};
 }
 
-/** The reason to refuse a request, or undefined. */
+/**
+ * Returns why a control request is refused (not a loopback host, or sent by a web page); undefined if it is accepted.
+ */
 function refusalReason(
 	request: Request,
 	{ host, hostname }: URL,
@@ -44,12 +46,15 @@ function refusalReason(
 	return undefined;
 }
 
-/** An invalid request: status 400 with this message. */
+/** Thrown if a control request is invalid. The response has status 400 with this error's message. */
 export class BadRequest extends Error {
 	override name = "BadRequest";
 }
 
-/** The request's JSON body, checked. An empty body counts as {}. */
+/**
+ * Reads the JSON body of a control request and validates it with `schema`. An empty body counts as {}. Throws
+ * BadRequest if the body is invalid.
+ */
 export async function readBody<const S extends v.GenericSchema>(
 	schema: S,
 	request: Request,
@@ -77,7 +82,7 @@ function respond(status: number, body: unknown): Response {
 	});
 }
 
-/** The requested URL. An invalid Host header gives a URL that matches nothing. */
+/** Returns the URL of a request. If its Host header is invalid, the result is a URL that matches no route. */
 export function urlOf(request: Request): URL {
 	return (
 		URL.parse(request.url, "http://unknown.invalid") ??

@@ -104,30 +104,30 @@ const connectionsRequest = v.strictObject({ held: v.boolean() });
 
 const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
 
-/** The parts of a simulator that its control routes use. */
+/** The parts of a Discord simulator that tests and its control routes use. */
 export interface Controllable {
 	/** The simulator's URL: "http://127.0.0.1:PORT". */
 	readonly url: string;
-	/** The base URL of the REST API without its version: `rest.api` of discord.js. */
+	/** The base URL of the simulated REST API without its version, for the option `rest.api` of discord.js. */
 	readonly api: string;
-	/** The state. Changes to it dispatch the events of a real change. */
+	/** The simulated guilds, channels, users and messages. Changes to them send the same events as on Discord. */
 	readonly world: World;
-	/** The REST requests that changed something. */
+	/** The REST requests that changed something in the simulated Discord, in order. */
 	readonly journal: Journal;
-	/** The log of REST requests. */
+	/** The log of all REST requests to the simulator. */
 	readonly requests: RequestLog;
-	/** Requested routes that are not simulated. */
+	/** Routes that a client requested and the simulator does not implement. */
 	readonly unknownRoutes: readonly UnknownRoute[];
 	readonly faults: Faults;
-	/** Every use of a command or button, with its response. */
+	/** Every use of a slash command or button, with the bot's response. */
 	readonly interactions: Interactions;
-	/** The connections to Discord's Gateway, and their faults. */
+	/** The bots' WebSocket connections to the simulated Gateway. Tests can disturb them. */
 	readonly sockets: SocketHub;
-	/** The client of a person or bot, by user name. */
+	/** Returns a client that acts as the person or bot with this user name. Throws if there is none. */
 	user(username: string): UserClient;
 }
 
-/** The simulator's control routes. */
+/** Returns the handlers of the simulator's control routes ("GET /simulator/journal" and others). */
 export function controlRoutes(simulator: Controllable): ControlRoutes {
 	return {
 		"GET /simulator/journal": () => simulator.journal.entries(),
@@ -204,7 +204,7 @@ function injectFault(
 	}
 }
 
-/** Connects a user to a voice channel, or disconnects them. */
+/** Connects a user to a voice channel; disconnects them from voice if channel_id is null. */
 function setVoice(
 	{ world }: Controllable,
 	{ user_id, channel_id, ...own }: v.InferOutput<typeof voiceRequest>,
@@ -229,7 +229,7 @@ function setVoice(
 	return { user_id, channel_id };
 }
 
-/** Votes in a poll. */
+/** Votes in a poll as the user with the given name. Throws BadRequest if that fails. */
 async function vote(
 	simulator: Controllable,
 	given: v.InferOutput<typeof voteRequest>,
@@ -249,7 +249,10 @@ function summarizeFault({ match, effect, hits }: InjectedFault) {
 	return { kind, match, executed, hits };
 }
 
-/** What a person sees of an interaction. Only the application may know its token. */
+/**
+ * Describes the use of a command or button and the bot's response as JSON, without the interaction token, which is
+ * secret.
+ */
 function summarizeInteraction(
 	{ interactions }: Controllable,
 	interaction: Interaction,

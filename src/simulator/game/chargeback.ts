@@ -3,34 +3,34 @@
 import { randomUUID } from "node:crypto";
 import { parseJson } from "../../lib/json.ts";
 
-/** A chargeback to send. Missing fields get random values. */
+/** A chargeback (refunded payment of a player) to report to the bot. A missing uuid is random. */
 export interface Chargeback {
 	readonly username: string;
-	/** The linked Discord user's id; null if there is none. */
+	/** The id of the Discord user to whom the player is linked; null if the player is not linked. */
 	readonly chatId: string | null;
 	readonly tier: string;
 	readonly uuid?: string | undefined;
-	/** When it happened, in ISO 8601. Default: now. */
+	/** When the chargeback happened, in ISO 8601. Default: now. */
 	readonly timestamp?: string | undefined;
 }
 
 export interface ChargebackTarget {
-	/** The bot's URL: "http://127.0.0.1:PORT". */
+	/** The base URL of the bot that receives the chargeback: "http://127.0.0.1:PORT". */
 	readonly url: string;
-	/** Replaces the shared secret; null sends none. */
+	/** Sent as the bearer token instead of the game server's shared secret; null sends no token. */
 	readonly secret?: string | null | undefined;
-	/** Replaces the event: a string unchanged, anything else as JSON. */
+	/** Sent as the request body instead of the chargeback event: a string unchanged, any other value as JSON. */
 	readonly body?: unknown;
 }
 
-/** The bot's response to a chargeback. */
+/** The bot's HTTP response to a chargeback request. */
 export interface ChargebackAnswer {
 	readonly status: number;
-	/** Parsed if it is JSON. */
+	/** The body of the bot's response: parsed if it is JSON, else the text. */
 	readonly body: unknown;
-	/** The event that was sent, unless `body` replaced it. */
+	/** The chargeback event that was sent to the bot (if the caller did not replace the request body). */
 	readonly event: Readonly<Record<string, string | null>>;
-	/** Sends the same event again. */
+	/** Sends the same chargeback event to the bot again, possibly with another URL, secret or body. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;
 }
 
@@ -47,7 +47,7 @@ export function chargebackEvent(
 	};
 }
 
-/** Sends a chargeback to the bot. Rejects if the bot is unreachable. */
+/** Sends a chargeback event to the bot's webhook. Rejects if the bot is unreachable. */
 export async function sendChargeback(
 	event: ChargebackAnswer["event"],
 	target: ChargebackTarget & { readonly secret: string | null },

@@ -22,21 +22,21 @@ import {
 	wrongResponses,
 } from "./misbehaviour.ts";
 
-/** A game account. */
+/** An account of a player on the game server. */
 export interface Player {
 	readonly username: string;
 	readonly uuid: string;
 }
 
 export interface Code extends Player {
-	/** In upper case. */
+	/** The verification code that links the player to a Discord user, in upper case. */
 	readonly code: string;
-	/** Milliseconds since 1970. */
+	/** When the verification code expires, in milliseconds since 1970. */
 	readonly expiresAt: number;
 }
 
 export interface Donator extends Player {
-	/** The Discord user id; null unless linked. */
+	/** The id of the Discord user to whom the donator is linked; null if not linked. */
 	readonly chat_id: string | null;
 	readonly tier: string;
 }
@@ -49,36 +49,41 @@ export interface GameRequest {
 }
 
 export interface GameServer extends AsyncDisposable {
-	/** The game server's URL: "http://127.0.0.1:PORT". */
+	/** The base URL of the simulated game server: "http://127.0.0.1:PORT". */
 	readonly url: string;
 	readonly secret: string;
-	/** Unused codes, by code. */
+	/** Verification codes that no Discord user has used yet, by code. */
 	readonly codes: ReadonlyMap<string, Code>;
-	/** Linked accounts, by Discord user id. */
+	/** Players that are linked to a Discord user, by the id of that user. */
 	readonly links: ReadonlyMap<string, Player>;
-	/** The donators that `GET /api/donators` lists. May be changed. */
+	/** The donators that the simulated route `GET /api/donators` lists. Tests may change the list. */
 	readonly donators: Donator[];
-	/** The field with Discord user ids. Older plugins use "discord_id". */
+	/**
+	 * The name of the JSON field with the Discord user id. Older versions of the game server plugin use "discord_id".
+	 */
 	idField: "chat_id" | "discord_id";
-	/** The reasons of bans, by uuid. */
+	/** The reasons of all bans on the game server, by the uuid of the banned player. */
 	readonly bans: ReadonlyMap<string, string>;
-	/** The bot's requests in order. */
+	/** All requests that the game server received from the bot, oldest first. */
 	readonly requests: readonly GameRequest[];
-	/** Issues a code that is valid for `validMs` milliseconds, by default ten minutes. */
+	/** Issues a verification code that is valid for `validMs` milliseconds, by default ten minutes. */
 	issueCode(given?: { username?: string; validMs?: number }): Code;
-	/** Adds a donator. Missing fields are made up. */
+	/** Adds a donator. A missing uuid is random; a missing user name becomes "player" and a number. */
 	addDonator(given: {
 		chat_id: string | null;
 		tier: string;
 		uuid?: string | undefined;
 		username?: string | undefined;
 	}): Donator;
-	/** Sends a chargeback to the bot. Resolves with its response; rejects if it is unreachable. */
+	/** Reports a chargeback to the bot. Resolves with the bot's response; rejects if the bot is unreachable. */
 	chargeback(
 		given: Chargeback,
 		target: ChargebackTarget,
 	): Promise<ChargebackAnswer>;
-	/** Misbehaves on one route or all, for `times` requests or until `behave()`. `executed`: executes them first. */
+	/**
+	 * Makes the game server misbehave on one route (default: all) for `times` requests (default: until `behave()` is
+	 * called). With `executed`, requests take effect although the response is wrong.
+	 */
 	misbehave(
 		kind: Misbehaviour,
 		given?: {
@@ -87,18 +92,18 @@ export interface GameServer extends AsyncDisposable {
 			executed?: boolean | undefined;
 		},
 	): void;
-	/** Ends misbehaviour and releases held requests. */
+	/** Ends all misbehaviour of the game server and sends the responses that it held back. */
 	behave(): void;
 	close(): Promise<void>;
 }
 
 export interface GameServerOptions {
 	readonly port?: number;
-	/** The shared secret. Random by default. */
+	/** The secret that the bot and the game server share. Random by default. */
 	readonly secret?: string;
-	/** The codes that are valid from the start. */
+	/** Verification codes that are valid from the start. */
 	readonly codes?: readonly Code[];
-	/** The field with Discord user ids: "chat_id" by default. */
+	/** The name of the JSON field with the Discord user id: "chat_id" by default. */
 	readonly idField?: GameServer["idField"];
 }
 
@@ -120,7 +125,10 @@ export async function startGameServer(
 	const donators: Donator[] = [];
 	const bans = new Map<string, string>();
 	const requests: GameRequest[] = [];
-	/** The active misbehaviours by route; "*" for the other routes. */
+	/**
+	 * How the game server misbehaves at the moment, by route. The key "*" is for all routes without an entry of their
+	 * own.
+	 */
 	const wrong = new Map<
 		string,
 		{ kind: Misbehaviour; left: number; executed: boolean }
@@ -166,7 +174,7 @@ export async function startGameServer(
 		["GET /api/donators", list],
 	]);
 
-	/** The misbehaviour for this request, if any. */
+	/** Returns the misbehaviour to apply to this request (undefined if none) and counts it as used. */
 	const nextMisbehaviour = (route: string) => {
 		const key = wrong.has(route) ? route : "*";
 		const now = wrong.get(key);

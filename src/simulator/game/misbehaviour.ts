@@ -8,57 +8,57 @@ export const gameRoutes = [
 
 export type GameRoute = (typeof gameRoutes)[number];
 
-/** A correct response. */
+/** Status and JSON body of a correct response of the game server. */
 export interface GameResponse {
 	readonly status: number;
 	readonly body: unknown;
 }
 
 export const misbehaviours = [
-	/** Holds the correct response until `behave` or `close`. */
+	/** The game server holds back its correct response until the test calls `behave()` or closes the server. */
 	"slow",
-	/** The correct response, a byte at a time, for about 30 s. */
+	/** The game server sends the correct response byte by byte, for about 30 s. */
 	"trickle",
-	/** Closes the connection in the middle of the response. */
+	/** The game server closes the connection in the middle of the response. */
 	"cut",
-	/** A response of 64 MB. */
+	/** The game server sends a response of 64 MB. */
 	"huge",
-	/** Valid JSON of a little more than 64 KiB. */
+	/** The game server sends valid JSON of a little more than 64 KiB. */
 	"large",
-	/** An error page with status 200. */
+	/** The game server sends an HTML page with status 200. */
 	"html",
-	/** Status 204 without a body. */
+	/** The game server sends this HTTP status. A 204 has no body. */
 	"204",
 	"401",
 	"403",
-	/** An error whose body is not JSON. */
+	/** The game server sends an error with this HTTP status and a body that is not JSON. */
 	"404",
 	"500",
-	/** A redirect to a path that does not exist. */
+	/** The game server redirects to a path that does not exist. */
 	"redirect",
-	/** JSON with the right fields, but of wrong types. */
+	/** The game server sends JSON whose fields have the right names but wrong types. */
 	"wrong-types",
-	/** The JSON `{"success":false}` without an error text. */
+	/** The game server sends `{"success":false}` without the field `error`. */
 	"no-error",
-	/** `{"success":true}` with a uuid but no username. */
+	/** The game server sends `{"success":true}` with a uuid but without the field `username`. */
 	"no-username",
-	/** A refusal with the error text `longError`. */
+	/** The game server refuses the request with an error text of 5,000 characters. */
 	"long-error",
-	/** A refusal as the plugin sends it, with this status. */
+	/** The game server refuses the request with this HTTP status and an error text, as its plugin does. */
 	"refused-400",
 	"refused-404",
 	"refused-409",
-	/** An empty list of donators. */
+	/** The game server sends an empty list of donators. */
 	"no-donators",
-	/** A list of invalid donators. */
+	/** The game server sends a list of donators that are all invalid. */
 	"wrong-donators",
-	/** The first quarter of the list of donators. */
+	/** The game server sends only the first quarter of its list of donators. */
 	"fewer-donators",
 ] as const;
 
 export type Misbehaviour = (typeof misbehaviours)[number];
 
-/** An error of 5,000 characters with mentions and Markdown. */
+/** An error text of 5,000 characters with Discord mentions and Markdown. */
 export const longError =
 	"@everyone @here <@1> <@&1> ``` **[x](https://x.example)**\n"
 		.repeat(100)
@@ -69,11 +69,11 @@ const largeBytes = 64 * 1024 + 1;
 const trickleBytes = 60;
 const trickleEveryMs = 500;
 
-/** The state that a response depends on. */
+/** The state of the game server that a misbehaving response depends on. */
 export interface ResponseContext {
-	/** The list of `GET /api/donators`. */
+	/** The donators that a correct response of `GET /api/donators` lists. */
 	readonly donators: readonly unknown[];
-	/** Resolves when `behave()` ends the misbehaviour. */
+	/** Resolves when the test ends the misbehaviour with `behave()`. */
 	readonly released: Promise<void>;
 }
 
@@ -83,7 +83,7 @@ const refusal = (error: string, status: number) => () =>
 const json = (text: string) =>
 	new Response(text, { headers: { "content-type": "application/json" } });
 
-/** The responses that do not contain the correct one. */
+/** Creates the game server's response for each misbehaviour that does not need the correct response. */
 export const wrongResponses: Readonly<
 	Record<
 		Exclude<Misbehaviour, "slow" | "trickle">,
@@ -153,7 +153,7 @@ export const wrongResponses: Readonly<
 		}),
 };
 
-/** The correct response, a byte at a time; the rest at once at `behave`. */
+/** Sends the correct response byte by byte. When the test calls `behave()`, the rest is sent at once. */
 export function trickle(
 	{ status, body }: GameResponse,
 	{ released }: Pick<ResponseContext, "released">,

@@ -34,7 +34,7 @@ import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 
-/** A command or button that someone may use, as the application receives it. */
+/** A checked use of a slash command or button, as the application (the bot) receives it in INTERACTION_CREATE. */
 export type Invocation = Invoked & {
 	readonly application: Account;
 	readonly user: User;
@@ -45,7 +45,7 @@ export type Invocation = Invoked & {
 type Invoked =
 	| {
 			readonly type: InteractionType.ApplicationCommand;
-			/** The used command with its options. */
+			/** The slash command that was used, with the values of its options. */
 			readonly data: Sent<APIChatInputApplicationCommandInteractionData>;
 			readonly command: Command;
 			readonly message?: never;
@@ -53,12 +53,12 @@ type Invoked =
 	| {
 			readonly type: InteractionType.MessageComponent;
 			readonly data: Sent<APIMessageButtonInteractionData>;
-			/** The message with the button. */
+			/** The message whose button was pressed. */
 			readonly message: Message;
 			readonly command?: never;
 	  };
 
-/** The guild, channel and member, or in DMs the user. */
+/** Where a command or button was used: the channel, and in guilds the guild and the member, in DMs the user. */
 export type InvocationPlace = Sent<
 	Pick<
 		APIMessageComponentInteraction,
@@ -74,9 +74,9 @@ export type InvocationPlace = Sent<
 > & { readonly channel: { readonly permissions?: string } };
 
 export interface InteractionTiming {
-	/** The application must send its first response within this time. */
+	/** The application must send its first response to a command or button within this time. */
 	readonly acknowledgeMs: number;
-	/** The application can send edits and follow-ups within this time. */
+	/** The application can edit its response and send follow-up messages within this time. */
 	readonly interactionTokenMs: number;
 }
 
@@ -85,18 +85,18 @@ export const discordInteractionTiming: InteractionTiming = {
 	interactionTokenMs: 15 * 60 * 1000,
 };
 
-/** A use of a command or button, with its response. */
+/** A use of a slash command or button, with the application's responses so far. */
 export type Interaction = Invocation & Progress;
 
 interface Progress {
 	readonly id: string;
-	/** The interaction's token, which authorizes responses. */
+	/** The secret token with which the application responds to this command or button. */
 	readonly token: string;
-	/** "waiting" until the first response; "failed" if it was not in time. */
+	/** "waiting" until the application's first response; "failed" if that response was not in time. */
 	readonly state: "waiting" | "failed" | "acknowledged";
-	/** The type of the first response. */
+	/** The type of the application's first response; undefined before the first response. */
 	readonly answer: InteractionResponseType | undefined;
-	/** The first response's message; for an update the message with the button. */
+	/** The message of the application's first response; the message with the button if that response updates it. */
 	readonly original: Message | undefined;
 	readonly followUps: readonly Message[];
 }
@@ -104,18 +104,18 @@ interface Progress {
 type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
 	readonly followUps: Message[];
 	readonly timer: Timer;
-	/** Resolves at the next change of the interaction. */
+	/** Resolves when the application responds, edits a response, or runs out of time. */
 	changed: PromiseWithResolvers<void>;
 };
 
 const version: 1 = 1;
 
 export class Interactions {
-	/** All interactions by id, oldest first. */
+	/** All uses of commands and buttons by interaction id, oldest first. */
 	readonly #all = new Map<string, Live>();
-	/** Ephemeral messages by id, with the user who sees them. */
+	/** Ephemeral messages by id, each with the id of the only user who sees it. */
 	readonly #ephemeral = new Map<string, { message: Message; userId: string }>();
-	/** The contents that edits gave response messages, by message id. */
+	/** The contents that edits gave the application's response messages, oldest first, by message id. */
 	readonly #edits = new Map<string, readonly string[]>();
 
 	constructor(
@@ -123,7 +123,7 @@ export class Interactions {
 		private readonly timing: InteractionTiming,
 	) {}
 
-	/** All interactions, oldest first. */
+	/** Returns all uses of commands and buttons, oldest first. */
 	list(): readonly Interaction[] {
 		return [...this.#all.values()];
 	}
@@ -138,12 +138,12 @@ export class Interactions {
 		return found?.token === token ? found : undefined;
 	}
 
-	/** Whether its token has expired. */
+	/** Whether the token of the interaction has expired, so that the application cannot respond any more. */
 	isOver({ id }: Interaction): boolean {
 		return Date.now() - timeOf(id) > this.timing.interactionTokenMs;
 	}
 
-	/** Sends an interaction to its application and starts the response timer. */
+	/** Sends INTERACTION_CREATE to the application and starts the timer for its first response. */
 	begin(invocation: Invocation): Interaction {
 		const id = this.world.state.newId();
 		const interaction: Live = {
@@ -178,7 +178,10 @@ export class Interactions {
 		notifyChange(interaction);
 	}
 
-	/** Records the first response. `original` is its message, or for an update the one with the button. */
+	/**
+	 * Records the application's first response. `original` is its message, or the message with the button if that is
+	 * updated.
+	 */
 	acknowledge(
 		interaction: Interaction,
 		answer: InteractionResponseType,
@@ -190,7 +193,9 @@ export class Interactions {
 		notifyChange(live);
 	}
 
-	/** Resolves with the first defined result of `look`, which is called at each change. */
+	/**
+	 * Calls `look` now and after each change of the interaction. Resolves with the first result that is not undefined.
+	 */
 	async until<T>(
 		interaction: Interaction,
 		look: () => T | undefined,
@@ -205,7 +210,7 @@ export class Interactions {
 
 	// Messages
 
-	/** Adds a response message, to the channel or ephemeral. */
+	/** Adds a message with which the application responds: to the channel, or only for the user if it is ephemeral. */
 	write(interaction: Interaction, given: NewMessage): Message {
 		const { application, channel, user } = interaction;
 		const whole = { ...given, ...this.#origin(interaction) };
@@ -218,7 +223,7 @@ export class Interactions {
 		return message;
 	}
 
-	/** Adds a follow-up message. */
+	/** Adds a follow-up message of the application to an interaction. */
 	followUp(interaction: Interaction, given: NewMessage): Message {
 		const message = this.write(interaction, given);
 		const live = this.#live(interaction);
@@ -227,7 +232,7 @@ export class Interactions {
 		return message;
 	}
 
-	/** Edits a response message. This completes a deferred one. */
+	/** Edits a response message of the application. An edit of a deferred response ("thinking…") completes it. */
 	edit(
 		interaction: Interaction,
 		message: Message,
@@ -254,7 +259,7 @@ export class Interactions {
 		notifyChange(this.#live(interaction));
 	}
 
-	/** Whether a message still exists. */
+	/** Whether a message of an interaction still exists. */
 	exists({ id, channel_id }: Message): boolean {
 		return (
 			this.#ephemeral.has(id) ||
@@ -262,18 +267,18 @@ export class Interactions {
 		);
 	}
 
-	/** The contents that edits gave a response message, in order. */
+	/** Returns the contents that edits gave a response message, oldest first. */
 	editsOf({ id }: Message): readonly string[] {
 		return this.#edits.get(id) ?? [];
 	}
 
-	/** An ephemeral message, if `user` sees it. */
+	/** Returns the ephemeral message with this id; undefined if there is none or `user` cannot see it. */
 	ephemeral(id: string, user: User): Message | undefined {
 		const found = this.#ephemeral.get(id);
 		return found?.userId === user.id ? found.message : undefined;
 	}
 
-	/** Fails all interactions that wait for a response. */
+	/** Marks all interactions that wait for a response as failed. */
 	close(): void {
 		for (const live of this.#all.values()) {
 			clearTimeout(live.timer);
@@ -287,7 +292,7 @@ export class Interactions {
 		return live;
 	}
 
-	/** The fields that refer to the interaction and to the message that it replies to. */
+	/** The fields of a response message that refer to the interaction and to the message to which it responds. */
 	#origin(interaction: Interaction): Partial<NewMessage> {
 		const { application, id, user, message, command } = interaction;
 		const first = interaction.original;
@@ -347,7 +352,7 @@ function notifyChange(live: Live): void {
 	changed.resolve();
 }
 
-/** Where the application is installed: the guild, or "0" in DMs. */
+/** The API field `authorizing_integration_owners`: the guild in which the application is installed, or "0" in DMs. */
 function ownersOf({
 	channel,
 }: {
@@ -356,7 +361,7 @@ function ownersOf({
 	return { "0": inGuild(channel) ? channel.guild_id : "0" };
 }
 
-/** A token in Discord's format: the interaction id, then random characters. */
+/** Creates an interaction token in Discord's format: the interaction id, then random characters, in base64url. */
 function newInteractionToken(id: string): string {
 	const random = randomBytes(48).toString("base64url");
 	return Buffer.from(`interaction:${id}:${random}`).toString("base64url");

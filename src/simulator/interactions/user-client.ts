@@ -18,11 +18,11 @@ export interface UserClient {
 	readonly id: string;
 	readonly username: string;
 	readonly token: string;
-	/** Sends a message. Rejects with Discord's error. `channel` is an id or name, as for `Simulator.channel`. */
+	/** Sends a message to a channel, given by id or name. Rejects with Discord's error. */
 	say(channel: string, text: string): Promise<SentMessage>;
 	/**
-	 * Runs a slash command: "name", or "bot/name" if several bots have it. Users, roles and channels in `options` are ids.
-	 * Rejects with Discord's error.
+	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. Users, roles and
+	 * channels in `options` are given by id. Rejects with Discord's error.
 	 */
 	run(
 		channel: string,
@@ -30,48 +30,53 @@ export interface UserClient {
 		options?: Readonly<Record<string, string | number | boolean>>,
 	): Promise<InteractionHandle>;
 	/**
-	 * Replaces the user's votes in a poll by the answers with these texts or ids. Rejects if the poll does not exist or has
-	 * ended, or an answer does not exist.
+	 * Votes in a poll for the answers with these texts or ids, instead of the user's earlier votes. Rejects if the poll
+	 * or an answer does not exist, or the poll has ended.
 	 */
 	vote(
 		message: MessageIds,
 		...answers: readonly (string | number)[]
 	): Promise<void>;
-	/** Presses the button with this custom_id or label. Rejects if it does not exist or is disabled, and with Discord's error. */
+	/**
+	 * Presses the button of a message with this custom_id or label. Rejects if the button does not exist or is
+	 * disabled, and with Discord's error.
+	 */
 	press(message: MessageIds, button: string): Promise<InteractionHandle>;
 }
 
 type MessageIds = Pick<Message, "id" | "channel_id">;
 export type SentMessage = Readonly<MessageIds & Pick<Message, "content">>;
 
-/** A use of a command or button. */
+/** A use of a slash command or button, with functions to wait for the bot's response. */
 export interface InteractionHandle {
 	readonly id: string;
 	readonly state: Interaction["state"];
-	/** Resolves when the bot responds or defers; with false if it did not in time. */
+	/** Resolves with true when the bot responds or defers its response; with false if it does neither in time. */
 	acknowledged(): Promise<boolean>;
 	/**
-	 * Resolves with the response that the person sees. A deferred one is awaited; an update resolves with the button's
-	 * message. If the bot did not respond in time it has `failed`.
+	 * Resolves with the bot's response. If the bot defers it, this waits for the final content; if the bot updates the
+	 * message with the button, it is that message. If the bot did not respond in time, the result has `failed: true`.
 	 */
 	reply(): Promise<Reply>;
-	/** Resolves with the nth follow-up message, by default the first. */
+	/** Resolves with the bot's follow-up message number `number`; 1, the default, is the first. */
 	followUp(number?: number): Promise<VisibleMessage>;
 }
 
-/** A message as the person sees it. Its properties are live. */
+/** A message as the user sees it. Its properties always have the current values. */
 export interface VisibleMessage extends SentMessage {
-	/** Whether only this person sees the message. */
+	/** Whether only this user sees the message. */
 	readonly ephemeral: boolean;
 	readonly embeds: Message["embeds"];
 	readonly buttons: readonly Button[];
 	readonly deleted: boolean;
-	/** The content after each edit. Completing a deferred response is no edit. */
+	/**
+	 * The content after each edit of the message, oldest first. The completion of a deferred response does not count.
+	 */
 	readonly edits: readonly string[];
 }
 
 export interface Reply extends VisibleMessage {
-	/** Whether the bot did not respond in time. `content` is then what Discord's client shows. */
+	/** Whether the bot did not respond in time. If so, `content` is the error text that Discord's client shows. */
 	readonly failed: boolean;
 	readonly followUps: readonly VisibleMessage[];
 }
@@ -79,7 +84,7 @@ export interface Reply extends VisibleMessage {
 interface ClientContext {
 	readonly world: World;
 	readonly interactions: Interactions;
-	/** Sends a POST request as this user. */
+	/** Sends a POST request with a JSON body to the simulated REST API as this user. */
 	call(path: string, body: unknown): Promise<Response>;
 	findChannel(name: string): Channel;
 }
@@ -267,7 +272,7 @@ function createHandle(
 	};
 }
 
-/** What Discord's client shows when the bot did not respond in time. */
+/** The response that Discord's client shows to a user if the bot did not respond in time. */
 function failedReply({ command, channel }: Interaction): Reply {
 	return {
 		id: "",

@@ -3,17 +3,22 @@
 
 export interface Sourced {
 	readonly belief: string;
-	/** "probe": `--probe-guild` has confirmed it. */
+	/**
+	 * Which kind of source confirms this behaviour of Discord. "probe": the command `--probe-guild` has confirmed it.
+	 */
 	readonly kind: "documentation" | "OpenAPI" | "library" | "probe";
 	readonly source: string;
-	/** The day of the version that was read. */
+	/** The date (YYYY-MM-DD) of the version of the source that was read. */
 	readonly asOf: string;
 }
 
 export interface Guess {
 	readonly belief: string;
 	readonly kind: "guess";
-	/** Why a bot cannot try it, or should not. Without it, src/bot/setup/probe/probes.ts has a probe with the same id. */
+	/**
+	 * Why the probe command cannot or should not try this guess on Discord. If missing, src/bot/setup/probe/probes.ts
+	 * has a probe with the same id.
+	 */
 	readonly notProbed?: string;
 }
 
@@ -29,10 +34,10 @@ const sourced =
 
 const documented = sourced("documentation", "2026-08-06");
 const inOpenApi = sourced("OpenAPI", "2026-07-18");
-/** The documentation that client authors write. */
+/** Records behaviour of Discord that discord-userdoccers, the documentation by client authors, describes. */
 const observed = sourced("documentation", "2026-07-21");
 
-/** The beliefs by id. */
+/** What the simulator assumes about Discord beside the documentation of its routes, by id of the assumption. */
 export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"webhook-everyone": guess("A webhook may mention everyone."),
 	"webhook-other-message": guess(

@@ -1,13 +1,16 @@
 // Where the behaviour of each route and each event comes from. src/simulator/README.md is generated from this.
 
-/** Discord's documentation of a route or event. */
+/** The section of Discord's documentation that describes a route or event. */
 export interface Source {
 	readonly url: string;
-	/** The day of the version that was read. */
+	/** The date (YYYY-MM-DD) of the version of the page that was read. */
 	readonly asOf: string;
 }
 
-/** A page, its day, its routes with their sections, and its events. Pages without a host are Discord's own. */
+/**
+ * A page of documentation with the date it was read, then its routes with their sections, and its events. Pages
+ * without a host are on discord.com.
+ */
 const table = `
 events/gateway 2026-08-06
 	GET /gateway get-gateway
@@ -182,7 +185,7 @@ https://docs.discord.food/interactions/receiving-and-responding 2026-07-21
 
 const documentation = "https://discord.com/developers/docs/";
 
-/** The source of each route and each event, by name. Throws if one is listed twice. */
+/** Returns the documentation of each simulated route and event, by name. Throws if a name is listed twice. */
 export function readSources(): Map<string, Source> {
 	const sources = new Map<string, Source>();
 	let [page, asOf] = ["", ""];

@@ -26,7 +26,7 @@ import type { World } from "../world/world.ts";
 import { apiError, formError, found } from "./errors.ts";
 import type { Call, Found, Route } from "./route.ts";
 
-/** Path parameters that are not ids. */
+/** Names of path parameters whose values are not snowflake ids. */
 const nonIdParams = new Set([
 	"interaction_token",
 	"webhook_token",
@@ -35,7 +35,10 @@ const nonIdParams = new Set([
 	"answer_id",
 ]);
 
-/** Looks up the entities of a path and checks that the actor may see them. */
+/**
+ * Looks up the guild, channel, message, role and member whose ids are in a request path. Throws Discord's error if
+ * one does not exist or the sender of the request may not see it.
+ */
 export function findEntities(
 	world: World,
 	route: Route,
@@ -86,7 +89,7 @@ export function findEntities(
 	return entities;
 }
 
-/** Throws if the actor may not use a route. */
+/** Throws Discord's error if the sender of the request may not use this route. */
 export function checkRoute(route: Route, call: Call): void {
 	const { actor, channel, guild } = call;
 	if (route.botsOnly && !actor.user.bot)
@@ -99,7 +102,7 @@ export function checkRoute(route: Route, call: Call): void {
 	else if (guild) requireGuildPermissions({ ...call, guild }, route.needs);
 }
 
-/** The permissions of a user in a channel: all in their own DMs, none in guilds that they are not in. */
+/** Returns a user's permissions in a channel: all in a DM with the user, none in a guild without the user. */
 export function permissionsOf(
 	world: World,
 	channel: Channel,
@@ -110,7 +113,10 @@ export function permissionsOf(
 	return channel.recipients.includes(user) ? allPermissions : 0n;
 }
 
-/** The actor's permissions in a channel: all in their own DMs, and all if the actor is a webhook. */
+/**
+ * Returns the permissions of the sender of the request in a channel. Webhooks have all permissions, and so do users
+ * in their own DMs.
+ */
 export function permissionsIn(
 	{ world, actor, webhook }: Call,
 	channel: Channel,
@@ -118,7 +124,7 @@ export function permissionsIn(
 	return webhook ? allPermissions : permissionsOf(world, channel, actor.user);
 }
 
-/** Throws if the actor lacks these permissions in the channel. */
+/** Throws if the sender of the request lacks one of these permissions in the channel. */
 export function requirePermissions(
 	call: Call,
 	channel: Channel,
@@ -132,7 +138,7 @@ export function requirePermissions(
 
 type Acting = Pick<Call<":guild_id">, "guild" | "actor">;
 
-/** Throws if the actor lacks these permissions in the guild. */
+/** Throws if the sender of the request lacks one of these permissions in the guild. */
 export function requireGuildPermissions(
 	call: Acting & Pick<Call, "world">,
 	bits: bigint,
@@ -142,7 +148,10 @@ export function requireGuildPermissions(
 	requireMfa(call, bits);
 }
 
-/** Throws if the guild requires two-factor authentication for these permissions and the actor has none. */
+/**
+ * Throws if the guild requires two-factor authentication for one of these permissions and the sender of the request
+ * does not use it.
+ */
 export function requireMfa(
 	{ guild, actor, world }: Acting & Pick<Call, "world">,
 	bits: bigint,
@@ -152,25 +161,25 @@ export function requireMfa(
 		throw apiError(Code.TwoFactorAuthenticationIsRequired);
 }
 
-/** Throws if the actor may not act on a member: only on itself and on members below it. */
+/** Throws unless the member is the sender of the request or ranks below the sender in the role hierarchy. */
 export function requireAbove({ guild, actor }: Acting, member: Member): void {
 	if (!isAboveMember(guild, actor.user.id, member))
 		throw apiError(Code.MissingPermissions);
 }
 
-/** Throws if a role is at or above the actor's highest. */
+/** Throws unless the role is below the highest role of the sender of the request. */
 export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
 	if (!isAboveRole(guild, actor.user.id, role))
 		throw apiError(Code.MissingPermissions);
 }
 
-/** Throws if a bot lacks the intent that lists of members need. */
+/** Throws if the request comes from a bot without the privileged intent GuildMembers, which listing members needs. */
 export function requireMembersIntent({ actor }: Call): void {
 	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers"))
 		throw apiError(Code.MissingAccess);
 }
 
-/** Throws unless the actor may remove what others wrote: in guilds, with MANAGE_MESSAGES. */
+/** Throws in DMs, and in guild channels where the sender of the request lacks MANAGE_MESSAGES. */
 export function requireManageMessages(call: Call<":channel_id">): void {
 	if (!inGuild(call.channel))
 		throw apiError(Code.CannotExecuteActionOnDMChannel);

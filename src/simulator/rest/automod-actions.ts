@@ -28,13 +28,14 @@ interface ActionContext {
 	readonly member: Member;
 	readonly text: string;
 	readonly violation: Violation;
-	/** Undefined if the message was blocked. */
+	/** The message that violated the AutoMod rule; undefined if AutoMod blocked the message. */
 	readonly message: Message | undefined;
 }
 
 /**
- * Checks a text that is to be sent against the guild's rules. Throws Discord's error if one blocks it, else returns a
- * function to call with the sent message. Bots and members with MANAGE_GUILD are exempt.
+ * Checks the text of a new or edited message against the guild's AutoMod rules. If a rule blocks it, executes the
+ * rules' actions and throws Discord's error. Otherwise returns a function that executes the actions; call it with the
+ * sent message. Bots and members with MANAGE_GUILD are exempt.
  */
 export function moderate(
 	call: Call,
@@ -105,7 +106,7 @@ function executeAction(
 	});
 }
 
-/** Adds the alert to the channel that the rule names. */
+/** Sends the alert about a blocked or flagged message to the channel that the AutoMod action names. */
 function sendAlert(
 	channelId: string | undefined,
 	{ world, guild, channel, member, text, violation }: ActionContext,

@@ -6,17 +6,20 @@ import { apiError, formError } from "./errors.ts";
 
 export interface Content {
 	readonly body: unknown;
-	/** The files of a multipart body by part name. */
+	/** The uploaded files of a multipart request body, by part name. */
 	readonly files: ReadonlyMap<string, Blob>;
 }
 
-/** Discord's limit per file in guilds without boosts. */
+/** Discord's limit for the size of an uploaded file in guilds without boosts. */
 const fileLimitBytes = 10 * 1024 * 1024;
 
 // Deeper than anything Discord accepts, and shallow enough for JSON.stringify.
 const depthLimit = 64;
 
-/** Reads a body: JSON, or a form with JSON in its part `payload_json`. An empty body counts as {}. */
+/**
+ * Reads a request body: JSON, or a multipart form with files and JSON in its part `payload_json`. An empty body
+ * counts as {}. Throws Discord's error if the body is invalid.
+ */
 export async function readBody(request: Request): Promise<Content> {
 	const type = request.headers.get("content-type") ?? "";
 	if (type.startsWith("multipart/form-data")) return readForm(request);
@@ -66,8 +69,9 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /**
- * Reads the audit log reason, which is URL-encoded. Its limit is that of the decoded text: twilight-validate and serenity
- * count that, in code points. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
+ * Reads the audit log reason of a request, which is URL-encoded. Its limit of 512 counts code points of the decoded
+ * text, as twilight-validate and serenity do.
+ * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
  * A guess (reason-length): the form of the error.
  */
 export function readReason(request: Request): string | undefined {

@@ -6,7 +6,7 @@ import type { CommandOption } from "../world/state/entities.ts";
 import { formError, notSimulated } from "./errors.ts";
 import * as f from "./fields.ts";
 
-/** Maximum number of an application's commands: global ones, and in each guild. */
+/** Maximum number of global commands of an application, and of its commands in each guild. */
 export const maxCommands = 100;
 const maxOptions = 25;
 const maxCharacters = 8000;
@@ -33,7 +33,7 @@ const number = f.refine(f.unchecked, (given) => {
 	throw formError("NUMBER_TYPE_COERCE", "Value is not a number.");
 });
 
-/** The option types that are simulated. */
+/** The types of slash command options that the simulator implements. */
 const optionTypes = new Set<number>([
 	Option.String,
 	Option.Integer,
@@ -117,7 +117,7 @@ const chatInput = f.refine(f.integer(1, 4), (type): 1 => {
 	return type;
 });
 
-/** The fields when a command is edited. */
+/** The fields of a request body that edits a slash command. */
 export const editCommandFields = {
 	name,
 	name_localizations: f.nullable(localizations),
@@ -132,7 +132,7 @@ export const editCommandFields = {
 	default_permission: f.unchecked,
 } as const;
 
-/** The fields when a command is created. */
+/** The fields of a request body that creates a slash command. */
 export const newCommandFields = {
 	...editCommandFields,
 	type: chatInput,
@@ -140,12 +140,12 @@ export const newCommandFields = {
 	description: f.required(description),
 } as const;
 
-/** The checked body of a request that creates or edits a command. */
+/** The parsed body of a request that creates or edits a slash command. */
 export type CommandForm = {
 	[K in keyof typeof editCommandFields]: f.Read<(typeof editCommandFields)[K]>;
 };
 
-/** Throws if names, descriptions and values together are too long. */
+/** Throws if all names, descriptions and values of a slash command together have more than 8,000 characters. */
 export function checkSize(form: object): void {
 	const texts = (of: unknown): string[] => {
 		if (typeof of === "string") return [of];

@@ -81,7 +81,7 @@ const selects = new Set<number>([
 	ComponentType.ChannelSelect,
 ]);
 
-/** A component with its type, which decides about its other fields. */
+/** A field with a message component. `read` parses the component according to its type. */
 function component(read: (type: number, value: unknown) => Stored) {
 	const typed = f.object({ type: f.required(f.integer(1, 100)) });
 	return f.refine(f.unchecked, (value) =>
@@ -137,7 +137,7 @@ export const components = f.refine(f.list(topLevel, 0, 40), (rows) => {
 	return numbered(rows);
 });
 
-/** Throws if two components have the same custom_id. Disabled ones count too. */
+/** Throws if two message components have the same custom_id. Disabled components count too. */
 function requireUniqueIds(rows: readonly Stored[]): void {
 	const seen = new Set<unknown>();
 	const errors: FormErrors = {};
@@ -159,7 +159,7 @@ function requireUniqueIds(rows: readonly Stored[]): void {
 	if (Object.keys(errors).length > 0) throw new FormError(errors);
 }
 
-/** Numbers all components and uses the number as the id of those without one, as Discord does. */
+/** Numbers all components of a message. The number is the id of each component that has no id, as on Discord. */
 function numbered(rows: readonly Stored[]): Stored[] {
 	let last = 0;
 	const number = (one: Stored): Stored => {

@@ -3,7 +3,7 @@
 
 import { RESTJSONErrorCodes as Code } from "discord.js";
 
-/** Ends a request with an error response. */
+/** An error response of the simulated REST API. Thrown by a route's handler to end the request. */
 export class ApiError extends Error {
 	override name = "ApiError";
 
@@ -143,7 +143,10 @@ for (const [status, errors] of Object.entries(messages))
 	for (const [name, message] of Object.entries(errors))
 		byCode.set(Code[name as keyof typeof Code], [Number(status), message]);
 
-/** Discord's error with this code. A code that is not in the table gets status 400 unless `given` has another. */
+/**
+ * Creates Discord's error with this JSON error code. `given` can replace its HTTP status and message; codes that the
+ * simulator does not know get status 400.
+ */
 export function apiError(
 	code: number,
 	given: { status?: number | undefined; message?: string | undefined } = {},
@@ -155,18 +158,18 @@ export function apiError(
 	});
 }
 
-/** The entity, or Discord's error with this code if there is none. */
+/** Returns the entity; throws Discord's error with this code if the entity is undefined. */
 export function found<T>(entity: T | undefined, code: number): T {
 	if (entity === undefined) throw apiError(code);
 	return entity;
 }
 
-/** An error without a JSON error code: 401, 5xx. */
+/** Creates an error response that has an HTTP status such as 401 or 500 but no JSON error code. */
 export function httpError(status: number, name: string): ApiError {
 	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
 }
 
-/** Discord's 429 response to a request over a rate limit. */
+/** Creates Discord's 429 response to a request that exceeds a rate limit. `scope` is sent as x-ratelimit-scope. */
 export function rateLimited(
 	retryAfterMs: number,
 	{ global, scope }: { global: boolean; scope: string },
@@ -185,7 +188,10 @@ export function rateLimited(
 	);
 }
 
-/** A feature that is not simulated: status 501, which Discord does not use. */
+/**
+ * Creates the error for a feature of Discord that the simulator does not implement: status 501, which Discord does
+ * not use.
+ */
 export function notSimulated(what: string): ApiError {
 	return new ApiError(501, {
 		message: `The simulator does not simulate ${what}.`,
@@ -193,7 +199,7 @@ export function notSimulated(what: string): ApiError {
 	});
 }
 
-/** The errors of a form by path. */
+/** The errors of an invalid request body: a tree with the names of the fields as keys. */
 export interface FormErrors {
 	[key: string]: FormErrors | readonly FieldError[];
 }
@@ -203,7 +209,7 @@ interface FieldError {
 	readonly message: string;
 }
 
-/** An invalid value. Each field that contains it adds its name to the path. */
+/** The error response for a request body with invalid fields (status 400, "Invalid Form Body"). */
 export class FormError extends ApiError {
 	override name = "FormError";
 
@@ -216,7 +222,9 @@ export class FormError extends ApiError {
 	}
 }
 
-/** An error at the value itself, or at `path` below it. */
+/**
+ * Creates the error for an invalid value in a request body. `path` leads from the value to the invalid part of it.
+ */
 export function formError(
 	code: string,
 	message: string,
@@ -228,12 +236,14 @@ export function formError(
 	);
 }
 
-/** The error of a required field that is missing. */
+/** Creates the error for a required field that a request body lacks. */
 export function missingField(...path: readonly (string | number)[]): FormError {
 	return formError("BASE_TYPE_REQUIRED", "This field is required", ...path);
 }
 
-/** Runs a check and puts its errors below `key`. */
+/**
+ * Runs a check of the field `key`. If the check throws a FormError, puts `key` in front of the paths of its errors.
+ */
 export function atKey<T>(key: string, run: () => T): T {
 	try {
 		return run();

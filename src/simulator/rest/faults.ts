@@ -3,53 +3,56 @@
 import { RESTJSONErrorCodes } from "discord.js";
 import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 
-/** A method and a route or path: "POST /channels/:channel_id/messages", "POST /channels/123/*" or "* *". */
+/**
+ * Selects requests by method and by route or path; "*" matches anything. Examples: "POST
+ * /channels/:channel_id/messages", "POST /channels/123/*", "* *".
+ */
 type Match = string;
 
 interface FaultLimits {
-	/** How many requests the fault affects. Unlimited by default. */
+	/** How many requests the injected fault affects. Unlimited by default. */
 	readonly times?: number | undefined;
-	/** Affects only requests of the user with this id. */
+	/** The id of the only user whose requests the injected fault affects. Default: all users. */
 	readonly actor?: string | undefined;
 }
 
-/** What happens to a request. `executed`: only after it was executed. */
+/** What an injected fault does to a request. If `executed` is true, the request takes effect first. */
 export type Effect =
-	/** Responds with an error. */
+	/** The fault responds with an error. */
 	| {
 			readonly kind: "refuse" | "fail" | "rateLimit";
 			readonly executed: boolean;
 			readonly error: ApiError;
 	  }
-	/** Holds the request until it is released, then continues. */
+	/** The fault holds the request until the test releases it. Then the request continues. */
 	| {
 			readonly kind: "stall";
 			readonly executed: boolean;
 			readonly released: Promise<void>;
 	  }
-	/** Closes the connection without a response. */
+	/** The fault closes the connection without a response. */
 	| { readonly kind: "drop"; readonly executed: boolean }
-	/** Sends another response than the route's. */
+	/** The fault sends another response instead of the correct one. */
 	| {
 			readonly kind: "answer";
 			readonly executed: boolean;
 			readonly rewrite: (right: ResponseData | undefined) => ResponseData;
 	  };
 
-/** A response. Its body is JSON unless a header says otherwise. */
+/** An HTTP response. Its body is JSON unless a content-type header says otherwise. */
 export interface ResponseData {
 	readonly status: number;
 	readonly body?: string | undefined;
-	/** Header names are in lower case. */
+	/** The HTTP headers, with names in lower case. */
 	readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface InjectedFault {
 	readonly match: Match;
 	readonly effect: Effect;
-	/** How many requests the fault has affected. */
+	/** The number of requests that the injected fault has affected. */
 	readonly hits: number;
-	/** Removes the fault and releases the requests it holds. */
+	/** Removes the injected fault and lets the requests that it holds continue. */
 	release(): void;
 }
 
@@ -59,11 +62,13 @@ interface ActiveFault extends InjectedFault {
 	readonly matches: (method: string, route: string, path: string) => boolean;
 }
 
-/** The injected faults. The first that matches a request applies. */
+/**
+ * The faults that tests inject into REST requests. If several match a request, the one that was added first applies.
+ */
 export class Faults {
 	readonly #active = new Set<ActiveFault>();
 
-	/** Responds with Discord's error of this code. Nothing is executed. */
+	/** Injects a fault: matching requests get Discord's error with this JSON error code and have no effect. */
 	refuse(
 		match: Match,
 		code: number,
@@ -76,7 +81,10 @@ export class Faults {
 		return this.#add(match, { kind: "refuse", executed: false, error }, given);
 	}
 
-	/** Holds the response until it is released. With `after` the request is executed first. */
+	/**
+	 * Injects a fault: matching requests are held until the test releases them. With `after`, they take effect at once
+	 * and only their responses are held.
+	 */
 	stall(
 		match: Match,
 		given: { after?: boolean | undefined } & FaultLimits = {},
@@ -90,7 +98,7 @@ export class Faults {
 		return this.#add(match, effect, given, gate.resolve);
 	}
 
-	/** Closes the connection before or after the request is executed. */
+	/** Injects a fault: the connections of matching requests are closed, before or after the requests take effect. */
 	drop(
 		match: Match,
 		given: { when: "before" | "after" } & FaultLimits,
@@ -99,7 +107,7 @@ export class Faults {
 		return this.#add(match, effect, given);
 	}
 
-	/** Responds with 429. Nothing is executed. */
+	/** Injects a fault: matching requests get a 429 response and have no effect. */
 	rateLimit(
 		match: Match,
 		given: {
@@ -119,7 +127,7 @@ export class Faults {
 		);
 	}
 
-	/** Responds to a search with 202: the index is not available yet. */
+	/** Injects a fault: matching message searches get status 202 (the search index is not available yet). */
 	indexing(
 		match: Match,
 		given: { retryAfterSeconds: number } & FaultLimits,
@@ -133,7 +141,9 @@ export class Faults {
 		return this.#add(match, { kind: "refuse", executed: false, error }, given);
 	}
 
-	/** Responds with a server error. With `executed` the request is executed first. */
+	/**
+	 * Injects a fault: matching requests get this HTTP error status. With `executed`, they take effect nevertheless.
+	 */
 	fail(
 		match: Match,
 		status: number,
@@ -144,7 +154,10 @@ export class Faults {
 		return this.#add(match, { kind: "fail", executed, error }, given);
 	}
 
-	/** Responds with the given status, body and headers. With `executed` the request is executed first. */
+	/**
+	 * Injects a fault: matching requests get this status, body and headers. With `executed`, they take effect
+	 * nevertheless.
+	 */
 	answer(
 		match: Match,
 		given: ResponseData & { executed?: boolean | undefined } & FaultLimits,
@@ -154,7 +167,7 @@ export class Faults {
 		return this.#add(match, { kind: "answer", executed, rewrite }, given);
 	}
 
-	/** Executes the request and changes the response if it succeeded. */
+	/** Injects a fault: matching requests are executed; if they succeed, `rewrite` replaces their responses. */
 	rewrite(
 		match: Match,
 		rewrite: (right: ResponseData) => ResponseData,
@@ -168,18 +181,21 @@ export class Faults {
 		return this.#add(match, effect, limits);
 	}
 
-	/** The active faults. */
+	/** Returns all injected faults that can still affect requests. */
 	list(): readonly InjectedFault[] {
 		return [...this.#active];
 	}
 
-	/** Removes all faults and releases all held requests, also those of faults that are used up. */
+	/** Removes all injected faults and lets all held requests continue. */
 	clear(): void {
 		for (const fault of this.#holding) fault.release();
 		for (const fault of this.#active) fault.release();
 	}
 
-	/** The effect on a request, if a fault matches. */
+	/**
+	 * Returns the effect of the first injected fault that matches this request and counts it as used; undefined if none
+	 * matches.
+	 */
 	hit(request: {
 		method: string;
 		route: string;
@@ -224,7 +240,7 @@ export class Faults {
 	}
 }
 
-/** Whether a text is a method or *, and a path or *. */
+/** Whether the text has the form "METHOD /path". "*" can stand for the method or the path. */
 export function isMatch(match: string): boolean {
 	return /^([A-Z]+|\*) (\*|\/\S*)$/.test(match);
 }

@@ -10,11 +10,11 @@ import {
 } from "./errors.ts";
 
 export interface Field<T> {
-	/** Parses a value; throws a FormError if it is invalid. */
+	/** Parses the value of a field in a request body or query string. Throws a FormError if the value is invalid. */
 	read(value: unknown): T;
 }
 
-/** The parsed type of a field. */
+/** The type of the value that a field parses to. */
 export type Read<F> = F extends Field<infer T> ? T : never;
 
 function optional<T>(read: (value: unknown) => T): Field<T | undefined> {
@@ -40,7 +40,10 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
 	return { read: (value) => (value === null ? null : field.read(value)) };
 }
 
-/** A field whose value, if there is one, is then checked or converted. */
+/**
+ * A field that parses its value with `field` and then checks or converts it with `convert`. Missing values stay
+ * undefined.
+ */
 export function refine<T, U>(
 	field: Field<T | undefined>,
 	convert: (value: T) => U,
@@ -53,7 +56,7 @@ export function refine<T, U>(
 	};
 }
 
-/** A string of `min` to `max` characters. */
+/** A field with a string of `min` to `max` characters. */
 export function text(min: number, max: number) {
 	return optional((value) => {
 		if (typeof value !== "string")
@@ -79,7 +82,7 @@ function checkLength(length: number, min: number, max: number): void {
 	);
 }
 
-/** An integer. A decimal string is accepted too, as by Discord. */
+/** A field with an integer from `min` to `max`, as a number or, as Discord allows, a decimal string. */
 export function integer(min: number, max: number) {
 	return optional((value) => {
 		const number =
@@ -122,7 +125,7 @@ export const snowflake = optional((value) => {
 	throw formError("NUMBER_TYPE_COERCE", message);
 });
 
-/** Permission bits: a decimal string or a number. */
+/** A field with permission bits, as a decimal string or a number. They are parsed to a bigint. */
 export const permissionBits = optional((value) => {
 	const bits = typeof value === "number" ? String(value) : value;
 	if (typeof bits !== "string" || !/^\d{1,20}$/.test(bits))
@@ -130,7 +133,7 @@ export const permissionBits = optional((value) => {
 	return BigInt(bits);
 });
 
-/** A field with one of these numbers. */
+/** A field that accepts only these numbers. */
 export function choice<const T extends number>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
@@ -143,7 +146,7 @@ export function choice<const T extends number>(...choices: readonly T[]) {
 	});
 }
 
-/** A field with one of these strings. */
+/** A field that accepts only these strings. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
 	return optional((value) => {
 		const found = words.find((one) => one === value);
@@ -156,7 +159,7 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 	});
 }
 
-/** A field with a date in ISO 8601. */
+/** A field with a date and time in ISO 8601. */
 export const timestamp = optional((value) => {
 	const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
 	if (Number.isNaN(at))
@@ -167,7 +170,7 @@ export const timestamp = optional((value) => {
 	return new Date(at);
 });
 
-/** A list of `min` to `max` items. */
+/** A field with a list of `min` to `max` items, each parsed as `item`. */
 export function list<F extends Field<unknown>>(
 	item: F,
 	min: number,
@@ -189,7 +192,7 @@ export function list<F extends Field<unknown>>(
 	});
 }
 
-/** Up to `max` items of a query string, where a single item is not a list. */
+/** A field with a query parameter that may occur up to `max` times. The result is always a list. */
 export function queryList<F extends Field<unknown>>(item: F, max: number) {
 	const items = list(item, 1, max);
 	return optional((value) =>
@@ -199,7 +202,7 @@ export function queryList<F extends Field<unknown>>(item: F, max: number) {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** A field whose value is an object with these fields. */
+/** A field whose value is an object with the given fields. */
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
 		if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -218,7 +221,7 @@ export function object<const F extends Fields>(fields: F) {
 	});
 }
 
-/** The fields of an object for whose values `passes` is true. */
+/** Returns a copy of an object with only the properties for whose values `passes` returns true. */
 export function pickBy<T extends object>(
 	given: T,
 	passes: (value: unknown) => boolean,
@@ -228,13 +231,13 @@ export function pickBy<T extends object>(
 	) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The fields of an object that are neither missing nor null. */
+/** Returns a copy of an object without the properties that are undefined or null. */
 export function present<T extends object>(given: T) {
 	const isPresent = (value: unknown) => value !== undefined && value !== null;
 	return pickBy(given, isPresent) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** A field with any value, which is not checked. */
+/** A field that accepts any value without a check. */
 export const unchecked: Field<unknown> = { read: (value) => value };
 
 // Discord reports all errors of a form.

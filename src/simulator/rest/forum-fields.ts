@@ -21,7 +21,7 @@ import type { Call, ReadForm } from "./route.ts";
 const tagLimit = 20;
 const tagsPerPost = 5;
 
-/** After how many minutes without messages a thread is archived. */
+/** After how many minutes without messages Discord archives a thread. */
 export const archiveDuration = f.nullable(f.choice(60, 1440, 4320, 10_080));
 export const slowMode = f.nullable(f.integer(0, 21_600));
 export const appliedTags = f.list(f.snowflake, 0, tagsPerPost);
@@ -55,7 +55,7 @@ export const forumFields = {
 
 type ForumBody = ReadForm<typeof forumFields>;
 
-/** The changes that a body makes to a channel of this type. */
+/** Returns the forum and thread settings that a request body changes in a channel of this type. */
 export function forumChanges(
 	call: Call,
 	type: GuildChannelType,
@@ -84,7 +84,10 @@ export function forumChanges(
 	};
 }
 
-/** Tags that are given with an id keep it. */
+/**
+ * Returns the forum tags to store. Tags with an id must exist and keep it; the others get new ids. Throws if two
+ * names are equal.
+ */
 function tagsOf(
 	{ world }: Call,
 	given: NonNullable<ForumBody["available_tags"]>,
@@ -106,7 +109,10 @@ function tagsOf(
 	});
 }
 
-/** Checks the tags of a post: the forum must have them, and moderated ones need MANAGE_THREADS. */
+/**
+ * Checks the tags of a forum post and returns their ids. Throws if the forum lacks a tag, if it requires a tag and
+ * the post has none, or if moderated tags change and the sender of the request lacks MANAGE_THREADS.
+ */
 export function checkedTags(
 	call: Call,
 	forum: GuildChannel,

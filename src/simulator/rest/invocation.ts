@@ -32,7 +32,10 @@ import { apiError, formError, found, missingField } from "./errors.ts";
 import * as f from "./fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
-/** The body that Discord's clients send, as far as it is used. */
+/**
+ * The fields that the simulator reads when a user runs a slash command or presses a button. Discord's clients send
+ * more.
+ */
 export const invocationFields = {
 	type: f.required(
 		f.integer(
@@ -61,7 +64,7 @@ export const invocationFields = {
 
 type InvocationBody = ReadForm<typeof invocationFields>;
 
-/** Checks the use of a command or button. Throws Discord's error. */
+/** Checks whether the user may run this slash command or press this button. Throws Discord's error if not. */
 export function checkInvocation(call: Call<"", InvocationBody>): Invocation {
 	const { world, body } = call;
 	const { user } = call.actor;
@@ -150,7 +153,9 @@ function commandOf(
 	return found(command, Code.UnknownApplicationCommand);
 }
 
-/** The guild, channel and member, or in DMs the user. */
+/**
+ * Describes where a command or button was used: the channel, and in guilds the guild and the member, in DMs the user.
+ */
 function contextOf(
 	call: Call,
 	channel: Channel,
@@ -184,7 +189,7 @@ type OptionValue = Sent<
 	APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>
 >;
 
-/** What the ids in options refer to, by kind and id. */
+/** The users, members, roles and channels whose ids are values of a command's options, by kind and id. */
 type Resolved = {
 	-readonly [K in keyof Sent<APIInteractionDataResolved>]: Record<
 		string,
@@ -192,7 +197,10 @@ type Resolved = {
 	>;
 };
 
-/** The options with the resolved entities, as the application receives them. */
+/**
+ * Checks the option values that a user gave a slash command. Returns them with the users, roles and channels that
+ * they name, as sent to the application. Throws Discord's error for invalid values.
+ */
 function resolveOptions(
 	call: Call,
 	channel: Channel,
@@ -228,7 +236,7 @@ function invalid(message: string, index: number) {
 	return formError(code, message, "data", "options", index);
 }
 
-/** An option with its value. Undefined if the value is invalid. */
+/** Returns an option of a slash command with its value; undefined if the option does not accept the value. */
 function readValue(
 	option: CommandOption,
 	value: unknown,
@@ -267,7 +275,10 @@ function inRange(option: CommandOption, value: number): boolean {
 	return value >= min && value <= max;
 }
 
-/** Adds the user, role or channel that an option names to `resolved`. Returns false if it does not exist. */
+/**
+ * Adds the user, role or channel that is the value of a command's option to `resolved`. Returns false if it does not
+ * exist.
+ */
 function resolve(
 	{ world, actor }: Call,
 	place: Channel,

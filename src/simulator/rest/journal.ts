@@ -1,28 +1,28 @@
 // The journal of executed writes, and the log of all REST requests.
 
-/** A request that changed something. */
+/** A REST request that changed something in the simulated Discord. */
 interface JournalEntry {
 	readonly seq: number;
-	/** When it was executed, in ISO 8601. */
+	/** When the request was executed, in ISO 8601. */
 	readonly at: string;
-	/** The id of the user who sent the request. */
+	/** The id of the user, bot or webhook that sent the request. */
 	readonly actor: string;
 	readonly method: string;
-	/** The route's pattern, such as "POST /channels/:channel_id/messages". */
+	/** Method and path pattern of the route, such as "POST /channels/:channel_id/messages". */
 	readonly route: string;
-	/** The requested path without the API version. */
+	/** The path of the request without the API version. */
 	readonly path: string;
 	readonly body: unknown;
-	/** The decoded X-Audit-Log-Reason. */
+	/** The audit log reason from the header X-Audit-Log-Reason, URL-decoded. */
 	readonly reason: string | undefined;
 	readonly nonce?: string | number;
 }
 
-/** The requests that changed something, in order. */
+/** Records the REST requests that changed something in the simulated Discord, in order. Tests read them. */
 export class Journal {
 	readonly #entries: JournalEntry[] = [];
 
-	/** All entries, or those of one route (`"POST /channels/:channel_id/messages"`). */
+	/** Returns all recorded requests, or those of one route such as "POST /channels/:channel_id/messages". */
 	entries(route?: string): readonly JournalEntry[] {
 		return this.#entries.filter(
 			(entry) => route === undefined || entry.route === route,
@@ -42,41 +42,49 @@ export class Journal {
 	}
 }
 
-/** A REST request with its outcome. */
+/** A REST request to the simulator, with the status of its response. */
 interface RequestRecord {
 	readonly at: string;
 	readonly method: string;
 	readonly path: string;
-	/** The route's pattern; undefined if the route is not simulated. */
+	/** Method and path pattern of the route; undefined if the simulator does not implement the route. */
 	readonly route: string | undefined;
-	/** The id of the user who sent the request; undefined without a valid token. */
+	/** The id of the user, bot or webhook that sent the request; undefined if the request had no valid token. */
 	readonly actor: string | undefined;
-	/** The response's status; "hung up" if the connection was closed, "waiting" before that. */
+	/**
+	 * The HTTP status of the response; "waiting" before the response, "hung up" if the connection was closed without
+	 * one.
+	 */
 	readonly status: number | "hung up" | "waiting";
-	/** The kind of the fault that applied. */
+	/** The kind of the injected fault that affected the request; undefined if none did. */
 	readonly fault: string | undefined;
 }
 
 const kept = 10_000;
 
-/** The latest requests, oldest first, and the count of invalid ones. */
+/**
+ * The latest REST requests to the simulator, oldest first, and the number of requests that Discord counts as invalid.
+ */
 export class RequestLog {
 	#records: RequestRecord[] = [];
 	#invalid = 0;
 
-	/** The latest 10,000 requests, or those of one route. */
+	/** Returns the latest 10,000 REST requests, or of these the ones to one route, oldest first. */
 	list(route?: string): readonly RequestRecord[] {
 		return this.#records
 			.slice(-kept)
 			.filter((record) => route === undefined || record.route === route);
 	}
 
-	/** Responses with 401, 403 or 429 (without shared limits). Discord bans an IP with 10,000 in ten minutes. */
+	/**
+	 * The number of responses with status 401, 403 or 429 (except 429 with scope "shared"). Discord bans an IP address
+	 * after 10,000 in ten minutes.
+	 */
 	get invalid(): number {
 		return this.#invalid;
 	}
 
-	/** Adds a request. Returns a function that completes its record. */
+	/** Adds a request to the log. Call the returned function with what becomes known later, such as the status. */
 	add(
 		request: Pick<RequestRecord, "method" | "path">,
 	): (known: Partial<RequestRecord>) => void {

@@ -74,7 +74,7 @@ const attachment = f.object({
 	description: f.nullable(f.text(0, 1024)),
 });
 
-/** The fields of new and edited messages. */
+/** The fields of a request body that creates or edits a message. */
 export const contentFields = {
 	content: f.nullable(f.text(0, 2000)),
 	embeds: f.nullable(f.list(embed, 0, 10)),
@@ -86,13 +86,13 @@ export const contentFields = {
 	poll: notSimulatedField("polls there"),
 } as const;
 
-/** A message's checked body. It tells only whether there is a poll. */
+/** The parsed body of a request that creates or edits a message. `poll` only tells whether the message has a poll. */
 export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
 	readonly poll?: unknown;
 	readonly tts?: boolean | undefined;
 };
 
-/** A field that is not simulated: a request with a value for it gets a 501 response. */
+/** A field that the simulator does not implement: a request with a value for it gets a response with status 501. */
 export function notSimulatedField(what: string) {
 	return f.refine(f.unchecked, (value): undefined => {
 		const isEmpty = Array.isArray(value) && value.length === 0;
@@ -100,7 +100,10 @@ export function notSimulatedField(what: string) {
 	});
 }
 
-/** Embeds as they are stored: with a type, without empty fields. */
+/**
+ * Converts the embeds of a request body to the embeds of the stored message. Throws if their texts are too long
+ * together.
+ */
 function storedEmbeds(embeds: readonly Embed[]): SentEmbed[] {
 	const length = embeds.reduce((sum, one) => sum + textLength(one), 0);
 	if (length > 6000)
@@ -139,7 +142,7 @@ const usersOnly: AllowedMentions = {
 	replied_user: undefined,
 };
 
-/** The mentions in a text that the body and the sender's permissions allow. */
+/** Finds the mentions in a message text that `allowed_mentions` and the sender's permissions allow. */
 function findMentions(
 	call: Call,
 	channel: Channel,
@@ -189,7 +192,7 @@ function idsIn(content: string, pattern: RegExp): string[] {
 	];
 }
 
-/** Stores the files of a message. */
+/** Stores the uploaded files of a message. Returns their attachment objects. */
 function storeAttachments(
 	call: Call,
 	channel: Channel,
@@ -221,7 +224,7 @@ function storeAttachments(
 	});
 }
 
-/** Throws if a message would be empty. */
+/** Throws if a message without text, embeds, components, poll and files would be sent. */
 export function requireContent(call: Call, body: Content): void {
 	const isEmpty =
 		(body.content ?? "").trim() === "" &&
@@ -232,7 +235,7 @@ export function requireContent(call: Call, body: Content): void {
 	if (isEmpty) throw apiError(Code.CannotSendAnEmptyMessage);
 }
 
-/** Throws if the actor may not send embeds or files that the message has. */
+/** Throws if a message has embeds or files and the sender of the request may not send them in the channel. */
 export function requireEmbedsAndFiles(
 	call: Call,
 	channel: Channel,
@@ -244,7 +247,7 @@ export function requireEmbedsAndFiles(
 		requirePermissions(call, channel, Permission.AttachFiles);
 }
 
-/** The content of a new message. */
+/** Returns the stored fields of a new message: text, mentions, embeds, components, attachments and flags. */
 export function newContent(
 	call: Call,
 	channel: Channel,
@@ -263,7 +266,7 @@ export function newContent(
 	};
 }
 
-/** The changes of an edit. Throws if the message would be empty. */
+/** Returns the changes that an edit makes to a message. Throws if the message would be empty after the edit. */
 export function editedContent(
 	call: Call,
 	channel: Channel,
@@ -305,12 +308,12 @@ function keptAttachments(message: Message, wanted: Content["attachments"]) {
 	);
 }
 
-/** The flags that an edit cannot remove. */
+/** Returns the flags of a message that an edit cannot remove. */
 function keptFlags({ flags }: Message): number {
 	return flags & ~settableFlags(flags);
 }
 
-/** The flags that a sender may set. Others are dropped, as by Discord. */
+/** Removes the flags that the author of a message may not set. Discord ignores them, too. */
 function settableFlags(flags: number): number {
 	return (
 		flags &
@@ -320,7 +323,7 @@ function settableFlags(flags: number): number {
 	);
 }
 
-/** A message as the actor may see it. */
+/** Converts a message to the JSON object that the sender of the request receives. */
 export function serializeMessage({ world, actor }: Call, message: Message) {
 	return world.messages.serialize(message, readerOf(actor));
 }

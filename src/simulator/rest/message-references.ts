@@ -28,7 +28,10 @@ export const messageReference = f.object({
 
 type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
 
-/** The message that is replied to, or undefined if it is gone and need not exist. */
+/**
+ * Returns the message to which a new message replies. If it does not exist, returns undefined when
+ * `fail_if_not_exists` is false, else throws.
+ */
 export function repliedTo(
 	call: Call,
 	channel: Channel,
@@ -45,7 +48,7 @@ export function repliedTo(
 	return message;
 }
 
-/** The fields of a reply. */
+/** Returns the fields that make a new message a reply to this message. */
 export function asReply(channel: Channel, { id }: Message) {
 	return {
 		type: MessageType.Reply,
@@ -60,7 +63,10 @@ const forwardable: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/** The fields of a forward. */
+/**
+ * Returns the fields that make a new message a forward of another message. Throws Discord's error if it cannot be
+ * forwarded.
+ */
 export function asForward(
 	call: Call,
 	target: Channel,
@@ -88,7 +94,10 @@ export function asForward(
 	};
 }
 
-/** The message to forward. The actor must be able to view and read it. */
+/**
+ * Returns the message to forward and its channel. Throws if the sender of the request may not view the channel or
+ * read the message.
+ */
 function forwarded(
 	call: Call,
 	{ channel_id, message_id }: Reference,

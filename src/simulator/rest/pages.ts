@@ -8,7 +8,10 @@ interface Page {
 	readonly after?: string | undefined;
 }
 
-/** A page of at most `limit` items by id: the last ones before `before`, or else the first ones after `after`. */
+/**
+ * Returns a page of at most `limit` items, ordered by id: the last items before the id `before`, or if that is not
+ * given the first items after the id `after`.
+ */
 export function pageById<T>(
 	items: Iterable<T>,
 	idOf: (item: T) => string,

@@ -1,6 +1,8 @@
 // Request paths and route patterns.
 
-/** A path for logs, with only the last characters of its token. */
+/**
+ * Hides the webhook or interaction token in a path, except its last six characters, so that the path can be logged.
+ */
 export function redactToken(path: string): string {
 	return path.replace(
 		/^(\/(?:interactions|webhooks)\/[^/]*\/)[^/]*?([^/]{0,6})(?=\/|$)/,
@@ -8,12 +10,12 @@ export function redactToken(path: string): string {
 	);
 }
 
-/** Clients encode "@original" in different ways. */
+/** Decodes "%40" in a part of a path: some clients encode the "@" of "@original" and "@me", others do not. */
 export function decodeSegment(part: string): string {
 	return part.replaceAll(/%40/g, "@");
 }
 
-/** Whether a path matches a pattern such as "/channels/:channel_id". */
+/** Whether the parts of a path match a pattern such as "/channels/:channel_id". */
 export function matchesPattern(
 	pattern: string,
 	parts: readonly string[],
@@ -31,7 +33,7 @@ export function countParams(pattern: string): number {
 	return pattern.split(":").length;
 }
 
-/** The parameters of a path by their names in the pattern. */
+/** Returns the values of a path's parameters by their names in the pattern, such as `channel_id`. */
 export function readParams(
 	pattern: string,
 	parts: readonly string[],

@@ -9,15 +9,18 @@ interface Limit {
 }
 
 export interface RateLimits {
-	/** The limit of all requests of an actor together. */
+	/** The limit for all requests of a user or bot together, across all routes. */
 	readonly global: Limit;
-	/** The limit of each route that is not in `routes`. */
+	/** The limit for each route that has no limit of its own in `routes`. */
 	readonly each: Limit;
-	/** Limits by route: "POST /channels/:channel_id/messages". */
+	/** The limits of particular routes, by name: "POST /channels/:channel_id/messages". */
 	readonly routes?: Readonly<Record<string, Limit>>;
 }
 
-/** A guess (rate-limits), except for the global limit: Discord publishes no limits per route. */
+/**
+ * Rate limits like those of Discord.
+ * A guess (rate-limits), except for the global limit: Discord publishes no limits per route.
+ */
 export const realisticLimits: RateLimits = {
 	global: { requests: 50, perMs: 1000 },
 	each: { requests: 10, perMs: 10_000 },
@@ -49,7 +52,7 @@ export const realisticLimits: RateLimits = {
 	},
 };
 
-/** Limits that tests do not reach unintentionally. */
+/** Rate limits that are so high that tests do not reach them by accident. */
 export const generousLimits: RateLimits = {
 	global: { requests: 100_000, perMs: 1000 },
 	each: { requests: 10_000, perMs: 1000 },
@@ -68,13 +71,16 @@ export class RateLimiter {
 		this.#limits = limits;
 	}
 
-	/** Counts a request. Returns the headers of its response; throws a 429 if the bucket is empty. */
+	/**
+	 * Counts a request against its rate limits. Returns the rate limit headers for the response; throws a 429 if a
+	 * limit is exceeded.
+	 */
 	take(request: {
 		actor: string;
-		/** The route's pattern. */
+		/** Method and path pattern of the requested route. */
 		route: string;
 		major: string;
-		/** Whether the request is exempt from the global limit. */
+		/** Whether the request is exempt from the global rate limit. */
 		exempt: boolean;
 	}): Record<string, string> {
 		this.#forgetOld();

@@ -26,7 +26,7 @@ import { object } from "./fields.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The entities that the parameters of a path refer to. */
+/** The entities whose ids or tokens are in a request path. */
 export interface Found {
 	guild: Guild;
 	channel: Channel;
@@ -34,7 +34,7 @@ export interface Found {
 	role: Role;
 	member: Member;
 	interaction: Interaction;
-	/** The webhook whose token is in the path. */
+	/** The webhook that is authorized by its token in the request path. */
 	webhook: Webhook;
 }
 
@@ -42,7 +42,7 @@ type If<Path, Part extends string, T> = Path extends `${string}${Part}${string}`
 	? T
 	: never;
 
-/** The entities that the router finds for a path. */
+/** The names of the entities that the router looks up for a path, derived from its parameters. */
 type FoundIn<Path> =
 	| If<Path, ":guild_id", "guild">
 	| If<Path, ":channel_id", "channel">
@@ -62,27 +62,30 @@ interface Request<Path, Body, Query> {
 	readonly world: World;
 	readonly interactions: Interactions;
 	readonly actor: Account;
-	/** The path's parameters by name. */
+	/** The values of the path parameters by name. */
 	readonly params: Readonly<
 		Record<string, string> & Record<ParamsIn<Path>, string>
 	>;
 	readonly body: Body;
 	readonly query: Query;
-	/** Files of a multipart body by part name. */
+	/** The uploaded files of a multipart request body, by part name. */
 	readonly files: ReadonlyMap<string, Blob>;
-	/** The actor and the reason, for the audit log. */
+	/** The user who makes the change and the reason that they give, for the entry in the guild's audit log. */
 	readonly by: Attribution;
-	/** The host and port that the client uses. */
+	/** The host and port to which the client sent the request. */
 	readonly host: string;
-	/** Stores a file. Returns its URL. */
+	/** Stores an uploaded file. Returns its URL. */
 	storeFile(path: string, file: Blob): string;
-	/** Leaves the request out of the journal, because it changed nothing. */
+	/** To be called by a route's handler if the request changed nothing, so that the journal does not record it. */
 	skipJournal(): void;
-	/** Sets the status of the response, for routes with several. */
+	/** Sets the HTTP status of the response, for routes with several statuses of success. */
 	setStatus(status: number): void;
 }
 
-/** A checked request with the entities of its path, such as ":guild_id". */
+/**
+ * The request that a route's handler receives after the checks, with the entities (guild, channel …) whose ids are in
+ * the path.
+ */
 export type Call<Path = "", Body = unknown, Query = unknown> = Request<
 	Path,
 	Body,
@@ -90,10 +93,10 @@ export type Call<Path = "", Body = unknown, Query = unknown> = Request<
 > &
 	Readonly<Partial<Found> & Pick<Found, FoundIn<Path>>>;
 
-/** Fields by name, or a field for a body that is not an object. */
+/** The expected request body: its fields by name, or one field if the body is not an object. */
 type Form = Fields | Field<unknown>;
 
-/** The parsed type of a form. */
+/** The type of a request body or query after parsing. */
 export type ReadForm<F> =
 	F extends Field<infer T>
 		? Exclude<T, undefined>
@@ -102,28 +105,34 @@ export type ReadForm<F> =
 type Run<Path, B, Q> = (call: Call<Path, ReadForm<B>, ReadForm<Q>>) => unknown;
 
 interface RouteSpec<Path, B extends Form, Q extends Fields> {
-	/** The permissions that the actor needs in the path's channel, or else guild. */
+	/**
+	 * The permissions that the sender of the request needs: in the channel of the path, or in the guild if the path has
+	 * no channel.
+	 */
 	readonly needs?: bigint;
-	/** Needs no token. https://discord.com/developers/docs/events/gateway#get-gateway; invites: the OpenAPI document. */
+	/**
+	 * The route can be used without a token.
+	 * https://discord.com/developers/docs/events/gateway#get-gateway; invites: the OpenAPI document.
+	 */
 	readonly withoutToken?: true;
-	/** Refuses requests of people: only bots can use the route. */
+	/** Only bots can use the route; requests of people are refused. */
 	readonly botsOnly?: true;
 	readonly body?: B;
 	readonly query?: Q;
-	/** The status of a response with a body: 200 by default. Without a body it is 204. */
+	/** The HTTP status of a successful response with a body: 200 by default. Without a body it is 204. */
 	readonly status?: number;
-	/** Allows writes in archived threads. */
+	/** The route may change archived threads. */
 	readonly inArchived?: true;
-	/** Keeps the route's requests out of the journal, because they change no state. */
+	/** Set if the route's requests change no stored state. They are then not recorded in the journal. */
 	readonly fleeting?: true;
-	/** Returns the response body. */
+	/** Handles the request. Returns the response body; undefined for a response without a body. */
 	readonly run: Run<Path, B, Q>;
 }
 
-/** A route without its types: `run` parses body and query. */
+/** A route of the simulated REST API, without the types of its body and query. `run` parses both. */
 export interface Route
 	extends Omit<RouteSpec<"", Fields, Fields>, "body" | "query" | "run"> {
-	/** Method and pattern, such as "POST /channels/:channel_id/messages". */
+	/** Method and path pattern, such as "POST /channels/:channel_id/messages". */
 	readonly name: string;
 	readonly method: string;
 	readonly path: string;
@@ -133,7 +142,10 @@ export interface Route
 // biome-ignore lint/complexity/noBannedTypes: a form without fields.
 type None = {};
 
-/** Defines a route by its name, with Discord's names of the parameters. A route without checks is only a handler. */
+/**
+ * Defines a route of the simulated REST API by method and path. For a route without permissions and fields, pass only
+ * its handler.
+ */
 export function route<
 	const Name extends `${Method} /${string}`,
 	const B extends Form = None,
@@ -168,13 +180,13 @@ function isField(form: Form): form is Field<unknown> {
 	return typeof form.read === "function";
 }
 
-/** The path's channel or thread. Throws in DMs. */
+/** Returns the channel or thread of the request path. Throws in DMs. */
 export function guildPlaceOf({ channel }: Call<":channel_id">): GuildPlace {
 	if (!inGuild(channel)) throw apiError(Code.CannotExecuteActionOnDMChannel);
 	return channel;
 }
 
-/** The path's channel. Throws in DMs and threads. */
+/** Returns the channel of the request path. Throws in DMs and threads. */
 export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 	const place = guildPlaceOf(call);
 	if (isThread(place))
@@ -182,14 +194,14 @@ export function guildChannelOf(call: Call<":channel_id">): GuildChannel {
 	return place;
 }
 
-/** The path's thread. Throws in other channels. */
+/** Returns the thread of the request path. Throws if the path's channel is not a thread. */
 export function threadOf(call: Call<":channel_id">): Thread {
 	const place = guildPlaceOf(call);
 	if (isThread(place)) return place;
 	throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
-/** The actor's member in the path's guild. */
+/** Returns the sender of the request as a member of the guild of the request path. */
 export function memberOfActor({ guild, actor }: Call<":guild_id">): Member {
 	return found(guild.members.get(actor.user.id), Code.UnknownMember);
 }

@@ -36,56 +36,59 @@ interface Parts {
 	storeFile(host: string, path: string, file: Blob): string;
 }
 
-/** Discord's paths that are not simulated. The router would otherwise take their last word for an id. */
+/**
+ * Paths of Discord's API that the simulator does not implement. Without this list they would match routes with an id
+ * as the last segment.
+ */
 const otherPaths = [
 	"/applications/:application_id/guilds/:guild_id/commands/permissions",
 	"/guilds/:guild_id/roles/member-counts",
 	"/guilds/:guild_id/voice-states/@me",
 ];
 
-/** Closes the client's connection without a response. */
+/** Thrown to close the client's connection without a response. */
 class HangUp extends Error {
 	override name = "HangUp";
 }
 
-/** A request to a simulated route with its response. */
+/** A REST request to the simulator and its response. Tests validate both against Discord's OpenAPI document. */
 export interface Exchange {
 	readonly method: string;
-	/** The route's pattern, such as "/channels/:channel_id/messages". */
+	/** The path pattern of the requested route, such as "/channels/:channel_id/messages". */
 	readonly route: string;
 	readonly query: URLSearchParams;
-	/** The parsed JSON of the request's body; {} if it has none. */
+	/** The parsed JSON body of the request; {} if the request has no body. */
 	readonly body: unknown;
-	/** The part names of the files in a multipart body. */
+	/** The part names of the uploaded files in a multipart request body. */
 	readonly files: readonly string[];
-	/** Whether the user agent is that of a Discord library. */
+	/** Whether a Discord library sent the request, judged by its User-Agent header. */
 	readonly byLibrary: boolean;
 	readonly status: number;
-	/** The response's body as JSON text; undefined if it has none. */
+	/** The response body as JSON text; undefined if the response has no body. */
 	readonly response: string | undefined;
-	/** The response's headers, with names in lower case. */
+	/** The response headers, with names in lower case. */
 	readonly headers: Readonly<Record<string, string>>;
-	/** The kind of the injected fault that held or replaced the response. */
+	/** The kind of the injected fault that delayed or replaced the response; undefined if there was none. */
 	readonly fault: Effect["kind"] | undefined;
 }
 
-/** The account that acts when a request has no token. */
+/** Stands for the sender of a request that has no token, on routes that need none. */
 const anonymous: Account = {
 	token: "",
 	user: { id: "0", ...newUserProfile, username: "anonymous" },
 	privilegedIntents: [],
 };
 
-/** What handling a request has found out so far, for the log and the response. */
+/** What is known so far about a request that is being handled, to log it and to complete its response. */
 interface Seen {
-	/** The rate limit headers, which all responses have, errors too. */
+	/** The rate limit headers. All responses have them, including errors. */
 	limits: Record<string, string>;
 	route?: string;
 	content?: Content;
 	fault?: Effect["kind"] | undefined;
 }
 
-/** A requested route that is not simulated. */
+/** A route that clients requested and the simulator does not implement, with the number of requests. */
 export interface UnknownRoute {
 	readonly method: string;
 	readonly path: string;
@@ -94,7 +97,7 @@ export interface UnknownRoute {
 
 export class Router {
 	readonly #parts: Parts;
-	/** The routes by the number of segments in their paths. */
+	/** The simulated routes by the number of segments in their paths, to find the route of a request quickly. */
 	readonly #routesByLength: ReadonlyMap<number, readonly Route[]>;
 	readonly #unknown = new Map<string, UnknownRoute>();
 	#closed = false;
@@ -107,18 +110,18 @@ export class Router {
 		);
 	}
 
-	/** The requested routes that are not simulated. */
+	/** The routes that clients requested and the simulator does not implement. */
 	get unknownRoutes(): readonly UnknownRoute[] {
 		return [...this.#unknown.values()];
 	}
 
-	/** Ends held requests without executing them. */
+	/** Ends all requests that injected faults hold, without executing them. */
 	close(): void {
 		this.#closed = true;
 		this.#parts.faults.clear();
 	}
 
-	/** Handles a request below /api. `url` is its URL. */
+	/** Handles a request to the REST API, below /api. `url` is the parsed URL of the request. */
 	async handle(request: Request, url: URL): Promise<Response> {
 		const [, version, path = "/"] =
 			/^\/api(?:\/v(\d+))?(\/.*)?$/.exec(url.pathname) ?? [];
@@ -323,7 +326,7 @@ export class Router {
 	}
 }
 
-/** A query as an object. A repeated key becomes a list. */
+/** Converts a query string to an object. A key that occurs several times gets a list of values. */
 function parseQuery(given: URLSearchParams): Record<string, string | string[]> {
 	const entries = [...new Set(given.keys())].map((key) => {
 		const values = given.getAll(key);
@@ -354,8 +357,8 @@ function respond(
 }
 
 /**
- * Closes the connection without a response: Bun does so when a body fails before its first chunk. An error value would be
- * printed; undefined is not.
+ * Creates a response that makes Bun close the connection without sending anything, because its body fails before the
+ * first chunk. Bun would print an error value; undefined is not printed.
  */
 function hangUp(): Response {
 	return new Response(

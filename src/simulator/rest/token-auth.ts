@@ -23,7 +23,10 @@ interface TokenHolder {
 	readonly entities: Partial<Found>;
 }
 
-/** The actor that the path's token belongs to, if it has one. Throws if the token is invalid or expired. */
+/**
+ * Returns the webhook or application whose token is in the request path; undefined if the path has no token. Throws
+ * if the token is invalid or expired.
+ */
 export function authenticateByToken(
 	params: Params,
 	parts: Parts,

@@ -27,8 +27,9 @@ type RateLimited = EventPayloads["RATE_LIMITED"];
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /**
- * The chunks, created one at a time, and for a request for all members its rate limit metadata. Undefined if Discord would
- * not respond: the request is malformed, the bot is not in the guild, or it requests all members without the intent.
+ * Answers a bot's request for guild members (REQUEST_GUILD_MEMBERS) with chunks, which are created one at a time.
+ * `limited` has the rate limit metadata of a request for all members. Returns undefined if Discord would not respond:
+ * the request is malformed, the bot is not in the guild, or it lacks the intent for a request for all members.
  */
 export function memberChunks(
 	d: unknown,

@@ -1,17 +1,17 @@
 // Runs work at once, or in order after a pause.
 
 export class PausableQueue {
-	/** Work that waits for the end of the pause; undefined unless paused. */
+	/** The functions to call after the pause; undefined if the queue is not paused. */
 	#waiting: (() => void)[] | undefined;
 
-	/** Pauses, or resumes and runs the work that waits. */
+	/** Pauses the queue (true), or resumes it and runs the work that was added meanwhile (false). */
 	pause(paused: boolean): void {
 		const waiting = this.#waiting ?? [];
 		this.#waiting = paused ? waiting : undefined;
 		if (!paused) for (const work of waiting) work();
 	}
 
-	/** Ends the pause and discards the work that waits. */
+	/** Ends the pause and discards the work that was added meanwhile. */
 	clear(): void {
 		this.#waiting = undefined;
 	}

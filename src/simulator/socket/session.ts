@@ -19,18 +19,18 @@ import {
 import type { World } from "../world/world.ts";
 import { PausableQueue } from "./pausable-queue.ts";
 
-/** The WebSocket URL for a client that uses this host and port. */
+/** Returns the WebSocket URL of the simulated Gateway. `host` is the host and port that the client uses. */
 export function socketUrl(host: string): string {
 	return `ws://${host}/socket`;
 }
 
-/** The connection of a session. */
+/** The WebSocket connection of a session on the simulated Gateway. */
 export interface SessionConnection {
 	send(text: string): void;
 	close(code: number, reason: string): void;
 }
 
-/** Returns the data to send in place of an event's data. */
+/** A test's function that replaces the data of Gateway events: returns the data to send instead of `data`. */
 export type Alter = (type: string, data: unknown) => unknown;
 
 // A bot that missed more has to identify again. `length` is in characters.
@@ -40,22 +40,22 @@ export class Session {
 	readonly id = randomBytes(16).toString("hex");
 	connection: SessionConnection | undefined;
 	alter: Alter | undefined;
-	/** The timer that ends the session if it is not resumed. */
+	/** The timer that ends a session without a connection, after which the bot cannot resume it. */
 	expiry: Timer | undefined;
 	#seq = 0;
 	readonly #sent: { readonly seq: number; readonly text: string }[] = [];
 	#sentLength = 0;
-	/** The events to send, which tests can delay. */
+	/** The events to send to the bot. Tests can pause this queue to delay them. */
 	readonly queue = new PausableQueue();
 
 	constructor(
 		readonly bot: Account,
 		readonly intents: number,
-		/** The number of the bot's shard, and the number of its shards. */
+		/** The number of the bot's shard, and how many shards the bot has. */
 		readonly shard: readonly [id: number, count: number],
 	) {}
 
-	/** Sends an event, or stores it until the bot resumes. */
+	/** Sends an event to the bot and stores it, so that it can be sent again if the bot resumes the session. */
 	dispatch<T extends EventType>(type: T, data: EventPayloads[T]): void {
 		// Voice states need their own intent.
 		if (type === "GUILD_CREATE" && !this.hasIntent(Intent.GuildVoiceStates))
@@ -63,7 +63,7 @@ export class Session {
 		else this.dispatchAny(type, data);
 	}
 
-	/** Like `dispatch`, but for any event and data, so that tests can send invalid ones. */
+	/** Like `dispatch`, but accepts any event name and data, so that tests can send invalid events. */
 	dispatchAny(type: string, data: unknown): void {
 		this.#seq += 1;
 		const d = this.alter ? this.alter(type, data) : data;
@@ -78,13 +78,13 @@ export class Session {
 		this.queue.run(() => this.connection?.send(text));
 	}
 
-	/** Whether all events after `seq` are stored. */
+	/** Whether all events after sequence number `seq` are still stored, so that the bot can resume from there. */
 	canReplay(seq: number): boolean {
 		const oldest = this.#sent[0]?.seq ?? this.#seq + 1;
 		return seq <= this.#seq && seq >= oldest - 1;
 	}
 
-	/** Sends the events after `seq` again. */
+	/** Sends the bot all events after sequence number `seq` again. */
 	replay(seq: number): void {
 		this.queue.clear();
 		for (const sent of this.#sent)
@@ -95,13 +95,13 @@ export class Session {
 		return (this.intents & intent) !== 0;
 	}
 
-	/** Whether this shard receives the guild's events. */
+	/** Whether this shard of the bot receives the events of the guild. */
 	serves(guildId: string): boolean {
 		const [id, count] = this.shard;
 		return (BigInt(guildId) >> 22n) % BigInt(count) === BigInt(id);
 	}
 
-	/** Dispatches an event if the bot should receive it. */
+	/** Sends an event to the bot if its intents, guilds and permissions let it receive the event. */
 	dispatchIfConcerned(event: WorldEvent, world: World): void {
 		if (!this.#shouldReceive(event, world)) return;
 		const { id } = this.bot.user;

@@ -24,9 +24,9 @@ import {
 
 export interface SocketTiming {
 	readonly heartbeatIntervalMs: number;
-	/** How long a session without a connection can be resumed. */
+	/** How long a bot can resume a session after its connection has closed. */
 	readonly resumeWindowMs: number;
-	/** Time between two requests of a bot for all members of a guild. */
+	/** Minimum time between two requests of a bot for all members of a guild. */
 	readonly allMembersMs: number;
 }
 
@@ -36,17 +36,20 @@ export const discordTiming: SocketTiming = {
 	allMembersMs: 30_000,
 };
 
-/** The state of a bot's WebSocket connection. */
+/** The state of a bot's WebSocket connection to the simulated Gateway. */
 export interface Connection {
-	/** The host and port that the client uses. */
+	/** The host and port that the bot uses to reach the simulator. */
 	readonly host: string;
 	readonly version: string;
 	readonly encoding: string;
 	session: Session | undefined;
-	/** What the session uses of this connection; undefined if it has no session. */
+	/** What the bot's session uses to send over this connection; undefined before the bot has identified or resumed. */
 	sessionConnection: SessionConnection | undefined;
 	heartbeat: Timer | undefined;
-	/** The payloads received in the current minute, and its start. */
+	/**
+	 * The number of payloads that the bot has sent in the current minute, and when that minute began (milliseconds
+	 * since 1970).
+	 */
 	minute: { count: number; since: number };
 }
 
@@ -94,11 +97,11 @@ export class SocketHub {
 	readonly #sessions = new Map<string, Session>();
 	readonly #newConnections = new PausableQueue();
 	readonly #memberRequests = new PausableQueue();
-	/** When a bot last requested all members of a guild, by both ids. */
+	/** When each bot last requested all members of a guild. The key is the ids of the bot and the guild. */
 	readonly #allMembersAt = new Map<string, number>();
 	readonly #sockets = new Set<Socket>();
 	#ignoresHeartbeats = false;
-	/** The HTTP status for new connections, in place of a WebSocket. */
+	/** The HTTP status with which new WebSocket connections are refused; undefined if they are accepted. */
 	#refusedStatus: number | undefined;
 	#upgrades = 0;
 	#alter: Alter | undefined;
@@ -114,7 +117,7 @@ export class SocketHub {
 		});
 	}
 
-	/** The WebSocket handlers for Bun.serve. */
+	/** The WebSocket handlers to pass to Bun.serve. */
 	readonly handlers: Bun.WebSocketHandler<Connection> = {
 		open: (socket) => closing(socket, () => this.#open(socket)),
 		message: (socket, message) =>
@@ -127,7 +130,10 @@ export class SocketHub {
 		idleTimeout: 0,
 	};
 
-	/** Upgrades a request. Resolves with undefined if it became a WebSocket. */
+	/**
+	 * Upgrades an HTTP request to a WebSocket connection. Resolves with undefined if that succeeds, else with an error
+	 * response.
+	 */
 	async upgrade(
 		request: Request,
 		url: URL,
@@ -157,41 +163,47 @@ export class SocketHub {
 			: new Response("This is a WebSocket.\n", { status: 426 });
 	}
 
-	/** The user ids of identified bots, one per connection. */
+	/** The user ids of the bots that have identified or resumed, one for each of their connections. */
 	get connected(): readonly string[] {
 		return [...this.#sockets].flatMap(
 			({ data }) => data.session?.bot.user.id ?? [],
 		);
 	}
 
-	/** The number of open connections. */
+	/** The number of open WebSocket connections to the simulated Gateway. */
 	get open(): number {
 		return this.#sockets.size;
 	}
 
-	/** The number of connection attempts so far. */
+	/** The number of WebSocket connections that clients have attempted so far. */
 	get upgrades(): number {
 		return this.#upgrades;
 	}
 
-	/** Responds to new connections with this HTTP status, as a proxy in front of a broken Gateway; undefined ends that. */
+	/**
+	 * Refuses new WebSocket connections with this HTTP status, like a proxy whose backend is down. Pass undefined to
+	 * accept them again.
+	 */
 	refuseConnections(status: number | undefined): void {
 		this.#refusedStatus = status;
 	}
 
-	/** Sends an event to all sessions of a bot, whatever its intents. */
+	/** Sends an event to all sessions of a bot, even if the bot has no intent for it. */
 	dispatch(botId: string, type: string, data: unknown): void {
 		for (const session of this.#sessions.values())
 			if (session.bot.user.id === botId) session.dispatchAny(type, data);
 	}
 
-	/** Replaces the data of all events by what `alter` returns, also in new sessions; undefined ends that. */
+	/**
+	 * Replaces the data of all events that bots receive by the result of `alter`, in current and new sessions. Pass
+	 * undefined to stop.
+	 */
 	alterEvents(alter: Alter | undefined): void {
 		this.#alter = alter;
 		for (const session of this.#sessions.values()) session.alter = alter;
 	}
 
-	/** Closes all connections. With `resumable: false` the sessions end too. */
+	/** Closes all WebSocket connections of bots. With `resumable: false`, the bots cannot resume their sessions. */
 	disconnect({ code = 4000, resumable = true } = {}): void {
 		if (!resumable) this.#sessions.clear();
 		for (const socket of this.#sockets) {
@@ -201,7 +213,7 @@ export class SocketHub {
 		}
 	}
 
-	/** Invalidates all sessions. They end unless `resumable`. */
+	/** Tells all bots that their session is invalid (opcode 9). The sessions end unless `resumable` is true. */
 	invalidate({ resumable = false } = {}): void {
 		if (!resumable) this.#sessions.clear();
 		for (const socket of this.#sockets) {
@@ -210,27 +222,27 @@ export class SocketHub {
 		}
 	}
 
-	/** Requests all bots to reconnect. */
+	/** Requests all bots to reconnect (opcode 7). */
 	requestReconnect(): void {
 		for (const socket of this.#sockets) send(socket, Op.Reconnect, null);
 	}
 
-	/** Delays all events of current sessions until called with false. */
+	/** Holds back all events of the current sessions (true), or sends the held events and continues (false). */
 	holdEvents(held: boolean): void {
 		for (const session of this.#sessions.values()) session.queue.pause(held);
 	}
 
-	/** Delays new connections until called with false. */
+	/** Holds back new WebSocket connections before they open (true), or lets them open (false). */
 	holdConnections(held: boolean): void {
 		this.#newConnections.pause(held);
 	}
 
-	/** Delays responses to requests for members until called with false. */
+	/** Holds back responses to requests for guild members (true), or sends the held responses (false). */
 	holdMembers(held: boolean): void {
 		this.#memberRequests.pause(held);
 	}
 
-	/** Stops responding to heartbeats, or starts again. */
+	/** Stops acknowledging the heartbeats of bots (true), or starts again (false). */
 	ignoreHeartbeats(ignored: boolean): void {
 		this.#ignoresHeartbeats = ignored;
 	}
@@ -275,7 +287,7 @@ export class SocketHub {
 		this.#detach(socket);
 	}
 
-	/** Separates a connection from its session, which then waits to be resumed. */
+	/** Separates a connection from its session. The session stays for a while, so that the bot can resume it. */
 	#detach({ data }: Socket): void {
 		const { session, sessionConnection } = data;
 		data.session = undefined;
@@ -335,7 +347,10 @@ export class SocketHub {
 		// Presence and voice state updates are accepted and have no effect.
 	}
 
-	/** How long a bot must wait before it may request all members of a guild; 0 if it may now, which counts. */
+	/**
+	 * Returns how many milliseconds a bot must wait before it may request all members of a guild. If the result is 0,
+	 * the request is counted.
+	 */
 	#takeAllMembers(
 		{ bot }: Session,
 		{ guild_id }: { guild_id: string },
@@ -452,7 +467,7 @@ function send(socket: Socket, op: Op, d: unknown): void {
 	socket.send(JSON.stringify({ op, d, s: null, t: null }));
 }
 
-/** Thrown to close the connection with this code, because of an invalid payload. */
+/** Thrown to close a bot's WebSocket connection with this close code, after an invalid payload. */
 class CloseError extends Error {
 	override name = "CloseError";
 

@@ -18,7 +18,7 @@ import { type Call, route } from "../route.ts";
 const all = "/guilds/:guild_id/auto-moderation/rules";
 const one = `${all}/:rule_id` as const;
 
-/** The limit of rules by trigger type. */
+/** Returns the maximum number of AutoMod rules in a guild with this trigger type. */
 const ruleLimit = (trigger: Trigger) => (trigger === Trigger.Keyword ? 6 : 1);
 const longestTimeoutSeconds = 2_419_200;
 
@@ -77,7 +77,7 @@ const newFields = {
 	),
 };
 
-/** The metadata that a rule with this trigger type stores. */
+/** Returns the trigger metadata to store for an AutoMod rule of this type. Throws if required metadata is missing. */
 function metadataOf(
 	trigger: Trigger,
 	given: f.Read<typeof triggerMetadata> | null,
@@ -111,16 +111,17 @@ function metadataOf(
 }
 
 /**
- * The actions that need MODERATE_MEMBERS, with the triggers whose rules can have them.
- * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types; of blocked
- * interactions only discord-userdoccers says so (QUARANTINE_USER), and the error code is a guess (automod-timeout).
+ * The AutoMod actions whose use in a rule needs MODERATE_MEMBERS, each with the trigger types of the rules that may
+ * use it. Sources: discord-userdoccers (QUARANTINE_USER) for BlockMemberInteraction, for Timeout
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types The error
+ * code is a guess (automod-timeout).
  */
 const triggersWith = new Map<Action, readonly Trigger[]>([
 	[Action.Timeout, [Trigger.Keyword, Trigger.MentionSpam]],
 	[Action.BlockMemberInteraction, [Trigger.MemberProfile]],
 ]);
 
-/** The actions to store. Throws Discord's error for invalid ones. */
+/** Returns the actions to store for an AutoMod rule. Throws Discord's error if an action is invalid. */
 function actionsOf(
 	call: Call<":guild_id">,
 	trigger: Trigger,

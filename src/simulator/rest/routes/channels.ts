@@ -32,7 +32,7 @@ import { deleteThread, editThread, threadFields } from "./threads.ts";
 
 const channelLimit = 500;
 const categoryLimit = 50;
-/** The highest bitrate of voice channels by boost level. */
+/** The maximum bitrate of voice channels in bit/s, by the guild's boost level (0 to 3). */
 const bitrateLimits = [96_000, 128_000, 256_000, 384_000];
 
 const channelFields = {
@@ -61,7 +61,10 @@ const creatable = f.choice(
 
 type ChannelBody = ReadForm<typeof channelFields>;
 
-/** The changes that a body makes to a channel of this type. Throws if they do not fit the guild. */
+/**
+ * Returns the changes that a request body makes to a channel of this type. Throws if a value is not allowed in the
+ * guild.
+ */
 function changesOf(
 	call: Call,
 	guild: Guild,
@@ -89,7 +92,10 @@ function changesOf(
 	};
 }
 
-/** Names of text channels are in lower case without spaces. */
+/**
+ * Converts the name of a text or forum channel to lower case and its spaces to "-", as Discord does. Other names are
+ * only trimmed.
+ */
 function normalizeName(
 	type: GuildChannelType,
 	name: string | undefined,
@@ -104,7 +110,7 @@ function normalizeName(
 }
 
 /**
- * The highest bitrate of a voice or stage channel.
+ * Returns the maximum bitrate of a voice or stage channel in bit/s.
  * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
  */
 function bitrateLimit(guild: Guild, type: GuildChannelType): number {
@@ -140,7 +146,8 @@ function checkTypeLimits(
 }
 
 /**
- * Throws for a type that needs a community. Announcement channels: the feature NEWS suffices, and an error lists the types
+ * Throws if the channel type needs a community guild and the guild is not one. For announcement channels the feature
+ * NEWS suffices, and the error lists the allowed types
  * (https://github.com/Lucky3028/terraform-provider-discord/issues/149). Stage channels:
  * https://github.com/Rapptz/discord.py/issues/6883
  */
@@ -182,8 +189,9 @@ function checkParent(
 }
 
 /**
- * Throws unless the actor may move a channel: to another category if that is given, else within its own.
- * A guess (move-position): the code for the latter.
+ * Throws unless the sender of the request may move a channel: into the category `parentId`, or if that is undefined
+ * within its category.
+ * A guess (move-position): the error code for moves within a category.
  * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
 function requireMove(

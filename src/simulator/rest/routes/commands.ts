@@ -21,7 +21,9 @@ const oneCommand = `${everywhere}/:command_id` as const;
 
 const commands = required(list(object(newCommandFields), 0, maxCommands));
 
-/** The routes exist once for global commands and once for those of a guild. */
+/**
+ * Returns the REST routes for slash commands below a path: that of the global commands or that of a guild's commands.
+ */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
 	return [
 		route(`GET ${path}`, {
@@ -65,7 +67,10 @@ export const commandRoutes = [
 	...routesBelow(inGuild),
 ];
 
-/** The path's scope. Throws if the application is not the actor's. */
+/**
+ * Returns the application and guild whose slash commands a request is about. Throws if the request comes from another
+ * application.
+ */
 function scopeOf({ world, actor, params }: Call<typeof everywhere>): Scope {
 	if (!actor.user.bot) throw apiError(Code.OnlyBotsCanUseThisEndpoint);
 	const { application_id, guild_id } = params;
@@ -86,7 +91,7 @@ function commandOf(call: Call<typeof oneCommand>): Command {
 
 type NewCommand = CommandForm & { name: string; description: string };
 
-/** Registers a command, in place of one with the same name. */
+/** Registers a slash command, or replaces the registered command with the same name. */
 function put(
 	call: Call<typeof everywhere>,
 	form: NewCommand,
@@ -103,7 +108,10 @@ function put(
 	return { command: commands.add(scope, details), isNew: true };
 }
 
-/** Registers these commands and removes all others of the scope. */
+/**
+ * Registers these slash commands and removes all other commands of the application (in the guild, if the path names
+ * one).
+ */
 function replaceAll(
 	call: Call<typeof everywhere>,
 	forms: readonly NewCommand[],
@@ -154,7 +162,10 @@ const defaults: CommandDetails = {
 	integration_types: [0],
 };
 
-/** The details of a command after a form. Fields that the form leaves out stay as they were. */
+/**
+ * Returns the properties of a slash command after an edit. Fields that the request leaves out keep their values from
+ * `before`.
+ */
 function detailsOf(
 	form: CommandForm,
 	before: CommandDetails,

@@ -14,7 +14,7 @@ import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/emojis";
 const one = `${all}/:emoji_id` as const;
-/** Maximum number of static and of animated emoji in a guild without boosts. */
+/** Maximum number of static emoji, and of animated emoji, in a guild without boosts. */
 const emojiLimit = 50;
 const imageLimitBytes = 256 * 1024;
 
@@ -31,7 +31,10 @@ function mayAny({ guild, actor }: Call<":guild_id">, bits: bigint): boolean {
 	return (guildPermissions(guild, actor.user.id) & bits) !== 0n;
 }
 
-/** Own emoji need CREATE_ or MANAGE_GUILD_EXPRESSIONS, those of others MANAGE_GUILD_EXPRESSIONS. */
+/**
+ * Whether the sender of the request may edit an emoji. MANAGE_GUILD_EXPRESSIONS allows it for any emoji,
+ * CREATE_GUILD_EXPRESSIONS for emoji that the sender created.
+ */
 function mayManage(call: Call<":guild_id">, { user }: GuildEmoji): boolean {
 	return (
 		mayAny(call, ManageGuildExpressions) ||
@@ -39,7 +42,7 @@ function mayManage(call: Call<":guild_id">, { user }: GuildEmoji): boolean {
 	);
 }
 
-/** The path's emoji. Throws unless the actor may edit it. */
+/** Returns the emoji of the request path. Throws unless the sender of the request may edit it. */
 function managedEmoji(call: Call<typeof one>): GuildEmoji {
 	const emoji = emojiOf(call);
 	if (!mayManage(call, emoji)) throw apiError(Code.MissingPermissions);
@@ -60,7 +63,7 @@ function requireRoles({ guild }: Call<":guild_id">, ids: readonly string[]) {
 	return [...ids];
 }
 
-/** Whether an image is animated. Throws if it is no image. */
+/** Whether an image, given as a data URL, is animated. Throws if it is too large or not an image. */
 function isAnimated(image: string): boolean {
 	// The declared type does not matter: discord.js calls every image a JPEG.
 	const [, data = ""] =
@@ -77,7 +80,7 @@ function isAnimated(image: string): boolean {
 	return kind === "gif";
 }
 
-/** The image type by its first bytes. */
+/** Recognizes the type of an image by its first bytes; undefined if it is no known type. */
 function kindOf(bytes: Buffer): string | undefined {
 	const start = bytes.toString("latin1", 0, 12);
 	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "png";

@@ -14,13 +14,13 @@ import { formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
 import { type ReadForm, route } from "../route.ts";
 
-/** One of the numbers of an enum. */
+/** A field that accepts the numbers of an enum, or null. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	const all = Object.values(numbers).filter((one) => typeof one === "number");
 	return f.nullable(f.choice(...(all as T[])));
 }
 
-/** Settings that Discord has and the simulator does not. */
+/** Guild settings that the simulator does not implement: a request that changes one gets status 501. */
 const notKept: Readonly<Record<string, f.Field<unknown>>> = {
 	icon: f.unchecked,
 	splash: f.unchecked,
@@ -52,7 +52,7 @@ const textTypes: readonly GuildChannelType[] = [
 	ChannelType.GuildText,
 	ChannelType.GuildAnnouncement,
 ];
-/** The channel types of each channel setting. */
+/** The channel types that each guild setting with a channel id accepts. */
 const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	afk_channel_id: [ChannelType.GuildVoice],
 	system_channel_id: textTypes,
@@ -60,13 +60,13 @@ const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	public_updates_channel_id: textTypes,
 	safety_alerts_channel_id: textTypes,
 };
-/** The channels that a community must have. */
+/** The guild settings that must name a channel in a community guild. */
 const communityChannels = [
 	"rules_channel_id",
 	"public_updates_channel_id",
 ] as const;
 
-/** Whether a community guild requires this channel. */
+/** Whether the guild is a community and needs this channel for its rules or updates, so that it cannot be deleted. */
 export function isRequired(guild: Guild, channelId: string): boolean {
 	return (
 		guild.features.includes("COMMUNITY") &&
@@ -87,7 +87,7 @@ function checkChannel(guild: Guild, key: string, id: unknown): void {
 		throw formError("CHANNEL_INVALID", "Invalid channel", key);
 }
 
-/** Throws if a change would break a community's requirements. */
+/** Throws if a change of guild settings sets a value that a community guild cannot have. */
 function checkCommunity(guild: Guild, body: ReadForm<typeof settings>): void {
 	if (!guild.features.includes("COMMUNITY")) return;
 	const { verification_level: level, explicit_content_filter: filter } = body;

@@ -22,7 +22,10 @@ const webhook = "/webhooks/:application_id/:interaction_token";
 
 type TokenCall<Body = unknown> = Call<typeof webhook, Body>;
 
-/** The path's message, if it belongs to the interaction and still exists. */
+/**
+ * Returns the response message of an interaction that the request path names: the first response, or a follow-up by
+ * id. Throws if the interaction has no such message or it was deleted.
+ */
 function answeredWith(call: TokenCall): Message {
 	const { original, followUps } = call.interaction;
 	const id = call.params.message_id ?? original?.id;

@@ -37,7 +37,9 @@ const answers = [
 ] as const;
 const knownAnswer = f.required(f.choice(...answers));
 
-/** Response types that are not simulated: autocomplete, modals, premium. */
+/**
+ * Types of interaction responses that the simulator does not implement: autocomplete, modals, premium, activities.
+ */
 const otherAnswers = new Set([8, 9, 10, 12]);
 
 const answerType = f.refine(f.integer(0, 255), (type) => {
@@ -83,7 +85,10 @@ export const interactionRoutes = [
 	}),
 ];
 
-/** Executes a response. Returns its message. */
+/**
+ * Executes an application's response to a command or button. Returns the message that it sends or updates. Throws if
+ * this type of response is not possible.
+ */
 function answer(
 	call: Call<":interaction_token", Callback>,
 	interaction: Interaction,

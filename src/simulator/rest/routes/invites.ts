@@ -22,12 +22,14 @@ import { type Call, guildChannelOf, route } from "../route.ts";
 
 const inviteLimit = 1000;
 /**
- * 60 days, as in Discord's OpenAPI document (CreateGuildInviteRequest) and discord-userdoccers; the page still says 7 days.
+ * Maximum validity of an invite: 60 days, according to Discord's OpenAPI document (CreateGuildInviteRequest) and
+ * discord-userdoccers. Discord's page of the route still says 7 days.
  */
 const longestSeconds = 5_184_000;
 
 /**
- * Whether invites are paused. No invite is created then, and the response is 204: discord-userdoccers, Create Channel Invite.
+ * Whether the guild has paused its invites. Then none can be created, and the response is 204 (discord-userdoccers,
+ * Create Channel Invite).
  * A guess (invite-paused): this holds for both ways of pausing them.
  */
 function arePaused({ features, incidents_data }: Guild): boolean {
@@ -51,7 +53,7 @@ function withMetadata(call: Call, invite: Invite) {
 	return { ...inviteJson(call, invite), ...metadata(invite) };
 }
 
-/** Throws if the actor may not grant these roles. */
+/** Throws if the sender of the request may not create an invite that grants these roles. */
 function requireGrantable(
 	{ actor, world }: Call,
 	guild: Guild,

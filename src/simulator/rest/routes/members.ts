@@ -115,7 +115,10 @@ export const memberRoutes = [
 
 type MemberCall = Call<":guild_id/members/:user_id">;
 
-/** Throws if the actor may not add or remove one of the changed roles. */
+/**
+ * Throws if the sender of the request may not give the member one of the new roles or take one of the others.
+ * `wanted` has the ids of all roles after the change.
+ */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {
 	const { guild, member } = call;
 	requireGuildPermissions(call, Permission.ManageRoles);

@@ -52,7 +52,7 @@ const bulkDeleteAgeMs = 14 * 24 * 60 * 60 * 1000;
 // A guess (nonce-age): Discord says "the past few minutes".
 const nonceAgeMs = 5 * 60 * 1000;
 
-/** The path's channel. Throws for categories and forums. */
+/** Returns the channel of the request path. Throws if messages cannot be sent there: in categories and forums. */
 function textChannelOf({ channel }: Call<":channel_id">): Channel {
 	if (channel.type === ChannelType.GuildCategory || holdsPosts(channel))
 		throw apiError(Code.CannotSendMessagesInNonTextChannel);
@@ -79,7 +79,7 @@ const newMessage = {
 
 type NewMessage = ReadForm<typeof newMessage>;
 
-/** The key of the call's nonce; undefined without one. */
+/** Returns the key under which a message's nonce is stored: author, channel and nonce. undefined without a nonce. */
 function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
 	const nonce = call.body.nonce ?? undefined;
 	return nonce === undefined
@@ -87,7 +87,10 @@ function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
 		: `${call.actor.user.id} ${channel.id} ${nonce}`;
 }
 
-/** The message of an earlier request with this nonce; undefined if there is none. Throws if it was deleted. */
+/**
+ * Returns the recent message that an earlier request sent with the same nonce, if the nonce is enforced; else
+ * undefined. Throws if that message was deleted.
+ */
 function findByNonce(call: Call<"", NewMessage>, channel: Channel) {
 	const { messages } = call.world;
 	const id = messages.nonces.get(nonceKey(call, channel) ?? "") ?? "0";
@@ -111,7 +114,8 @@ function checkDmAllowed(call: Call, channel: Channel): void {
 }
 
 /**
- * Throws if the channel's slow mode does not allow a message yet. It does not affect bots, nor people with BYPASS_SLOWMODE.
+ * Throws if the channel's slow mode does not let the user send a message yet. Bots and people with BYPASS_SLOWMODE
+ * are exempt.
  * https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
  */
 function checkSlowMode(call: Call, channel: Channel): void {
@@ -131,7 +135,10 @@ function checkSlowMode(call: Call, channel: Channel): void {
 	throw new ApiError(429, { ...limit.body, ...error.body }, limit.headers);
 }
 
-/** Throws if the sender lacks a permission or the message would be empty. */
+/**
+ * Throws if a new message would be empty, or if its author lacks a permission for its embeds, files, poll or
+ * text-to-speech.
+ */
 function checkSendable(call: Call<"", NewMessage>, channel: Channel): void {
 	const { body } = call;
 	// A forward has the content of another message.
@@ -141,7 +148,7 @@ function checkSendable(call: Call<"", NewMessage>, channel: Channel): void {
 	if (body.poll) requirePermissions(call, channel, Permission.SendPolls);
 }
 
-/** Adds a message, reply, forward or poll. */
+/** Adds the new message of a request to the channel: a plain message, a reply, a forward or a poll. */
 function write(call: Call<"", NewMessage>, channel: Channel): Message {
 	const { body, world, actor } = call;
 	const { message_reference: reference, nonce } = body;
@@ -166,8 +173,9 @@ function write(call: Call<"", NewMessage>, channel: Channel): Message {
 }
 
 /**
- * Throws for messages that nobody can delete. discord/discord-api-docs#4087 shows the code for bulk deletes, #1063 for single
- * ones. https://discord.com/developers/docs/resources/message#message-object-message-types
+ * Throws if one of the messages is of a type that cannot be deleted. Sources of the error code:
+ * discord/discord-api-docs#4087 for bulk deletes, #1063 for single ones.
+ * https://discord.com/developers/docs/resources/message#message-object-message-types
  */
 function checkDeletable(messages: readonly Message[]): void {
 	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
@@ -175,7 +183,7 @@ function checkDeletable(messages: readonly Message[]): void {
 		throw apiError(Code.CannotExecuteActionOnSystemMessage);
 }
 
-/** Throws in a locked thread, unless the actor manages threads. */
+/** Throws if the channel is a locked thread and the sender of the request lacks MANAGE_THREADS. */
 function checkLocked(call: Call, channel: Channel): void {
 	const isLocked = isThread(channel) && channel.locked;
 	if (isLocked && !has(permissionsIn(call, channel), Permission.ManageThreads))

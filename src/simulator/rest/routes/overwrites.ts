@@ -24,7 +24,7 @@ const overwriteFields = {
 	deny: f.nullable(f.permissionBits),
 };
 
-/** The `permission_overwrites` field of a channel. */
+/** The field `permission_overwrites` of a request body that creates or edits a channel. */
 export const overwriteList = f.list(
 	f.object({ ...overwriteFields, id: f.required(f.snowflake) }),
 	0,
@@ -33,7 +33,10 @@ export const overwriteList = f.list(
 
 type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
-/** Overwrites to store in place of `before`. Throws if the actor may not set them. */
+/**
+ * Returns the permission overwrites to store for a channel. Throws if the sender of the request may not make these
+ * changes.
+ */
 export function checkOverwrites(
 	call: Call,
 	guild: Guild,
@@ -53,7 +56,7 @@ export function checkOverwrites(
 	return overwrites;
 }
 
-/** Throws if the actor may not allow or deny these bits. */
+/** Throws if the sender of the request may not allow or deny these permissions in the channel's overwrites. */
 function requireOverwrite(
 	{ actor }: Call,
 	guild: Guild,
@@ -74,7 +77,10 @@ function changedBits(
 	);
 }
 
-/** An overwrite to store. Its type defaults to that of the role or member with this id. */
+/**
+ * Converts a permission overwrite of a request to the stored form. A missing type is derived from the id: role if the
+ * guild has a role with this id, else member.
+ */
 function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 	const kind = type ?? (guild.roles.has(id) ? 0 : 1);
 	if (kind === 0 && !guild.roles.has(id)) throw apiError(Code.UnknownRole);
@@ -88,7 +94,10 @@ function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 
 const one = "/channels/:channel_id/permissions/:overwrite_id";
 
-/** The path's channel and its overwrite, if there is one. */
+/**
+ * Returns the channel of the request path and its permission overwrite with the path's id (`old`; undefined if there
+ * is none).
+ */
 function overwriteOf(call: Call<typeof one>) {
 	const channel = guildChannelOf(call);
 	const { overwrite_id: id } = call.params;

@@ -55,7 +55,10 @@ export const pinRoutes = [
 	]),
 ];
 
-/** Latest first. Without READ_MESSAGE_HISTORY there are none. */
+/**
+ * Returns the pinned messages of a channel, last pinned first. The list is empty without the permission
+ * READ_MESSAGE_HISTORY.
+ */
 function readablePins(call: Call<":channel_id">): Message[] {
 	const { channel, world } = call;
 	const granted = permissionsIn(call, channel);

@@ -19,7 +19,7 @@ const emoji = f.object({
 	name: f.nullable(f.text(0, 64)),
 });
 
-/** The poll of a new message. */
+/** The field `poll` of a request body that sends a message. */
 export const pollForm = f.object({
 	question: f.required(f.object({ text: f.required(f.text(1, 300)) })),
 	answers: f.required(
@@ -43,7 +43,7 @@ export const pollForm = f.object({
 
 type PollForm = Exclude<f.Read<typeof pollForm>, undefined>;
 
-/** A checked poll, with its duration as an expiry. */
+/** Converts the poll of a request body to the stored form: numbers its answers and computes when it ends. */
 export function readPoll(call: Call, form: PollForm): NewPoll {
 	const hours = form.duration ?? 24;
 	return {

@@ -19,7 +19,10 @@ const days = f.integer(1, 30);
 const roles = f.list(f.snowflake, 0, 250);
 const defaultDays = 7;
 
-/** The inactive members that the actor can kick. Throws if the guild lets only administrators prune. */
+/**
+ * Returns the members who were inactive for `days` days and rank below the sender of the request. Throws if only
+ * administrators may prune the guild and the actor is none.
+ */
 function prunable(
 	call: Call<typeof path>,
 	days: number,

@@ -20,7 +20,7 @@ const emojiLimit = 20;
 const all = "/channels/:channel_id/messages/:message_id/reactions";
 const one = `${all}/:emoji` as const;
 
-/** The path's emoji: the character, or name:id. */
+/** Parses the emoji of the request path: a Unicode emoji, or "name:id" of a custom one. Throws if it is neither. */
 function emojiOf({ params }: Call<typeof one>): Emoji {
 	const text = decode(params.emoji);
 	const [, name, id] = /^(?:a:)?(\w{1,32}):(\d+)$/.exec(text) ?? [];
@@ -29,7 +29,10 @@ function emojiOf({ params }: Call<typeof one>): Emoji {
 	return found(parseUnicodeEmoji(text), Code.UnknownEmoji);
 }
 
-/** The emoji under its current name. Custom emoji of other guilds need USE_EXTERNAL_EMOJIS. */
+/**
+ * Returns the emoji to react with, a custom one with its current name. Throws if it does not exist, or if it is from
+ * another guild and the sender of the request lacks USE_EXTERNAL_EMOJIS.
+ */
 function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;
 	const { world, channel } = call;
@@ -50,7 +53,7 @@ function decode(part: string): string {
 	}
 }
 
-/** The path's reaction. Throws if the message has none. */
+/** Returns the message's reaction with the emoji of the request path. Throws if the message has no such reaction. */
 function reactionOf(call: Call<typeof one>): Reaction {
 	return found(reactionWith(call.message, emojiOf(call)), Code.UnknownEmoji);
 }

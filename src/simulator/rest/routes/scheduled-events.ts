@@ -62,7 +62,10 @@ const nextStatus: Partial<Record<Status, readonly Status[]>> = {
 
 type Place = Pick<ScheduledEvent, "entity_type" | "channel_id">;
 
-/** The path's event, if the actor can view its channel. */
+/**
+ * Returns the scheduled event of the request path. Throws if it does not exist or the sender of the request cannot
+ * view its channel.
+ */
 function eventOf(call: Call<typeof one>): ScheduledEvent {
 	const { world, guild, params } = call;
 	const events = world.scheduledEvents.in(guild);
@@ -86,7 +89,10 @@ function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
 	return guildPermissions(guild, actor.user.id) | Permission.ViewChannel;
 }
 
-/** The permissions for each kind of event, beside those for events themselves. */
+/**
+ * The permissions that creating, editing or deleting a scheduled event of each kind needs, beside CREATE_EVENTS or
+ * MANAGE_EVENTS.
+ */
 const neededAt = {
 	[Kind.StageInstance]:
 		Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers,
@@ -107,7 +113,10 @@ function requirePermissionsAt(
 		throw apiError(Code.MissingPermissions);
 }
 
-/** Throws if an event lacks a channel or location of its kind, or a required end. */
+/**
+ * Throws if a scheduled event lacks the channel, location or end time that its kind requires, or has a channel of the
+ * wrong type.
+ */
 function checkPlace(
 	guild: Guild,
 	event: Place & Pick<ScheduledEvent, "entity_metadata" | "scheduled_end_time">,
@@ -133,7 +142,7 @@ function checkPlace(
 		throw apiError(Code.CannotExecuteActionOnThisChannelType);
 }
 
-/** Throws for times in the past, and for an end before the start. */
+/** Throws if a scheduled event would start or end in the past, or end before it starts. */
 function checkTimes(
 	changes: ScheduledEventChanges,
 	event: Pick<ScheduledEvent, "scheduled_start_time" | "scheduled_end_time">,
@@ -154,7 +163,7 @@ function checkTimes(
 		);
 }
 
-/** The changes to an event that a request's body asks for. */
+/** Returns the changes that a request body makes to a scheduled event. */
 function changesOf(body: ReadForm<typeof editFields>): ScheduledEventChanges {
 	const { entity_metadata, entity_type } = body;
 	const end = body.scheduled_end_time;

@@ -88,7 +88,10 @@ export const searchRoutes = [
 	}),
 ];
 
-/** The channels and threads that the actor may read. Throws if a requested one is not among them. */
+/**
+ * Returns the channels and threads whose messages the sender of the request may read: all, or those with the ids in
+ * `named`. Throws if one of `named` is not readable.
+ */
 function readableIn(
 	call: Call<":guild_id">,
 	named: readonly string[] | undefined,

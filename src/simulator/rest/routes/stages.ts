@@ -17,7 +17,7 @@ import { apiError, found, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
-/** The permissions of a stage moderator. */
+/** The permissions that make a member a moderator of a stage channel. */
 const moderator =
 	Permission.ManageChannels | Permission.MuteMembers | Permission.MoveMembers;
 
@@ -28,7 +28,10 @@ const fields = {
 	privacy_level: f.choice(StageInstancePrivacyLevel.GuildOnly),
 };
 
-/** The stage channel of a body, if the actor can view it. */
+/**
+ * Returns the stage channel with this id. Throws if it is no stage channel or the sender of the request may not view
+ * and moderate it.
+ */
 function namedChannel(call: Call, id: string): GuildChannel {
 	const channel = call.world.channels.get(id);
 	if (!channel || !isGuildChannel(channel)) throw apiError(Code.UnknownChannel);
@@ -40,7 +43,7 @@ function namedChannel(call: Call, id: string): GuildChannel {
 	return channel;
 }
 
-/** The live stage of the path's channel. */
+/** Returns the live stage in the channel of the request path. Throws if there is none. */
 function stageOf(call: Call<typeof one>): StageInstance {
 	const stage = call.world.stages.of(guildChannelOf(call));
 	return found(stage, Code.UnknownStageInstance);

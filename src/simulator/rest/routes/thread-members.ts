@@ -17,10 +17,16 @@ import { type Call, route, threadOf } from "../route.ts";
 const all = "/channels/:channel_id/thread-members";
 const one = `${all}/:user_id` as const;
 
-/** Discord's limit per thread. https://discord.com/developers/docs/topics/opcodes-and-status-codes, error 30033 */
+/**
+ * Discord's maximum number of members of a thread.
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes, error 30033
+ */
 const memberLimit = 1000;
 
-/** The guild member of the path's user. */
+/**
+ * Returns the user that the request path names. Throws if the user does not exist or is not in the guild of the
+ * path's thread.
+ */
 function userOf(call: Call<typeof one>): User {
 	const { world, params } = call;
 	found(world.users.get(params.user_id), Code.UnknownUser);
@@ -43,7 +49,10 @@ function leave(call: Call<":channel_id">, user: User): void {
 		call.skipJournal();
 }
 
-/** The thread member of a user, with the guild member if wanted; empty if there is none. */
+/**
+ * Returns a user's thread member as JSON, in a list that is empty if the user is not in the thread. `withMember` adds
+ * the guild member.
+ */
 function serializeMember(
 	{ world }: Call,
 	thread: Thread,

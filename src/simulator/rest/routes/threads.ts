@@ -43,7 +43,7 @@ const startFields = {
 
 type Start = ReadForm<typeof startFields>;
 
-/** The fields of a thread beside its name and slow mode. */
+/** The fields of a request body that edits a thread, without its name and slow mode. */
 export const threadFields = {
 	archived: f.nullable(f.boolean),
 	auto_archive_duration: archiveDuration,
@@ -63,7 +63,7 @@ function startOf(call: Call, parent: GuildChannel, body: Start): NewThread {
 	};
 }
 
-/** Throws in channels where no thread can be started without a message. */
+/** Throws if a channel of this type cannot have threads that are started without a message. */
 function requireThreadable({ type }: GuildChannel): void {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (type !== GuildText && type !== GuildAnnouncement)
@@ -156,7 +156,10 @@ export function editThread(call: Call<"", Edit>, thread: Thread) {
 	return serialize.thread(thread, actor.user.id);
 }
 
-/** The owner may edit name and archived state. Everything else needs MANAGE_THREADS. */
+/**
+ * Throws unless the sender of the request may edit the thread: without MANAGE_THREADS, the owner may not change slow
+ * mode, flags and lock, and others may only reopen a thread that is not locked.
+ */
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (has(permissionsIn(call, thread), Permission.ManageThreads)) return;
 	const { locked, rate_limit_per_user, flags, archived, ...others } = body;
@@ -182,7 +185,7 @@ export function deleteThread(call: Call, thread: Thread) {
 	return answer;
 }
 
-/** Threads with the actor's thread members. */
+/** Returns threads as JSON, with the thread members of the sender of the request. */
 function listed({ actor }: Call, threads: readonly Thread[]) {
 	const { id } = actor.user;
 	return {
@@ -206,7 +209,7 @@ const byTime = {
 	limit: f.integer(2, 100),
 };
 
-/** A page of archived threads, last archived first. */
+/** Returns a page of archived threads, last archived first. */
 function pageByTime(
 	call: Call<"", unknown, ReadForm<typeof byTime>>,
 	all: readonly Thread[],

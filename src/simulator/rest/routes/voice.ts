@@ -48,7 +48,11 @@ interface VoiceBody {
 	channel_id?: string | null | undefined;
 }
 
-/** The changes to a member's voice state. `target` is null to disconnect, undefined to leave them where they are. */
+/**
+ * Checks a request to mute, deafen, move or disconnect a member in voice channels. `target` is the channel to move
+ * the member to; null to disconnect, undefined to not move. Throws if the member is in no voice channel or the sender
+ * of the request lacks a permission.
+ */
 export function checkVoice(
 	call: Call<":guild_id/members/:user_id", VoiceBody>,
 ): {

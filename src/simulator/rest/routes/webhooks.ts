@@ -35,7 +35,7 @@ const byToken = `${byId}/:webhook_token` as const;
 const oneMessage = `${byToken}/messages/:message_id` as const;
 const threadId = { thread_id: f.snowflake };
 
-/** A valid webhook name. */
+/** The field with the name of a webhook. Discord allows no name that contains "discord" or "clyde". */
 const name = f.refine(f.text(1, 80), (given) => {
 	const [word] = /discord|clyde/i.exec(given) ?? [];
 	if (word === undefined) return given.trim();
@@ -45,7 +45,7 @@ const name = f.refine(f.text(1, 80), (given) => {
 	);
 });
 
-/** Image data, of which only a hash is stored. */
+/** The field with the avatar of a webhook as a data URL. Only a hash of the image is stored. */
 const avatar = f.refine(f.text(0, 10_000_000), (data) => {
 	if (data.startsWith("data:image/")) return hash(data);
 	throw formError("IMAGE_INVALID", "Invalid image");
@@ -59,7 +59,10 @@ function webhookOf({ world, params }: Call<typeof byId>): Webhook {
 	return found(world.webhooks.get(params.webhook_id), Code.UnknownWebhook);
 }
 
-/** The path's webhook. Throws unless the actor may manage it. */
+/**
+ * Returns the webhook of the request path. Throws unless the sender of the request may manage webhooks in its
+ * channel.
+ */
 function managedWebhook(call: Call<typeof byId>): Webhook {
 	const webhook = webhookOf(call);
 	const channel = call.world.state.channelOf(webhook);
@@ -74,7 +77,10 @@ function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
 		throw apiError(Code.MaximumNumberOfWebhooksReached);
 }
 
-/** The channel that a webhook moves to. */
+/**
+ * Returns the id of the channel to move a webhook to; undefined if it stays. Throws if the channel is not in the
+ * guild or the sender of the request may not manage webhooks there.
+ */
 function targetOf(
 	call: Call,
 	webhook: Webhook,
@@ -96,7 +102,10 @@ type TokenCall = Call<
 	{ thread_id: string | undefined }
 >;
 
-/** The webhook's channel, or a thread of it. */
+/**
+ * Returns where a webhook's request takes place: in the webhook's channel, or in a thread of that channel. Throws for
+ * other threads.
+ */
 function placeOf({ world, query, webhook }: TokenCall) {
 	const own = world.state.channelOf(webhook);
 	if (query.thread_id === undefined) return own;
@@ -106,7 +115,7 @@ function placeOf({ world, query, webhook }: TokenCall) {
 	return thread;
 }
 
-/** The path's message with its place. Throws if the webhook did not send it. */
+/** Returns the message of the request path and its channel or thread. Throws if another author sent the message. */
 function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	const place = placeOf(call);
 	const message = call.world.messages.get(place.id, call.params.message_id);
@@ -115,7 +124,7 @@ function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	return { place, message };
 }
 
-/** A webhook for a request that is authorized by its token: without its creator. */
+/** Removes the creator from a webhook. Responses to requests that the webhook's token authorizes have no creator. */
 function withoutUser({ user: _, ...rest }: Webhook) {
 	return rest;
 }
