@@ -11,26 +11,29 @@ import {
 } from "../store/member-activity.ts";
 import type { Store } from "../store/store.ts";
 
-/** Members per statement. A full batch is written early. */
+/** Maximum number of members per database statement. When this many are buffered, they are written at once. */
 const batchSize = 1_000;
-/** Maximum number of members buffered during a database outage. */
+/** Maximum number of members whose activity is buffered in memory during a database outage. */
 const maxBuffered = 10_000;
 
 export class ActivityBuffer {
 	readonly #sql: Store["sql"];
 	readonly #log: Log;
-	/** Messages since the last batch, by author id. */
+	/** Number of messages that each member sent since the last write to the database, by member id. */
 	#counts = new Map<string, { joinedAt: number; messages: number }>();
-	/** Join times of members seen with the role, by id. */
+	/** Join times (epoch milliseconds) of members who were seen with the role that auto_role gives, by member id. */
 	#holders = new Map<string, number>();
-	/** Members who left, and whether they keep their promotion: false when the role was removed by hand. */
+	/**
+	 * Members who left the guild, by id. False if someone had taken the auto_role role from them: a rejoin does not
+	 * return it.
+	 */
 	#left = new Map<string, boolean>();
-	/** Messages not counted because the buffer was full. */
+	/** Number of messages that were not counted because the buffer was full. */
 	#dropped = 0;
 	readonly #mutex = new KeyedMutex();
-	/** The flush that waits for the one in progress. */
+	/** Promise of the next write to the database, which has not started yet. Callers until then share it. */
 	#nextFlush: Promise<void> | undefined;
-	/** The guild of the role, known from the first event on. */
+	/** Id of the guild that has the auto_role role; undefined until the first event. */
 	#guildId: string | undefined;
 
 	constructor(
@@ -42,7 +45,7 @@ export class ActivityBuffer {
 		this.#log = log;
 	}
 
-	/** Number of buffered entries. */
+	/** Number of buffered entries that are not written to the database yet. */
 	get size(): number {
 		return this.#counts.size + this.#holders.size + this.#left.size;
 	}
@@ -59,14 +62,14 @@ export class ActivityBuffer {
 		else this.#dropped += 1;
 	}
 
-	/** Records that a member has the role. */
+	/** Buffers that a member has the role which auto_role gives. The next flush writes this to the database. */
 	addHolder(member: GuildMember): void {
 		this.#guildId = member.guild.id;
 		// Without room, a later sweep adds the member.
 		if (this.#hasRoom()) this.#holders.set(member.id, joinedAtMs(member));
 	}
 
-	/** Records that a member left. `keepsPromotion`: nobody had removed the role by hand. */
+	/** Buffers that a member left the guild. `keepsPromotion`: nobody had taken the role of auto_role from the member. */
 	addLeft(
 		{ id, guild }: { id: string; guild: { id: string } },
 		keepsPromotion: boolean,
@@ -83,7 +86,10 @@ export class ActivityBuffer {
 		return this.size < maxBuffered;
 	}
 
-	/** Writes the buffer to the store. Rejects with StoreUnavailable; unwritten entries stay buffered. */
+	/**
+	 * Writes the buffered activity to the database. Rejects with StoreUnavailable; entries that were not written stay
+	 * buffered.
+	 */
 	flush(): Promise<void> {
 		// A flush in progress may miss entries added after its start; the next one has them all.
 		this.#nextFlush ??= this.#mutex.withLock("flush", () => {
@@ -130,7 +136,10 @@ export class ActivityBuffer {
 		this.#dropped = 0;
 	}
 
-	/** Moves all entries to the store in batches. Entries that were certainly not written are put back. */
+	/**
+	 * Writes `entries` to the database in batches and removes them from the map. Puts a failed batch back if it can be
+	 * repeated.
+	 */
 	async #inBatches<Value>(
 		entries: Map<string, Value>,
 		write: (batch: [string, Value][]) => Promise<void>,
@@ -169,7 +178,7 @@ function isCount(
 	return typeof value === "object" && value !== null && "messages" in value;
 }
 
-/** When the member joined, in epoch milliseconds. */
+/** Returns when a member joined the guild, in epoch milliseconds; 0 if this is unknown. */
 export function joinedAtMs({ joinedTimestamp }: GuildMember): number {
 	return joinedTimestamp ?? 0;
 }

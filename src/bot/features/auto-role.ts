@@ -11,22 +11,26 @@ import { ActivityBuffer, joinedAtMs } from "./activity.ts";
 import { createPromotions } from "./promotions.ts";
 import { guildForRoles, RoleWriter } from "./role-writer.ts";
 
-/** Maximum number of members per database query. */
+/** Maximum number of members whose activity is read with one database query. */
 const batchSize = 500;
-/** Members without recent activity that one sweep checks. The next sweep continues with the others. */
+/** Maximum number of members without recent activity that one sweep (periodic check) considers for promotion. */
 const checksPerSweep = 5_000;
 const promotionsPerSweep = 50;
-/** Maximum number of recently active members, who are checked first. */
+/**
+ * Maximum number of recently active members remembered for the next sweep, which considers them for promotion first.
+ */
 const maxActive = 10_000;
-/** How long a sweep in progress, and then the last flush, may take on shutdown. */
+/** Maximum wait on shutdown for the sweep in progress, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
 
 export interface AutoRoleTiming {
 	sweepIntervalMs: number;
 	flushIntervalMs: number;
-	/** First and longest wait after failures. */
+	/**
+	 * First and longest wait in milliseconds after a failed role change. The wait doubles with each consecutive failure.
+	 */
 	backOffMs?: readonly [number, number];
-	/** The wall clock. */
+	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
 }
 
@@ -39,12 +43,15 @@ const defaultTiming: AutoRoleTiming = {
 type Settings = NonNullable<TomlSettings["auto_role"]>;
 
 interface Progress {
-	/** Time since the member joined. */
+	/** Time since the member joined the guild, in milliseconds. */
 	ageMs: number;
 	messages: number;
 }
 
-/** Whether a member meets the requirements. A requirement of 0 is off. */
+/**
+ * Whether a member has been in the guild long enough or written enough messages for a role. A requirement of 0 is
+ * ignored.
+ */
 export function isEarned(
 	{ min_age, min_messages, require_all }: Settings,
 	{ ageMs, messages }: Progress,
@@ -56,7 +63,7 @@ export function isEarned(
 	return require_all ? requirements.every(Boolean) : requirements.some(Boolean);
 }
 
-/** Returns undefined when the feature is off. */
+/** Creates the feature auto_role, which gives members a role for their activity; undefined when the feature is off. */
 export function createAutoRole(
 	options: FeatureOptions,
 	changes: Partial<AutoRoleTiming> = {},
@@ -71,14 +78,14 @@ export function createAutoRole(
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
 	const promotions = createPromotions(options, settings, writer);
 	const activity = new ActivityBuffer(store, log, to_role);
-	/** Ids of members who were active since they were last checked. */
+	/** Ids of members who were active since they were last considered for promotion. */
 	let activeIds = new Set<string>();
-	/** Index of the first member that the next sweep checks. */
+	/** Index in the member cache of the member with whom the next sweep starts. */
 	let cursor = 0;
 	let sweeping: Promise<void> | undefined;
 	const timers: Timer[] = [];
 
-	/** Checks members and promotes those who are due. Never rejects. */
+	/** Checks members and promotes those who meet the requirements. Concurrent calls share one sweep. Never rejects. */
 	function sweep(): Promise<void> {
 		sweeping ??= checkAll()
 			.catch(logFailure)
@@ -113,7 +120,7 @@ export function createAutoRole(
 		markActive(member);
 	}
 
-	/** Makes the next sweep check a member first. If too many are waiting, the member is checked in the regular order. */
+	/** Marks a member to be checked first by the next sweep. Does nothing when `maxActive` members are marked already. */
 	function markActive({ id }: GuildMember): void {
 		if (activeIds.size < maxActive) activeIds.add(id);
 	}
@@ -151,7 +158,9 @@ export function createAutoRole(
 		}
 	}
 
-	/** Promotes up to `left` members who are due. Returns how many may still be promoted. */
+	/**
+	 * Promotes those of `members` who meet the requirements, at most `left`. Returns how many more promotions may follow.
+	 */
 	async function check(
 		guild: Guild,
 		members: readonly GuildMember[],
@@ -182,7 +191,10 @@ export function createAutoRole(
 		return left;
 	}
 
-	/** Whether the member was promoted since joining, or had lost the role by hand before leaving. */
+	/**
+	 * Whether a member got the role since joining, or had lost it by hand before an earlier leave: no promotion is due
+	 * then.
+	 */
 	function isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== to_role) return false;
 		return row.withheld === 1 || row.joined_at === joinedAtMs(member);

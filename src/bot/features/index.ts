@@ -11,7 +11,7 @@ import { createJoinRole } from "./join-role.ts";
 import { createModeration } from "./moderation/moderation.ts";
 import { createWelcome } from "./welcome.ts";
 
-/** Returns undefined when the feature is off. */
+/** Creates one feature of the bot; returns undefined when the configuration turns the feature off. */
 type CreateFeature = (options: FeatureOptions) => Feature | undefined;
 
 const all: readonly CreateFeature[] = [
@@ -23,13 +23,13 @@ const all: readonly CreateFeature[] = [
 	createModeration,
 ];
 
-/** Tools that `deny` may name, whether or not their feature is on. */
+/** Tools that the setting `deny` may list, including the tools of features that are off. */
 export const deniableTools: readonly NamedTool[] = [
 	...tools,
 	...donatorToolNames.map((name) => ({ name })),
 ];
 
-/** All features that are on, combined into one. */
+/** Creates all features that the configuration turns on, combined into a single Feature. */
 export function createFeatures(options: FeatureOptions) {
 	const features = all
 		.map((create) => create(options))

@@ -15,26 +15,31 @@ import {
 	RoleWriter,
 } from "./role-writer.ts";
 
-/** Join events may arrive out of order by this much. A guess. */
+/** Join events are assumed to arrive out of order by at most this many milliseconds. A guess. */
 const toleranceMs = 5_000;
-/** How long a write in progress, and then the last save, may take on shutdown. */
+/** Maximum wait on shutdown for the role change in progress, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
-/** Roles given between two progress lines in the log. */
+/** Number of given roles after which progress is logged again. */
 const logInterval = 100;
 
 export interface JoinRoleTiming {
-	/** How often missed members are looked for. */
+	/** Interval of the checks for members who joined and still have to get the role. */
 	scanIntervalMs: number;
-	/** How often progress is stored, and waiting members are checked. */
+	/**
+	 * Interval at which the members who still have to get the role are stored, and those who had to wait are checked
+	 * again.
+	 */
 	saveIntervalMs: number;
-	/** First and longest wait after failures. */
+	/**
+	 * First and longest wait in milliseconds after a failed role change. The wait doubles with each consecutive failure.
+	 */
 	backOffMs?: readonly [number, number];
 }
 
-/** Members who still have to get the role: user id to join time. */
+/** Members who still have to get the role: join time in epoch milliseconds, by user id. */
 type Owed = Map<string, number>;
 
-/** Returns undefined when the feature is off. */
+/** Creates the feature join_role, which gives a role to everyone who joins; undefined when the feature is off. */
 export function createJoinRole(
 	options: FeatureOptions,
 	timing: JoinRoleTiming = { scanIntervalMs: 1_000, saveIntervalMs: 10_000 },
@@ -46,20 +51,25 @@ export function createJoinRole(
 	const isRestricted = createIsRestricted(options);
 	const closing = new AbortController();
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
-	/** Members who can get the role now, oldest first. Leaving removes them. */
+	/** Members who can get the role now, missed and earlier joins first. Members who leave the guild are removed. */
 	const queue: Owed = new Map();
-	/** Members who get the role later: in membership screening, or restricted by a chargeback. */
+	/**
+	 * Members who cannot get the role yet, because of Discord's membership screening or a restriction after a chargeback.
+	 */
 	const waiting: Owed = new Map();
-	/** Members in `queue` and `waiting` as stored; undefined until the store was read. */
+	/** Members of `queue` and `waiting` as last written to the database; undefined until the database was read. */
 	let saved: Owed | undefined;
-	/** Everyone who joined up to this time was handled or is owed the role; undefined until the store was read. */
+	/**
+	 * Join time in epoch milliseconds. Everyone who joined until then was handled or is queued for the role. Undefined
+	 * until the database was read.
+	 */
 	let joinedUntil: number | undefined;
 	let savedUntil: number | undefined;
-	/** Whether join events may have been missed. */
+	/** Whether Gateway events about joining members may have been missed, for example during a disconnect. */
 	let mayHaveMissed = true;
 	let given = 0;
 	let lastWarning: string | undefined;
-	/** When progress is stored next, on the monotonic clock. */
+	/** When the members who still have to get the role are stored next, in milliseconds of performance.now(). */
 	let nextSave = 0;
 	const counter = registry?.counter(
 		"guildhall_bot_join_roles_total",
@@ -94,7 +104,10 @@ export function createJoinRole(
 		waiting.delete(id);
 	}
 
-	/** Two steps, so that roles are given while the database is down, and joins saved while Discord is. */
+	/**
+	 * Returns the work that is due as two independent steps: roles are given while the database is down, and new members
+	 * are stored while Discord is down.
+	 */
 	function dueSteps(): Step[] {
 		const due: Step[] = [];
 		if (queue.size > 0) due.push(step("give", processQueue));
@@ -134,7 +147,10 @@ export function createJoinRole(
 		}
 	}
 
-	/** Queues members whose join event was missed, once all members are loaded. Rejects with StoreUnavailable. */
+	/**
+	 * Queues members for the role whose join event was missed. Does nothing until all members of the guild are loaded.
+	 * Rejects with StoreUnavailable when the database is unavailable.
+	 */
 	async function catchUp(): Promise<void> {
 		const guild = guildWithRole(connection, roleId, warn);
 		if (!guild || !connection.hasAllMembers(guild)) return;
@@ -174,7 +190,10 @@ export function createJoinRole(
 			});
 	}
 
-	/** On the first start, existing members were not missed. */
+	/**
+	 * Whether a member's join event was missed, so that they still have to get the role. False for all on the first
+	 * start.
+	 */
 	function wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
 		if (queue.has(id) || waiting.has(id)) return false;
@@ -187,7 +206,10 @@ export function createJoinRole(
 		);
 	}
 
-	/** Stores what changed. Does nothing while join events may have been missed. */
+	/**
+	 * Writes to the database which members still have to get the role. Does nothing while join events may have been
+	 * missed.
+	 */
 	async function save(): Promise<void> {
 		// Also while the guild is unavailable.
 		const guild = connection.guilds.find(({ roles }) =>
@@ -228,7 +250,10 @@ export function createJoinRole(
 		}
 	}
 
-	/** "wait": the member cannot have the role yet. "retry": it failed. "later": the bot cannot give the role to anyone. */
+	/**
+	 * Gives the role to a member. "settled": not necessary; "wait": not possible for this member yet; "retry": failed;
+	 * "later": the bot cannot give the role to anyone.
+	 */
 	async function give(
 		id: string,
 	): Promise<"given" | "settled" | "wait" | "retry" | "later"> {
@@ -266,7 +291,7 @@ export function createJoinRole(
 		});
 	}
 
-	/** Logs why the role cannot be given. Repeats no reason until a role was given. */
+	/** Logs why the role cannot be given, once per reason until it changes or a role is given. */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn("join_role cannot give the role", {

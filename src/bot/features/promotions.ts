@@ -18,7 +18,7 @@ import {
 	type WriteFailure,
 } from "./role-writer.ts";
 
-/** How long a member is skipped after Discord refused the promotion. */
+/** How long a member is skipped after Discord refused to give them the role of auto_role. */
 const postponeMs = 600_000;
 const maxPostponed = 100;
 
@@ -29,9 +29,12 @@ export function createPromotions(
 ) {
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
-	/** Whether the store may hold promotions in progress, whose outcome must be read from Discord. */
+	/** Whether the database may hold promotions that were started, but whose success on Discord was not confirmed. */
 	let hasClaims = true;
-	/** When a skipped member may be tried again, by member id. */
+	/**
+	 * When a member whose promotion Discord refused may be tried again, in milliseconds of performance.now(), by member
+	 * id.
+	 */
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
 	const counter = registry?.counter(
@@ -40,7 +43,7 @@ export function createPromotions(
 		["outcome"],
 	);
 
-	/** Resumes promotions that are stored as in progress. */
+	/** Completes up to `limit` promotions that the database holds as started, but not as confirmed by Discord. */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;
 		const rows = await selectClaimed(sql, guild.id, limit);
@@ -51,7 +54,8 @@ export function createPromotions(
 	}
 
 	/**
-	 * Promotes a member who is still due. Returns whether to continue with other members. Rejects with StoreUnavailable.
+	 * Gives a member the role of auto_role if they still qualify. Returns whether other members may be promoted now, too.
+	 * Rejects with StoreUnavailable when the database is unavailable.
 	 */
 	async function promote(
 		guild: Guild,
@@ -126,7 +130,7 @@ export function createPromotions(
 		return written === "gone" || fail(written, id);
 	}
 
-	/** Handles a failed promotion. Returns whether to continue with other members. */
+	/** Counts and logs a failed promotion. Returns whether other members may be promoted now. */
 	function fail(result: WriteFailure, id: string): boolean {
 		counter?.add(["failed"]);
 		warn(failureReason(result));
@@ -140,12 +144,12 @@ export function createPromotions(
 		return true;
 	}
 
-	/** Whether Discord recently refused to promote the member. */
+	/** Whether a member is skipped because Discord recently refused to promote them. */
 	function isPostponed(id: string): boolean {
 		return (postponed.get(id) ?? 0) > performance.now();
 	}
 
-	/** Logs why members are not promoted. Repeats nothing until a promotion succeeds. */
+	/** Logs why members cannot be promoted, once per reason until it changes or a promotion succeeds. */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn("auto_role cannot promote members", { reason });

@@ -17,23 +17,26 @@ import { cannotGiveRoles, roleProblem } from "../discord/role-hierarchy.ts";
 import { oneLine } from "../discord/text.ts";
 import { hasRestriction } from "../store/chargebacks.ts";
 
-/** Outcome of a write. "gone": the person is no longer a member. */
+/** Outcome of a Discord request about a member's roles. "gone": the user is no longer a member of the guild. */
 export type WriteResult = "done" | "gone" | WriteFailure;
 
-/** A write without success, with its reason. `isRefused`: Discord refused this write; others may succeed. */
+/**
+ * Why a Discord request about a member's roles failed. `isRefused`: Discord refused it, but may accept it for other
+ * members.
+ */
 export type WriteFailure =
 	| { notDone: string; isRefused: boolean }
 	| { outcomeUnknown: string };
 
-/** Share of Discord's rate limit that is left to tools and commands. */
+/** Share of Discord's rate limit, from 0 to 1, that automatic role changes leave to tools and commands. */
 const reservedShare = 0.25;
-/** First and longest wait after failures. */
+/** First and longest wait in milliseconds after a failed role change. */
 const defaultBackOffMs = [1_000, 300_000] as const;
 
 export class RoleWriter {
 	readonly #closing: AbortSignal;
 	readonly #backOffMs: readonly [number, number];
-	/** When the next write may be sent, by the monotonic clock. */
+	/** Earliest time of the next role change, in milliseconds of performance.now(). */
 	#freeAt = 0;
 	#failures = 0;
 
@@ -45,7 +48,7 @@ export class RoleWriter {
 		this.#backOffMs = backOffMs;
 	}
 
-	/** Resolves when the next write may be sent; with false when the bot closes first. */
+	/** Resolves with true when the next role change may be sent, or with false when the bot shuts down first. */
 	async ready(): Promise<boolean> {
 		for (;;) {
 			if (this.#closing.aborted) return false;
@@ -56,7 +59,10 @@ export class RoleWriter {
 		}
 	}
 
-	/** Sends a request. Rejects on internal errors only. */
+	/**
+	 * Runs `send`, a Discord request about a member's roles, and resolves with its outcome. Rejects only on internal
+	 * errors.
+	 */
 	async write(send: () => Promise<unknown>): Promise<WriteResult> {
 		try {
 			await observeRateLimit((allowance) => this.#yieldTo(allowance), send);
@@ -88,7 +94,7 @@ export class RoleWriter {
 			: { notDone: reason, isRefused: false };
 	}
 
-	/** Pauses when only the reserved share of the rate limit is left. */
+	/** Delays the next role change until the rate limit resets if only `reservedShare` of the limit is left. */
 	#yieldTo({ limit, remaining, resetAfterMs }: RateLimitState): void {
 		if (remaining <= Math.floor(limit * reservedShare))
 			this.#pause(resetAfterMs);
@@ -103,7 +109,10 @@ export function failureReason(failure: WriteFailure): string {
 	return "notDone" in failure ? failure.notDone : failure.outcomeUnknown;
 }
 
-/** The guild with this role, while connected. Warns when there is none. */
+/**
+ * Returns the bot's guild that has this role. Undefined while Discord is disconnected or, with a warning, if there is
+ * none.
+ */
 export function guildWithRole(
 	{ state, guilds }: Connection,
 	roleId: string,
@@ -118,7 +127,10 @@ export function guildWithRole(
 	return guild;
 }
 
-/** Like `guildWithRole` for the first role. Also warns, and returns undefined, when the bot cannot give or remove a role. */
+/**
+ * Returns the guild that has the first role, if the bot can give and remove all the roles there. Otherwise returns
+ * undefined and passes the reason to `warn`, except while Discord is disconnected.
+ */
 export function guildForRoles(
 	connection: Connection,
 	ids: readonly [string, ...string[]],
@@ -145,7 +157,10 @@ function findRoleProblem(
 	);
 }
 
-/** Whether a member is restricted by a chargeback, and must keep their current roles. Rejects with StoreUnavailable. */
+/**
+ * Resolves with whether a chargeback (reversed payment) restricts a member, whose roles must then not be changed.
+ * Rejects with StoreUnavailable when the database is unavailable.
+ */
 export type IsRestricted = (
 	id: string,
 	roles: readonly string[],

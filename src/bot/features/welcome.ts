@@ -18,17 +18,20 @@ import { toToolError } from "../discord/rest/errors.ts";
 import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
-	/** People greeted one by one within `windowMs`. The next one starts a raid. */
+	/**
+	 * Maximum number of newcomers greeted one by one within `windowMs`. Further newcomers are greeted together in one
+	 * message.
+	 */
 	singles: number;
 	windowMs: number;
-	/** A raid ends when nobody joins for this long. */
+	/** A burst of joins counts as over, and its newcomers are greeted together, when nobody has joined for this long. */
 	quietMs: number;
-	/** Longest time without a greeting during a raid. */
+	/** Maximum time that newcomers of a burst of joins wait for their common greeting while others keep joining. */
 	maxRaidMs: number;
 	aiTimeoutMs: number;
-	/** Limit of AI greetings per hour. */
+	/** Maximum number of greetings per hour that the AI writes. */
 	aiPerHour: number;
-	/** The monotonic clock, in milliseconds. */
+	/** Returns the time of a monotonic clock in milliseconds. */
 	now(): number;
 }
 
@@ -42,23 +45,25 @@ const defaultTiming: WelcomeTiming = {
 	now: () => performance.now(),
 };
 
-/** People of a raid tracked by id. Beyond that, only their number is known. */
+/** Maximum number of newcomers in a burst of joins whose ids are kept. Further newcomers are only counted. */
 const maxTracked = 10_000;
 const maxTokens = 400;
-/** How long greetings in progress may take on shutdown. */
+/** Maximum wait on shutdown for greetings that are being sent. */
 const shutdownGraceMs = 2_000;
 const hourMs = 3_600_000;
 
-/** A burst of joins, greeted as one. Times are milliseconds of the monotonic clock. */
+/**
+ * A burst of joins whose newcomers are greeted together in one message. Times are milliseconds of a monotonic clock.
+ */
 interface Raid {
 	ids: Set<string>;
-	/** Number of people of the raid beyond those tracked by id. */
+	/** Number of newcomers in the burst of joins whose ids are not kept, because `ids` is full. */
 	untracked: number;
 	startedAt: number;
 	lastJoinAt: number;
 }
 
-/** Returns undefined when the feature is off. */
+/** Creates the feature welcome, which greets people who join a guild; undefined when the feature is off. */
 export function createWelcome(
 	{ config, connection, ai, log, registry }: FeatureOptions,
 	timing: Partial<WelcomeTiming> = {},
@@ -114,7 +119,7 @@ export function createWelcome(
 		timer = setTimeout(() => checkRaid(guild), Math.max(end - now(), 0));
 	}
 
-	/** Greets the raid when it is over or lasts too long. */
+	/** Greets the newcomers of a burst of joins together, if nobody has joined for `quietMs` or `maxRaidMs` is over. */
 	function checkRaid(guild: Guild): void {
 		if (!raid) return;
 		const at = now();
@@ -140,7 +145,7 @@ export function createWelcome(
 		send(() => post(guild, text, member?.id));
 	}
 
-	/** Runs `work` in the background. Counts the outcome and logs a failure. */
+	/** Sends a greeting with `work` in the background. Counts its outcome and logs a failure. */
 	function send(work: () => Promise<void>): void {
 		const sent: Promise<void> = work()
 			.then(() => {
@@ -175,7 +180,10 @@ export function createWelcome(
 		return fillTemplate(settings.message, guild, { user: `<@${id}>` });
 	}
 
-	/** Returns an AI greeting; undefined when the AI fails, times out or has reached its hourly limit. */
+	/**
+	 * Returns a greeting written by the AI; undefined if the AI fails, times out or has reached its hourly limit, or if
+	 * the text is unsuitable.
+	 */
 	async function askAi(
 		ai: Ai,
 		member: GuildMember,
@@ -204,7 +212,7 @@ export function createWelcome(
 		}
 	}
 
-	/** Sends a message that can ping nobody but `newcomer`. */
+	/** Sends a message to the welcome channel. Of all users, it can ping only `newcomer`. */
 	async function post(
 		guild: Guild,
 		content: string,
@@ -221,7 +229,7 @@ export function createWelcome(
 		});
 	}
 
-	/** Logs why greetings are not sent. Repeats no reason until one was sent. */
+	/** Logs why greetings cannot be sent, once per reason until it changes or a greeting is sent. */
 	function warn(reason: string): void {
 		if (reason !== lastWarning) log.warn("greeting not sent", { reason });
 		lastWarning = reason;
@@ -236,7 +244,10 @@ export function createWelcome(
 				if (hasChannel(guild)) raid?.ids.delete(id);
 			});
 		},
-		/** Greets the people of a raid in progress. */
+		/**
+		 * Greets the newcomers of an unfinished burst of joins, then waits up to `shutdownGraceMs` for greetings being
+		 * sent.
+		 */
 		async close() {
 			const guild = connection.guilds.find(hasChannel);
 			closing.abort();
@@ -248,10 +259,13 @@ export function createWelcome(
 	};
 }
 
-/** Why a greeting cannot be sent, for the operator. */
+/** Thrown when a greeting cannot be sent. Its message tells the operator why. */
 class GreetingError extends Error {}
 
-/** Throws a GreetingError if the bot may not greet there: a request that Discord refuses counts against the bot. */
+/**
+ * Throws a GreetingError if the channel is gone or the bot may not write to it. Not asking Discord avoids refused
+ * requests, which Discord counts against the bot.
+ */
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel)

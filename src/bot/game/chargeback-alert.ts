@@ -13,10 +13,10 @@ import { oneLine } from "../discord/text.ts";
 import type { Ban, Chargeback, Decision } from "../store/chargebacks.ts";
 import { truncate } from "./client.ts";
 
-/** Discord's limit for the value of a field. */
+/** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
 const maxErrorLength = 300;
-/** Role mentions that fit into a field. */
+/** Maximum number of role mentions that are listed in one embed field, because of its length limit. */
 const maxRolesListed = 35;
 
 export const decisionLabels = { ban: "Ban", dismiss: "Dismiss" } as const;
@@ -25,11 +25,14 @@ const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
 export interface Alert {
 	body: RESTPostAPIChannelMessageJSONBody;
-	/** Hash of `body`: equal for equal bodies. */
+	/** Hash of `body`. Equal hashes mean that the message on Discord needs no update. */
 	digest: string;
 }
 
-/** Builds the alert for a row. `isHeld`: another undecided chargeback of the person blocks giving the roles back. */
+/**
+ * Builds the Discord message that tells staff about a chargeback. `isHeld`: the person's roles are not given back yet
+ * because another of their chargebacks is undecided.
+ */
 export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 	const { decision } = row;
 	const button = (
@@ -147,7 +150,7 @@ function formatPending(error: string | null): string {
 	return `Failed, will retry: ${code(truncate(error, maxErrorLength))}`;
 }
 
-/** Formats untrusted text as a code span, where mentions, links and Markdown have no effect. */
+/** Formats untrusted text as a Markdown code span, in which Discord ignores mentions, links and Markdown. */
 function code(text: string): string {
 	return `\`${oneLine(text).replaceAll("`", "ˋ")}\``;
 }
@@ -156,7 +159,9 @@ function buttonId(action: Decision, id: string): string {
 	return `chargeback:${action}:${id}`;
 }
 
-/** Parses the id of an alert's button into decision and chargeback id; undefined for other buttons. */
+/**
+ * Parses the custom id of a button in a chargeback alert into decision and chargeback id; undefined for other buttons.
+ */
 export function readButtonId(
 	customId: string,
 ): { decision: Decision; id: string } | undefined {

@@ -12,14 +12,14 @@ import { shortId } from "./chargeback-steps.ts";
 
 export interface ButtonOptions {
 	store: Pick<Store, "sql">;
-	/** Ids of the roles that may decide. */
+	/** Ids of the Discord roles whose members may decide on chargebacks. */
 	staffRoles: readonly string[];
 	log: Log;
-	/** Called after a decision was stored, or may have been. */
+	/** Called after a staff member's decision on a chargeback was stored, or may have been. */
 	onDecision(): void;
 }
 
-/** Returns a handler that ignores buttons of other messages and never rejects. */
+/** Creates the handler for the buttons of chargeback alerts. It ignores buttons of other messages and never rejects. */
 export function createButtonHandler({
 	store: { sql },
 	staffRoles,
@@ -83,7 +83,7 @@ export function createButtonHandler({
 	};
 }
 
-/** Role ids of the user who pressed the button; none outside a guild. */
+/** Returns the role ids of the user who pressed the button; empty outside a guild. */
 function rolesOf({ member }: ButtonInteraction): readonly string[] {
 	if (!member) return [];
 	const { roles } = member;

@@ -45,19 +45,22 @@ export interface StepsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	game: Pick<GameClient, "ban">;
-	/** Id of the guild to act in; undefined: the guild of the staff channel. */
+	/** Id of the guild in which members are restricted and banned; undefined selects the guild of the staff channel. */
 	guildId: string | undefined;
 	settings: ChargebackSettings;
-	/** Serializes role changes, by user id. */
+	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
 	mutex: KeyedMutex;
 }
 
-/** Thrown by a step that Discord's rules do not allow at the moment. `message` is shown to the staff. */
+/**
+ * Thrown when Discord's rules forbid restricting a member at the moment, such as the server owner. The message is for
+ * staff.
+ */
 export class Refusal extends Error {
 	override name = "Refusal";
 }
 
-/** Whether an undecided chargeback of the person blocks the restoration of roles. */
+/** Whether the person's roles must not be given back yet, because one of their chargebacks in `open` is undecided. */
 export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	return open.some(
 		({ chat_id, decision }) =>
@@ -65,7 +68,7 @@ export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	);
 }
 
-/** Whether nothing is left to do for a chargeback, except perhaps to update its alert. */
+/** Whether all actions for a chargeback are finished. Its alert message may still need an update. */
 export function isDone({
 	decision,
 	discord_ban,
@@ -81,11 +84,14 @@ export function isDone({
 	);
 }
 
-/** Largest assumed difference between our clock and Discord's. */
+/** Largest assumed difference between the bot's clock and Discord's. */
 const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
-/** Returns the steps of a chargeback. Each is safe to repeat after a rejection, which `failureReason` explains. */
+/**
+ * Returns the actions of a chargeback, such as restricting a member. Each can be repeated safely after a rejection;
+ * `failureReason` describes its error.
+ */
 export function createSteps({
 	connection,
 	store: { sql },
@@ -115,7 +121,7 @@ export function createSteps({
 		changes: Parameters<typeof updateChargebacks>[2],
 	) => updateChargebacks(sql, [id], changes);
 
-	/** Fetches a member, because the cache may be outdated. Undefined if the person is not in the guild. */
+	/** Fetches a member from Discord, because the cache may be outdated; undefined for a user who is not in the guild. */
 	function fetchMember(chatId: string): Promise<APIGuildMember | undefined> {
 		const { rest, guild } = discord();
 		return absentIf(
@@ -138,7 +144,7 @@ export function createSteps({
 		await rest.patch(Routes.guildMember(guild.id, id), { body, reason });
 	}
 
-	/** Saves the member's roles and replaces them with the restricted role. */
+	/** Stores the roles of the member whose payment was reversed, then replaces them with the restricted role. */
 	async function restrict({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
 		if (!row || row.decision !== null || row.chat_id === null) return;
@@ -171,7 +177,10 @@ export function createSteps({
 		});
 	}
 
-	/** Restores the roles saved by all dismissed chargebacks of the person, unless another one is undecided or a ban. */
+	/**
+	 * Gives back the roles saved by all dismissed chargebacks of a person, unless another of their chargebacks is
+	 * undecided or ended in a ban.
+	 */
 	async function restore({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
 		if (row?.decision !== "dismiss" || row.chat_id === null || isDone(row))
@@ -240,7 +249,7 @@ export function createSteps({
 		await update(row, { game_ban: "done", game_ban_error: null });
 	}
 
-	/** Sends or updates the alert. */
+	/** Sends the alert message about a chargeback to the staff channel, or updates the existing message. */
 	async function alert(row: Chargeback, isHeld: boolean): Promise<void> {
 		const { body, digest } = createAlert(row, isHeld);
 		if (row.channel_id === null || row.message_id === null) {
@@ -285,7 +294,10 @@ export function createSteps({
 		})) as APIMessage;
 	}
 
-	/** Looks for the alert in the channel: a request without a response may have sent it. */
+	/**
+	 * Searches the staff channel for a chargeback's alert message, which an earlier request may have sent without a
+	 * response.
+	 */
 	async function findAlert({
 		id,
 		received_at,
@@ -320,12 +332,12 @@ export function createSteps({
 	};
 }
 
-/** Shortens an event id for logs and audit reasons. */
+/** Returns the first 8 digits of a chargeback's event id, for logs and audit log reasons. */
 export function shortId(id: string): string {
 	return id.slice(0, 8);
 }
 
-/** Throws a Refusal unless the bot can remove all the member's roles except `kept`. */
+/** Throws a Refusal unless the bot can remove all roles of a member except those in `kept`. */
 function requireRestrictable(
 	guild: Guild,
 	{ user, roles }: APIGuildMember,
@@ -360,7 +372,9 @@ function canGive(guild: Guild, roleId: string): boolean {
 
 export const internalError = "internal error";
 
-/** Why a step failed, for the staff; undefined for reasons outside the chargeback. */
+/**
+ * Describes for staff why an action for a chargeback failed; undefined for external causes, such as a database outage.
+ */
 export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable)
 		return undefined;

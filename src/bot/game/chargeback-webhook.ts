@@ -19,14 +19,16 @@ const bodyTimeoutMs = 5_000;
 const storeTimeoutMs = 8_000;
 
 export interface ChargebackWebhookOptions {
-	/** Bearer token of the game server: GAME_VERIFY_SECRET. */
+	/** Bearer token that the game server must send: the value of GAME_VERIFY_SECRET. */
 	secret: string;
-	/** Stores the event. The same event may arrive again. Rejects with StoreUnavailable. */
+	/** Stores a chargeback event, which may arrive more than once. Rejects with StoreUnavailable. */
 	accept(event: ChargebackEvent): Promise<void>;
 	bodyTimeoutMs?: number;
 }
 
-/** Returns the handler of the webhook's path. The secret is the only authorization. */
+/**
+ * Creates the HTTP handler that receives chargebacks from the game server. The bearer token is the only authorization.
+ */
 export function createChargebackWebhook({
 	secret,
 	accept,
@@ -69,7 +71,7 @@ function refuse(
 	return Response.json({ accepted: false, error }, { status, headers });
 }
 
-/** Without control characters. PostgreSQL cannot store NUL. */
+/** Text of 1 to 100 characters without control characters. PostgreSQL cannot store NUL. */
 const text = v.pipe(v.string(), v.regex(/^\P{Cc}{1,100}$/u));
 const userId = v.nullish(discordId);
 
@@ -88,7 +90,7 @@ const payload = v.object({
 	timestamp: instant,
 });
 
-/** Error messages by field. They never contain the value. */
+/** Error messages for invalid fields of the request body, by field name. They never repeat the invalid value. */
 const expected: Record<string, string> = {
 	uuid: "expected a text of 1 to 64 characters without spaces",
 	username: "expected a text of 1 to 100 characters on one line",
@@ -125,7 +127,7 @@ function readEvent(
 	return { event: { id, uuid, username, chat_id, tier, happened_at } };
 }
 
-/** Converts a UUID to lower case without hyphens: equal for all spellings of it. */
+/** Converts a UUID to lower case without hyphens, so that all spellings of the same UUID become equal. */
 function normalizeUuid(uuid: string): string {
 	return uuid.toLowerCase().replaceAll("-", "");
 }
@@ -138,7 +140,9 @@ function parse(body: Uint8Array): unknown {
 	}
 }
 
-/** Smaller numbers are seconds since 1970 (until the year 5138), others milliseconds (from 1973 on). */
+/**
+ * Timestamps below this number are seconds since 1970 (until the year 5138), others are milliseconds (from 1973 on).
+ */
 const minMilliseconds = 1e11;
 
 function readInstant(value: number | string): Date | undefined {

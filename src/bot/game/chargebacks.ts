@@ -37,33 +37,33 @@ import {
 } from "./chargeback-steps.ts";
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
-/** Maximum number of concurrent steps: few enough for every request to leave discord.js's queue before its deadline. */
+/** Maximum number of concurrent actions for chargebacks: few enough that no request times out in discord.js's queue. */
 const maxConcurrent = 5;
-/** How long steps in progress may take on shutdown. The next start repeats them. */
+/** Maximum wait on shutdown for actions in progress, such as a ban. The next start repeats unfinished ones. */
 const shutdownGraceMs = 3_000;
 
 export interface ChargebacksOptions extends StepsOptions {
-	/** Bearer token of the game server: GAME_VERIFY_SECRET. */
+	/** Bearer token that the game server must send: the value of GAME_VERIFY_SECRET. */
 	secret: string;
 	log: Log;
-	/** First and longest wait between attempts. */
+	/** First and longest wait in milliseconds before a failed action for a chargeback is retried. */
 	backOffMs?: readonly [number, number];
 }
 
 export interface Chargebacks {
-	/** Answers the webhook; undefined for other paths. */
+	/** Answers an HTTP request to the webhook that receives chargebacks; undefined for other paths. */
 	respond(request: Request, path: string): Promise<Response> | undefined;
-	/** Listens to the events of a new client. */
+	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void;
-	/** Whether a chargeback restricts the user: nothing else should change their roles. Rejects with StoreUnavailable. */
+	/** Whether a chargeback restricts the user, whose roles must then not be changed. Rejects with StoreUnavailable. */
 	isRestricted(userId: string): Promise<boolean>;
-	/** Ids of all restricted users. Rejects with StoreUnavailable. */
+	/** Resolves with the ids of all users whom a chargeback restricts. Rejects with StoreUnavailable. */
 	allRestricted(): Promise<ReadonlySet<string>>;
 	start(): void;
 	close(): Promise<void>;
 }
 
-/** The step's name in the database, where its error is stored. */
+/** Name in the database of each chargeback action whose last error is stored. */
 const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restrict: "restriction",
 	"ban on Discord": "discord_ban",
@@ -75,12 +75,18 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const { store, settings, log } = options;
 	const { sql } = store;
 	const steps = createSteps(options);
-	/** Ids of users who joined or left since the last scan. */
+	/**
+	 * Ids of users who joined or left the guild since chargebacks were last scanned; "anyone" if events may have been
+	 * missed.
+	 */
 	let moved: Set<string> | "anyone" = new Set();
-	/** Messages and channels deleted since the last scan, in channels with alerts. */
+	/**
+	 * Ids of messages and channels deleted since chargebacks were last scanned, in channels with alerts; "anything" if
+	 * events may have been missed.
+	 */
 	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
-	/** Ids of chargebacks whose member must be checked again: they joined or left. */
+	/** Ids of chargebacks whose person joined or left the guild, so that the member's roles must be checked again. */
 	const unchecked = new Set<string>();
 
 	const reconciler = createReconciler({
@@ -121,7 +127,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		return { due: open.flatMap((row) => dueSteps(row, isHeld(row, open))) };
 	}
 
-	/** Marks alerts that may have been deleted, so that they are checked. */
+	/**
+	 * Resets the stored state of alert messages that may have been deleted on Discord, so that they are sent again if
+	 * necessary.
+	 */
 	async function markDeletedAlerts(open: readonly Chargeback[]): Promise<void> {
 		alertChannels = new Set([
 			settings.staffChannel,
@@ -144,7 +153,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		if (deleted === handled) deleted = new Set();
 	}
 
-	/** The steps that can run now, in any order. */
+	/** Returns the actions that are due for a chargeback, in any order. */
 	function dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
 		const isUnchecked = unchecked.has(id);
@@ -174,7 +183,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		}));
 	}
 
-	/** Runs a step, and records why it failed. */
+	/** Runs one action for a chargeback. If it fails, logs and stores the reason. */
 	async function run(row: Chargeback, isHeld: boolean, step: StepName) {
 		const { id } = row;
 		const checksMember = step === "restrict" || step === "restore";
@@ -232,7 +241,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		reconciler.wake();
 	}
 
-	/** Raw events: discord.js emits deletions only for messages in its cache. */
+	/** Subscribes to raw Gateway events about deletions: discord.js emits them only for messages in its cache. */
 	function listenToDeletions({ ws }: Client): void {
 		const { MessageDelete, MessageDeleteBulk, ChannelDelete } =
 			GatewayDispatchEvents;
@@ -251,7 +260,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		);
 	}
 
-	/** Call after a new Gateway session: events may have been missed, and a retry may succeed now. */
+	/**
+	 * Checks all open chargebacks again and retries failed actions. Call after a new Gateway session, because events may
+	 * have been missed.
+	 */
 	function reset(): void {
 		moved = "anyone";
 		deleted = "anything";

@@ -9,19 +9,19 @@ import { oneLine } from "../discord/text.ts";
 const maxBytesByDefault = 64 * 1024;
 const maxListBytes = 4 * 1024 * 1024;
 
-/** The game server is unreachable, or its response violates the contract. The message is for people. */
+/** Thrown when a request to the game server fails or its response is invalid. The message can be shown to users. */
 export class GameServerError extends Error {
 	override name = "GameServerError";
 }
 
 export type VerifyResult =
 	| { success: true; account: string }
-	/** `error`: the plugin's own message, if it sent one. */
+	/** `error` is the game server's own message about why it refused the code; undefined if it sent none. */
 	| { success: false; error: string | undefined };
 
-/** A supporter on the game server's list. */
+/** A player on the game server's list of supporters. */
 export interface Donator {
-	/** Discord user id; undefined for an account that is not linked. */
+	/** Discord user id of the player; undefined if the game account is not linked to Discord. */
 	chatId: string | undefined;
 	tier: string;
 	uuid: string;
@@ -29,22 +29,22 @@ export interface Donator {
 }
 
 export interface GameClient {
-	/** Links the game account that the code was issued for. */
+	/** Links the game account for which the game issued `code` to the Discord user `chatId`. */
 	verify(code: string, chatId: string): Promise<VerifyResult>;
 	donators(): Promise<Donator[]>;
 	ban(uuid: string, reason: string): Promise<void>;
 }
 
 export interface GameClientOptions {
-	/** Base URL of the plugin, without a trailing slash. */
+	/** Base URL of the game server's HTTP API, without a trailing slash. */
 	url: string;
 	secret: string;
 	log: Log;
-	/** Timeout of a request, up to the last byte of its response. */
+	/** Timeout of a request to the game server in milliseconds, until the whole response body has arrived. */
 	timeoutMs?: number;
 }
 
-/** A Discord id: an unsigned 64-bit integer as text. */
+/** Validates a Discord id: an unsigned 64-bit integer as decimal text. */
 export const discordId = v.pipe(
 	v.string(),
 	v.check((id) => /^\d{17,20}$/.test(id) && BigInt(id) < 2n ** 64n),
@@ -61,7 +61,7 @@ const verifyResponse = v.union([
 	v.object({ success: v.literal(false), error: v.nullish(v.string()) }),
 ]);
 
-/** Null or empty for an account that is not linked. */
+/** Validates the Discord user id of a game account; null or empty if the account is not linked to Discord. */
 const chatId = v.nullish(v.union([v.literal(""), discordId]));
 
 const donatorsResponse = v.object({
@@ -81,14 +81,17 @@ const banResponse = v.object({
 	error: v.nullish(v.string()),
 });
 
-/** Every method rejects with a GameServerError. Each request is sent once. */
+/**
+ * Creates an HTTP client for the game server. A method that fails rejects with a GameServerError; requests are not
+ * retried.
+ */
 export function createGameClient({
 	url,
 	secret,
 	log,
 	timeoutMs = 10_000,
 }: GameClientOptions): GameClient {
-	/** `json` is undefined for a body that is not JSON. */
+	/** Sends a request to the game server. `json` in the result is undefined if the response body is not JSON. */
 	async function send(
 		method: "GET" | "POST",
 		path: string,
@@ -181,7 +184,7 @@ export function createGameClient({
 	};
 }
 
-/** Cuts a text between code points. */
+/** Truncates text to at most `maxCodePoints` Unicode code points. */
 export function truncate(text: string, maxCodePoints: number): string {
 	return [...text].slice(0, maxCodePoints).join("");
 }

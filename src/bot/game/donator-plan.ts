@@ -12,30 +12,33 @@ export interface Change {
 	kind: "give" | "take";
 	member: GuildMember;
 	role: Role;
-	/** For Discord's audit log. */
+	/** Reason for the role change, shown in Discord's audit log. */
 	reason: string;
 }
 
 export interface RolePlan {
-	/** Role changes to make, except for restricted members. */
+	/** Role changes that bring members in line with the list of supporters. Restricted members are left out. */
 	changes: readonly Change[];
-	/** Ids of restricted members whose roles differ from the list. */
+	/** Ids of restricted members: their roles differ from the list of supporters, but must not be changed. */
 	restricted: ReadonlySet<string>;
-	/** User ids on the list that are not members of the guild. */
+	/** Discord user ids on the list of supporters that are not members of the guild. */
 	absent: ReadonlySet<string>;
-	/** Configuration problems for the operator to fix. */
+	/** Configuration problems for the operator to fix, such as a role that does not exist. */
 	problems: readonly string[];
 }
 
 export interface RolePlanOptions {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** Tier to role id. */
+	/** Discord role id for each supporter tier, by tier name. */
 	tiers: ReadonlyMap<string, string>;
 	isRestricted(member: GuildMember): boolean;
 }
 
-/** The changes that make members' roles match the list. Covers only roles of tiers. */
+/**
+ * Computes the role changes that bring members in line with the list of supporters. Considers only the roles of
+ * `tiers`.
+ */
 export function planRoles({
 	guild,
 	donators,
@@ -90,7 +93,7 @@ export function planRoles({
 	};
 }
 
-/** The distinct pairs of user and tier on the list whose tier has a role. */
+/** Returns the distinct pairs of Discord user id and tier on the list of supporters. Omits tiers without a role. */
 export function listEntries(
 	donators: readonly Donator[],
 	tiers: ReadonlyMap<string, string>,
@@ -102,12 +105,12 @@ export function listEntries(
 	return [...entries.values()];
 }
 
-/** Returns a unique key for an entry: ids contain no space. */
+/** Returns a unique key for a pair of user id and tier, separated by a space, which user ids do not contain. */
 export function keyOf([userId, tier]: ListEntry): string {
 	return `${userId} ${tier}`;
 }
 
-/** The roles that the bot can give and remove, each with its tiers, and the problems with the others. */
+/** Returns the supporter roles that the bot can give and remove, each with its tiers, and problems with other roles. */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	const byRole = Map.groupBy(tiers.keys(), (tier) => tiers.get(tier) ?? "");
 	const roles = new Map<Role, string[]>();
@@ -125,7 +128,7 @@ function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	return { roles, problems };
 }
 
-/** Formats the names of tiers, which come from the game server: escaped and truncated. */
+/** Formats tier names, which come from the game server, as a list. Escapes the names and truncates names and list. */
 function listTiers(tiers: readonly string[]): string {
 	const names = tiers
 		.slice(0, maxTiersListed)

@@ -14,14 +14,14 @@ import { type Donator, GameServerError } from "./client.ts";
 import type { Change } from "./donator-plan.ts";
 import type { DonatorSync, SyncPlan } from "./donators.ts";
 
-/** Time after which a call starts no further role change: each may take 10 s, and the whole call 25 s. */
+/** Time after which a tool call starts no further role change: each change may take 10 s, and the whole call 25 s. */
 const startTimeoutMs = 12_000;
-/** Maximum number of changes listed one by one. */
+/** Maximum number of role changes that a tool's result lists one by one. */
 const maxListed = 200;
 
 type Sync = Pick<DonatorSync, "plan" | "apply">;
 
-/** Names of the tools below, which `deny` may list even when the feature is off. */
+/** Names of the tools about supporters. The setting `deny` may list them even when the feature is off. */
 export const donatorToolNames = ["list_donators", "sync_donators"] as const;
 
 export function donatorTools(sync: Sync): BotTool[] {
@@ -130,7 +130,7 @@ function preview(plan: SyncPlan): string[] {
 	];
 }
 
-/** The lines about changes that are not made, and about problems for the operator. */
+/** Formats notes about role changes that are not made, and about configuration problems for the operator. */
 function formatNotes({
 	removalsHeld,
 	restricted,
@@ -173,7 +173,10 @@ function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
 	return new Map([...byMember].map(([member, list]) => [member, roles(list)]));
 }
 
-/** Throws a ToolError when the game server fails or tools may not touch the guild. */
+/**
+ * Fetches the list of supporters and computes role changes. Throws a ToolError when the game server fails or the
+ * operator does not allow tools to use the guild.
+ */
 async function fetchPlan(
 	sync: Sync,
 	{ mayTouch }: Pick<ToolContext, "mayTouch">,

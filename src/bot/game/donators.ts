@@ -31,13 +31,15 @@ import {
 	type RolePlan,
 } from "./donator-plan.ts";
 
-/** Longest wait after failures, unless the interval is longer. */
+/** Maximum wait before supporter roles are synced again after failures, unless the configured interval is longer. */
 const maxBackOffMs = 60 * 60_000;
-/** How often readiness is checked before a run. */
+/** How often the bot checks whether members are loaded, so that supporter roles can be synced. */
 const pollMs = 250;
-/** Longest wait for all members to be loaded. A run without them removes no roles. */
+/**
+ * Maximum wait for all members to be loaded before supporter roles are synced. Without all members, no role is removed.
+ */
 const membersTimeoutMs = 120_000;
-/** Consecutive role changes without an answer from Discord after which a run stops. */
+/** Number of consecutive role changes without a response from Discord after which a sync of supporter roles stops. */
 const maxUnanswered = 3;
 const shutdownGraceMs = 2_000;
 
@@ -45,18 +47,26 @@ export interface DonatorSyncOptions {
 	game: Pick<GameClient, "donators">;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
-	/** Id of the supporters' guild; undefined: the bot's only guild. */
+	/** Id of the guild in which supporters get roles; undefined selects the bot's only guild. */
 	guildId: string | undefined;
-	/** Tier to role id. */
+	/** Discord role id for each supporter tier, by tier name. */
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
-	/** Members with this role are skipped. */
+	/**
+	 * Id of a role that marks restricted members. Supporter roles of its members are not changed. Undefined if not set.
+	 */
 	restrictedRole: string | undefined;
-	/** Whether to skip another member. A rejection skips them, too. */
+	/**
+	 * Whether to change no roles of a user, even without `restrictedRole`. If the call rejects, no roles are changed
+	 * either.
+	 */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
-	/** Ids of the members to skip, for planning. `isRestricted` decides before each change. */
+	/**
+	 * Resolves with the ids of all users whose roles must not be changed. `isRestricted` is asked again before each
+	 * change.
+	 */
 	allRestricted?(): Promise<ReadonlySet<string>>;
-	/** Serializes role changes, by user id. */
+	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
 	mutex: KeyedMutex;
 	log: Log;
 	registry?: Registry | undefined;
@@ -65,32 +75,41 @@ export interface DonatorSyncOptions {
 export interface SyncPlan extends RolePlan {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** Why no roles are removed for now; undefined when removals are allowed. */
+	/** Why no roles may be removed from members for now; undefined if removals are allowed. */
 	removalsHeld: string | undefined;
-	/** Stores the list for comparison with the next one. Call before applying. */
+	/**
+	 * Stores the list of supporters for comparison with the next list. Call before the role changes of this plan are
+	 * made.
+	 */
 	saveList(): Promise<void>;
 }
 
 export interface SyncResult {
 	given: number;
 	taken: number;
-	/** Number of changes that Discord refused or did not answer. */
+	/** Number of role changes that Discord refused or did not answer. */
 	failed: number;
-	/** Number of changes that were not tried. */
+	/** Number of role changes that were not tried, for example because time ran out. */
 	left: number;
-	/** Reasons of the failures. */
+	/** Error messages of the failed role changes, at most one per role. */
 	reasons: readonly string[];
 	removalsHeld: string | undefined;
 }
 
 export interface DonatorSync {
-	/** Runs at once, then at every interval. */
+	/** Syncs supporter roles at once, and then at every interval. */
 	start(): void;
-	/** Fetches the list and compares. Changes nothing. Rejects with a GameServerError or ToolError. */
+	/**
+	 * Fetches the list of supporters and computes the necessary role changes, but makes none. Rejects with a
+	 * GameServerError or ToolError.
+	 */
 	plan(): Promise<SyncPlan>;
-	/** Applies a plan until `untilMs` (monotonic clock). Rejects with a ToolError while another run is in progress. */
+	/**
+	 * Makes the role changes of a plan, but starts none after `untilMs` (in milliseconds of performance.now()). Rejects
+	 * with a ToolError while another plan is being applied.
+	 */
 	apply(plan: SyncPlan, untilMs?: number): Promise<SyncResult>;
-	/** Stops the runs. The next start completes what is left. */
+	/** Stops syncing supporter roles. The next start makes the changes that are left. */
 	close(): Promise<void>;
 }
 
@@ -110,14 +129,16 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		),
 	};
 	let isClosed = false;
-	/** Progress of the changes that are being made; undefined if there are none. */
+	/** Progress of the role changes that are being made; undefined if there are none. */
 	let busy: { done: number; of: number; over: Promise<unknown> } | undefined;
 	let failedRuns = 0;
-	/** When the next run starts, on the monotonic clock. */
+	/** When supporter roles are synced next, in milliseconds of performance.now(). */
 	let nextRunAt = 0;
-	/** Since when the next run waits only for all members to be loaded. */
+	/**
+	 * Since when a due sync of supporter roles waits for all members to be loaded, in milliseconds of performance.now().
+	 */
 	let connectedSince: number | undefined;
-	/** Problems that the last run had: they are not logged again. */
+	/** Problems that the last sync of supporter roles had. The next sync does not log these again. */
 	let lastProblems = new Set<string>();
 
 	async function plan(): Promise<SyncPlan> {
@@ -151,7 +172,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		};
 	}
 
-	/** Ids of the members to skip; undefined when the store is unavailable. */
+	/**
+	 * Resolves with the ids of users whose roles a chargeback forbids to change; undefined if the database is
+	 * unavailable.
+	 */
 	async function allRestricted(): Promise<ReadonlySet<string> | undefined> {
 		if (!options.allRestricted) return new Set();
 		return options.allRestricted().catch(ignoreUnavailable);
@@ -240,7 +264,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		return { ...count, removalsHeld, reasons: [...reasons.values()] };
 	}
 
-	/** Returns false for a member who left or is restricted since the change was planned. */
+	/**
+	 * Makes one role change. Resolves with false if the member has left or become restricted since the change was
+	 * planned.
+	 */
 	function applyChange(
 		guild: Guild,
 		{ kind, member, role, reason }: Change,
@@ -255,7 +282,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		});
 	}
 
-	/** Plans and applies once. Returns whether all changes were tried. */
+	/** Syncs supporter roles once. Resolves with whether all role changes were tried. */
 	async function run(): Promise<boolean> {
 		try {
 			await busy?.over;
@@ -286,7 +313,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		}
 	}
 
-	/** Logs the problems that the last run did not have. */
+	/** Logs problems that the last sync of supporter roles did not have. */
 	function warnOnce(problems: readonly string[]): void {
 		for (const problem of problems)
 			if (!lastProblems.has(problem))
@@ -294,7 +321,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		lastProblems = new Set(problems);
 	}
 
-	/** Whether Discord is connected, and all members are loaded or were awaited for `membersTimeoutMs`. */
+	/**
+	 * Whether supporter roles can be synced: Discord is connected, and all members are loaded or the wait for them timed
+	 * out.
+	 */
 	function isReady(): boolean {
 		if (!connection.state.connected) return false;
 		connectedSince ??= performance.now();
@@ -341,7 +371,9 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	};
 }
 
-/** Time from the start of a run to the next one, after consecutive failures. */
+/**
+ * Returns the milliseconds from the start of a sync to the start of the next one, by number of consecutive failures.
+ */
 export function waitAfter(failures: number, intervalMs: number): number {
 	const maxMs = Math.max(intervalMs, maxBackOffMs);
 	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);
@@ -350,7 +382,7 @@ export function waitAfter(failures: number, intervalMs: number): number {
 const storeUnavailable =
 	"the bot's database is unavailable, and with it the previous list";
 
-/** Whether a list is plausible enough to remove roles, and how to store it. */
+/** Decides whether the list of supporters is plausible enough to remove roles, and how to store the list. */
 function checkList(
 	entries: readonly ListEntry[],
 	lists: DonatorLists | undefined,
@@ -382,7 +414,7 @@ function checkList(
 	};
 }
 
-/** Throws a ToolError without an available guild. */
+/** Returns the guild in which supporters get roles. Throws a ToolError if it is unknown or unavailable. */
 function requireGuild(
 	connection: Connection,
 	guildId: string | undefined,
@@ -410,7 +442,7 @@ function findGuild(
 	return guilds.length === 1 ? guilds[0] : undefined;
 }
 
-/** Whether an error is an expected failure, not a bug. */
+/** Whether an error is an expected failure, such as an unreachable game server, and not a bug. */
 function isExpected(error: unknown): boolean {
 	return (
 		error instanceof GameServerError ||

@@ -8,7 +8,7 @@ import { createDonatorSync } from "./donators.ts";
 import { createVerify } from "./verify.ts";
 import { verifyCommand } from "./verify-command.ts";
 
-/** Returns undefined when the feature is off. */
+/** Creates the feature game (verification, supporter roles, chargebacks); undefined when the feature is off. */
 export function createGame(options: FeatureOptions): Feature | undefined {
 	const { config, connection, store, mutex, log, registry } = options;
 	const { features, game: settings } = config.toml;
@@ -59,7 +59,10 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	};
 }
 
-/** Returns undefined when chargebacks are off. When they are on, the configuration guarantees all their settings. */
+/**
+ * Creates the processing of chargebacks; undefined when it is off. When it is on, the configuration has all its
+ * settings.
+ */
 function createChargebacksIfOn(
 	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,

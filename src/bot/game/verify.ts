@@ -8,23 +8,23 @@ import { Limiter } from "../commands/cooldown.ts";
 import { oneLine } from "../discord/text.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
-/** Maximum codes per person, against guessing. */
+/** Maximum number of codes that a user may try per minute, so that codes cannot be guessed. */
 const maxPerMinute = 5;
 const minuteMs = 60_000;
 
 export interface VerifyOptions {
-	/** Prefix of chat commands, for the usage. */
+	/** Prefix of the bot's chat commands, shown in usage messages. */
 	command: string;
-	/** Client of the game server; undefined when not configured. */
+	/** Client of the game server's HTTP API; undefined if the game server is not configured. */
 	game: GameClient | undefined;
-	/** Names of the required variables that are not set. */
+	/** Names of the required environment variables that are not set. */
 	missing: readonly string[];
 	log: Log;
-	/** Milliseconds of the monotonic clock. */
+	/** Returns the time of a monotonic clock in milliseconds. */
 	now?: WindowOptions["now"];
 }
 
-/** Redeems a code for a Discord user. Resolves with the reply to the user. */
+/** Redeems a code from the game for the Discord user `chatId`. Resolves with the reply to the user. */
 export type Verify = (chatId: string, code: string) => Promise<string>;
 
 export function createVerify({
@@ -70,7 +70,7 @@ export function createVerify({
 	};
 }
 
-/** Formats an account name so that Discord shows it literally, without Markdown. */
+/** Formats the name of a game account so that Discord shows it literally, without interpreting Markdown. */
 function formatAccount(account: string): string {
 	const name = oneLine(account);
 	return name.includes("`") ? escapeMarkdown(name) : `\`${name}\``;

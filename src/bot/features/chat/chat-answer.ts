@@ -20,12 +20,12 @@ import {
 	type WrittenMessage,
 } from "./chat-writer.ts";
 
-/** Longer answers are cut here. In UTF-16 units. */
+/** Maximum length of an AI answer, in UTF-16 code units. Longer answers are truncated. */
 const maxLength = 8_000;
-/** Discord shows the typing indicator for 10 s. */
+/** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
 
-/** What people read when an answer ends early: without any text, and below a part of it. */
+/** Notes to the user when an answer ends early: `empty` if no text has arrived, `partial` below the text so far. */
 const notes: Readonly<
 	Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>
 > = {
@@ -48,18 +48,21 @@ export interface AnswerOptions {
 	ai: Ai;
 	messages: readonly AiMessage[];
 	question: Question;
-	/** Minimum time between two edits. */
+	/** Returns the minimum time between two edits of the answer's messages, in milliseconds. */
 	editIntervalMs(): number;
-	/** Aborts the AI request. Its reason is an `EndReason`. */
+	/** Aborts the AI request when the answer must end early. The abort reason is an `EndReason`. */
 	ending: AbortSignal;
-	/** Aborts when nothing more may be written to Discord. */
+	/** Aborts when the answer's messages may no longer be sent or edited on Discord. */
 	stopped: AbortSignal;
-	/** Called with each new message, and at the end with all messages: their parts of the answer, without the note. */
+	/**
+	 * Called for each new Discord message of the answer, and for all of them again at the end. `text` is the message's
+	 * part of the AI's answer, without a note about an early end.
+	 */
 	onPart(part: { id: string; text: string }, index: number): void;
 	log: Log;
 }
 
-/** Asks the AI and writes its answer. Rejects when Discord refuses the answer. */
+/** Asks the AI and streams its answer into Discord messages. Rejects when Discord refuses them. */
 export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	const { question, stopped } = options;
 	let answer = "";
@@ -93,7 +96,10 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	}
 }
 
-/** Parses a message's nonce: id of the question and index in the answer; undefined if it is not part of one. */
+/**
+ * Parses the nonce of a Discord message into the id of the chat question that it answers and its index in the answer;
+ * undefined for other nonces.
+ */
 export function readNonce(
 	nonce: string | number | null,
 ): { questionId: string; index: number } | undefined {
@@ -102,7 +108,7 @@ export function readNonce(
 	return { questionId, index: Number(index) };
 }
 
-/** Whether a request failed because its message or channel was deleted. */
+/** Whether a Discord request failed because the message or channel that it concerns was deleted. */
 export function isGone(error: unknown): boolean {
 	if (!(error instanceof DiscordAPIError)) return false;
 	const { UnknownMessage, UnknownChannel } = RESTJSONErrorCodes;
@@ -114,7 +120,10 @@ export function isGone(error: unknown): boolean {
 	);
 }
 
-/** Reads the AI's answer. Calls `update` with the text so far. `note` explains an early end. */
+/**
+ * Streams the AI's answer and calls `update` with the text received so far. Resolves with the full text, and with a
+ * note that explains an early end to the user ("" otherwise).
+ */
 async function readAnswer(
 	{ ai, messages, ending, log }: AnswerOptions,
 	unwritable: AbortSignal,
@@ -169,12 +178,15 @@ function withNote(text: string, note: string): string {
 	return `${closed}\n-# ${note}`;
 }
 
-/** Replaces what Discord or a database refuses: lone surrogates and NUL. */
+/** Replaces characters that Discord or PostgreSQL refuse: lone surrogates and NUL. */
 function toStorable(text: string): string {
 	return text.toWellFormed().replaceAll("\0", "\u{fffd}");
 }
 
-/** Sends and edits messages without pings and link previews. The first one replies to the question. */
+/**
+ * Creates functions that send and edit an answer's messages, without pings and link previews. The first message is a
+ * reply to the question.
+ */
 export function createMessageApi(question: Question): MessageApi {
 	const { id, channelId, replyable, rest } = question;
 	const allowed_mentions = { parse: [], replied_user: false };
@@ -200,7 +212,7 @@ export function createMessageApi(question: Question): MessageApi {
 	};
 }
 
-/** Shows the typing indicator until the returned function is called. */
+/** Shows the bot's typing indicator in the question's channel until the returned function is called. */
 function startTyping({ channelId, rest }: Question): () => void {
 	const type = () => {
 		// The indicator is optional: failures do not matter.

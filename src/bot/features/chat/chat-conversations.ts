@@ -15,13 +15,16 @@ import {
 import { StoreUnavailable } from "../../store/database/db-error.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Maximum number of messages cached in memory. */
+/** Maximum number of AI chat messages in the memory cache, and in the buffer of unwritten messages. */
 const maxInMemory = 1_000;
-/** Maximum number of buffered deletions of messages, and of channels. */
+/** Maximum number of deleted messages, and of deleted channels, buffered until they are deleted from the database. */
 const maxDeleted = 10_000;
-/** Maximum number of messages loaded of one conversation. */
+/** Maximum number of messages that are loaded from one conversation, latest first. */
 const maxChain = 40;
-/** A mention this long after the latest answer starts a new conversation. A reply always continues one. */
+/**
+ * A user who mentions the bot this long after its latest answer starts a new conversation. A reply always continues the
+ * conversation of the message it replies to.
+ */
 const idleTimeoutMs = 30 * 60_000;
 
 const batchSize = 100;
@@ -32,11 +35,11 @@ const shutdownGraceMs = 2_000;
 export interface ConversationsOptions {
 	store: Pick<Store, "sql" | "opened">;
 	log: Log;
-	/** Days until a message is deleted. 0 stores nothing and deletes what is stored. */
+	/** Number of days that chat messages are kept in the database. 0 stores none and deletes those already stored. */
 	keepDays: number;
-	/** The wall clock. */
+	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
-	/** Delay before a failed write is retried, and before deletions are written. */
+	/** Delay before a failed database write is retried, and before deletions are written as a batch. */
 	retryMs: number;
 }
 
@@ -51,11 +54,11 @@ export function createConversations({
 }: ConversationsOptions) {
 	const { sql } = store;
 	const turns = new Map<string, Turn>();
-	/** Id of the latest answer by channel and person. */
+	/** Id of the bot's latest answer to each user in each channel. The key is "channelId userId". */
 	const answers = new Map<string, string>();
-	/** Turns to write to the store, by message id. */
+	/** Chat messages that still have to be written to the database, by message id. */
 	const unsaved = new Map<string, Turn>();
-	/** Messages and channels to delete from the store. */
+	/** Ids of messages deleted on Discord that may still have to be deleted from the database. */
 	const deleted = new Set<string>();
 	const deletedChannels = new Set<string>();
 	let saving: Promise<void> | undefined;
@@ -67,7 +70,9 @@ export function createConversations({
 	const hasPendingWrites = () =>
 		unsaved.size + deleted.size + deletedChannels.size > 0;
 
-	/** Adds a message, or updates its content. Written to the store in the background. */
+	/**
+	 * Adds a message to its conversation, or updates the message's content. Writes it to the database in the background.
+	 */
 	function add(turn: Omit<Turn, "at">): void {
 		const { message_id, channel_id, user_id } = turn;
 		if (deleted.has(message_id) || deletedChannels.has(channel_id)) return;
@@ -83,7 +88,7 @@ export function createConversations({
 		save();
 	}
 
-	/** Call when messages were deleted on Discord. */
+	/** Removes chat messages from memory and database after they were deleted on Discord. */
 	function deleteMessages(ids: readonly string[]): void {
 		for (const id of ids) {
 			turns.delete(id);
@@ -97,7 +102,7 @@ export function createConversations({
 		if (deleted.size > 0) saveLater();
 	}
 
-	/** Call when channels were deleted on Discord. Deletes their messages. */
+	/** Removes all chat messages of channels from memory and database after the channels were deleted on Discord. */
 	function deleteChannels(ids: readonly string[]): void {
 		const channels = new Set(ids);
 		for (const buffer of [turns, unsaved])
@@ -126,7 +131,7 @@ export function createConversations({
 		}, retryMs);
 	}
 
-	/** Writes everything pending, until a write fails. Never rejects. */
+	/** Writes the buffered chat messages and deletions to the database until a write fails. Never rejects. */
 	async function write(): Promise<void> {
 		try {
 			while (unsaved.size > 0) {
@@ -154,7 +159,10 @@ export function createConversations({
 		}
 	}
 
-	/** A message and its ancestors, oldest first; undefined if it is in no conversation, "unknown" without the store. */
+	/**
+	 * Resolves with a message and the earlier ones of its conversation, oldest first. Undefined if the message belongs to
+	 * no conversation; "unknown" if the database is unavailable.
+	 */
 	async function chain(id: string): Promise<Turn[] | "unknown" | undefined> {
 		const newestFirst: Turn[] = [];
 		let next: string | null = id;
@@ -179,7 +187,10 @@ export function createConversations({
 		return newestFirst.length === 0 ? undefined : newestFirst.reverse();
 	}
 
-	/** Id of the answer that a mention without a reply continues; undefined for a new conversation. */
+	/**
+	 * Resolves with the id of the bot's recent answer that a user's mention without a reply continues; undefined if the
+	 * mention starts a new conversation.
+	 */
 	async function latest(
 		channelId: string,
 		userId: string,
@@ -230,7 +241,7 @@ export function createConversations({
 	};
 }
 
-/** Sets a key as the most recent of at most `maxInMemory`. */
+/** Sets a map entry and makes it the most recent one. Drops the oldest entry if there are more than `maxInMemory`. */
 function setRecent<Value>(
 	map: Map<string, Value>,
 	key: string,

@@ -2,20 +2,20 @@
 
 import { Limiter } from "../../commands/cooldown.ts";
 
-/** Questions of a person within `windowMs`. */
+/** Maximum number of AI chat questions that a user may ask within `windowMs`. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
-/** Waiting questions per person, beside the one being answered. */
+/** Maximum number of a user's questions that may wait in the queue, beside one that is being answered. */
 const maxWaitingPerPerson = 2;
-/** Maximum number of concurrent answers per guild. */
+/** Maximum number of AI chat answers that are written at the same time in one guild. */
 const maxConcurrent = 3;
 const maxWaiting = 10;
 const maxWaitMs = 60_000;
-/** Notices about reached limits per guild within `windowMs`. */
+/** Maximum number of replies per guild and `windowMs` that tell a user about a reached limit. */
 const maxNotices = 5;
 
 export interface LimitsOptions {
-	/** Milliseconds of the monotonic clock. */
+	/** Returns the time of a monotonic clock in milliseconds. */
 	now?: () => number;
 	maxWaitMs?: number;
 }
@@ -31,16 +31,20 @@ export function createLimits({
 	const queues = new Map<string, GuildQueue>();
 
 	return {
-		/** Counts a question. Returns false when it exceeds the person's limit. */
+		/** Counts an AI chat question. Returns false if the user has reached the limit of questions per time window. */
 		countQuestion: (userId: string) => take(questions, userId),
-		/** Whether to notify a person about a limit: once per window, and few people per guild. Counts a notice if so. */
+		/**
+		 * Whether to tell a user about a reached limit: once per time window, up to a maximum per guild. Counts a notice if
+		 * true.
+		 */
 		mayNotify: (guildId: string, userId: string) =>
 			notices.hasRoom(guildId) &&
 			take(notified, userId) &&
 			take(notices, guildId),
 		/**
-		 * Waits for a slot in the guild. Resolves with its release function, or undefined when the queue is full or the wait
-		 * takes too long. Rejects with the signal's reason.
+		 * Waits for permission to answer a user's question: the number of concurrent answers per guild is limited. Resolves
+		 * with a function to call after the answer, or undefined when too many questions wait or the wait takes too long.
+		 * Rejects with the reason of `signal` when it aborts.
 		 */
 		async acquire(guildId: string, userId: string, signal: AbortSignal) {
 			const queue = queues.get(guildId) ?? new GuildQueue();
@@ -64,9 +68,12 @@ interface Waiter {
 	resolve(isAcquired: boolean): void;
 }
 
-/** A guild's slots and its first-come, first-served queue. A person holds one slot at most. */
+/**
+ * Limits the concurrent AI chat answers in a guild. Each needs one of a few slots; questions wait first come, first
+ * served. A user holds at most one slot.
+ */
 class GuildQueue {
-	/** The user id of each slot in use. */
+	/** Ids of the users whose questions are being answered now. Each of them occupies one of the guild's answer slots. */
 	readonly #active = new Set<string>();
 	readonly #waiters = new Set<Waiter>();
 
@@ -74,7 +81,10 @@ class GuildQueue {
 		return this.#active.size + this.#waiters.size === 0;
 	}
 
-	/** Waits for a slot, at most `maxMs`. Returns whether it was acquired. Rejects with the signal's reason. */
+	/**
+	 * Waits up to `maxMs` for a free answer slot. Resolves with whether the user got one. Rejects with the reason of
+	 * `signal` when it aborts.
+	 */
 	async acquire(
 		userId: string,
 		signal: AbortSignal,

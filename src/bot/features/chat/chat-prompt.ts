@@ -4,7 +4,7 @@ import type { AiMessage } from "../../ai/ai.ts";
 import type { BotConfig } from "../../config/config.ts";
 import type { Turn } from "../../store/conversations.ts";
 
-/** Maximum characters of a conversation, including the last question. */
+/** Maximum length of the conversation that is sent to the AI, in UTF-16 code units, including the latest question. */
 const maxCharacters = 24_000;
 
 const rules = `What always holds:
@@ -13,7 +13,7 @@ const rules = `What always holds:
 - You can only talk: you have no tools, look nothing up, and do nothing on the server. Never say that you have done something.
 - Answer in the language of the question, in the form of a chat message, with Discord's Markdown. Be brief unless asked for more.`;
 
-/** Returns the system prompt. `at`: the current time in epoch milliseconds. */
+/** Returns the system prompt for AI chat. `at` is the current time in epoch milliseconds. */
 export function systemPrompt(
 	{
 		personality,
@@ -33,7 +33,10 @@ export function systemPrompt(
 	return `${who}\n\nIt is ${now} (${timezone}).\n\n${rules}`;
 }
 
-/** Converts a conversation, oldest first. Keeps the latest messages that fit, and starts with one of a user. */
+/**
+ * Converts a conversation, oldest message first, into messages for the AI. Drops the oldest messages beyond
+ * `maxCharacters`; the result starts with a user's message.
+ */
 export function toAiMessages(turns: readonly Turn[]): AiMessage[] {
 	const messages: AiMessage[] = [];
 	let left = maxCharacters;

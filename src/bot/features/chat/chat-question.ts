@@ -16,7 +16,7 @@ import {
 } from "../../discord/permissions.ts";
 import { escapeInvisible } from "../../discord/text.ts";
 
-/** Discord's limit for a person's message. */
+/** Discord's maximum length of a user's message. */
 const maxText = 4_000;
 const maxName = 32;
 
@@ -33,21 +33,26 @@ export interface Question {
 	guildId: string;
 	channelId: string;
 	userId: string;
-	/** Display name: one short line of letters, digits and a few signs. */
+	/** Author's display name, made safe for an AI prompt: one short line of letters, digits and a few signs. */
 	name: string;
-	/** Content without the leading mention; may be empty. */
+	/** Message content without the leading mention of the bot; may be empty. */
 	text: string;
-	/** False for a plain reply. */
+	/** Whether the message text contains a mention of the bot. False for a reply without one. */
 	mentionsBot: boolean;
-	/** Id of the bot's message that it replies to. */
+	/** Id of the bot's message that the question replies to; undefined if it is no reply to the bot. */
 	repliesTo: string | undefined;
-	/** Whether the bot may send replies in the channel; otherwise it sends plain messages. */
+	/**
+	 * Whether the bot has the permission to reply to messages in the channel; otherwise it answers with plain messages.
+	 */
 	replyable: boolean;
-	/** REST client to answer it with. */
+	/** Discord REST client with which the question is answered. */
 	rest: REST;
 }
 
-/** The question in a message; undefined when it is not for the bot or the bot may not answer there. */
+/**
+ * Reads the AI chat question in a Discord message. Undefined if the message does not address the bot, or if the bot may
+ * not write in the channel.
+ */
 export function readQuestion(
 	message: Message,
 	botId: string,
@@ -88,7 +93,7 @@ export function readQuestion(
 	};
 }
 
-/** Returns the content, sanitized, with mentions as Discord's clients show them. */
+/** Returns the sanitized text of a message without the leading mention of the bot. Other mentions become names. */
 function textOf(
 	content: string,
 	botId: string,
@@ -98,7 +103,10 @@ function textOf(
 	return sanitize(cleanContent(text, channel)).slice(0, maxText).trim();
 }
 
-/** Replaces NUL and lone surrogates, chat-template markers such as `<|im_start|>`, and invisible characters. */
+/**
+ * Replaces characters that are unsafe to store or to send to an AI: NUL, lone surrogates, invisible characters, and
+ * chat-template markers such as `<|im_start|>`.
+ */
 export function sanitize(text: string): string {
 	return escapeInvisible(
 		text
@@ -109,7 +117,10 @@ export function sanitize(text: string): string {
 	);
 }
 
-/** The first name with letters or digits, reduced to characters that are safe in a prompt. */
+/**
+ * Returns the first of `names` that has letters or digits, reduced to characters that are safe in an AI prompt;
+ * "someone" if there is none.
+ */
 export function sanitizeName(...names: (string | undefined)[]): string {
 	const clean = names.map((name = "") =>
 		[

@@ -2,27 +2,33 @@
 
 import type { Question } from "./chat-question.ts";
 
-/** Why an answer ends early. "deleted": its question, one of its messages or its channel was deleted. */
+/**
+ * Why an AI chat answer ends early. "deleted": the question, a message of the answer or their channel was deleted.
+ * "restart": the bot shuts down.
+ */
 export type EndReason = "deleted" | "restart" | "timeout";
 
 export type RunState =
-	/** Waits for a slot. */
+	/** The question waits until the guild's limit of concurrent answers allows an answer. */
 	| { name: "waiting" }
-	/** The run ended before it had a slot. */
+	/** The question was dropped before the bot began to answer. */
 	| { name: "cancelled"; reason: EndReason }
 	| { name: "answering" }
-	/** The AI request is aborted. The text so far is completed with a note. */
+	/** The AI request is aborted. The bot completes the text received so far with a note about the early end. */
 	| { name: "ending"; reason: EndReason }
-	/** Nothing more is written. */
+	/** The answer is over: the bot sends and edits no more messages of it. */
 	| { name: "stopped"; reason: EndReason };
 
 export type RunEvent =
 	| { type: "slot" }
 	| { type: "end"; reason: EndReason }
-	/** The shutdown grace period is over. */
+	/** The bot shuts down and no longer waits for unfinished answers. */
 	| { type: "stop" };
 
-/** Returns the next state. The first reason to end wins; a deletion also stops an answer that is already ending. */
+/**
+ * Returns the next state of an AI chat answer. The first reason to end is kept, but a deletion also stops an answer
+ * that is being completed with a note.
+ */
 export function transition(state: RunState, event: RunEvent): RunState {
 	switch (state.name) {
 		case "waiting":
@@ -51,18 +57,20 @@ function ended(reason: EndReason): RunState {
 }
 
 export class Run {
-	/** Ids of the question and of the answer's messages. Deleting one of them ends the run. */
+	/**
+	 * Ids of the question's message and of the answer's messages. If one of these messages is deleted, the answer ends.
+	 */
 	readonly messageIds: Set<string>;
-	/** Ids of the answer's messages, in order. */
+	/** Ids of the Discord messages that make up the answer, in order. */
 	readonly answerIds: string[] = [];
-	/** Messages of this run that were deleted. They are not stored again. */
+	/** Ids of messages of the question or answer that were deleted on Discord, so that they are not stored again. */
 	readonly deletedIds = new Set<string>();
 	isChannelDeleted = false;
 	readonly #ending = new AbortController();
-	/** Aborted with an `EndReason` when the run ends early. */
+	/** Aborts when the AI chat answer must end early. The abort reason is an `EndReason`. */
 	readonly ending = this.#ending.signal;
 	readonly #stopped = new AbortController();
-	/** Aborted when nothing more may be written. */
+	/** Aborts when the bot may no longer send or edit messages of the AI chat answer. */
 	readonly stopped = this.#stopped.signal;
 	#state: RunState = { name: "waiting" };
 
@@ -70,7 +78,7 @@ export class Run {
 		this.messageIds = new Set([question.id]);
 	}
 
-	/** Whether messages of the answer may exist. */
+	/** Whether the bot began to answer the question, so that messages of the answer may exist on Discord. */
 	get hasAnswer(): boolean {
 		const { name } = this.#state;
 		return name !== "waiting" && name !== "cancelled";

@@ -2,24 +2,28 @@
 // two messages is closed in the first and reopened in the second.
 
 export interface MessagePart {
-	/** The range of the text. The ranges of all parts cover the whole text. */
+	/** Start index of this part in the whole text, in UTF-16 code units. Together, the parts cover the whole text. */
 	from: number;
+	/** End index of this part in the whole text (exclusive). */
 	to: number;
-	/** Content of the message. A blank one needs no message. */
+	/** Content of the Discord message for this part of the text. If it is blank, no message is necessary. */
 	content: string;
 }
 
-/** Discord's limit per message, in UTF-16 units at most. */
+/** Discord's limit of characters per message, applied to UTF-16 code units, of which there are at least as many. */
 const maxLength = 2_000;
-/** Longest grapheme that is kept whole. */
+/** Graphemes (user-perceived characters) of up to this many UTF-16 code units are never split between two messages. */
 const lookAhead = 64;
-/** Closes a code block at the end of a message. */
+/** Text that closes an open Markdown code block at the end of a message. */
 const closing = "\n```";
 const maxLanguageLength = 20;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Splits `text` into messages. Appending text changes only the last part. */
+/**
+ * Splits a growing text into parts that fit into Discord messages. Text that is appended later changes only the last
+ * part.
+ */
 export function splitAnswer(text: string): MessagePart[] {
 	const parts: MessagePart[] = [];
 	let from = 0;
@@ -45,12 +49,15 @@ export function splitAnswer(text: string): MessagePart[] {
 	}
 }
 
-/** Whether a code block is open at the end of `text`. */
+/** Whether a Markdown code block is still open at the end of `text`. */
 export function isCodeOpen(text: string): boolean {
 	return openFence("", text) !== "";
 }
 
-/** Returns the opening line of the code block that is open after `text`, or "". `opening`: that of the block before. */
+/**
+ * Returns the opening line of the Markdown code block that is open at the end of `text`; "" if none is. `opening` is
+ * the opening line of the block that is already open at the start of `text`, or "".
+ */
 function openFence(opening: string, text: string): string {
 	let open = opening;
 	for (const { index } of text.matchAll(/`{3,}/g)) {
@@ -62,7 +69,10 @@ function openFence(opening: string, text: string): string {
 	return open;
 }
 
-/** Like `findCut`, but moves a cut right after the opening of a code block to before it. */
+/**
+ * Returns the index at which to split `text`, at most `room`. A split right after a code block's opening line is moved
+ * to before that line.
+ */
 function cutBeforeFence(opening: string, text: string, room: number): number {
 	const cut = findCut(text, room);
 	const { index = 0 } = /\n?`{3,}[^\n`]*$/.exec(text.slice(0, cut)) ?? {};
@@ -71,7 +81,10 @@ function cutBeforeFence(opening: string, text: string, room: number): number {
 	return isOpening ? index : cut;
 }
 
-/** Returns the index of the best cut up to `room`: after a paragraph, a line, a word, or else between two graphemes. */
+/**
+ * Returns the best index up to `room` at which to split `text`: at the end of a paragraph, line or word, or else
+ * between two graphemes.
+ */
 function findCut(text: string, room: number): number {
 	const window = text.slice(0, room + 1);
 	for (const [separator, min] of [
@@ -85,7 +98,7 @@ function findCut(text: string, room: number): number {
 	return graphemeBoundary(text, room);
 }
 
-/** The last index up to `room` that splits neither a grapheme nor a run of backticks. */
+/** Returns the last index up to `room` at which a split divides neither a grapheme nor a run of backticks. */
 function graphemeBoundary(text: string, room: number): number {
 	let end = 0;
 	// From the start: the boundaries of flags depend on the flags before them.

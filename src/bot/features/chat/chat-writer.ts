@@ -8,16 +8,16 @@ import {
 } from "../../discord/rest/rest.ts";
 import { splitAnswer } from "./chat-split.ts";
 
-/** Wait before the first message: many answers are complete by then. */
+/** Wait before an answer's first message is sent. Many answers are complete by then and need no edits. */
 const firstMessageDelayMs = 250;
-/** Consecutive failures after which the writer gives up. */
+/** Number of consecutive failed attempts to send or edit messages after which the bot gives up an answer. */
 const maxFailures = 5;
 const maxRetryAfterMs = 15_000;
 
 export interface MessageApi {
 	/**
-	 * Sends the message with this index, from 0. Sending an index again returns the existing message with its existing
-	 * content. Resolves with the content as Discord stored it.
+	 * Sends one message of an answer. `index` is its position in the answer, from 0. A second call with the same index
+	 * returns the existing message, so that retries send no duplicates. Resolves with the content as Discord stored it.
 	 */
 	send(content: string, index: number): Promise<SentMessage>;
 	edit(messageId: string, content: string): Promise<void>;
@@ -30,18 +30,19 @@ export interface SentMessage {
 
 export interface WriterOptions {
 	api: MessageApi;
-	/** Minimum time between two updates. */
+	/** Returns the minimum time between two updates of the answer's messages, in milliseconds. */
 	editIntervalMs(): number;
-	/** Called with each new message. */
+	/** Called for each Discord message of the answer after it is sent. `index` is its position in the answer, from 0. */
 	onMessage(message: WrittenMessage, index: number): void;
-	/** Stops writing. */
+	/** Aborts the writing of the answer: no more Discord messages are sent or edited. */
 	signal: AbortSignal;
 }
 
 export interface WrittenMessage {
 	readonly id: string;
-	/** The range of the text that it holds. */
+	/** Start index, in UTF-16 code units, of the part of the answer's text that this message shows. */
 	from: number;
+	/** End index (exclusive) of the part of the answer's text that this message shows. */
 	to: number;
 	content: string;
 }
@@ -63,7 +64,7 @@ export function createWriter(options: WriterOptions) {
 		while (!condition() && !signal.aborted) await change.promise;
 	}
 
-	/** Waits for `ms`, until `isOver`, or until the signal aborts. */
+	/** Waits for `ms` milliseconds, or until `isOver` returns true or the signal aborts. */
 	async function pause(ms: number, isOver = () => false): Promise<void> {
 		const end = performance.now() + ms;
 		const timer = setTimeout(wake, ms);
@@ -71,7 +72,7 @@ export function createWriter(options: WriterOptions) {
 		clearTimeout(timer);
 	}
 
-	/** Splits the text into messages, without blank ones, which Discord refuses. */
+	/** Splits the answer into Discord messages. Leaves out blank ones, which Discord refuses. */
 	const messages = () =>
 		splitAnswer(text).filter(({ content }) => content.trim() !== "");
 
@@ -80,7 +81,10 @@ export function createWriter(options: WriterOptions) {
 			({ content }, index) => written[index]?.content === content,
 		);
 
-	/** Sends and edits what changed. Returns the wait before a retry, or 0; throws when a retry is pointless. */
+	/**
+	 * Sends new messages of the answer and edits changed ones. Resolves with the milliseconds to wait before a retry, or
+	 * 0. Rejects when a retry would not help.
+	 */
 	async function write(): Promise<number> {
 		try {
 			for (const [index, { from, to, content }] of messages().entries()) {
@@ -130,14 +134,20 @@ export function createWriter(options: WriterOptions) {
 
 	return {
 		written,
-		/** The promise of `finish`. */
+		/**
+		 * Resolves when the final text is on Discord or the signal aborts. Rejects with the error that prevents writing the
+		 * answer.
+		 */
 		done,
-		/** Sets the text so far. */
+		/** Sets the part of the answer's text that has arrived so far. */
 		update(newText: string) {
 			text = newText;
 			wake();
 		},
-		/** Sets the final text. Resolves when it is written or the signal aborts; rejects with the error that prevents it. */
+		/**
+		 * Sets the answer's final text. Resolves when it is on Discord or the signal aborts; rejects with the error that
+		 * prevents it.
+		 */
 		finish(finalText: string) {
 			text = finalText;
 			isFinal = true;
@@ -147,7 +157,7 @@ export function createWriter(options: WriterOptions) {
 	};
 }
 
-/** How long to wait before a retry; undefined when a retry would not help. */
+/** Returns the milliseconds to wait before a failed Discord request is retried; undefined if a retry would not help. */
 function retryAfterMs(error: unknown): number | undefined {
 	if (error instanceof PlatformBusy)
 		return Math.min(error.retryAfterMs, maxRetryAfterMs);

@@ -28,14 +28,17 @@ import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { type Question, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
 
-/** Timing, overridden by tests. */
+/** Durations and clock of AI chat. Tests override the defaults. */
 export interface ChatTiming {
-	/** Between two edits in a channel. Discord allows a bot about one edit per second there. */
+	/**
+	 * Minimum milliseconds between two edits of answers in a channel. Discord allows a bot about one edit per second
+	 * there.
+	 */
 	editIntervalMs: number;
 	answerTimeoutMs: number;
-	/** Delay before a failed write to the store is retried, and before deletions are written. */
+	/** Delay before a failed database write is retried, and before deletions are written as a batch. */
 	retryMs: number;
-	/** The wall clock. */
+	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
 }
 
@@ -45,7 +48,7 @@ const defaultTiming: ChatTiming = {
 	retryMs: 3_000,
 	now: () => Date.now(),
 };
-/** How long answers in progress may take to add a note on shutdown. */
+/** Maximum wait on shutdown for unfinished answers, each of which gets a note about its early end. */
 const shutdownGraceMs = 3_000;
 
 const sentences = {
@@ -56,7 +59,10 @@ const sentences = {
 	restart: "I am being restarted. Please ask me again in a minute.",
 };
 
-/** The feature `chat`. While it is off, stored conversations are still pruned. */
+/**
+ * Creates the feature chat, which answers users with an AI. While it is off, it only deletes stored conversations that
+ * are too old.
+ */
 export function createChat(
 	options: FeatureOptions,
 	timing: Partial<ChatTiming> = {},
@@ -135,7 +141,7 @@ class Chat {
 			});
 	}
 
-	/** Ends answers in progress, each with its text so far. */
+	/** Shuts AI chat down. Completes unfinished answers with a note; stops them after `shutdownGraceMs`. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		for (const run of this.#runs.keys())
@@ -162,7 +168,10 @@ class Chat {
 		this.options.conversations.deleteMessages(ids);
 	}
 
-	/** Stores an answer's message from its event: someone may reply to it before the bot's own request returns. */
+	/**
+	 * Stores a message of an answer when its Gateway event arrives, since a user may reply to it before the bot's own
+	 * request returns.
+	 */
 	#noteOwnMessage({ id, nonce }: Message): void {
 		const { questionId, index } = readNonce(nonce) ?? {};
 		if (index === undefined) return;
@@ -171,7 +180,7 @@ class Chat {
 				this.#noteAnswer(run, index, id);
 	}
 
-	/** Stores a message of the answer, so that people can reply to it. */
+	/** Stores a Discord message of an answer, so that users can continue the conversation by replying to it. */
 	#noteAnswer(run: Run, index: number, id: string, content?: string): void {
 		const { question, answerIds } = run;
 		if (content === undefined && answerIds.includes(id)) return;
@@ -189,7 +198,7 @@ class Chat {
 		});
 	}
 
-	/** Answers a question if it is for chat and within the limits. Rejects on internal errors only. */
+	/** Answers a question if it is meant for AI chat and within the user's limits. Rejects only on internal errors. */
 	async #handle(question: Question): Promise<void> {
 		const { userId, text, mentionsBot, repliesTo } = question;
 		// Discord hides the text of messages that do not mention the bot.
@@ -212,7 +221,7 @@ class Chat {
 		await running.finally(() => this.#runs.delete(run));
 	}
 
-	/** Waits for a slot, then answers. */
+	/** Waits until the guild's limit of concurrent answers allows another one, then answers the question. */
 	async #run(run: Run, parentId: string | undefined): Promise<void> {
 		const { question, ending } = run;
 		const { guildId, userId } = question;
@@ -280,7 +289,7 @@ class Chat {
 		).length;
 	}
 
-	/** Replies with a notice, unless too many were sent recently. */
+	/** Replies to a question with a notice, such as a reached limit, unless too many notices were sent recently. */
 	async #notify(sentence: string, question: Question): Promise<void> {
 		const { guildId, userId } = question;
 		if (this.#limits.mayNotify(guildId, userId))
@@ -295,7 +304,7 @@ class Chat {
 		}
 	}
 
-	/** Logs why a question was not answered. Rethrows internal errors. */
+	/** Logs why a question could not be answered, unless it was deleted. Rethrows internal errors. */
 	#logFailure({ guildId, channelId }: Question, error: unknown): void {
 		// The question was deleted.
 		if (isGone(error)) return;

@@ -11,7 +11,7 @@ const maxMs = 5 * 366 * 86_400_000;
 export const durationUsage =
 	'a duration such as 30m, 12h, 3d or 2w, of up to 5 years, or "forever"';
 
-/** In milliseconds; null for "forever", undefined when invalid or too long. */
+/** Parses a duration such as "1d12h" into milliseconds; null for "forever", undefined if it is invalid or too long. */
 export function readDuration(text: string): number | null | undefined {
 	const duration = text.toLowerCase();
 	if (duration === "forever") return null;

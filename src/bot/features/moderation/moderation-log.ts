@@ -14,11 +14,11 @@ import {
 } from "../../store/guild-settings.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Discord's limit for the value of a field. */
+/** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
-/** Entries that may wait for their channel to be looked up. */
+/** Maximum number of moderation log entries that wait until their channel is looked up. */
 const maxPending = 1_000;
-/** Permissions that the bot needs in a log channel. */
+/** Permissions that the bot needs in a channel to write the moderation log there. */
 export const logPermissions = [
 	"ViewChannel",
 	"SendMessages",
@@ -28,20 +28,21 @@ export const logPermissions = [
 export interface LogEntry {
 	title: string;
 	isFailure?: boolean;
-	/** User ids of the moderator and of the person concerned. */
+	/** User id of the moderator who acted. */
 	moderatorId?: string;
+	/** User id of the person whom the action concerns. */
 	userId?: string;
 	description?: string;
-	/** As the moderator wrote it; null for none. */
+	/** Reason as the moderator wrote it; null if none was given. */
 	reason?: string | null;
-	/** Epoch milliseconds; null for a permanent ban. */
+	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
 	until?: number | null;
 }
 
 export type ModerationLog = ReturnType<typeof createModerationLog>;
 
 export interface ModerationLogOptions {
-	/** Id of the operator's channel. */
+	/** Id of the operator's log channel, used where a guild's own cannot be used. Undefined if none is configured. */
 	defaultChannel: string | undefined;
 	connection: Connection;
 	store: Pick<Store, "sql">;
@@ -60,9 +61,9 @@ export function createModerationLog({
 		noun: "action(s)",
 		setting: "moderation.log_channel",
 	});
-	/** Cache of the guilds' log channels; null for off, undefined for the default. */
+	/** Cached ids of log channels, by guild id: null if logging is off, undefined if the guild has not set a channel. */
 	const configured = new Map<string, string | null | undefined>();
-	/** By guild id: the guild's log channel, while the operator's replaces it. */
+	/** Guilds whose log entries go to the operator's log channel instead: id of the guild's own channel, by guild id. */
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
 
@@ -74,7 +75,7 @@ export function createModerationLog({
 		return guildOf(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
 	}
 
-	/** The guild's channel, or the operator's while the bot can write only there. */
+	/** Returns the guild's own log channel. Returns the operator's log channel if the bot can write only to that one. */
 	function writableChannel(channelId: string, guildId: string): string {
 		const guild = guildOf(guildId);
 		if (canWrite(guild, channelId) || !canWrite(guild, defaultChannel)) {
@@ -91,7 +92,10 @@ export function createModerationLog({
 		return defaultChannel;
 	}
 
-	/** The id of the channel in use; undefined when logging is off. Rejects with StoreUnavailable. */
+	/**
+	 * Resolves with the id of the guild's current log channel; undefined if logging is off. Rejects with
+	 * StoreUnavailable.
+	 */
 	async function channelOf(guildId: string): Promise<string | undefined> {
 		if (!configured.has(guildId))
 			configured.set(guildId, await selectLogChannel(sql, guildId));
@@ -112,14 +116,14 @@ export function createModerationLog({
 
 	return {
 		channelOf,
-		/** Sets the guild's channel; null turns logging off. Rejects with StoreUnavailable. */
+		/** Sets the guild's moderation log channel; null turns logging off. Rejects with StoreUnavailable. */
 		async setChannel(guildId: string, channelId: string | null) {
 			// Also before the write: its outcome can be unknown.
 			configured.delete(guildId);
 			await saveLogChannel(sql, guildId, channelId);
 			configured.delete(guildId);
 		},
-		/** Queues an entry for the guild's channel, or for `channelId`. Never throws. */
+		/** Queues an entry for the guild's moderation log, or for the channel `channelId` if given. Never throws. */
 		add(guildId: string, entry: LogEntry, channelId?: string) {
 			if (pending.size >= maxPending) {
 				log.warn("moderation log entry dropped: queue full");
@@ -132,7 +136,7 @@ export function createModerationLog({
 			})().finally(() => pending.delete(queued));
 			pending.add(queued);
 		},
-		/** Resolves when every queued entry is sent or has failed. */
+		/** Resolves when all queued moderation log entries have been sent or have failed. */
 		async settled() {
 			await Promise.all(pending);
 			await queue.settled();
@@ -140,7 +144,7 @@ export function createModerationLog({
 	};
 }
 
-/** Whether the bot may send embeds to a channel of the guild. */
+/** Whether the bot has the permissions to send log entries to a channel of the guild. */
 function canWrite(
 	guild: Guild | undefined,
 	channelId: string | undefined,
@@ -170,12 +174,18 @@ function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 	return embed;
 }
 
-/** A user as a mention and an id: clients show the id's mention by name only when they know the user. */
+/**
+ * Formats a user as a mention followed by the id, because a Discord client shows the mention by name only if it knows
+ * the user.
+ */
 export function formatUser(id: string): string {
 	return `<@${id}> (ID: ${id})`;
 }
 
-/** The end of a ban as a Discord timestamp, which clients show in their own time zone, or "permanently". */
+/**
+ * Formats the end of a ban (epoch milliseconds) as a Discord timestamp, which clients show in their own time zone; null
+ * becomes "permanently".
+ */
 export function formatEnd(until: number | null): string {
 	if (until === null) return "permanently";
 	const seconds = Math.floor(until / 1000);

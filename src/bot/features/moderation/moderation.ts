@@ -11,7 +11,7 @@ import { createNuke } from "./nuke.ts";
 import { setlogCommand } from "./setlog.ts";
 import { createTempBans } from "./temp-bans.ts";
 
-/** How long pending log entries may take on shutdown. */
+/** Maximum wait on shutdown for moderation log entries that are not sent yet. */
 const shutdownGraceMs = 1_500;
 
 export function createModeration({

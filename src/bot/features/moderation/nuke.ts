@@ -24,9 +24,9 @@ import { fetchPage } from "../../messages/message-pages.ts";
 import { noMentions } from "../../messages/split-message.ts";
 import type { ModerationOptions } from "./target.ts";
 
-/** Discord's limit for one bulk delete. */
+/** Discord's maximum number of messages per bulk delete request. */
 const maxCount = 100;
-/** How long the confirmation stays in the channel. */
+/** How long the bot's confirmation message stays in the channel before it is deleted. */
 const confirmationMs = 5_000;
 const shutdownGraceMs = 1_000;
 const neededPermissions = [
@@ -36,12 +36,15 @@ const neededPermissions = [
 ] as const;
 
 export interface NukeOptions extends ModerationOptions {
-	/** Serializes deletions, by channel id. */
+	/** Lock per channel id: only one bulk deletion runs in a channel at a time. */
 	mutex: KeyedMutex;
 	log: Log;
 }
 
-/** Creates the command. `close` deletes the confirmations that are still shown. */
+/**
+ * Creates the chat command nuke, which deletes the latest messages of a channel. `close` deletes confirmations that are
+ * still shown.
+ */
 export function createNuke(options: NukeOptions) {
 	const { prefix, limiter, moderationLog, mutex, log } = options;
 	const confirmations = new Map<Message, Timer>();
@@ -60,7 +63,7 @@ export function createNuke(options: NukeOptions) {
 		}
 	}
 
-	/** Sends a confirmation that is deleted after `confirmationMs`. Never rejects. */
+	/** Sends a confirmation message and deletes it after `confirmationMs`. Logs failures and never rejects. */
 	async function confirm(channel: GuildTextBasedChannel, content: string) {
 		try {
 			const missing = missingToWrite(channel);
@@ -126,7 +129,9 @@ export function createNuke(options: NukeOptions) {
 	};
 }
 
-/** Deletes this message and up to `count` before it. Keeps those that a bulk delete cannot contain. */
+/**
+ * Deletes the command's message and up to `count` messages before it. Keeps messages that Discord does not bulk-delete.
+ */
 async function deleteBefore(
 	message: Message<true>,
 	count: number,

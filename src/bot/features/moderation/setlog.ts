@@ -48,7 +48,7 @@ export function setlogCommand(options: ModerationOptions): Command {
 	};
 }
 
-/** A text channel of the guild that the moderator can see. */
+/** Parses a channel mention or id. Undefined unless it is a text channel of the guild that the moderator can see. */
 function readChannel(
 	{ guild, member }: CommandContext,
 	text: string,

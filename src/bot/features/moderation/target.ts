@@ -12,32 +12,35 @@ import type { ModerationLog } from "./moderation-log.ts";
 import type { TempBans } from "./temp-bans.ts";
 
 export interface ModerationOptions {
-	/** Prefix of chat commands, for the usage. */
+	/** Prefix of the bot's chat commands, shown in usage messages. */
 	prefix: string;
 	limiter: Limiter;
 	bans: TempBans;
 	moderationLog: ModerationLog;
 }
 
-/** The id in a user mention, or a plain id; undefined for anything else. */
+/** Parses a user mention or a plain user id into the id; undefined for any other text. */
 export function readUserId(text: string): string | undefined {
 	const [, mentioned, bare] =
 		/^(?:<@!?(\d{17,20})>|(\d{17,20}))$/.exec(text) ?? [];
 	return mentioned ?? bare;
 }
 
-/** The first `count` words, then the rest of the text as it is; "" for what is missing. */
+/** Splits text into its first `count` words and the unchanged rest. Missing words are empty strings. */
 export function takeWords(text: string, count: number): string[] {
 	const words = "(\\S*)\\s*".repeat(count);
 	return new RegExp(`^${words}([^]*)$`).exec(text.trim())?.slice(1) ?? [];
 }
 
-/** A reason on one line; null for none. */
+/** Converts the reason that a moderator wrote to one line; null if it is empty. */
 export function readReason(text: string): string | null {
 	return oneLine(text.toWellFormed()) || null;
 }
 
-/** Throws a ToolError unless moderator and bot rank above the user. Anyone who is not a member can be banned. */
+/**
+ * Throws a ToolError if the moderator or the bot may not ban the user, for example because of the role hierarchy. Users
+ * who are not members of the guild can be banned.
+ */
 export async function requireBannable(
 	{ guild, member: moderator }: CommandContext,
 	userId: string,
@@ -57,7 +60,7 @@ export async function requireBannable(
 	requireMembersBelow(guild, [target]);
 }
 
-/** Fetches a member from Discord, because the cache may lack a role that was just given. */
+/** Fetches a member from Discord instead of the cache, which may lack a newly given role; undefined for non-members. */
 function currentMember(
 	guild: Guild,
 	userId: string,

@@ -14,22 +14,22 @@ import {
 	type TempBanKey,
 } from "../../store/temp-bans.ts";
 
-/** Maximum number of concurrent steps: few enough for every request to leave discord.js's queue before its deadline. */
+/** Maximum number of bans processed at the same time: few enough that no request times out in discord.js's queue. */
 const maxConcurrent = 5;
-/** Bans to check after an unban event; above this, all are checked. */
+/** Maximum number of bans remembered for a check after unban events. Above it, all stored bans are checked. */
 const maxUnchecked = 10_000;
 
 export interface WorkerOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	log: Log;
-	/** Performs the next step of a ban, if any. Rejects when it must be retried. */
+	/** Makes, confirms or lifts a stored temporary ban on Discord if this is due. Rejects when it must be retried. */
 	settle(key: TempBanKey): Promise<void>;
-	/** The wall clock, which may jump. */
+	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
-	/** First and longest wait between attempts. */
+	/** First and longest wait in milliseconds before a failed ban or unban is retried. */
 	backOffMs?: readonly [number, number];
-	/** Longest sleep: the wall clock may have been set meanwhile. */
+	/** Maximum milliseconds between two searches for ended bans, because the wall clock may be set in between. */
 	maxSleepMs?: number;
 }
 
@@ -37,9 +37,12 @@ export function createTempBanWorker(options: WorkerOptions) {
 	const { connection, store, log, settle, now = Date.now } = options;
 	const { maxSleepMs = 300_000 } = options;
 	const { sql } = store;
-	/** Bans that someone may have lifted. */
+	/** Temporary bans that someone may have lifted on Discord, by guild and user id. They are checked next. */
 	const unchecked = new Map<string, TempBanKey>();
-	/** Whether someone may have lifted any ban: after a start or a gap in Discord's events. */
+	/**
+	 * Whether all stored bans must be checked, because someone may have lifted one unnoticed before the start or during a
+	 * disconnect.
+	 */
 	let isAnyUnchecked = true;
 
 	const reconciler = createReconciler({
@@ -109,7 +112,10 @@ export function createTempBanWorker(options: WorkerOptions) {
 		else isAnyUnchecked = true;
 	}
 
-	/** Call after a new Gateway session: events may have been missed, and a retry may succeed now. */
+	/**
+	 * Checks all stored bans again and retries failed ones. Call after a new Gateway session, because events may have
+	 * been missed.
+	 */
 	function reset(): void {
 		isAnyUnchecked = true;
 		reconciler.retryAll();

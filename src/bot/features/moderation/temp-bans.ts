@@ -38,36 +38,39 @@ import {
 	type WorkerOptions,
 } from "./temp-ban-worker.ts";
 
-/** An unconfirmed ban older than this is dropped: the moderator may have changed their mind. */
+/** Age at which a ban that Discord has not confirmed is dropped: by then the moderator may have changed their mind. */
 const staleMs = 600_000;
-/** How long pending bans are awaited on shutdown. The next start completes the rest. */
+/** Maximum wait on shutdown for bans and unbans in progress. The next start completes the others. */
 const shutdownGraceMs = 3_000;
 
 export interface BanRequest {
 	userId: string;
 	moderator: { id: string; name: string };
-	/** On one line; null for none. */
+	/** Reason for the ban on one line; null if none was given. */
 	reason: string | null;
-	/** Epoch milliseconds; null for a permanent ban. */
+	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
 	endsAt: number | null;
 }
 
-/** "changed": the user was already banned, and the ban now has this end. */
+/** Result of banning a user. "changed": the user was already banned, and only the end of the ban was changed. */
 export type BanOutcome = "banned" | "changed";
 
 export interface TempBans {
-	/** Bans a user. Rejects with an error for people. A ban whose outcome is unknown is completed later. */
+	/**
+	 * Bans a user. Rejects with an error whose message is for the moderator. A ban that Discord did not confirm is
+	 * completed later.
+	 */
 	ban(guild: Guild, request: BanRequest): Promise<BanOutcome>;
-	/** Lifts a ban. Returns false when the user is not banned. */
+	/** Lifts the ban of a user. Resolves with false if the user is not banned. */
 	unban(guild: Guild, request: Omit<BanRequest, "endsAt">): Promise<boolean>;
-	/** Listens to the events of a new client. */
+	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void;
 	start(): void;
 	close(): Promise<void>;
 }
 
 export interface TempBansOptions extends Omit<WorkerOptions, "settle"> {
-	/** Serializes changes to a user, by user id. */
+	/** Lock per user id: only one change to a user's bans or roles runs at a time. */
 	mutex: KeyedMutex;
 	moderationLog: Pick<ModerationLog, "add">;
 }
@@ -77,11 +80,14 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	const { now = Date.now } = options;
 	const { sql } = store;
 	const inFlight = new Set<Promise<unknown>>();
-	/** Bans for which an unban was sent whose outcome is unknown. */
+	/** Keys (guild and user id) of bans for which an unban request was sent but not confirmed by Discord. */
 	const unbanSent = new Set<string>();
-	/** Bans made on Discord whose row may not say so yet. If Discord has no such ban, someone lifted it. */
+	/**
+	 * Keys (guild and user id) of bans made on Discord that the database may not record as made yet. If Discord has no
+	 * such ban, someone lifted it.
+	 */
 	const made = new Set<string>();
-	/** Expired bans that could not be lifted. Logged once each. */
+	/** Keys (guild and user id) of expired bans that could not be lifted, so that each is logged only once. */
 	const refused = new Set<string>();
 	const worker = createTempBanWorker({
 		...options,
@@ -178,7 +184,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		return existing !== undefined;
 	}
 
-	/** Performs the next step of a row, if any. Safe to repeat. Rejects when it must be retried. */
+	/**
+	 * Makes, confirms, lifts or forgets a stored temporary ban, as its state on Discord requires. Safe to repeat. Rejects
+	 * when it must be retried.
+	 */
 	async function settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
 		if (!row) return;
@@ -210,7 +219,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		log.info("temporary ban removed", { guild, user, reason });
 	}
 
-	/** Throws a NotNow when the bot may not ban: requests that Discord refuses would delay everything else. */
+	/** Throws NotNow if the bot lacks the permission to ban: requests that Discord refuses would delay all others. */
 	function requireBanPermission(guild: Guild, row: TempBan): void {
 		const { BanMembers } = PermissionFlagsBits;
 		const missing = missingPermissions(guild, undefined, BanMembers);
@@ -246,7 +255,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		moderationLog.add(guild_id, { title, ...people, reason, ...more });
 	}
 
-	/** Logs that an expired ban was not lifted, once per ban. */
+	/** Logs that an expired ban could not be lifted, once per ban. */
 	function logNotLifted(row: TempBan, failure: string | undefined): void {
 		if (refused.has(keyOf(row))) return;
 		refused.add(keyOf(row));
@@ -271,7 +280,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		});
 	}
 
-	/** Makes a stored ban that Discord does not have, unless it is stale. */
+	/**
+	 * Makes a stored ban that is missing on Discord. If it was requested too long ago, deletes it from the database
+	 * instead.
+	 */
 	async function completeBan(guild: Guild, row: TempBan): Promise<void> {
 		const at = now();
 		const title = "Ban failed";
@@ -320,7 +332,7 @@ function requireGuild({ guilds }: Connection, guildId: string): Guild {
 	return guild;
 }
 
-/** The current ban, from Discord; undefined for someone who is not banned. */
+/** Fetches the ban of a user from Discord; undefined if the user is not banned. */
 function fetchBan(guild: Guild, userId: string): Promise<APIBan | undefined> {
 	return absentIf(
 		[RESTJSONErrorCodes.UnknownBan],
@@ -338,7 +350,7 @@ async function putBan(guild: Guild, userId: string, reason: string) {
 	});
 }
 
-/** Lifts a ban on Discord. Succeeds if there is none. */
+/** Lifts the ban of a user on Discord. Does nothing if the user is not banned. */
 async function deleteBan(guild: Guild, userId: string, reason: string) {
 	await absentIf([RESTJSONErrorCodes.UnknownBan], () =>
 		guild.client.rest.delete(Routes.guildBan(guild.id, userId), {
@@ -351,7 +363,7 @@ function auditText(mark: string | null, reason: string | null): string {
 	return `${mark}${reason ? `: ${reason}` : ""}`;
 }
 
-/** Whether a ban on Discord is the stored one. */
+/** Whether a ban found on Discord is the stored temporary ban: its reason must start with the stored `mark`. */
 function isOurs({ mark }: TempBan, { reason }: APIBan): boolean {
 	return mark === null ? !reason : (reason?.startsWith(mark) ?? false);
 }
