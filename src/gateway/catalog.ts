@@ -47,7 +47,10 @@ export interface OfferedTools {
 	dropped: readonly DroppedTool[];
 }
 
-/** A bot and its last known tools. `tools` is undefined until the bot's first response. */
+/**
+ * Input of the merged tools/list: a bot and its last known tools. `tools` is undefined until the bot's first
+ * response.
+ */
 export interface CatalogSource {
 	name: string;
 	tools: readonly ListedTool[] | undefined;

@@ -54,8 +54,8 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 }
 
 /**
- * Finds the member `instance` of the arguments object that begins at `at`. Returns the range to cut, with one comma,
- * or undefined. Throws an RpcError for a duplicate `instance` or `guild_id`.
+ * Finds the member `instance` of the arguments object that begins at `at`. Returns the range of text to remove, with
+ * one comma; undefined if there is none. Throws an RpcError for a duplicate `instance` or `guild_id`.
  */
 function findInstance(
 	text: string,

@@ -3,7 +3,9 @@
 
 import { didYouMean, formatValue } from "../lib/config.ts";
 
-/** The guilds that an operator has assigned (pinned) with GUILDS_<NAME> variables, as seen from one bot. */
+/**
+ * The guilds that the operator has assigned (pinned) with GUILDS_<NAME> variables: to this bot, and to other bots.
+ */
 export interface Pins {
 	/**
 	 * Ids of guilds that the operator has assigned to this bot. Calls with such a guild_id go to this bot even if it

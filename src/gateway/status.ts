@@ -76,7 +76,7 @@ export function describePins({
 	});
 }
 
-/** Returns the texts that are not empty, each with its label (the key) in front. */
+/** Returns "label text" for each entry of `labelled` (label → text) whose text is not empty. */
 function notes(labelled: Record<string, string>): string[] {
 	return Object.entries(labelled)
 		.filter(([, text]) => text !== "")

@@ -37,7 +37,7 @@ export class Connection {
 	readonly #parser: ResponseParser;
 	#socket: Socket | undefined;
 	#state: State = "connecting";
-	/** The request that the connection currently handles. While the socket is being opened, the first request. */
+	/** The request that the connection handles now, or will send first when its socket is open. */
 	#exchange: Exchange | undefined;
 	#idleSince = 0;
 	#isReused = false;
