@@ -26,22 +26,22 @@ export function memberName({ displayName, user }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}, ID: ${user.id})`;
 }
 
-/** A user as fields of a line. */
+/** Formats a user for a line of a tool result: "@username | ID: id". */
 export function userFields({ username, id }: Pick<User, "username" | "id">) {
 	return `@${oneField(username)} | ID: ${id}`;
 }
 
-/** A member as fields of a line. */
+/** Formats a member for a line of a tool result: "display name (@username) | ID: id". */
 export function memberFields({ displayName, user, id }: GuildMember): string {
 	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
 }
 
-/** A role as fields of a line. */
+/** Formats a role for a line of a tool result: "@name | ID: id". */
 export function roleFields({ name, id }: Pick<Role, "name" | "id">): string {
 	return `@${oneField(name).replace(/^@/, "")} | ID: ${id}`;
 }
 
-/** A time in ISO 8601 (UTC, to the second); "unknown" if it is missing or invalid. */
+/** Formats a time as ISO 8601 (UTC, to the second); "unknown" if the time is missing or invalid. */
 export function time(at: Date | number | null | undefined): string {
 	const date = new Date(at ?? Number.NaN);
 	if (Number.isNaN(date.getTime())) return "unknown";

@@ -31,22 +31,25 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** The result for one permission. */
+/** Whether a member or role has one permission, and why. */
 export interface Decision {
 	name: string;
 	allowed: boolean;
-	/** The reason; undefined if nothing allows or denies it. */
+	/** Why the permission is allowed or denied; undefined if nothing allows or denies it. */
 	why: string | undefined;
 }
 
 export interface Effective {
 	bits: bigint;
 	decisions: readonly Decision[];
-	/** Why all permissions are allowed in every channel; undefined if they are not. */
+	/** Why the member or role has all permissions in every channel; undefined if some may be missing. */
 	reasonForEverything: string | undefined;
 }
 
-/** One step of Discord's algorithm. */
+/**
+ * One step of Discord's algorithm that computes permissions. It removes the bits in `deny`, then adds the bits in
+ * `allow`.
+ */
 interface Step {
 	allow: bigint;
 	deny: bigint;
@@ -54,8 +57,9 @@ interface Step {
 }
 
 /**
- * The permissions of a member, or of someone with only this role, in a channel or guild-wide. Threads use the
- * permissions of their parent channel. `overwrites` replaces those of the channel.
+ * Computes the permissions of a member, or of a member who has only the role `subject`, in a channel; guild-wide if
+ * `channel` is undefined. A thread has the permissions of its parent channel. `overwrites` replaces the channel's own
+ * permission overwrites.
  */
 export function effectivePermissions(
 	guild: Guild,
@@ -95,7 +99,7 @@ function applySteps(
 	return { bits, decisions };
 }
 
-/** All roles including @everyone, highest first. */
+/** Returns the roles of a member, or the given role, together with @everyone, highest role first. */
 function rolesOf(guild: Guild, subject: GuildMember | Role): Role[] {
 	const held =
 		subject instanceof GuildMember
@@ -124,7 +128,10 @@ function reasonForAll(
 	return `by ADMINISTRATOR, which bypasses channel permissions and timeouts, ${fromRoles.why(Administrator)}`;
 }
 
-/** The channel's permission overwrites: @everyone, then all roles together, then the member. */
+/**
+ * Returns the steps that apply the channel's permission overwrites: for @everyone, then for all other roles together,
+ * then for the member.
+ */
 function overwriteSteps(
 	guild: Guild,
 	subject: GuildMember | Role,
@@ -168,13 +175,18 @@ function overwriteSteps(
 	];
 }
 
-/** The permissions without which no other one in a channel has an effect; none guild-wide. */
+/**
+ * Returns the permissions without which a member can do nothing in the channel: VIEW_CHANNEL, and CONNECT in a voice
+ * channel; 0 if `channel` is undefined.
+ */
 export function impliedIn(channel: GuildBasedChannel | undefined): bigint {
 	if (!channel) return 0n;
 	return isVoice(channel) ? ViewChannel | Connect : ViewChannel;
 }
 
-/** The step that removes permissions that have no effect because another one is missing. */
+/**
+ * Returns a step that removes permissions which depend on a missing one, such as ATTACH_FILES without SEND_MESSAGES.
+ */
 function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	const without = (deny: bigint, missing: string): Step => ({
 		allow: 0n,

@@ -31,33 +31,38 @@ const {
 	UnknownVoiceState,
 } = RESTJSONErrorCodes;
 
-/** State of the member caches. */
+/** Tells whether the cache holds all members of a guild. */
 export interface MemberState {
 	hasAllMembers(guild: Guild): boolean;
 }
 
-/** Finds an object of a guild by id, or throws a ToolError. */
+/**
+ * Function that looks up an object of a guild by id, such as a role. It throws a ToolError if there is no such object.
+ */
 export type Finder<Thing> = (
 	guild: Guild,
 	id: string,
 	connection: MemberState,
 ) => Thing | Promise<Thing>;
 
-/** A user, who may be a member of the guild. */
+/** A Discord user. `member` is undefined if the user is not a member of the guild. */
 export interface Person {
 	user: User;
 	member: GuildMember | undefined;
 }
 
-/** A member in a voice channel. */
+/** A guild member who is connected to a voice channel. */
 export interface VoiceMember {
 	member: GuildMember;
 	connectedTo: VoiceBasedChannel;
-	/** Their current voice state, freshly fetched. */
+	/** The member's current voice state, freshly fetched from Discord. */
 	voice: VoiceState;
 }
 
-/** Finds a channel or thread of one kind. The error for another kind is its name, then `problem`. */
+/**
+ * Returns a function that looks up a channel or thread of one kind by id. For other kinds it throws a ToolError, whose
+ * text is the channel's name, then `problem`.
+ */
 function channelOfKind<Kind extends GuildBasedChannel>(
 	isOfKind: (found: GuildBasedChannel) => found is Kind,
 	problem: string | ((found: GuildBasedChannel) => string),
@@ -71,8 +76,8 @@ function channelOfKind<Kind extends GuildBasedChannel>(
 }
 
 /**
- * Like `find`, freshly fetched. An edit must not build on a cached state: the event of the previous edit may not have
- * arrived yet.
+ * Returns a function like `find` that fetches the channel from Discord. Edits must not use a cached channel: the event
+ * of the previous edit may not have arrived yet.
  */
 function freshlyFetched<Kind extends GuildBasedChannel>(
 	find: (guild: Guild, id: string) => Promise<Kind>,
@@ -86,7 +91,7 @@ function freshlyFetched<Kind extends GuildBasedChannel>(
 	};
 }
 
-/** A channel or thread that holds messages. */
+/** Looks up a channel or thread that holds messages by id. Throws a ToolError for other channels. */
 export const textChannel = channelOfKind(
 	(found) => found.isTextBased(),
 	(found) =>
@@ -95,10 +100,10 @@ export const textChannel = channelOfKind(
 			: "holds no messages. Use list_channels to find channels that do.",
 );
 
-/** A channel of any type, including categories, except threads. */
+/** A guild channel of any type, including categories, except threads. */
 export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 
-/** A channel of any type except threads, from the cache. */
+/** Looks up a guild channel of any type except threads by id, in the cache if possible. */
 export const channel = channelOfKind(
 	(found): found is Channel => !found.isThread(),
 	({ parentId }) =>
@@ -107,7 +112,7 @@ export const channel = channelOfKind(
 
 export const currentChannel = freshlyFetched(channel);
 
-/** A thread or forum post, active or archived. */
+/** Looks up a thread or forum post by id, active or archived. */
 export const thread = channelOfKind(
 	(found) => found.isThread(),
 	"is not a thread. Use list_threads to find threads.",
@@ -117,7 +122,7 @@ export const currentThread = freshlyFetched(thread);
 
 export type Forum = ForumChannel | MediaChannel;
 
-/** A channel that has threads, including forums. */
+/** A channel that can have threads: a text, announcement, forum or media channel. */
 export type ThreadedChannel = TextChannel | NewsChannel | Forum;
 
 export function isForum(channel: GuildBasedChannel): channel is Forum {
@@ -125,7 +130,10 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
 	return channel.type === GuildForum || channel.type === GuildMedia;
 }
 
-/** Whether it is a voice or stage channel. discord.js checks its bitrate, which other servers of Discord's API may omit. */
+/**
+ * Whether a channel is a voice or stage channel. discord.js's own check reads the bitrate, which other servers of
+ * Discord's API may omit.
+ */
 export function isVoice(
 	channel: GuildBasedChannel,
 ): channel is VoiceBasedChannel {
@@ -133,7 +141,6 @@ export function isVoice(
 	return channel.type === GuildVoice || channel.type === GuildStageVoice;
 }
 
-/** Whether it is a text or announcement channel. */
 function isTextOrNews(
 	channel: GuildBasedChannel,
 ): channel is TextChannel | NewsChannel {
@@ -141,7 +148,7 @@ function isTextOrNews(
 	return channel.type === GuildText || channel.type === GuildAnnouncement;
 }
 
-/** A forum or media channel. */
+/** Looks up a forum or media channel by id. Throws a ToolError for other channels. */
 export const forum = channelOfKind(
 	isForum,
 	"is not a forum. Use list_channels to find forums.",
@@ -152,20 +159,20 @@ export const currentForum = freshlyFetched(forum);
 const noThreads =
 	"cannot have threads. Use list_channels to find text, announcement or forum channels.";
 
-/** A channel that has threads. */
+/** Looks up a channel that can have threads by id, including forums. Throws a ToolError for other channels. */
 export const threadedChannel = channelOfKind(
 	(found): found is ThreadedChannel => isTextOrNews(found) || isForum(found),
 	noThreads,
 );
 
-/** A text or announcement channel: threads start with or without a message. */
+/** Looks up a text or announcement channel by id. In these channels threads can start with or without a message. */
 export const threadableChannel = channelOfKind(isTextOrNews, (found) =>
 	isForum(found)
 		? "is a forum. Use create_forum_post to start a thread in it."
 		: noThreads,
 );
 
-/** A voice or stage channel. */
+/** Looks up a voice or stage channel by id. Throws a ToolError for other channels. */
 export const voiceChannel = channelOfKind(
 	isVoice,
 	"is not a voice or stage channel. Use list_channels to find one.",
@@ -173,16 +180,16 @@ export const voiceChannel = channelOfKind(
 
 export const currentVoiceChannel = freshlyFetched(voiceChannel);
 
-/** A category. */
+/** Looks up a category (a group of channels) by id. Throws a ToolError for other channels. */
 export const category = channelOfKind(
 	(found) => found.type === ChannelType.GuildCategory,
 	"is not a category. Use list_channels to find categories.",
 );
 
-/** A category; null for the empty id. */
+/** Looks up a category by id; returns null if the id is empty. */
 export const categoryOrNone = orNone(category);
 
-/** A channel of any type; null for the empty id. */
+/** Looks up a channel of any type except threads by id; returns null if the id is empty. */
 export const channelOrNone = orNone(channel);
 
 function orNone<Thing>(find: Finder<Thing>): Finder<Thing | null> {
@@ -198,13 +205,19 @@ export function role(guild: Guild, id: string): Role {
 	);
 }
 
-/** A role, freshly fetched, for the same reason as `currentChannel`. */
+/**
+ * Fetches a role from Discord, because the cached role may not include the previous edit yet. Throws a ToolError if
+ * there is none.
+ */
 export async function currentRole(guild: Guild, id: string): Promise<Role> {
 	const known = role(guild, id);
 	return (await guild.roles.fetch(id, { force: true })) ?? known;
 }
 
-/** A member; fetched while the member cache is incomplete. */
+/**
+ * Looks up a guild member by user id. Fetches the member from Discord if the member cache is incomplete. Throws a
+ * ToolError if the user is not a member.
+ */
 export async function member(
 	guild: Guild,
 	id: string,
@@ -220,7 +233,10 @@ function throwNoMember(guild: Guild, id: string): never {
 	);
 }
 
-/** A member, freshly fetched, for the same reason as `currentChannel`. */
+/**
+ * Fetches a guild member from Discord, because the cached member may not include the previous edit yet. Throws a
+ * ToolError if the user is not a member.
+ */
 export async function currentMember(
 	guild: Guild,
 	id: string,
@@ -230,7 +246,10 @@ export async function currentMember(
 	return guild.members.fetch({ user: known.id, force: true });
 }
 
-/** A member for bulk look-ups: from the cache only. */
+/**
+ * Looks up a guild member in the cache only, for tools that look up many members. Throws a ToolError if the user is not
+ * a member.
+ */
 export function knownMember(
 	guild: Guild,
 	id: string,
@@ -240,7 +259,7 @@ export function knownMember(
 	return member ?? throwNoMember(guild, id);
 }
 
-/** A user for bulk look-ups, with their member if cached. Does not check that the user exists. */
+/** Returns a user's id and cached member, for tools that look up many users. Does not check that the user exists. */
 export function knownPerson(
 	guild: Guild,
 	id: string,
@@ -250,7 +269,7 @@ export function knownPerson(
 	return { id, member: guild.members.cache.get(id) };
 }
 
-/** Throws a ToolError while the member cache is incomplete. */
+/** Throws a ToolError while the cache does not hold all members of the guild. */
 export function requireKnownMembers(
 	guild: Guild,
 	connection: MemberState,
@@ -261,7 +280,10 @@ export function requireKnownMembers(
 	);
 }
 
-/** The DM channel with a member. Throws a ToolError for bots, which cannot have one. */
+/**
+ * Opens the direct message (DM) channel with a member. Throws a ToolError if the member is a bot, because bots cannot
+ * message each other.
+ */
 export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 	if (user.bot)
 		throw new ToolError(
@@ -270,7 +292,10 @@ export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 	return user.createDM();
 }
 
-/** A member in a voice channel, with their current voice state. */
+/**
+ * Looks up a member who is in a voice channel, and fetches their current voice state. Throws a ToolError if the member
+ * is not in one.
+ */
 export async function voiceMember(
 	guild: Guild,
 	id: string,
@@ -288,7 +313,10 @@ export async function voiceMember(
 	return { member: found, connectedTo, voice };
 }
 
-/** Any Discord user, member of the guild or not. */
+/**
+ * Looks up a Discord user by id, whether or not the user is a member of the guild. Throws a ToolError if there is no
+ * such user.
+ */
 export async function person(
 	guild: Guild,
 	id: string,
@@ -312,7 +340,10 @@ async function memberOrNone(
 	return absentIf([UnknownMember], () => guild.members.fetch(id));
 }
 
-/** A channel or thread of the guild. Fetches what is not in the cache, such as archived threads. */
+/**
+ * Looks up a channel or thread of the guild by id. Fetches it from Discord if it is not in the cache, such as an
+ * archived thread.
+ */
 export async function anyChannel(
 	guild: Guild,
 	id: string,
@@ -328,7 +359,10 @@ export async function anyChannel(
 	);
 }
 
-/** The result of `request`; undefined if it is null or Discord answers with one of these error codes. */
+/**
+ * Returns the result of `request`; undefined if the result is null or Discord answers with one of the error codes in
+ * `codes`.
+ */
 export async function absentIf<T>(
 	codes: readonly number[],
 	request: () => Promise<T>,
@@ -342,7 +376,7 @@ export async function absentIf<T>(
 	}
 }
 
-/** The result of `read`; undefined if Discord answers 404. */
+/** Returns the result of `read`, which requests something from Discord; undefined if Discord answers 404. */
 export async function unlessUnknown<T>(
 	read: () => Promise<T>,
 ): Promise<T | undefined> {

@@ -4,12 +4,18 @@
 import { type Guild, PermissionFlagsBits } from "discord.js";
 import { requirePermissions } from "./permissions.ts";
 
-/** Whether a guild has a feature. Not all are documented. */
+/**
+ * Whether a guild has a feature, such as "COMMUNITY". Discord does not document all features, so `feature` may be any
+ * string.
+ */
 function hasFeature({ features }: Guild, feature: string): boolean {
 	return features.some((one: string) => one === feature);
 }
 
-/** The features of which Discord demands one to create a channel of a kind. */
+/**
+ * The guild features that Discord requires to create a channel of a kind, such as "stage". The guild needs at least one
+ * of them.
+ */
 const featuresFor: Partial<Record<string, readonly string[]>> = {
 	// 50024 without it: https://github.com/Rapptz/discord.py/issues/6883
 	stage: ["COMMUNITY"],
@@ -17,18 +23,23 @@ const featuresFor: Partial<Record<string, readonly string[]>> = {
 	announcement: ["COMMUNITY", "NEWS"],
 };
 
-/** Whether Discord allows a kind of channel, such as "stage", in a guild. Some need a community. */
+/** Whether Discord allows channels of a kind, such as "stage", in a guild. Some kinds need a community guild. */
 export function isAllowedKind(guild: Guild, kind: string): boolean {
 	const features = featuresFor[kind];
 	return features?.some((feature) => hasFeature(guild, feature)) ?? true;
 }
 
-/** Whether only administrators may prune members: discord-userdoccers, Prune Guild. */
+/**
+ * Whether only administrators may prune members (kick inactive ones) in the guild. Source: discord-userdoccers, Prune
+ * Guild.
+ */
 export function limitsPruning(guild: Guild): boolean {
 	return hasFeature(guild, "PRUNE_REQUIRES_ADMIN");
 }
 
-/** Throws a ToolError if only administrators may prune members, and the bot is none. */
+/**
+ * Throws a ToolError if only administrators may prune members (kick inactive ones) and the bot is not an administrator.
+ */
 export function requirePruning(guild: Guild): void {
 	if (!limitsPruning(guild)) return;
 	const { Administrator } = PermissionFlagsBits;

@@ -3,12 +3,15 @@
 
 import { SnowflakeUtil } from "discord.js";
 
-/** Compares ids by age, oldest first. Ids are decimal numbers that grow with time. */
+/**
+ * Compares two Discord ids by age, for sorting from oldest to newest. Discord ids are decimal numbers that grow with
+ * time.
+ */
 export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** The lowest possible id for a creation time in epoch milliseconds. */
+/** Returns the lowest Discord id that an object created at `atMs` (epoch milliseconds) can have. */
 export function lowestIdAt(atMs: number): bigint {
 	return (BigInt(atMs) - SnowflakeUtil.epoch) << 22n;
 }

@@ -13,26 +13,31 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
 
-/** discord.js's name of a permission, as tools declare it. */
+/** discord.js's name of a Discord permission, such as "ViewChannel". */
 export type Permission = keyof typeof PermissionFlagsBits;
 
-/** A permission that a tool needs only with certain arguments. */
+/** A permission that a tool needs only for calls with a certain argument. */
 export interface NeededWith<Args> {
 	permission: Permission;
-	/** The argument that it is needed with. */
+	/** Name of the tool argument that requires the permission. */
 	with: keyof Args & string;
-	/** A guild-wide permission that suffices instead, even in channels that the bot cannot see. */
+	/**
+	 * A guild-wide permission that the bot may have instead of `permission`, even in channels that the bot cannot see.
+	 */
 	orInGuild?: Permission;
-	/** Whether it is needed. Default: if the argument is present and neither false nor empty. */
+	/**
+	 * Whether a tool call with `args` needs the permission. Default: if the argument is present and neither false nor an
+	 * empty list.
+	 */
 	when?(args: Args, botId: string, guild: Guild): boolean;
-	/** Explains which argument needs it, for the error; undefined if that is obvious. */
+	/** Explains for the error message which argument requires the permission; undefined if that is obvious. */
 	why?(args: Args, guild: Guild): string | undefined;
 }
 
-/** A permission that a tool needs, always or with certain arguments. */
+/** A permission that a tool needs for every call, or only for calls with a certain argument. */
 export type Needed<Args> = Permission | NeededWith<Args>;
 
-/** The permissions among `needed` that a call with these arguments requires in this guild. */
+/** Returns the permissions among `needed` that a tool call with the arguments `args` requires in this guild. */
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
 	args: Args,
@@ -50,7 +55,9 @@ export function neededBy<Args extends object>(
 	});
 }
 
-/** Whether the bot has the guild-wide permission `orInGuild`, which suffices instead. */
+/**
+ * Whether the bot has the guild-wide permission `needed.orInGuild`, which suffices instead of the needed permission.
+ */
 export function isHeldInGuild<Args>(
 	needed: Needed<Args>,
 	guild: Guild,
@@ -65,19 +72,19 @@ function isPresent(value: unknown): boolean {
 	return value !== undefined && value !== false && !isEmpty;
 }
 
-/** Names by bit. If discord.js has two names for a bit, the newer one. */
+/** discord.js's permission names, by permission bit. If discord.js has two names for a bit, the newer one is used. */
 const namesByBit = new Map(
 	Object.entries(PermissionFlagsBits).map(([name, bit]) => [bit, name]),
 );
 
-/** Bits by Discord's name, such as VIEW_CHANNEL. */
+/** Permission bits by Discord's name of the permission, such as VIEW_CHANNEL. */
 export const bitsByName: ReadonlyMap<string, bigint> = new Map(
 	[...namesByBit].map(([bit, name]) => [officialName(name), bit]),
 );
 
 export const allBits = namesByBit.keys().reduce((all, bit) => all | bit, 0n);
 
-/** Converts discord.js's spelling to Discord's: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
+/** Converts a permission name from discord.js's spelling to Discord's: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
 export function officialName(name: string): string {
 	return name
 		.replace(/([a-z])([A-Z])/g, "$1_$2")
@@ -85,21 +92,22 @@ export function officialName(name: string): string {
 		.toUpperCase();
 }
 
-/** Discord's names of the permissions in `bits`. */
+/** Returns Discord's names, such as VIEW_CHANNEL, of the permissions in a bit field. */
 export function permissionNames(bits: bigint): string[] {
 	return [...bitsByName]
 		.filter(([, bit]) => (bits & bit) !== 0n)
 		.map(([name]) => name);
 }
 
-/** Discord's names of the permissions in `bits`, as text; "none" for 0. */
+/** Returns Discord's names of the permissions in a bit field, separated by commas; "none" for 0. */
 export function describeBits(bits: bigint): string {
 	return permissionNames(bits).join(", ") || "none";
 }
 
 /**
- * Combines two arguments, whose names are in `fields`: `decimal`, a bit field as a decimal string, and `names`. Returns
- * undefined if both are undefined. Throws an RpcError for unknown bits and names.
+ * Combines two tool arguments that set permissions: `decimal`, a bit field as a decimal string, and `names`, a list of
+ * permission names. `fields` holds the names of both arguments for errors. Returns undefined if both arguments are
+ * undefined. Throws an RpcError for unknown bits and names.
  */
 export function readBits(
 	fields: readonly [decimal: string, names: string],
@@ -124,7 +132,10 @@ export function readBits(
 	return bits;
 }
 
-/** The bot's own member. It arrives with the guild. */
+/**
+ * Returns the bot's own member in a guild, which Discord sends with the guild. Throws a ToolError if it is not loaded
+ * yet.
+ */
 export function botMember(guild: Guild): GuildMember {
 	const me = guild.members.me;
 	if (me) return me;
@@ -133,7 +144,10 @@ export function botMember(guild: Guild): GuildMember {
 	);
 }
 
-/** The bot's permissions in a channel, or guild-wide. */
+/**
+ * Returns the bot's permissions in a channel, or guild-wide if `channel` is undefined, as a bit field. A timeout of the
+ * bot reduces them.
+ */
 export function botPermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -144,10 +158,13 @@ export function botPermissions(
 	return isTimedOut(me, bitfield) ? bitfield & permissionsInTimeout : bitfield;
 }
 
-/** The permissions of an administrator. */
+/** Bit field with all bits set, for an administrator, who has every permission. */
 export const everything = ~0n;
 
-/** Like `botPermissions`, with all bits for an administrator. */
+/**
+ * Returns the bot's permissions in a channel, or guild-wide if `channel` is undefined. If the bot is an administrator,
+ * all bits are set.
+ */
 export function allowed(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -156,7 +173,7 @@ export function allowed(
 	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
 }
 
-/** The permissions that a timed out member keeps. */
+/** The permissions that a member keeps during a timeout. */
 export const permissionsInTimeout =
 	PermissionFlagsBits.ViewChannel | PermissionFlagsBits.ReadMessageHistory;
 
@@ -171,7 +188,7 @@ export function isAdministrator(member: GuildMember): boolean {
 	return member.permissions.has(PermissionFlagsBits.Administrator);
 }
 
-/** The bits of these permissions in a channel. Threads have their own permission to send messages. */
+/** Returns the bit field of `permissions` in a channel. In a thread, SendMessages becomes SendMessagesInThreads. */
 export function bitsIn(
 	channel: Pick<GuildBasedChannel, "isThread"> | undefined,
 	permissions: readonly Permission[],
@@ -184,7 +201,10 @@ export function bitsIn(
 	}, 0n);
 }
 
-/** The bits of `needed` that the bot lacks in a channel, or guild-wide. An administrator lacks none. */
+/**
+ * Returns the permissions in the bit field `needed` that the bot lacks in a channel, or guild-wide if `channel` is
+ * undefined. An administrator lacks none.
+ */
 export function missingPermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -193,13 +213,13 @@ export function missingPermissions(
 	return needed & ~allowed(guild, channel);
 }
 
-/** What an overwrite allows and denies. */
+/** The permission bits that a channel's permission overwrite allows and denies. */
 export interface Bits {
 	allow: bigint;
 	deny: bigint;
 }
 
-/** Overwrites by the id of their role or member. */
+/** A channel's permission overwrites, by the id of the role or member to which they apply. */
 export type Overwrites = ReadonlyMap<string, Bits>;
 
 export function overwritesOf({
@@ -213,13 +233,19 @@ export function overwritesOf({
 	);
 }
 
-/** The permissions that the bot lacks to write in a channel. Sending without them would count as an invalid request. */
+/**
+ * Returns the permissions that the bot needs to write in a channel but lacks. Check this before sending a message:
+ * Discord would count the refused request as invalid.
+ */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
 	return missingPermissions(channel.guild, channel, needed);
 }
 
-/** Throws a ToolError unless the bot has these permissions. `why` explains what the missing ones are needed for. */
+/**
+ * Throws a ToolError unless the bot has all permissions in the bit field `needed`. `why` returns sentences that explain
+ * what the missing permissions are needed for.
+ */
 export function requirePermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -246,9 +272,9 @@ export function requirePermissions(
 }
 
 /**
- * Throws a ToolError unless the bot may allow or deny these permissions: for a role, those that it has itself; in a
- * channel, those that it has in the guild or the category, unless the channel allows it MANAGE_ROLES; in a new channel,
- * those that it has in the guild.
+ * Throws a ToolError unless the bot may allow or deny the permissions in `bits`. For a role (`channel` is undefined)
+ * and for a new channel, the bot needs these permissions in the guild. For an existing channel, it needs them in the
+ * guild or in the channel's category, unless the channel's overwrites allow it MANAGE_ROLES.
  */
 export function requireGrantable(
 	guild: Guild,
@@ -281,7 +307,10 @@ export function requireGrantable(
 	);
 }
 
-/** Whether a channel's overwrites allow MANAGE_ROLES to the bot or one of its roles. */
+/**
+ * Whether a channel's permission overwrites allow MANAGE_ROLES to the bot's member or one of its roles, except
+ * @everyone.
+ */
 export function canManageOverwrites(
 	guild: Guild,
 	overwrites: Overwrites,

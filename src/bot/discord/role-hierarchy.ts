@@ -14,7 +14,7 @@ import { botMember, missingPermissions } from "./permissions.ts";
 const sampleSize = 10;
 const remedy = "Someone who ranks above both can move the bot's role up.";
 
-/** Throws a ToolError that names the roles not ranked below the bot's highest role, if any. */
+/** Throws a ToolError if any of `roles` does not rank below the bot's highest role. The error names these roles. */
 export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
 	refuseAny("role(s)", roles, (role) => {
 		if (isBelow(guild, role)) return undefined;
@@ -26,7 +26,10 @@ export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
 	});
 }
 
-/** Throws a ToolError that names the members not ranked below the bot, if any. The owner never is. */
+/**
+ * Throws a ToolError if any of `members` does not rank below the bot. The error names these members. The guild's owner
+ * never ranks below the bot.
+ */
 export function requireMembersBelow(
 	guild: Guild,
 	members: readonly GuildMember[],
@@ -48,17 +51,17 @@ export function requireMembersBelow(
 	});
 }
 
-/** Whether the bot ranks above this role. */
+/** Whether a role ranks below the bot's highest role in the guild. */
 export function isBelow(guild: Guild, role: Role): boolean {
 	return isAbove(botMember(guild), role);
 }
 
-/** Whether a member ranks above this role. The owner ranks above all roles. */
+/** Whether a member ranks above a role. The guild's owner ranks above all roles. */
 export function isAbove({ guild, id, roles }: GuildMember, role: Role) {
 	return guild.ownerId === id || roles.highest.comparePositionTo(role) > 0;
 }
 
-/** Why the bot cannot assign roles at all; undefined if it can. */
+/** Returns why the bot cannot assign any roles in the guild; undefined if the bot has MANAGE_ROLES. */
 export function cannotGiveRoles(guild: Guild): string | undefined {
 	const { ManageRoles } = PermissionFlagsBits;
 	if (missingPermissions(guild, undefined, ManageRoles) === 0n)
@@ -66,7 +69,7 @@ export function cannotGiveRoles(guild: Guild): string | undefined {
 	return `the bot lacks MANAGE_ROLES in the guild ${guild.id}`;
 }
 
-/** Why the bot cannot assign or remove this role; undefined if it can, given MANAGE_ROLES. */
+/** Returns why the bot cannot assign or remove this role; undefined if a bot with MANAGE_ROLES can do so. */
 export function roleProblem(guild: Guild, role: Role): string | undefined {
 	if (role.id === guild.id) return `${roleName(role)} is the role of everyone`;
 	if (role.managed)

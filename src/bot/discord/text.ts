@@ -9,7 +9,7 @@ const shortForms: Record<string, string> = {
 	"\t": "\\t",
 };
 
-/** Escapes line breaks, control characters and invisible characters (`lib/text.ts`). */
+/** Puts a text on one line: escapes line breaks, control characters and invisible characters (`lib/text.ts`). */
 export function oneLine(text: string): string {
 	return escapeUnseen(
 		text,
@@ -17,25 +17,31 @@ export function oneLine(text: string): string {
 	);
 }
 
-/** Escapes invisible characters; keeps line breaks and tabs. */
+/** Escapes the invisible characters in a text, but keeps line breaks and tabs. */
 export function escapeInvisible(text: string): string {
 	return escapeUnseen(text, (character) =>
 		/[\n\t]/.test(character) ? character : unicodeEscape(character),
 	);
 }
 
-/** Look-alikes of the separator "|". Other strokes count only next to white space or the ends: many names contain one. */
+/**
+ * Characters that look like the field separator "|". They are escaped only next to white space or at an end of the
+ * text, because many names contain such characters.
+ */
 const stroke = String.raw`[\u01c0\u05c0\u2223\u23d0\u23fd\u2502\u2503\u2758\u2759\ufe31\uffe8]`;
 const bars = new RegExp(
 	String.raw`[|\uff5c]|(?<=^|\s)${stroke}|${stroke}(?=\s|$)`,
 	"gu",
 );
 
-/** Look-alikes of ":" before a number. */
+/** Matches ":" and characters that look like ":" if a number follows. */
 const colons =
 	/[:\u02d0\u02f8\u05c3\u2236\ua789\ufe13\ufe30\ufe55\uff1a](?=\p{White_Space}*\p{Nd})/gu;
 
-/** Whether a text ends in "ID" or a look-alike. NFKC covers all but letters of other scripts. */
+/**
+ * Whether a text ends in "ID" or in characters that look like "ID". NFKC covers all look-alikes except letters of other
+ * scripts.
+ */
 function endsInId(text: string): boolean {
 	const end = text.trimEnd().slice(-8);
 	if (/\bID$/i.test(end)) return true;
@@ -46,14 +52,14 @@ function endsInId(text: string): boolean {
 	return /\bID$/i.test(plain);
 }
 
-/** A backslash escape for "|" and ":"; a Unicode escape for look-alikes. */
+/** Returns a backslash escape for "|" and ":", and a Unicode escape for characters that look like them. */
 function escaped(character: string): string {
 	return /[|:]/.test(character) ? `\\${character}` : unicodeEscape(character);
 }
 
 /**
- * Escapes `text` for a line of fields separated by "|", or for a name followed by "(ID: …)". It can neither end the line
- * nor imitate another field or an id.
+ * Escapes `text` for a line of fields separated by "|", or for a name followed by "(ID: …)". The text can then neither
+ * end the line nor imitate another field or an id.
  */
 export function oneField(text: string): string {
 	// Fast path for most texts.
@@ -65,31 +71,29 @@ export function oneField(text: string): string {
 		);
 }
 
-/** A text that is left out if its condition does not hold: `isPinned && "pinned"`. */
+/** A text of a tool result, or an empty value, which is left out of the result, as in `isPinned && "pinned"`. */
 type Optional = string | false | null | undefined;
 
 const isPresent = (text: Optional): text is string => Boolean(text);
 
-/** A line of fields separated by "|". Leaves out absent and empty ones. */
+/** Joins fields to one line, separated by "|". Absent and empty fields are left out. */
 export function fieldLine(...fields: readonly Optional[]): string {
 	return fields.filter(isPresent).join(" | ");
 }
 
-/** The lines of a result. Leaves out absent and empty ones. */
+/** Returns the lines of a tool result as one list. Absent and empty lines are left out. */
 export function resultLines(
 	...lines: readonly (Optional | readonly Optional[])[]
 ): string[] {
 	return lines.flat().filter(isPresent);
 }
 
-/** Hides webhook tokens in URLs: anybody with the URL can post. */
+/** Hides the tokens of webhook URLs in a text, because anybody with such a URL can post messages. */
 export function withoutTokens(text: string): string {
 	return text.replace(/(webhooks\/\d+\/)[\w-]+/gi, "$1[hidden]");
 }
 
-/**
- * Truncates `text` with "…" so that `length(text)` is at most `max`. Does not split surrogate pairs.
- */
+/** Truncates `text` with "…" so that `length(text)` is at most `max`. Does not split surrogate pairs. */
 export function truncate(
 	text: string,
 	max: number,
@@ -107,24 +111,26 @@ export function truncate(
 	return cut(fits);
 }
 
-/** The length of `text` as Discord counts it: in code points. */
+/** Returns the length of `text` as Discord counts it: in Unicode code points. */
 export function lengthOf(text: string): number {
 	return [...text].length;
 }
 
 /**
- * Discord's limit for an audit log reason, in characters of the text before its URL encoding: twilight-validate and
- * serenity count these. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
+ * Discord's limit for an audit log reason, in characters of the text before its URL encoding, which is how
+ * twilight-validate and serenity count. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
  * A guess: characters are code points.
  */
 export const maxReasonLength = 512;
 
-/** `text` as an audit log reason: one line, truncated to Discord's limit. */
+/** Formats `text` as an audit log reason: one line, truncated to Discord's limit. */
 export function auditReason(text: string): string {
 	return truncate(oneLine(text.toWellFormed()), maxReasonLength, lengthOf);
 }
 
-/** `text` for a message to people: one line, without Markdown and mentions, at most `max` characters. */
+/**
+ * Formats `text` for use in a Discord message: one line, with Markdown and mentions escaped, at most `max` characters.
+ */
 export function inlineText(text: string, max: number): string {
 	const escapePart = (part: string) =>
 		escapeMarkdown(part, { maskedLink: true }).replaceAll("<", "\\<");
@@ -139,7 +145,7 @@ const withoutStroke: Record<string, string> = {
 	Ħ: "H",
 };
 
-/** Removes case and accents for comparing names: "Zoë" and "ZOE" fold to the same text. */
+/** Removes case and accents from a name, for comparing names: "Zoë" and "ZOE" become the same text. */
 export function fold(text: string): string {
 	// Only Latin accents: other marks can distinguish letters, such as か and が.
 	const unaccented = text.normalize("NFKD").replace(/[\u0300-\u036f]/gu, "");

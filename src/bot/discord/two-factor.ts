@@ -13,7 +13,10 @@ import { ToolError } from "../../mcp/tool.ts";
 export const twoFactorAdvice =
 	"The account that owns the bot's application has to enable two-factor authentication in its user settings (My Account), or an administrator to stop requiring it in the guild's settings (Safety Setup).";
 
-/** Permissions marked with an asterisk: https://discord.com/developers/docs/topics/permissions */
+/**
+ * Permissions for which a guild can require two-factor authentication. Discord marks them with an asterisk:
+ * https://discord.com/developers/docs/topics/permissions
+ */
 const elevated =
 	PermissionFlagsBits.KickMembers |
 	PermissionFlagsBits.BanMembers |
@@ -32,7 +35,10 @@ export function requiresTwoFactor({ mfaLevel }: Guild): boolean {
 	return mfaLevel === GuildMFALevel.Elevated;
 }
 
-/** Whether the account that owns the bot's application has not enabled it: discord.js, ClientUser#mfaEnabled. */
+/**
+ * Whether the account that owns the bot's application has not enabled two-factor authentication. Source: discord.js,
+ * ClientUser#mfaEnabled.
+ */
 export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
 	if (client.user.mfaEnabled !== false) return false;
 	// It may have been enabled since the login.
@@ -40,7 +46,10 @@ export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
 	return user.mfa_enabled === false;
 }
 
-/** Throws a ToolError if the guild requires two-factor authentication for one of `needed`, and the bot lacks it. */
+/**
+ * Throws a ToolError if the guild requires two-factor authentication for one of the permissions in `needed`, and the
+ * account that owns the bot's application has not enabled it.
+ */
 export async function requireTwoFactor(
 	guild: Guild,
 	needed: bigint,

@@ -44,24 +44,30 @@ import {
 } from "./socket.ts";
 import type { SocketConnection } from "./socket-connection.ts";
 
-/** Timeout for loading the members of a guild. */
+/** Timeout for loading all members of a guild from Discord's Gateway. */
 const membersTimeoutMs = 120_000;
 
 /**
- * Delay before members are loaded again. Discord allows one request for all members per guild and 30 seconds.
+ * Delay before the members of a guild are loaded again. Discord allows one request for all members of a guild in 30
+ * seconds.
  * https://discord.com/developers/docs/events/gateway-events#request-guild-members
  */
 const reloadDelayMs = 35_000;
 
 const connectionTiming = {
 	...defaultTiming,
-	/** Time between two logins. Discord allows one per 5 seconds; the rest allows for varying network latency. */
+	/**
+	 * Time between two logins to Discord's Gateway. Discord allows one per 5 seconds; the bot adds 500 ms for varying
+	 * network latency.
+	 */
 	identifyMs: 5_500,
-	/** The clock for `identifyMs`, in milliseconds. */
+	/** Clock that measures the time between logins (`identifyMs`). Returns milliseconds. */
 	identifyClock: () => performance.now(),
-	/** Messages and interactions that are replayed after a longer gap than this are ignored. */
+	/**
+	 * After the connection was lost for longer than this, the bot ignores messages and interactions that Discord replays.
+	 */
 	maxCommandAgeMs: 30_000,
-	/** How long to wait for the guilds of a new session. */
+	/** How long discord.js waits for the guilds of a new Gateway session to arrive before its client is ready. */
 	guildsMs: 15_000,
 };
 
@@ -71,8 +77,8 @@ const commandEvents = new Set<string>([
 ]);
 
 /**
- * Events that discord.js handles before it is ready. It would queue the others and handle them later outside of our
- * error handling, so we hold them back until it is ready.
+ * Gateway events that are passed to discord.js before its client is ready. discord.js would queue other events and
+ * handle them later outside of our error handling, so the bot itself defers those other events until then.
  */
 const eventsBeforeReady = new Set<string>([
 	GatewayDispatchEvents.Ready,
@@ -90,84 +96,97 @@ const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-/** How long closing waits for Discord. */
+/** How long `close` waits for Discord to close the connection. */
 const closeTimeoutMs = 500;
 
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
 
 export interface ConnectionOptions {
 	token: string;
-	/** Base URL of Discord's REST API, without its version. */
+	/** Base URL of Discord's REST API, without the API version. */
 	api: string;
 	log: Log;
-	/** Called after every request to Discord's API. */
+	/** Called after every request that was sent to Discord's API. `outcome` is how the request ended. */
 	onResponse(outcome: PlatformOutcome): void;
-	/** Whether to request the Message Content intent. */
+	/** Whether to request the Message Content intent, which lets the bot read the text of messages. */
 	needsMessageContent?: boolean;
-	/** Whether to request the events of bans and unbans. */
+	/** Whether to request events about bans and unbans from Discord's Gateway. */
 	needsBanEvents?: boolean;
-	/** Timeouts of Discord's Gateway, back-off between connections, and the maximum age of a command. */
+	/**
+	 * Overrides for the Gateway timeouts, the back-off between connections, and the maximum age of a replayed command.
+	 */
 	timing?: Partial<typeof connectionTiming> | undefined;
-	/** File that counts logins across restarts; undefined: none. */
+	/**
+	 * Path of the file that counts logins to Discord across restarts. If undefined, logins are counted in memory only.
+	 */
 	sessionStartsFile?: string;
-	/** Called with each client before it logs in. A login that fails before it has a socket leads to a new client. */
+	/**
+	 * Called with each new discord.js client before it logs in. If a login fails before a socket is opened, a new client
+	 * is created.
+	 */
 	attach?(client: Client): void;
-	/** Aborts a request that timed out: see `guardRest`. */
+	/** Returns a signal that aborts a request to Discord's API after `ms` milliseconds. Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
-	/** Maximum requests per second. Default: 50, Discord's global limit. */
+	/** Maximum number of requests per second to Discord's API. Default: 50, Discord's global limit. */
 	requestsPerSecond?: number | undefined;
 }
 
 export interface ConnectionState {
-	/** Whether tools can act and events arrive. */
+	/** Whether the bot is logged in to Discord, so that tools can act and events arrive. */
 	connected: boolean;
-	/** When `connected` last changed. */
+	/** When the bot's connection to Discord was last established or lost. */
 	since: Date;
-	/** Why the connection was last lost, or could not be established. */
+	/** Why the connection to Discord was last lost or could not be established. */
 	reason: string;
 }
 
 export class Connection {
-	/** Resolves with an error that retries cannot fix: the operator has to. */
+	/**
+	 * Resolves with an error when the bot cannot connect to Discord and only the operator can fix that, such as after a
+	 * token reset.
+	 */
 	readonly failed: Promise<Error>;
-	/** Pauses the requests of all clients together, because Discord counts invalid ones by IP address. */
+	/**
+	 * Pauses the requests of all clients together after too many invalid requests, because Discord counts these by IP
+	 * address.
+	 */
 	readonly requests = new RequestGuard(({ waitMs, ...pause }) =>
 		this.#options.log.warn("requests to Discord are paused", {
 			...pause,
 			seconds: Math.ceil(waitMs / 1000),
 		}),
 	);
-	/** Counts events that could not be read. */
+	/** Counts events from Discord's Gateway that were dropped because they could not be read. */
 	readonly droppedEvents: DroppedEvents;
 
 	readonly #options: ConnectionOptions;
 	readonly #timing: typeof connectionTiming;
 	readonly #closing = new AbortController();
-	/** Resolves when the bot may identify. */
+	/** Resolves when Discord's rate limit lets the bot identify to its Gateway. Rejects when `signal` aborts. */
 	readonly #waitForIdentify: (signal: AbortSignal) => Promise<void>;
 	readonly #starts: SessionStarts;
 	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<SocketConnection>();
-	/** Events to pass to discord.js when it is ready. */
+	/** Functions that pass early Gateway events to discord.js. They are called when its client is ready. */
 	#deferredEvents: (() => void)[] = [];
-	/** Number of messages and interactions that were replayed too late and ignored. */
+	/** Number of messages and interactions that were ignored because Discord replayed them too late. */
 	#ignoredCommands = 0;
-	/** Scheduled loads of members, by guild. */
+	/** Timers that will load the members of a guild again, by guild id. */
 	readonly #scheduledLoads = new Map<string, Timer>();
 	/**
-	 * When the last data arrived before the connection was lost, and with it events about members, on the monotonic clock;
-	 * undefined while connected. A dead connection is detected up to two heartbeats later.
+	 * When the last data arrived from Discord's Gateway before the connection was lost, in milliseconds of
+	 * `performance.now()`; undefined while connected. A dead connection is detected up to two heartbeats later.
 	 */
 	#lostAt: number | undefined;
-	/** Whether the connection has a session. Its guilds may not all have arrived yet. */
+	/** Whether the bot has a session on Discord's Gateway. Some guilds of a new session may not have arrived yet. */
 	#hasSession = false;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
-	/** Whether Discord has answered 401 since the token last worked. */
+	/** Whether Discord has answered 401 (unauthorized) since the bot's token last worked. */
 	#isTokenRefused = false;
-	/** Guilds whose member cache is complete. */
+	/** Ids of the guilds whose members are all in the cache. */
 	#completeGuilds = new Set<string>();
-	/** The latest load of members, by guild. */
+	/** Identifies the latest load of a guild's members, by guild id. An older load stops when a newer one starts. */
 	readonly #loads = new Map<string, symbol>();
 	#state: ConnectionState = {
 		connected: false,
@@ -191,12 +210,12 @@ export class Connection {
 		};
 	}
 
-	/** Whether tools can act now. */
+	/** Whether the bot is logged in to Discord and its token works, so that tools can act. */
 	get ready(): boolean {
 		return this.#client?.isReady() === true && !this.#isTokenRefused;
 	}
 
-	/** The connection as an operator sees it. */
+	/** The state of the bot's connection to Discord, for operators. */
 	get state(): Readonly<ConnectionState> {
 		this.#noteState();
 		return this.#state;
@@ -207,22 +226,22 @@ export class Connection {
 		return this.#sockets.size;
 	}
 
-	/** Number of sessions started in the last 24 hours. */
+	/** Number of sessions that the bot started on Discord's Gateway in the last 24 hours. */
 	get sessionStarts(): number {
 		return this.#starts.count;
 	}
 
-	/** The bot's user; undefined before the first login. */
+	/** The bot's own Discord user; undefined before the first login. */
 	get user(): User | undefined {
 		return this.#client?.user ?? undefined;
 	}
 
-	/** The guilds in the cache. */
+	/** The guilds of the bot that are in discord.js's cache. */
 	get guilds(): readonly Guild[] {
 		return [...(this.#client?.guilds.cache.values() ?? [])];
 	}
 
-	/** The logged-in client. Throws a ToolError while there is none. */
+	/** The logged-in discord.js client. Throws a ToolError while the bot is not logged in. */
 	get discord(): Client<true> {
 		if (this.#client?.isReady()) return this.#client;
 		throw new ToolError(
@@ -230,12 +249,14 @@ export class Connection {
 		);
 	}
 
-	/** Whether the member cache of a guild is complete. */
+	/** Whether discord.js's cache holds all members of a guild. */
 	hasAllMembers(guild: Guild): boolean {
 		return this.#lostAt === undefined && this.#completeGuilds.has(guild.id);
 	}
 
-	/** Logs in, with retries until it works or `close` is called. Never rejects. */
+	/**
+	 * Logs in to Discord, with retries until a login succeeds, retries cannot help, or `close` is called. Never rejects.
+	 */
 	async open(): Promise<void> {
 		const { log } = this.#options;
 		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
@@ -279,7 +300,7 @@ export class Connection {
 		await ready;
 	}
 
-	/** Waits until another session may start. `fetchLimit` returns the response to GET /gateway/bot. */
+	/** Waits until the bot may start another Gateway session. `fetchLimit` returns the response to GET /gateway/bot. */
 	#waitForStart(fetchLimit: () => Promise<unknown>): Promise<void> {
 		return this.#starts.wait(fetchLimit, this.#closing.signal, (reason) =>
 			this.#noteState(reason),
@@ -373,7 +394,10 @@ export class Connection {
 		return client;
 	}
 
-	/** Passes an event to discord.js and to our listeners, which may throw. Returns false if one did. */
+	/**
+	 * Passes a Gateway event to discord.js and to the bot's listeners. Returns false if the event could not be read
+	 * because one of them threw an error.
+	 */
 	#readEvent(
 		client: Client,
 		event: Dispatch,
@@ -409,7 +433,9 @@ export class Connection {
 		return wasRead;
 	}
 
-	/** Loads the guild's members again after a member event that could not be read. */
+	/**
+	 * Loads the members of a guild again after a short delay. `d` is the data of a member event that could not be read.
+	 */
 	#loadAgain(client: Client, d: unknown): void {
 		const id = isObject(d) ? d.guild_id : undefined;
 		const guild = client.guilds.cache.get(String(id));
@@ -448,12 +474,12 @@ export class Connection {
 		this.#ignoredCommands = 0;
 	}
 
-	/** Milliseconds since the connection was lost; 0 while connected. */
+	/** Milliseconds since the connection to Discord's Gateway was lost; 0 while connected. */
 	#gapMs(): number {
 		return performance.now() - (this.#lostAt ?? performance.now());
 	}
 
-	/** Loads all members of a guild, with retries. */
+	/** Loads all members of a guild into discord.js's cache, with retries. */
 	async #loadMembers(client: Client, guild: Guild): Promise<void> {
 		const { log } = this.#options;
 		this.#completeGuilds.delete(guild.id);
@@ -491,7 +517,10 @@ export class Connection {
 		}
 	}
 
-	/** After a 401: fetches the bot's own user until the token works or Discord answers 401 again. */
+	/**
+	 * Checks the bot's token after Discord answered 401: requests the bot's own user until the token works or Discord
+	 * answers 401 again.
+	 */
 	async #verifyToken(client: Client): Promise<void> {
 		if (this.#isTokenRefused || !client.isReady()) return;
 		this.#isTokenRefused = true;
@@ -515,7 +544,10 @@ export class Connection {
 		}
 	}
 
-	/** Resolves `failed` if retries cannot fix the login. Returns whether it did. Never rejects. */
+	/**
+	 * If retries cannot fix a login error, such as a refused token, resolves `failed` and returns true. Otherwise returns
+	 * false. Never rejects.
+	 */
 	async #failIfPermanent(client: Client, error: unknown): Promise<boolean> {
 		const closeCode = error instanceof GatewayCloseError && error.code;
 		const isTokenRefused =
@@ -544,7 +576,7 @@ export class Connection {
 		return describeRefusal(client.options.intents.bitfield, flags);
 	}
 
-	/** Updates the state that operators see. */
+	/** Updates the connection state that operators see. `reason` is why the connection was lost. */
 	#noteState(reason = this.#state.reason): void {
 		const connected = this.ready && this.#lostAt === undefined;
 		const since =
@@ -562,7 +594,10 @@ export class Connection {
 	}
 }
 
-/** Removes the cached channels of a guild that becomes available again: discord.js would keep deleted ones. */
+/**
+ * Removes the cached channels of a guild that becomes available again, because discord.js would keep channels that were
+ * deleted meanwhile. `d` is the data of the guild's GUILD_CREATE event.
+ */
 function forgetChannels({ guilds, channels }: Client, d: unknown): void {
 	const guild = guilds.cache.get(String(isObject(d) ? d.id : undefined));
 	if (!guild || guild.available) return;

@@ -3,18 +3,21 @@
 import { GatewayDispatchEvents } from "discord.js";
 import type { Log } from "../../../lib/log.ts";
 
-/** Minimum time between two log lines of one type, so that a flood does not fill the log. */
+/**
+ * Minimum time between two log lines about dropped Gateway events of the same type, so that a flood of events does not
+ * fill the log.
+ */
 const logEveryMs = 60_000;
-/** Logged lines of a stack. */
+/** Maximum number of stack frames that are logged for an error. */
 const maxFrames = 4;
 
 const knownTypes = new Set<unknown>(Object.values(GatewayDispatchEvents));
 
 interface Dropped {
 	count: number;
-	/** Events covered by log lines so far. */
+	/** Number of dropped Gateway events of this type that log lines have already reported. */
 	logged: number;
-	/** Time of the last log line on the monotonic clock. */
+	/** When dropped Gateway events of this type were last logged, in milliseconds of `performance.now()`. */
 	loggedAt: number;
 }
 
@@ -23,12 +26,15 @@ export class DroppedEvents {
 
 	constructor(private readonly log: Log) {}
 
-	/** Counts by type. Types that discord.js does not list count as "other". */
+	/** Number of dropped Gateway events by event type. Types that discord.js does not list count as "other". */
 	get counts(): ReadonlyMap<string, Readonly<Dropped>> {
 		return this.#byType;
 	}
 
-	/** Calls `read`. Returns false and counts the event as dropped if it throws. */
+	/**
+	 * Calls `read`, which handles a Gateway event of this type. If `read` throws, counts the event as dropped and returns
+	 * false.
+	 */
 	attempt(type: unknown, read: () => void): boolean {
 		try {
 			read();
@@ -39,7 +45,7 @@ export class DroppedEvents {
 		}
 	}
 
-	/** Counts an event that could not be read, and logs the error. */
+	/** Counts a Gateway event that could not be read. Logs the error at most once a minute per event type. */
 	note(type: unknown, error: unknown): void {
 		const label = knownTypes.has(type) ? String(type) : "other";
 		const now = performance.now();
@@ -61,7 +67,10 @@ export class DroppedEvents {
 	}
 }
 
-/** The name of an error and where it was thrown. Its message may quote user content, so it is not logged. */
+/**
+ * Returns log fields with the name of an error and where it was thrown. The error's message is left out, because it may
+ * quote user content.
+ */
 function errorFields(error: unknown): { error: string; at?: string } {
 	if (!(error instanceof Error)) return { error: typeof error };
 	const frames = (error.stack ?? "").match(/^\s*at .+$/gm) ?? [];

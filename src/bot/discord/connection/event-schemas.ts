@@ -51,7 +51,10 @@ const wholeGuild = v.looseObject({
 	members: v.array(guildMember),
 });
 
-/** https://discord.com/developers/docs/resources/guild#unavailable-guild-object */
+/**
+ * Schema of a guild that is unavailable, for example during an outage. Only its id is known.
+ * https://discord.com/developers/docs/resources/guild#unavailable-guild-object
+ */
 const unavailableGuild = v.looseObject({ id, unavailable: v.literal(true) });
 
 const guildRole = v.looseObject({ guild_id: id, role });
@@ -60,7 +63,10 @@ const guildMemberEvent = v.looseObject({
 	guild_id: id,
 });
 
-/** Objects referenced by an interaction or a message, which discord.js adds to its caches. */
+/**
+ * Schema of the users, members, roles and channels that an interaction or a message refers to. discord.js adds them to
+ * its caches.
+ */
 const resolved = v.looseObject({
 	users: v.optional(v.record(id, user)),
 	members: v.optional(v.record(id, member)),
@@ -94,7 +100,7 @@ const invite = v.looseObject({ channel_id: id, code: v.string() });
 const banEvent = v.looseObject({ guild_id: id, user });
 const eventWithMember = v.looseObject({ member: v.optional(guildMember) });
 
-/** Schema of all other events. */
+/** Schema of all Gateway events that have no schema of their own. Only the ids are checked. */
 const otherEvent = v.looseObject({
 	guild_id: v.nullish(id),
 	channel_id: v.nullish(id),
@@ -102,7 +108,7 @@ const otherEvent = v.looseObject({
 	message_id: v.nullish(id),
 });
 
-/** Schemas by event type. */
+/** Schemas of the data of Gateway events, by event type. */
 const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	GUILD_CREATE: v.union([unavailableGuild, wholeGuild]),
 	GUILD_UPDATE: guild,
@@ -133,7 +139,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	VOICE_STATE_UPDATE: eventWithMember,
 };
 
-/** Throws a TypeError if an event does not match its schema. */
+/** Throws a TypeError if the data of a Gateway event does not match the schema of its event type. */
 export function validateEvent(type: string, data: unknown): void {
 	const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
 	// RESUMED and unknown types may hold anything.

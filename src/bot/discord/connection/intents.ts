@@ -9,10 +9,13 @@ import {
 } from "discord.js";
 
 interface Intent {
-	/** The intent's name in the developer portal. */
+	/** Name of the privileged intent in Discord's developer portal, such as "Presence Intent". */
 	title: string;
 	bit: GatewayIntentBits;
-	/** Application flags that are set while it is enabled; the "Limited" one applies to bots in fewer than 100 guilds. */
+	/**
+	 * Application flags, one of which is set while the intent is enabled. The flag that ends in "Limited" applies to bots
+	 * in fewer than 100 guilds.
+	 */
 	flags: readonly ApplicationFlagsString[];
 }
 
@@ -34,7 +37,7 @@ export const privilegedIntents = {
 	},
 } as const satisfies Record<string, Intent>;
 
-/** Whether the intent is enabled in the developer portal. */
+/** Whether a privileged intent is enabled for the bot's application in Discord's developer portal. */
 export function isSwitchedOn(
 	{ application }: Client<true>,
 	{ flags }: Intent,
@@ -42,12 +45,13 @@ export function isSwitchedOn(
 	return flags.some((flag) => application.flags.has(flag));
 }
 
-/** The developer portal. */
+/** URL of Discord's developer portal, where the bot's application is configured. */
 export const portal = "https://discord.com/developers/applications";
 
 /**
- * Names the intents to enable after Discord refused a login; the refusal itself names none. `intents` are the requested
- * ones, `flags` those of the application, undefined if unknown.
+ * Returns the error text after Discord refused a login because privileged intents are not enabled. It names the intents
+ * to enable, which Discord's own error does not. `intents` is the bit field of the requested intents, `flags` that of
+ * the application's flags, undefined if unknown.
  * https://discord.com/developers/docs/resources/application#application-object-application-flags
  */
 export function describeRefusal(

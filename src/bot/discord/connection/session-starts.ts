@@ -12,50 +12,57 @@ import type { Log } from "../../../lib/log.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
 const dayMs = 86_400_000;
-/** Discord's default limit. */
+/** Discord's default limit on session starts (logins to its Gateway) in 24 hours. */
 const defaultTotal = 1_000;
-/** Share of the limit reserved for other programs with the same token and for `--check`. */
+/** Share of Discord's limit on logins that is reserved for other programs with the same token and for `--check`. */
 const reservedShare = 0.1;
-/** Bounds of the time between two checks of the limit. */
+/** Maximum and minimum time between two checks of Discord's limit on logins. */
 const maxWaitMs = 3_600_000;
 const minWaitMs = 60_000;
 
-/** https://discord.com/developers/docs/events/gateway#session-start-limit-object */
+/**
+ * Schema of Discord's limit on session starts (logins), which is part of the response to GET /gateway/bot.
+ * https://discord.com/developers/docs/events/gateway#session-start-limit-object
+ */
 const limitSchema = v.object({
 	total: v.number(),
 	remaining: v.number(),
-	/** In milliseconds. */
+	/** Milliseconds until Discord resets the number of session starts (logins). */
 	reset_after: v.fallback(v.number(), dayMs),
 });
 type Limit = v.InferOutput<typeof limitSchema>;
 
-/** Path of the file with the session starts, in an instance's data directory. */
+/** Path of the file that records the bot's session starts (logins to Discord), in an instance's data directory. */
 export function sessionStartsFile(directory: string): string {
 	return join(directory, "logins.json");
 }
 
 export class SessionStarts {
-	/** Session starts of the last 24 hours, in epoch milliseconds; undefined until the file has been read. */
+	/**
+	 * Times of the bot's session starts (logins to Discord) in the last 24 hours, in epoch milliseconds; undefined until
+	 * the file has been read.
+	 */
 	#times: number[] | undefined;
 	#lastReason: string | undefined;
 	#fileError: string | undefined;
 
 	constructor(
-		/** Keeps the count across restarts; undefined: in memory only. */
+		/** Path of the file that stores the times of logins across restarts. If undefined, they are kept in memory only. */
 		private readonly file: string | undefined,
 		private readonly log: Log,
-		/** The wall clock, which may jump. */
+		/** Returns the wall clock time in epoch milliseconds. The clock may be set forward or back at any time. */
 		private readonly now: () => number = Date.now,
 	) {}
 
-	/** Session starts in the last 24 hours, by our own count. */
+	/** Number of session starts (logins to Discord) in the last 24 hours, as counted by the bot itself. */
 	get count(): number {
 		return this.#recent().length;
 	}
 
 	/**
-	 * Resolves when another session may start. `fetchLimit` returns the response to GET /gateway/bot; if it rejects, only
-	 * our own count applies. `onWait` is called with the reason for waiting. Rejects when `signal` aborts.
+	 * Resolves when Discord's limit lets the bot start another session. `fetchLimit` returns the response to GET
+	 * /gateway/bot; if it rejects, only the bot's own count applies. `onWait` is called with the reason for waiting.
+	 * Rejects when `signal` aborts.
 	 */
 	async wait(
 		fetchLimit: () => Promise<unknown>,
@@ -81,7 +88,10 @@ export class SessionStarts {
 		}
 	}
 
-	/** Records a session start. Call it just before the start, so that a crash cannot lose it. */
+	/**
+	 * Records a session start (a login to Discord). Call it just before the login, so that a crash cannot lose the
+	 * record.
+	 */
 	note(): void {
 		const stored = this.#read();
 		// `--check` may have written to the file too. If the file cannot be written, memory has more.
@@ -139,7 +149,10 @@ export class SessionStarts {
 		}
 	}
 
-	/** Logs once that the file cannot be used. Discord's own count still survives a restart. */
+	/**
+	 * Logs once that the file of session starts cannot be used. Discord's own count of session starts still survives a
+	 * restart.
+	 */
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)

@@ -5,37 +5,46 @@ import { parseJson } from "../../../lib/json.ts";
 import { SlidingWindow } from "../../../lib/sliding-window.ts";
 import { isObject, type JsonObject } from "../../../mcp/json-rpc.ts";
 
-/** Close code of a connection that ended without a close frame. */
+/** WebSocket close code of a connection that ended without a close frame. */
 const abnormalClosure = 1006;
 
-/** Our close code to keep the session for a resume. */
+/** Close code that the bot sends to Discord's Gateway so that the session can be resumed later. */
 const resumableCloseCode = 4900;
 
-/** Discord allows 120 payloads per minute; the rest is for heartbeats. */
+/**
+ * Rate limit for payloads to Discord's Gateway. Discord allows 120 per minute; the bot leaves 10 of them for
+ * heartbeats.
+ */
 const payloadLimit = { max: 110, windowMs: 60_000 };
 
 export class SocketConnection {
 	state: "connecting" | "waiting" | "ready" | "closing" = "connecting";
-	/** When data last arrived, on the monotonic clock. */
+	/** When the last data arrived from Discord's Gateway, in milliseconds of `performance.now()`. */
 	heardAt = performance.now();
-	/** Start of the session, on the monotonic clock. */
+	/** When the Gateway session became ready on this connection, in milliseconds of `performance.now()`. */
 	readyAt: number | undefined;
-	/** Why the connection ended, if known. */
+	/** Why the connection to Discord's Gateway ended, if known. */
 	reason: string | undefined;
-	/** Payloads sent, except heartbeats and those that start a session. */
+	/** Counts the payloads sent to Discord's Gateway, except heartbeats and payloads that start a session. */
 	readonly sent = new SlidingWindow(payloadLimit);
-	/** Aborted when the connection ends. */
+	/** Aborted when the connection to Discord's Gateway ends. */
 	readonly ended = new AbortController();
-	/** Resolves with the close code when the socket has closed. */
+	/** Resolves with the WebSocket close code when the socket has closed. */
 	readonly closed: Promise<number>;
 	readonly #socket: WebSocket;
 	readonly #closeMs: number;
 	#timeout: Timer | undefined;
 	#heartbeat: Timer | undefined;
-	/** When the heartbeat was sent that Discord has not acknowledged yet, on the monotonic clock. */
+	/**
+	 * When the bot sent the latest heartbeat, in milliseconds of `performance.now()`; undefined once Discord has
+	 * acknowledged it.
+	 */
 	#unacknowledgedAt: number | undefined;
 
-	/** `helloMs` and `closeMs` as in SocketTiming. `receive` is called with each payload that is a JSON object. */
+	/**
+	 * Connects to `url` and calls `receive` with each payload that is a JSON object. `helloMs` is the timeout for the
+	 * upgrade and Discord's Hello together, `closeMs` the timeout for Discord to answer a close frame.
+	 */
 	constructor(
 		url: URL,
 		{ helloMs, closeMs }: { helloMs: number; closeMs: number },
@@ -64,13 +73,16 @@ export class SocketConnection {
 		};
 	}
 
-	/** Sends a payload. A payload for a closed socket is dropped. */
+	/** Sends a payload to Discord's Gateway. A payload for a closed socket is dropped. */
 	send(payload: object): void {
 		if (this.#socket.readyState === WebSocket.OPEN)
 			this.#socket.send(JSON.stringify(payload));
 	}
 
-	/** Sends `heartbeat()` every `intervalMs`, and closes the connection if one is not acknowledged before the next. */
+	/**
+	 * Sends the payload that `heartbeat` returns every `intervalMs`. Closes the connection if Discord has not
+	 * acknowledged a heartbeat when the next one is due.
+	 */
 	startHeartbeats(intervalMs: number, heartbeat: () => object): void {
 		const next = (ms: number) => {
 			this.#heartbeat = setTimeout(() => {
@@ -84,27 +96,32 @@ export class SocketConnection {
 		next(intervalMs * Math.random());
 	}
 
-	/** Call it when Discord acknowledges a heartbeat. Returns its latency; undefined if none was sent. */
+	/**
+	 * Call this when Discord acknowledges a heartbeat. Returns the latency of the heartbeat in milliseconds; undefined if
+	 * no heartbeat was waiting.
+	 */
 	acknowledgeHeartbeat(): number | undefined {
 		const sentAt = this.#unacknowledgedAt;
 		this.#unacknowledgedAt = undefined;
 		return sentAt === undefined ? undefined : performance.now() - sentAt;
 	}
 
-	/** Records that the session has started. */
+	/** Records that the session on Discord's Gateway is ready, and cancels the connection's timeout. */
 	markReady(): void {
 		this.state = "ready";
 		this.readyAt = performance.now();
 		clearTimeout(this.#timeout);
 	}
 
-	/** Closes the connection after `ms`, unless its state changes. Replaces the previous timeout. */
+	/**
+	 * Closes the connection after `ms`, unless the session becomes ready first. Replaces the timeout of an earlier call.
+	 */
 	closeAfter(ms: number, reason: string): void {
 		clearTimeout(this.#timeout);
 		this.#timeout = setTimeout(() => this.close(reason), ms);
 	}
 
-	/** Closes the connection; terminates it if the peer does not answer in time. */
+	/** Closes the WebSocket connection. Terminates it if Discord does not answer the close frame in time. */
 	close(reason: string, code = resumableCloseCode): void {
 		if (this.state === "closing") return;
 		this.reason = reason;
@@ -125,7 +142,10 @@ export class SocketConnection {
 	}
 }
 
-/** Describes a failed upgrade without its URL. Bun's message holds the URL, then the HTTP status or the cause. */
+/**
+ * Describes why a WebSocket upgrade failed, without the URL. Bun's message holds the URL, then the HTTP status or the
+ * cause.
+ */
 function describeUpgradeError(event: Event): string {
 	const message = "message" in event ? String(event.message) : "";
 	const [, status] = /status code: (\d{3})/.exec(message) ?? [];

@@ -21,21 +21,27 @@ type Manager = Parameters<BuildStrategy>[0];
 type Strategy = ReturnType<BuildStrategy>;
 
 export const defaultTiming = {
-	/** Back-off between connections: first and maximum. */
+	/**
+	 * Minimum and maximum delay before the bot reconnects to Discord's Gateway, in milliseconds. The delay doubles after
+	 * each failure.
+	 */
 	backOffMs: [500, 60_000] as readonly [number, number],
-	/** A session that lasted this long resets the back-off. */
+	/** A Gateway session that lasted this long resets the delay before the next reconnect to its minimum. */
 	stableMs: 10_000,
-	/** Timeout for the upgrade and Hello together. */
+	/** Timeout for the WebSocket upgrade and Discord's Hello together. */
 	helloMs: 30_000,
-	/** Timeout for READY or RESUMED. In an outage Discord acknowledges heartbeats and answers eventually. */
+	/**
+	 * Timeout for Discord to send READY or RESUMED. It is long: in an outage Discord still acknowledges heartbeats and
+	 * answers eventually.
+	 */
 	readyMs: 300_000,
-	/** Timeout for the peer to answer a close. */
+	/** Timeout for Discord to answer a WebSocket close frame. */
 	closeMs: 2_000,
 };
 
 type SocketTiming = typeof defaultTiming;
 
-/** A dispatch payload that has not been validated. */
+/** An event from Discord's Gateway (a dispatch payload) whose data has not been validated. */
 export interface Dispatch {
 	op: GatewayOpcodes.Dispatch;
 	t: string;
@@ -45,31 +51,34 @@ export interface Dispatch {
 
 export interface SocketOptions {
 	timing: SocketTiming;
-	/** Sockets of all clients that are not closed yet. */
+	/** Sockets of all discord.js clients that are not closed yet. */
 	open: Set<SocketConnection>;
-	/** Aborted when the bot stops. No connection is opened after that. */
+	/** Aborted when the bot stops. No connection to Discord's Gateway is opened after that. */
 	closing: AbortSignal;
-	/** Resolves when a connection for a new session may be opened. Rejects when `signal` aborts. */
+	/** Resolves when a connection for a new Gateway session may be opened. Rejects when `signal` aborts. */
 	beforeNewSession(signal: AbortSignal): Promise<void>;
-	/** Resolves when the bot may identify. Rejects when `signal` aborts. */
+	/** Resolves when the bot may identify to Discord's Gateway. Rejects when `signal` aborts. */
 	beforeIdentify(signal: AbortSignal): Promise<void>;
-	/** The ids of the guilds in discord.js's cache. */
+	/** Returns the ids of the guilds in discord.js's cache. */
 	knownGuilds(): Iterable<string>;
 	/**
-	 * Calls `read`, which passes an event to discord.js. Returns false if it could not be read. `isReplay`: the event was
-	 * sent before the session was resumed.
+	 * Calls `read`, which passes a Gateway event to discord.js. Returns false if the event could not be read. `isReplay`
+	 * is true for an event that the bot missed while disconnected and that Discord sends again.
 	 */
 	readEvent(
 		event: Dispatch,
 		how: { read: () => void; isReplay: boolean },
 	): boolean;
-	/** Called when a session's connection was lost. `heardAt` is when the last data arrived, on the monotonic clock. */
+	/**
+	 * Called when the connection of a Gateway session was lost. `heardAt` is when the last data arrived, in milliseconds
+	 * of `performance.now()`.
+	 */
 	onLost(reason: string, heardAt: number): void;
-	/** Called when a connection could not be established. */
+	/** Called when a connection to Discord's Gateway could not be established. The bot tries again after `retryMs`. */
 	onFailure(reason: string, retryMs: number): void;
 }
 
-/** Discord closed the connection with a code after which clients must not reconnect. */
+/** Error: Discord's Gateway closed the connection with a close code after which clients must not reconnect. */
 export class GatewayCloseError extends Error {
 	override name = "GatewayCloseError";
 	constructor(readonly code: number) {
@@ -79,7 +88,10 @@ export class GatewayCloseError extends Error {
 	}
 }
 
-/** https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes */
+/**
+ * Close codes of Discord's Gateway after which clients must not reconnect.
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+ */
 const finalCodes = new Set<number>([
 	GatewayCloseCodes.AuthenticationFailed,
 	GatewayCloseCodes.InvalidShard,
@@ -89,12 +101,12 @@ const finalCodes = new Set<number>([
 	GatewayCloseCodes.DisallowedIntents,
 ]);
 
-/** Our close code to end the session. */
+/** Close code that the bot sends to Discord's Gateway to end the session. */
 const normalClosure = 1000;
 
 /**
- * Close codes that end the session. 1001 is not among them: Discord sends it when one of its servers restarts, and it ends
- * the session only when a client sends it.
+ * WebSocket close codes that end the Gateway session, so that it cannot be resumed. 1001 is not included: it ends the
+ * session only when a client sends it, and Discord sends it when one of its servers restarts.
  * https://discord.com/developers/docs/events/gateway#initiating-a-disconnect
  */
 const sessionEndingCodes = new Set<number>([
@@ -104,14 +116,17 @@ const sessionEndingCodes = new Set<number>([
 	GatewayCloseCodes.SessionTimedOut,
 ]);
 
-/** After this many failures in a row, the session is resumed at the Gateway's initial URL. */
+/**
+ * After this many failed connections in a row, the bot resumes the session at the Gateway's initial URL, not at the
+ * session's own URL.
+ */
 const maxResumeFailures = 3;
 
 interface Session {
 	id: string;
-	/** Gateway URL for a resume. */
+	/** URL of Discord's Gateway at which the session can be resumed. */
 	url: string;
-	/** Sequence number of the latest event. */
+	/** Sequence number of the latest event in the Gateway session. */
 	sequence: number;
 }
 
@@ -120,7 +135,7 @@ export class Socket implements Strategy {
 	readonly #queue: GatewaySendPayload[] = [];
 	#running: Promise<void> | undefined;
 	#session: Session | undefined;
-	/** The Gateway's initial URL. Discord asks clients to cache it. */
+	/** URL of Discord's Gateway for new sessions. Discord asks clients to cache it. */
 	#url: string | undefined;
 	#connection: SocketConnection | undefined;
 	#flushTimer: Timer | undefined;
@@ -131,15 +146,18 @@ export class Socket implements Strategy {
 		private readonly options: SocketOptions,
 	) {}
 
-	/** Required by the interface; there is one shard. */
+	/** Required by the interface of @discordjs/ws to start shards. Does nothing, because the bot has only one shard. */
 	spawn(): void {}
 
-	/** Required by the interface; discord.js does not call it. */
+	/** Required by the interface of @discordjs/ws. Always throws, because discord.js does not call it. */
 	fetchStatus(): never {
 		throw new Error("fetchStatus is not implemented");
 	}
 
-	/** Resolves when there is a session; reconnects until `destroy`. Rejects only with a GatewayCloseError. */
+	/**
+	 * Resolves when a session on Discord's Gateway has started. Then reconnects until `destroy` is called. Rejects with a
+	 * GatewayCloseError if Discord forbids to reconnect.
+	 */
 	async connect(): Promise<void> {
 		// discord.js does not cancel a login when the bot stops.
 		this.options.closing.throwIfAborted();
@@ -156,7 +174,7 @@ export class Socket implements Strategy {
 		});
 	}
 
-	/** Ends the session. Resolves when the socket is closed. */
+	/** Ends the session on Discord's Gateway. Resolves when the socket is closed. */
 	async destroy(): Promise<void> {
 		this.#closing.abort();
 		if (this.#connection) this.#endSession(this.#connection, "the bot stops");
@@ -164,13 +182,19 @@ export class Socket implements Strategy {
 		await this.#running?.catch(() => {});
 	}
 
-	/** Queues a payload until there is a session, within the rate limit. A new session clears the queue. */
+	/**
+	 * Queues a payload for Discord's Gateway until there is a session and the rate limit allows it. A new session clears
+	 * the queue.
+	 */
 	send(_shard: number, payload: GatewaySendPayload): void {
 		this.#queue.push(payload);
 		this.#flush();
 	}
 
-	/** Opens one connection after the other. Rejects with a GatewayCloseError. */
+	/**
+	 * Connects to Discord's Gateway again and again, until the socket is destroyed. Rejects with a GatewayCloseError if
+	 * Discord forbids to reconnect.
+	 */
 	async #run(): Promise<void> {
 		const { signal } = this.#closing;
 		const { timing, onLost, onFailure } = this.options;
@@ -189,7 +213,10 @@ export class Socket implements Strategy {
 		}
 	}
 
-	/** Runs one connection. Resolves when its socket has closed; `readyMs` is the age of its session. Never rejects. */
+	/**
+	 * Opens one connection to Discord's Gateway and resolves when its socket has closed. `readyMs` is how long the
+	 * session was ready, in milliseconds; absent if it never was. Never rejects.
+	 */
 	async #runConnection(failures: number): Promise<{
 		code: number;
 		reason: string;
@@ -228,7 +255,7 @@ export class Socket implements Strategy {
 		return { code, reason, heardAt, readyMs: performance.now() - readyAt };
 	}
 
-	/** Closes a connection and ends its session. */
+	/** Closes a connection to Discord's Gateway with a close code that ends the session. */
 	#endSession(connection: SocketConnection, reason: string): void {
 		if (connection.state === "closing") return;
 		this.#session = undefined;
@@ -333,7 +360,7 @@ export class Socket implements Strategy {
 		this.#dispatch(event, connection.state !== "ready");
 	}
 
-	/** Starts a new session. Closes it if its READY cannot be read. */
+	/** Starts a new session from Discord's READY event. Closes the connection if the event cannot be read. */
 	#handleReady(connection: SocketConnection, event: Dispatch): void {
 		const ready = readReady(event.d);
 		if (ready) {
@@ -392,7 +419,7 @@ export class Socket implements Strategy {
 		read({ ...event, t: GatewayDispatchEvents.GuildDelete, d: gone });
 	}
 
-	/** Sends queued payloads as far as the rate limit allows. */
+	/** Sends the queued payloads to Discord's Gateway as far as the rate limit allows, and the rest later. */
 	#flush(): void {
 		const connection = this.#connection;
 		if (connection?.state !== "ready") return;
@@ -406,7 +433,10 @@ export class Socket implements Strategy {
 		this.#flushTimer = setTimeout(() => this.#flush(), connection.sent.waitMs);
 	}
 
-	/** Reports the session to discord.js, which derives the number of replayed events from it. */
+	/**
+	 * Passes the id, URL and sequence number of the Gateway session to discord.js, which computes the number of replayed
+	 * events from them.
+	 */
 	#reportSession(): void {
 		const session = this.#session;
 		void this.manager.options.updateSessionInfo(
@@ -423,7 +453,7 @@ export class Socket implements Strategy {
 		);
 	}
 
-	/** Emits an event as the shards of @discordjs/ws do. */
+	/** Emits an event on the WebSocket manager of @discordjs/ws, in the same form as the shards of that library. */
 	#emit(event: string, payload: object = {}): void {
 		const emitter: { emit(event: string, payload: object): void } = this
 			.manager as never;
@@ -431,7 +461,7 @@ export class Socket implements Strategy {
 	}
 }
 
-/** The documented fields of READY that a session needs; undefined if one is missing. */
+/** Returns the documented fields of Discord's READY event that a session needs; undefined if one of them is missing. */
 function readReady(d: unknown) {
 	if (!isObject(d)) return undefined;
 	const { v, user, guilds, session_id, resume_gateway_url, application } = d;

@@ -37,7 +37,7 @@ class MemberCache extends Collection<string, GuildMember> {
 		super.clear();
 	}
 
-	/** Updates the index with a member's current names. */
+	/** Updates the name index with the current names of the cached member with this id. */
 	refresh(id: string): void {
 		const member = this.get(id);
 		if (member) this.#index(id, member);
@@ -55,16 +55,16 @@ const makeDefault = Options.cacheWithLimits({
 	GuildBanManager: 0,
 });
 
-/** The `makeCache` option of a client with indexed members. */
+/** The `makeCache` option for a discord.js client. With it, each member cache has an index of the members' names. */
 export const makeCache: typeof makeDefault = (...args) =>
 	args[2] === GuildMemberManager ? new MemberCache() : makeDefault(...args);
 
-/** The name index of a guild's cached members. */
+/** Returns the index to search the cached members of a guild by name. */
 export function memberIndex(guild: Guild): MemberIndex {
 	return cacheOf(guild).index;
 }
 
-/** The cached members with these ids. */
+/** Returns the cached members of a guild with these user ids. Ids without a cached member are left out. */
 export function membersOf(
 	{ members }: Guild,
 	ids: readonly string[],
@@ -74,7 +74,10 @@ export function membersOf(
 		.filter((member) => member !== undefined);
 }
 
-/** Keeps the indexes of a client up to date. Requires `makeCache`. */
+/**
+ * Keeps the indexes of member names up to date when members change their names. `client` must have been created with
+ * `makeCache`.
+ */
 export function trackNames(client: Client): void {
 	const refresh = ({ id }: { id: string }) => {
 		for (const guild of client.guilds.cache.values())
@@ -88,8 +91,8 @@ export function trackNames(client: Client): void {
 }
 
 /**
- * Updates the index with the name of the member that an event is about, after discord.js has read the event. discord.js emits
- * nothing when it already learned the new name from a message or a response.
+ * Updates the indexes of member names for the member whom a Gateway event is about. Call it after discord.js has read
+ * the event. discord.js itself emits nothing if it already learned the new name from a message or a response.
  */
 export function refreshName(
 	client: Client,

@@ -13,24 +13,28 @@ import {
 	rank,
 } from "./name-table.ts";
 
-/** A member's names in a guild. */
+/** The names by which a guild member can be found. */
 export interface Names {
 	nickname: string | null;
 	globalName: string | null;
 	username: string;
 }
 
-/** Number of changes after which the table is rebuilt. */
+/** Number of changed members after which the table of member names is rebuilt. */
 const maxChanges = 1_000;
 const sliceMs = 2;
-/** Pause after a rebuild, as a multiple of its duration. */
+/** Pause after a rebuild of the table of member names, as a multiple of the time that the rebuild took. */
 const pauseFactor = 9;
 
 export class MemberIndex {
 	#table = new NameTable();
-	/** The delta: members who were added or renamed since the table was built. They are removed from the table. */
+	/**
+	 * Members who were added or renamed since the table of member names was built. That table no longer contains them.
+	 */
 	#delta = new Map<string, Named>();
-	/** Ids changed since the current rebuild started; undefined when there is none. */
+	/**
+	 * Ids of members who changed since the running rebuild of the name table started; undefined if no rebuild is running.
+	 */
 	#changedIds: Set<string> | undefined;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#pauseMs = 0;
@@ -39,7 +43,7 @@ export class MemberIndex {
 		return this.#table.size + this.#delta.size;
 	}
 
-	/** Adds or updates a member. */
+	/** Adds a member to the name index, or updates the member's names in it. */
 	set(id: string, names: Names): void {
 		const named = toNamed(id, names);
 		if (isEqual(named, this.#delta.get(id)) || this.#table.has(named)) return;
@@ -62,9 +66,9 @@ export class MemberIndex {
 	}
 
 	/**
-	 * Finds members with a name that contains `query`: their number, and the first `limit` ids. Exact matches come first,
-	 * then prefixes, then the others, each ordered by display name, then id. `query` must be folded; an empty or malformed
-	 * one matches nothing.
+	 * Finds members with a name that contains `query`. Returns their total number and the ids of the first `limit`
+	 * members. Exact matches come first, then prefixes, then the others, each ordered by display name, then id. `query`
+	 * must be the result of `fold`; an empty or malformed query matches nothing.
 	 */
 	find(query: string, limit: number): { total: number; ids: string[] } {
 		if (!isValidQuery(query)) return { total: 0, ids: [] };
@@ -93,7 +97,10 @@ export class MemberIndex {
 		return { total, ids };
 	}
 
-	/** The ids of members with a name that starts with `query`, unordered. `query` is as for `find`. */
+	/**
+	 * Returns the ids of members with a name that starts with `query`, in any order. `query` must be the result of
+	 * `fold`.
+	 */
 	findByPrefix(query: string): string[] {
 		const ids: string[] = [];
 		if (!isValidQuery(query)) return ids;
@@ -106,7 +113,10 @@ export class MemberIndex {
 		return ids;
 	}
 
-	/** Rebuilds the table with the delta. Also runs automatically after enough changes. */
+	/**
+	 * Rebuilds the table of member names with all changes since it was last built. This also happens automatically after
+	 * enough changes.
+	 */
 	async rebuild(): Promise<void> {
 		if (this.#changedIds) return;
 		const changedIds = new Set<string>();
@@ -131,7 +141,10 @@ export class MemberIndex {
 		this.#scheduleRebuild();
 	}
 
-	/** Switches to a rebuilt table, which has outdated entries for the ids in `changedIds`. */
+	/**
+	 * Replaces the table of member names by a rebuilt one. `changedIds` are the members who changed during the rebuild;
+	 * their outdated entries are removed from the new table.
+	 */
 	#replaceTable(table: NameTable, changedIds: ReadonlySet<string>): void {
 		const changed = new Map<string, Named>();
 		for (const id of changedIds) {

@@ -3,25 +3,30 @@
 
 import { compareIds } from "../ids.ts";
 
-/** A member as searched and displayed. */
+/** A guild member's id, display name and searchable names. */
 export interface Named {
 	id: string;
-	/** Display name. */
+	/** The member's display name: the nickname, else the global name, else the username. */
 	display: string;
-	/** All names to search, folded. */
+	/** All names by which the member can be found, without case and accents (see `fold`). */
 	names: readonly string[];
 }
 
-/** How well a name matches a query: equal, prefix, or substring. */
+/**
+ * How well a member's name matches a search query: equal to it, starting with it, or containing it. Lower is better.
+ */
 export const rank = { exact: 0, beginning: 1, inside: 2 } as const;
 export type Rank = (typeof rank)[keyof typeof rank];
 
-/** Precedes each name and follows the last one. UTF-8 never contains this byte, so a match never spans two names. */
+/**
+ * Byte before each name and after the last name in a buffer of names. UTF-8 never contains this byte, so a search match
+ * never spans two names.
+ */
 const separator = 0xff;
-/** Members copied per step. */
+/** Number of members that are processed in one step while the table of member names is built. */
 const stepSize = 512;
 
-/** Order of members whose names match equally well. */
+/** Compares two members whose names match a search query equally well: by display name, then by id. */
 export function compareNamed(
 	a: Pick<Named, "id" | "display">,
 	b: Pick<Named, "id" | "display">,
@@ -30,30 +35,33 @@ export function compareNamed(
 }
 
 export class NameTable {
-	/** Number of removed members. */
+	/** Number of members that were removed from the table since it was built. */
 	removedCount = 0;
 
-	/** 1 for slots of removed members. */
+	/** For each slot (a member's position in the table): 1 if the member was removed, otherwise 0. */
 	readonly #isRemoved: Uint8Array;
 
 	constructor(
 		private readonly text = Buffer.of(separator),
-		/** The names of slot n start at `offsets[n]` and end at `offsets[n + 1]`. */
+		/** Byte offsets in `text`. The names of the member in slot n start at `offsets[n]` and end at `offsets[n + 1]`. */
 		private readonly offsets = new Uint32Array(1),
 		private readonly ids: readonly string[] = [],
 		private readonly displays: readonly string[] = [],
-		/** Hash table from id to slot + 1, with linear probing. */
+		/**
+		 * Hash table with linear probing: maps a member's id to the member's slot (position in the table) plus 1; 0 if
+		 * empty.
+		 */
 		private readonly buckets = new Int32Array(1),
 	) {
 		this.#isRemoved = new Uint8Array(ids.length);
 	}
 
-	/** Number of members. */
+	/** Number of members in the table, without removed members. */
 	get size(): number {
 		return this.ids.length - this.removedCount;
 	}
 
-	/** Removes a member. Returns false if there is none with this id. */
+	/** Removes a member from the table. Returns false if the table has no member with this id. */
 	remove(id: string): boolean {
 		const slot = this.#slotOf(id);
 		if (slot < 0) return false;
@@ -62,7 +70,7 @@ export class NameTable {
 		return true;
 	}
 
-	/** Whether the table has this member with the same names. */
+	/** Whether the table contains this member with the same display name and the same searchable names. */
 	has({ id, display, names }: Named): boolean {
 		const slot = this.#slotOf(id);
 		if (slot < 0 || this.displays[slot] !== display) return false;
@@ -74,7 +82,10 @@ export class NameTable {
 		return this.text.compare(scratch, 0, length, start, start + length) === 0;
 	}
 
-	/** Calls `visit` in order for members with a name that contains `query`, with their best rank. `query` is not empty. */
+	/**
+	 * Calls `visit` in display order for each member with a name that contains `query`, which must not be empty. `slot`
+	 * is the member's position in the table, `rank` is that of the best matching name.
+	 */
 	scan(query: string, visit: (slot: number, rank: Rank) => void): void {
 		const text = this.text;
 		const needle = Buffer.from(query);
@@ -98,7 +109,10 @@ export class NameTable {
 		}
 	}
 
-	/** Calls `visit` in order for members with a name that starts with `query`. */
+	/**
+	 * Calls `visit` in display order for each member with a name that starts with `query`. `slot` is the member's
+	 * position in the table.
+	 */
 	scanBeginnings(query: string, visit: (slot: number) => void): void {
 		const needle = Buffer.from(` ${query}`);
 		needle[0] = separator;
@@ -110,14 +124,14 @@ export class NameTable {
 		}
 	}
 
-	/** The member in a slot. */
+	/** Returns the member in a slot (a position in the table). */
 	at(slot: number): Pick<Named, "id" | "display"> {
 		return { id: this.ids[slot] ?? "", display: this.displays[slot] ?? "" };
 	}
 
 	/**
-	 * Builds a table of these members and `others`, who are not in this one, in steps of about 0.2 ms. Members removed
-	 * meanwhile may be in the new table.
+	 * Builds a new table of the members in this table and of `others`, who must not be in this table. Yields about every
+	 * 0.2 ms. Members who are removed from this table meanwhile may be in the new table.
 	 */
 	*with(others: Iterable<Named>): Generator<undefined, NameTable> {
 		const added = yield* sortInSteps([...others]);
@@ -139,7 +153,7 @@ export class NameTable {
 			ids.push(id);
 			displays.push(display);
 		};
-		/** Copies the slots from `from` to `until`, except removed members. */
+		/** Copies the members in the slots from `from` to `until` (exclusive) to the new table, except removed members. */
 		const copySlots = (from: number, until: number) => {
 			for (let slot = from; slot < until; slot += 1) {
 				if (this.#isRemoved[slot] === 1) continue;
@@ -182,7 +196,7 @@ export class NameTable {
 		return this.offsets[slot] ?? 0;
 	}
 
-	/** The slot of a member, or -1. */
+	/** Returns the slot (position in the table) of the member with this id; -1 if there is no such member. */
 	#slotOf(id: string): number {
 		const buckets = this.buckets;
 		for (let at = hash(id) & (buckets.length - 1); ; ) {
@@ -193,7 +207,10 @@ export class NameTable {
 		}
 	}
 
-	/** The slot whose names contain a byte offset, from `from` on. Gallops, because the next match is usually near. */
+	/**
+	 * Returns the slot (member's position in the table) whose names contain the byte offset `byte`. Starts at the slot
+	 * `from` and gallops (doubles its steps), because the next match is usually near.
+	 */
 	#slotAt(byte: number, from: number): number {
 		const count = this.ids.length;
 		let low = from;
@@ -209,14 +226,20 @@ export class NameTable {
 		);
 	}
 
-	/** The first slot from `from` on that comes after a member in order. */
+	/**
+	 * Returns the first slot, from the slot `from` on, whose member sorts after `named`; the number of slots if there is
+	 * none.
+	 */
 	#slotFor(named: Named, from: number): number {
 		const isBefore = (slot: number) => compareNamed(this.at(slot), named) < 0;
 		return lastWhere(from - 1, this.ids.length, isBefore) + 1;
 	}
 }
 
-/** Binary search: the last number in [low, high) for which `matches` holds, which must hold up to there and for `low`. */
+/**
+ * Binary search: returns the last number in [low, high) for which `matches` is true. `matches` must be true from `low`
+ * up to that number and false after it.
+ */
 function lastWhere(
 	low: number,
 	high: number,
@@ -232,7 +255,7 @@ function lastWhere(
 	return last;
 }
 
-/** Merge sort in steps. */
+/** Sorts members with a merge sort that yields after each step, so that other work can run in between. */
 function* sortInSteps(all: Named[]): Generator<undefined, readonly Named[]> {
 	let runs: Named[][] = [];
 	for (let at = 0; at < all.length; at += stepSize) {
@@ -278,7 +301,10 @@ function byteLengthOf(names: readonly string[]): number {
 	return bytes;
 }
 
-/** Writes names, each after a separator. Returns the end offset. */
+/**
+ * Writes `names` to a buffer from the offset `at`, with a separator byte before each name. Returns the offset after the
+ * last name.
+ */
 function write(names: readonly string[], to: Buffer, at: number): number {
 	let end = at;
 	for (const name of names) {
@@ -295,7 +321,7 @@ function insert(buckets: Int32Array, id: string, slot: number): void {
 	buckets[at] = slot + 1;
 }
 
-/** Hashes the last digits of an id, which differ most between ids. */
+/** Hashes a Discord id by its last nine digits, which differ most between ids. */
 function hash(id: string): number {
 	const mixed = Math.imul(Number(id.slice(-9)), 0x9e3779b1);
 	return mixed ^ (mixed >>> 15);

@@ -15,7 +15,10 @@ import {
 
 const emojisFull = "list_emojis shows them, and delete_emoji makes room.";
 
-/** Advice by Discord's error code. https://discord.com/developers/docs/topics/opcodes-and-status-codes */
+/**
+ * Advice for the model on how to continue, by Discord's error code.
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes
+ */
 const advice = new Map(
 	Object.entries({
 		[codes.UnknownChannel]: "Use list_channels to find channels.",
@@ -116,7 +119,7 @@ const advice = new Map(
 	}),
 );
 
-/** What the model reads about each `Outcome`. */
+/** Sentences that tell the model whether a failed request to Discord took effect. */
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The request was not sent: nothing was done. Try again later.",
 	refused: "The request was refused: nothing was done. Try again later.",
@@ -125,7 +128,7 @@ const outcomeNotes: Record<Outcome, string> = {
 		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
 };
 
-/** The error to show to a model; undefined if it is not an error of Discord's API. */
+/** Converts an error of Discord's API to the error that the model sees; undefined if it is any other error. */
 export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(
@@ -150,7 +153,9 @@ export function toToolError(error: unknown): ToolError | undefined {
 	return apiError(`${message} (code ${error.code}). ${next}`, error);
 }
 
-/** An error of Discord's API as the beginning of a sentence for people; undefined for any other error. */
+/**
+ * Describes an error of Discord's API for people, as a sentence without a final period; undefined for any other error.
+ */
 export function describePlatformError(error: unknown): string | undefined {
 	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
 	if (error instanceof PlatformBusy) return "Discord asks the bot to wait";
@@ -167,7 +172,7 @@ export function describePlatformError(error: unknown): string | undefined {
 	return `Discord refuses: ${message} (code ${error.code})${advice}`;
 }
 
-/** The text to show to a person who used a command; undefined for a bug. */
+/** Returns the error text for a person who used a command of the bot; undefined if the error is a bug. */
 export function describeErrorForPeople(error: unknown): string | undefined {
 	if (error instanceof ToolError) return error.message;
 	const problem = describePlatformError(error);
@@ -179,7 +184,7 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	}`;
 }
 
-/** Texts for `PlatformBusy.why`; "in N s" follows. */
+/** Texts for the model on why a request was not sent to Discord. "in N s" is added to the text. */
 const busyTexts: Record<PlatformBusy["why"], string> = {
 	"rate limit": "Discord's rate limit allows this request again",
 	"invalid requests":

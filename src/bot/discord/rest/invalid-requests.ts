@@ -5,17 +5,23 @@ import { SlidingWindow } from "../../../lib/sliding-window.ts";
 
 const windowMs = 10 * 60_000;
 
-/** Maximum number per bot and window. Several bots may share an IP address. */
+/**
+ * Maximum number of invalid requests per bot in 10 minutes. Discord counts them by IP address, which several bots may
+ * share.
+ */
 const defaultLimit = 1_000;
 
-/** The invalid requests of the last 10 minutes. */
+/** Counts the bot's invalid requests, those that Discord answered with 401, 403 or 429, in the last 10 minutes. */
 export class InvalidRequests extends SlidingWindow {
-	/** `now` is a monotonic clock, in milliseconds. */
+	/** `limit` is the maximum number of invalid requests in 10 minutes. `now` is a monotonic clock, in milliseconds. */
 	constructor(limit = defaultLimit, now?: () => number) {
 		super({ max: limit, windowMs, ...(now && { now }) });
 	}
 
-	/** Counts a response if its status makes the request invalid. A 429 with the scope "shared" does not count. */
+	/**
+	 * Counts a response to a request if its status is 401, 403 or 429. A 429 with the rate limit scope "shared" does not
+	 * count.
+	 */
 	note(status: number, scope: string | null): void {
 		if (
 			status === 401 ||

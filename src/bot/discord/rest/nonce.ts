@@ -19,17 +19,26 @@ import {
 	timeLeftMs,
 } from "./rest.ts";
 
-/** How long a message may be sent again. Discord remembers a nonce for "the past few minutes". */
+/**
+ * How long a message whose response was lost may be sent again. Discord remembers a message's nonce for "the past few
+ * minutes".
+ */
 const maxResolveMs = 60_000;
 const maxResends = 4;
-/** Timeout of a resend. One that times out is the last. */
+/**
+ * Timeout for sending a message again after its response was lost. After such a timeout the message is not sent again.
+ */
 const resendTimeoutMs = 5_000;
-/** The pause before a message is sent again, doubled each time: the first request may still be in progress. */
+/**
+ * First and maximum pause before a message is sent again. The pause doubles each time, because the first request may
+ * still be in progress.
+ */
 const pauseMs = [500, 4_000] as const;
 
 /**
- * Resolves lost responses to Create Message requests within the deadline of the tool. `closing` ends that. Call it after
- * `guardRest`.
+ * If the response to a Create Message request is lost, sends the message again with the same nonce, within the deadline
+ * of the running tool. Discord then returns the message that it has already created. No message is sent again after
+ * `closing` aborts. Call this after `guardRest`.
  */
 export function resolveLostMessages(
 	rest: REST,
@@ -53,12 +62,17 @@ export function resolveLostMessages(
 	};
 }
 
-/** Returns a unique nonce, not of the form that AI chat uses. Discord allows 25 characters. */
+/**
+ * Returns a unique nonce for a message. It differs in form from the nonces of AI chat. Discord allows 25 characters.
+ */
 function newNonce(): string {
 	return randomBytes(12).toString("hex");
 }
 
-/** Whether the response was lost. An unreadable response is not: sending again would return the same. */
+/**
+ * Whether a request failed because its response was lost. An unreadable response does not count as lost: if the request
+ * were sent again, Discord would return the same response.
+ */
 function isLost(error: unknown): boolean {
 	if (!isOutcomeUnknown(error)) return false;
 	const { cause } = error;
@@ -67,7 +81,10 @@ function isLost(error: unknown): boolean {
 	);
 }
 
-/** Sends a message again until Discord returns it. Otherwise throws the error of the first request. */
+/**
+ * Sends a message again with the same nonce until Discord returns the created message. If that fails, throws the error
+ * of the first request.
+ */
 async function sendAgain(
 	request: REST["request"],
 	message: InternalRequest,
@@ -100,7 +117,7 @@ async function sendAgain(
 	throw lost.error;
 }
 
-/** How long requests are paused or rate limited, in milliseconds. */
+/** Returns how long requests are paused or rate limited after this error, in milliseconds. */
 function pauseAfter(error: unknown): number {
 	if (error instanceof PlatformBusy) return error.retryAfterMs;
 	if (!(error instanceof PlatformFailure)) return 0;

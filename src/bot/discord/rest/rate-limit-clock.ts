@@ -3,7 +3,7 @@
 
 import type { REST } from "discord.js";
 
-/** Makes all rate limits of `rest` independent of changes of the wall clock. */
+/** Makes all rate limits of a discord.js REST client independent of changes of the system clock. */
 export function followMonotonicClock(rest: REST): void {
 	keepMonotonic(rest, "globalReset");
 	const { handlers } = rest;
@@ -16,7 +16,10 @@ export function followMonotonicClock(rest: REST): void {
 	};
 }
 
-/** Makes `target[key]` a wall clock time that is stored on the monotonic clock. */
+/**
+ * Makes `target[key]`, a time in epoch milliseconds, shift with the system clock when that is set forward or back. The
+ * time that is left until `target[key]` then stays the same.
+ */
 function keepMonotonic<Key extends string>(
 	target: Record<Key, number>,
 	key: Key,

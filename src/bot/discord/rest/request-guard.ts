@@ -4,37 +4,44 @@ import { doubledMs } from "../../../lib/back-off.ts";
 import { InvalidRequests } from "./invalid-requests.ts";
 
 /**
- * Pause after the first foreign response in a row; each further one doubles it. A guess: proxies in front of Discord
- * return a single 502 or 503 now and then, and the next request succeeds.
+ * First pause of all requests after an error response from a proxy in front of Discord (failed: 5xx, refused: 4xx). The
+ * pause doubles with each further such response in a row. A guess: proxies in front of Discord return a single 502 or
+ * 503 now and then, and the next request succeeds.
  */
 const firstPauseMs = { failed: 1_000, refused: 5_000 };
-/** Maximum pause. Failing servers recover soon, a block of the IP address lasts. A guess. */
+/**
+ * Maximum pause of all requests after error responses from a proxy in front of Discord (failed: 5xx, refused: 4xx).
+ * Failing servers recover soon, a block of the IP address lasts. A guess.
+ */
 const maxPauseMs = { failed: 60_000, refused: 10 * 60_000 };
-/** Maximum accepted Retry-After. */
+/** Maximum pause that the Retry-After header of a response can cause. */
 const maxRetryAfterMs = 60 * 60_000;
 
-/** Why requests are paused, and for how long from now. */
+/** Why requests to Discord's API are paused, and for how long from now. */
 export interface Pause {
 	why: "invalid requests" | "foreign response";
 	waitMs: number;
-	/** HTTP status of the response that started it. */
+	/** HTTP status of the response that started the pause. */
 	status?: number;
 }
 
 export class RequestGuard {
-	/** Number of requests rejected because of a pause. */
+	/** Number of requests that were not sent to Discord because requests were paused. */
 	rejectedCount = 0;
 	readonly #invalid: InvalidRequests;
-	/** When the latest pause after a foreign response started. */
+	/** When the latest pause after an error response from a proxy started, in milliseconds of the clock `now`. */
 	#startedAt = -Infinity;
 	#endsAt = -Infinity;
 	#status = 0;
-	/** Number of foreign responses in a row. Only one per pause counts: to a request that was sent after it. */
+	/**
+	 * Number of error responses in a row that came from a proxy and not from Discord's API. Responses to requests that
+	 * were sent before the latest pause do not count.
+	 */
 	#foreignInARow = 0;
 
-	/** `limit`: invalid requests in ten minutes after which no more are sent (InvalidRequests). */
+	/** `limit` is the number of invalid requests (401, 403 or 429) in ten minutes after which requests are paused. */
 	constructor(
-		/** Called when a pause starts. */
+		/** Called when a pause of all requests starts. */
 		private readonly onPause: (pause: Pause) => void = () => {},
 		/** A monotonic clock, in milliseconds. */
 		private readonly now = () => performance.now(),
@@ -43,12 +50,12 @@ export class RequestGuard {
 		this.#invalid = new InvalidRequests(limit, now);
 	}
 
-	/** Invalid requests in the last 10 minutes. */
+	/** Number of invalid requests to Discord (answered with 401, 403 or 429) in the last 10 minutes. */
 	get invalidCount(): number {
 		return this.#invalid.count;
 	}
 
-	/** The current pause; undefined if requests may be sent. */
+	/** The current pause of requests to Discord; undefined if requests may be sent. */
 	get pause(): Pause | undefined {
 		const foreignMs = this.#endsAt - this.now();
 		const invalidMs = this.#invalid.waitMs;
@@ -58,18 +65,27 @@ export class RequestGuard {
 		return { why: "foreign response", waitMs: foreignMs, status: this.#status };
 	}
 
-	/** Call before sending a request, while there is no pause. Pass its response to one of the returned functions. */
+	/**
+	 * Call this before sending a request, while requests are not paused. Pass the response to one of the two returned
+	 * functions.
+	 */
 	begin() {
 		const sentAt = this.now();
-		/** Whether the request was sent before the latest pause, whose cause it shares. */
+		/** Whether the request was sent before the latest pause started, and so failed for the same reason. */
 		const isOld = () => sentAt <= this.#startedAt;
 		return {
-			/** For a response of Discord's API. `scope` is that of its rate limit, if any. */
+			/**
+			 * Records a response from Discord's API. `scope` is the scope of the rate limit, from the response's headers, if
+			 * any.
+			 */
 			noteResponse: (status: number, scope: string | null) => {
 				this.#reportNewPause(() => this.#invalid.note(status, scope));
 				if (!isOld()) this.#foreignInARow = 0;
 			},
-			/** For a foreign response. `retryAfterMs` is the wait that it asks for, if any. */
+			/**
+			 * Records an error response that came from a proxy and not from Discord's API. `retryAfterMs` is the wait that
+			 * the response asks for, if any.
+			 */
 			noteForeignResponse: (
 				status: number,
 				retryAfterMs: number | undefined,

@@ -11,7 +11,7 @@ const id = v.string();
 const number = v.number();
 const flag = v.optional(v.boolean());
 const ids = v.array(id);
-/** A string that may be null or absent. */
+/** Schema of a string that may be null or absent. */
 const nullableText = v.nullish(text);
 const count = v.optional(number);
 const object = v.looseObject;
@@ -79,7 +79,7 @@ const guildChannel = object({
 	),
 });
 
-/** A guild channel or a DM. */
+/** Schema of a guild channel or a direct message (DM) channel. */
 const channel = v.lazy((value) => {
 	const { type } = Object(value) as { type?: unknown };
 	return type === ChannelType.DM ? withId : guildChannel;
@@ -172,7 +172,9 @@ const message = object({
 	referenced_message: v.nullish(object(messageFields)),
 });
 
-/** A message that the bot just sent, or whose poll it ended: only its poll is read. */
+/**
+ * Schema of a message that the bot has just sent, or whose poll the bot has just ended. The bot only reads the poll.
+ */
 const sent = object({ id, poll: v.nullish(poll) });
 
 const role = object({
@@ -313,7 +315,10 @@ const auditLog = object({
 	application_commands: v.array(object({ id, name: text })),
 });
 
-/** Results, or with 202 the response that the index is not ready yet. */
+/**
+ * Schema of the results of a message search. With status 202 Discord answers instead that its search index is not ready
+ * yet.
+ */
 const search = v.union([
 	object({
 		messages: v.array(v.array(message)),
@@ -323,10 +328,13 @@ const search = v.union([
 	object({ code: number, retry_after: number }),
 ]);
 
-/** A guild has at least the role @everyone. */
+/** Schema of a guild's roles. Every guild has at least the role @everyone. */
 const roles = v.pipe(v.array(role), v.minLength(1));
 
-/** Schemas by method and path. The bot does not read the bodies of other routes. */
+/**
+ * Schemas of the response bodies of Discord's REST API, by method and path. The bot does not read the bodies of other
+ * routes.
+ */
 const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	"DELETE /channels/:id": withId,
 	"DELETE /invites/:code": object({ code: text }),
@@ -414,13 +422,13 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	}),
 };
 
-/** Discord's OpenAPI specification also allows 204 here. */
+/** Routes for which Discord's OpenAPI specification also allows an empty response (204). */
 const mayBeEmpty = new Set([
 	"PATCH /guilds/:id/members/:id",
 	"POST /channels/:id/invites",
 ]);
 
-/** The route pattern of a path, as in `schemas`. */
+/** Replaces the ids and tokens in a path of Discord's REST API by placeholders, such as ":id". */
 function routePattern(path: string): string {
 	return path
 		.replace(/\/reactions\/.+$/, "/reactions/:emoji")
@@ -430,7 +438,10 @@ function routePattern(path: string): string {
 		.replaceAll(/\/\d{15,20}(?=\/|$)/g, "/:id");
 }
 
-/** What is wrong with a 2xx response, as words that follow its status; undefined if it is valid. */
+/**
+ * Checks a 2xx response of Discord's REST API. Returns what is wrong with the response, as words that follow its status
+ * in an error message; undefined if the response is valid.
+ */
 export function findResponseProblem(
 	method: string,
 	path: string,

@@ -10,10 +10,16 @@ import {
 import { parseJson } from "../../../lib/json.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
-/** Maximum size. A page of 100 long messages, each forwarding another, stays below it. */
+/**
+ * Maximum size of a response body. A page of 100 long messages, each forwarding another message, stays below this
+ * limit.
+ */
 const maxBytes = 16 * 1024 * 1024;
 
-/** A response that discord.js cannot use. `message` starts with the status and is shown to models. */
+/**
+ * Error: the response to a REST request cannot be used by discord.js. `message` starts with the HTTP status and is
+ * shown to models.
+ */
 export class UnusableResponse extends Error {
 	override name = "UnusableResponse";
 	constructor(
@@ -24,23 +30,29 @@ export class UnusableResponse extends Error {
 	}
 }
 
-/** An error response from a proxy or block in front of the API. Later requests will probably get one, too. */
+/**
+ * Error: a proxy or block in front of Discord's API answered a request with an error. Later requests will probably get
+ * such a response, too.
+ */
 export class ForeignResponse extends UnusableResponse {
 	override name = "ForeignResponse";
-	/** How long requests are paused because of it. */
+	/** How long requests are paused because of this response, in milliseconds. */
 	pauseMs = 0;
 
 	constructor(
 		status: number,
 		problem: string,
-		/** The wait that it asks for, if any. */
+		/** How long the response asks the bot to wait, in milliseconds; undefined if it does not ask. */
 		readonly retryAfterMs: number | undefined,
 	) {
 		super(status, problem);
 	}
 }
 
-/** Reads a response to its end. Throws an UnusableResponse if it is not one of Discord's API. */
+/**
+ * Reads the whole response to a REST request. Throws an UnusableResponse if the response is not from Discord's API, a
+ * redirect, or too long.
+ */
 export async function readResponse(response: Response): Promise<ResponseLike> {
 	const { status } = response;
 	if (status >= 300 && status < 400) {
@@ -103,7 +115,10 @@ function toApiResponse(
 	};
 }
 
-/** Reads the body up to the limit. Content-Length cannot be used: it is the compressed length. */
+/**
+ * Reads the body of a response. Throws an UnusableResponse if the body is longer than `maxBytes`. Content-Length cannot
+ * be used for this check, because it is the compressed length.
+ */
 async function readAtMost({ status, body }: Response): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
@@ -119,7 +134,10 @@ async function readAtMost({ status, body }: Response): Promise<Buffer> {
 	return Buffer.concat(chunks);
 }
 
-/** The wait that an error response asks for, in seconds. The header is rounded up, the field is not. */
+/**
+ * Returns how long an error response asks the bot to wait, in seconds. The body's `retry_after` comes first, because
+ * the header is rounded up.
+ */
 function retryAfterSeconds(headers: Headers, body: unknown) {
 	const field = isObject(body) ? body.retry_after : undefined;
 	const names = ["retry-after", "x-ratelimit-reset-after"];
@@ -129,7 +147,10 @@ function retryAfterSeconds(headers: Headers, body: unknown) {
 		.find((value) => Number.isFinite(value) && value >= 0);
 }
 
-/** The error in the form that discord.js reads: code, message, and field errors if they have the documented form. */
+/**
+ * Converts an error body of Discord's API to the form that discord.js reads: code, message, and field errors if they
+ * have the documented form.
+ */
 function normalizeError(
 	error: Record<string, unknown>,
 	{ status, statusText }: Response,

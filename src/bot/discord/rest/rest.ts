@@ -24,27 +24,30 @@ import { type Pause, RequestGuard } from "./request-guard.ts";
 import { ForeignResponse, readResponse, UnusableResponse } from "./response.ts";
 import { findResponseProblem } from "./response-schemas.ts";
 
-/** Timeout of one platform call, including its wait in the queue. */
+/** Timeout of a request to Discord's REST API, including its wait in the queue. */
 export const platformTimeoutMs = 10_000;
 
-/** Requests wait for a shorter pause, such as after one 5xx page of a proxy. A longer one fails them. */
+/**
+ * Requests wait for a shorter pause to end, such as after one 5xx response of a proxy. Requests during a longer pause
+ * fail at once.
+ */
 const maxPauseWaitMs = 1_000;
 
-/** Maximum number of 429 responses to one call. */
+/** Maximum number of 429 (rate limit) responses to one request before the request fails. */
 const maxRateLimits = 5;
 
-/** What is known about a request without a usable response. */
+/** Whether Discord may have carried out a request to which it sent no usable response. */
 export type Outcome =
-	/** It was not sent, or rate limited (429): nothing was done. */
+	/** The request was not sent, or was rate limited (429): nothing was done. */
 	| "not sent"
-	/** It was refused (4xx) with a response that cannot be read: nothing was done. */
+	/** The request was refused (4xx) with a response that cannot be read: nothing was done. */
 	| "refused"
-	/** It only reads: nothing was done. */
+	/** The request only reads: nothing was done. */
 	| "read"
-	/** It was sent, and Discord may have carried it out. */
+	/** The request was sent, and Discord may have carried it out. */
 	| "unknown";
 
-/** A platform call that timed out. */
+/** Error: a request to Discord's API timed out. */
 export class PlatformTimeout extends Error {
 	override name = "PlatformTimeout";
 	constructor(readonly outcome: Outcome) {
@@ -52,7 +55,10 @@ export class PlatformTimeout extends Error {
 	}
 }
 
-/** A platform call without a usable response: the connection was lost, or Discord responded 5xx. */
+/**
+ * Error: a request to Discord's API brought no usable response, because the connection was lost or Discord responded
+ * 5xx.
+ */
 export class PlatformFailure extends Error {
 	override name = "PlatformFailure";
 	constructor(
@@ -69,13 +75,19 @@ function describe(cause: unknown): string {
 	return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** A platform call that was not sent, because it would have had to wait past its deadline. */
+/**
+ * Error: Discord did not carry out a request, because a rate limit or a pause would have made the request wait too
+ * long.
+ */
 export class PlatformBusy extends Error {
 	override name = "PlatformBusy";
 	constructor(
-		/** Discord's rate limit, or a pause of ours to avoid an IP ban. */
+		/**
+		 * What the request would have had to wait for: Discord's rate limit, or a pause by the bot itself to avoid an IP
+		 * ban.
+		 */
 		readonly why: "rate limit" | Pause["why"],
-		/** How long from now until it may be sent, in milliseconds. */
+		/** How long from now until the request may be sent, in milliseconds. */
 		readonly retryAfterMs: number,
 		options?: ErrorOptions,
 	) {
@@ -83,7 +95,7 @@ export class PlatformBusy extends Error {
 	}
 }
 
-/** Whether Discord may have carried out a failed request. */
+/** Whether Discord may have carried out the request that failed with `error`. */
 export function isOutcomeUnknown(
 	error: unknown,
 ): error is PlatformTimeout | PlatformFailure {
@@ -93,39 +105,42 @@ export function isOutcomeUnknown(
 	);
 }
 
-/** Whether a failed request has certainly changed nothing. */
+/** Whether the request that failed with `error` has certainly changed nothing at Discord. */
 export function wasNotDone(error: unknown): boolean {
 	if (error instanceof PlatformTimeout || error instanceof PlatformFailure)
 		return !isOutcomeUnknown(error);
 	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
 }
 
-/** One request: in the queue, sent, or refused before anything was done. */
+/** State of one request to Discord's API: waiting in the queue, sent, or refused before anything was done. */
 interface Call {
 	state: "waiting" | "sent" | "refused";
-	/** Number of 429 responses so far. */
+	/** Number of 429 (rate limit) responses to this request so far. */
 	rateLimits: number;
-	/** HTTP status of the last response. */
+	/** HTTP status of the last response to this request. */
 	status: number;
-	/** Deadline, on the clock of `performance.now()`. */
+	/** Deadline of the request, in milliseconds of `performance.now()`. */
 	readonly endsAt: number;
 }
 
-/** Limits on the platform calls of a running tool. */
+/** Limits on the requests that a running tool sends to Discord's API. */
 export interface ToolRun {
-	/** Aborts every platform call of the tool. */
+	/** Aborts every request of the running tool to Discord's API. */
 	signal: Signal;
-	/** Deadline, on the clock of `performance.now()`. */
+	/** Deadline of the running tool, in milliseconds of `performance.now()`. */
 	endsAt: number;
-	/** Reason for the guild's audit log, sent with every write. */
+	/** Reason for the guild's audit log. It is sent with every request of the tool that changes something. */
 	reason: string | undefined;
-	/** While false, a write throws: the tool is read-only or still planning. */
+	/**
+	 * Whether the tool may send requests that change something. While false, such a request throws, because the tool is
+	 * read-only or still planning.
+	 */
 	mayWrite: boolean;
-	/** Called after a write was sent that Discord may have carried out. */
+	/** Called after the tool sent a request that changes something and that Discord may have carried out. */
 	onWrite?(): void;
 }
 
-/** Context of the running code. */
+/** Async context of the running code: the running tool, the current request, and a listener for rate limits. */
 interface Scope {
 	run?: ToolRun;
 	call?: Call;
@@ -138,20 +153,20 @@ function withScope<T>(added: Scope, work: () => T): T {
 	return scope.run({ ...scope.getStore(), ...added }, work);
 }
 
-/** Limits of the running tool; undefined outside a tool. */
+/** Returns the limits of the running tool; undefined outside a tool. */
 export const currentRun = () => scope.getStore()?.run;
 const currentCall = () => scope.getStore()?.call;
 
-/** State of a rate limit after a request. */
+/** State of one of Discord's rate limits after a request. */
 export interface RateLimitState {
-	/** Requests per window. */
+	/** Number of requests that Discord allows per rate limit window. */
 	limit: number;
-	/** Requests left in this window. */
+	/** Number of requests left in the current rate limit window. */
 	remaining: number;
 	resetAfterMs: number;
 }
 
-/** Runs `work` and calls `onRateLimitState` for each response with rate limit headers. */
+/** Runs `work` and calls `onRateLimitState` for each response from Discord to `work` that has rate limit headers. */
 export function observeRateLimit<T>(
 	onRateLimitState: (state: RateLimitState) => void,
 	work: () => Promise<T>,
@@ -159,24 +174,27 @@ export function observeRateLimit<T>(
 	return withScope({ onRateLimitState }, work);
 }
 
-/** Runs `work` with its platform calls limited by `run`. */
+/** Runs `work`, whose requests to Discord are subject to the limits in `run`, such as the deadline. */
 export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 	return withScope({ run }, work);
 }
 
-/** Allows the running tool to write, after it has made its plan. */
+/** Allows the running tool to send requests that change something. Call this after the tool has made its plan. */
 export function permitWrites(): void {
 	const run = currentRun();
 	if (run) run.mayWrite = true;
 }
 
-/** Milliseconds until the deadline of the running tool; Infinity outside a tool. */
+/** Returns the milliseconds until the deadline of the running tool; Infinity outside a tool. */
 export function timeLeftMs(): number {
 	const { endsAt = Infinity } = currentRun() ?? {};
 	return endsAt - performance.now();
 }
 
-/** Runs `work` with a deadline `reserveMs` before the tool's, to leave time for reporting the result. */
+/**
+ * Runs `work` with a deadline that is `reserveMs` before the deadline of the running tool, to leave time for reporting
+ * the result.
+ */
 export function endingEarlier<T>(
 	reserveMs: number,
 	work: () => Promise<T>,
@@ -188,7 +206,7 @@ export function endingEarlier<T>(
 	return withinRun({ ...run, signal, endsAt: run.endsAt - reserveMs }, work);
 }
 
-/** How a request ended, for metrics. "failed": without a response. */
+/** How a request to Discord's API ended, for metrics. "failed" means without a usable response. */
 export type PlatformOutcome =
 	| "ok"
 	| "rate_limited"
@@ -197,8 +215,8 @@ export type PlatformOutcome =
 	| "failed";
 
 /**
- * Options for a REST manager that is then passed to `guardRest`. discord.js never retries with them. `onResponse` is
- * called for every request that was sent; `guard` pauses requests.
+ * Returns the options for a discord.js REST client, which must then be passed to `guardRest`. They turn off the retries
+ * of discord.js. `onResponse` is called for every request that was sent; `guard` pauses requests.
  */
 export function restOptions(
 	api: string,
@@ -259,13 +277,16 @@ function reportRateLimit(headers: ResponseLike["headers"]): void {
 		scope.getStore()?.onRateLimitState?.({ limit, remaining, resetAfterMs });
 }
 
-/** Returns true if waiting for a rate limit would exceed the deadline. */
+/** Returns true if waiting for Discord's rate limit would exceed the deadline of the current request. */
 function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
 	const { endsAt = Infinity } = currentCall() ?? {};
 	return performance.now() + Math.max(retryAfter, timeToReset) > endsAt;
 }
 
-/** Fails a call that was rate limited too often: discord.js would retry it without end while the waits are short. */
+/**
+ * Throws a PlatformBusy if the current request was rate limited too often. discord.js would retry such a request
+ * without end while the waits are short.
+ */
 function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
 	const call = currentCall();
 	if (!call) return;
@@ -281,7 +302,7 @@ function outcomeOf(status: number): PlatformOutcome {
 	return status >= 400 ? "client_error" : "ok";
 }
 
-/** Sends a request and reads its whole response. */
+/** Sends an HTTP request to Discord's API and reads the whole response. */
 async function send(
 	url: string,
 	init: Parameters<RESTOptions["makeRequest"]>[1],
@@ -316,17 +337,17 @@ async function send(
 type Request = REST["request"];
 
 export interface GuardOptions {
-	/** Timeout of one call, including its wait in the queue. */
+	/** Timeout of one request to Discord's API, including its wait in the queue. */
 	timeoutMs: number;
-	/** Aborts after `timeoutMs`. Default: AbortSignal.timeout. */
+	/** Returns a signal that aborts after `ms` milliseconds. Default: AbortSignal.timeout. */
 	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
-	/** Called for every 401. */
+	/** Called whenever Discord answers 401 to a request with the bot's token. */
 	onUnauthorized(): void;
 }
 
 /**
- * Gives every call of `rest` a deadline, and errors that state whether it may have been carried out. Call it before the
- * first request.
+ * Gives every request of a discord.js REST client a deadline. If a request fails, its error states whether Discord may
+ * have carried it out. Call this before the first request.
  */
 export function guardRest(
 	rest: REST,
@@ -371,7 +392,7 @@ export function guardRest(
 	};
 }
 
-/** Whether a retry may succeed, at once or after a short pause. */
+/** Whether a failed request may succeed if it is sent again, at once or after a short pause. */
 function isWorthRepeating(error: unknown): boolean {
 	if (!(error instanceof PlatformFailure)) return false;
 	const { cause } = error;
@@ -380,18 +401,24 @@ function isWorthRepeating(error: unknown): boolean {
 		: !(cause instanceof UnusableResponse);
 }
 
-/** Whether a request has no visible effect. Creating a DM channel counts as reading: it returns the existing one. */
+/**
+ * Whether a request has no visible effect. Creating a DM channel counts as reading, because Discord returns the
+ * existing channel.
+ */
 function isReadOnly({ method, fullRoute }: InternalRequest): boolean {
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();
 }
 
-/** Whether it is a Create Message request. */
+/** Whether a request is Discord's Create Message request. */
 export function createsMessage({ method, fullRoute }: InternalRequest) {
 	const isMessages = /^\/channels\/\d+\/messages$/.test(fullRoute);
 	return isMessages && method === RequestMethod.Post;
 }
 
-/** Whether a request may carry an audit log reason. The log has no entries for reads and messages. */
+/**
+ * Whether a request may carry a reason for the guild's audit log. The log has no entries for requests that only read
+ * and for sent messages.
+ */
 function takesReason(options: InternalRequest): boolean {
 	return !createsMessage(options) && !isReadOnly(options);
 }
@@ -442,7 +469,7 @@ async function requestOnce(
 	}
 }
 
-/** Replaces a webhook or interaction token in all texts of an error and of its causes. */
+/** Replaces the webhook or interaction token in `path` by "…" in all texts of an error and of its causes. */
 function hideToken(path: string, error: unknown): void {
 	const [, token] =
 		/^\/(?:webhooks|interactions)\/\d+\/([^/?]+)/.exec(path) ?? [];
