@@ -23,7 +23,10 @@ const voiceFields = [
 	"category_id",
 ] as const;
 
-/** The kinds of channels that tools can create, with the fields of each kind. */
+/**
+ * The kinds of channels that tools can create: Discord's number of the type, and the settings that channels of this
+ * kind have.
+ */
 const kinds = {
 	text: {
 		type: ChannelType.GuildText,
@@ -48,7 +51,7 @@ const kinds = {
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
-/** The kinds of channels that tools can edit. Media channels can be edited, but not created. */
+/** The kinds of channels that tools can edit. Tools can edit media channels, but not create them. */
 const editedKinds = {
 	...kinds,
 	media: { type: ChannelType.GuildMedia, fields: kinds.forum.fields },
@@ -62,7 +65,7 @@ const otherKinds = new Map<ChannelType, string>([
 	[ChannelType.AnnouncementThread, "announcement thread"],
 ]);
 
-/** The name of a channel's or thread's kind in tool results. */
+/** Returns the name of a channel's or thread's kind for tool results, such as "voice" or "private thread". */
 export function kindName({ type }: GuildBasedChannel): string {
 	return kindOf(type) ?? otherKinds.get(type) ?? `type ${type}`;
 }
@@ -78,7 +81,7 @@ export const categoryField = v.optional(
 	found(find.category, "parent category"),
 );
 
-/** Arguments that not every kind of channel supports. */
+/** Schemas of tool arguments for channel settings that not every kind of channel has. */
 export const kindFields = {
 	topic: v.optional(
 		text(0, 4096, "Topic, or a forum's guidelines; empty for none."),
@@ -105,12 +108,12 @@ export const kindFields = {
 
 type ChannelFields = ReturnType<typeof currentFields>;
 
-/** The channel fields of a tool call. Undefined leaves a field unchanged. */
+/** The channel settings that a tool call passes. An undefined setting stays unchanged. */
 export type GivenFields = {
 	[Field in keyof ChannelFields]?: ChannelFields[Field] | undefined;
 };
 
-/** Throws a ToolError if Discord allows this kind of channel only in communities, and the guild is none. */
+/** Throws a ToolError if Discord allows this kind of channel only in communities and the guild is not a community. */
 export function requireAllowedKind(guild: Guild, kind: string): void {
 	if (isAllowedKind(guild, kind)) return;
 	throw new ToolError(
@@ -118,7 +121,9 @@ export function requireAllowedKind(guild: Guild, kind: string): void {
 	);
 }
 
-/** Throws an RpcError for fields and values that this kind of channel does not have in this guild. */
+/**
+ * Throws an RpcError if this kind of channel does not have a passed setting, or does not allow its value in this guild.
+ */
 function requireSupportedFields(
 	guild: Guild,
 	args: GivenFields,
@@ -150,7 +155,7 @@ function requireSupportedFields(
 		]);
 }
 
-/** Converts the channel fields of a tool call to those of discord.js. */
+/** Converts the channel settings of a tool call to the options of discord.js. */
 export function discordFields(fields: GivenFields) {
 	const { rtc_region, category_id } = fields;
 	return withoutUndefined({
@@ -166,7 +171,7 @@ export function discordFields(fields: GivenFields) {
 	});
 }
 
-/** Creates a channel. Returns a sentence for the result, without its full stop. */
+/** Creates a channel in a guild. Returns a sentence for the tool's result, without its full stop. */
 export async function createGuildChannel(
 	guild: Guild,
 	kind: Kind,
@@ -190,7 +195,10 @@ export async function createGuildChannel(
 	return `Created the ${kind} channel ${channelName(made)}${where}`;
 }
 
-/** Changes the given fields that differ. Returns a sentence for the result; throws a ToolError if nothing changed. */
+/**
+ * Changes those settings of a channel that differ from the current ones. Returns a sentence for the tool's result.
+ * Throws a ToolError if nothing changed.
+ */
 export async function editGuildChannel(
 	guild: Guild,
 	channel: find.Channel,
@@ -228,7 +236,9 @@ export async function editGuildChannel(
 	return `Changed ${changed.join(", ")} of ${channelName(edited)}.`;
 }
 
-/** A channel's current fields, named and valued as in the tools' arguments; fields that its kind lacks are empty. */
+/**
+ * Returns a channel's current settings, named and valued as in tool arguments. Settings that its kind lacks are empty.
+ */
 export function currentFields(channel: GuildBasedChannel) {
 	const fields = channel as Partial<{
 		topic: string | null;
@@ -243,16 +253,16 @@ export function currentFields(channel: GuildBasedChannel) {
 		topic: fields.topic ?? "",
 		nsfw: fields.nsfw ?? false,
 		slowmode_seconds: fields.rateLimitPerUser ?? 0,
-		/** Bits per second; undefined if Discord does not state it. */
+		/** A voice channel's bitrate in bits per second; undefined if Discord does not state it. */
 		bitrate: fields.bitrate ?? undefined,
 		user_limit: fields.userLimit ?? 0,
-		/** Empty if Discord selects the region. */
+		/** A voice channel's region; empty if Discord selects the region automatically. */
 		rtc_region: fields.rtcRegion ?? "",
 		category_id: channel.parentId ?? "",
 	};
 }
 
-/** Without undefined fields: discord.js treats undefined and absent differently. */
+/** Removes undefined properties from an object, because discord.js treats undefined and absent options differently. */
 function withoutUndefined<T extends object>(
 	fields: T,
 ): { [Key in keyof T]?: Exclude<T[Key], undefined> } {

@@ -4,7 +4,7 @@ import { ChannelType, type Guild } from "discord.js";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 
-/** The parts of Discord's channel object that determine the channel's place in the list. */
+/** A channel as in Discord's API: what determines its place in the channel list, and its permission overwrites. */
 export interface RawChannel {
 	id: string;
 	type: ChannelType;
@@ -13,7 +13,10 @@ export interface RawChannel {
 	permission_overwrites?: { id: string; allow: string; deny: string }[];
 }
 
-/** All channels of a guild from the top as clients show them: those without a category, then each category with its own. */
+/**
+ * Returns all channels of a guild in the order in which Discord's clients show them: those without a category, then
+ * each category with its channels.
+ */
 export function channelsFromTop(guild: Guild): Channel[] {
 	const all = guild.channels.cache
 		.filter((channel): channel is Channel => !channel.isThread())
@@ -29,7 +32,10 @@ export function channelsFromTop(guild: Guild): Channel[] {
 		]);
 }
 
-/** Voice and stage channels come after text channels, categories after both. */
+/**
+ * Compares two channels for sorting them as Discord's clients do: voice and stage channels come after text channels,
+ * categories after both.
+ */
 function byPosition(a: Channel, b: Channel): number {
 	return (
 		groupOf(a.type) - groupOf(b.type) ||
@@ -38,14 +44,20 @@ function byPosition(a: Channel, b: Channel): number {
 	);
 }
 
-/** Discord numbers positions in each of these groups separately. */
+/**
+ * Returns the sorting group of a channel type: 0 for text channels, 1 for voice and stage channels, 2 for categories.
+ * Discord numbers positions in each group separately.
+ */
 function groupOf(type: ChannelType): number {
 	if (type === ChannelType.GuildCategory) return 2;
 	const { GuildVoice, GuildStageVoice } = ChannelType;
 	return type === GuildVoice || type === GuildStageVoice ? 1 : 0;
 }
 
-/** The channels of the same group in a category, from the top; includes `raw` if it is in there. */
+/**
+ * Returns the channels in a category, from the top, whose positions Discord numbers together with those of `raw`: text,
+ * voice or category channels. Includes `raw` if it is in this category.
+ */
 export function siblingsIn(
 	raw: RawChannel,
 	all: readonly RawChannel[],
@@ -63,14 +75,18 @@ export function siblingsIn(
 
 type Typed = Pick<RawChannel, "type">;
 
-/** Whether Discord orders two channels in the same sequence of positions. */
+/**
+ * Whether Discord numbers the positions of two channels together. It numbers text, voice and category channels
+ * separately.
+ */
 export function inSameGroup(a: Typed, b: Typed): boolean {
 	return groupOf(a.type) === groupOf(b.type);
 }
 
 /**
- * Computes the order in which `raws`, as listed, stand at index `place` among their siblings; without it at the end. `before` is
- * the category's current order. Returns the new order and the fewest position changes that produce it.
+ * Moves the channels `raws`, in the given order, to index `place` in a category, or to its end if `place` is undefined.
+ * `before` has the category's channels in their current order. Returns the new order and the fewest position changes
+ * that produce it.
  */
 export function reorder(
 	raws: readonly RawChannel[],

@@ -14,7 +14,9 @@ import { requirePermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
 import { type Emoji, emojiName, requireOwnEmoji } from "../messages/emoji.ts";
 
-/** Throws a ToolError if the forum lacks a tag, or if one is moderated and the bot may not apply it. */
+/**
+ * Throws a ToolError if the forum lacks one of these tags, or if a tag is moderated and the bot lacks Manage Threads.
+ */
 export function requireTags(
 	guild: Guild,
 	forum: Forum,
@@ -33,10 +35,10 @@ export function tagOf(forum: Forum, id: string): GuildForumTag {
 	);
 }
 
-/** A tag in Discord's form; a new one has no id yet. */
+/** A forum tag as in Discord's API. A new tag has no id yet. */
 export type Tag = Omit<APIGuildForumTag, "id"> & { id?: string | undefined };
 
-/** A requested tag. Omitted fields of an existing tag stay unchanged. */
+/** A forum tag as passed in a tool call. Omitted fields of an existing tag stay unchanged. */
 export interface GivenTag {
 	id?: string | undefined;
 	name: string;
@@ -65,7 +67,10 @@ export function currentTags(forum: Forum): Tag[] {
 	}));
 }
 
-/** Compares a new list of tags with the current one. A tag is matched by id, or by name if it has no id. */
+/**
+ * Compares a forum's new list of tags with its current tags. A new tag is matched with a current one by id, or by name
+ * if it has no id.
+ */
 export async function tagChanges(
 	guild: Guild,
 	forum: Forum,

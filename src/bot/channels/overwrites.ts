@@ -20,15 +20,15 @@ import {
 import { oneField } from "../discord/text.ts";
 import type { RawChannel } from "./channel-order.ts";
 
-/** A channel's overwrite for a role or member; zero bits if it has none. */
+/** Returns a channel's permission overwrite for a role or member; zero bits if there is none. */
 export function overwriteOf(channel: Channel, id: string): Bits {
 	return overwritesOf(channel).get(id) ?? { allow: 0n, deny: 0n };
 }
 
 /**
- * Throws a ToolError if the bot could not undo a change of a channel's overwrites to `after`: it then lacks MANAGE_ROLES in the
- * channel, alone or for want of VIEW_CHANNEL or CONNECT, or the overwrite that lets it set permissions that it lacks.
- * Administrators keep everything.
+ * Throws a ToolError if the bot could not undo a change of a channel's permission overwrites to `after`. That is the
+ * case if the bot would lose MANAGE_ROLES in the channel (also by losing VIEW_CHANNEL or CONNECT), or the overwrite
+ * that lets it set permissions which it does not have itself. Administrators keep all permissions.
  * https://discord.com/developers/docs/topics/permissions#implicit-permissions
  */
 export function requireUndoable(channel: Channel, after: Overwrites): void {
@@ -55,7 +55,7 @@ export function requireUndoable(channel: Channel, after: Overwrites): void {
 	);
 }
 
-/** The role or member of an overwrite. */
+/** Returns the name of the role or member that a permission overwrite is for. */
 export function overwriteName(
 	guild: Guild,
 	{ id, type }: PermissionOverwrites,
@@ -69,7 +69,7 @@ export function overwriteName(
 	return `member ${oneField(member.displayName)} (@${oneField(member.user.username)})`;
 }
 
-/** The overwrites in which two channels differ. */
+/** Returns the permission overwrites in which two channels differ. */
 export function differingOverwrites(
 	channel: Channel,
 	other: Channel,
@@ -83,7 +83,10 @@ export function differingOverwrites(
 	});
 }
 
-/** Describes in one line how a role's or member's overwrite changes when `channel` copies those of `source`. */
+/**
+ * Describes in one line how a role's or member's permission overwrite changes when `channel` copies the overwrites of
+ * `source`.
+ */
 export function changeLine(
 	channel: Channel,
 	source: Channel,
@@ -99,7 +102,7 @@ function describeOverwrite(channel: Channel, id: string): string {
 	return `allow ${describeBits(allow)}, deny ${describeBits(deny)}`;
 }
 
-/** Overwrites in Discord's form. */
+/** A channel's permission overwrites as in Discord's API. */
 type RawOverwrites = Pick<RawChannel, "permission_overwrites">;
 
 export function rawOverwrites({ permissionOverwrites }: Channel) {
@@ -126,7 +129,7 @@ export function readOverwrites({
 	);
 }
 
-/** The permissions whose overwrites differ between two channels. */
+/** Returns the permissions, as a bit field, that the permission overwrites of two channels set differently. */
 export function differenceOf(
 	channel: RawOverwrites,
 	other: RawOverwrites | undefined,

@@ -16,7 +16,10 @@ import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 
-/** The cursor of a page: the id of an active thread, or the time at which a thread was archived. */
+/**
+ * Schema of the argument for reading the next page of threads: the id of an active thread, or the time at which a
+ * thread was archived.
+ */
 export const threadCursor = v.optional(
 	v.pipe(
 		v.string(),
@@ -29,16 +32,16 @@ export const threadCursor = v.optional(
 );
 
 export interface ThreadQuery {
-	/** Undefined for all channels of the guild. */
+	/** The channel whose threads are listed; undefined for all channels of the guild. */
 	channel?: ThreadedChannel | undefined;
 	archived: boolean;
 	limit: number;
 	before?: string | undefined;
-	/** Lists only threads with this tag. */
+	/** Id of a forum tag. If given, only threads with this tag are listed. */
 	tagId?: string | undefined;
 }
 
-/** Discord's response. Active threads come without `has_more`. */
+/** Discord's response to a request that lists threads. Lists of active threads have no `has_more`. */
 interface ThreadList {
 	threads: APIThreadChannel[];
 	has_more?: boolean;
@@ -46,14 +49,14 @@ interface ThreadList {
 
 interface Page {
 	threads: APIThreadChannel[];
-	/** The cursor of the next page, if there is one. */
+	/** Cursor of the next page of threads; undefined if this page is the last one. */
 	next: string | undefined;
 }
 
-/** How many pages of archived threads one call searches for a tag. */
+/** Maximum number of pages of archived threads that one tool call reads to find threads with a tag. */
 const tagSearchPages = 5;
 
-/** A page of threads as result lines. `noun` is "thread" or "post". */
+/** Fetches a page of threads and describes each in a line for a tool's result. `noun` is "thread" or "post". */
 export async function threadLines(
 	guild: Guild,
 	noun: string,
@@ -110,7 +113,7 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 	return { threads: [...threads, ...rest.threads], next: rest.next };
 }
 
-/** The active threads older than `before`, newest first. */
+/** Fetches the active threads of a guild or channel, newest first; only those with an id below `before`, if given. */
 export async function activeThreads(
 	guild: Guild,
 	{ channel, before, tagId }: Pick<ThreadQuery, "channel" | "before" | "tagId">,
@@ -134,7 +137,10 @@ function hasTag(
 const archivedAt = ({ thread_metadata }: APIThreadChannel) =>
 	thread_metadata?.archive_timestamp ?? "";
 
-/** Archived threads, the latest archived first: public ones, and private ones if the bot may list them. */
+/**
+ * Fetches a page of a channel's archived threads, the latest archived first. Includes private threads if the bot may
+ * list them.
+ */
 async function archivedThreads(
 	guild: Guild,
 	channel: ThreadedChannel,
@@ -163,7 +169,7 @@ async function archivedThreads(
 	return { threads: found, next: cursor };
 }
 
-/** The latest archived threads of these kinds: at least `limit`, if there are as many. */
+/** Fetches a channel's latest archived threads of these kinds: at least `limit` threads, if there are as many. */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,
 	kinds: readonly ("public" | "private")[],
@@ -188,7 +194,7 @@ async function archivedPage(
 	return { threads, more: pages.some(({ has_more }) => has_more) };
 }
 
-/** The names of a forum's tags by id. */
+/** Returns the names of a forum's tags by tag id. */
 function tagNames(channel: ThreadedChannel | undefined): Map<string, string> {
 	const tags =
 		channel && "availableTags" in channel ? channel.availableTags : [];

@@ -13,7 +13,7 @@ import { time } from "../discord/describe.ts";
 import { describeBits, officialName } from "../discord/permissions.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
 
-/** Audit log events by Discord's name, such as MEMBER_BAN_ADD. */
+/** Numbers of Discord's audit log events by Discord's name, such as MEMBER_BAN_ADD. */
 export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 	Object.entries(AuditLogEvent)
 		.filter((entry): entry is [string, AuditLogEvent] =>
@@ -26,10 +26,13 @@ const actionNames = new Map(
 	[...auditActions].map(([name, action]) => [action, name]),
 );
 
-/** Returns the name and id of the object with this id. */
+/** Returns the name and id of a Discord object, such as a user or a role, as text. */
 type NameOf = (id: string) => string;
 
-/** Looks names up in the objects sent with the log, then in the bot's caches. */
+/**
+ * Returns a function that names the object with an id. It looks in the objects that Discord sent with the audit log,
+ * then in the bot's caches.
+ */
 export function namesIn(log: APIAuditLog, guild: Guild): NameOf {
 	const names = new Map<string, string>([
 		...log.users.map(({ id, username }) => [id, `@${username}`] as const),
@@ -62,7 +65,7 @@ function named(name: string | null | undefined, id: string): string {
 	return name ? `${oneField(name)} (ID: ${id})` : `ID: ${id}`;
 }
 
-/** The whole entry, without secrets such as tokens. */
+/** Describes an audit log entry completely in one line, without secrets such as tokens. */
 export function entryLine(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { id, action_type, user_id, reason } = entry;
 	const action = actionNames.get(action_type) ?? `action ${action_type}`;

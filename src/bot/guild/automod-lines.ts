@@ -20,7 +20,7 @@ export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
 
 const sampleSize = 5;
 
-/** A rule on one line, with the first few of its words. */
+/** Describes an AutoMod rule in one line, with the first few of its words. */
 export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	const fields = fieldsOf(rule);
 	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
@@ -42,7 +42,7 @@ export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	);
 }
 
-/** All words of a rule, one on each line. */
+/** Lists all words of an AutoMod rule, one on each line. */
 export function wordLines(rule: APIAutoModerationRule): string[] {
 	const fields = fieldsOf(rule);
 	return wordFields.flatMap((field) => {

@@ -15,14 +15,14 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { unlessUnknown } from "../discord/find.ts";
 import { bitsIn, requirePermissions } from "../discord/permissions.ts";
 
-/** The fields that are lists of words. */
+/** The fields of an AutoMod rule that are lists of words or patterns. */
 export const wordFields = [
 	"keyword_filter",
 	"regex_patterns",
 	"allow_list",
 ] as const;
 
-/** The triggers, with the trigger fields that each has. */
+/** The triggers of AutoMod rules by name: Discord's number of the trigger, and the fields that configure it. */
 const triggers = {
 	keyword: { type: Trigger.Keyword, fields: wordFields },
 	spam: { type: Trigger.Spam, fields: [] },
@@ -41,21 +41,21 @@ const triggers = {
 >;
 
 /**
- * The actions that need MODERATE_MEMBERS, with the triggers whose rules can have them.
- * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types; of blocked
- * interactions only discord-userdoccers says so, which names the action QUARANTINE_USER.
+ * The AutoMod actions that need MODERATE_MEMBERS, with the triggers whose rules can have them.
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types; for
+ * block_member_interaction only discord-userdoccers says so, which names the action QUARANTINE_USER.
  */
 const triggersWith: Partial<Record<ActionName, readonly TriggerName[]>> = {
 	timeout: ["keyword", "mention_spam"],
 	block_member_interaction: ["member_profile"],
 };
 
-/** Whether Discord demands MODERATE_MEMBERS for a rule with these actions. */
+/** Whether Discord requires MODERATE_MEMBERS for an AutoMod rule with these actions. */
 export function moderatesMembers(actions: readonly ActionName[] = []): boolean {
 	return actions.some((action) => triggersWith[action]);
 }
 
-/** The names of rule actions in tool arguments, with Discord's values. */
+/** The actions of AutoMod rules: names in tool arguments, with Discord's numbers. */
 export const actions = {
 	block_message: AutoModerationActionType.BlockMessage,
 	send_alert_message: AutoModerationActionType.SendAlertMessage,
@@ -77,7 +77,7 @@ export const triggerNames = Object.keys(triggers) as TriggerName[];
 export const actionNames = Object.keys(actions) as ActionName[];
 export const presetNames = Object.keys(presets) as PresetName[];
 
-/** The defaults of the fields that configure a trigger. */
+/** Default values of the fields that configure the trigger of an AutoMod rule. */
 const emptyTrigger = {
 	keyword_filter: [] as string[],
 	regex_patterns: [] as string[],
@@ -87,7 +87,7 @@ const emptyTrigger = {
 	mention_raid_protection_enabled: false,
 };
 
-/** The defaults of the actions, and of fields that each configure one action. */
+/** Default values of an AutoMod rule's actions, and of the fields that each configure one action. */
 const emptyActions = {
 	actions: [] as ActionName[],
 	custom_message: "",
@@ -95,7 +95,7 @@ const emptyActions = {
 	duration_seconds: 0,
 };
 
-/** The defaults of a new rule's fields, named and valued as in the tools' arguments. */
+/** Default values of the fields of a new AutoMod rule, named and valued as in tool arguments. */
 export const emptyRule = {
 	name: "",
 	enabled: true,
@@ -108,7 +108,7 @@ export const emptyRule = {
 type TriggerFields = typeof emptyTrigger;
 export type RuleFields = typeof emptyRule;
 
-/** The rule fields of a tool call. Undefined leaves a field unchanged. */
+/** The fields of an AutoMod rule that a tool call passes. An undefined field stays unchanged. */
 export type GivenRuleFields = {
 	[Field in keyof RuleFields]?: RuleFields[Field] | undefined;
 };
@@ -117,14 +117,16 @@ const triggerFields = Object.keys(emptyTrigger) as (keyof TriggerFields)[];
 const actionFields = Object.keys(emptyActions) as (keyof typeof emptyActions)[];
 const ruleFields = Object.keys(emptyRule) as (keyof RuleFields)[];
 
-/** The action that a field configures. */
+/** For each field that configures an AutoMod action, the name of that action. */
 const actionOf = {
 	custom_message: "block_message",
 	alert_channel_id: "send_alert_message",
 	duration_seconds: "timeout",
 } as const satisfies Partial<Record<keyof typeof emptyActions, ActionName>>;
 
-/** Fetches a rule. Throws a ToolError if it does not exist. */
+/**
+ * Fetches an AutoMod rule from Discord. Throws a ToolError if the rule does not exist or the bot lacks MANAGE_GUILD.
+ */
 export async function automodRule(
 	guild: Guild,
 	id: string,
@@ -151,7 +153,10 @@ function namesOf<Name extends string>(
 	return all.filter((name) => values.includes(names[name]));
 }
 
-/** A rule's fields; fields that its trigger or actions lack are empty. */
+/**
+ * Converts an AutoMod rule from Discord's form to that of tool arguments. Fields that its trigger or actions lack are
+ * empty.
+ */
 export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 	const { trigger_metadata: trigger } = rule;
 	const types = rule.actions.map(({ type }) => type);
@@ -176,7 +181,7 @@ export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 	};
 }
 
-/** The rule after the given changes. */
+/** Returns the fields of an AutoMod rule with the given changes applied. */
 export function changedRule(
 	rule: RuleFields,
 	given: GivenRuleFields,
@@ -185,12 +190,15 @@ export function changedRule(
 	return { ...rule, ...Object.fromEntries(changes) };
 }
 
-/** The names of the given fields. */
+/** Returns the names of the AutoMod rule fields that a tool call passes. */
 export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {
 	return ruleFields.filter((field) => given[field] !== undefined);
 }
 
-/** The given fields, with `presets` and `actions` in the order of fieldsOf. */
+/**
+ * Sorts the passed `presets` and `actions` of an AutoMod rule in the order in which fieldsOf returns them, for
+ * comparison.
+ */
 export function inOrder(given: GivenRuleFields): GivenRuleFields {
 	const { presets, actions } = given;
 	return {
@@ -200,7 +208,10 @@ export function inOrder(given: GivenRuleFields): GivenRuleFields {
 	};
 }
 
-/** Throws an RpcError if changes do not fit the trigger or the resulting rule. Checks only what changes. */
+/**
+ * Throws an RpcError if changed fields of an AutoMod rule do not fit its trigger or its other fields. `rule` already
+ * has the changes.
+ */
 export function validateRule(
 	trigger: TriggerName,
 	rule: RuleFields,
@@ -221,7 +232,7 @@ export function validateRule(
 	if (issues.length > 0) throw invalidParameters(issues);
 }
 
-/** Throws an RpcError if a new rule lacks the fields that its trigger needs. */
+/** Throws an RpcError if a new AutoMod rule lacks the fields that its trigger needs. */
 export function requireTriggerFields(
 	trigger: TriggerName,
 	given: GivenRuleFields,
@@ -265,7 +276,10 @@ function actionIssues(
 	return issues;
 }
 
-/** The request body that creates a rule, or changes the `changed` fields of an existing one. */
+/**
+ * Returns the request body that creates an AutoMod rule, or that changes the `changed` fields of the existing rule
+ * `before`.
+ */
 export function ruleBody(
 	rule: RuleFields,
 	changed: readonly (keyof RuleFields)[],
@@ -320,7 +334,7 @@ function actionsBody(
 	});
 }
 
-/** The trigger and its event type in Discord's form. */
+/** Converts the name of an AutoMod trigger to the trigger type and event type of Discord's API. */
 export function triggerBody(trigger: TriggerName) {
 	return {
 		trigger_type: triggers[trigger].type,

@@ -15,17 +15,20 @@ import { time } from "../discord/describe.ts";
 import { absentIf } from "../discord/find.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
 
-/** An invite and its channel. */
+/** An invite to a guild, with the channel that it leads to. */
 export interface GuildInvite {
 	data: APIInvite;
-	/** Undefined if the channel is not in the bot's cache. */
+	/** The channel that the invite leads to; undefined if the channel is not in the bot's cache. */
 	channel: GuildBasedChannel | undefined;
 }
 
 const link =
 	/^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
 
-/** An invite code or link. The tool receives the invite. */
+/**
+ * Schema of an argument with an invite's code or link. Before the tool runs, the invite is fetched from Discord and
+ * passed to the tool.
+ */
 export const foundInvite = {
 	...v.pipe(
 		v.string(),
@@ -58,7 +61,9 @@ export function inviteLink({ code }: Pick<APIInvite, "code">): string {
 	return `https://discord.gg/${code}`;
 }
 
-/** An invite as one line. Discord sends its uses only to bots with Manage Guild or Manage Channels. */
+/**
+ * Describes an invite in one line. Discord sends the number of uses only to bots with MANAGE_GUILD or MANAGE_CHANNELS.
+ */
 export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 	const { channel, inviter, expires_at } = data;
 	const roles = (data.roles ?? []).map(

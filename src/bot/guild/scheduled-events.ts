@@ -30,15 +30,21 @@ export const statuses = {
 export type EventKind = keyof typeof kinds;
 export type EventStatus = keyof typeof statuses;
 
-/** An event's fields as in the tools' arguments; empty for none. Times are ISO 8601, to the millisecond. */
+/**
+ * The fields of a scheduled event, named and valued as in tool arguments; "" for none. Times are ISO 8601 with
+ * milliseconds.
+ */
 export type EventFields = ReturnType<typeof fieldsOf>;
 
-/** The event fields of a tool call. Undefined leaves a field unchanged. */
+/** The fields of a scheduled event that a tool call passes. An undefined field stays unchanged. */
 export type GivenEventFields = {
 	[Field in keyof EventFields]: EventFields[Field] | undefined;
 };
 
-/** Fetches an event with its number of interested users. Throws a ToolError if it does not exist. */
+/**
+ * Fetches a scheduled event from Discord, with its number of interested users. Throws a ToolError if the event does not
+ * exist.
+ */
 export async function scheduledEvent(
 	guild: Guild,
 	id: string,
@@ -80,7 +86,7 @@ function nameOf<Name extends string>(
 	return (entry?.[0] ?? `type ${value}`) as Name;
 }
 
-/** The given fields in Discord's form. */
+/** Converts fields of a scheduled event from the form of tool arguments to the request body of Discord's API. */
 export function eventBody(given: Partial<GivenEventFields>) {
 	const { location, ...fields } = given;
 	const { description, entity_type, status, channel_id } = fields;
@@ -95,7 +101,10 @@ export function eventBody(given: Partial<GivenEventFields>) {
 	};
 }
 
-/** The event after the changes. Changing entity_type clears the channel or the location. */
+/**
+ * Returns the fields of a scheduled event with the changes applied. Clears the channel of an external event, and the
+ * location of any other event.
+ */
 export function changedEvent(
 	event: EventFields,
 	changes: Partial<EventFields>,
@@ -106,7 +115,10 @@ export function changedEvent(
 		: { ...changed, location: "" };
 }
 
-/** Throws an RpcError if changes do not fit the resulting event. Checks only what changes. */
+/**
+ * Throws an RpcError if changed fields of a scheduled event do not fit its other fields. `event` already has the
+ * changes.
+ */
 export function validateEvent(
 	guild: Guild,
 	event: Omit<EventFields, "description" | "status">,
@@ -173,7 +185,7 @@ const nextStatuses: Readonly<Record<EventStatus, readonly EventStatus[]>> = {
 	canceled: [],
 };
 
-/** Throws a ToolError if the event is over, or if its status cannot change to this one. */
+/** Throws a ToolError if a scheduled event is over, or if its status cannot change to `status`. */
 export function requireNextStatus(
 	event: APIGuildScheduledEvent,
 	status: EventStatus | undefined,

@@ -16,14 +16,19 @@ import { oneField } from "../discord/text.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;
 
-/** A webhook that was fetched from Discord. `channel` is the one that it sends messages to. */
+/**
+ * Returns a webhook with functions that send, fetch and change its messages. `channel` is where the webhook sends them.
+ */
 function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	const { id, type, token, user: creator } = data;
 	const name = data.name ?? "";
 	const label = webhookName({ id, name });
 	const { rest } = channel.client;
 
-	/** The webhook's route, with its secret token. Throws a ToolError if the webhook cannot send messages. */
+	/**
+	 * Returns the API route of the webhook, or of one of its messages, with the webhook's secret token. Throws a
+	 * ToolError if the webhook cannot send messages.
+	 */
 	function path(messageId?: string): `/${string}` {
 		const reason = whyCannotSend(type, token);
 		if (reason !== undefined || token === undefined)
@@ -45,10 +50,13 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 		id,
 		name,
 		channel,
-		/** Undefined if Discord does not state it. */
+		/** The user who created the webhook; undefined if Discord does not state it. */
 		creator,
 
-		/** The webhook's channel, or the given thread of it. Throws a ToolError for any other thread. */
+		/**
+		 * Returns the channel to which the webhook sends a message: the given thread, or else the webhook's own channel.
+		 * Throws a ToolError if the thread is in another channel, or if a forum is given no thread.
+		 */
 		targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
 			const own = channelName(channel);
 			if (!thread && channel.isThreadOnly())
@@ -62,7 +70,7 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 			);
 		},
 
-		/** Sends a message and returns it as Discord stored it. */
+		/** Sends a message with the webhook. Returns the message as Discord stored it. */
 		async send(body: object, target: GuildBasedChannel) {
 			const options = optionsFor(target, { wait: "true" });
 			return (await rest.post(path(), { ...options, body })) as APIMessage;
@@ -88,7 +96,7 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	};
 }
 
-/** Why the bot cannot send messages by a webhook; undefined if it can. */
+/** Says why the bot cannot send messages with a webhook; undefined if it can. */
 export function whyCannotSend(
 	type: WebhookType,
 	token: string | undefined,
@@ -106,7 +114,9 @@ export function webhookName({ name, id }: { name: string; id: string }) {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-/** Fetches a webhook. Throws a ToolError if it is not in this guild or the bot may not manage it. */
+/**
+ * Fetches a webhook from Discord. Throws a ToolError if the webhook is not in this guild or the bot may not manage it.
+ */
 export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
 	const { MissingPermissions, UnknownWebhook } = RESTJSONErrorCodes;
 	const data = await absentIf(

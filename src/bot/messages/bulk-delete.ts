@@ -10,24 +10,28 @@ import {
 	SnowflakeUtil,
 } from "discord.js";
 
-/** 14 days, minus a minute for the request to arrive. */
+/** Maximum age of a message in Discord's bulk deletion: 14 days, minus a minute for the request to arrive. */
 const maxAgeMs = (14 * 24 * 60 - 1) * 60_000;
 
-/** Whether a message is too old for bulk deletion. */
+/** Whether a message is too old for Discord's bulk deletion, which allows 14 days. */
 export function isTooOldForBulk(id: string): boolean {
 	return SnowflakeUtil.timestampFrom(id) < Date.now() - maxAgeMs;
 }
 
 /**
- * Whether Discord deletes a message at all. In guilds only threads have others: their starter messages, and notices of
- * added and removed members and new names. https://discord.com/developers/docs/resources/message#message-object-message-types
+ * Whether Discord allows a message of this type to be deleted. In guilds, only threads have messages that cannot be
+ * deleted: a thread's starter message, and notices of added or removed members and of a new name.
+ * https://discord.com/developers/docs/resources/message#message-object-message-types
  */
 export function isDeletable({ type }: APIMessage): boolean {
 	const undeletable: readonly MessageType[] = Constants.UndeletableMessageTypes;
 	return !undeletable.includes(type);
 }
 
-/** Deletes up to 100 messages in one request. A single message may have any age. */
+/**
+ * Deletes up to 100 messages of a channel in one request. Several messages must be under 14 days old; a single one may
+ * have any age.
+ */
 export async function bulkDelete(
 	{ id, client: { rest } }: GuildTextBasedChannel,
 	ids: readonly string[],

@@ -6,7 +6,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import { noMentions } from "./split-message.ts";
 
-/** Discord's limits per message: embeds, and characters over all of them. */
+/** Discord's maximum number of embeds in one message. */
 const maxEmbeds = 10;
 const maxEmbedsLength = 6_000;
 const maxQueued = 1_000;
@@ -14,16 +14,20 @@ const maxQueued = 1_000;
 export interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
-	/** What an embed describes, as in "3 more call(s) were not logged": "call(s)". */
+	/** What each embed describes, as it follows a number in the note "3 more call(s) were not logged": "call(s)". */
 	noun: string;
-	/** The setting that has the log channel's id, for log messages. */
+	/**
+	 * Name of the setting with the log channel's id. It appears in the bot's log when a log channel cannot be written to.
+	 */
 	setting: string;
 }
 
 export interface EmbedQueue {
-	/** Queues an embed, which is built when it is sent. Returns at once, never throws. */
+	/**
+	 * Queues an embed for a log channel. `embed` is called when the message is sent. Returns at once and never throws.
+	 */
 	push(channelId: string, embed: () => EmbedBuilder): void;
-	/** Resolves when every queued embed has been sent or has failed. */
+	/** Resolves when every queued embed has been sent or has failed to be sent. */
 	settled(): Promise<void>;
 }
 
@@ -38,7 +42,7 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	let dropped = 0;
 	let sending: Promise<void> | undefined;
 
-	/** Sends until the queue is empty. Never rejects. */
+	/** Sends the queued embeds to their log channels until the queue is empty. Never rejects. */
 	async function drain(): Promise<void> {
 		for (let next = queue[0]; next; next = queue[0]) {
 			const { channelId } = next;
@@ -88,7 +92,9 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 	};
 }
 
-/** Removes the first embeds for this channel from the queue, as many as fit into one message. */
+/**
+ * Removes the first embeds for a log channel from the queue and returns them: as many as fit into one Discord message.
+ */
 function takeEmbeds(queue: Entry[], channelId: string): EmbedBuilder[] {
 	const embeds: EmbedBuilder[] = [];
 	let length = 0;

@@ -11,11 +11,11 @@ import { ToolError } from "../../mcp/tool.ts";
 import { oneField } from "../discord/text.ts";
 import { expected } from "../tool/arguments.ts";
 
-/** A Unicode emoji, or a custom emoji of a guild. */
+/** An emoji as given in a tool argument: a Unicode emoji, or a custom emoji of a guild. */
 export interface Emoji {
-	/** Undefined for a Unicode emoji. */
+	/** Id of a custom emoji; undefined for a Unicode emoji. */
 	id: string | undefined;
-	/** Undefined for a custom emoji given by its id alone. */
+	/** A Unicode emoji itself, or the name of a custom emoji; undefined for a custom emoji given by its id alone. */
 	name: string | undefined;
 }
 
@@ -40,19 +40,22 @@ export const emoji = v.pipe(
 	v.description("A Unicode emoji (👍), or a guild's as <:name:id>."),
 );
 
-/** A custom emoji of a guild. */
+/** A custom emoji of a guild, as Discord's API returns it. */
 export interface GuildEmoji extends APIEmoji {
 	id: string;
 	name: string;
 }
 
-/** A guild's custom emoji, fetched from Discord: without the expressions intent the cache is never updated. */
+/**
+ * Fetches a guild's custom emoji from Discord, because discord.js's cache is never updated without the expressions
+ * intent.
+ */
 export async function fetchEmojis(guild: Guild): Promise<GuildEmoji[]> {
 	const path = Routes.guildEmojis(guild.id);
 	return (await guild.client.rest.get(path)) as GuildEmoji[];
 }
 
-/** Throws a ToolError if the guild has no such emoji. */
+/** Fetches a custom emoji from Discord. Throws a ToolError if the guild has no emoji with this id. */
 export async function guildEmoji(guild: Guild, id: string) {
 	return findEmoji(await fetchEmojis(guild), guild, id);
 }
@@ -65,7 +68,7 @@ function findEmoji(all: readonly GuildEmoji[], guild: Guild, id: string) {
 	);
 }
 
-/** Throws a ToolError for a custom emoji of another guild. */
+/** Throws a ToolError if one of these emoji is a custom emoji that the guild does not have. */
 export async function requireOwnEmoji(
 	guild: Guild,
 	emojis: readonly Emoji[],
@@ -76,13 +79,16 @@ export async function requireOwnEmoji(
 	for (const id of ids) findEmoji(own, guild, id);
 }
 
-/** The emoji as a path segment. For a custom emoji Discord reads the id, but requires a name before it. */
+/**
+ * Formats an emoji as part of the path of a Discord API route. For a custom emoji Discord reads the id, but requires a
+ * name before it.
+ */
 export function emojiPath({ id, name }: Emoji, guild: Guild): string {
 	if (id === undefined) return encodeURIComponent(name ?? "");
 	return `${name ?? guild.emojis.cache.get(id)?.name ?? "_"}:${id}`;
 }
 
-/** The emoji's name in tool results. */
+/** Formats an emoji for tool results: a Unicode emoji as it is, a custom emoji as `<:name:id>`. */
 export function emojiName({
 	id,
 	name,
@@ -93,7 +99,7 @@ export function emojiName({
 }
 
 /**
- * An emoji with the number of its reactions, and how many of them are super reactions (`burst`).
+ * Formats how often users reacted to a message with an emoji, and how many of these are super reactions (`burst`).
  * https://discord.com/developers/docs/resources/message#reaction-object
  */
 export function reactionCount(reaction: APIReaction): string {
@@ -102,7 +108,7 @@ export function reactionCount(reaction: APIReaction): string {
 	return `${emojiName(emoji)} ${count}${supers > 0 ? ` (${supers} super)` : ""}`;
 }
 
-/** The reactions with this emoji, if there are any. */
+/** Finds the reactions with this emoji among a message's reactions; undefined if there are none. */
 export function reactionWith(
 	reactions: readonly APIReaction[] | undefined,
 	{ id, name }: Emoji,
@@ -114,7 +120,7 @@ export function reactionWith(
 	);
 }
 
-/** Some emoji occur with and without the variation selector U+FE0F. */
+/** Removes the variation selector U+FE0F from a Unicode emoji, because some emoji occur with and without it. */
 function withoutSelector(name: string | null | undefined): string {
 	return (name ?? "").replaceAll("\ufe0f", "");
 }

@@ -10,7 +10,7 @@ export function readBase64(text: string): Buffer | undefined {
 		: undefined;
 }
 
-/** The first bytes of each type that Discord accepts, in base64. */
+/** Patterns of the first bytes, in base64, of each image type that Discord accepts. */
 const signatures = {
 	png: "iVBORw0KGg[o-r]",
 	jpeg: "/9j/",
@@ -26,7 +26,10 @@ const anyImage = new RegExp(
 const expected =
 	"expected a PNG, JPEG, GIF, WebP or AVIF in base64 or as a data URI";
 
-/** An image in base64 or as a data URI. Discord accepts 256 KiB, but a request to a gateway is at most 64 KiB. */
+/**
+ * Schema of an argument with an image in base64 or as a data URI. Discord accepts 256 KiB, but a request to the MCP
+ * gateway in front of the bot is at most 64 KiB.
+ */
 export const image = v.pipe(
 	v.string(),
 	v.regex(anyImage, expected),

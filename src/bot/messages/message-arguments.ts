@@ -27,16 +27,19 @@ import {
 } from "../tool/arguments.ts";
 import { authorName } from "./message-lines.ts";
 
-/** The arguments of tools in a channel. */
+/** Schemas of the arguments that name a channel or thread, for tools that work on its messages. */
 export const inChannel = {
 	guild_id,
 	channel_id: found(textChannel, "channel or thread"),
 };
 
-/** The arguments of tools for one message. */
+/** Schemas of the arguments that name a single message, for tools that work on it. */
 export const onMessage = { ...inChannel, message_id: snowflake("message") };
 
-/** Which mentions may ping. Each level includes the ones before. */
+/**
+ * Values of the argument `mentions`: which kinds of mentions in a message may ping. Each value includes the ones
+ * before.
+ */
 const mentionTypes = {
 	none: [],
 	users: ["users"],
@@ -63,7 +66,7 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 
 export const content = text(1, 2000, "Text in Discord's Markdown.");
 
-/** Embed fields need no description: see publishedAs below. */
+/** Empty description for the fields of an embed. The published schema of an embed describes all fields in one text. */
 const undescribed = "";
 const link = v.optional(
 	v.pipe(
@@ -128,7 +131,7 @@ export const embeds = v.pipe(
 
 const embedLimit = 6000;
 
-/** The characters that count towards Discord's limit over all embeds. */
+/** Counts the characters of all embeds in a message that count towards Discord's limit. */
 function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 	return embeds
 		.flatMap(({ title, description, footer, author, fields = [] }) => [
@@ -143,7 +146,7 @@ interface TextArguments {
 	mentions: Mentions;
 }
 
-/** The permission to ping @everyone, or a role that is not mentionable. */
+/** The permission MENTION_EVERYONE, which a message needs to ping @everyone, or a role that is not mentionable. */
 export const pingsMany: NeededWith<TextArguments> = {
 	permission: "MentionEveryone",
 	with: "mentions",
@@ -160,7 +163,7 @@ export const pingsMany: NeededWith<TextArguments> = {
 	},
 };
 
-/** The roles that a text would ping although they are not mentionable. */
+/** Returns the roles that a message would ping although the roles are not mentionable. */
 function rolesToPing(
 	guild: Guild,
 	{ content = "", mentions }: TextArguments,
@@ -175,23 +178,23 @@ function rolesToPing(
 	});
 }
 
-/** The permissions that the mentions and embeds of a message need, beyond those to send it. */
+/** The permissions that the mentions and embeds of a message need, in addition to those for sending the message. */
 export const textPermissions: readonly NeededWith<
 	TextArguments & { embeds?: readonly unknown[] | undefined }
 >[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
 
-/** The fields of a message that an edit can change. */
+/** Returns the fields of a message that can be edited. */
 export function messageFields({ content, embeds }: APIMessage) {
 	return { content, embeds: embeds as readonly object[] };
 }
 
-/** A channel of a guild, or a DM channel. */
+/** A channel with messages: a channel of a guild, or a DM channel. */
 export interface MessageChannel {
 	id: string;
 	client: Client<true>;
 }
 
-/** Fetches a message from Discord. */
+/** Fetches a message of a channel from Discord. */
 export async function fetchMessage(
 	{ id, client }: MessageChannel,
 	messageId: string,
@@ -200,7 +203,10 @@ export async function fetchMessage(
 	return (await client.rest.get(path)) as APIMessage;
 }
 
-/** Fetches a message of the bot. Throws a ToolError for a message of someone else; `action` completes "can only …". */
+/**
+ * Fetches a message that the bot sent. Throws a ToolError if someone else sent the message: "the bot can only `action`
+ * its own messages".
+ */
 export async function fetchOwnMessage(
 	channel: MessageChannel,
 	messageId: string,

@@ -16,7 +16,10 @@ function readsContent(discord: Client<true>): boolean {
 	return isSwitchedOn(discord, privilegedIntents.MessageContent);
 }
 
-/** Throws a ToolError if the bot cannot read message content; `consequence` says what does not work then. */
+/**
+ * Throws a ToolError if Discord hides the content of messages from the bot. `consequence` is the part of the error
+ * message that says what does not work then.
+ */
 export function requireContent(
 	discord: Client<true>,
 	consequence: string,
@@ -27,7 +30,10 @@ export function requireContent(
 	);
 }
 
-/** A result line about hidden content, if some of these messages are empty because of it. */
+/**
+ * Returns a result line about hidden message content if some of these messages are empty because Discord hides their
+ * content from the bot; otherwise no line.
+ */
 export function hiddenContent(
 	discord: Client<true>,
 	messages: readonly APIMessage[],

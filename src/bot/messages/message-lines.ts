@@ -14,18 +14,18 @@ import { time, userName } from "../discord/describe.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { emojiName, reactionCount } from "./emoji.ts";
 
-/** The author's name and id, and whether it is a bot or a webhook. */
+/** Formats the name and id of a message's author, and whether the author is a bot or a webhook. */
 export function authorName({ author, webhook_id }: APIMessage): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
 	return `@${oneField(author.username)} (ID: ${author.id})${kind}`;
 }
 
-/** Time, author and id of a message. */
+/** Formats the time, author and id of a message. */
 export function messageHead(message: APIMessage): string {
 	return `${time(new Date(message.timestamp))} by ${authorName(message)} | ID: ${message.id}`;
 }
 
-/** The whole message as one line. */
+/** Describes a message completely in one line of a tool's result. */
 export function messageLine(message: APIMessage): string {
 	const { edited_timestamp: edited } = message;
 	const shown = contentOf(message);
@@ -53,7 +53,7 @@ export function messageLine(message: APIMessage): string {
 	);
 }
 
-/** All texts in a message, for searching. */
+/** Returns all texts in a message, for searching: also those in embeds, components, polls and forwarded messages. */
 export function messageTexts(of: APIMessage): string[] {
 	const message = contentOf(of);
 	const snapshots = message.message_snapshots ?? [];
@@ -77,7 +77,7 @@ function named(name: string, texts: readonly string[]): string {
 	return fields.length > 0 ? `${name}: ${fields.join(" / ")}` : "";
 }
 
-/** Types of messages that users and apps write; all others are system messages. */
+/** Types of messages that users and apps write. All other types of messages are system messages. */
 export const usualKinds: readonly MessageType[] = [
 	MessageType.Default,
 	MessageType.Reply,
@@ -85,14 +85,17 @@ export const usualKinds: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/** The type of a system message, such as the notice of a pin, which has no text. */
+/**
+ * Returns the type of a system message, such as the notice that a message was pinned; empty for messages of users and
+ * apps.
+ */
 function kindOf({ type }: APIMessage): string {
 	return usualKinds.includes(type) ? "" : `kind: ${MessageType[type] ?? type}`;
 }
 
 /**
- * The message with the content that this one shows. The first message of a thread that was started from a message shows
- * that one, and has no content of its own.
+ * Returns the message that has the content to show for this message. The first message of a thread has no content of
+ * its own if the thread was started from another message: Discord shows that other message.
  * https://discord.com/developers/docs/resources/message#message-reference-content-attribution
  */
 function contentOf(message: APIMessage): APIMessage {
@@ -107,7 +110,7 @@ const references: { [Type in MessageType]?: string } = {
 	[MessageType.ChannelPinnedMessage]: "pinned message",
 };
 
-/** The message that this one replies to, that its thread started from, or whose pin it announces. */
+/** Describes the message that a message refers to: as a reply, as the start of a thread, or as the notice of a pin. */
 function referenceOf(message: APIMessage): string {
 	const { message_reference: reference, referenced_message } = message;
 	const label = references[message.type];
@@ -120,7 +123,7 @@ function referenceOf(message: APIMessage): string {
 	return `${label}: ${reference.message_id}${author}`;
 }
 
-/** The member that a notice in a thread says was added or removed. */
+/** Returns the name of the member for system messages which say that a member was added to or removed from a thread. */
 function memberOf({ type, mentions: [member] }: APIMessage): string {
 	const { RecipientAdd, RecipientRemove } = MessageType;
 	if (type !== RecipientAdd && type !== RecipientRemove) return "";
@@ -167,7 +170,7 @@ function embedText(embed: APIEmbed): string {
 	return parts.length > 0 ? parts.map(oneField).join(" / ") : "empty";
 }
 
-/** The texts in components, and the labels of their buttons. */
+/** Returns the texts in a message's components, and the labels of its buttons. */
 function textsIn(components: unknown): string[] {
 	if (Array.isArray(components)) return components.flatMap(textsIn);
 	if (typeof components !== "object" || components === null) return [];
@@ -189,7 +192,7 @@ export function hasEnded({ expiry, results }: APIPoll): boolean {
 	return isExpired || (results?.is_finalized ?? false);
 }
 
-/** A poll as fields of a line: question, answers with id and votes, end. */
+/** Describes a poll as fields of a result line: question, answers with ids and votes, end. */
 export function pollFields(poll: APIPoll): string[] {
 	const { question, answers, allow_multiselect, expiry, results } = poll;
 	const until = expiry === null ? "unknown" : time(new Date(expiry));
@@ -207,7 +210,7 @@ export function pollFields(poll: APIPoll): string[] {
 	];
 }
 
-/** Whether the message was published to following channels, or is the copy of one that was. */
+/** Says whether a message was published to following channels, or is a copy of such a published message. */
 function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 	const has = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;
 	return resultLines(

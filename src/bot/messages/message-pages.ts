@@ -10,7 +10,7 @@ import type { MessageChannel } from "./message-arguments.ts";
 import { hiddenContent } from "./message-content.ts";
 import { messageLine } from "./message-lines.ts";
 
-/** The cursor of a page: at most one of the three. */
+/** Schemas of the arguments that select a page of messages by a message's id. A call may pass at most one of them. */
 export const pageArguments = {
 	before: v.optional(snowflake("message to read before")),
 	after: v.optional(snowflake("message to read after")),
@@ -21,7 +21,7 @@ type PageArguments = { limit: number } & {
 	[Cursor in keyof typeof pageArguments]?: string | undefined;
 };
 
-/** Fetches a page of messages, newest first. */
+/** Fetches a page of a channel's messages from Discord, newest first. */
 export async function fetchPage(
 	{ id, client }: MessageChannel,
 	{ limit, ...cursors }: PageArguments,
@@ -34,7 +34,10 @@ export async function fetchPage(
 	return messages.toSorted((a, b) => compareIds(b.id, a.id));
 }
 
-/** Fetches a page as result lines, with the cursor of the next page. `channelLabel` is how the lines name the channel. */
+/**
+ * Fetches a page of messages and describes each in a line, then adds the cursor of the next page. `channelLabel` names
+ * the channel in the first line.
+ */
 export async function readPage(
 	channel: MessageChannel,
 	channelLabel: string,

@@ -1,14 +1,14 @@
 // Splits a long text into messages that Discord accepts.
 
-/** Discord's limit per message, in UTF-16 code units. */
+/** Discord's maximum length of a message, in UTF-16 code units. */
 const maxLength = 2_000;
-/** How many code units before the limit to search for a position inside a word. */
+/** How far before the maximum length a place inside a word is searched to split a long text, in UTF-16 code units. */
 const searchLength = 200;
 
-/** The allowed mentions of a text that pings nobody. */
+/** Value of discord.js's option `allowedMentions` for a message that pings nobody. */
 export const noMentions = { parse: [], repliedUser: false };
 
-/** `text` in pieces that each fit into a message. Joined, they are the text. */
+/** Splits a text into pieces that each fit into a Discord message. The pieces joined are the text again. */
 export function splitMessage(text: string): string[] {
 	const pieces: string[] = [];
 	let rest = text;
@@ -21,8 +21,8 @@ export function splitMessage(text: string): string[] {
 }
 
 /**
- * Where to split: inside a word, because Discord trims white space at the ends of a message. Never inside a surrogate
- * pair.
+ * Returns the index at which a long text is split: inside a word, because Discord trims white space at the ends of a
+ * message, and never inside a surrogate pair.
  */
 function splitPosition(text: string): number {
 	for (let at = maxLength; at > maxLength - searchLength; at--)
@@ -31,13 +31,16 @@ function splitPosition(text: string): number {
 	return isLowSurrogate(text, maxLength) ? maxLength - 1 : maxLength;
 }
 
-/** Whether the code unit at this position is the second half of a surrogate pair. */
+/** Whether the UTF-16 code unit at this index is the second half of a surrogate pair. */
 function isLowSurrogate(text: string, at: number): boolean {
 	const code = text.charCodeAt(at);
 	return code >= 0xdc00 && code <= 0xdfff;
 }
 
-/** The pieces of a text that can be sent: Discord rejects a message of white space only. */
+/**
+ * Splits a text into pieces that each can be sent as a message. Leaves out pieces of white space only, which Discord
+ * rejects.
+ */
 export function sendablePieces(text: string): string[] {
 	return splitMessage(text).filter((piece) => piece.trim() !== "");
 }

@@ -7,14 +7,16 @@ import type { Finder } from "../discord/find.ts";
 import { lowestIdAt } from "../discord/ids.ts";
 import { lengthOf, maxReasonLength } from "../discord/text.ts";
 
-/** Audit log reason of calls without one. */
+/** Reason shown in Discord's audit log for tool calls without the argument `reason`. */
 export const defaultReason = "via MCP";
 
-/** The message of an issue: what was expected, and what was received. */
+/**
+ * Returns a function that builds the error message of an invalid argument: what was expected, and the value received.
+ */
 export const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${JSON.stringify(issue.input)}`;
 
-/** A Discord id. `what` completes "Id of the …". */
+/** Schema of an argument that is a Discord id. `what` completes its description "Id of the …". */
 export function snowflake(what: string) {
 	return v.pipe(
 		v.string(),
@@ -23,12 +25,15 @@ export function snowflake(what: string) {
 	);
 }
 
-/** An id that the pipeline resolves: `channel_id` becomes `channel` in the tool's context. */
+/**
+ * Schema of an argument with the id of an object. Before the tool runs, `find` looks the object up: a tool with the
+ * argument `channel_id` also receives `channel`.
+ */
 export function found<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflake(what), find };
 }
 
-/** An id or the empty string. */
+/** Schema of an argument that is a Discord id or the empty string. */
 export function snowflakeOrEmpty(description: string) {
 	return v.pipe(
 		v.string(),
@@ -37,12 +42,15 @@ export function snowflakeOrEmpty(description: string) {
 	);
 }
 
-/** An id that the pipeline resolves, or "" for none. `find` must accept the empty id. */
+/**
+ * Schema of an argument with the id of an object, or "" for none. Before the tool runs, `find` looks the object up;
+ * `find` is called with the empty id too.
+ */
 export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`Id of the ${what}, or "" for none.`), find };
 }
 
-/** A list of `min` to `max` items. Duplicates are removed. */
+/** Schema of an array argument with `min` to `max` items. Duplicate items are removed afterwards. */
 export function list<const Item extends v.GenericSchema>(
 	item: Item,
 	min: number,
@@ -58,7 +66,10 @@ export function list<const Item extends v.GenericSchema>(
 	);
 }
 
-/** The reason for the guild's audit log. Text that is not well-formed cannot be URL-encoded. */
+/**
+ * Schema of the optional argument `reason`, shown in the guild's audit log on Discord. Rejects text with lone
+ * surrogates, which cannot be URL-encoded.
+ */
 export const reason = v.optional(
 	v.pipe(
 		v.string(),
@@ -72,11 +83,11 @@ export const reason = v.optional(
 	),
 );
 
-/** A point in time, as the ids next to it. */
+/** A point in time, expressed as Discord ids: an id contains the time of its creation. */
 export interface Moment {
-	/** The lowest id at or after it. */
+	/** The lowest Discord id created at or after this point in time. */
 	first: string;
-	/** The highest id before it, or at it if it is an id. */
+	/** The highest Discord id created before this point in time; if the point was given as an id, that id itself. */
 	lastBefore: string;
 }
 
@@ -84,7 +95,7 @@ const timeExample = "a time such as 2026-01-31T12:00:00Z";
 const timePattern =
 	/^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
 
-/** A date, a time or a message id. `what` completes "…: a date, a time or an id". */
+/** Schema of an argument for a point in time: a date, a time or a Discord id. Its description starts with `what`. */
 export function moment(what: string) {
 	return v.pipe(
 		v.string(),
@@ -108,7 +119,9 @@ function readMoment(text: string): Moment | undefined {
 	return { first: String(first), lastBefore: String(first - 1n) };
 }
 
-/** Parses a date or a time to epoch milliseconds. Default time zone: UTC. */
+/**
+ * Parses an ISO 8601 date or time to epoch milliseconds. Default time zone: UTC. Returns undefined for invalid text.
+ */
 export function readTime(text: string): number | undefined {
 	const [, day, clock = "00:00", zone = "Z"] = timePattern.exec(text) ?? [];
 	const at = Date.parse(`${day}T${clock}${zone}`);
@@ -118,10 +131,13 @@ export function readTime(text: string): number | undefined {
 	return midnight.startsWith(day) ? at : undefined;
 }
 
-/** The published pattern of a time: the start only, to keep tools/list small. */
+/** JSON Schema pattern of a time argument. It covers only the start of the time, to keep `tools/list` small. */
 const instantStart = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d";
 
-/** A time, normalized to ISO 8601 in UTC with milliseconds; `orNone` allows "". `what` completes "…: a time". */
+/**
+ * Schema of a time argument, normalized to ISO 8601 in UTC with milliseconds. `orNone` also allows "". Its description
+ * starts with `what`.
+ */
 export function instant(what: string, orNone = false) {
 	const read = (text: string) => {
 		if (orNone && text === "") return text;
@@ -142,7 +158,7 @@ export function instant(what: string, orNone = false) {
 	);
 }
 
-/** An integer in `[min, max]`. */
+/** Schema of an integer argument from `min` to `max`, inclusive. */
 export function integer(min: number, max: number, description: string) {
 	const message = `expected an integer from ${min} to ${max}`;
 	return v.pipe(
@@ -165,7 +181,10 @@ export function choice<const Option extends string>(
 	return v.pipe(v.picklist(options), v.description(description));
 }
 
-/** Like `choice`, but case-insensitive: clients of other MCP servers' tools use either case. */
+/**
+ * Schema of an argument that is one of the lower-case `options`, in upper or lower case: clients of other MCP servers
+ * use either.
+ */
 export function choiceInAnyCase<const Option extends string>(
 	options: readonly Option[],
 	description: string,
@@ -178,7 +197,7 @@ export function choiceInAnyCase<const Option extends string>(
 	);
 }
 
-/** A bit field of permissions as a decimal string. */
+/** Schema of an optional argument with Discord permissions: a bit field as a decimal string. */
 export function permissionBits(what: string) {
 	return v.optional(
 		v.pipe(
@@ -193,7 +212,10 @@ export function permissionNames(what: string) {
 	return v.optional(list(v.string(), 0, 64, `${what}, by name: VIEW_CHANNEL.`));
 }
 
-/** The guild. Default, also for "": the instance's own. */
+/**
+ * Schema of the optional argument with the guild's id. If a call omits it or passes "", the tool uses the guild of the
+ * setting GUILD_ID.
+ */
 export const guild_id = v.optional(
 	v.pipe(
 		v.string(),
@@ -205,7 +227,10 @@ export const guild_id = v.optional(
 	),
 );
 
-/** The maximum number of items: clamped to an integer in `[1, max]`, never rejected. */
+/**
+ * Schema of an optional argument for the maximum number of results. Values are clamped to an integer from 1 to `max`,
+ * not rejected.
+ */
 export function limit(
 	max: number,
 	defaultLimit: number,
@@ -222,7 +247,7 @@ export function limit(
 	);
 }
 
-/** Text of `min` to `max` characters. */
+/** Schema of a text argument of `min` to `max` characters (Unicode code points). */
 export function text(min: number, max: number, description: string) {
 	return v.pipe(
 		v.string(),
@@ -236,7 +261,7 @@ export function text(min: number, max: number, description: string) {
 	);
 }
 
-/** Throws an RpcError if all of these arguments are undefined. `hint` follows the message. */
+/** Throws an RpcError unless at least one of the named arguments is given. `hint` is appended to the error message. */
 export function requireOneOf<Name extends string>(
 	args: { readonly [Key in Name]?: unknown },
 	names: readonly Name[],
@@ -248,7 +273,7 @@ export function requireOneOf<Name extends string>(
 		]);
 }
 
-/** Throws an RpcError unless exactly one of these arguments is given. */
+/** Throws an RpcError unless exactly one of the two named arguments is given. */
 export function requireEither<Name extends string>(
 	args: { readonly [Key in Name]?: unknown },
 	names: readonly [Name, Name],

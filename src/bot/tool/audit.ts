@@ -14,10 +14,10 @@ import {
 	type ToolCallRow,
 } from "../store/tool-calls.ts";
 
-/** A completed tool call. */
+/** A completed tool call, as the bot logs it. */
 export interface AuditedCall
 	extends Omit<ToolCallRow, "id" | "at" | "request_id" | "guild_id"> {
-	/** When the call arrived. */
+	/** When the bot received the tool call. */
 	at: Date;
 	requestId: string | undefined;
 	guildId: string | undefined;
@@ -25,40 +25,49 @@ export interface AuditedCall
 
 export interface AuditOptions {
 	log: Log;
-	/** Days after which rows are deleted. */
+	/** Days after which logged tool calls are deleted. Default: 90. */
 	keepDays?: number;
-	/** Maximum number of queued rows. */
+	/**
+	 * Maximum number of tool calls that wait to be written to the database. Default: 10,000. Further calls are not
+	 * logged.
+	 */
 	maxQueued?: number;
-	/** Rows deleted per statement, so that other statements can run in between. */
+	/** Maximum rows deleted by one SQL statement, so that other statements can run in between. Default: 500. */
 	deleteBatch?: number;
-	/** Back-off between attempts to write: first and maximum. */
+	/** Wait before a failed database write is retried, in milliseconds: first and maximum. */
 	backOffMs?: readonly [number, number];
-	/** How long to collect rows before they are written in one batch. */
+	/** How long tool calls are collected, in milliseconds, before they are written to the database in one batch. */
 	batchDelayMs?: number;
 }
 
 export interface Audit {
-	/** Queues a call. Never waits, never throws. */
+	/** Queues a tool call to be written to the database. Never waits for the database and never throws. */
 	record(call: AuditedCall): void;
-	/** The latest stored calls, newest first. Rejects with StoreUnavailable. */
+	/** Returns the logged tool calls that match `filter`, newest first. Rejects with StoreUnavailable. */
 	recent(filter: ToolCallFilter): Promise<ToolCallRow[]>;
-	/** Number of queued rows. */
+	/** Number of tool calls that wait to be written to the database. */
 	readonly queued: number;
-	/** Number of rows dropped because the queue was full or the database rejected them. */
+	/** Number of tool calls that were not logged because the queue was full or the database rejected them. */
 	readonly dropped: number;
-	/** Deletes rows older than `keepDays` and returns their number. Also runs every hour. Rejects with StoreUnavailable. */
+	/**
+	 * Deletes tool calls logged more than `keepDays` days ago and returns their number. Also runs every hour. Rejects
+	 * with StoreUnavailable.
+	 */
 	prune(): Promise<number>;
-	/** Writes queued rows for up to `graceMs` while the database is available. Call it before closing the store. */
+	/**
+	 * Stops logging tool calls. Writes the queued calls for up to `graceMs` while the database is available. Call it
+	 * before closing the store.
+	 */
 	close(graceMs?: number): Promise<void>;
 }
 
 const writeBatch = 250;
 const pruneIntervalMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Characters stored of a name or id from a client, which may be of any length. */
+/** Maximum characters stored of a name or id that an MCP client sent, which may be of any length. */
 const maxNameLength = 200;
 
-/** Starts the bot's own log of tool calls in the database, which may still be unavailable. */
+/** Starts the bot's log of tool calls in the database. The database may still be unavailable at this time. */
 export function createAudit(
 	store: Pick<Store, "sql" | "opened">,
 	options: AuditOptions,
@@ -70,7 +79,7 @@ export function createAudit(
 	let dropped = 0;
 	let isFull = false;
 	let writing: Promise<void> | undefined;
-	/** Writes the current batch at once. */
+	/** Ends the current wait, so that the queued tool calls are written to the database at once. */
 	let flush = () => {};
 
 	function record(call: AuditedCall): void {
@@ -97,14 +106,17 @@ export function createAudit(
 			});
 	}
 
-	/** Waits, at most until `flush` is called. */
+	/** Waits `ms` milliseconds, or until `flush` is called. */
 	function pause(ms: number): Promise<unknown> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		flush = resolve;
 		return within(ms, promise);
 	}
 
-	/** Writes until the queue is empty, or the log is closed and the database unavailable. Never rejects. */
+	/**
+	 * Writes queued tool calls to the database until the queue is empty. Stops early if the log is closed and the
+	 * database unavailable. Never rejects.
+	 */
 	async function write(): Promise<void> {
 		let size = writeBatch;
 		for (let attempt = 0; queue.length > 0; ) {
@@ -194,7 +206,7 @@ function toRow(call: AuditedCall): ToolCallRow {
 	};
 }
 
-/** Truncates, and replaces NUL and lone surrogates, which PostgreSQL rejects. */
+/** Truncates text for the database, and replaces NUL and lone surrogates, which PostgreSQL rejects. */
 function toStorable(text: string): string {
 	return text
 		.slice(0, maxNameLength)

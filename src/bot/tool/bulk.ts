@@ -10,40 +10,48 @@ import {
 	timeLeftMs,
 } from "../discord/rest/rest.ts";
 
-/** A write starts only if this much of the tool's time is left. */
+/** A bulk tool starts another request to Discord only if at least this time is left before the tool call's deadline. */
 const minTimeLeftMs = 5_000;
-/** A write times out this long before the tool does, to leave time for the result. */
+/** A request to Discord times out this long before the tool call's deadline, to leave time for returning the result. */
 const reserveMs = 1_000;
-/** Maximum number of successful items listed in the result. Failed ones are all listed. */
+/** Maximum number of successfully changed items that a bulk tool's result lists. Failed items are all listed. */
 const maxListedDone = 50;
 
 export interface Bulk<Item> {
-	/** The items to write. If the tool has an argument `after`: sorted by id, and only those after it. */
+	/**
+	 * The objects to change, such as members. If the tool has an argument `after`: sorted by id, and only those with
+	 * higher ids than `after`.
+	 */
 	items: readonly Item[];
-	/** Set if the tool has no argument `after`, because the same call again finds the remaining items. */
+	/**
+	 * Set if the tool has no argument `after`, because repeating the same call continues with the items not yet changed.
+	 */
 	resumes?: true;
 	idOf(item: Item): string;
-	/** Describes an item in one line, with its id. */
+	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
-	/** Sends the request that writes an item. */
+	/** Sends the request to Discord that changes one item, such as giving a member a role. */
 	write(item: Item): Promise<unknown>;
-	/** The first line of the result: "Gave 2 of 3 member(s) the role …." */
+	/** Returns the first line of the tool's result, such as "Gave 2 of 3 member(s) the role …." */
 	done(count: number, of: number): string;
 }
 
 interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];
-	/** The write that was sent without a known outcome. */
+	/**
+	 * The item whose request was sent without a known outcome, for example because of a timeout, and the error message.
+	 */
 	unknown?: { item: Item; why: string };
-	/** Why no more items were written; undefined after the last one. */
+	/** Why a bulk tool stopped early, as text for its result; undefined if the tool tried every item. */
 	stopped?: string;
 }
 
 /**
- * Writes to each item in turn. The result lists what is done, what Discord refused and why, what was not started, and
- * the `after` to continue with. Stops at the tool's deadline, at a longer rate limit, when the caller disconnects, and
- * when the outcome of a write is unknown. Throws a ToolError if nothing was done.
+ * Changes items on Discord one after another, one request for each. The result lists the changed items, the items that
+ * Discord refused and why, how many were not started, and the value of `after` to continue with. Stops at the tool
+ * call's deadline, at a long rate limit, when the caller disconnects, and when the outcome of a request is unknown.
+ * Throws a ToolError if no item was changed.
  */
 export async function writeEach<Item>(
 	bulk: Bulk<Item>,
@@ -106,7 +114,10 @@ function reasonToStop(call: ToolCall): string | undefined {
 	return undefined;
 }
 
-/** Whether Discord refused only this item. A 401 is an invalid token, so it concerns all items. */
+/**
+ * Whether an error means that Discord refused one item of a bulk tool. A 401 does not: it means an invalid token, which
+ * affects all items.
+ */
 function isRefusal(error: unknown): boolean {
 	return error instanceof DiscordAPIError && error.status !== 401;
 }
@@ -123,7 +134,7 @@ function section<Item>(
 	];
 }
 
-/** The first `size` items, one line each, and the number of the others. */
+/** Describes the first `size` items in one line each. If there are more items, a last line says how many. */
 export function sample<Item>(
 	items: readonly Item[],
 	size: number,

@@ -15,19 +15,26 @@ import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 
 export interface Locks {
-	/** The overwrites that a channel's lock changes, roles first; empty if it is not locked. Rejects with StoreUnavailable. */
+	/**
+	 * Returns the permission overwrites that a channel's lock changes, roles first; empty if the channel is not locked.
+	 * Rejects with StoreUnavailable.
+	 */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
 	/**
-	 * Stores a lock, then calls `work` for each of its rows. If the first write fails without effect, the lock is deleted
-	 * again; otherwise the error mentions unlock_channel. Rejects with StoreUnavailable before doing anything.
+	 * Stores a channel's lock, then calls `work` for each of its rows (one permission overwrite each). If the first
+	 * `work` fails without effect, deletes the lock again; after any other failure the error mentions unlock_channel.
+	 * Rejects with StoreUnavailable before doing anything.
 	 */
 	begin(
 		rows: readonly ChannelLockRow[],
 		work: (row: ChannelLockRow) => Promise<unknown>,
 	): Promise<void>;
-	/** Deletes a channel's lock. Returns false if the store is unavailable. */
+	/** Deletes the stored lock of a channel. Returns false if the database is unavailable. */
 	forget(channelId: string): Promise<boolean>;
-	/** Deletes locks of deleted channels. Call it with each new client. */
+	/**
+	 * Deletes the stored lock of each channel that is deleted on Discord from now on. Call it for each new Discord
+	 * client.
+	 */
 	attach(client: Client): void;
 }
 

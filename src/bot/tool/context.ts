@@ -11,40 +11,40 @@ import type { Audit } from "./audit.ts";
 import type { Locks } from "./channel-locks.ts";
 import type { BotTool } from "./toolsets.ts";
 
-/** Information about the bot itself. */
+/** What tools can find out about the bot itself: its name, configuration, tools and database state. */
 export interface Self {
 	name: string;
 	toml: TomlSettings;
-	/** The tools that the bot offers. */
+	/** The tools that the bot offers to MCP clients. */
 	tools: readonly BotTool[];
 	store: Pick<Store, "state" | "since">;
 }
 
-/** Shared by all tools of a bot. */
+/** What all tools of a bot share, such as its connection to Discord. */
 export interface BotContext {
 	connection: Connection;
-	/** The guild of a call without `guild_id`: GUILD_ID. */
+	/** The guild for tool calls without the argument `guild_id`, from the setting GUILD_ID. */
 	guildId: string | undefined;
-	/** Locks objects by id during edits. */
+	/** Keyed mutex with Discord ids as keys: makes concurrent edits of the same object run one after another. */
 	mutex: KeyedMutex;
-	/** Past tool calls. */
+	/** The bot's log of past tool calls. */
 	audit: Pick<Audit, "recent">;
 	self: Self;
 	locks: Locks;
-	/** The guilds that tools may access; undefined: all of the bot's. */
+	/** Ids of the guilds that tools may access. Undefined: all guilds that the bot is in. */
 	guilds?: ReadonlySet<string> | undefined;
 	log: Log;
 }
 
-/** Available to every tool. */
+/** What every tool receives when it runs, besides its arguments. */
 export interface ToolContext
 	extends Pick<BotContext, "connection" | "audit" | "self" | "locks"> {
 	discord: Client<true>;
-	/** Whether tools may access a guild. */
+	/** Whether the bot's configuration allows tools to access this guild. */
 	mayTouch(guildId: string): boolean;
 }
 
-/** The object that an argument refers to: the result of its schema's `find`. */
+/** Type of the Discord object that an id argument refers to: the result of `find` in the argument's schema. */
 type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
 	? Thing
 	: Schema extends { wrapped: infer Wrapped }
@@ -55,21 +55,27 @@ type FoundBy<Schema> = Schema extends { find: Finder<infer Thing> }
 type OrAbsent<Thing> = [Thing] extends [never] ? never : Thing | undefined;
 type OrNever<Thing> = [Thing] extends [never] ? never : Thing[];
 
-/** `channel_id` → `channel`, `role_ids` → `roles`, `invite_code` → `invite`. */
+/**
+ * Name of the object that an id argument refers to: `channel_id` → `channel`, `role_ids` → `roles`, `invite_code` →
+ * `invite`.
+ */
 type ThingName<Key> = Key extends `${infer Name}_ids`
 	? `${Name}s`
 	: Key extends `${infer Name}_${"id" | "code"}`
 		? Name
 		: never;
 
-/** All objects that the arguments refer to. */
+/** The Discord objects that a tool's id arguments refer to, by name: `channel` for `channel_id`. */
 type Things<Entries> = {
 	[Key in keyof Entries as [FoundBy<Entries[Key]>] extends [never]
 		? never
 		: ThingName<Key>]: FoundBy<Entries[Key]>;
 };
 
-/** The context of `run`. With a `guild_id` argument it has the guild and the objects that the arguments refer to. */
+/**
+ * What a tool receives when it runs, besides its arguments. If it has the argument `guild_id`, it also receives the
+ * guild and the objects that its other id arguments refer to.
+ */
 export type ContextFor<Entries> = "guild_id" extends keyof Entries
 	? ToolContext & { guild: Guild } & Things<Entries>
 	: ToolContext;

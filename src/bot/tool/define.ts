@@ -10,32 +10,36 @@ import type { ContextFor } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { BotTool, PrivilegedIntent } from "./toolsets.ts";
 
-/** Requirements of a tool. */
+/** What a tool needs before it runs: the bot's permissions and rank in Discord's role hierarchy, locks and intents. */
 export interface Needs<Args> {
 	/**
-	 * Permissions that the bot needs: in the channel of `channel_id`, the voice channel of the member `user_id`, and the
-	 * channel of the webhook or invite; guild-wide if the tool has none of these arguments.
+	 * Discord permissions that the bot needs for this tool: in the channel of the argument `channel_id`, in the voice
+	 * channel of the member `user_id`, and in the channel of the webhook or invite; guild-wide if the tool has none of
+	 * these arguments.
 	 */
 	permissions?: readonly Needed<Args>[];
-	/** The argument with the channels for `permissions`. Default: `channel_id`. "run": `run` checks them, in other places too. */
+	/**
+	 * The argument with the channels in which `permissions` are checked. Default: `channel_id`. "run" means that the
+	 * tool's `run` checks the permissions in channels itself.
+	 */
 	permissionsIn?: (keyof Args & string) | "run";
-	/** Permissions that the bot needs guild-wide, regardless of channels. */
+	/** Discord permissions that the bot needs guild-wide, whatever channel overwrites allow. */
 	guildPermissions?: readonly Permission[];
 	/**
-	 * Arguments with the ids of the objects that are edited. Calls with the same id run one after another; concurrent edits
-	 * would overwrite each other. An empty argument means the guild of GUILD_ID.
+	 * Names of the arguments with the ids of the objects that the tool edits. Calls with the same id run one after
+	 * another; otherwise concurrent edits would overwrite each other. An empty argument stands for the guild of GUILD_ID.
 	 */
 	lock?: (keyof Args & string) | readonly (keyof Args & string)[];
 	/**
-	 * Whether the roles of `role_id` and `role_ids`, or else the members of `user_id` and `user_ids`, must rank below the
-	 * bot. "others" exempts the bot itself.
+	 * Whether the bot's highest role must be above the roles of `role_id` and `role_ids`, or else above the members of
+	 * `user_id` and `user_ids`. "others" exempts the bot itself.
 	 */
 	ranked?: boolean | "others";
-	/** Privileged intents without which the tool's result is incomplete. */
+	/** Privileged Discord intents without which this tool's result is incomplete. */
 	intents?: readonly PrivilegedIntent[];
 }
 
-/** The parsed arguments of a tool. */
+/** Type of a tool's arguments after parsing. */
 type Args<Entries extends v.ObjectEntries> = v.InferOutput<
 	v.StrictObjectSchema<Entries, undefined>
 >;
@@ -44,11 +48,20 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
 		Needs<Args<Entries>> {
 	toolset: Toolset;
-	/** Offered only if its toolset is named explicitly. */
+	/**
+	 * Excludes the tool from the default toolsets: it is offered only if its toolset is named explicitly or all are
+	 * chosen.
+	 */
 	extra?: boolean;
-	/** Former arguments, and arguments of other MCP servers' tool of this name: accepted, not listed, and ignored. */
+	/**
+	 * Names of arguments that this tool accepts but ignores and does not list: its former arguments, and those that the
+	 * tool of this name has in other MCP servers.
+	 */
 	ignored?: readonly string[];
-	/** Names of this tool in other MCP servers: callable, not listed. */
+	/**
+	 * Names that this tool has in other MCP servers. Clients can call the tool by these names, but `tools/list` omits
+	 * them.
+	 */
 	aliases?: readonly string[];
 }
 
@@ -71,34 +84,36 @@ type WithoutEffect<Entries extends v.ObjectEntries> = Omit<
 	"effect" | "idempotent"
 >;
 
-/** Defines a tool that only reads. */
+/** Defines an MCP tool that only reads. */
 export function readTool<const Entries extends v.ObjectEntries>(
 	definition: WithoutEffect<Entries>,
 ): BotTool {
 	return tool({ ...definition, effect: "read" });
 }
 
-/** Defines a tool that adds something with each call, such as a message. */
+/** Defines an MCP tool that adds something to Discord with each call, such as a message. */
 export function writeTool<const Entries extends v.ObjectEntries>(
 	definition: WithoutEffect<Entries>,
 ): BotTool {
 	return tool({ ...definition, effect: "write" });
 }
 
-/** Defines a tool that changes something under its lock. A second equal call changes nothing more. */
+/** Defines an MCP tool that edits an object while it holds the object's lock. Repeating a call changes nothing more. */
 export function editTool<const Entries extends v.ObjectEntries>(
 	definition: WithoutEffect<Entries> & Required<Pick<Needs<never>, "lock">>,
 ): BotTool {
 	return tool({ ...definition, effect: "write", idempotent: true });
 }
 
-/** The plan of a destructive tool. */
+/** What a destructive tool is about to do: a preview for dry runs, and the function that does it. */
 export type Plan = {
-	/** What would happen, with counts and ids; a function if it needs requests. */
+	/**
+	 * The result of a dry run: what the tool would do, with counts and ids. A function if this takes requests to Discord.
+	 */
 	preview: ToolOutput | (() => Promise<ToolOutput>);
 } & (
 	| { act(call: ToolCall): Promise<ToolOutput> }
-	/** One request, and the tool's result once it succeeded. */
+	/** Sends the tool's one request to Discord; `result` is the tool's result after the request succeeded. */
 	| { write(): Promise<unknown>; result: ToolOutput }
 );
 
@@ -108,8 +123,8 @@ function dryRun(byDefault: boolean) {
 }
 
 /**
- * Defines a destructive tool. `plan` must not write; with `dry_run` only its preview is returned. `idempotent` is true by
- * default.
+ * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: with the
+ * argument `dry_run` only the plan's preview is returned. `idempotent` is true by default.
  */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {
@@ -117,7 +132,7 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 			args: Args<Entries>,
 			context: ContextFor<Entries>,
 		): Plan | Promise<Plan>;
-		/** What `dry_run` is if a call omits it: false unless set here. */
+		/** Value of the argument `dry_run` in calls that omit it. Default: false. */
 		dryRunByDefault?: boolean;
 	},
 ): BotTool {

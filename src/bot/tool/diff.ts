@@ -5,8 +5,8 @@ import { compareIds } from "../discord/ids.ts";
 import { requireOneOf } from "./arguments.ts";
 
 /**
- * Returns the fields of `current` that differ in `requested`, with their requested values. Throws an RpcError if none is
- * requested, and a ToolError if none differs. Ignores other properties of `requested`.
+ * Returns the fields of `current` that have another value in `requested`, with the requested values. Throws an RpcError
+ * if none of the fields is requested, and a ToolError if no value differs. Ignores other properties of `requested`.
  */
 export function changesOf<Fields extends object>(
 	current: Fields,
@@ -28,7 +28,7 @@ export function changesOf<Fields extends object>(
 	) as Partial<Fields>;
 }
 
-/** Joins ids in sorted order, so that changesOf ignores their order. */
+/** Sorts ids and joins them to one text, so that lists of the same ids in different order compare as equal. */
 export function sortedIds(ids: readonly string[]): string {
 	return ids.toSorted(compareIds).join(" ");
 }

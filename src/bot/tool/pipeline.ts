@@ -42,7 +42,7 @@ import { defaultReason } from "./arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
 
-/** Timeout of a tool call. Each of its requests to Discord has its own timeout, 10 s. */
+/** Timeout of a whole tool call. Each request to Discord during the call has its own timeout of 10 s. */
 const toolTimeoutMs = 25_000;
 
 const deadlines = new Deadlines(toolTimeoutMs);
@@ -52,7 +52,9 @@ const timedOut = `The tool timed out after ${toolTimeoutMs / 1000} seconds. Requ
 const failedAfterWrite =
 	"Internal error after a request was sent to Discord. Its outcome is unknown: check before repeating the call.";
 
-/** Wraps a definition into the tool that the MCP server calls. */
+/**
+ * Turns a tool's definition into an MCP tool that takes locks, looks up objects and checks permissions before it runs.
+ */
 export function createPipeline<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
@@ -101,7 +103,10 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	};
 }
 
-/** The reason for Discord's audit log, and whether the tool may write before it has a plan. */
+/**
+ * Returns the reason for Discord's audit log, and whether the tool may change Discord right from the start. A
+ * destructive tool may do so only after planning.
+ */
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
 	args: object,
@@ -114,7 +119,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	};
 }
 
-/** Runs `work` while holding the locks of the call's `lock` arguments. */
+/** Runs `work` while holding the locks on the ids in those arguments that the tool's definition names in `lock`. */
 function lock<Args extends object, T>(
 	definition: Needs<Args>,
 	args: Args,
@@ -144,8 +149,9 @@ function contextOf(bot: BotContext): ToolContext {
 }
 
 /**
- * Runs `work` until the tool's deadline or until the caller disconnects, and converts Discord's errors to ToolErrors. All
- * calls share one timer: a timer, an AbortController and a promise race per call cost an eighth more.
+ * Runs `work` until the tool call's deadline or until the caller disconnects, and converts Discord's errors to
+ * ToolErrors. All calls share one timer: a timer, an AbortController and a promise race for each call cost an eighth
+ * more.
  */
 async function withinDeadline<T>(
 	limits: Pick<ToolRun, "reason" | "mayWrite">,
@@ -205,7 +211,9 @@ function findGuild(bot: BotContext, args: JsonObject): Guild {
 	return guild;
 }
 
-/** Resolves the objects that the arguments refer to, by their names in `ContextFor`. */
+/**
+ * Looks up the Discord objects that a call's id arguments refer to. Returns them by name: `channel` for `channel_id`.
+ */
 async function resolve(
 	entries: v.ObjectEntries,
 	args: JsonObject,
@@ -226,7 +234,7 @@ async function resolve(
 	return things;
 }
 
-/** Returns the `find` of a schema, or of the schema inside an optional or list schema. */
+/** Returns the `find` function of an argument's schema, or of the schema inside an optional or list schema. */
 function finderOf(schema: unknown): Finder<unknown> | undefined {
 	const { find, wrapped, item } = schema as {
 		find?: Finder<unknown>;
@@ -238,14 +246,14 @@ function finderOf(schema: unknown): Finder<unknown> | undefined {
 	return item ? finderOf(item) : undefined;
 }
 
-/** The name of an argument's object, like the type `ThingName`. */
+/** Name of the object that an id argument refers to: `channel_id` → `channel`, `role_ids` → `roles`. */
 function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }
 
 /**
- * Throws a ToolError if the bot lacks a permission or does not rank above a role or member. Returns the permissions that
- * the call needs.
+ * Throws a ToolError if the bot lacks a Discord permission that the tool call needs, or does not rank above a role or
+ * member. Returns the needed permissions as a bit field.
  */
 function authorize<Args extends object>(
 	definition: Needs<Args>,
@@ -283,12 +291,15 @@ function authorize<Args extends object>(
 	return bits;
 }
 
-/** A webhook or invite. Its channel is undefined if discord.js has not cached it. */
+/** A webhook or invite and its channel. The channel is undefined if discord.js has not cached it. */
 interface Belonging {
 	channel?: GuildBasedChannel | undefined;
 }
 
-/** The channels to check permissions in; undefined stands for the guild. */
+/**
+ * Returns the channels in which the permissions for a tool call are checked. An undefined item stands for the whole
+ * guild.
+ */
 function channelsOf(
 	things: Record<string, unknown>,
 	argument: string,

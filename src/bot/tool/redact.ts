@@ -4,16 +4,22 @@
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
 
-/** The schema patterns of ids and bit fields, whose values are kept. Any other pattern of digits may be that of a secret. */
+/**
+ * JSON Schema patterns of ids and bit fields. Arguments with these patterns are logged unredacted; digits that match
+ * any other pattern may be a secret.
+ */
 const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$"];
-/** Permission names. The schemas of arguments such as allow_names accept any text. */
+/**
+ * All names of Discord permissions. Only these are logged unredacted, because arguments such as allow_names accept any
+ * text.
+ */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;
 
 /**
- * Returns `args` as JSON of at most 4,000 characters, without everything that `schema`, a tool's input schema, does not
- * prove harmless. `args` need not match the schema.
+ * Returns the arguments of a tool call as JSON for logging, at most 4,000 characters. Redacts every value that
+ * `schema`, the tool's input schema, does not prove harmless. `args` need not match the schema.
  */
 export function redact(
 	schema: JsonSchema,
@@ -65,13 +71,18 @@ function redactValue(
 	return `[${typeof value}]`;
 }
 
-/** Rules by the ending of the argument's name. Ids may lack a published pattern. */
+/**
+ * Decides by the ending of an argument's name which texts are logged unredacted. The schema of an id may lack a
+ * pattern.
+ */
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[/_names$/, (text) => knownPermissions.has(text.toUpperCase())],
 	[/_ids?$/, (text) => /^(\d{17,20})?$/.test(text)],
 ];
 
-/** Whether the schema allows only ids, bit fields or choices, and the text matches it. */
+/**
+ * Whether a text can be logged unredacted: the schema allows only ids, bit fields or choices, and the text matches it.
+ */
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(text);
@@ -83,7 +94,10 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	);
 }
 
-/** Whether a number is in the schema's range. Any other may be a secret code. */
+/**
+ * Whether a number can be logged unredacted, because it is in the schema's range. Any other number may be a secret
+ * code.
+ */
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(value);

@@ -10,7 +10,7 @@ import {
 import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 
-/** The toolsets of the "default" choice, without their `extra` tools. */
+/** The toolsets that the configuration value "default" stands for. Tools marked `extra` are excluded. */
 const defaultToolsets: readonly Toolset[] = [
 	"core",
 	"messages",
@@ -23,24 +23,27 @@ const defaultToolsets: readonly Toolset[] = [
 	"game",
 ];
 
-/** Privileged intents that tools use. */
+/** Privileged Discord intents that some tools need. */
 export type PrivilegedIntent = "GuildMembers" | "MessageContent";
 
-/** A tool with its toolset and requirements. */
+/** An MCP tool with its toolset and the permissions and intents that it needs. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
-	/** Offered only if its toolset is named explicitly: every listed tool costs tokens. */
+	/** Excludes the tool from the default toolsets, because every listed tool costs tokens. */
 	extra: boolean;
 	needs: {
-		/** Permissions that the bot needs in the channel of the call, or else guild-wide. */
+		/**
+		 * Discord permissions that the bot needs in the channel that a call refers to, or guild-wide if there is no
+		 * channel.
+		 */
 		permissions: readonly Needed<never>[];
-		/** Permissions that the bot needs guild-wide. */
+		/** Discord permissions that the bot needs guild-wide. */
 		guildPermissions: readonly Permission[];
 		intents: readonly PrivilegedIntent[];
 	};
 }
 
-/** The selected tools, in their original order. */
+/** Returns the tools that the bot's configuration selects, in their original order. */
 export function chooseTools(
 	tools: readonly BotTool[],
 	{ toolsets, read_only, tools: { deny } }: ToolChoice,
@@ -55,7 +58,7 @@ export function chooseTools(
 	);
 }
 
-/** Whether the "default" choice includes this tool. */
+/** Whether this tool is offered if the configuration selects the "default" toolsets. */
 export function isDefault({ toolset, extra }: BotTool): boolean {
 	return defaultToolsets.includes(toolset) && !extra;
 }

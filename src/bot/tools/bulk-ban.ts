@@ -88,7 +88,10 @@ export const bulkBan = destructiveTool({
 const pageSize = 1000;
 const maxPages = 10;
 
-/** Which of these users are banned. Reads at most 10,000 bans; `isComplete` is false if there are more. */
+/**
+ * Finds which of these users are banned from the guild. Reads at most 10,000 bans; `isComplete` is false if more bans
+ * would have to be read.
+ */
 async function bannedAmong(
 	guild: Guild,
 	ids: readonly string[],

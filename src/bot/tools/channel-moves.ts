@@ -39,7 +39,7 @@ import {
 import { writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 
-/** An index from 0. One beyond the end means the last place. */
+/** Schema of an argument for a channel's position: an index from 0. An index beyond the end means the last place. */
 function place(description: string) {
 	return v.pipe(
 		v.number(),
@@ -129,8 +129,9 @@ export const moveChannel = editTool({
 });
 
 /**
- * Throws a ToolError unless the bot may place channels in a category. To set positions it needs MANAGE_CHANNELS in the guild
- * or in the category, and need not see the channels; for those that come from elsewhere, in the category and in each of them.
+ * Throws a ToolError unless the bot may move channels to a category. To bring channels in from elsewhere, the bot needs
+ * MANAGE_CHANNELS in the category and in each of these channels. To reorder channels within the category,
+ * MANAGE_CHANNELS in the guild or in the category is enough, even for channels that the bot cannot see.
  */
 function requireMovable(
 	guild: Guild,
@@ -253,7 +254,7 @@ interface Destination {
 	below_channel_id?: string | undefined;
 }
 
-/** Throws an RpcError unless the arguments name one destination. */
+/** Throws an RpcError if the arguments give no destination for the moved channels, or contradictory ones. */
 function requireDestination(args: Destination): void {
 	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)
@@ -275,7 +276,10 @@ function rawOf(all: readonly RawChannel[], id: string): RawChannel {
 	);
 }
 
-/** The category if `category_id` is not given: that of `below`, or the one that all channels share. */
+/**
+ * Returns the id of the category to move channels to if the call names none: the category of the channel `below`, or
+ * else the one that all channels are in; "" for no category. Throws an RpcError if they are in several.
+ */
 function categoryOf(
 	raws: readonly RawChannel[],
 	below: RawChannel | undefined,
@@ -290,7 +294,10 @@ function categoryOf(
 	]);
 }
 
-/** Throws an RpcError or ToolError if the channels cannot be placed there. */
+/**
+ * Throws an RpcError or ToolError if Discord does not allow these channels in the category `parentId`, or next to the
+ * channel `below`.
+ */
 function requirePlaceable(
 	raws: readonly RawChannel[],
 	below: RawChannel | undefined,
@@ -318,7 +325,10 @@ function requirePlaceable(
 		);
 }
 
-/** Throws an RpcError without another category, and a ToolError if the bot may not set the category's overwrites. */
+/**
+ * Throws an RpcError if no channel moves to another category, and a ToolError if the bot may not copy that category's
+ * permission overwrites to the channels.
+ */
 function requireCopyable(
 	guild: Guild,
 	channels: readonly find.Channel[],
@@ -340,12 +350,15 @@ function requireCopyable(
 }
 
 interface Step {
-	/** The channel whose category it changes, if any. */
+	/** Id of the channel that this request moves to another category; undefined if the request only changes positions. */
 	id?: string;
 	body: object[];
 }
 
-/** Discord accepts one change of category per request, and any number of positions: those go into the last request. */
+/**
+ * Splits the moving of channels into requests. Discord accepts one change of category per request, and any number of
+ * positions: the last request sets all positions.
+ */
 function stepsFor(
 	arriving: readonly RawChannel[],
 	moves: readonly { id: string; position: number }[],

@@ -92,7 +92,10 @@ export const createChannel = writeTool({
 	},
 });
 
-/** Overwrites for a channel that only these roles and the bot see. Without its own overwrite the bot would lose access. */
+/**
+ * Returns permission overwrites for a channel that only these roles and the bot see. The bot needs its own overwrite,
+ * or it would lose access.
+ */
 function visibleOnlyTo(guild: Guild, roles: Role[]): OverwriteResolvable[] {
 	const view = PermissionFlagsBits.ViewChannel;
 	if (roles.some(({ id }) => id === guild.id))
@@ -268,7 +271,10 @@ export const deleteChannel = destructiveTool({
 	},
 });
 
-/** Throws a ToolError for a channel that a community must have: Discord refuses to delete it. */
+/**
+ * Throws a ToolError for a channel that Discord refuses to delete: a community's rules channel or public updates
+ * channel.
+ */
 function requireDeletable(guild: Guild, channel: find.Channel): void {
 	const required = {
 		rules_channel_id: guild.rulesChannelId,
@@ -282,7 +288,7 @@ function requireDeletable(guild: Guild, channel: find.Channel): void {
 	);
 }
 
-/** The members and active threads in a channel. */
+/** Describes how many members are connected to a channel and how many of its threads are active; empty if none. */
 async function describeContent(
 	guild: Guild,
 	channel: find.Channel,

@@ -75,7 +75,7 @@ export const deleteMessage = destructiveTool({
 const ignoredIds =
 	"Discord silently ignores ids of messages that do not exist there.";
 
-/** How many messages `count` searches through. */
+/** How many of a channel's latest messages are searched for the messages to delete. */
 const searchDepth = 1000;
 const pageSize = 100;
 const sampleSize = 5;
@@ -129,7 +129,10 @@ export const deleteMessages = destructiveTool({
 	},
 });
 
-/** Plans a deletion. `skipped`: messages that cannot be deleted. `sample`: lines for the first messages, if fetched. */
+/**
+ * Plans a deletion of messages. `skipped` has the ids of messages that Discord does not delete. `sample` has lines that
+ * describe the first messages; undefined if the messages were not fetched.
+ */
 function deletionPlan(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
@@ -176,7 +179,10 @@ function deletionPlan(
 	};
 }
 
-/** A line for each of these messages; no lines if the bot lacks Read Message History. */
+/**
+ * Fetches messages and describes each in a line with its time, author and id. Returns no lines if the bot lacks Read
+ * Message History.
+ */
 async function headsOf(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
@@ -198,7 +204,10 @@ function readsHistory(channel: GuildTextBasedChannel): boolean {
 	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
 }
 
-/** Those of several messages that cannot be deleted. Only threads have any, so only they are read. */
+/**
+ * Returns those of the `ids` that belong to messages which Discord does not delete. Only threads have such messages, so
+ * messages are fetched only in threads.
+ */
 async function undeletableOf(
 	channel: GuildTextBasedChannel,
 	ids: readonly string[],
@@ -222,7 +231,10 @@ async function undeletableOf(
 	return ids.filter((id) => undeletable.has(id));
 }
 
-/** The latest `count` messages that match, newest first, among the latest 1,000; skips those that cannot be deleted. */
+/**
+ * Finds the latest `count` messages that match and can be deleted, newest first, among a channel's latest 1,000
+ * messages. `skipped` has the ids of matching messages that Discord does not delete.
+ */
 async function latestMatching(
 	channel: GuildTextBasedChannel,
 	count: number,

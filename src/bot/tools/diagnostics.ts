@@ -73,7 +73,10 @@ function nameOf(subject: GuildMember | Role): string {
 	return `a member with ${roleName(subject)} as the only role`;
 }
 
-/** The requested permissions; without any, all that are allowed or explicitly denied. */
+/**
+ * Selects which permissions to report: the requested ones, or if none are requested, all that are allowed or explicitly
+ * denied.
+ */
 function selectDecisions(
 	{ decisions }: Effective,
 	requested: bigint | undefined,

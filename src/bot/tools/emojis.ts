@@ -68,7 +68,7 @@ function emojiLine(emoji: GuildEmoji): string {
 	);
 }
 
-/** The emoji in the form that messages use. */
+/** Formats a custom emoji as in Discord messages: `<:name:id>`, or `<a:name:id>` if it is animated. */
 function inMessages(emoji: GuildEmoji): string {
 	return emoji.animated
 		? emojiName(emoji).replace("<:", "<a:")
@@ -151,7 +151,10 @@ function emojiLabel(emoji: GuildEmoji): string {
 	return `the emoji ${inMessages(emoji)} (ID: ${emoji.id})`;
 }
 
-/** Editing an emoji needs Manage Expressions; for the bot's own, Create Expressions is enough. */
+/**
+ * Throws a ToolError if the bot may not edit the emoji. This needs Manage Expressions; for an emoji that the bot
+ * created, Create Expressions is enough.
+ */
 function requireEditable(guild: Guild, { user }: GuildEmoji): void {
 	const manage = PermissionFlagsBits.ManageGuildExpressions;
 	if ((botPermissions(guild, undefined) & manage) !== 0n) return;

@@ -16,9 +16,14 @@ import {
 import { flag, found, guild_id, requireEither } from "../tool/arguments.ts";
 import { writeTool } from "../tool/define.ts";
 
-/** No path separators, and no characters that Windows refuses. */
+/**
+ * Pattern of a file name of 1 to 100 characters without path separators and without characters that Windows refuses.
+ */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;
-/** A leading dot hides a file; file systems drop dots and spaces at the end. */
+/**
+ * Matches file names with a dot or white space at the start or end. A leading dot hides a file; file systems drop dots
+ * and spaces at the end.
+ */
 const oddEnd = /^[\s.]|[\s.]$/;
 
 const filename = v.pipe(
@@ -68,7 +73,10 @@ export const sendFile = writeTool({
 	},
 });
 
-/** The content from `text` or `data_base64`. Throws an RpcError unless exactly one is given. */
+/**
+ * Returns the content of a file from the argument `text` or `data_base64`. Throws an RpcError unless exactly one is
+ * given and valid.
+ */
 function readFile(args: {
 	text?: string | undefined;
 	data_base64?: string | undefined;

@@ -31,16 +31,22 @@ import {
 } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
-/** No search request is sent later in a call: a request may take 10 s, and a tool call 25 s. */
+/**
+ * How long after the start of a tool call another search request may be sent, in milliseconds: a request may take 10 s,
+ * and a tool call 25 s.
+ */
 const lastStartMs = 14_000;
 
-/** Discord asks for a short delay if retry_after is 0. */
+/** Minimum wait before a search is repeated. Discord asks for a short delay if retry_after is 0. */
 const minWaitSeconds = 0.5;
 
-/** The highest offset that Discord's search accepts. */
+/** The highest offset that Discord's message search accepts. */
 const maxOffset = 9975;
 
-/** Each word, and each with "-" in front. */
+/**
+ * Returns all words, then each word with "-" in front, which negates it in Discord's message search: "image" and
+ * "-image".
+ */
 function negatable<const Word extends string>(words: readonly Word[]) {
 	return [...words, ...words.map((word) => `-${word}` as const)];
 }
@@ -156,7 +162,10 @@ function searchQuery(args: Args): URLSearchParams {
 	return params;
 }
 
-/** Searches; repeats while Discord is still indexing the guild, as long as the call has time. */
+/**
+ * Searches a guild's messages. Repeats the search while Discord is still indexing the guild; throws a ToolError when
+ * the tool call has no more time to wait.
+ */
 async function search(
 	{ rest }: Client<true>,
 	guild: Guild,
@@ -183,7 +192,10 @@ function orderOf({ sort, order }: Args): string {
 	return order === "asc" ? "oldest first" : "newest first";
 }
 
-/** Channel names by id. Archived threads are not cached, so their names come from the search result. */
+/**
+ * Returns a function that formats a channel's name by its id. Archived threads are not cached, so their names come from
+ * the search result.
+ */
 function channelNames(guild: Guild, threads: readonly APIThreadChannel[]) {
 	const names = new Map(threads.map(({ id, name }) => [id, name]));
 	return (id: string) => {
@@ -192,7 +204,10 @@ function channelNames(guild: Guild, threads: readonly APIThreadChannel[]) {
 	};
 }
 
-/** The cursor of the next page. Computed from the limit, because Discord may omit messages of a page. */
+/**
+ * Returns a result line with the offset of the next page, if there is one. The offset is computed from the limit,
+ * because Discord may omit messages of a page.
+ */
 function nextPage(total: number, { offset, limit }: Args): string[] {
 	const next = offset + limit;
 	if (next >= total) return [];

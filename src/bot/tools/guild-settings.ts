@@ -26,14 +26,17 @@ import {
 import { editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** Discord's names of levels; the index is the value. */
+/** Discord's names for the values of a guild's level settings. The index of a name is its number in Discord's API. */
 const levels = {
 	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
 	default_message_notifications: ["ALL_MESSAGES", "ONLY_MENTIONS"],
 	explicit_content_filter: ["DISABLED", "MEMBERS_WITHOUT_ROLES", "ALL_MEMBERS"],
 } as const;
 
-/** Discord's names of system channel flags, each of which suppresses a kind of notice, with their bits. */
+/**
+ * Discord's names of a guild's system channel flags, with their bits. Each flag suppresses one kind of notice in the
+ * guild.
+ */
 const noticeFlags = new Map(
 	Object.entries(GuildSystemChannelFlags).flatMap(
 		([name, bit]): [string, number][] =>
@@ -43,7 +46,7 @@ const noticeFlags = new Map(
 
 const afkTimeouts = [60, 300, 900, 1800, 3600];
 
-/** Settings that require the COMMUNITY feature. */
+/** Guild settings that only guilds with the feature COMMUNITY have. */
 const communitySettings = [
 	"rules_channel_id",
 	"public_updates_channel_id",
@@ -141,7 +144,7 @@ export const editGuild = editTool({
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/** A guild's settings as in the tool's arguments: levels by name, "" for none. */
+/** Converts a guild's settings to the form of tool arguments: levels by name, "" for none. */
 function settingsOf(guild: APIGuild) {
 	const nameOf = (field: keyof typeof levels) =>
 		levels[field][guild[field]] ?? String(guild[field]);
@@ -167,14 +170,16 @@ function settingsOf(guild: APIGuild) {
 	};
 }
 
-/** Flags as one text for comparison, in Discord's order. */
+/** Joins the names of flags to one text, always in the same order, so that two sets of flags can be compared. */
 function joinFlags(flags: readonly string[]): string {
 	return [...noticeFlags.keys()]
 		.filter((name) => flags.includes(name))
 		.join(", ");
 }
 
-/** The bits of flags joined by joinFlags, plus unknown bits of `before`. */
+/**
+ * Converts the names of flags, as joined by joinFlags, to bits. Bits of `before` without a known name stay unchanged.
+ */
 function bitsOf(flags: string, before: number): number {
 	const names = flags.split(", ");
 	return [...noticeFlags].reduce(
@@ -183,7 +188,7 @@ function bitsOf(flags: string, before: number): number {
 	);
 }
 
-/** Converts changed settings to the body of Discord's request. */
+/** Converts changed guild settings to the body of Discord's request that edits the guild. */
 function toBody(
 	changes: Partial<Settings>,
 	{ system_channel_flags }: APIGuild,
@@ -201,7 +206,7 @@ function toBody(
 	);
 }
 
-/** Throws a ToolError for a community setting in a guild without COMMUNITY. */
+/** Throws a ToolError if a changed setting requires the feature COMMUNITY and the guild lacks it. */
 function requireCommunity(
 	{ id, features }: APIGuild,
 	changes: Partial<Settings>,

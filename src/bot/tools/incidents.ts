@@ -15,7 +15,7 @@ import { changesOf } from "../tool/diff.ts";
 
 const maxPauseMs = 24 * 60 * 60 * 1000;
 
-/** ISO 8601 times; empty for what is not paused. */
+/** Until when a guild's invites and direct messages are paused: ISO 8601 times, or "" for not paused. */
 interface Incidents {
 	invites_disabled_until: string;
 	dms_disabled_until: string;
@@ -56,7 +56,7 @@ export const setIncidentActions = editTool({
 	},
 });
 
-/** The pauses that have not ended. */
+/** Returns until when a guild's invites and direct messages are paused. Pauses that have ended are omitted. */
 function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
 	const ifActive = (until: string | null | undefined) =>
 		until && Date.parse(until) > Date.now()
@@ -68,7 +68,7 @@ function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
 	};
 }
 
-/** Throws an RpcError for times in the past or more than 24 hours ahead. */
+/** Throws an RpcError if one of these times is in the past or more than 24 hours ahead. */
 function requireNextDay(times: Record<string, string | undefined>): void {
 	const now = Date.now();
 	const issues = Object.entries(times)

@@ -59,8 +59,8 @@ function createdAt(invite: APIInvite | APIExtendedInvite): number {
 }
 
 /**
- * 60 days. Discord's OpenAPI document and discord-userdoccers agree on it; the page Create Channel Invite still says 7 days.
- * https://github.com/discord/discord-api-spec, CreateGuildInviteRequest
+ * Longest lifetime of an invite: 60 days. Discord's OpenAPI document and discord-userdoccers agree on this value; the
+ * page Create Channel Invite still says 7 days. https://github.com/discord/discord-api-spec, CreateGuildInviteRequest
  */
 const longestSeconds = 60 * 86_400;
 

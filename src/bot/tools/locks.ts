@@ -25,7 +25,7 @@ import type { ChannelLockRow } from "../store/channel-locks.ts";
 import { found, guild_id, reason } from "../tool/arguments.ts";
 import { editTool } from "../tool/define.ts";
 
-/** Permissions that a lock denies; in voice channels also `voicePermissions`. */
+/** Permissions that locking a channel denies to @everyone. In voice channels `voicePermissions` are denied too. */
 const textPermissions =
 	PermissionFlagsBits.SendMessages |
 	PermissionFlagsBits.SendMessagesInThreads |
@@ -89,7 +89,7 @@ export const lockChannel = editTool({
 	},
 });
 
-/** The overwrite of a role or member in the locked channel. */
+/** Returns the permission overwrite that a role or member gets in a channel when the channel is locked. */
 function lockedBits(
 	channel: find.Channel,
 	{ target_id, allows, denies }: ChannelLockRow,
@@ -101,7 +101,10 @@ function lockedBits(
 	};
 }
 
-/** The error for a channel with a stored lock; says which parts are no longer in force. */
+/**
+ * Returns the error for a call that locks a channel which is already locked. It says which of the lock's permission
+ * changes are no longer in force.
+ */
 function alreadyLocked(
 	channel: find.Channel,
 	rows: readonly ChannelLockRow[],
@@ -119,7 +122,10 @@ function alreadyLocked(
 	);
 }
 
-/** The permissions that the bot would lose: those it has in the channel without an overwrite that allows them. */
+/**
+ * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: those that the bot
+ * has there without an overwrite that allows them.
+ */
 function lostByBot(
 	guild: Guild,
 	channel: find.Channel,
@@ -136,7 +142,10 @@ function lostByBot(
 		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
 }
 
-/** The bot's own overwrite comes first: without CONNECT it could no longer edit the channel. */
+/**
+ * Returns the changes of permission overwrites that lock a channel. The bot's own overwrite comes first: without
+ * CONNECT the bot could no longer edit the channel.
+ */
 function rowsFor(
 	guild: Guild,
 	channel: find.Channel,
@@ -219,18 +228,18 @@ export const unlockChannel = editTool({
 	},
 });
 
-/** All permissions that a lock changes for a role or member. */
+/** Returns all permissions that a channel's lock changes for a role or member, as a bit field. */
 function bitsOf({ allows, denies }: ChannelLockRow): bigint {
 	return BigInt(allows) | BigInt(denies);
 }
 
-/** The permissions that are still as the lock set them. */
+/** Returns the permissions of a role or member, as a bit field, that are still as the channel's lock set them. */
 function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
 }
 
-/** Describes whether an overwrite allows, denies or does neither with each of these permissions. */
+/** Describes for each of the permissions `bits` whether a channel's overwrite allows it, denies it or does neither. */
 function stateOf(
 	channel: find.Channel,
 	{ target_id }: ChannelLockRow,
@@ -246,7 +255,10 @@ function stateOf(
 	).join(", ");
 }
 
-/** The overwrite without the active part of a lock. */
+/**
+ * Returns the permission overwrite of a role or member after unlocking the channel. `active` has the permissions that
+ * are still as the lock set them.
+ */
 function restoredBits(
 	channel: find.Channel,
 	row: ChannelLockRow,
@@ -259,7 +271,10 @@ function restoredBits(
 	};
 }
 
-/** Undoes the active part of a lock. Deletes the overwrite if the lock created it and nothing else is left in it. */
+/**
+ * Undoes a channel's lock for a role or member. `active` has the permissions that are still as the lock set them.
+ * Deletes the overwrite if the lock created it and nothing else is left in it.
+ */
 async function restore(
 	channel: find.Channel,
 	row: ChannelLockRow,

@@ -64,7 +64,10 @@ function memberLine(member: GuildMember): string {
 	return `${memberFields(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`;
 }
 
-/** The first members after an id, by id, and the line with the cursor of the next page. */
+/**
+ * Returns the first `limit` members with an id above `after`, sorted by id. `next` has the result line for reading the
+ * next page, if there are more members.
+ */
 export function pageOf(
 	members: readonly GuildMember[],
 	after: string | undefined,
@@ -81,7 +84,7 @@ export function pageOf(
 	};
 }
 
-/** The ids of a member's roles without @everyone, whose id is the guild's. */
+/** Returns the ids of a member's roles as text, without @everyone, whose id is the guild's. */
 function roleIds(member: GuildMember): string {
 	const ids = [...member.roles.cache.keys()].filter(
 		(id) => id !== member.guild.id,
@@ -89,7 +92,7 @@ function roleIds(member: GuildMember): string {
 	return ids.sort(compareIds).join(", ") || "none";
 }
 
-/** A note while members are still being loaded. */
+/** Returns a note for a tool's result if the guild's members are still being loaded; otherwise no line. */
 export function stillLoading(guild: Guild, connection: Connection): string[] {
 	if (connection.hasAllMembers(guild)) return [];
 	return [
@@ -127,7 +130,10 @@ export const lookupUserByName = readTool({
 	},
 });
 
-/** The query in the form of the name index. Throws an RpcError if nothing is left of it. */
+/**
+ * Removes case and accents from a searched name, as in the index of members' names. Throws an RpcError if nothing is
+ * left.
+ */
 function foldedName(query: string): string {
 	const folded = fold(query.replace(/^@(?=.)/, ""));
 	if (folded === "")
@@ -187,7 +193,7 @@ interface Filter {
 	is_bot?: boolean | undefined;
 }
 
-/** A predicate for members who match all of these filters. */
+/** Returns a function that says whether a member matches all of these filters. */
 export function matcherFor({
 	role_id,
 	joined_before,

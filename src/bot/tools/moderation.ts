@@ -76,7 +76,7 @@ export const ban = destructiveTool({
 	},
 });
 
-/** A user's ban, fetched from Discord; undefined if the user is not banned. */
+/** Fetches a user's ban from Discord. Returns undefined if the user is not banned. */
 function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
 	return absentIf([RESTJSONErrorCodes.UnknownBan], () =>
 		guild.bans.fetch({ user: id, force: true }),

@@ -118,7 +118,10 @@ export const setChannelPermissions = destructiveTool({
 	},
 });
 
-/** The resulting overwrite. Throws an RpcError if a permission is both allowed and denied. */
+/**
+ * Returns a permission overwrite after allowing and denying permissions in it. `replace` resets all other permissions.
+ * Throws an RpcError if a permission is both allowed and denied.
+ */
 function overwriteAfter(
 	before: Bits,
 	allow: bigint,
@@ -171,7 +174,7 @@ export const listChannelPermissions = readTool({
 	},
 });
 
-/** The position of a role; members sort below all roles. */
+/** Returns a role's position for sorting overwrites by it. Members get -1, which sorts below all roles. */
 function rankOf(guild: Guild, id: string): number {
 	return guild.roles.cache.get(id)?.position ?? -1;
 }
@@ -264,7 +267,7 @@ export const syncChannelPermissions = destructiveTool({
 	},
 });
 
-/** How many changed overwrites are shown for each channel. */
+/** How many changed permission overwrites a tool's result shows for each channel. */
 const sampleSize = 5;
 
 export const copyChannelPermissions = destructiveTool({

@@ -154,7 +154,9 @@ function pollLine(start: string, poll: APIPoll | undefined): string {
 	return fieldLine(start, ...(poll ? pollFields(poll) : []));
 }
 
-/** The poll of a message. Throws a ToolError if it has none, or if Discord hides it. */
+/**
+ * Returns the poll in a message. Throws a ToolError if the message has no poll, or if Discord hides it from the bot.
+ */
 function pollOf(message: APIMessage, discord: Client<true>): APIPoll {
 	if (message.poll) return message.poll;
 	throw new ToolError(

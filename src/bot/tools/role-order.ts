@@ -56,13 +56,16 @@ export const moveRoles = editTool({
 	},
 });
 
-/** The roles from the bottom, fetched from Discord: the cache may lag behind the last edit. */
+/** Fetches a guild's roles from Discord, sorted from the lowest up. The cache may lag behind the last edit. */
 async function currentOrder(guild: Guild): Promise<Role[]> {
 	const roles = await guild.roles.fetch();
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));
 }
 
-/** The order with these roles, the highest first, right below or above another one. */
+/**
+ * Returns the guild's roles, from the lowest up, after moving the roles `ids` (listed from the highest down) right
+ * below or above another role.
+ */
 function moved(
 	order: readonly Role[],
 	ids: readonly string[],
@@ -93,7 +96,7 @@ function moved(
 	return others.toSpliced(place.above_role_id ? at + 1 : at, 0, ...roles);
 }
 
-/** The fewest position changes that produce this order. */
+/** Returns the fewest changes of role positions that turn the order `before` into the order `after`. */
 function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	const low = after.findIndex((role, index) => role !== before[index]);
 	const changes: { id: string; position: number }[] = [];
@@ -108,7 +111,7 @@ function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	return changes;
 }
 
-/** Throws a ToolError if one of these roles would no longer be below the bot's highest role. */
+/** Throws a ToolError if one of the roles `ids` would no longer be below the bot's highest role in the new order. */
 function requireBelowBot(
 	guild: Guild,
 	order: readonly Role[],

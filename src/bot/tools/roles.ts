@@ -75,10 +75,15 @@ export const listRoles = readTool({
 	},
 });
 
-/** discord.js's private field with a member's role ids: its public getter builds a new collection for each access. */
+/**
+ * Name of discord.js's private field with the ids of a member's roles. The public getter builds a new collection for
+ * each access.
+ */
 const roleIds = "_roles";
 
-/** The number of members by role id, in one pass: `role.members` iterates over all members for each role. */
+/**
+ * Counts a guild's members by role id in one pass. discord.js's `role.members` iterates over all members for each role.
+ */
 function memberCounts({ id, members }: Guild): Map<string, number> {
 	const counts = new Map([[id, members.cache.size]]);
 	for (const member of members.cache.values())
@@ -114,7 +119,7 @@ export const getRoleMembers = readTool({
 	},
 });
 
-/** The members with a role, by id. */
+/** Returns the members with a role, sorted by id. */
 function membersOf(role: Role): GuildMember[] {
 	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 }
@@ -211,7 +216,7 @@ export const editRole = editTool({
 	},
 });
 
-/** A role's fields as in the tool's arguments. */
+/** Returns a role's current fields, named and valued as in tool arguments. */
 function currentFields(role: Role) {
 	return {
 		name: role.name,
@@ -263,7 +268,7 @@ export const deleteRole = destructiveTool({
 	},
 });
 
-/** Why a role cannot be assigned, removed or deleted. */
+/** Says why a role cannot be assigned, removed or deleted: it is @everyone, or Discord manages it. */
 function whyFixed({ id, guild }: Role): string {
 	return id === guild.id
 		? "is the role of all members"
@@ -313,7 +318,7 @@ export const removeRole = editTool({
 	},
 });
 
-/** Throws a ToolError for @everyone and for managed roles, which cannot be assigned or removed. */
+/** Throws a ToolError for @everyone and for managed roles, which cannot be assigned to members or removed from them. */
 export function requireAssignable(role: Role): void {
 	if (role.id === role.guild.id || role.managed)
 		throw new ToolError(
@@ -321,7 +326,10 @@ export function requireAssignable(role: Role): void {
 		);
 }
 
-/** Throws a ToolError if the role cannot be assigned or removed, or if nothing would change. */
+/**
+ * Throws a ToolError if the role cannot be assigned or removed, or if the member lacks the role although `has` is true,
+ * or has it although `has` is false.
+ */
 function requireChange(member: GuildMember, role: Role, has: boolean): void {
 	requireAssignable(role);
 	if (member.roles.cache.has(role.id) === has) return;

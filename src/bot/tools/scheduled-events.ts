@@ -51,7 +51,7 @@ import { changesOf } from "../tool/diff.ts";
 
 const kindNames = Object.keys(kinds) as EventKind[];
 
-/** Permissions for events on a stage, beyond those for events. */
+/** Permissions that the bot needs for events on a stage, in addition to those for all scheduled events. */
 const stagePermissions = [
 	"ManageChannels",
 	"MuteMembers",
@@ -139,7 +139,10 @@ export const createScheduledEvent = writeTool({
 	},
 });
 
-/** Listed for the docs only: whether it is needed depends on the event's creator, see requireEventPermissions. */
+/**
+ * A permission that is listed only for the docs. Whether a call needs it depends on who created the scheduled event,
+ * which requireEventPermissions checks.
+ */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",
 	with: "event_id",
@@ -216,7 +219,9 @@ export const deleteScheduledEvent = destructiveTool({
 	},
 });
 
-/** Throws a ToolError unless the bot may manage this event at its current or new location. */
+/**
+ * Throws a ToolError if the bot lacks a permission to manage this scheduled event at the location in the given fields.
+ */
 function requireEventPermissions(
 	guild: Guild,
 	{ creator_id }: APIGuildScheduledEvent,

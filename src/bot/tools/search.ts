@@ -14,7 +14,10 @@ import { limit, moment, snowflake, text } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
 const pageSize = 100;
-/** No page is requested later in a call: a request may take 10 s, and a tool call 25 s. */
+/**
+ * How long after the start of a tool call another page of messages may be requested, in milliseconds: a request may
+ * take 10 s, and a tool call 25 s.
+ */
 const lastStartMs = 14_000;
 
 export const searchMessages = readTool({

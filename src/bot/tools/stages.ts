@@ -36,13 +36,13 @@ async function plainVoiceChannel(
 	);
 }
 
-/** Fetches the live stage of a channel. Discord answers with an error if there is none. */
+/** Fetches the live stage of a stage channel. Rejects with Discord's error if no stage is live there. */
 async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
 	const route = Routes.stageInstance(channel.id);
 	return (await channel.client.rest.get(route)) as APIStageInstance;
 }
 
-/** The permissions of stage moderators. */
+/** The permissions that make a member a moderator of a stage channel. */
 const moderatorPermissions = [
 	"MuteMembers",
 	"MoveMembers",

@@ -139,12 +139,12 @@ function membersOf(items: GuildMember[]) {
 	} satisfies Omit<Bulk<GuildMember>, "write" | "done">;
 }
 
-/** The route that adds or removes a thread member; `@me` is the bot, which joins or leaves. */
+/** Returns the API route that adds or removes a member of a thread. `@me` stands for the bot, which joins or leaves. */
 function routeOf({ id, client }: AnyThreadChannel, userId: string) {
 	return Routes.threadMembers(id, userId === client.user.id ? "@me" : userId);
 }
 
-/** Throws a ToolError for an archived thread, whose members cannot change. */
+/** Throws a ToolError if the thread is archived: the members of an archived thread cannot change. */
 function requireActive(thread: AnyThreadChannel): void {
 	if (!thread.archived) return;
 	throw new ToolError(

@@ -223,7 +223,7 @@ export const editThread = editTool({
 	},
 });
 
-/** A thread's fields as in the tool's arguments. */
+/** Returns a thread's current fields, named and valued as in tool arguments. */
 function fieldsOf(thread: AnyThreadChannel) {
 	return {
 		name: thread.name,
@@ -237,8 +237,9 @@ function fieldsOf(thread: AnyThreadChannel) {
 }
 
 /**
- * Throws a ToolError if the bot may not make these changes. Editing needs Manage Threads, except in threads that the bot
- * created; unarchiving alone needs only Send Messages in Threads.
+ * Throws a ToolError if the bot may not make these changes to a thread. Editing needs Manage Threads, except in
+ * unlocked threads that the bot created; unarchiving alone needs only Send Messages in Threads, unless the thread is
+ * locked.
  */
 function requireEditable(
 	guild: Guild,

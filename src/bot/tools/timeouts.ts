@@ -20,10 +20,13 @@ const unitsMs: Readonly<Record<string, number>> = {
 };
 const durationPattern = /^(\d{1,10}) ?([smhdwSMHDW]?)$/;
 const maxDurationMs = 28 * dayMs;
-/** A minute below Discord's limit of 28 days: clocks differ. https://github.com/discord-jda/JDA/issues/2074 */
+/**
+ * Longest timeout of a member that is sent to Discord: a minute below Discord's limit of 28 days, because clocks
+ * differ. https://github.com/discord-jda/JDA/issues/2074
+ */
 const maxTimeoutMs = maxDurationMs - minuteMs;
 
-/** Converts a duration to milliseconds; undefined if it is invalid or longer than Discord allows. */
+/** Converts a duration such as "10m" to milliseconds. Returns undefined if it is invalid or longer than 28 days. */
 function readDuration(text: string): number | undefined {
 	const [, count, unit = "m"] = durationPattern.exec(text) ?? [];
 	const ms = Number(count) * (unitsMs[unit.toLowerCase() || "m"] ?? Number.NaN);

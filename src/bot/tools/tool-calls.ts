@@ -71,7 +71,7 @@ export const listRecentToolCalls = readTool({
 	},
 });
 
-/** Parses a cursor: a time, and the id of the last call shown at that time, if given. */
+/** Parses the cursor of a page of tool calls: a time, and optionally the id of the last call shown with that time. */
 function readCursor(text: string): { at: Date; id: string | undefined } {
 	const [time = "", id] = text.split(",");
 	const at = new Date(time);

@@ -132,7 +132,7 @@ export const listVoiceMembers = readTool({
 	},
 });
 
-/** The voice states in a channel, by user id. */
+/** Returns the voice states of the members in a voice channel, sorted by user id. */
 function voiceStatesIn({ guild, id }: VoiceBasedChannel): VoiceState[] {
 	return [...guild.voiceStates.cache.values()]
 		.filter(({ channelId }) => channelId === id)

@@ -25,7 +25,7 @@ import {
 } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** The schema of a webhook's name. Discord refuses names that contain "discord" or "clyde". */
+/** Schema of an argument with a webhook's name. Discord refuses names that contain "discord" or "clyde". */
 function name(description: string) {
 	return v.pipe(
 		text(1, 80, description),
