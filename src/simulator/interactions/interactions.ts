@@ -58,7 +58,7 @@ type Invoked =
 			readonly command?: never;
 	  };
 
-/** Where a command or button was used: the channel, and in guilds the guild and the member, in DMs the user. */
+/** Where and by whom a command or button was used: the channel, plus guild and member in a guild, or the user in a DM. */
 export type InvocationPlace = Sent<
 	Pick<
 		APIMessageComponentInteraction,
@@ -115,7 +115,7 @@ export class Interactions {
 	readonly #all = new Map<string, Live>();
 	/** Ephemeral messages by id, each with the id of the only user who sees it. */
 	readonly #ephemeral = new Map<string, { message: Message; userId: string }>();
-	/** The contents that edits gave the application's response messages, oldest first, by message id. */
+	/** The texts of the application's response messages after each edit, oldest first, by message id. */
 	readonly #edits = new Map<string, readonly string[]>();
 
 	constructor(
@@ -194,7 +194,8 @@ export class Interactions {
 	}
 
 	/**
-	 * Calls `look` now and after each change of the interaction. Resolves with the first result that is not undefined.
+	 * Calls `look` now and each time the interaction changes (response, edit, follow-up, timeout). Resolves with the
+	 * first result that is not undefined.
 	 */
 	async until<T>(
 		interaction: Interaction,
@@ -259,7 +260,7 @@ export class Interactions {
 		notifyChange(this.#live(interaction));
 	}
 
-	/** Whether a message of an interaction still exists. */
+	/** Whether a message still exists, in its channel or as an ephemeral message. */
 	exists({ id, channel_id }: Message): boolean {
 		return (
 			this.#ephemeral.has(id) ||
@@ -267,7 +268,7 @@ export class Interactions {
 		);
 	}
 
-	/** Returns the contents that edits gave a response message, oldest first. */
+	/** Returns the text of a response message after each of its edits, oldest first. */
 	editsOf({ id }: Message): readonly string[] {
 		return this.#edits.get(id) ?? [];
 	}

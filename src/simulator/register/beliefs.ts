@@ -37,7 +37,10 @@ const inOpenApi = sourced("OpenAPI", "2026-07-18");
 /** Records behaviour of Discord that discord-userdoccers, the documentation by client authors, describes. */
 const observed = sourced("documentation", "2026-07-21");
 
-/** What the simulator assumes about Discord beside the documentation of its routes, by id of the assumption. */
+/**
+ * Assumptions of the simulator about Discord that are not in the documentation of the routes, by id. Each has another
+ * source or is a guess.
+ */
 export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"webhook-everyone": guess("A webhook may mention everyone."),
 	"webhook-other-message": guess(

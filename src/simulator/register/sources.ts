@@ -8,8 +8,8 @@ export interface Source {
 }
 
 /**
- * A page of documentation with the date it was read, then its routes with their sections, and its events. Pages
- * without a host are on discord.com.
+ * Each page of Discord's documentation with the date it was read, then the routes (with their sections) and events
+ * that it describes. Pages without a host are on discord.com.
  */
 const table = `
 events/gateway 2026-08-06

@@ -154,7 +154,7 @@ function commandOf(
 }
 
 /**
- * Describes where a command or button was used: the channel, and in guilds the guild and the member, in DMs the user.
+ * Returns where and by whom a command or button was used: the channel, plus guild and member, or the user in a DM.
  */
 function contextOf(
 	call: Call,

@@ -42,7 +42,7 @@ type If<Path, Part extends string, T> = Path extends `${string}${Part}${string}`
 	? T
 	: never;
 
-/** The names of the entities that the router looks up for a path, derived from its parameters. */
+/** The names of the entities that the router looks up for a path: ":guild_id" in the path gives "guild". */
 type FoundIn<Path> =
 	| If<Path, ":guild_id", "guild">
 	| If<Path, ":channel_id", "channel">

@@ -72,7 +72,7 @@ export interface Exchange {
 	readonly fault: Effect["kind"] | undefined;
 }
 
-/** Stands for the sender of a request that has no token, on routes that need none. */
+/** The account that acts for requests without a token, on routes that need no token. */
 const anonymous: Account = {
 	token: "",
 	user: { id: "0", ...newUserProfile, username: "anonymous" },

@@ -97,7 +97,10 @@ export class SocketHub {
 	readonly #sessions = new Map<string, Session>();
 	readonly #newConnections = new PausableQueue();
 	readonly #memberRequests = new PausableQueue();
-	/** When each bot last requested all members of a guild. The key is the ids of the bot and the guild. */
+	/**
+	 * When each bot last requested all members of a guild, in milliseconds (performance.now()). Keys are "botId
+	 * guildId".
+	 */
 	readonly #allMembersAt = new Map<string, number>();
 	readonly #sockets = new Set<Socket>();
 	#ignoresHeartbeats = false;

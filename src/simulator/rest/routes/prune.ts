@@ -21,7 +21,7 @@ const defaultDays = 7;
 
 /**
  * Returns the members who were inactive for `days` days and rank below the sender of the request. Throws if only
- * administrators may prune the guild and the actor is none.
+ * administrators may prune the guild and the sender is not one.
  */
 function prunable(
 	call: Call<typeof path>,

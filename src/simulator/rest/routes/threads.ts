@@ -157,8 +157,8 @@ export function editThread(call: Call<"", Edit>, thread: Thread) {
 }
 
 /**
- * Throws unless the sender of the request may edit the thread: without MANAGE_THREADS, the owner may not change slow
- * mode, flags and lock, and others may only reopen a thread that is not locked.
+ * Throws unless the sender of the request may edit the thread. Slow mode, flags, lock and locked threads need
+ * MANAGE_THREADS. Otherwise the owner may change the thread, and other members may only reopen it.
  */
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (has(permissionsIn(call, thread), Permission.ManageThreads)) return;

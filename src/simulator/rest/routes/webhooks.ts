@@ -124,7 +124,7 @@ function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	return { place, message };
 }
 
-/** Removes the creator from a webhook. Responses to requests that the webhook's token authorizes have no creator. */
+/** Returns the webhook without its creator, for responses to requests that are authorized by the webhook's token. */
 function withoutUser({ user: _, ...rest }: Webhook) {
 	return rest;
 }
