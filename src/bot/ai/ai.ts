@@ -16,31 +16,37 @@ import { AiError, type AiErrorKind } from "./error.ts";
 export interface AiMessage {
 	role: "system" | "user" | "assistant";
 	content: string;
-	/** Author of a user message. It is put before the text, as few providers support a field for it. */
+	/**
+	 * Name of the person who wrote this user message. It is put before the text, because few AI providers accept a name
+	 * field.
+	 */
 	name?: string;
 }
 
 export interface AnswerOptions {
-	/** Aborts the request. Its reason is then thrown. */
+	/** Aborts the request to the AI provider; the signal's abort reason is then thrown. */
 	signal?: AbortSignal | undefined;
-	/** Maximum answer length, if lower than the provider's. */
+	/** Maximum length of the AI's answer in tokens. Has no effect if the AI provider's own limit is lower. */
 	maxTokens?: number | undefined;
-	/** Called at the end of an answer, unless it broke off. */
+	/** Called when the AI's answer has ended, completely or cut at its maximum length. Not called if the answer fails. */
 	onEnd?(finish: Finish): void;
 }
 
 export interface Ai {
-	/** Provider names in failover order. */
+	/** Names of the configured AI providers, in the order in which they are tried. */
 	readonly providers: readonly string[];
 	/**
-	 * Streams an answer of at most 32,000 characters. Throws an AiError if there is no answer, with `midway` if it broke off.
-	 * Ending the iteration aborts the request.
+	 * Asks the AI providers in failover order and streams the answer, at most 32,000 characters. Throws an AiError on
+	 * failure; its `midway` is true if part of the answer had arrived. Ending the iteration aborts the request.
 	 */
 	answer(
 		messages: readonly AiMessage[],
 		options?: AnswerOptions,
 	): AsyncIterable<string>;
-	/** Returns a complete answer. Throws an AiError if it breaks off; an answer of the maximum length counts as complete. */
+	/**
+	 * Returns the AI's whole answer as one string, also if it was cut at the maximum length. Throws an AiError if there
+	 * is no answer, or if the connection breaks before its end.
+	 */
 	complete(
 		messages: readonly AiMessage[],
 		options?: AnswerOptions,
@@ -48,30 +54,33 @@ export interface Ai {
 }
 
 export interface AiOptions {
-	/** [ai] of config.toml. */
+	/** The section [ai] of config.toml: AI providers and the order in which they are tried. */
 	settings: AiSettings;
 	apiKeys: ApiKeys;
 	log: Log;
 	registry?: Registry | undefined;
-	/** A monotonic clock, in milliseconds. */
+	/** Clock for cooldowns: returns milliseconds that never decrease. Defaults to `performance.now`. */
 	now?: () => number;
 }
 
-/** Maximum number of concurrent answers. */
+/** Maximum number of AI answers in progress at the same time. Further requests fail with the error "busy". */
 const maxInFlight = 32;
 
 const second = 1_000;
 const minute = 60 * second;
-/** Cooldown after a failure: first and maximum. It doubles with each failure in a row. */
+/**
+ * How long an AI provider is not used after its first failure, in milliseconds. Each further failure in a row doubles
+ * the time, up to `maxCooldownMs`.
+ */
 const firstCooldownMs = 2 * second;
 const maxCooldownMs = 2 * minute;
-/** Cooldown after an error that only the operator can fix. */
+/** How long an AI provider is not used after an error that only the operator can fix, such as an invalid API key. */
 const keyCooldownMs = 5 * minute;
-/** Cooldown after a rate limit without Retry-After. */
+/** How long an AI provider is not used after a rate limit error (HTTP 429) without a Retry-After header. */
 const rateLimitCooldownMs = 15 * second;
 const maxRateLimitCooldownMs = 10 * minute;
 
-/** Returns undefined if no provider is configured. */
+/** Creates the client for the configured AI providers. Returns undefined if no provider is configured. */
 export function createAi({
 	settings,
 	apiKeys,
@@ -90,7 +99,7 @@ export function createAi({
 	);
 	let inFlight = 0;
 
-	/** Streams an answer from one provider, without leading white space. */
+	/** Streams the answer of one AI provider without leading white space. If the provider fails, its cooldown starts. */
 	async function* askProvider(
 		backend: Backend,
 		messages: readonly AiMessage[],
@@ -181,11 +190,11 @@ export function createAi({
 	};
 }
 
-/** A provider with its circuit breaker. */
+/** An AI provider and its circuit breaker: after a failure, the provider is not used until a cooldown ends. */
 class Backend {
 	#failures = 0;
 	#cooldownUntil = Number.NEGATIVE_INFINITY;
-	/** The latest error. */
+	/** Kind of the error that last started a cooldown of this AI provider. */
 	lastKind: AiErrorKind = "unavailable";
 
 	constructor(
@@ -193,7 +202,7 @@ class Backend {
 		private readonly now: () => number,
 	) {}
 
-	/** Remaining cooldown in milliseconds; not positive if there is none. */
+	/** Milliseconds until this AI provider may be used again; 0 or negative if it may be used now. */
 	get cooldownMs(): number {
 		return this.#cooldownUntil - this.now();
 	}
@@ -202,7 +211,10 @@ class Backend {
 		this.#failures = 0;
 	}
 
-	/** Starts the cooldown for an error. Returns its length in milliseconds. */
+	/**
+	 * Starts a cooldown of the AI provider after an error, and returns the remaining milliseconds. Returns 0, without a
+	 * cooldown, if the request was at fault and not the provider.
+	 */
 	fail({ kind, details }: AiError): number {
 		// The request is at fault, not the provider.
 		if (kind === "refused" || kind === "rejected") return 0;
@@ -222,7 +234,10 @@ class Backend {
 	}
 }
 
-/** Returns the error while all providers are in cooldown: that of the one available next. */
+/**
+ * Returns the error for a request while all AI providers are in cooldown. Its kind is that of the last error of the
+ * provider whose cooldown ends first.
+ */
 function cooldownError(backends: readonly Backend[]): AiError {
 	const [next] = backends.toSorted((a, b) => a.cooldownMs - b.cooldownMs);
 	return new AiError(next?.lastKind ?? "none", {

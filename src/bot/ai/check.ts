@@ -10,12 +10,14 @@ import {
 import { complete } from "./completion.ts";
 import { AiError } from "./error.ts";
 
-/** Timeout per provider. */
+/** Timeout of the test request to one AI provider, in milliseconds. */
 const checkTimeoutMs = 15_000;
-/** Limits the cost of a check. */
+/** Maximum answer length, in tokens, of the test request to an AI provider. Keeps the request cheap. */
 const maxTokens = 16;
 
-/** One check for each configured provider. */
+/**
+ * Returns one check for each configured AI provider: a short test request verifies URL, model, key and account balance.
+ */
 export function providerChecks(
 	settings: AiSettings,
 	apiKeys: ApiKeys,
@@ -40,7 +42,10 @@ async function tryProvider(provider: AiProvider): Promise<Found> {
 	}
 }
 
-/** Explains an error to the operator. Throws a CheckFailed unless the error is temporary. */
+/**
+ * Converts an AI provider's error to advice for the operator. Returns a warning for a rate limit; throws a CheckFailed
+ * for any other error.
+ */
 function explain({ kind, details }: AiError, provider: AiProvider): Found {
 	const { name, model, url, keyVariable } = provider;
 	const why = details.detail ?? kind;

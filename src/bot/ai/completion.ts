@@ -10,26 +10,26 @@ import { AiError, type AiErrorKind } from "./error.ts";
 import { toAiError } from "./error-response.ts";
 import { createTimeouts, type Timeouts } from "./timeouts.ts";
 
-/** Maximum length of a stream event. */
+/** Maximum length of one server-sent event in an AI provider's response, in characters. */
 const maxEventLength = 256 * 1024;
-/** Maximum size of a response, including a model's thinking. */
+/** Maximum size of an AI provider's response in bytes, including the model's thinking. */
 const maxAnswerBytes = 8 * 1024 * 1024;
-/** Maximum length of an answer in characters. Longer ones are truncated. */
+/** Maximum length of an AI answer in characters. Longer answers are truncated. */
 const maxAnswerLength = 32_000;
-/** Maximum size of an error response. */
+/** Maximum size of an AI provider's error response in bytes. */
 const maxErrorBytes = 64 * 1024;
 
-/** The end of an answer: complete, or truncated at its maximum length. */
+/** How an AI answer ended: "stop" if it is complete, "length" if it was truncated at its maximum length. */
 export type Finish = "stop" | "length";
 
-/** A piece of the answer, or its end. */
+/** One event of a streamed AI answer: a piece of its text, or how the answer ended. */
 export type CompletionEvent = { text: string } | { finish: Finish };
 
 export interface CompletionRequest {
 	messages: readonly { role: string; content: string }[];
-	/** Maximum answer length, if lower than the provider's. */
+	/** Maximum length of the AI's answer in tokens. Has no effect if the AI provider's own limit is lower. */
 	maxTokens?: number | undefined;
-	/** Aborts the request. Its reason is then thrown. */
+	/** Aborts the request to the AI provider; the signal's abort reason is then thrown. */
 	signal?: AbortSignal | undefined;
 }
 
@@ -50,7 +50,10 @@ const chunk = v.object({
 	error: v.nullish(v.unknown()),
 });
 
-/** Sends one request and streams the answer. The last event is a `finish`; otherwise an AiError is thrown. */
+/**
+ * Sends one request to an AI provider and streams the answer. The last event has `finish`. If the answer fails or
+ * breaks off, an AiError is thrown instead.
+ */
 export async function* complete(
 	provider: AiProvider,
 	{ messages, maxTokens, signal }: CompletionRequest,
@@ -109,7 +112,10 @@ const invalidResponse = (detail: string) => new AiError("nonsense", { detail });
 const connectionError = (kind: AiErrorKind) => (cause: unknown) =>
 	new AiError(kind, { detail: describeConnectionError(cause), cause });
 
-/** Parses the events of a response body. */
+/**
+ * Converts an AI provider's response (server-sent events) to pieces of the answer and its end. Throws an AiError if the
+ * response is invalid or ends early.
+ */
 async function* readCompletion(
 	bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<CompletionEvent> {
@@ -144,7 +150,9 @@ async function* readCompletion(
 		: invalidResponse("response is not an event stream");
 }
 
-/** Parses one event. */
+/**
+ * Parses the JSON of one server-sent event of an AI provider. Throws an AiError if it is invalid or reports an error.
+ */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
 	if (!success) throw invalidResponse("unexpected stream event");
@@ -166,7 +174,7 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 	}
 }
 
-/** Streams a body with a size limit and timeouts. */
+/** Streams the body of an AI provider's response. Throws an AiError if it exceeds `maxBytes` or a timeout expires. */
 async function* bytesOf(
 	{ body }: Response,
 	timeouts: Timeouts,
@@ -188,7 +196,7 @@ async function* bytesOf(
 	}
 }
 
-/** Reads the body of an error response, as far as it arrives. */
+/** Reads an AI provider's error response as text. Returns what has been received if the rest does not arrive. */
 async function readErrorBody(
 	response: Response,
 	timeouts: Timeouts,

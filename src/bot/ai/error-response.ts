@@ -3,17 +3,24 @@
 
 import { AiError, type AiErrorKind } from "./error.ts";
 
-/** Matches codes, types and messages of a content filter. DeepSeek has no code for it. */
+/**
+ * Matches error codes and messages of an AI provider whose content filter refused the request. DeepSeek has no error
+ * code for this, only a message.
+ */
 const contentPattern =
 	/content[ _-]?(filter|policy|exists risk|management)|moderation|flagged|prohibited_content|safety/i;
-/** Google answers 400 for a wrong key. */
+/**
+ * Matches an AI provider's error about a wrong API key. Needed for Google, which responds to a wrong key with HTTP 400.
+ */
 const keyPattern = /\bapi[ _-]key\b|API_KEY_INVALID/i;
 const balancePattern = /insufficient[ _](quota|balance|credits?|funds)/i;
 
-/** Maximum accepted Retry-After. */
+/** Maximum wait accepted from an AI provider's Retry-After header, in milliseconds. Longer waits are shortened. */
 const maxRetryMs = 86_400_000;
 
-/** Converts an error response. `body` is its parsed JSON, in any form. */
+/**
+ * Converts an AI provider's HTTP error response to an AiError. `body` is the parsed JSON of the response, of any shape.
+ */
 export function toAiError(
 	status: number,
 	headers: Headers,
@@ -43,7 +50,10 @@ function kindOf(status: number, text: string): AiErrorKind {
 	return "rejected";
 }
 
-/** Parses `{"error":{"code","type","message"}}`. Google wraps it into a list. */
+/**
+ * Reads codes and message from an AI provider's error response `{"error":{"code","type","message"}}`. Google sends this
+ * object inside a list.
+ */
 function errorIn(body: unknown): { codes: string[]; message: string } {
 	const first: unknown = Array.isArray(body) ? body[0] : body;
 	const { error = {} } = Object(first) as { error?: unknown };
@@ -57,7 +67,10 @@ function errorIn(body: unknown): { codes: string[]; message: string } {
 	return { codes: codes.map(String), message: text };
 }
 
-/** Parses the wait in the Retry-After headers, limited to `maxRetryMs`. */
+/**
+ * Parses the Retry-After headers of an AI provider's response. Returns milliseconds, at most `maxRetryMs`; undefined if
+ * there is no valid header.
+ */
 function retryAfterMs(headers: Headers): number | undefined {
 	const text = headers.get("retry-after") || "none";
 	const waits = [

@@ -1,15 +1,15 @@
 // Errors of AI providers, with messages for the people in chat.
 
-/** Messages by kind. The kinds are label values of metrics. */
+/** What the bot writes in the chat for each kind of AI error. The kinds are also values of a metric label. */
 const sentences = {
 	none: "I cannot answer: no AI provider is configured.",
 	busy: "I am answering too many people at once. Please try again in a moment.",
-	/** The key is invalid, or the account has no balance. */
+	/** Sent when the AI provider reports an invalid API key or an account without balance. */
 	key: "I cannot answer: my AI provider does not accept my key. Please tell the people who run this bot.",
 	limited: "My AI provider is limiting my requests at the moment.",
-	/** The provider's content filter refused the request. */
+	/** Sent when the AI provider's content filter refused the request. */
 	refused: "My AI provider does not want to answer this.",
-	/** Invalid request: size, fields, or model name. */
+	/** Sent when the AI provider reports an invalid request: its size, its fields or the model name. */
 	rejected:
 		"My AI provider rejected this request. It may be too long; if it is not, please tell the people who run this bot.",
 	unavailable:
@@ -22,16 +22,18 @@ const sentences = {
 export type AiErrorKind = keyof typeof sentences;
 
 export interface AiErrorDetails {
-	/** For the operator. Never the provider's own text, which may quote the request. */
+	/** Cause of the AI error, for the operator. Never contains the provider's own text, which may quote the request. */
 	detail?: string;
-	/** The provider's Retry-After. */
+	/** Milliseconds after which the AI request can be tried again, from the Retry-After header or the cooldown. */
 	retryAfterMs?: number | undefined;
-	/** Whether parts of the answer had arrived. */
+	/** Whether part of the AI's answer had arrived before the error. */
 	midway?: boolean;
 	cause?: unknown;
 }
 
-/** No answer, or an incomplete one. `message` is for people in chat. */
+/**
+ * Thrown when an AI answer is missing or incomplete. `message` is the text that the bot shows to people in the chat.
+ */
 export class AiError extends Error {
 	override name = "AiError";
 
@@ -48,7 +50,7 @@ export class AiError extends Error {
 		);
 	}
 
-	/** Whether parts of the answer had arrived. There will be no more. */
+	/** Whether part of the AI's answer had arrived before the error. The rest of the answer will not arrive. */
 	get midway(): boolean {
 		return this.details.midway ?? false;
 	}

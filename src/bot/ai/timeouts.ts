@@ -6,7 +6,7 @@ import { AiError } from "./error.ts";
 
 export type Timeouts = ReturnType<typeof createTimeouts>;
 
-/** Starts the total timeout. `caller` may abort earlier. */
+/** Starts the timeout of a whole request to an AI provider. The signal `caller` can abort the request earlier. */
 export function createTimeouts(
 	{ timeoutMs, idleTimeoutMs }: AiProvider,
 	caller: AbortSignal | undefined,
@@ -21,11 +21,11 @@ export function createTimeouts(
 	};
 	const total = startTimeout(timeoutMs, "no complete answer within");
 	return {
-		/** Aborts on timeout, when the caller aborts, and on `end`. */
+		/** Aborts the request to the AI provider when a timeout expires, the caller aborts, or `end` is called. */
 		signal,
 		/**
-		 * Waits for `work`. Rejects with an AiError on timeout, with the caller's reason when it aborts, and with the result
-		 * of `explain` when `work` rejects.
+		 * Waits for `work`, such as the next chunk of an AI provider's response. Rejects with an AiError on timeout, with
+		 * the caller's abort reason if the caller aborts, and with the result of `explain` if `work` rejects.
 		 */
 		async within<T>(work: Promise<T>, explain: (cause: unknown) => Error) {
 			const idle = startTimeout(idleTimeoutMs, "no data for");
@@ -37,7 +37,7 @@ export function createTimeouts(
 				clearTimeout(idle);
 			}
 		},
-		/** Clears the timers and aborts the request. */
+		/** Ends the timeouts and aborts the request to the AI provider if it is still running. */
 		end() {
 			clearTimeout(total);
 			controller.abort();

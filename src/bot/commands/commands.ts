@@ -28,68 +28,83 @@ import {
 	type SlashName,
 } from "./slash-commands.ts";
 
-/** A chat command that someone typed. */
+/** A chat command that someone typed, such as "!m ban": its message, author, channel and guild. */
 export interface CommandContext {
 	guild: Guild;
-	/** The author, as sent by Discord with the message. */
+	/** The guild member who typed the chat command, as sent by Discord with the message. */
 	member: GuildMember;
 	channel: GuildTextBasedChannel;
 	message: Message<true>;
 }
 
 export interface Command {
-	/** The word after the prefix, in lower case. */
+	/** Name of the chat command in lower case: "ban" in the message "!m ban". */
 	name: string;
-	/** Syntax of the arguments, such as "<code>"; "" for none. */
+	/** Syntax of the chat command's arguments, such as "<code>"; "" if it has none. */
 	usage: string;
-	/** Description for `help`. */
+	/** What the chat command does, as shown in the list of commands that `help` sends. */
 	description: string;
-	/** Permission that the author needs, guild-wide or in the channel of the message. */
+	/** Discord permission that a member needs to use the chat command, guild-wide or in the channel of the message. */
 	permission?: { name: Permission; in: "guild" | "channel" };
-	/** Cooldown per person and guild. Default: one shared by all commands without their own. */
+	/**
+	 * Limits how often each person can use this chat command in a guild. Commands without this property share a default
+	 * limiter.
+	 */
 	limiter?: Limiter;
-	/** Whether the message holds a secret. It is deleted if the operator wants that and the bot has the permission. */
+	/**
+	 * Whether messages with this chat command contain a secret, such as a verification code. The bot deletes such
+	 * messages if it is configured to, and has the permission.
+	 */
 	secret?: boolean;
-	/** The slash command form. */
+	/** Slash command that does the same as this chat command. */
 	slash?: {
 		name: SlashName;
 		run(userId: string, rest: string): Promise<string>;
 	};
 	/**
-	 * Runs the command and returns the reply; undefined: no reply. `rest` is the trimmed text after the name. Errors of
-	 * Discord's API and ToolErrors are sent as replies. A ToolError without a cause is a mistake of the author, which does
-	 * not count for the cooldown of a command with a permission.
+	 * Runs the chat command and returns the reply; undefined for no reply. `rest` is the trimmed text after the command's
+	 * name. Errors of Discord's API and ToolErrors are sent as replies. A ToolError without a cause is the author's
+	 * mistake: a command with a permission then does not count the attempt for its cooldown.
 	 */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }
 
 export interface CommandsOptions {
-	/** Full prefix, such as "!m". */
+	/** Text at the start of every chat command, such as "!m". */
 	prefix: string;
 	commands: readonly Command[];
-	/** Whether to register slash command forms. */
+	/** Whether to register slash commands with Discord for the chat commands that have one. */
 	slash: boolean;
-	/** Whether to delete messages of secret commands. */
+	/** Whether to delete messages with a chat command that contains a secret, such as a verification code. */
 	deleteSecrets: boolean;
-	/** Cooldown of commands without their own. */
+	/** Limits how often each person can use the commands that have no limiter of their own. */
 	limiter?: Limiter;
-	/** Interval of the log line about ignored commands. */
+	/** Milliseconds between log lines about chat commands that were ignored because too many were running. */
 	logIntervalMs?: number;
 	log: Log;
 }
 
-/** Maximum number of concurrent commands per bucket. Further ones are ignored. */
+/**
+ * Maximum number of commands that run at the same time in a guild, separately for moderators and everyone else. Further
+ * commands are ignored.
+ */
 const maxConcurrent = 100;
 
 const logIntervalMs = 10_000;
 
-/** Default cooldown. Prevents people from making the bot flood a channel. */
+/**
+ * Default cooldown for each person's chat commands: at most `max` commands in `windowMs` milliseconds. Prevents people
+ * from making the bot flood a channel.
+ */
 export const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
-/** Cooldown of moderation commands, and separately of mistakes in them. */
+/**
+ * Cooldown for each moderator's commands: at most `max` commands in `windowMs` milliseconds. Commands with a mistake
+ * are counted separately, with the same limit.
+ */
 export const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
 
-/** Serves the commands on a client. */
+/** Adds listeners to a Discord client that run the chat commands and slash commands in `options.commands`. */
 export function serveCommands(client: Client, options: CommandsOptions): void {
 	const { commands, slash, log } = options;
 	const sharedLimiter = options.limiter ?? new Limiter(commandLimits);
@@ -100,12 +115,15 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 			slash ? [[slash.name as string, { ...slash, limiter }] as const] : [],
 		),
 	);
-	/** Number of running commands by bucket. */
+	/** Number of commands that are running now, by the group of commands that share a limit (see `bucketOf`). */
 	const running = new Map<string, number>();
 
 	let ignored = 0;
 
-	/** Logs ignored commands once per interval, so that a flood does not fill the log. */
+	/**
+	 * Counts a chat command that was ignored because too many were running. Logs the count once per interval, so that a
+	 * flood of commands does not fill the log.
+	 */
 	function noteIgnored(): void {
 		ignored += 1;
 		if (ignored > 1) return;
@@ -116,7 +134,10 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		}, options.logIntervalMs ?? logIntervalMs).unref();
 	}
 
-	/** Runs a command unless too many of its bucket are running. Logs errors. */
+	/**
+	 * Runs `work` for a command and logs its errors. Ignores the command if too many commands with the same `bucket` are
+	 * running.
+	 */
 	async function runLimited(
 		name: string,
 		bucket: string,
@@ -209,7 +230,10 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 	});
 }
 
-/** Parses the command in a message; undefined if there is none. */
+/**
+ * Parses a chat message such as "!m ban 123" into the command's name and the text after it. Returns undefined if the
+ * message is not a command.
+ */
 export function readCommand(
 	prefix: string,
 	content: string,
@@ -223,7 +247,7 @@ export function readCommand(
 	return { name: name.toLowerCase(), rest: rest.trimEnd() };
 }
 
-/** Whether a person has the command's permission in the channel. */
+/** Whether a guild member has the Discord permission that a chat command requires in the channel. */
 export function mayUse(
 	{ member, channel }: Pick<CommandContext, "member" | "channel">,
 	{ permission }: Pick<Command, "permission">,
@@ -237,13 +261,16 @@ export function mayUse(
 	return permissions?.has(PermissionFlagsBits[permission.name]) ?? false;
 }
 
-/** A permission's name in Discord's settings: "Ban Members". */
+/** Returns a permission's name as Discord's settings show it, such as "Ban Members" for "BanMembers". */
 function permissionTitle(name: Permission): string {
 	if (name === "ManageGuild") return "Manage Server";
 	return name.replace(/([a-z])([A-Z])/g, "$1 $2");
 }
 
-/** Concurrency is limited per guild, apart for moderators: a raid that floods commands must not block them. */
+/**
+ * Returns the group of commands whose concurrency is limited together. Each guild has one group for moderators and one
+ * for everyone else, so that a flood of commands does not block moderators.
+ */
 function bucketOf(context: CommandContext, command: Command): string {
 	const isModerator = command.permission && mayUse(context, command);
 	return `${context.guild.id} ${isModerator ? "with permission" : "everyone"}`;
@@ -263,7 +290,9 @@ function tooOften({ options }: Limiter, waitS: number): string {
 	return `That was ${max} commands within ${windowMs / 1000} seconds. Try again in ${waitS} s.`;
 }
 
-/** Like `tooOften`, but only for the first refusal in a window. */
+/**
+ * Returns the reply "Try again in … s" for the first command that a cooldown refuses, and undefined for the next ones.
+ */
 function tooOftenOnce(
 	limiter: Limiter,
 	{ waitS, refusals }: Attempt,
@@ -271,7 +300,9 @@ function tooOftenOnce(
 	return refusals === 1 ? tooOften(limiter, waitS) : undefined;
 }
 
-/** Runs a command. Converts errors of Discord's API to replies; rethrows ToolErrors. */
+/**
+ * Runs a chat command and returns the reply. Converts errors of Discord's API to replies; rethrows all other errors.
+ */
 async function runFor(
 	context: CommandContext,
 	command: Command,
@@ -295,7 +326,10 @@ async function runFor(
 	}
 }
 
-/** Sends a reply in one or more messages. Throws a ToolError if the bot may not write there. */
+/**
+ * Replies to a chat message with `text`, in several messages if it is long. Throws a ToolError if the bot may not write
+ * in the channel.
+ */
 async function answer(message: Message<true>, text: string): Promise<void> {
 	const { channel } = message;
 	const missing = missingToWrite(channel);
@@ -306,7 +340,10 @@ async function answer(message: Message<true>, text: string): Promise<void> {
 	for (const content of sendablePieces(text)) await send(message, content);
 }
 
-/** Sends a reply, or a plain message if the bot lacks Read Message History, which replies need. */
+/**
+ * Sends `content` as a reply to a message, or as a plain message if the bot lacks Read Message History, which replies
+ * need.
+ */
 async function send(message: Message<true>, content: string): Promise<void> {
 	const options = { content, allowedMentions: noMentions };
 	if (hasPermission(message, PermissionFlagsBits.ReadMessageHistory))
@@ -315,13 +352,17 @@ async function send(message: Message<true>, content: string): Promise<void> {
 	else await message.channel.send(options);
 }
 
-/** Whether the bot has a permission in the message's channel. False for a thread whose parent is not cached. */
+/**
+ * Whether the bot has a permission in the channel of a message. False for a thread whose parent channel is not cached.
+ */
 function hasPermission({ guild, channel }: Message<true>, bit: bigint) {
 	const self = guild.members.me;
 	return (self && channel.permissionsFor(self)?.has(bit)) ?? false;
 }
 
-/** Deletes a message that holds a secret. */
+/**
+ * Deletes the message with a chat command that contains a secret, if the bot is configured to and has the permission.
+ */
 async function deleteSecret(
 	message: Message<true>,
 	{ secret }: Command,

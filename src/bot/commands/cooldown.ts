@@ -2,20 +2,20 @@
 
 import { SlidingWindow, type WindowOptions } from "../../lib/sliding-window.ts";
 
-/** Maximum number of keys. The oldest are dropped first. */
+/** Maximum number of keys (such as user ids) for which a limiter stores attempts. The oldest keys are dropped first. */
 const maxKeys = 10_000;
 
-/** The result of an attempt. */
+/** Whether a rate limiter accepted an attempt, and how long to wait before the next one. */
 export interface Attempt {
-	/** Seconds until the next attempt can succeed; 0 if this one was accepted. */
+	/** Seconds until the rate limiter can accept another attempt; 0 if it accepted this attempt. */
 	waitS: number;
-	/** Refused attempts since the last accepted one, including this one. */
+	/** How many attempts the rate limiter has refused since it last accepted one, including the current attempt. */
 	refusals: number;
 }
 
-/** Limits the attempts of each key. */
+/** Rate limiter: limits how many attempts each key, such as a user id, can make in a sliding time window. */
 export class Limiter {
-	/** Attempts by key, in order of the latest accepted one. */
+	/** Attempts by key, such as a user id. The key with the oldest accepted attempt comes first. */
 	readonly #byKey = new Map<
 		string,
 		{ accepted: SlidingWindow; refusals: number }
@@ -23,7 +23,7 @@ export class Limiter {
 
 	constructor(readonly options: WindowOptions) {}
 
-	/** Counts an attempt for a key if the limit allows it. */
+	/** Counts an attempt of a key, such as a user id, if the limit allows it. Otherwise refuses the attempt. */
 	take(key: string): Attempt {
 		const known = this.#byKey.get(key);
 		const waitMs = known?.accepted.waitMs ?? 0;
@@ -39,17 +39,17 @@ export class Limiter {
 		return { waitS: 0, refusals: 0 };
 	}
 
-	/** Whether an attempt of a key would be accepted now. Counts nothing. */
+	/** Whether the rate limiter would accept an attempt of this key now. Does not count as an attempt. */
 	hasRoom(key: string): boolean {
 		return !this.#byKey.get(key)?.accepted.waitMs;
 	}
 
-	/** Removes the latest accepted attempt of a key, so that it does not count. */
+	/** Takes back the latest accepted attempt of a key, so that it no longer counts for the limit. */
 	refund(key: string): void {
 		this.#byKey.get(key)?.accepted.refund();
 	}
 
-	/** Drops keys without attempts in the window, and the oldest keys beyond `maxKeys`. */
+	/** Removes keys without attempts in the time window, and the oldest keys if there are more than `maxKeys`. */
 	#prune(): void {
 		for (const [key, { accepted }] of this.#byKey) {
 			if (accepted.count > 0 && this.#byKey.size < maxKeys) break;

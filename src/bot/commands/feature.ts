@@ -16,27 +16,30 @@ export interface FeatureOptions {
 	connection: Connection;
 	store: Store;
 	log: Log;
-	/** Locks users by id while their roles or bans are changed. Shared by tools and features. */
+	/**
+	 * Mutex for each Discord user, by user id. It is locked while the user's roles or bans are changed, and shared by
+	 * tools and features.
+	 */
 	mutex: KeyedMutex;
-	/** Registry for metrics. */
+	/** Registry to which features add their Prometheus metrics. */
 	registry?: Registry;
-	/** Undefined if no AI provider is configured. */
+	/** Client for the AI providers; undefined if none is configured. */
 	ai?: Ai | undefined;
 }
 
-/** What a feature adds to the bot. */
+/** An optional part of the bot, such as moderation: its commands, tools, HTTP routes, listeners and background work. */
 export interface Feature {
 	commands?: readonly Command[];
 	tools?: readonly BotTool[];
-	/** Handles an HTTP request; undefined if `path` is not one of its routes. */
+	/** Responds to an HTTP request to the bot. Returns undefined if this feature has no route for `path`. */
 	respond?(
 		request: Request,
 		path: string,
 	): Response | Promise<Response> | undefined;
-	/** Adds listeners. Called with each new client. */
+	/** Adds the feature's event listeners to a Discord client. Called again for each new client. */
 	attach?(client: Client): void;
-	/** Starts background work. */
+	/** Starts the feature's background work. */
 	start?(): void;
-	/** Stops background work. Unfinished work continues at the next start. */
+	/** Stops the feature's background work. Unfinished work continues at the next start of the bot. */
 	close?(): Promise<void>;
 }

@@ -2,7 +2,10 @@
 
 import { type Command, mayUse } from "./commands.ts";
 
-/** Adds `help` in front of the commands, if there are any. */
+/**
+ * Returns the chat commands with a `help` command in front, which lists them. Returns an empty list if there are no
+ * commands.
+ */
 export function withHelp(
 	prefix: string,
 	commands: readonly Command[],

@@ -8,7 +8,7 @@ import {
 } from "discord.js";
 import { noMentions, sendablePieces } from "../messages/split-message.ts";
 
-/** All slash commands by name (in lower case), whether or not they are enabled. Each has one option. */
+/** All slash commands of the bot by name in lower case, enabled or not. Each command has one option. */
 export const slashCommands = {
 	verify: {
 		description:
@@ -27,7 +27,10 @@ export function isSlashName(name: string): name is SlashName {
 	return Object.hasOwn(slashCommands, name);
 }
 
-/** Registers these commands, replacing all others. Without any, deletes only commands of ours. */
+/**
+ * Registers these slash commands with Discord and deletes all others of the bot. If `names` is empty, deletes only the
+ * slash commands that this program defines.
+ */
 export async function registerSlashCommands(
 	{ application }: Client<true>,
 	names: readonly SlashName[],
@@ -41,7 +44,7 @@ export async function registerSlashCommands(
 		if (isSlashName(name)) await application.commands.delete(id);
 }
 
-/** Replies with the result of `run` for the value of the option. */
+/** Calls `run` with the value of the slash command's option, and replies with the result, visible only to the user. */
 export async function answerInteraction(
 	interaction: ChatInputCommandInteraction,
 	name: SlashName,

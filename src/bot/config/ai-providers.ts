@@ -4,22 +4,28 @@ import { type ConfigIssue, didYouMean } from "../../lib/config.ts";
 import type { TomlSettings } from "./settings.ts";
 import type { TomlValues } from "./toml.ts";
 
-/** Request fields for the maximum answer length. Most providers take the first, OpenAI's newer models only the second. */
+/**
+ * Request fields that limit the length of an AI answer. Most AI providers accept `max_tokens`; OpenAI's newer models
+ * accept only `max_completion_tokens`.
+ */
 export const maxTokensFields = ["max_tokens", "max_completion_tokens"] as const;
 
 export type AiSettings = TomlSettings["ai"];
 
 type Providers = NonNullable<AiSettings["providers"]>;
 
-/** A provider's section in config.toml. Defaults come from `builtInProviders`, then `providerDefaults`. */
+/**
+ * Settings of one AI provider in config.toml. Missing settings come from `builtInProviders`, then from
+ * `providerDefaults`.
+ */
 export type ProviderSettings = Providers[string];
 
-/** A provider with complete settings. */
+/** An AI provider with complete settings: URL, model, limits and, if the provider needs one, the API key. */
 export type AiProvider = NonNullable<ReturnType<typeof describe>>;
 
 /**
- * Built-in providers that need only a key, in failover order. Model names become outdated; config.toml overrides them.
- * People wait for the answers, so these are fast models with little thinking.
+ * Preset AI providers that work with only an API key, in the order in which they are tried. config.toml overrides these
+ * settings, such as outdated model names. The models are fast and think little, because people wait for the answers.
  */
 export const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
 	// https://api-docs.deepseek.com
@@ -72,13 +78,16 @@ export const providerDefaults = {
 	silence_seconds: 30,
 } as const;
 
-/** Variables of API keys: `<NAME>_API_KEY`. */
+/** Matches the names of variables that hold API keys of AI providers, such as OPENAI_API_KEY. */
 export const apiKeyPattern = /^[A-Z][A-Z0-9_]*_API_KEY$/;
 
-/** API keys by variable, such as OPENAI_API_KEY. */
+/** API keys of AI providers, by the name of their variable, such as OPENAI_API_KEY. */
 export type ApiKeys = Readonly<Record<string, string>>;
 
-/** The usable providers in failover order: those of `order`, or by default all whose key is set. */
+/**
+ * Returns the AI providers to use, in the order in which they are tried: those in `order`, or by default all that
+ * config.toml configures or that have an API key. Incomplete providers are left out.
+ */
 export function chooseProviders(
 	{ order, providers = {} }: AiSettings,
 	apiKeys: ApiKeys,
@@ -92,7 +101,10 @@ export function chooseProviders(
 	});
 }
 
-/** Issues of [ai] that its schema cannot find. `values` are not validated. */
+/**
+ * Returns errors in the section [ai] of config.toml that the schema cannot find, such as unknown provider names.
+ * `values` is the parsed file, not yet validated.
+ */
 export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	const ai = Object(values.ai) as Record<string, unknown>;
 	const providers = Object(ai.providers) as Providers;
@@ -123,12 +135,18 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 	];
 }
 
-/** Whether a value is the name of a key variable. Any other may be the key itself and must not be shown. */
+/**
+ * Whether a value is the name of an API key variable, such as OPENAI_API_KEY. Any other value may be an API key that
+ * was put there by mistake, and must not be shown.
+ */
 function isKeyName(name: unknown): name is string {
 	return typeof name === "string" && apiKeyPattern.test(name);
 }
 
-/** The key variables of all providers. `values` are not validated. */
+/**
+ * Returns the names of the variables that hold API keys of AI providers. `values` is the parsed config.toml, not yet
+ * validated.
+ */
 export function keyVariables(values: TomlValues): string[] {
 	const providers = Object(Object(values.ai).providers) as Providers;
 	return namesOf(providers).flatMap((name) => {
@@ -137,7 +155,7 @@ export function keyVariables(values: TomlValues): string[] {
 	});
 }
 
-/** The issue of a key variable that is not set: the provider would never be used. */
+/** Returns an error if the variable with an AI provider's API key is not set: the provider would never be used. */
 function missingKeyIssues(
 	name: string,
 	own: unknown,
@@ -153,7 +171,9 @@ function missingKeyIssues(
 	];
 }
 
-/** The issue of a custom provider without url or model. */
+/**
+ * Returns an error if an AI provider in config.toml lacks `url` or `model` and is not one of the built-in providers.
+ */
 function incompleteProviderIssues(
 	name: string,
 	providers: Providers,
@@ -172,13 +192,13 @@ function incompleteProviderIssues(
 	];
 }
 
-/** All provider names in the default order. */
+/** Returns the names of all AI providers in the default order: built-in providers first, then those of config.toml. */
 function namesOf(providers: Providers): string[] {
 	const names = [builtInProviders, providers].flatMap(Object.keys);
 	return [...new Set(names)];
 }
 
-/** A provider's built-in settings, overridden by those of config.toml. */
+/** Returns the settings of an AI provider: the built-in ones, overridden by those of config.toml. */
 function settingsOf(name: string, providers: Providers): ProviderSettings {
 	const [builtIn, own] = [builtInProviders, providers].map((all) =>
 		Object.hasOwn(all, name) ? all[name] : undefined,
@@ -186,7 +206,7 @@ function settingsOf(name: string, providers: Providers): ProviderSettings {
 	return { ...builtIn, ...own };
 }
 
-/** Returns a provider's complete settings; undefined if url, model or key is missing. */
+/** Returns an AI provider's complete settings; undefined if its URL, its model or a required API key is missing. */
 function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
 	const { url, model, api_key_env: keyVariable } = settings;
 	const { max_tokens, max_tokens_field, timeout_seconds, silence_seconds } =
@@ -196,27 +216,30 @@ function describe(name: string, settings: ProviderSettings, apiKeys: ApiKeys) {
 	if (keyVariable !== undefined && apiKey === undefined) return undefined;
 	return {
 		name,
-		/** Without a trailing slash. */
+		/** Base URL of the AI provider's API, without a trailing slash. */
 		url,
 		model,
-		/** API key; undefined if the provider needs none. */
+		/** API key of the AI provider; undefined if the provider needs none. */
 		apiKey,
-		/** The key's variable in .env. */
+		/** Name of the variable that holds the AI provider's API key, such as OPENAI_API_KEY. */
 		keyVariable,
-		/** Maximum answer length in tokens. */
+		/** Maximum length of an AI answer in tokens. */
 		maxTokens: settings.max_tokens ?? max_tokens,
 		maxTokensField: settings.max_tokens_field ?? max_tokens_field,
 		temperature: settings.temperature,
-		/** Timeout of a whole answer. */
+		/** Timeout of a whole AI answer in milliseconds. */
 		timeoutMs: (settings.timeout_seconds ?? timeout_seconds) * 1_000,
-		/** Timeout between two chunks, and before the first. */
+		/** Timeout in milliseconds before the first chunk of an AI answer, and between two chunks. */
 		idleTimeoutMs: (settings.silence_seconds ?? silence_seconds) * 1_000,
-		/** Additional fields of each request. */
+		/** Additional JSON fields for each request to the AI provider. */
 		extra: settings.extra ?? {},
 	};
 }
 
-/** Whether a URL is safe for keys and messages: https, or a private network. */
+/**
+ * Whether it is safe to send API keys and messages to a URL: it uses https, or its host is local or in a private
+ * network.
+ */
 export function isPrivateEnough(url: string): boolean {
 	const { protocol, hostname } = URL.parse(url) ?? {};
 	if (protocol !== "http:") return protocol === "https:";

@@ -38,13 +38,13 @@ import { denyIssues, type NamedTool } from "./tool-choice.ts";
 
 export type BotConfig = ReturnType<typeof readConfig>;
 
-/** Environment variables. */
+/** Environment variables by name. */
 type Env = Record<string, string | undefined>;
 
-/** Maximum size of a personality file: it is part of every request to a model. */
+/** Maximum size in bytes of the personality file, which is the system prompt of every AI request. */
 const maxPersonalityBytes = 64 * 1024;
 
-/** Warning about a missing MCP_AUTH_TOKEN. */
+/** Warning for the operator that the MCP server has no access token (MCP_AUTH_TOKEN). */
 export const withoutToken =
 	"MCP_AUTH_TOKEN is not set: every program on this machine can call the tools";
 
@@ -52,7 +52,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const howToCreate = `${runs("bot")} --new-instance <name> makes one`;
 
-/** Reads CONFIG_DIR and `env`, which takes precedence over .env. `tools` are all deniable tools. Throws a ConfigError with all issues. */
+/**
+ * Reads a bot's configuration: the files in the directory CONFIG_DIR, and the variables in `env`, which override its
+ * .env. `tools` are all MCP tools that `mcp.tools.deny` can name. Throws a ConfigError with all errors found.
+ */
 export function readConfig(env: Env, tools: readonly NamedTool[]) {
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
@@ -87,51 +90,57 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 		throw new ConfigError(directory, all);
 	const { command_prefix, command_root } = file.settings;
 	return {
-		/** The instance's directory. */
+		/** Directory of this bot instance, with .env and config.toml. */
 		directory,
 		botName: file.settings.bot_name,
-		/** Full prefix of chat commands, such as "!m". Without command_root, "m" is added unless it ends in a letter. */
+		/**
+		 * Text at the start of every chat command, such as "!m": `command_prefix` and `command_root`. By default
+		 * `command_root` is "m", or empty if the prefix ends in a letter.
+		 */
 		command:
 			command_prefix +
 			(command_root ?? (/\p{L}$/u.test(command_prefix) ? "" : "m")),
-		/** System prompt of AI chat; undefined without a personality file. */
+		/** System prompt of AI chat, from the personality file; undefined if there is no such file. */
 		personality: personality.text,
-		/** IANA name. */
+		/** Time zone in which AI chat tells the time: an IANA name such as "Europe/Berlin". */
 		timezone: file.settings.timezone,
 		discordToken: settings.DISCORD_TOKEN,
-		/** Application id. */
+		/** Id of the bot's Discord application. */
 		clientId: settings.CLIENT_ID,
-		/** Base URL of Discord's REST API, without its version. */
+		/** Base URL of Discord's REST API without its version, such as https://discord.com/api. */
 		discordApiUrl: settings.DISCORD_API_URL,
-		/** Guild of tool calls without guild_id. */
+		/** Id of the Discord guild for MCP tool calls that have no `guild_id`. */
 		guildId: settings.GUILD_ID,
-		/** PostgreSQL URL with password. Without it the store is an SQLite file. */
+		/** URL of the bot's PostgreSQL database, with password; undefined if the bot uses an SQLite file. */
 		databaseUrl: settings.DATABASE_URL,
-		/** This instance's schema in that database. */
+		/** PostgreSQL schema that this bot instance uses. */
 		dbSchema: settings.DB_SCHEMA,
-		/** Directory of the SQLite file. */
+		/** Directory of the bot's SQLite database. */
 		dataDirectory: settings.DATA_DIR ?? join(directory, "data"),
 		mcpPort: settings.MCP_PORT,
 		mcpBindAddress: settings.MCP_BIND_ADDR,
-		/** Bearer token of the MCP server. Without it, any program on this machine can call the tools. */
+		/** Bearer token of the bot's MCP server. If undefined, any program on this machine can call the MCP tools. */
 		mcpToken: settings.MCP_AUTH_TOKEN,
-		/** Host names that callers may use besides the loopback names. */
+		/** Host names that HTTP clients of the bot may use, in addition to loopback names such as localhost. */
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? [],
-		/** Origins of web pages that may call the bot. */
+		/** Origins of web pages that may send requests to the bot's MCP server. */
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
-		/** Channel for posts about tool calls that change something. */
+		/** Id of the Discord channel in which the bot posts each MCP tool call that changes something. */
 		auditChannelId: file.settings.mcp.audit_channel,
 		gameVerifyUrl: settings.GAME_VERIFY_URL,
 		gameVerifySecret: settings.GAME_VERIFY_SECRET,
-		/** API keys by variable, such as OPENAI_API_KEY. */
+		/** API keys of AI providers, by the name of their variable, such as OPENAI_API_KEY. */
 		apiKeys,
-		/** config.toml with defaults. */
+		/** All settings of config.toml, with defaults. */
 		toml: file.settings,
 		log: readLogOptions(settings),
 	};
 }
 
-/** The address of the bot's readiness probe. Validates only the variables of the address; CONFIG_DIR is optional. */
+/**
+ * Returns the address for checking whether the running bot is healthy. Validates only the variables of the address;
+ * CONFIG_DIR is optional. Throws a ConfigError.
+ */
 export function readHealthAddress(env: Env): HealthAddress {
 	const directory = env.CONFIG_DIR?.trim();
 	const { all, file } = mergeVariables(directory, env);
@@ -148,7 +157,7 @@ export function readHealthAddress(env: Env): HealthAddress {
 	};
 }
 
-/** Whether the bot needs the Message Content intent. */
+/** Whether the enabled features need Discord's privileged Message Content intent. */
 export function needsMessageContent({
 	toml,
 }: Pick<BotConfig, "toml">): boolean {
@@ -157,7 +166,10 @@ export function needsMessageContent({
 	return hasCommands || features.moderation;
 }
 
-/** Issues of variables that config.toml requires. Verification without them replies to the user instead. */
+/**
+ * Returns errors for variables that do not fit config.toml, such as a missing GAME_VERIFY_URL that a game feature
+ * needs. Account verification is not checked: without these variables, the bot tells the user.
+ */
 function missingRequirements(
 	{ features, game, mcp }: TomlSettings,
 	settings: v.InferOutput<typeof environment>,
@@ -176,7 +188,10 @@ function missingRequirements(
 	return issues;
 }
 
-/** Reads the variables of .env and the environment, which takes precedence. Each issue names its source. */
+/**
+ * Reads the variables of an instance from its .env file and the environment, which takes precedence. Each error names
+ * the source of its variable.
+ */
 function readVariables(directory: string, env: Env) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
 	const { settings, issues } = checkSettings(environment, all);
@@ -190,7 +205,7 @@ function readVariables(directory: string, env: Env) {
 	const keyIssues = checkSettings(v.record(v.string(), secret), apiKeys).issues;
 	const { DATABASE_URL: databaseUrl, DB_SCHEMA: schema } = all;
 	const storage = storeIssues({ databaseUrl, schema });
-	/** Formats issues, each with the source of its value. */
+	/** Formats configuration errors, each with the source of the variable: .env or the environment. */
 	const named = (issues: readonly ConfigIssue[]) =>
 		namePlaceholders(issues, raw, (...at) =>
 			describePlaceholder(".env", ...at),
@@ -199,7 +214,7 @@ function readVariables(directory: string, env: Env) {
 		settings,
 		apiKeys,
 		named,
-		/** Returns all issues, given the key variables of AI providers. */
+		/** Returns all errors in the variables. `keys` are the names of the variables with API keys of AI providers. */
 		issuesBeside: (keys: readonly string[]) => [
 			...file.issues,
 			...(file.isAbsent && missing.some(isMissing)
@@ -214,7 +229,10 @@ function readVariables(directory: string, env: Env) {
 	};
 }
 
-/** Adds to the issue of a missing variable the line of .env that names it without setting it. */
+/**
+ * Adds to the error about a missing variable the line of .env that mentions the variable without setting it, such as a
+ * comment.
+ */
 function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
 	const { path, message } = issue;
 	const [name = ""] = path;
@@ -230,7 +248,9 @@ function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
 const isMissing = ({ message }: ConfigIssue) =>
 	message.startsWith("is required");
 
-/** Issues of unknown variables in .env. `keys` are the key variables of AI providers. */
+/**
+ * Returns errors for unknown variables in .env. `keys` are the names of the variables with API keys of AI providers.
+ */
 function unknownVariables(
 	names: readonly string[],
 	keys: readonly string[],
@@ -247,7 +267,10 @@ function unknownVariables(
 	});
 }
 
-/** Merges a directory's .env with the environment. `raw` includes placeholders. */
+/**
+ * Merges the .env file of a directory with the environment, which takes precedence. `raw` includes placeholders such as
+ * "your-token"; `all` does not.
+ */
 function mergeVariables(directory: string | undefined, env: Env) {
 	const file = readEnvFile(directory);
 	const inFile = trimEnv(file.variables);
@@ -264,7 +287,10 @@ function mergeVariables(directory: string | undefined, env: Env) {
 	return { file, raw, all, sourceOf };
 }
 
-/** The variables in a directory's .env; none if it does not exist: the environment may have them all. */
+/**
+ * Reads the variables in the .env file of a directory. Without that file there are none: the environment may set them
+ * all.
+ */
 function readEnvFile(directory: string | undefined) {
 	const path = directory && join(directory, ".env");
 	const { text = "", issue, isAbsent } = path ? readText(path) : absentFile;
@@ -285,7 +311,7 @@ function readTomlFile(
 	return { settings: undefined, values: {}, issues: [issue ?? absent(path)] };
 }
 
-/** Reads the configured personality file, or personality.txt if it exists. */
+/** Reads the AI personality file that config.toml names, or by default personality.txt if it exists. */
 function readPersonality(directory: string, name: unknown) {
 	const named = typeof name === "string";
 	const path = resolve(directory, named ? name : "personality.txt");
@@ -300,7 +326,10 @@ function readPersonality(directory: string, name: unknown) {
 	return { text, issues };
 }
 
-/** The issue of a missing file. Suggests similar names: some editors hide or add an extension. */
+/**
+ * Returns the error for a missing configuration file. Suggests a similar file name, because some editors hide or add an
+ * extension.
+ */
 function absent(path: string): string {
 	const visible = path.replace(/\.(?=env$)/, "");
 	const near = [`${path}.txt`, visible, `${visible}.txt`].find(existsSync);
@@ -309,7 +338,7 @@ function absent(path: string): string {
 
 interface FileText {
 	text?: string | undefined;
-	/** Why the file cannot be read. */
+	/** Why the file cannot be read; undefined if it was read or does not exist. */
 	issue?: string;
 	isAbsent: boolean;
 }
@@ -331,7 +360,7 @@ function readText(path: string): FileText {
 	}
 }
 
-/** "; did you mean …?" if a similar path is the directory of an instance. */
+/** Returns "; did you mean …?" if a similar path is the directory of a bot instance; otherwise "". */
 function suggestDirectory(path: string): string {
 	const near = [dirname(path), join("instances", path)];
 	const meant = near.find((candidate) =>
@@ -340,7 +369,6 @@ function suggestDirectory(path: string): string {
 	return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 
-/** Whether this is a readable directory. */
 function isDirectory(path: string): boolean {
 	try {
 		return statSync(path).isDirectory();

@@ -8,7 +8,7 @@ import personality from "../../../instances/example/personality.txt" with {
 	type: "text",
 };
 
-/** Text by file name, in the order in which they are listed to the operator. */
+/** Contents of the example configuration files by file name, in the order in which they are listed to the operator. */
 export const example: ReadonlyMap<string, string> = new Map([
 	[".env", env],
 	["config.toml", config],
@@ -18,8 +18,8 @@ export const example: ReadonlyMap<string, string> = new Map([
 const headerLine = /^(?:# )?\[([\w.]+)\]$/;
 
 /**
- * Describes a placeholder at a key of one of the files, with the example's explanation of the key. Values that are not
- * in the example may be secrets and are not shown.
+ * Describes a placeholder such as "your-token" in a configuration file, with the example file's explanation of the key.
+ * A placeholder that the example file does not contain may be a secret and is not shown.
  */
 export function describePlaceholder(
 	file: string,
@@ -34,7 +34,7 @@ export function describePlaceholder(
 	return what === "" ? which : `${which}. What belongs there: ${what}`;
 }
 
-/** The comment above a key, on one line; "" if there is no such key. */
+/** Returns the comment above a key in the lines of an example file, as one line; "" if there is no such key. */
 function explanation(
 	lines: readonly string[],
 	path: readonly string[],
@@ -50,7 +50,7 @@ function explanation(
 	return "";
 }
 
-/** The lines of the comment directly above a line. */
+/** Returns the lines of the comment directly above the line at `index`, without the leading "# ". */
 export function commentAbove(
 	lines: readonly string[],
 	index: number,

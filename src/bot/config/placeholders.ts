@@ -1,9 +1,9 @@
 // Placeholders such as {user} in texts of config.toml.
 
-/** A placeholder: a name in braces. */
+/** Matches a placeholder in a text of config.toml: a name in braces, such as {user}. */
 const placeholder = /\{(\w+)\}/g;
 
-/** The placeholders of a text that are not in `known`, with their braces. */
+/** Returns the placeholders in a text, such as "{user}", whose names are not in `known`. */
 export function unknownPlaceholders(
 	text: string,
 	known: readonly string[],
@@ -13,7 +13,10 @@ export function unknownPlaceholders(
 		.map(([whole]) => whole);
 }
 
-/** Replaces the placeholders that `values` has. Placeholders in values are not replaced. */
+/**
+ * Replaces placeholders such as {user} in a text by the values of these names. Unknown placeholders, and placeholders
+ * within values, stay unchanged.
+ */
 export function fillPlaceholders(
 	text: string,
 	values: Readonly<Record<string, string>>,
@@ -23,7 +26,7 @@ export function fillPlaceholders(
 	);
 }
 
-/** The placeholders of a greeting, and of the summary of many joins. */
+/** Names of the placeholders, such as {user}, that can be used in the greeting of a new member. */
 export const greetingPlaceholders = ["user", "guild", "member_count"];
 export const summaryPlaceholders = ["count", "guild", "member_count"];
 

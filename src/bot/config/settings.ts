@@ -37,12 +37,12 @@ const snowflake = v.pipe(
 	}),
 );
 
-/** A role of the bot's guild, by its id. */
+/** Schema of a setting: id of a role in the bot's guild. */
 const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
-/** A text channel of the bot's guild, by its id. */
+/** Schema of a setting: id of a text channel in the bot's guild. */
 const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
 
-/** Docker does not strip quotation marks around values. */
+/** Schema of the bot's Discord token. Rejects quotation marks, because Docker does not strip them from variables. */
 const discordToken = v.pipe(
 	secret,
 	v.regex(/^[^"'`]+$/, "expected no quotation marks; leave them out"),
@@ -56,13 +56,13 @@ const discordApiUrl = v.pipe(
 	),
 );
 
-/** The address of the MCP server. */
+/** Variables for the address of the bot's MCP server. */
 export const address = {
 	MCP_PORT: optional(port, "Port to listen on; 0 takes any free port", "9090"),
 	MCP_BIND_ADDR: optional(v.string(), "Address to listen on", "127.0.0.1"),
 };
 
-/** The variables of an instance, in .env or in the environment. */
+/** Schemas of a bot's variables, set in .env or in the environment. */
 export const variables = {
 	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
 	CLIENT_ID: optional(snowflake, "Id of the application"),
@@ -125,11 +125,11 @@ export const environment = v.pipe(
 	),
 );
 
-/** The message of an issue: what was expected, and what was received. */
+/** Creates the message of a validation error: what was expected, and what was received. */
 const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${formatValue(issue.input)}`;
 
-/** One word, as people type it in chat. */
+/** Schema of a text of `min` to `max` characters without white space, since people type it in chat. */
 function word(min: number, max: number) {
 	return v.pipe(
 		v.string(),
@@ -148,7 +148,7 @@ function text(max: number) {
 	);
 }
 
-/** A message with placeholders such as {user}. */
+/** Schema of a message text that can contain the placeholders in `known`, such as {user}, and no others. */
 function templateOf(known: readonly string[]) {
 	return v.pipe(
 		text(2_000),
@@ -175,7 +175,7 @@ const flag = (defaultValue: boolean) => v.optional(v.boolean(), defaultValue);
 
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration such as "3d", parsed to milliseconds. */
+/** Schema of a duration such as "3d", which is parsed to milliseconds. */
 const duration = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -205,7 +205,10 @@ function isTimezone(name: string): boolean {
 	}
 }
 
-/** A check of a whole section that reports its issue at one key. */
+/**
+ * Creates a check of a whole section of config.toml. If `isMet` returns false, `message` is reported as an error of
+ * `key`.
+ */
 function needs<Section extends Record<string, unknown>>(
 	key: keyof Section & string,
 	isMet: (section: Section) => boolean,
@@ -229,7 +232,7 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(
 	);
 }
 
-/** URL of an AI provider, which receives the key and messages. */
+/** Schema of an AI provider's URL. It must be https or private, because API keys and messages are sent to it. */
 const providerUrl = v.pipe(
 	baseUrl,
 	v.check(
@@ -238,7 +241,9 @@ const providerUrl = v.pipe(
 	),
 );
 
-/** The value may be the key itself by mistake, so it is not shown. */
+/**
+ * Schema of the name of an API key variable. Errors do not show the value: it may be an API key, put there by mistake.
+ */
 const apiKeyName = v.pipe(
 	v.string(),
 	v.regex(
@@ -247,7 +252,7 @@ const apiKeyName = v.pipe(
 	),
 );
 
-/** Additional fields of requests to an AI provider. */
+/** Schema of additional JSON fields for each request to an AI provider. */
 const extraFields = v.pipe(
 	v.record(v.string(), v.unknown()),
 	v.check(
@@ -286,7 +291,9 @@ const provider = v.strictObject({
 	extra: v.optional(extraFields),
 });
 
-/** A section for each feature that can be switched on. */
+/**
+ * Schemas of the config.toml sections that belong to optional features. A feature that is enabled needs its section.
+ */
 const sections = {
 	game: v.pipe(
 		v.strictObject({
@@ -294,7 +301,7 @@ const sections = {
 			slash_commands: flag(false),
 			delete_code_message: flag(false),
 			donator_sync: flag(false),
-			/** In seconds. */
+			/** Seconds between two syncs of supporters with the game server. */
 			check_interval: v.optional(whole(10, 86_400), 300),
 			chargeback: flag(false),
 			restricted_role: v.optional(roleId),
@@ -348,10 +355,10 @@ const sections = {
 	moderation: v.strictObject({ log_channel: v.optional(channelId) }),
 };
 
-/** The features with a section. */
+/** Names of the features that have a section of their own in config.toml. */
 export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
-/** The keys of config.toml. */
+/** Schema of config.toml. */
 export const toml = v.strictObject({
 	bot_name: text(100),
 	command_prefix: v.optional(word(1, 10), "!"),
@@ -403,7 +410,10 @@ export const toml = v.strictObject({
 
 export type TomlSettings = v.InferOutput<typeof toml>;
 
-/** Issues of enabled features without a section. `values` are not validated; `off` are commented-out sections. */
+/**
+ * Returns errors for enabled features without a section in config.toml. `values` is the parsed file, not yet validated;
+ * `off` are the names of sections that are commented out.
+ */
 export function missingSections(
 	values: TomlValues,
 	off: ReadonlySet<string>,

@@ -18,13 +18,13 @@ import {
 } from "../../lib/config.ts";
 import { describePlaceholder } from "./example.ts";
 
-/** Unvalidated values. */
+/** The contents of a parsed TOML file, not yet validated. */
 export type TomlValues = Readonly<Record<string, unknown>>;
 
 /**
- * Parses TOML text. Issues name their key and show its line with a caret. Values that begin with "your-" are placeholders
- * and count as unset. `check` finds issues beyond the schema, from unvalidated values and the names of commented-out
- * sections, so that no issue hides another.
+ * Parses a TOML file and validates it with `schema`. Errors name the key and show its line with a caret. Values that
+ * begin with "your-" are placeholders and count as unset. `check` returns further errors, found in the unvalidated
+ * values and the names of commented-out sections, so that all errors are reported together.
  */
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
@@ -73,7 +73,7 @@ export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	};
 }
 
-/** A value without the placeholders in it, at any depth. */
+/** Returns a copy of a configuration value without placeholders such as "your-token" in it, at any depth. */
 export function withoutPlaceholders(value: unknown): unknown {
 	if (typeof value !== "object" || value === null || value instanceof Date)
 		return value;
@@ -85,7 +85,7 @@ export function withoutPlaceholders(value: unknown): unknown {
 	);
 }
 
-/** A line with a caret under a column. Possible secrets are hidden. */
+/** Formats a line of a TOML file with its number and a caret under the column. Hides possible secrets. */
 function showLine({ number, line, column }: Place): string {
 	const margin = `    ${number}: `;
 	const shown = holdsSecret(line)
@@ -94,7 +94,9 @@ function showLine({ number, line, column }: Place): string {
 	return `${margin}${shown}\n${" ".repeat(margin.length)}${line.slice(0, column).replace(/[^\t]/g, " ")}^`;
 }
 
-/** Replaces the parser's excerpt, which may show secrets, with the line itself. */
+/**
+ * Describes a TOML syntax error and shows its line. The parser's own excerpt is left out, because it may show secrets.
+ */
 function describeSyntaxError(text: string, error: TomlError): string {
 	const [summary = ""] = error.message.split("\n");
 	const line = text.split(/\r?\n/)[error.line - 1] ?? "";
@@ -105,7 +107,7 @@ function describeSyntaxError(text: string, error: TomlError): string {
 	return `${masked(summary)}${advice ? `; ${advice}` : ""}\n${showLine(place)}`;
 }
 
-/** Advice for common parser errors, by their text. */
+/** Advice for common TOML syntax errors, by a pattern of the parser's message. */
 const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/already defined/, "duplicate key: keep one of the two"],
 	[/expected comma/, "put a comma between the items of a list"],
@@ -122,7 +124,10 @@ const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/\bkey\b/, "a line is one of these: key = value, [section], # comment"],
 ];
 
-/** Explains an invalid TOML value and how to write it; undefined for other errors. */
+/**
+ * If a TOML syntax error is an invalid value, explains how to write the value. Returns undefined for other syntax
+ * errors.
+ */
 function explainValue(text: string, place: Place): string | undefined {
 	const { line, column } = place;
 	const [whole = "", keys] = assignment.exec(line) ?? [];
@@ -157,7 +162,7 @@ function isValue(token: string): boolean {
 	}
 }
 
-/** How to write an invalid value. */
+/** Returns advice on how to write `token`, an invalid TOML value. */
 function valueAdvice(token: string, line: string): string {
 	if (token === "" || token.startsWith("#"))
 		return "expected a value after =; # starts a comment";
@@ -170,10 +175,10 @@ function valueAdvice(token: string, line: string): string {
 }
 
 interface Place {
-	/** 1-based. */
+	/** Number of the line in the TOML file, starting at 1. */
 	number: number;
 	line: string;
-	/** Column of the value, 0-based. */
+	/** Column of the value in its line, starting at 0. */
 	column: number;
 }
 
@@ -182,22 +187,31 @@ const keysPattern = String.raw`${keyPattern}(?:\s*\.\s*${keyPattern})*`;
 const header = new RegExp(String.raw`^\s*\[\[?\s*(${keysPattern})\s*\]`);
 const assignment = new RegExp(String.raw`^\s*(${keysPattern})\s*=\s*`);
 
-/** A commented-out header. */
+/** Matches a TOML section header that is commented out, such as "# [game]". */
 const headerOff = new RegExp(
 	String.raw`^\s*#[#\s]*\[\s*(${keysPattern})\s*\]\s*(?:#.*)?$`,
 );
 
 interface Line extends Place {
-	/** The table of a header, or the table that the line is in. */
+	/**
+	 * Name of the TOML table that the line is in or, if it is a header, that it starts: ["game", "donators"] for
+	 * [game.donators].
+	 */
 	table: readonly string[];
-	/** The keys before "="; undefined if there is no assignment. */
+	/** Key before the "=" of this line, split at dots; undefined if the line assigns no value. */
 	keys: readonly string[] | undefined;
-	/** The table of a commented-out header directly above, without another header in between. */
+	/**
+	 * Name of the table in the last commented-out header above this line; undefined if there is none, or another header
+	 * follows it.
+	 */
 	off: readonly string[] | undefined;
 	isHeader: boolean;
 }
 
-/** The lines that start a table or assign a value, and commented-out headers, in order. */
+/**
+ * Yields the lines of a TOML file, each with the table that it is in and the key that it sets. Skips the inside of
+ * multi-line strings.
+ */
 function* readLines(text: string): Generator<Line> {
 	let table: readonly string[] = [];
 	let off: readonly string[] | undefined;
@@ -226,7 +240,7 @@ function* readLines(text: string): Generator<Line> {
 	}
 }
 
-/** The position of a key; undefined if it has no line of its own. Only for valid TOML. */
+/** Finds the line and column of a key in a valid TOML file; undefined if the key has no line of its own. */
 function findPlace(text: string, path: readonly string[]): Place | undefined {
 	for (const line of readLines(text)) {
 		const { table, keys, isHeader } = line;
@@ -240,14 +254,14 @@ function findPlace(text: string, path: readonly string[]): Place | undefined {
 	return undefined;
 }
 
-/** The table that a line is in, also in invalid TOML. */
+/** Returns the name of the TOML table that a line is in. The file may contain syntax errors. */
 function tableAt(text: string, { number }: Place): readonly string[] {
 	for (const line of readLines(text))
 		if (line.number === number) return line.table;
 	return [];
 }
 
-/** The sections that exist only commented out. */
+/** Returns the names of TOML sections whose header exists only commented out, such as "# [game]". */
 function sectionsOff(text: string): ReadonlySet<string> {
 	const off = new Set<string>();
 	const on = new Set<string>();
@@ -258,7 +272,7 @@ function sectionsOff(text: string): ReadonlySet<string> {
 	return off.difference(on);
 }
 
-/** Issues of keys whose section header is still commented out. */
+/** Returns errors for keys that belong to a TOML section whose header is still commented out. */
 function strayKeys(schema: object, text: string): ConfigIssue[] {
 	return Array.from(readLines(text)).flatMap(({ table, keys, off }) => {
 		const [key] = keys ?? [];
@@ -272,7 +286,7 @@ function strayKeys(schema: object, text: string): ConfigIssue[] {
 	});
 }
 
-/** Adds to the issue of an unknown key the section where it belongs. */
+/** Adds to the error about an unknown key the section of config.toml to which the key belongs. */
 function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
 	if (!issue.message.startsWith(unknownKey)) return issue;
 	const key = issue.path.at(-1) ?? "";

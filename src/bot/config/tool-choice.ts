@@ -25,13 +25,13 @@ export const toolsetNames = [
 
 export type Toolset = (typeof toolsetNames)[number];
 
-/** The default toolsets, as an entry in a list of toolsets. */
+/** Entry of the setting `mcp.toolsets` that means the default toolsets (groups of MCP tools). */
 export const defaultChoice = "default";
 
-/** Valid entries in a list of toolsets. */
+/** Valid entries of the setting `mcp.toolsets`: "default" and the names of toolsets (groups of MCP tools). */
 const choices = [defaultChoice, ...toolsetNames] as const;
 
-/** "all", or a list of toolsets. */
+/** Schema of the setting `mcp.toolsets`: "all", or a list of toolsets (groups of MCP tools). */
 export const toolsetChoice = v.union(
 	[v.literal("all"), v.array(v.picklist(choices))],
 	({ input }) => {
@@ -53,7 +53,7 @@ function isChoice(name: unknown): boolean {
 
 export interface ToolChoice {
 	toolsets: "all" | readonly (Toolset | typeof defaultChoice)[];
-	/** Offers only read-only tools. */
+	/** Whether the bot offers only MCP tools that change nothing. */
 	read_only: boolean;
 	tools: { deny: readonly string[] };
 }
@@ -63,7 +63,10 @@ export interface NamedTool {
 	aliases?: readonly string[] | undefined;
 }
 
-/** Issues of the tool names in `mcp.tools.deny`. `values` are not validated. */
+/**
+ * Returns errors for entries of `mcp.tools.deny` that are not names of MCP tools. `values` is the parsed config.toml,
+ * not yet validated.
+ */
 export function denyIssues(
 	values: TomlValues,
 	tools: readonly NamedTool[],

@@ -3,22 +3,25 @@
 import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
-/** What a lock changed in one permission overwrite. Permissions are bit sets in decimal. */
+/**
+ * What locking a channel changed in one of its permission overwrites, so that unlocking can restore it. Permissions are
+ * bit sets, as decimal numbers.
+ */
 export interface ChannelLockRow {
 	channel_id: string;
-	/** Id of the role or member. */
+	/** Id of the role or member of the permission overwrite. */
 	target_id: string;
-	/** Discord's overwrite type: 0 role, 1 member. */
+	/** Discord's type of the permission overwrite: 0 for a role, 1 for a member. */
 	target_type: 0 | 1;
-	/** Epoch milliseconds. */
+	/** When the channel was locked, in epoch milliseconds. */
 	locked_at: number;
-	/** Permissions that the lock allows. None was denied before. */
+	/** Permissions that locking the channel allows in this overwrite. None of them was denied before. */
 	allows: string;
-	/** Permissions that the lock denies. None was denied before. */
+	/** Permissions that locking the channel denies in this overwrite. None of them was denied before. */
 	denies: string;
-	/** Permissions in `allows` and `denies` that were allowed before the lock. */
+	/** Permissions in `allows` and `denies` that the overwrite allowed before the channel was locked. */
 	allowed: string;
-	/** 1 if the overwrite existed before the lock, even an empty one. */
+	/** 1 if the channel had this permission overwrite before it was locked, even an empty one; otherwise 0. */
 	existed: 0 | 1;
 }
 
@@ -39,7 +42,7 @@ export const channelLocksTable: Migration = {
 		)`,
 };
 
-/** Inserts all rows of a lock, or none. */
+/** Stores what locking a channel changes in its permission overwrites: all `rows`, or none if one cannot be stored. */
 export async function insertChannelLock(
 	sql: Sql,
 	rows: readonly ChannelLockRow[],
@@ -47,7 +50,10 @@ export async function insertChannelLock(
 	await sql`INSERT INTO channel_locks ${many(rows.map((row) => ({ ...row })))}`;
 }
 
-/** Rows of the lock of a channel, roles first; none if it is not locked. */
+/**
+ * Returns what locking a channel changed in its permission overwrites, roles before members; an empty list if the
+ * channel is not locked.
+ */
 export function selectChannelLock(
 	sql: Sql,
 	channelId: string,

@@ -4,13 +4,13 @@
 import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
-/** A reversed payment, as the game server reports it. */
+/** A reversed payment (chargeback), as the game server reports it. */
 export interface ChargebackEvent {
-	/** 64 hexadecimal digits, the same if the event is sent again. */
+	/** Id of the chargeback: 64 hexadecimal digits, the same if the game server reports it again. */
 	id: string;
 	uuid: string;
 	username: string;
-	/** Id of the linked Discord account; null for none. */
+	/** Id of the Discord user who is linked to the player's game account; null if none is linked. */
 	chat_id: string | null;
 	tier: string;
 	/** When the payment was reversed: ISO 8601, UTC. */
@@ -19,45 +19,59 @@ export interface ChargebackEvent {
 
 export type Decision = "ban" | "dismiss";
 
-/** "absent": the person is not in the guild. "none": no account is linked. */
+/**
+ * Progress of restricting a person's Discord roles after a chargeback. "absent": the person is not in the guild;
+ * "none": no Discord account is linked.
+ */
 export type Restriction = "none" | "pending" | "absent" | "restricted";
-/** "impossible": another attempt would not help. */
+/**
+ * Progress of a ban for a chargeback. "none": no Discord account is linked; "impossible": another attempt would not
+ * help.
+ */
 export type Ban = "none" | "pending" | "done" | "impossible";
-/** "void": another chargeback of the same person ended in a ban. */
+/**
+ * Progress of giving a person's Discord roles back after a dismissed chargeback. "absent": the person is not in the
+ * guild; "void": another chargeback of the person ended in a ban.
+ */
 export type Restoration = "none" | "pending" | "absent" | "restored" | "void";
 
-/** A row. The columns `…_error` hold the error of the last attempt, for people. */
+/**
+ * A stored chargeback, and what the bot has done about it. Columns named `…_error` hold the error of the last attempt,
+ * as text for people.
+ */
 export interface Chargeback extends ChargebackEvent {
-	/** Epoch milliseconds. */
+	/** When the bot received the chargeback, in epoch milliseconds. */
 	received_at: number;
 	restriction: Restriction;
 	restriction_error: string | null;
-	/** Ids of the person's roles that were removed, or are about to be. */
+	/** Ids of the person's Discord roles that the bot has removed, or is about to remove, because of the chargeback. */
 	saved_roles: readonly string[];
-	/** Id of the role that replaced the saved roles. */
+	/** Id of the Discord role that replaces the person's removed roles; null if the roles were not removed yet. */
 	restricted_role: string | null;
-	/** Channel and message of the alert; null until it is known to exist. */
+	/**
+	 * Discord channel of the alert message to staff; null until the message is known to exist. Its id is `message_id`.
+	 */
 	channel_id: string | null;
 	message_id: string | null;
-	/** How many of its alerts someone has deleted. */
+	/** How many alert messages about this chargeback have been deleted on Discord by someone. */
 	alerts_lost: number;
-	/** Digest of the alert that Discord shows; null if unknown. */
+	/** Digest of the content that the alert message has on Discord; null if the content is unknown. */
 	shown: string | null;
 	decision: Decision | null;
 	decided_by: string | null;
-	/** Epoch milliseconds. */
+	/** When staff decided to ban or dismiss, in epoch milliseconds; null if undecided. */
 	decided_at: number | null;
-	/** Progress of the ban on Discord; `game_ban` is that of the ban in the game. */
+	/** Progress of the person's ban on Discord. The ban in the game has its own column, `game_ban`. */
 	discord_ban: Ban;
 	discord_ban_error: string | null;
 	game_ban: Ban;
 	game_ban_error: string | null;
-	/** Progress of giving the saved roles back after a dismissal. */
+	/** Progress of giving the removed Discord roles back after staff dismissed the chargeback. */
 	restoration: Restoration;
 	restoration_error: string | null;
-	/** Saved roles that could not be given back. */
+	/** Ids of the removed Discord roles that the bot could not give back, such as deleted roles. */
 	lost_roles: readonly string[];
-	/** 1 if nothing is left to do. */
+	/** 1 if nothing is left to do for this chargeback; otherwise 0. */
 	closed: 0 | 1;
 }
 
@@ -109,7 +123,7 @@ function read(row: Row): Chargeback {
 	};
 }
 
-/** Inserts the event unless it exists. Returns whether it was new. */
+/** Stores a chargeback unless it is already stored. Returns whether it was new. */
 export async function insertChargeback(
 	sql: Sql,
 	event: ChargebackEvent,
@@ -152,14 +166,14 @@ export async function selectChargeback(
 	return row && read(row);
 }
 
-/** Open chargebacks, oldest first. */
+/** Returns the open chargebacks (those with something left to do), oldest first. */
 export async function selectOpenChargebacks(sql: Sql): Promise<Chargeback[]> {
 	const rows = await sql<Row>`
 		SELECT * FROM chargebacks WHERE closed = ${0} ORDER BY received_at, id`;
 	return rows.map(read);
 }
 
-/** Open chargebacks of one person, oldest first. */
+/** Returns the open chargebacks (those with something left to do) of one Discord user, oldest first. */
 export async function selectOpenChargebacksOf(
 	sql: Sql,
 	chatId: string,
@@ -169,7 +183,10 @@ export async function selectOpenChargebacksOf(
 	return rows.map(read);
 }
 
-/** Whether another chargeback of the person that was open at the same time ended in a ban. */
+/**
+ * Whether staff decided to ban the same Discord user for another chargeback, which was open at the same time as this
+ * one.
+ */
 export async function hasBanBeside(
 	sql: Sql,
 	{ id, chat_id, received_at }: Chargeback,
@@ -182,7 +199,7 @@ export async function hasBanBeside(
 	return found.length > 0;
 }
 
-/** Whether a ban for a chargeback was decided for the person since then. `since` is in epoch milliseconds. */
+/** Whether staff decided, at or after `since` (epoch milliseconds), to ban a Discord user for a chargeback. */
 export async function hasBanSince(
 	sql: Sql,
 	chatId: string,
@@ -195,7 +212,7 @@ export async function hasBanSince(
 	return found.length > 0;
 }
 
-/** Whether the person has an open chargeback whose roles were not given back. */
+/** Whether a Discord user has an open chargeback for which the removed roles have not been given back. */
 export async function hasRestriction(
 	sql: Sql,
 	chatId: string,
@@ -208,7 +225,9 @@ export async function hasRestriction(
 	return found.length > 0;
 }
 
-/** Ids of all users with a restriction: see `hasRestriction`. */
+/**
+ * Returns the ids of all Discord users with an open chargeback for which the removed roles have not been given back.
+ */
 export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 	const rows = await sql<{ chat_id: string }>`
 		SELECT DISTINCT chat_id FROM chargebacks
@@ -217,7 +236,10 @@ export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 	return new Set(rows.map(({ chat_id }) => chat_id));
 }
 
-/** Stores the roles before they are removed. An earlier `restricted_role` is kept: the person may still have it. */
+/**
+ * Stores the roles of a Discord user before the bot removes them because of a chargeback. An earlier `restricted_role`
+ * is kept, because the user may still have that role.
+ */
 export async function saveRoles(
 	sql: Sql,
 	id: string,
@@ -230,7 +252,7 @@ export async function saveRoles(
 		WHERE id = ${id}`;
 }
 
-/** Stores a decision unless there is one. Returns whether it was stored. */
+/** Stores staff's decision on a chargeback unless there is already one. Returns whether the decision was stored. */
 export async function decide(
 	sql: Sql,
 	id: string,
@@ -243,7 +265,7 @@ export async function decide(
 	return decided.length > 0;
 }
 
-/** Changes columns of these chargebacks. */
+/** Changes the given columns of the chargebacks with these ids. */
 export async function updateChargebacks(
 	sql: Sql,
 	ids: readonly string[],
@@ -257,14 +279,14 @@ export async function updateChargebacks(
 		UPDATE chargebacks SET ${many([{ ...changes, ...roles }])} WHERE id IN ${many(ids)}`;
 }
 
-/** Steps whose errors are stored. */
+/** Actions of the bot after a chargeback whose errors are stored, each in a column `…_error`. */
 export type FailableStep =
 	| "restriction"
 	| "discord_ban"
 	| "game_ban"
 	| "restoration";
 
-/** Stores the error of a step, unless the step has been completed meanwhile. */
+/** Stores the error of an action after a chargeback, unless the action has been completed in the meantime. */
 export async function setError(
 	sql: Sql,
 	id: string,

@@ -13,11 +13,13 @@ import { migrations as allMigrations } from "./tables.ts";
 
 export interface StoreCheckOptions {
 	migrations?: readonly Migration[];
-	/** Timeout for connecting and reading together. */
+	/** Timeout for connecting to the database and reading from it, in milliseconds. */
 	timeoutMs?: number;
 }
 
-/** Resolves with a description of the database and its contents. Rejects with a CheckFailed. */
+/**
+ * Checks whether the bot can use its database. Resolves with a description of the database; rejects with a CheckFailed.
+ */
 export async function checkStore(
 	settings: StoreSettings,
 	{ migrations = allMigrations, timeoutMs = 10_000 }: StoreCheckOptions = {},
@@ -46,7 +48,10 @@ export async function checkStore(
 	}
 }
 
-/** Throws a StoreFailure if this program cannot work with the tables. */
+/**
+ * Describes whether the bot will create or update the database tables. Throws a StoreFailure if the tables do not fit
+ * this version of the bot.
+ */
 function describeTables(
 	applied: Inspection["applied"],
 	migrations: readonly Migration[],
@@ -61,7 +66,9 @@ function describeTables(
 		: `the tables are from an older version; ${missing} migration(s) will be applied`;
 }
 
-/** Converts an error of the database to one for the operator. Returns any other error, a bug, unchanged. */
+/**
+ * Converts a database error to a CheckFailed for the operator. Returns any other error unchanged, because it is a bug.
+ */
 function toCheckFailed(error: unknown, { where, explain }: Database): unknown {
 	if (error instanceof StoreFailure)
 		return new CheckFailed(error.message, undefined, { cause: error });

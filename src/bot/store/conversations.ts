@@ -5,19 +5,19 @@ import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
 export interface Turn {
-	/** Discord message id. */
+	/** Id of the Discord message. */
 	message_id: string;
-	/** Message that this one continues; null at the start of a conversation. */
+	/** Id of the message that this message continues; null if it is the first of an AI conversation. */
 	parent_id: string | null;
 	channel_id: string;
-	/** Author of the question; for an answer, of the question it answers. */
+	/** Id of the Discord user who asked the AI; for an answer, of the user whose question it answers. */
 	user_id: string;
 	role: "user" | "assistant";
-	/** Author's display name. */
+	/** Display name of the message's author. */
 	name: string;
-	/** Text of the message in the conversation; may be empty. */
+	/** Text of the message in the AI conversation; may be empty. */
 	content: string;
-	/** Epoch milliseconds. */
+	/** Time of the message, in epoch milliseconds. */
 	at: number;
 }
 
@@ -39,7 +39,7 @@ export const conversationsTable: Migration = {
 		CREATE INDEX conversation_messages_latest ON conversation_messages (channel_id, user_id, at)`,
 };
 
-/** Inserts messages; of an existing one, updates the content. */
+/** Stores messages of AI conversations. For a message that is already stored, only the content is updated. */
 export async function saveTurns(
 	sql: Sql,
 	turns: readonly Turn[],
@@ -49,7 +49,10 @@ export async function saveTurns(
 		ON CONFLICT (message_id) DO UPDATE SET content = excluded.content`;
 }
 
-/** A message and its predecessors, newest first, at most `limit`; none if the message is unknown. */
+/**
+ * Returns a message of an AI conversation and the messages before it, newest first, at most `limit`; an empty list if
+ * the message is not stored.
+ */
 export function selectChain(
 	sql: Sql,
 	messageId: string,
@@ -68,7 +71,10 @@ export function selectChain(
 		ORDER BY chain.depth`;
 }
 
-/** Message id of the latest answer to a person in a channel since an instant in epoch milliseconds. */
+/**
+ * Returns the id of the AI's latest answer to a Discord user in a channel at or after `since` (epoch milliseconds);
+ * undefined if there is none.
+ */
 export async function selectLatestAnswer(
 	sql: Sql,
 	filter: { channelId: string; userId: string; since: number },
@@ -88,7 +94,7 @@ export async function deleteTurns(
 	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
 }
 
-/** Deletes all messages of these channels. */
+/** Deletes all stored messages of AI conversations in these Discord channels. */
 export async function deleteTurnsIn(
 	sql: Sql,
 	channelIds: readonly string[],
@@ -96,7 +102,10 @@ export async function deleteTurnsIn(
 	await sql`DELETE FROM conversation_messages WHERE channel_id IN ${many(channelIds)}`;
 }
 
-/** Deletes at most `limit` messages older than an instant in epoch milliseconds. Returns how many. */
+/**
+ * Deletes at most `limit` stored messages of AI conversations that are older than `instant` (epoch milliseconds).
+ * Returns how many were deleted.
+ */
 export async function deleteTurnsBefore(
 	sql: Sql,
 	instant: number,

@@ -5,13 +5,16 @@ import type { Migration } from "./database/migrations.ts";
 import type { Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
-/** A Discord user and their tier. */
+/** A supporter of the game: Discord user id, and the name of the supporter's tier. */
 export type ListEntry = readonly [userId: string, tier: string];
 
 export interface DonatorLists {
-	/** Last accepted list; undefined before the first. */
+	/** The list of the game's supporters that the bot last accepted; undefined if there is none yet. */
 	accepted: readonly ListEntry[] | undefined;
-	/** Latest list, if it shrank too much to be accepted; the next one confirms or replaces it. */
+	/**
+	 * The latest list of the game's supporters, if it shrank too much to be accepted at once. The next list confirms or
+	 * replaces it.
+	 */
 	doubted: readonly ListEntry[] | undefined;
 }
 
@@ -40,7 +43,7 @@ export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
 	return { accepted: read("accepted"), doubted: read("doubted") };
 }
 
-/** Stores the list as accepted, and deletes the doubted one. */
+/** Stores a list of the game's supporters as accepted, and deletes the list that waits for confirmation. */
 export function saveAccepted(
 	store: Pick<Store, "transaction">,
 	list: readonly ListEntry[],

@@ -13,7 +13,10 @@ export const guildSettingsTable: Migration = {
 		)`,
 };
 
-/** Channel of the moderation log: null if switched off, undefined if never set. */
+/**
+ * Returns the id of the channel of a guild's moderation log: null if the log is switched off, undefined if it was never
+ * set.
+ */
 export async function selectLogChannel(
 	sql: Sql,
 	guildId: string,

@@ -5,18 +5,21 @@ import type { Migration } from "./database/migrations.ts";
 import { inBatches, many, type Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
-/** A member who still has to get the role. */
+/** A guild member who still has to get the role for new members. */
 export interface OwedRow {
 	user_id: string;
-	/** Join time from Discord, in epoch milliseconds. */
+	/** When the member joined the guild, as reported by Discord, in epoch milliseconds. */
 	joined_at: number;
 }
 
-/** Progress of giving the role in a guild. */
+/** How far the bot has got with giving a guild's new members their role. */
 export interface JoinRoleNotes {
-	/** Everyone who joined by this time has the role or is in `owed`. Epoch milliseconds; undefined if never saved. */
+	/**
+	 * Everyone who joined the guild by this time has the role for new members or is in `owed`. In epoch milliseconds;
+	 * undefined if never saved.
+	 */
 	joinedUntil: number | undefined;
-	/** Oldest first. */
+	/** Members who still have to get the role for new members, in the order in which they joined. */
 	owed: readonly OwedRow[];
 }
 
@@ -36,7 +39,7 @@ export const joinRolesTables: Migration = {
 		)`,
 };
 
-/** Rows per statement. */
+/** Maximum number of rows in one SQL statement. */
 const batchSize = 1_000;
 
 export async function selectJoinRoleNotes(
@@ -50,15 +53,17 @@ export async function selectJoinRoleNotes(
 	return { joinedUntil: mark?.joined_until, owed };
 }
 
-/** Saves changes since the last save, in one transaction. */
+/**
+ * Saves in one transaction which members have joined, and which have got the role for new members, since the last save.
+ */
 export function saveJoinRoleNotes(
 	store: Pick<Store, "transaction">,
 	guildId: string,
 	changes: {
 		joinedUntil: number;
-		/** New members who have to get the role. */
+		/** Members who joined since the last save and still have to get the role for new members. */
 		owed: readonly OwedRow[];
-		/** User ids of members who have got the role, or no longer need it. */
+		/** User ids of members who have got the role for new members, or no longer need it. */
 		settled: readonly string[];
 	},
 ): Promise<void> {

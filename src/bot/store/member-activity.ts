@@ -3,19 +3,30 @@
 import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
-/** A row. */
+/** How many messages a guild member has written, and whether the member has earned the role for active members. */
 export interface Activity {
 	user_id: string;
-	/** Join time from Discord, in epoch milliseconds. Messages are counted from then on. */
+	/**
+	 * When the member joined the guild, as reported by Discord, in epoch milliseconds. Only later messages are counted.
+	 */
 	joined_at: number;
 	messages: number;
-	/** 1 if the member has got the role, from anyone, or is about to. */
+	/**
+	 * 1 if the member has got the role for active members, from the bot or anyone else, or is about to get it; otherwise
+	 * 0.
+	 */
 	promoted: 0 | 1;
-	/** Id of that role; empty if not promoted. */
+	/** Id of the role that the member has got for being active; empty if there is none. */
 	role_id: string;
-	/** 1 while a promotion is in progress: only Discord can tell whether the role was given. */
+	/**
+	 * 1 while the bot is giving the member the role for active members. Only Discord can tell whether the member has got
+	 * it.
+	 */
 	claimed: 0 | 1;
-	/** 1 if the member had lost the role before leaving: it is not given again after a rejoin. */
+	/**
+	 * 1 if the member lost the role for active members before leaving the guild; the bot then does not give it again
+	 * after a rejoin.
+	 */
 	withheld: 0 | 1;
 }
 
@@ -37,7 +48,7 @@ export const memberActivityTable: Migration = {
 		CREATE INDEX member_activity_claimed ON member_activity (claimed)`,
 };
 
-/** A member and their join time in epoch milliseconds. */
+/** A guild member, and when the member joined the guild, in epoch milliseconds. */
 export interface Membership {
 	user_id: string;
 	joined_at: number;
@@ -48,7 +59,10 @@ function newRow(guild_id: string, values: Membership & Partial<Activity>) {
 	return { guild_id, ...defaults, withheld: 0, ...values };
 }
 
-/** Adds message counts in one statement. After a rejoin the count starts at zero. */
+/**
+ * Adds to the stored message counts of guild members, in one SQL statement. After a rejoin, a member's count starts at
+ * zero.
+ */
 export async function addMessages(
 	sql: Sql,
 	guildId: string,
@@ -67,7 +81,7 @@ export async function addMessages(
 			joined_at = excluded.joined_at`;
 }
 
-/** Rows of these members; none for unknown ones. */
+/** Returns the stored activity of these guild members. Members without stored activity are left out. */
 export function selectActivity(
 	sql: Sql,
 	guildId: string,
@@ -78,7 +92,10 @@ export function selectActivity(
 		FROM member_activity WHERE guild_id = ${guildId} AND user_id IN ${many(ids)}`;
 }
 
-/** Promotions in progress: only Discord can tell whether the role was given. */
+/**
+ * Returns members to whom the bot has started to give the role for active members. Only Discord can tell whether they
+ * have got it.
+ */
 export function selectClaimed(
 	sql: Sql,
 	guildId: string,
@@ -89,7 +106,10 @@ export function selectClaimed(
 		FROM member_activity WHERE claimed = 1 AND guild_id = ${guildId} ORDER BY user_id LIMIT ${limit}`;
 }
 
-/** Marks a promotion as in progress, once per role and membership. Returns whether the caller may make it. */
+/**
+ * Records that the bot is about to give a member the role for active members, which it does once per role and
+ * membership. Returns whether the bot may give the role now.
+ */
 export async function claimPromotion(
 	sql: Sql,
 	guildId: string,
@@ -108,7 +128,7 @@ export async function claimPromotion(
 	return claimed.length > 0;
 }
 
-/** Marks a promotion as done. */
+/** Records that the bot has given a member the role for active members. */
 export async function settlePromotion(
 	sql: Sql,
 	guildId: string,
@@ -118,7 +138,7 @@ export async function settlePromotion(
 		UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
 
-/** Undoes `claimPromotion` for a promotion that was not made, so that it can be tried again. */
+/** Undoes `claimPromotion` if the bot did not give the member the role, so that it can try again later. */
 export async function releasePromotion(
 	sql: Sql,
 	guildId: string,
@@ -129,7 +149,7 @@ export async function releasePromotion(
 		WHERE guild_id = ${guildId} AND user_id = ${id} AND claimed = 1`;
 }
 
-/** Marks members who have the role as promoted, no matter who gave it. */
+/** Records that these members have the role for active members, no matter who gave it to them. */
 export async function savePromoted(
 	sql: Sql,
 	guildId: string,
@@ -147,8 +167,8 @@ export async function savePromoted(
 }
 
 /**
- * Deletes the rows of members who left. `without` are those who did not have the role then: rows of the promoted ones among
- * them are kept as withheld.
+ * Deletes the stored activity of members who left the guild. `without`: ids of those who did not have the role for
+ * active members when they left. If they had got it earlier, their rows are kept, so that the role is not given again.
  */
 export async function saveLeft(
 	sql: Sql,

@@ -2,17 +2,20 @@
 
 import { accessSync, constants, mkdirSync } from "node:fs";
 
-/** Values from the environment; undefined if unset. */
+/** The bot's database settings from environment variables; undefined if a variable is not set. */
 export interface StoreSettings {
-	/** DATABASE_URL of PostgreSQL, with user name and password. Undefined for SQLite. */
+	/** URL of the PostgreSQL database (DATABASE_URL), with user name and password; undefined for SQLite. */
 	databaseUrl: string | undefined;
-	/** DB_SCHEMA of this instance: required with DATABASE_URL, ignored without. */
+	/** PostgreSQL schema of this bot instance (DB_SCHEMA): required with DATABASE_URL, ignored without it. */
 	schema: string | undefined;
-	/** DATA_DIR: the directory of the SQLite file. */
+	/** Directory of the SQLite database (DATA_DIR). */
 	directory: string;
 }
 
-/** Returns what is wrong, each issue starting with its variable. The URL is never shown, because it holds a password. */
+/**
+ * Returns errors in the database settings, each starting with the name of its variable. The database URL is never
+ * shown, because it contains a password.
+ */
 export function storeIssues({
 	databaseUrl,
 	schema,
@@ -58,7 +61,10 @@ function schemaIssue(name: string | undefined): string | undefined {
 	return undefined;
 }
 
-/** Creates the directory if it is missing. Returns what is wrong if it cannot be used. */
+/**
+ * Creates the directory of the SQLite database if it is missing. Returns an error text if the bot cannot use the
+ * directory.
+ */
 export function directoryIssue(directory: string): string | undefined {
 	const quoted = JSON.stringify(directory);
 	try {

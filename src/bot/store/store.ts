@@ -21,12 +21,17 @@ export interface StoreOptions extends StoreSettings, SupervisorOptions {
 	migrations?: readonly Migration[];
 }
 
-/** Name of an instance for other instances: process, machine and bot. PostgreSQL may truncate it. */
+/**
+ * Returns a name for this bot process (process id, machine and bot name), shown to another bot process that finds the
+ * database in use. PostgreSQL may truncate the name.
+ */
 export function instanceName(botName: string): string {
 	return `pid ${process.pid} on ${hostname()} (${botName})`;
 }
 
-/** Opens the store as soon as its database is available. Throws a ConfigError for invalid settings. */
+/**
+ * Opens the bot's database as soon as it is available: PostgreSQL or SQLite. Throws a ConfigError for invalid settings.
+ */
 export function startStore(options: StoreOptions): Store {
 	const issues = storeIssues(options);
 	if (options.databaseUrl === undefined) {
@@ -42,7 +47,10 @@ export function startStore(options: StoreOptions): Store {
 	);
 }
 
-/** The database of these settings, not opened yet. `instance` is its name in the claim. */
+/**
+ * Returns the PostgreSQL or SQLite database of these settings, not opened yet. `instance` is the name of this bot
+ * process, shown to another bot process that finds the database in use.
+ */
 export function createDatabase(
 	{ databaseUrl, schema, directory }: StoreSettings,
 	instance: string,

@@ -8,15 +8,18 @@ export interface TempBan {
 	guild_id: string;
 	user_id: string;
 	moderator_id: string;
-	/** Moderator's reason; null for none. */
+	/** The moderator's reason for the ban; null if there is none. */
 	reason: string | null;
-	/** When the moderator requested it: epoch milliseconds. */
+	/** When the moderator requested the ban, in epoch milliseconds. */
 	asked_at: number;
-	/** Epoch milliseconds. */
+	/** When the ban ends, in epoch milliseconds. */
 	ends_at: number;
-	/** "asked": Discord has not confirmed the ban yet. */
+	/** "asked" until Discord has confirmed the ban, then "banned". */
 	state: "asked" | "banned";
-	/** Start of the ban's reason on Discord, which tells it from other bans; null for a ban without a reason. */
+	/**
+	 * Start of the ban's reason on Discord, which distinguishes this ban from other bans of the user; null if the ban has
+	 * no reason there.
+	 */
 	mark: string | null;
 }
 
@@ -38,7 +41,7 @@ export const tempBansTable: Migration = {
 		CREATE INDEX temp_bans_by_end ON temp_bans (ends_at)`,
 };
 
-/** Inserts a ban, or replaces that of the same person. */
+/** Stores a temporary ban. Replaces an earlier temporary ban of the same user in the guild. */
 export async function saveTempBan(sql: Sql, ban: TempBan): Promise<void> {
 	await sql`
 		INSERT INTO temp_bans ${many([{ ...ban }])}
@@ -58,7 +61,7 @@ export async function selectTempBan(
 	return row;
 }
 
-/** Records that Discord has confirmed the ban. */
+/** Records that Discord has confirmed a temporary ban. */
 export async function setBanned(
 	sql: Sql,
 	{ guild_id, user_id }: TempBanKey,
@@ -68,7 +71,7 @@ export async function setBanned(
 		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 }
 
-/** Deletes a temporary ban. Returns whether there was one. */
+/** Deletes a temporary ban from the database, not on Discord. Returns whether it was stored. */
 export async function deleteTempBan(
 	sql: Sql,
 	{ guild_id, user_id }: TempBanKey,
@@ -79,7 +82,10 @@ export async function deleteTempBan(
 	return rows.length > 0;
 }
 
-/** Bans that have ended by `now`, or are not confirmed by Discord yet. */
+/**
+ * Returns the temporary bans that have ended by `now` (epoch milliseconds), and those that Discord has not confirmed
+ * yet.
+ */
 export function selectDue(sql: Sql, now: number): Promise<TempBanKey[]> {
 	return sql<TempBanKey>`
 		SELECT guild_id, user_id FROM temp_bans
@@ -90,7 +96,7 @@ export function selectAllTempBans(sql: Sql): Promise<TempBanKey[]> {
 	return sql<TempBanKey>`SELECT guild_id, user_id FROM temp_bans`;
 }
 
-/** The next end after `now`, in epoch milliseconds; undefined for none. */
+/** Returns when the next temporary ban after `now` ends, in epoch milliseconds; undefined if there is none. */
 export async function selectNextEnd(
 	sql: Sql,
 	now: number,
@@ -100,7 +106,10 @@ export async function selectNextEnd(
 	return row?.next ?? undefined;
 }
 
-/** One page of a guild's bans, earliest end first, and the number of all. */
+/**
+ * Returns one page of a guild's temporary bans, ordered by their end, and the total number of the guild's temporary
+ * bans.
+ */
 export async function selectTempBansOf(
 	sql: Sql,
 	guildId: string,

@@ -3,21 +3,24 @@
 import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
-/** "failed": a result with isError. "refused": invalid arguments. "error": a bug. */
+/**
+ * Outcome of an MCP tool call. "failed": the result has `isError`; "refused": the arguments were invalid; "error": a
+ * bug in the bot.
+ */
 export type Outcome = "done" | "failed" | "refused" | "error";
 
 export interface ToolCallRow {
-	/** Increases with time. */
+	/** Id of the tool call. Later calls have greater ids. */
 	id: string;
-	/** When the call arrived, in epoch milliseconds. */
+	/** When the MCP tool call arrived, in epoch milliseconds. */
 	at: number;
-	/** Request id in the caller's own log. */
+	/** Id of the MCP request in the caller's own log; null if the caller sent none. */
 	request_id: string | null;
-	/** Name that the client sent. */
+	/** Name that the MCP client sent. */
 	client: string;
 	tool: string;
 	guild_id: string | null;
-	/** JSON, with texts and secrets removed. */
+	/** Arguments of the MCP tool call as JSON, with texts and secrets removed. */
 	arguments: string;
 	outcome: Outcome;
 	milliseconds: number;
@@ -41,7 +44,7 @@ export const toolCallsTable: Migration = {
 		CREATE INDEX tool_calls_at ON tool_calls (at, id)`,
 };
 
-/** Inserts rows. Existing ones are kept, so a repeated insert is safe. */
+/** Adds MCP tool calls to the audit log. Calls that are already there are kept, so it is safe to insert them again. */
 export async function insertToolCalls(
 	sql: Sql,
 	rows: readonly ToolCallRow[],
@@ -49,20 +52,20 @@ export async function insertToolCalls(
 	await sql`INSERT INTO tool_calls ${many(rows.map((row) => ({ ...row })))} ON CONFLICT (id) DO NOTHING`;
 }
 
-/** Which calls to select. Properties that are undefined match all. */
+/** Which MCP tool calls to select from the audit log. Properties that are undefined match all calls. */
 export interface ToolCallFilter {
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
 	outcome?: Outcome | undefined;
-	/** Calls from this instant on. */
+	/** Selects MCP tool calls at or after this time. */
 	from?: Date | undefined;
-	/** Calls before this instant; with `id`, also those at this instant with a lower id. */
+	/** Selects MCP tool calls before the time `at`. With `id`, also selects calls at that time whose id is lower. */
 	before?: { at: Date; id?: string | undefined } | undefined;
 	limit: number;
 }
 
-/** Matching calls, newest first, at most `limit`. */
+/** Returns the MCP tool calls in the audit log that match the filter, newest first, at most `limit`. */
 export function selectToolCalls(
 	sql: Sql,
 	filter: ToolCallFilter,
@@ -84,7 +87,7 @@ export function selectToolCalls(
 		ORDER BY at DESC, id DESC LIMIT ${limit}`;
 }
 
-/** Deletes at most `limit` calls before an instant. Returns how many. */
+/** Deletes at most `limit` MCP tool calls before `instant` from the audit log. Returns how many were deleted. */
 export async function deleteToolCallsBefore(
 	sql: Sql,
 	instant: Date,

@@ -4,45 +4,56 @@ import type { SQL } from "bun";
 import type { DbError } from "./db-error.ts";
 import type { Applied } from "./migrations.ts";
 
-/** How long to retry when another instance holds the claim: one that was just stopped may hold it for a moment. */
+/**
+ * How long to retry, in milliseconds, while another bot process holds the exclusive lock on the database. A process
+ * that was just stopped may hold the lock for a moment.
+ */
 export const claimTimeoutMs = 1_000;
 
 export interface Database {
-	/** Location for logs, without user name and password. */
+	/** Location of the database for logs, without user name and password. */
 	where: string;
 	/**
-	 * Connects and takes the claim, which keeps other instances out. Rejects with a StoreFailure if one of them holds it,
-	 * otherwise with an error of the database. When the signal aborts, it rejects soon and leaves nothing open.
+	 * Connects to the database and takes an exclusive lock, which keeps other bot processes out. Rejects with a
+	 * StoreFailure if another process holds the lock, and otherwise with the database's error. When the signal aborts, it
+	 * rejects soon and leaves no connection open.
 	 */
 	open(signal: AbortSignal): Promise<Session>;
 	/**
-	 * Reads what `open` would find. Takes no claim and changes nothing, so a running instance is not disturbed. Rejects
-	 * with a CheckFailed if `open` would not be permitted. When the signal aborts, it leaves nothing open.
+	 * Reads the state of the database without locking or changing it, so that a running bot is not disturbed. Rejects
+	 * with a CheckFailed if the bot would not be permitted to open the database. When the signal aborts, no connection is
+	 * left open.
 	 */
 	inspect(signal: AbortSignal): Promise<Inspection>;
-	/** Classifies an error; undefined if it is not one of the database: a bug. */
+	/** Classifies a database error. Returns undefined for any other error, which is a bug. */
 	explain(error: unknown): DbError | undefined;
 }
 
 export interface Inspection {
 	/** Version of the PostgreSQL server or of the SQLite library. */
 	version: string;
-	/** Migrations in the database, by number; "no file" or "no schema" if `open` has to create that first. */
+	/**
+	 * Migrations that the database already has, by number; "no file" or "no schema" if the database file or schema does
+	 * not exist yet.
+	 */
 	applied: readonly Applied[] | "no file" | "no schema";
 }
 
-/** One connection, which runs all statements and holds the claim: without the claim, an instance cannot write. */
+/**
+ * A database connection. It runs all SQL statements of a bot and holds the exclusive lock on the database, without
+ * which the bot must not write.
+ */
 export interface Session {
-	/** SQL that begins a transaction. */
+	/** SQL statement that begins a transaction. */
 	readonly begin: string;
-	/** Runs one statement. It is repeated only if the database reports that it never started. */
+	/** Runs one SQL statement. The statement is repeated only if the database reports that it never started. */
 	run<T>(statement: (sql: SQL) => Promise<T>): Promise<T>;
-	/** Sets the timeout of every later statement. */
+	/** Sets the timeout of all later SQL statements on this connection, in milliseconds. */
 	limit(ms: number): Promise<void>;
-	/** Resolves with the reason when the connection is lost. */
+	/** Resolves with the reason when the database connection is lost. */
 	readonly lost: Promise<string>;
-	/** Drops the connection at once, even during a statement. */
+	/** Drops the database connection at once, even during an SQL statement. */
 	lose(reason: string): void;
-	/** Releases the claim and closes. Never rejects. */
+	/** Releases the exclusive lock on the database and closes the connection. Never rejects. */
 	close(): Promise<void>;
 }

@@ -3,8 +3,9 @@
 import { ToolError } from "../../../mcp/tool.ts";
 
 /**
- * The database is unavailable, or did not respond in time. The message is for people and models, `reason` for the
- * operator. `mayHaveRun`: the outcome is unknown, but the statement or transaction took effect completely or not at all.
+ * Thrown when the bot's database is unavailable or does not respond in time. `message` is for people and models,
+ * `reason` for the operator. `mayHaveRun`: it is unknown whether the statement or transaction took effect; it did so
+ * completely or not at all.
  */
 export class StoreUnavailable extends ToolError {
 	override name = "StoreUnavailable";
@@ -22,28 +23,33 @@ export class StoreUnavailable extends ToolError {
 	}
 }
 
-/** Why a store cannot continue, for the operator. Another attempt would not help. */
+/** Thrown when the bot cannot use its database and another attempt would not help. The message is for the operator. */
 export class StoreFailure extends Error {
 	override name = "StoreFailure";
 }
 
 /**
- * What an error of the database means for the store:
- * "lost": the connection is unusable, and the claim is lost with it;
+ * What a database error means for the bot:
+ * "lost": the connection is unusable, and its exclusive lock on the database is lost as well;
  * "missing": tables or their schema were dropped;
  * "refused": the database accepts no writes at the moment;
- * "transient": this statement had no effect, the next one may succeed.
+ * "transient": this statement had no effect, but the next one may succeed.
  */
 export interface DbError {
 	kind: "lost" | "missing" | "refused" | "transient";
-	/** For the operator. Starts with the variable to check, if there is one. */
+	/**
+	 * Description of the database error for the operator. Starts with the environment variable to check, if there is one.
+	 */
 	reason: string;
 }
 
-/** A pattern of error codes, and what they mean. */
+/** A pattern of database error codes, and the kind and description of these errors. */
 export type Meaning = readonly [RegExp, DbError["kind"], reason: string];
 
-/** Returns the first meaning whose pattern matches; undefined if none does. */
+/**
+ * Classifies a database error by the first pattern in `meanings` that matches its code. Returns undefined if none
+ * matches.
+ */
 export function meaningOf(
 	code: string,
 	meanings: readonly Meaning[],
@@ -52,7 +58,10 @@ export function meaningOf(
 	return found && { kind: found[1], reason: found[2] };
 }
 
-/** Returns the error for a claim on `target`, a schema or a file, that another instance holds. */
+/**
+ * Returns the error for a database that another bot process is using. `target` is the schema or file, `holder` the
+ * other process, `self` this process.
+ */
 export function claimHeld(
 	variable: "DB_SCHEMA" | "DATA_DIR",
 	target: string,
@@ -64,7 +73,7 @@ export function claimHeld(
 	);
 }
 
-/** For `catch`: ignores a StoreUnavailable, rethrows any other error. */
+/** For `catch`: ignores the error if the bot's database is unavailable, and rethrows any other error. */
 export function ignoreUnavailable(error: unknown): undefined {
 	if (!(error instanceof StoreUnavailable)) throw error;
 }

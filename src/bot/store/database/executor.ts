@@ -8,30 +8,33 @@ import type { Database, Session } from "./database.ts";
 import { StoreUnavailable } from "./db-error.ts";
 import { type Sql, statementsOf } from "./statement.ts";
 
-/** How many statements and transactions may wait for the mutex. */
+/** Maximum number of SQL statements and transactions that may wait for earlier ones to end. */
 const maxWaiting = 1_000;
 
-/** The result of a statement or transaction, for its caller and for the state of the store. */
+/**
+ * Result of an SQL statement or transaction: its value, or why it failed and whether the database connection is still
+ * usable.
+ */
 export type Outcome<T> =
 	| { kind: "done"; value: T }
-	/** Nothing was stored. The session remains usable. */
+	/** The SQL statement failed, and nothing was stored. The database connection remains usable. */
 	| { kind: "failed"; error: unknown }
-	/** The database accepts no writes at the moment. The session remains usable. */
+	/** The database accepts no writes at the moment. The database connection remains usable. */
 	| { kind: "refused"; error: StoreUnavailable }
-	/** The session was lost, and the claim with it. */
+	/** The database connection was lost, and with it the exclusive lock on the database. */
 	| { kind: "lost"; error: StoreUnavailable };
 
 interface Progress {
-	/** Whether a statement with a lasting effect, such as COMMIT, may have reached the database. */
+	/** Whether an SQL statement with a lasting effect, such as COMMIT, may have reached the database. */
 	mayHaveRun: boolean;
 }
 
 export class Executor {
 	readonly #mutex: Semaphore;
-	/** Aborted when the session is lost, with the text for the operator as its reason. */
+	/** Aborted when the database connection is lost. The abort reason is a text for the operator. */
 	readonly #lost = new PlainSignal();
 
-	/** `timeoutMs` bounds the wait for the mutex, and then each statement or whole transaction. */
+	/** `timeoutMs` limits how long an SQL statement or transaction waits for earlier ones, and then how long it takes. */
 	constructor(
 		private readonly session: Session,
 		private readonly database: Database,
@@ -41,7 +44,7 @@ export class Executor {
 		void session.lost.then((reason) => this.#lost.abort(reason));
 	}
 
-	/** Runs one statement. */
+	/** Runs one SQL statement after all earlier ones. */
 	statement<Row extends object>(
 		...statement: Parameters<Sql>
 	): Promise<Outcome<Row[]>> {
@@ -51,7 +54,10 @@ export class Executor {
 		});
 	}
 
-	/** Runs `work` in a transaction; its `sql` ends with it. If one statement fails, everything is rolled back. */
+	/**
+	 * Runs `work` in a database transaction. The function `sql` cannot be used after the transaction. If one statement
+	 * fails, the whole transaction is rolled back.
+	 */
 	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<Outcome<T>> {
 		const { session } = this;
 		return this.#run(async (progress) => {
@@ -84,7 +90,10 @@ export class Executor {
 		});
 	}
 
-	/** Resolves when accepted work has ended, after `timeoutMs` at the latest. Work after that is rejected. */
+	/**
+	 * Resolves when all accepted SQL statements and transactions have ended, or after `timeoutMs`. Later ones are
+	 * rejected.
+	 */
 	async drain(): Promise<void> {
 		await this.#lock();
 		this.#lost.abort("the store is being closed");
@@ -110,7 +119,10 @@ export class Executor {
 		}
 	}
 
-	/** Locks the mutex, or returns why that is not possible. */
+	/**
+	 * Waits until earlier SQL statements and transactions have ended. Returns undefined if the next one can start;
+	 * otherwise returns why it cannot.
+	 */
 	async #lock(): Promise<Outcome<never> | undefined> {
 		try {
 			await this.#mutex.acquire(this.#lost);
@@ -143,7 +155,7 @@ export class Executor {
 		return { kind: "lost", error: unavailable };
 	}
 
-	/** If the rollback fails, the connection is dropped, which ends the transaction as well. */
+	/** Rolls the database transaction back. If that fails, drops the connection, which ends the transaction as well. */
 	async #rollBack(): Promise<void> {
 		try {
 			await this.session.run((sql) => sql.unsafe("ROLLBACK"));

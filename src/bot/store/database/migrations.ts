@@ -7,20 +7,23 @@ import { StoreFailure } from "./db-error.ts";
 import { type Sql, statementsOf } from "./statement.ts";
 
 export interface Migration {
-	/** 1, 2, 3 … without gaps. */
+	/** Number of the database migration: 1, 2, 3 … without gaps. */
 	number: number;
-	/** Name for error messages. */
+	/** Name of the database migration for error messages. */
 	name: string;
-	/** SQL for both databases. Never edited after its release, because its checksum is stored; add a migration instead. */
+	/**
+	 * SQL of the migration, valid in PostgreSQL and SQLite. Never edit it after its release, because its checksum is
+	 * stored; add a migration instead.
+	 */
 	text: string;
 }
 
-/** A migration failed; `cause` is the error of the database. */
+/** Thrown when a database migration fails; `cause` is the database's error. */
 export class MigrationError extends Error {
 	override name = "MigrationError";
 }
 
-/** A row of the table "migrations". */
+/** A migration that the database already has: a row of the table "migrations". */
 export interface Applied {
 	number: number;
 	name: string;
@@ -28,8 +31,9 @@ export interface Applied {
 }
 
 /**
- * Applies missing migrations, each in a transaction with its row in the table "migrations". Returns how many were applied.
- * Rejects with a StoreFailure if the database is newer than this program, or was created by other migrations.
+ * Applies the migrations that the database lacks, each in a transaction that also adds it to the table "migrations".
+ * Returns how many were applied. Rejects with a StoreFailure if the database is newer than this program, or was created
+ * by other migrations.
  */
 export async function migrate(
 	session: Session,
@@ -47,12 +51,12 @@ export async function migrate(
 	return missing.length;
 }
 
-/** Applied migrations by number. */
+/** Returns the migrations that the database already has, by number. */
 export function selectApplied(sql: Sql): Promise<Applied[]> {
 	return sql<Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`;
 }
 
-/** Throws a StoreFailure unless the applied migrations are the first of `migrations`. */
+/** Throws a StoreFailure unless the migrations that the database has are the first ones of `migrations`. */
 export function checkHistory(
 	applied: readonly Applied[],
 	migrations: readonly Migration[],
@@ -94,7 +98,7 @@ async function apply(
 	}
 }
 
-/** Runs SQL text, which must not contain input of anyone. */
+/** Runs SQL text without parameters. The text must not contain user input. */
 function runText(session: Session, text: string): Promise<unknown> {
 	return session.run((sql) => sql.unsafe(text));
 }

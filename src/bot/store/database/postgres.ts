@@ -12,18 +12,21 @@ import { statementsOf } from "./statement.ts";
 export interface PostgresOptions {
 	url: string;
 	schema: string;
-	/** Name of this process in the claim. */
+	/** Name of this bot process, shown to another bot process that finds the database in use. */
 	instance: string;
-	/** Identifies this process: 8 hexadecimal digits. */
+	/** Random identifier of this bot process: 8 hexadecimal digits. */
 	nonce: string;
 }
 
 const pollMs = 100;
 
-/** Bun's error codes of a lost or failed connection. The others are mistakes in a statement: bugs. */
+/**
+ * Matches Bun's error codes for a lost or failed PostgreSQL connection. Other codes are mistakes in an SQL statement:
+ * bugs.
+ */
 const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
 
-/** Timeout of each migration; `limit` sets that of later statements. */
+/** Timeout of each database migration in milliseconds. Later SQL statements get the timeout that `limit` sets. */
 const migrationTimeoutMs = 300_000;
 
 export function createPostgres(options: PostgresOptions): Database {
@@ -136,7 +139,10 @@ async function inspectSchema(
 	return { version, applied: found.hasTables ? await selectApplied(sql) : [] };
 }
 
-/** Sets the connection's parameters, as values: the schema's name is never part of SQL text. */
+/**
+ * Sets parameters of the PostgreSQL connection, such as its schema and timeouts. They are passed as values, so that the
+ * schema's name is never part of SQL text.
+ */
 async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 	const settings = {
 		search_path: quoted(options.schema),
@@ -158,7 +164,10 @@ async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 		WHERE current_setting(key, true) IS NOT NULL`;
 }
 
-/** Takes the claim. Rejects with a StoreFailure that names its holder. */
+/**
+ * Takes the advisory lock that keeps other bot processes out of the PostgreSQL schema. Rejects with a StoreFailure that
+ * names the process that holds the lock.
+ */
 async function claim(
 	connection: SQL,
 	{ schema, instance, nonce }: PostgresOptions,
@@ -196,7 +205,10 @@ async function holderOf(connection: SQL, key: string) {
 	return row as { pid: bigint; name: string } | undefined;
 }
 
-/** Key of the advisory lock, from the schema's name: a schema that is dropped and created again has the same. */
+/**
+ * Returns the key of the PostgreSQL advisory lock for a schema. The key is derived from the schema's name, so it stays
+ * the same if the schema is dropped and created again.
+ */
 function claimKey(schema: string): string {
 	const hash = createHash("sha256").update(`guildhall ${schema}`).digest();
 	return hash.readBigInt64BE().toString();
@@ -210,12 +222,14 @@ async function createSchema(connection: SQL, schema: string): Promise<void> {
 		await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
 }
 
-/** Quotes an identifier for SQL text. */
+/** Quotes a PostgreSQL identifier for use in SQL text. */
 function quoted(name: string): string {
 	return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Classifies errors of PostgreSQL. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * Returns a function that classifies PostgreSQL errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 function createExplain(server: string, database: string, schema: string) {
 	const at = `PostgreSQL at ${server}`;
 	return (error: unknown): DbError | undefined => {

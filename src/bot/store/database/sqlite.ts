@@ -32,15 +32,17 @@ import { selectApplied } from "./migrations.ts";
 import { statementsOf } from "./statement.ts";
 
 export interface SqliteOptions {
-	/** DATA_DIR. Must exist for `open`. */
+	/** Directory of the SQLite files (DATA_DIR). It must exist before `open` is called. */
 	directory: string;
-	/** Name of this process in the claim. */
+	/** Name of this bot process, shown to another bot process that finds the database in use. */
 	instance: string;
 }
 
-/** Time between attempts to get a lock. SQLite's own wait (busy_timeout) would block the whole process. */
+/**
+ * Milliseconds between attempts to lock an SQLite file. SQLite's own wait (busy_timeout) would block the whole process.
+ */
 const pollMs = 20;
-/** Timeout of the wait for a lock, until `limit` sets another one. */
+/** Timeout of the wait for a lock on an SQLite file, in milliseconds, until `limit` sets another one. */
 const lockTimeoutMs = 10_000;
 
 export function createSqlite({ directory, instance }: SqliteOptions): Database {
@@ -99,14 +101,14 @@ async function inspectFile(
 	}
 }
 
-/** Returns the path, or its nearest parent that exists. */
+/** Returns the path, or the nearest parent directory that exists. */
 function existing(path: string): string {
 	return existsSync(path) || dirname(path) === path
 		? path
 		: existing(dirname(path));
 }
 
-/** Throws a CheckFailed unless the bot can write to the path. */
+/** Throws a CheckFailed unless the bot can read and write this file or directory. */
 function requireWritable(path: string, kind: "directory" | "file"): void {
 	const { R_OK, W_OK, X_OK } = constants;
 	const shown = JSON.stringify(path);
@@ -156,7 +158,7 @@ function createSession(data: SQL, claim: SQL): Session {
 	};
 }
 
-/** Opens a file that only this user can read. Creates it if it is missing. */
+/** Opens an SQLite file. If the file is missing, creates it so that only the current system user can read it. */
 async function openFile(path: string): Promise<SQL> {
 	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
 	const sql = new SQL({ adapter: "sqlite", filename: path, bigint: true });
@@ -166,9 +168,9 @@ async function openFile(path: string): Promise<SQL> {
 }
 
 /**
- * Writes the name of this process into the claim file, and holds its write lock from then on. Rejects with a StoreFailure
- * that names its holder. Committing the name releases the lock for a moment: if another process takes it then, that
- * process's name is read.
+ * Takes the write lock of an SQLite file, which keeps other bot processes out of the database, and writes the name of
+ * this process into the file. Rejects with a StoreFailure that names the process that holds the lock. Committing the
+ * name releases the lock for a moment: if another process takes the lock then, the file holds that process's name.
  */
 async function takeClaim(
 	claim: SQL,
@@ -204,7 +206,10 @@ async function holderIn(claim: SQL): Promise<string | undefined> {
 	return row?.holder;
 }
 
-/** Repeats a statement, COMMIT included, while the file is locked: it has not started then. */
+/**
+ * Repeats an SQLite statement, even COMMIT, while another process locks the file. This is safe, because a statement
+ * does not start while the file is locked.
+ */
 async function retryWhileLocked<T>(
 	statement: () => Promise<T>,
 	isLate: () => boolean,
@@ -225,7 +230,7 @@ function isLocked(error: unknown): boolean {
 	);
 }
 
-/** Classifies errors of SQLite. https://www.sqlite.org/rescode.html */
+/** Returns a function that classifies SQLite errors. https://www.sqlite.org/rescode.html */
 function createExplain(file: string) {
 	const meanings: readonly Meaning[] = [
 		[/^BUSY/, "transient", `another program holds a lock on ${file}`],

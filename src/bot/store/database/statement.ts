@@ -5,10 +5,13 @@ import type { Session } from "./database.ts";
 
 type Scalar = string | number | bigint | null;
 
-/** A value in a statement. Booleans, dates and objects are excluded: the two databases treat them differently. */
+/**
+ * A value in an SQL statement. Booleans, dates and objects are excluded, because PostgreSQL and SQLite treat them
+ * differently.
+ */
 export type Value = Scalar | Many;
 
-/** Rows to insert, or values of an IN; at least one. */
+/** Several rows for an SQL INSERT, or several values for IN; at least one. */
 export class Many {
 	constructor(
 		readonly items: readonly Record<string, Scalar>[] | readonly Scalar[],
@@ -17,12 +20,15 @@ export class Many {
 	}
 }
 
-/** For `INSERT INTO t ${many([{ id, name }])}` and `WHERE id IN ${many(ids)}`. Throws a TypeError for no items. */
+/**
+ * Puts several rows or values into an SQL statement: `INSERT INTO t ${many([{ id, name }])}` or `WHERE id IN
+ * ${many(ids)}`. Throws a TypeError if `items` is empty.
+ */
 export function many(items: Many["items"]): Many {
 	return new Many(items);
 }
 
-/** Splits items into batches for one statement each. */
+/** Splits items into batches of at most `size`, one for each SQL statement. */
 export function* inBatches<T>(
 	items: readonly T[],
 	size: number,
@@ -32,15 +38,15 @@ export function* inBatches<T>(
 }
 
 /**
- * Runs one statement and returns its rows, of SELECT or RETURNING. Integers are numbers if exact, and bigints beyond 2^53.
- * Ids are TEXT, times are epoch milliseconds in BIGINT.
+ * Runs one SQL statement, a tagged template, and returns the rows of SELECT or RETURNING. Integers are numbers, or
+ * bigints if beyond 2^53. Ids are TEXT; times are epoch milliseconds in BIGINT.
  */
 export type Sql = <Row extends object = Record<string, unknown>>(
 	strings: TemplateStringsArray,
 	...values: Value[]
 ) => Promise<Row[]>;
 
-/** Returns a function that runs statements on the session. */
+/** Returns a function that runs SQL statements, written as tagged templates, on a database connection. */
 export function statementsOf(session: Pick<Session, "run">): Sql {
 	return async <Row extends object>(
 		strings: TemplateStringsArray,
@@ -66,7 +72,10 @@ function withNumbers(row: Record<string, unknown>) {
 	);
 }
 
-/** Converts a bigint to a number if exact: for some integers only one of the databases returns a bigint. */
+/**
+ * Converts a bigint from the database to a number if that is exact. PostgreSQL and SQLite differ in which integers they
+ * return as bigints.
+ */
 function toNumber(value: unknown): unknown {
 	if (typeof value !== "bigint") return value;
 	const number = Number(value);

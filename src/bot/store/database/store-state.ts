@@ -1,36 +1,39 @@
 // The states of a store and the transitions between them, without timers or I/O. A session holds the claim, so only states
 // with a session can write.
 
-/** `S` is the type of a session that holds the claim. */
+/** State of a bot's access to its database. `S` is the type of a database connection with the exclusive lock. */
 export type StoreState<S> =
-	/** No session. One is being opened, or a failed attempt is repeated after a back-off. */
+	/** No database connection. The bot is opening one, or waits before it tries again. */
 	| { name: "connecting"; reason: string }
-	/** The session holds the claim, and the database accepts writes. */
+	/** The database connection is open, with the exclusive lock, and the database accepts writes. */
 	| { name: "ready"; session: S }
-	/** The session holds the claim, but the database refused a write: its disk is full, or it is read-only. */
+	/** The database connection is open, but the database refused a write: its disk is full, or it is read-only. */
 	| { name: "refusing"; session: S; reason: string; refusedAt: number }
-	/** Closing was requested. Work that was accepted before is finished on the session, if there still is one. */
+	/**
+	 * The bot is closing its database connection. SQL statements that were accepted earlier still run, unless the
+	 * connection is lost.
+	 */
 	| { name: "closing"; session: S | undefined; reason: string }
-	/** Final. Another attempt would not help. */
+	/** The bot cannot use its database and does not try again, because that would not help. */
 	| { name: "failed"; reason: string }
-	/** Final. */
+	/** The bot has closed its database connection and does not open it again. */
 	| { name: "closed"; reason: string };
 
-/** Events of a session other than the current one have no effect. */
+/** Events that change the state of a bot's database connection. Events of an earlier connection have no effect. */
 export type StoreEvent<S> =
 	| { type: "opened"; session: S }
-	/** An attempt to open a session failed. */
+	/** An attempt to connect to the database failed. */
 	| { type: "unavailable"; reason: string }
 	| { type: "lost"; session: S; reason: string }
-	/** A write was refused; `at` is in milliseconds of the monotonic clock. */
+	/** The database refused a write, at the time `at` in milliseconds of the monotonic clock. */
 	| { type: "refused"; session: S; reason: string; at: number }
-	/** A write was accepted. */
+	/** The database accepted a write. */
 	| { type: "written"; session: S }
 	| { type: "failed"; reason: string }
 	| { type: "closing" }
 	| { type: "closed" };
 
-/** Returns the next state; the same object if the event has no effect. */
+/** Returns the state of the database connection after an event; the same object if the event has no effect. */
 export function transition<S>(
 	state: StoreState<S>,
 	event: StoreEvent<S>,
@@ -77,14 +80,14 @@ export function transition<S>(
 	}
 }
 
-/** The session that new work may use. */
+/** Returns the database connection that new SQL statements may use; undefined if there is none. */
 export function usableSession<S>(state: StoreState<S>): S | undefined {
 	return state.name === "ready" || state.name === "refusing"
 		? state.session
 		: undefined;
 }
 
-/** Why the store is not ready; undefined if it is. */
+/** Returns why the bot's database is not ready, for the operator; undefined if it is ready. */
 export function reasonOf<S>(state: StoreState<S>): string | undefined {
 	return state.name === "ready" ? undefined : state.reason;
 }

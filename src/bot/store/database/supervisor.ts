@@ -18,45 +18,59 @@ import {
 } from "./store-state.ts";
 
 export interface SupervisorOptions {
-	/** Name of this process in the claim and in messages: see `instanceName`. */
+	/** Name of this bot process, shown to another bot process that finds the database in use: see `instanceName`. */
 	instance: string;
 	log: Log;
-	/** Timeout of a statement or a whole transaction. The wait for its start has the same limit. */
+	/**
+	 * Timeout in milliseconds of an SQL statement or a whole transaction. The wait for earlier statements has the same
+	 * timeout.
+	 */
 	queryTimeoutMs?: number;
-	/** Timeout for connecting and taking the claim together. */
+	/** Timeout in milliseconds for connecting to the database and taking the exclusive lock together. */
 	connectTimeoutMs?: number;
-	/** Waits between attempts to connect: the first, doubled with each failure up to the second. */
+	/**
+	 * Milliseconds to wait between attempts to connect to the database: first and maximum. Each failure doubles the wait.
+	 */
 	backOffMs?: readonly [number, number];
 }
 
 export interface Store extends AsyncDisposable {
-	/** "degraded": the database is unavailable or refuses writes. It is retried until it works. */
+	/**
+	 * "degraded": the bot's database is unavailable or refuses writes. The bot retries until the database works, or until
+	 * `failed` resolves.
+	 */
 	readonly state: "ready" | "degraded";
-	/** Why the store is degraded, for the operator; undefined when ready. */
+	/** Why the bot's database is unavailable or refuses writes, for the operator; undefined if it is ready. */
 	readonly reason: string | undefined;
-	/** When `state` last changed. */
+	/** When the bot's database last became ready or degraded. */
 	readonly since: Date;
-	/** Resolves if another attempt would not help: another instance holds the claim, or the tables do not fit this program. */
+	/**
+	 * Resolves if the bot cannot use its database and another attempt would not help: another bot process is using it, or
+	 * its tables do not fit this program.
+	 */
 	readonly failed: Promise<StoreFailure>;
-	/** Resolves after the first attempt to open the store, successful or not. */
+	/** Resolves after the first attempt to open the bot's database, successful or not. */
 	readonly opened: Promise<void>;
-	/** Runs one statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
+	/** Runs one SQL statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
 	sql: Sql;
 	/**
-	 * Runs statements that take effect together or not at all. Other statements wait meanwhile, so `work` may wait only for
-	 * its own statements and must use the `sql` it receives. If one statement fails, everything is rolled back.
+	 * Runs SQL statements in a database transaction; if one fails, all are rolled back. All other statements wait for the
+	 * transaction: `work` must use the `sql` that it receives, and wait only for its own statements.
 	 */
 	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
-	/** Finishes accepted work, releases the claim and closes. */
+	/**
+	 * Finishes the SQL statements that were accepted earlier, releases the exclusive lock and closes the database
+	 * connection.
+	 */
 	close(): Promise<void>;
 }
 
-/** How often an idle connection is checked. */
+/** Milliseconds between checks that the database connection still works. */
 const keepAliveMs = 15_000;
-/** Timeout for all migrations together. */
+/** Timeout in milliseconds for all database migrations together. */
 const migrationTimeoutMs = 600_000;
 
-/** Opens a store, and opens it again after each loss, until `close`. */
+/** Opens the bot's database, and opens it again whenever the connection is lost, until `close` is called. */
 export function startSupervisor(
 	options: SupervisorOptions,
 	migrations: readonly Migration[],
@@ -75,8 +89,8 @@ export function startSupervisor(
 	let since = new Date();
 
 	/**
-	 * Runs `work` on the session that holds the claim now, and applies the outcome to the state. `isWrite`: its success
-	 * proves that the database accepts writes.
+	 * Runs `work` on the current database connection, and updates the connection's state by the outcome. `isWrite`: the
+	 * success of `work` proves that the database accepts writes.
 	 */
 	async function run<T>(
 		work: (executor: Executor) => Promise<Outcome<T>>,
@@ -114,7 +128,10 @@ export function startSupervisor(
 			log.info("store accepts writes again");
 	}
 
-	/** Opens a session, and another one after each loss, until `close` or a StoreFailure. Never rejects. */
+	/**
+	 * Opens the bot's database, and opens it again whenever the connection is lost, until `close` is called or a
+	 * StoreFailure occurs. Never rejects.
+	 */
 	async function keepOpen(): Promise<void> {
 		for (let failures = 0; !closing.signal.aborted; failures++) {
 			try {
@@ -143,7 +160,10 @@ export function startSupervisor(
 		apply({ type: "closed" });
 	}
 
-	/** Connects, claims and migrates. Rejects with a StoreFailure if another attempt would not help. */
+	/**
+	 * Connects to the database, takes the exclusive lock and applies missing migrations. Rejects with a StoreFailure if
+	 * another attempt would not help.
+	 */
 	async function open(): Promise<{ session: Session; applied: number }> {
 		const opening = new AbortController();
 		const connected = database.open(opening.signal);
@@ -180,7 +200,7 @@ export function startSupervisor(
 		}
 	}
 
-	/** Keeps the session until it is lost or `close` is called. */
+	/** Keeps a database connection until it is lost or `close` is called, and then closes it. */
 	async function serve(session: Session, executor: Executor): Promise<void> {
 		const timer = setInterval(() => {
 			// A failure is applied to the state.
@@ -194,7 +214,9 @@ export function startSupervisor(
 		await session.close();
 	}
 
-	/** After a refused write: tries a write that changes nothing until one is accepted. */
+	/**
+	 * Called after the database has refused a write: repeats a write that changes nothing until the database accepts it.
+	 */
 	async function probeWrites(session: Executor): Promise<void> {
 		for (let failures = 0; ; failures++) {
 			await pause(failures);
@@ -216,7 +238,10 @@ export function startSupervisor(
 		}
 	}
 
-	/** Rejects after `ms` with `message`, and when `close` is called. */
+	/**
+	 * Waits for `work`, at most `ms` milliseconds: then rejects with an error with the text `message`. Also rejects when
+	 * `close` is called.
+	 */
 	async function inTime<T>(work: Promise<T>, ms: number, message: string) {
 		const boxed = raceSignal(work, closing.signal).then((value) => ({ value }));
 		const result = await within(ms, boxed);
@@ -224,7 +249,10 @@ export function startSupervisor(
 		return result.value;
 	}
 
-	/** Waits before the next attempt; `close` ends the wait. */
+	/**
+	 * Waits before the next attempt to reach the database, longer with each failure. The wait ends early when `close` is
+	 * called.
+	 */
 	async function pause(failures: number): Promise<void> {
 		const { signal } = closing;
 		const ms = backOffMs(failures, backOff);
