@@ -31,20 +31,24 @@ export interface ChatMessage {
 }
 
 export const aiMisbehaviours = [
-	/** The AI provider holds back its correct response until the test calls `behave()`. */
+	/** Simulated fault: the AI provider holds back its correct response until the test calls `behave()`. */
 	"slow",
-	/** The AI provider streams the first word, and the rest of the response when the test calls `behave()`. */
+	/**
+	 * Simulated fault: the AI provider streams the first word, and the rest of the response when the test calls
+	 * `behave()`.
+	 */
 	"slow-pieces",
 	/**
-	 * "dropped": the AI provider closes the connection before its response. "cut": it closes it after the first word.
+	 * Simulated faults: the AI provider closes the connection before its response ("dropped") or after its first word
+	 * ("cut").
 	 */
 	"dropped",
 	"cut",
-	/** The AI provider ends the stream after the first word, without a finish_reason. */
+	/** Simulated fault: the AI provider ends the stream after the first word, without a finish_reason. */
 	"unfinished",
 	/**
-	 * The AI provider sends an error with this HTTP status. Status 429 has the header `retry-after: 7`;
-	 * "content-filter" has status 400 and "no-money" 402.
+	 * Simulated fault: the AI provider sends an error with this HTTP status. Status 429 has the header `retry-after:
+	 * 7`; "content-filter" has status 400 and "no-money" 402.
 	 */
 	"400",
 	"401",
@@ -54,27 +58,30 @@ export const aiMisbehaviours = [
 	"500",
 	"content-filter",
 	"no-money",
-	/** The AI provider redirects to a path that does not exist. */
+	/** Simulated fault: the AI provider redirects to a path that does not exist. */
 	"redirect",
-	/** The AI provider sends an HTML page with status 200. */
+	/** Simulated fault: the AI provider sends an HTML page with status 200. */
 	"html",
-	/** The AI provider sends one JSON object, although the client requested a stream. */
+	/** Simulated fault: the AI provider sends one JSON object, although the client requested a stream. */
 	"no-stream",
-	/** "huge": the AI provider sends one stream event of 64 MB. "endless": it sends a stream that does not end. */
+	/**
+	 * Simulated faults: the AI provider sends one stream event of 64 MB ("huge") or a stream that does not end
+	 * ("endless").
+	 */
 	"huge",
 	"endless",
-	/** The AI provider streams the first word, then an event that is not valid JSON. */
+	/** Simulated fault: the AI provider streams the first word, then an event that is not valid JSON. */
 	"wrong-json",
-	/** The AI provider sends JSON whose fields have the right names but wrong types. */
+	/** Simulated fault: the AI provider sends JSON whose fields have the right names but wrong types. */
 	"wrong-types",
-	/** "empty": the AI provider sends a response without text. "blank": the text has only white space. */
+	/** Simulated faults: the text of the AI provider's response is empty ("empty") or only white space ("blank"). */
 	"empty",
 	"blank",
-	/** The AI provider streams the first word, then finish_reason "length". */
+	/** Simulated fault: the AI provider streams the first word, then finish_reason "length". */
 	"length",
-	/** The AI provider streams the first word, then finish_reason "content_filter". */
+	/** Simulated fault: the AI provider streams the first word, then finish_reason "content_filter". */
 	"filtered",
-	/** The AI provider streams the first word, then an event with an error. */
+	/** Simulated fault: the AI provider streams the first word, then an event with an error. */
 	"error-event",
 ] as const;
 
@@ -183,8 +190,8 @@ export function openAiError(
 }
 
 /**
- * Creates the HTTP responses of misbehaviours that send a whole error response instead of a stream. `key` is the API
- * key: some providers quote it in an error.
+ * Creates the HTTP responses of those faults of the AI provider that send a whole error response instead of a stream.
+ * `key` is the API key: some providers quote it in an error.
  */
 export const errorResponses: Readonly<
 	Partial<Record<AiMisbehaviour, (key: string) => Response>>

@@ -16,9 +16,12 @@ const turnsBeforeCut = 20;
 
 export interface StreamOptions {
 	kind: AiMisbehaviour | undefined;
-	/** Resolves when the test ends the misbehaviour with `behave()`. */
+	/** Resolves when the test ends the misbehaviour of the AI provider with `behave()`. */
 	released: Promise<void>;
-	/** Called once when the streamed response ends: complete, broken off by the server, or aborted by the client. */
+	/**
+	 * Called once when the streamed response ends, with how it ended: complete, broken off by the server, or aborted by
+	 * the client.
+	 */
 	onEnd(how: "whole" | "broken" | "hung up"): void;
 }
 

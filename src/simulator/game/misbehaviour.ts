@@ -15,44 +15,49 @@ export interface GameResponse {
 }
 
 export const misbehaviours = [
-	/** The game server holds back its correct response until the test calls `behave()` or closes the server. */
+	/**
+	 * Simulated fault: the game server holds back its correct response until the test calls `behave()` or closes the
+	 * server.
+	 */
 	"slow",
-	/** The game server sends the correct response byte by byte, for about 30 s. */
+	/** Simulated fault: the game server sends the correct response byte by byte, for about 30 s. */
 	"trickle",
-	/** The game server closes the connection in the middle of the response. */
+	/** Simulated fault: the game server closes the connection in the middle of the response. */
 	"cut",
-	/** The game server sends a response of 64 MB. */
+	/** Simulated fault: the game server sends a response of 64 MB. */
 	"huge",
-	/** The game server sends valid JSON of a little more than 64 KiB. */
+	/** Simulated fault: the game server sends valid JSON of a little more than 64 KiB. */
 	"large",
-	/** The game server sends an HTML page with status 200. */
+	/** Simulated fault: the game server sends an HTML page with status 200. */
 	"html",
-	/** The game server sends this HTTP status. A 204 has no body. */
+	/** Simulated fault: the game server sends this HTTP status. A 204 has no body. */
 	"204",
 	"401",
 	"403",
-	/** The game server sends an error with this HTTP status and a body that is not JSON. */
+	/** Simulated fault: the game server sends an error with this HTTP status and a body that is not JSON. */
 	"404",
 	"500",
-	/** The game server redirects to a path that does not exist. */
+	/** Simulated fault: the game server redirects to a path that does not exist. */
 	"redirect",
-	/** The game server sends JSON whose fields have the right names but wrong types. */
+	/** Simulated fault: the game server sends JSON whose fields have the right names but wrong types. */
 	"wrong-types",
-	/** The game server sends `{"success":false}` without the field `error`. */
+	/** Simulated fault: the game server sends `{"success":false}` without the field `error`. */
 	"no-error",
-	/** The game server sends `{"success":true}` with a uuid but without the field `username`. */
+	/** Simulated fault: the game server sends `{"success":true}` with a uuid but without the field `username`. */
 	"no-username",
-	/** The game server refuses the request with an error text of 5,000 characters. */
+	/** Simulated fault: the game server refuses the request with an error text of 5,000 characters. */
 	"long-error",
-	/** The game server refuses the request with this HTTP status and an error text, as its plugin does. */
+	/**
+	 * Simulated fault: the game server refuses the request with this HTTP status and an error text, as its plugin does.
+	 */
 	"refused-400",
 	"refused-404",
 	"refused-409",
-	/** The game server sends an empty list of donators. */
+	/** Simulated fault: the game server sends an empty list of donators. */
 	"no-donators",
-	/** The game server sends a list of donators that are all invalid. */
+	/** Simulated fault: the game server sends a list of donators that are all invalid. */
 	"wrong-donators",
-	/** The game server sends only the first quarter of its list of donators. */
+	/** Simulated fault: the game server sends only the first quarter of its list of donators. */
 	"fewer-donators",
 ] as const;
 
@@ -73,7 +78,7 @@ const trickleEveryMs = 500;
 export interface ResponseContext {
 	/** The donators that a correct response of `GET /api/donators` lists. */
 	readonly donators: readonly unknown[];
-	/** Resolves when the test ends the misbehaviour with `behave()`. */
+	/** Resolves when the test ends the misbehaviour of the game server with `behave()`. */
 	readonly released: Promise<void>;
 }
 

@@ -58,7 +58,7 @@ type Invoked =
 			readonly command?: never;
 	  };
 
-/** Where and by whom a command or button was used: the channel, plus guild and member in a guild, or the user in a DM. */
+/** Where and by whom a command or button was used: the channel, plus guild and member, or in DMs the user. */
 export type InvocationPlace = Sent<
 	Pick<
 		APIMessageComponentInteraction,
@@ -211,7 +211,7 @@ export class Interactions {
 
 	// Messages
 
-	/** Adds a message with which the application responds: to the channel, or only for the user if it is ephemeral. */
+	/** Adds a response message of the application: to the channel, or visible only to the user if it is ephemeral. */
 	write(interaction: Interaction, given: NewMessage): Message {
 		const { application, channel, user } = interaction;
 		const whole = { ...given, ...this.#origin(interaction) };

@@ -8,7 +8,7 @@ export interface Sourced {
 	 */
 	readonly kind: "documentation" | "OpenAPI" | "library" | "probe";
 	readonly source: string;
-	/** The date (YYYY-MM-DD) of the version of the source that was read. */
+	/** The date (YYYY-MM-DD) of the version of the source (such as a documentation page) that was read. */
 	readonly asOf: string;
 }
 
@@ -34,7 +34,9 @@ const sourced =
 
 const documented = sourced("documentation", "2026-08-06");
 const inOpenApi = sourced("OpenAPI", "2026-07-18");
-/** Records behaviour of Discord that discord-userdoccers, the documentation by client authors, describes. */
+/**
+ * Records a behaviour of Discord whose source is discord-userdoccers, unofficial documentation by authors of clients.
+ */
 const observed = sourced("documentation", "2026-07-21");
 
 /**

@@ -3,7 +3,7 @@
 /** The section of Discord's documentation that describes a route or event. */
 export interface Source {
 	readonly url: string;
-	/** The date (YYYY-MM-DD) of the version of the page that was read. */
+	/** The date (YYYY-MM-DD) of the version of Discord's documentation page that was read. */
 	readonly asOf: string;
 }
 

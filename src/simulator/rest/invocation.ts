@@ -153,9 +153,7 @@ function commandOf(
 	return found(command, Code.UnknownApplicationCommand);
 }
 
-/**
- * Returns where and by whom a command or button was used: the channel, plus guild and member, or the user in a DM.
- */
+/** Returns where and by whom a command or button was used: the channel, plus guild and member, or in DMs the user. */
 function contextOf(
 	call: Call,
 	channel: Channel,

@@ -224,7 +224,7 @@ function storeAttachments(
 	});
 }
 
-/** Throws if a message without text, embeds, components, poll and files would be sent. */
+/** Throws if a new message is empty: if it has no text, embeds, components, poll or files. */
 export function requireContent(call: Call, body: Content): void {
 	const isEmpty =
 		(body.content ?? "").trim() === "" &&

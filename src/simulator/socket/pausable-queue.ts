@@ -1,17 +1,17 @@
 // Runs work at once, or in order after a pause.
 
 export class PausableQueue {
-	/** The functions to call after the pause; undefined if the queue is not paused. */
+	/** The functions that were added during the pause and are called after it; undefined if the queue is not paused. */
 	#waiting: (() => void)[] | undefined;
 
-	/** Pauses the queue (true), or resumes it and runs the work that was added meanwhile (false). */
+	/** Pauses the queue (true), or resumes it and calls the functions that were added during the pause (false). */
 	pause(paused: boolean): void {
 		const waiting = this.#waiting ?? [];
 		this.#waiting = paused ? waiting : undefined;
 		if (!paused) for (const work of waiting) work();
 	}
 
-	/** Ends the pause and discards the work that was added meanwhile. */
+	/** Ends the pause and discards the functions that were added during it. */
 	clear(): void {
 		this.#waiting = undefined;
 	}

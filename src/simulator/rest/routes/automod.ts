@@ -18,7 +18,7 @@ import { type Call, route } from "../route.ts";
 const all = "/guilds/:guild_id/auto-moderation/rules";
 const one = `${all}/:rule_id` as const;
 
-/** Returns the maximum number of AutoMod rules in a guild with this trigger type. */
+/** Returns the maximum number of AutoMod rules with this trigger type in a guild. */
 const ruleLimit = (trigger: Trigger) => (trigger === Trigger.Keyword ? 6 : 1);
 const longestTimeoutSeconds = 2_419_200;
 
