@@ -31,7 +31,7 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** Whether a member or role has one permission, and why. */
+/** Whether a member or role has a certain permission, and why. */
 export interface Decision {
 	name: string;
 	allowed: boolean;
@@ -129,8 +129,8 @@ function reasonForAll(
 }
 
 /**
- * Returns the steps that apply the channel's permission overwrites: for @everyone, then for all other roles together,
- * then for the member.
+ * Returns the steps of Discord's permission algorithm that apply a channel's permission overwrites: for @everyone, then
+ * for all other roles together, then for the member.
  */
 function overwriteSteps(
 	guild: Guild,
@@ -185,7 +185,8 @@ export function impliedIn(channel: GuildBasedChannel | undefined): bigint {
 }
 
 /**
- * Returns a step that removes permissions which depend on a missing one, such as ATTACH_FILES without SEND_MESSAGES.
+ * Returns the step of the permission algorithm that removes permissions which depend on a missing one, such as
+ * ATTACH_FILES without SEND_MESSAGES.
  */
 function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	const without = (deny: bigint, missing: string): Step => ({

@@ -76,8 +76,8 @@ function channelOfKind<Kind extends GuildBasedChannel>(
 }
 
 /**
- * Returns a function like `find` that fetches the channel from Discord. Edits must not use a cached channel: the event
- * of the previous edit may not have arrived yet.
+ * Returns a function like `find` that fetches the channel from Discord. Use it before an edit: the cached channel may
+ * be older than the latest edit.
  */
 function freshlyFetched<Kind extends GuildBasedChannel>(
 	find: (guild: Guild, id: string) => Promise<Kind>,
@@ -91,7 +91,7 @@ function freshlyFetched<Kind extends GuildBasedChannel>(
 	};
 }
 
-/** Looks up a channel or thread that holds messages by id. Throws a ToolError for other channels. */
+/** Looks up by id a channel or thread that holds messages. Throws a ToolError for other channels. */
 export const textChannel = channelOfKind(
 	(found) => found.isTextBased(),
 	(found) =>
@@ -103,7 +103,7 @@ export const textChannel = channelOfKind(
 /** A guild channel of any type, including categories, except threads. */
 export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 
-/** Looks up a guild channel of any type except threads by id, in the cache if possible. */
+/** Looks up by id a guild channel of any type except threads, in the cache if possible. */
 export const channel = channelOfKind(
 	(found): found is Channel => !found.isThread(),
 	({ parentId }) =>
@@ -112,7 +112,7 @@ export const channel = channelOfKind(
 
 export const currentChannel = freshlyFetched(channel);
 
-/** Looks up a thread or forum post by id, active or archived. */
+/** Looks up by id a thread or forum post, active or archived. Throws a ToolError for other channels. */
 export const thread = channelOfKind(
 	(found) => found.isThread(),
 	"is not a thread. Use list_threads to find threads.",
@@ -159,7 +159,7 @@ export const currentForum = freshlyFetched(forum);
 const noThreads =
 	"cannot have threads. Use list_channels to find text, announcement or forum channels.";
 
-/** Looks up a channel that can have threads by id, including forums. Throws a ToolError for other channels. */
+/** Looks up by id a channel that can have threads, including forums. Throws a ToolError for other channels. */
 export const threadedChannel = channelOfKind(
 	(found): found is ThreadedChannel => isTextOrNews(found) || isForum(found),
 	noThreads,
@@ -189,7 +189,7 @@ export const category = channelOfKind(
 /** Looks up a category by id; returns null if the id is empty. */
 export const categoryOrNone = orNone(category);
 
-/** Looks up a channel of any type except threads by id; returns null if the id is empty. */
+/** Looks up by id a channel of any type except threads; returns null if the id is empty. */
 export const channelOrNone = orNone(channel);
 
 function orNone<Thing>(find: Finder<Thing>): Finder<Thing | null> {
@@ -206,8 +206,8 @@ export function role(guild: Guild, id: string): Role {
 }
 
 /**
- * Fetches a role from Discord, because the cached role may not include the previous edit yet. Throws a ToolError if
- * there is none.
+ * Fetches a role from Discord, because the cached role may be older than the latest edit. Throws a ToolError if there
+ * is no such role.
  */
 export async function currentRole(guild: Guild, id: string): Promise<Role> {
 	const known = role(guild, id);
@@ -234,8 +234,8 @@ function throwNoMember(guild: Guild, id: string): never {
 }
 
 /**
- * Fetches a guild member from Discord, because the cached member may not include the previous edit yet. Throws a
- * ToolError if the user is not a member.
+ * Fetches a guild member from Discord, because the cached member may be older than the latest edit. Throws a ToolError
+ * if the user is not a member.
  */
 export async function currentMember(
 	guild: Guild,
@@ -293,8 +293,8 @@ export async function directChannel({ user }: GuildMember): Promise<DMChannel> {
 }
 
 /**
- * Looks up a member who is in a voice channel, and fetches their current voice state. Throws a ToolError if the member
- * is not in one.
+ * Looks up a member who is in a voice channel, and fetches the member's current voice state. Throws a ToolError if the
+ * member is not in a voice channel.
  */
 export async function voiceMember(
 	guild: Guild,

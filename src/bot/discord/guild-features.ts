@@ -13,8 +13,8 @@ function hasFeature({ features }: Guild, feature: string): boolean {
 }
 
 /**
- * The guild features that Discord requires to create a channel of a kind, such as "stage". The guild needs at least one
- * of them.
+ * By kind of channel, such as "stage": the guild features of which Discord requires at least one to create a channel of
+ * that kind.
  */
 const featuresFor: Partial<Record<string, readonly string[]>> = {
 	// 50024 without it: https://github.com/Rapptz/discord.py/issues/6883

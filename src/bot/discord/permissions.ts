@@ -158,7 +158,9 @@ export function botPermissions(
 	return isTimedOut(me, bitfield) ? bitfield & permissionsInTimeout : bitfield;
 }
 
-/** Bit field with all bits set, for an administrator, who has every permission. */
+/**
+ * The permissions of an administrator, as a bit field: all bits are set, because administrators have every permission.
+ */
 export const everything = ~0n;
 
 /**
@@ -243,8 +245,8 @@ export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 }
 
 /**
- * Throws a ToolError unless the bot has all permissions in the bit field `needed`. `why` returns sentences that explain
- * what the missing permissions are needed for.
+ * Throws a ToolError unless the bot has all permissions in the bit field `needed`, in a channel or guild-wide. `why`
+ * returns sentences that explain what the missing permissions are needed for.
  */
 export function requirePermissions(
 	guild: Guild,

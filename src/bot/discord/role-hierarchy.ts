@@ -56,7 +56,7 @@ export function isBelow(guild: Guild, role: Role): boolean {
 	return isAbove(botMember(guild), role);
 }
 
-/** Whether a member ranks above a role. The guild's owner ranks above all roles. */
+/** Whether a member ranks above a role in the guild's role hierarchy. The guild's owner ranks above all roles. */
 export function isAbove({ guild, id, roles }: GuildMember, role: Role) {
 	return guild.ownerId === id || roles.highest.comparePositionTo(role) > 0;
 }

@@ -71,7 +71,10 @@ export function oneField(text: string): string {
 		);
 }
 
-/** A text of a tool result, or an empty value, which is left out of the result, as in `isPinned && "pinned"`. */
+/**
+ * A text for a tool result. Empty values (false, null, undefined, "") are left out of the result: `isPinned &&
+ * "pinned"`.
+ */
 type Optional = string | false | null | undefined;
 
 const isPresent = (text: Optional): text is string => Boolean(text);

@@ -64,7 +64,8 @@ const connectionTiming = {
 	/** Clock that measures the time between logins (`identifyMs`). Returns milliseconds. */
 	identifyClock: () => performance.now(),
 	/**
-	 * After the connection was lost for longer than this, the bot ignores messages and interactions that Discord replays.
+	 * If the connection to Discord was lost for longer than this, the bot ignores the messages and interactions that
+	 * Discord replays.
 	 */
 	maxCommandAgeMs: 30_000,
 	/** How long discord.js waits for the guilds of a new Gateway session to arrive before its client is ready. */
@@ -77,8 +78,8 @@ const commandEvents = new Set<string>([
 ]);
 
 /**
- * Gateway events that are passed to discord.js before its client is ready. discord.js would queue other events and
- * handle them later outside of our error handling, so the bot itself defers those other events until then.
+ * Gateway events that are passed to discord.js before its client is ready. The bot holds back all other events until
+ * the client is ready: discord.js would queue them and handle them later, outside of our error handling.
  */
 const eventsBeforeReady = new Set<string>([
 	GatewayDispatchEvents.Ready,
@@ -96,7 +97,7 @@ const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-/** How long `close` waits for Discord to close the connection. */
+/** How long the bot, when it stops, waits for Discord to close the connection. */
 const closeTimeoutMs = 500;
 
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
@@ -147,8 +148,8 @@ export class Connection {
 	 */
 	readonly failed: Promise<Error>;
 	/**
-	 * Pauses the requests of all clients together after too many invalid requests, because Discord counts these by IP
-	 * address.
+	 * Pauses all requests to Discord's API after too many invalid ones. All discord.js clients share this pause, because
+	 * Discord counts invalid requests by IP address.
 	 */
 	readonly requests = new RequestGuard(({ waitMs, ...pause }) =>
 		this.#options.log.warn("requests to Discord are paused", {
@@ -162,12 +163,15 @@ export class Connection {
 	readonly #options: ConnectionOptions;
 	readonly #timing: typeof connectionTiming;
 	readonly #closing = new AbortController();
-	/** Resolves when Discord's rate limit lets the bot identify to its Gateway. Rejects when `signal` aborts. */
+	/**
+	 * Resolves when Discord's rate limit lets the bot identify (start a session) on the Gateway. Rejects when `signal`
+	 * aborts.
+	 */
 	readonly #waitForIdentify: (signal: AbortSignal) => Promise<void>;
 	readonly #starts: SessionStarts;
 	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<SocketConnection>();
-	/** Functions that pass early Gateway events to discord.js. They are called when its client is ready. */
+	/** Functions that pass early Gateway events to discord.js. They are called when the discord.js client is ready. */
 	#deferredEvents: (() => void)[] = [];
 	/** Number of messages and interactions that were ignored because Discord replayed them too late. */
 	#ignoredCommands = 0;
@@ -186,7 +190,10 @@ export class Connection {
 	#isTokenRefused = false;
 	/** Ids of the guilds whose members are all in the cache. */
 	#completeGuilds = new Set<string>();
-	/** Identifies the latest load of a guild's members, by guild id. An older load stops when a newer one starts. */
+	/**
+	 * By guild id: a unique symbol for the latest load of the guild's members. A load stops when another symbol replaces
+	 * its own.
+	 */
 	readonly #loads = new Map<string, symbol>();
 	#state: ConnectionState = {
 		connected: false,
@@ -396,7 +403,7 @@ export class Connection {
 
 	/**
 	 * Passes a Gateway event to discord.js and to the bot's listeners. Returns false if the event could not be read
-	 * because one of them threw an error.
+	 * because discord.js or a listener threw an error.
 	 */
 	#readEvent(
 		client: Client,

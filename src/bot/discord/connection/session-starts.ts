@@ -16,8 +16,9 @@ const dayMs = 86_400_000;
 const defaultTotal = 1_000;
 /** Share of Discord's limit on logins that is reserved for other programs with the same token and for `--check`. */
 const reservedShare = 0.1;
-/** Maximum and minimum time between two checks of Discord's limit on logins. */
+/** Maximum time between two checks of Discord's limit on logins. */
 const maxWaitMs = 3_600_000;
+/** Minimum time until the next check after Discord's limit on logins was reached. */
 const minWaitMs = 60_000;
 
 /**
@@ -47,7 +48,10 @@ export class SessionStarts {
 	#fileError: string | undefined;
 
 	constructor(
-		/** Path of the file that stores the times of logins across restarts. If undefined, they are kept in memory only. */
+		/**
+		 * Path of the file that stores the times of logins across restarts. If undefined, the times are kept in memory
+		 * only.
+		 */
 		private readonly file: string | undefined,
 		private readonly log: Log,
 		/** Returns the wall clock time in epoch milliseconds. The clock may be set forward or back at any time. */

@@ -98,7 +98,7 @@ export class SocketConnection {
 
 	/**
 	 * Call this when Discord acknowledges a heartbeat. Returns the latency of the heartbeat in milliseconds; undefined if
-	 * no heartbeat was waiting.
+	 * the bot was not waiting for an acknowledgement.
 	 */
 	acknowledgeHeartbeat(): number | undefined {
 		const sentAt = this.#unacknowledgedAt;
@@ -121,7 +121,7 @@ export class SocketConnection {
 		this.#timeout = setTimeout(() => this.close(reason), ms);
 	}
 
-	/** Closes the WebSocket connection. Terminates it if Discord does not answer the close frame in time. */
+	/** Closes the WebSocket connection. If Discord does not answer the close frame in time, drops the connection. */
 	close(reason: string, code = resumableCloseCode): void {
 		if (this.state === "closing") return;
 		this.reason = reason;

@@ -22,11 +22,11 @@ type Strategy = ReturnType<BuildStrategy>;
 
 export const defaultTiming = {
 	/**
-	 * Minimum and maximum delay before the bot reconnects to Discord's Gateway, in milliseconds. The delay doubles after
+	 * First and maximum delay before the bot reconnects to Discord's Gateway, in milliseconds. The delay doubles after
 	 * each failure.
 	 */
 	backOffMs: [500, 60_000] as readonly [number, number],
-	/** A Gateway session that lasted this long resets the delay before the next reconnect to its minimum. */
+	/** A Gateway session that lasted this long resets the reconnect delay to its first value. */
 	stableMs: 10_000,
 	/** Timeout for the WebSocket upgrade and Discord's Hello together. */
 	helloMs: 30_000,
@@ -51,7 +51,7 @@ export interface Dispatch {
 
 export interface SocketOptions {
 	timing: SocketTiming;
-	/** Sockets of all discord.js clients that are not closed yet. */
+	/** Sockets to Discord's Gateway that are not closed yet, of all discord.js clients. */
 	open: Set<SocketConnection>;
 	/** Aborted when the bot stops. No connection to Discord's Gateway is opened after that. */
 	closing: AbortSignal;
@@ -78,7 +78,7 @@ export interface SocketOptions {
 	onFailure(reason: string, retryMs: number): void;
 }
 
-/** Error: Discord's Gateway closed the connection with a close code after which clients must not reconnect. */
+/** Thrown when Discord's Gateway closed the connection with a close code after which clients must not reconnect. */
 export class GatewayCloseError extends Error {
 	override name = "GatewayCloseError";
 	constructor(readonly code: number) {
@@ -149,14 +149,14 @@ export class Socket implements Strategy {
 	/** Required by the interface of @discordjs/ws to start shards. Does nothing, because the bot has only one shard. */
 	spawn(): void {}
 
-	/** Required by the interface of @discordjs/ws. Always throws, because discord.js does not call it. */
+	/** Required by the interface of @discordjs/ws. discord.js does not call this method, so it always throws. */
 	fetchStatus(): never {
 		throw new Error("fetchStatus is not implemented");
 	}
 
 	/**
 	 * Resolves when a session on Discord's Gateway has started. Then reconnects until `destroy` is called. Rejects with a
-	 * GatewayCloseError if Discord forbids to reconnect.
+	 * GatewayCloseError if Discord forbids reconnecting.
 	 */
 	async connect(): Promise<void> {
 		// discord.js does not cancel a login when the bot stops.
@@ -192,8 +192,8 @@ export class Socket implements Strategy {
 	}
 
 	/**
-	 * Connects to Discord's Gateway again and again, until the socket is destroyed. Rejects with a GatewayCloseError if
-	 * Discord forbids to reconnect.
+	 * Opens one connection to Discord's Gateway after another, until `destroy` is called. Rejects with a
+	 * GatewayCloseError if Discord forbids reconnecting.
 	 */
 	async #run(): Promise<void> {
 		const { signal } = this.#closing;

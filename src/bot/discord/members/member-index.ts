@@ -23,7 +23,7 @@ export interface Names {
 /** Number of changed members after which the table of member names is rebuilt. */
 const maxChanges = 1_000;
 const sliceMs = 2;
-/** Pause after a rebuild of the table of member names, as a multiple of the time that the rebuild took. */
+/** Minimum pause after a rebuild of the table of member names, as a multiple of the time that the rebuild took. */
 const pauseFactor = 9;
 
 export class MemberIndex {

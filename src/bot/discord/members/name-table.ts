@@ -84,7 +84,7 @@ export class NameTable {
 
 	/**
 	 * Calls `visit` in display order for each member with a name that contains `query`, which must not be empty. `slot`
-	 * is the member's position in the table, `rank` is that of the best matching name.
+	 * is the member's position in the table, `rank` is how well the best name matches.
 	 */
 	scan(query: string, visit: (slot: number, rank: Rank) => void): void {
 		const text = this.text;
@@ -124,7 +124,7 @@ export class NameTable {
 		}
 	}
 
-	/** Returns the member in a slot (a position in the table). */
+	/** Returns the id and display name of the member in a slot (a position in the table of members). */
 	at(slot: number): Pick<Named, "id" | "display"> {
 		return { id: this.ids[slot] ?? "", display: this.displays[slot] ?? "" };
 	}

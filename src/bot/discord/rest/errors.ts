@@ -16,7 +16,7 @@ import {
 const emojisFull = "list_emojis shows them, and delete_emoji makes room.";
 
 /**
- * Advice for the model on how to continue, by Discord's error code.
+ * Advice for the AI model on how to continue after an error, by Discord's error code.
  * https://discord.com/developers/docs/topics/opcodes-and-status-codes
  */
 const advice = new Map(
@@ -119,7 +119,7 @@ const advice = new Map(
 	}),
 );
 
-/** Sentences that tell the model whether a failed request to Discord took effect. */
+/** Sentences that tell the AI model whether a failed request to Discord took effect. */
 const outcomeNotes: Record<Outcome, string> = {
 	"not sent": "The request was not sent: nothing was done. Try again later.",
 	refused: "The request was refused: nothing was done. Try again later.",
@@ -128,7 +128,7 @@ const outcomeNotes: Record<Outcome, string> = {
 		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
 };
 
-/** Converts an error of Discord's API to the error that the model sees; undefined if it is any other error. */
+/** Converts an error of Discord's API to the error that the AI model sees; undefined if it is any other error. */
 export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(
@@ -154,7 +154,8 @@ export function toToolError(error: unknown): ToolError | undefined {
 }
 
 /**
- * Describes an error of Discord's API for people, as a sentence without a final period; undefined for any other error.
+ * Describes an error of Discord's API for the bot's users, as a sentence without a final period; undefined for any
+ * other error.
  */
 export function describePlatformError(error: unknown): string | undefined {
 	if (error instanceof PlatformTimeout) return "Discord did not answer in time";
@@ -184,7 +185,7 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	}`;
 }
 
-/** Texts for the model on why a request was not sent to Discord. "in N s" is added to the text. */
+/** Texts that tell the AI model why a request was not sent to Discord. "in N s" is added to the text. */
 const busyTexts: Record<PlatformBusy["why"], string> = {
 	"rate limit": "Discord's rate limit allows this request again",
 	"invalid requests":

@@ -63,7 +63,8 @@ export function resolveLostMessages(
 }
 
 /**
- * Returns a unique nonce for a message. It differs in form from the nonces of AI chat. Discord allows 25 characters.
+ * Returns a unique nonce, by which Discord recognizes a message that is sent twice. It differs in form from the nonces
+ * of AI chat answers. Discord allows 25 characters.
  */
 function newNonce(): string {
 	return randomBytes(12).toString("hex");

@@ -17,8 +17,8 @@ export function followMonotonicClock(rest: REST): void {
 }
 
 /**
- * Makes `target[key]`, a time in epoch milliseconds, shift with the system clock when that is set forward or back. The
- * time that is left until `target[key]` then stays the same.
+ * Shifts `target[key]`, a time in epoch milliseconds, whenever the system clock is set forward or back, so that the
+ * time that is left until `target[key]` stays the same.
  */
 function keepMonotonic<Key extends string>(
 	target: Record<Key, number>,

@@ -43,7 +43,7 @@ export class RequestGuard {
 	constructor(
 		/** Called when a pause of all requests starts. */
 		private readonly onPause: (pause: Pause) => void = () => {},
-		/** A monotonic clock, in milliseconds. */
+		/** Returns the time of a monotonic clock, in milliseconds. */
 		private readonly now = () => performance.now(),
 		limit?: number,
 	) {

@@ -422,7 +422,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	}),
 };
 
-/** Routes for which Discord's OpenAPI specification also allows an empty response (204). */
+/** Routes whose response may be empty (204) according to Discord's OpenAPI specification. */
 const mayBeEmpty = new Set([
 	"PATCH /guilds/:id/members/:id",
 	"POST /channels/:id/invites",

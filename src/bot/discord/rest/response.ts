@@ -17,8 +17,8 @@ import { isObject } from "../../../mcp/json-rpc.ts";
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * Error: the response to a REST request cannot be used by discord.js. `message` starts with the HTTP status and is
- * shown to models.
+ * Thrown when discord.js cannot use the response to a REST request. `message` starts with the HTTP status and is shown
+ * to AI models.
  */
 export class UnusableResponse extends Error {
 	override name = "UnusableResponse";
@@ -31,8 +31,8 @@ export class UnusableResponse extends Error {
 }
 
 /**
- * Error: a proxy or block in front of Discord's API answered a request with an error. Later requests will probably get
- * such a response, too.
+ * Thrown when a proxy or block in front of Discord's API answered a request with an error. Later requests will probably
+ * get such a response, too.
  */
 export class ForeignResponse extends UnusableResponse {
 	override name = "ForeignResponse";

@@ -28,8 +28,8 @@ import { findResponseProblem } from "./response-schemas.ts";
 export const platformTimeoutMs = 10_000;
 
 /**
- * Requests wait for a shorter pause to end, such as after one 5xx response of a proxy. Requests during a longer pause
- * fail at once.
+ * Requests wait for the end of a pause that is not longer than this, such as after one 5xx response of a proxy. During
+ * a longer pause, requests fail at once.
  */
 const maxPauseWaitMs = 1_000;
 
@@ -42,12 +42,12 @@ export type Outcome =
 	| "not sent"
 	/** The request was refused (4xx) with a response that cannot be read: nothing was done. */
 	| "refused"
-	/** The request only reads: nothing was done. */
+	/** The request only reads: nothing was changed. */
 	| "read"
 	/** The request was sent, and Discord may have carried it out. */
 	| "unknown";
 
-/** Error: a request to Discord's API timed out. */
+/** Thrown when a request to Discord's API timed out. */
 export class PlatformTimeout extends Error {
 	override name = "PlatformTimeout";
 	constructor(readonly outcome: Outcome) {
@@ -56,7 +56,7 @@ export class PlatformTimeout extends Error {
 }
 
 /**
- * Error: a request to Discord's API brought no usable response, because the connection was lost or Discord responded
+ * Thrown when a request to Discord's API got no usable response, because the connection was lost or Discord responded
  * 5xx.
  */
 export class PlatformFailure extends Error {
@@ -76,7 +76,7 @@ function describe(cause: unknown): string {
 }
 
 /**
- * Error: Discord did not carry out a request, because a rate limit or a pause would have made the request wait too
+ * Thrown when Discord did not carry out a request, because a rate limit or a pause would have made the request wait too
  * long.
  */
 export class PlatformBusy extends Error {
@@ -153,7 +153,7 @@ function withScope<T>(added: Scope, work: () => T): T {
 	return scope.run({ ...scope.getStore(), ...added }, work);
 }
 
-/** Returns the limits of the running tool; undefined outside a tool. */
+/** Returns the limits of the running tool, such as its deadline; undefined outside a tool. */
 export const currentRun = () => scope.getStore()?.run;
 const currentCall = () => scope.getStore()?.call;
 
@@ -166,7 +166,9 @@ export interface RateLimitState {
 	resetAfterMs: number;
 }
 
-/** Runs `work` and calls `onRateLimitState` for each response from Discord to `work` that has rate limit headers. */
+/**
+ * Runs `work` and calls `onRateLimitState` whenever Discord's response to a request of `work` has rate limit headers.
+ */
 export function observeRateLimit<T>(
 	onRateLimitState: (state: RateLimitState) => void,
 	work: () => Promise<T>,
@@ -416,8 +418,8 @@ export function createsMessage({ method, fullRoute }: InternalRequest) {
 }
 
 /**
- * Whether a request may carry a reason for the guild's audit log. The log has no entries for requests that only read
- * and for sent messages.
+ * Whether a request may carry a reason for the guild's audit log. The log has entries neither for requests that only
+ * read nor for sent messages.
  */
 function takesReason(options: InternalRequest): boolean {
 	return !createsMessage(options) && !isReadOnly(options);
