@@ -47,8 +47,8 @@ export const aiMisbehaviours = [
 	/** Simulated fault: the AI provider ends the stream after the first word, without a finish_reason. */
 	"unfinished",
 	/**
-	 * Simulated fault: the AI provider sends an error with this HTTP status. Status 429 has the header `retry-after:
-	 * 7`; "content-filter" has status 400 and "no-money" 402.
+	 * Simulated fault: the AI provider sends an error with this HTTP status. Status 429 has a retry-after header of 7
+	 * seconds; "content-filter" has status 400 and "no-money" 402.
 	 */
 	"400",
 	"401",

@@ -92,7 +92,9 @@ interface Progress {
 	readonly id: string;
 	/** The secret token with which the application responds to this command or button. */
 	readonly token: string;
-	/** "waiting" until the application's first response; "failed" if that response was not in time. */
+	/**
+	 * "waiting" until the application sends its first response, then "acknowledged"; "failed" if it sent none in time.
+	 */
 	readonly state: "waiting" | "failed" | "acknowledged";
 	/** The type of the application's first response; undefined before the first response. */
 	readonly answer: InteractionResponseType | undefined;
@@ -104,7 +106,7 @@ interface Progress {
 type Live = Invocation & { -readonly [K in keyof Progress]: Progress[K] } & {
 	readonly followUps: Message[];
 	readonly timer: Timer;
-	/** Resolves when the application responds, edits a response, or runs out of time. */
+	/** Resolves when the application responds to the command or button, edits its response, or runs out of time. */
 	changed: PromiseWithResolvers<void>;
 };
 

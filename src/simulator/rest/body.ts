@@ -70,7 +70,7 @@ function isDeeper(value: unknown, levels: number): boolean {
 
 /**
  * Reads the audit log reason of a request, which is URL-encoded. Its limit of 512 counts code points of the decoded
- * text, as twilight-validate and serenity do.
+ * text, as the libraries twilight-validate and serenity do.
  * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
  * A guess (reason-length): the form of the error.
  */

@@ -78,7 +78,7 @@ interface Request<Path, Body, Query> {
 	storeFile(path: string, file: Blob): string;
 	/** To be called by a route's handler if the request changed nothing, so that the journal does not record it. */
 	skipJournal(): void;
-	/** Sets the HTTP status of the response, for routes with several statuses of success. */
+	/** Sets the HTTP status of the response, for routes whose successful responses have different statuses. */
 	setStatus(status: number): void;
 }
 

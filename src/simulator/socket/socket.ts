@@ -352,7 +352,7 @@ export class SocketHub {
 
 	/**
 	 * Returns how many milliseconds a bot must wait before it may request all members of a guild. If the result is 0,
-	 * the request is counted.
+	 * the request counts as made now.
 	 */
 	#takeAllMembers(
 		{ bot }: Session,
