@@ -7,16 +7,16 @@ import type { Build } from "../lib/program.ts";
 export const programs = ["gateway", "bot"] as const;
 
 export interface CompileOptions {
-	/** The directory of the project. */
+	/** Path of the project's root directory. */
 	root: string;
 	program: (typeof programs)[number];
 	directory: string;
 	stamp: Build;
-	/** The platform of the running Bun, for which Bun downloads nothing. */
+	/** The platform of this machine, such as "linux-x64". To build for it, Bun downloads nothing. */
 	host: string;
 }
 
-/** Timeout of a build. Bun may have to download a runtime of about 40 MB. */
+/** Timeout of compiling one program, in milliseconds. Bun may have to download a runtime of about 40 MB. */
 const timeoutMs = 10 * 60_000;
 
 const flags = [
@@ -38,8 +38,8 @@ const flags = [
 ];
 
 /**
- * Compiles a program. Resolves with the path of the executable. If the build fails, rejects with the output of Bun and
- * leaves no executable.
+ * Compiles the gateway or the bot into an executable. Resolves with the path of the executable. If the build fails,
+ * rejects with the output of `bun build` and leaves no executable.
  */
 export async function compileProgram(options: CompileOptions): Promise<string> {
 	const { root, program, directory, stamp, host } = options;

@@ -54,7 +54,10 @@ if (failed.length > 0) {
 	process.exit(1);
 }
 
-/** Builds both programs and, with `--release`, the archive for a platform. Prints and records failures. */
+/**
+ * Builds the gateway and the bot for the platform `target` and, with `--release`, the release archive. Prints an error
+ * and remembers the platform if a build fails.
+ */
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };
 	const executables: string[] = [];
@@ -77,7 +80,10 @@ async function buildFor(target: string, directory: string): Promise<void> {
 	made.push(writeRelease(options));
 }
 
-/** Writes SHA256SUMS in the format of sha256sum, with paths relative to dist. */
+/**
+ * Writes the file dist/SHA256SUMS with the checksums of all built files, in the format of sha256sum. Paths are relative
+ * to dist.
+ */
 function writeSums(): void {
 	const lines = made.map((path) => {
 		const bytes = readFileSync(path);

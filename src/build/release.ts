@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { version } from "../lib/program.ts";
 import { createTar } from "./tar.ts";
 
-/** Files and folders of the repository that go into every release. */
+/** Files and folders of the repository that every release archive contains beside the executables. */
 const extras = [
 	"README.md",
 	"LICENSE",
@@ -28,13 +28,16 @@ export interface ReleaseOptions {
 	root: string;
 	directory: string;
 	target: string;
-	/** The paths of the executables. */
+	/** Paths of the executables to put into the release archive. */
 	executables: readonly string[];
-	/** Modification time of all files, in seconds since 1970. */
+	/** Modification time of all files in the release archive, in seconds since 1970. */
 	time: number;
 }
 
-/** Writes guildhall-<version>-<target>.tar.gz, with the same bytes for the same input. Returns its path. */
+/**
+ * Writes the release archive guildhall-<version>-<target>.tar.gz and returns its path. The same input gives the same
+ * bytes.
+ */
 export function writeRelease(options: ReleaseOptions): string {
 	const { root, directory, target, executables, time } = options;
 	const name = `guildhall-${version}-${target}`;
@@ -53,7 +56,10 @@ export function writeRelease(options: ReleaseOptions): string {
 	return path;
 }
 
-/** The paths of all files in a folder, or of the file itself, with / as separator on all systems. */
+/**
+ * Returns the paths of all files in the folder `path`, or `path` itself if it is a file. Paths are relative to `root`,
+ * with / as separator on all systems.
+ */
 function filesIn(root: string, path: string): string[] {
 	if (statSync(join(root, path)).isFile()) return [path];
 	return readdirSync(join(root, path), { withFileTypes: true })

@@ -1,16 +1,18 @@
 // Reads the state of the sources from git.
 
-/** The sources that an executable is built from. */
+/** The state of the source files that an executable is built from. */
 export interface Source {
-	/** The abbreviated commit; "unknown" outside a checkout. */
+	/** Abbreviated git commit of the source files; "unknown" outside a git checkout. */
 	commit: string;
-	/** Whether files that go into the build differ from the commit. */
+	/** Whether files that go into the build differ from the git commit. */
 	dirty: boolean;
-	/** The time of the commit in seconds since 1970; 0 if unknown. */
+	/** Time of the git commit in seconds since 1970; 0 if unknown. */
 	time: number;
 }
 
-/** Files and folders that go into a build. */
+/**
+ * Files and folders of the repository that go into a build. A build is "dirty" if one of them has uncommitted changes.
+ */
 const inputs = [
 	"src",
 	"instances/example",
@@ -20,7 +22,10 @@ const inputs = [
 ];
 const commitLength = 12;
 
-/** The state of the checkout in `root`. Outside a checkout the commit is that in BUILD_COMMIT, or "unknown". */
+/**
+ * Returns the state of the git checkout in `root`. Outside a git checkout, the commit is the environment variable
+ * BUILD_COMMIT, or "unknown".
+ */
 export function readSource(
 	root: string,
 	env: Record<string, string | undefined>,
@@ -41,7 +46,9 @@ export function readSource(
 	};
 }
 
-/** The output of a git command; undefined if git is missing or fails. */
+/**
+ * Runs a git command in the directory `root` and returns its output; undefined if git is missing or the command fails.
+ */
 function git(root: string, ...args: string[]): string | undefined {
 	try {
 		const { success, stdout } = Bun.spawnSync(["git", ...args], {

@@ -1,7 +1,7 @@
 // Writes tar archives (ustar) reproducibly: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/pax.html
 
 export interface TarEntry {
-	/** The path in the archive, of at most 100 bytes. */
+	/** Path of the file in the tar archive, at most 100 bytes long. */
 	name: string;
 	bytes: Uint8Array;
 	executable: boolean;
@@ -9,7 +9,10 @@ export interface TarEntry {
 
 const blockSize = 512;
 
-/** The bytes of an archive. `time` (seconds since 1970) becomes the modification time of all entries. */
+/**
+ * Returns the bytes of a tar archive with these files. `time` (seconds since 1970) becomes the modification time of all
+ * files.
+ */
 export function createTar(
 	entries: readonly TarEntry[],
 	time: number,

@@ -11,13 +11,16 @@ export const releaseTargets = [
 	"windows-x64",
 ] as const;
 
-/** The name of the platform that this program runs on. */
+/** Returns Bun's name for the platform that this program runs on, such as "linux-x64-musl". */
 export function hostTarget(): string {
 	const system = process.platform === "win32" ? "windows" : process.platform;
 	return `${system}-${process.arch}${isMusl() ? "-musl" : ""}`;
 }
 
-/** Whether this process runs with musl: its loader is mapped in memory. The file alone may exist on any Linux. */
+/**
+ * Whether this process runs with the C library musl, by the loader mapped into its memory. The loader's file is no
+ * proof, since it may exist on any Linux.
+ */
 function isMusl(): boolean {
 	if (process.platform !== "linux") return false;
 	return /\/ld-musl-/.test(readFileSync("/proc/self/maps", "utf8"));

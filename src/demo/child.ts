@@ -3,40 +3,43 @@
 import { join } from "node:path";
 
 const source = join(import.meta.dir, "..");
-/** Time for a child to shut down. The demo stops three, one after another, and promises to stop within 2 s. */
+/**
+ * Milliseconds that a child process gets to shut down before it is killed. The demo stops three child processes, one
+ * after another, and promises to stop within 2 s.
+ */
 const graceMs = 500;
 
 export interface Child extends AsyncDisposable {
 	name: string;
-	/** The URL at which the child listens. */
+	/** The URL at which the child process listens. */
 	url: string;
-	/** Resolves with the exit code of the child. */
+	/** Resolves with the exit code when the child process has ended. */
 	exited: Promise<number>;
 }
 
 export interface ChildOptions {
 	name: string;
-	/** Path of its entry point, relative to src/. */
+	/** Path of the child process's entry point, relative to src/, such as "bot/main.ts". */
 	main: string;
-	/** The whole environment of the child. */
+	/** All environment variables of the child process; none are inherited from this process. */
 	env: Record<string, string>;
-	/** Called with one line for each warning and error that the child logs. */
+	/** Called with one line of text for each warning and error that the child process logs. */
 	onTrouble(line: string): void;
 }
 
-/** The parts of a log line of the child that are read. */
+/** The fields of a child process's log line (JSON) that this program reads. */
 interface LogLine {
 	level: string;
 	message: string;
 	url?: string;
-	/** Why, in a warning. */
+	/** Reason for a logged warning. */
 	reason?: string;
 	error?: string;
 }
 
 /**
- * Starts a child and resolves when it logs its URL. Rejects with its stderr if it ends before. The child also ends when
- * this process ends or is killed, since it watches its stdin.
+ * Starts a child process and resolves when it logs the URL at which it listens. Rejects with its stderr if it ends
+ * before that. The child also ends when this process ends or is killed, since it watches its stdin.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
 	const { name, onTrouble } = options;
@@ -77,7 +80,9 @@ export async function startChild(options: ChildOptions): Promise<Child> {
 	};
 }
 
-/** Calls `onLine` with each line of a stream, including an incomplete last one. Resolves at the end of the stream. */
+/**
+ * Calls `onLine` with each line of a byte stream, including an incomplete last line. Resolves at the end of the stream.
+ */
 export async function eachLine(
 	stream: ReadableStream<Uint8Array>,
 	onLine: (line: string) => void,
@@ -92,7 +97,10 @@ export async function eachLine(
 	if (rest) onLine(rest);
 }
 
-/** Parses a line that a child wrote to stdout. Without a terminal children log JSON; any other line is taken for an error. */
+/**
+ * Parses a line that a child process wrote to stdout. Child processes log JSON when stdout is not a terminal; any other
+ * line is taken for an error message.
+ */
 function readLog(text: string): LogLine {
 	try {
 		return JSON.parse(text);

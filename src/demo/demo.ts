@@ -11,28 +11,30 @@ import { startGameServer } from "../simulator/game/game-server.ts";
 import { startSimulator } from "../simulator/simulator.ts";
 import { type Child, type ChildOptions, startChild } from "./child.ts";
 
-/** The names of the bots, each of which has its own guild in the simulator. */
+/** The names of the demo's two bots. Each bot has its own guild in the simulated Discord. */
 const names = ["alpha", "beta"] as const;
-/** The chat command settings of both bots. */
+/** The prefix of chat commands and their first word, for both bots of the demo: users write "!m …". */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
-/** Milliseconds before a child is restarted, in case it fails at once each time. */
+/** Milliseconds to wait before an ended child process is restarted, in case it fails at once each time. */
 const restartPauseMs = 500;
 
-/** The addresses, tokens and ids that `--json` prints. */
+/** The addresses, tokens and ids of the running demo, which its option `--json` prints. */
 export type DemoFacts = Awaited<ReturnType<typeof startDemo>>["facts"];
 
 type Program = Omit<ChildOptions, "onTrouble">;
 
 export interface DemoOptions {
-	/** The port of the gateway; 0 takes any free one. */
+	/** The TCP port on which the gateway listens; 0 takes any free port. */
 	gatewayPort: number;
-	/** The address on which the gateway listens. All other parts listen on the loopback address. */
+	/** The address on which the gateway listens. All other parts of the demo listen on the loopback address. */
 	gatewayBindAddress: string;
 	progress(line: string): void;
 }
 
-/** Starts all parts and resolves when they are ready. Throws a ConfigError if one does not start. */
+/**
+ * Starts all parts of the demo and resolves when they are ready. Rejects with a ConfigError if a part does not start.
+ */
 export async function startDemo(options: DemoOptions) {
 	const { gatewayPort, gatewayBindAddress, progress } = options;
 	await using stack = new AsyncDisposableStack();
@@ -127,14 +129,17 @@ export async function startDemo(options: DemoOptions) {
 				),
 			},
 			game: { url: game.url, secret: game.secret, codes },
-			/** The AI provider that the bots use. */
+			/** URL and API key of the simulated AI provider that the bots use. */
 			ai: { url: ai.url, key: ai.key },
 		},
 		failed: failed.promise,
 		close: () => running.disposeAsync(),
 	};
 
-	/** Starts a child, and restarts it on the same port whenever it ends. */
+	/**
+	 * Starts a child process, and restarts it on the same port whenever it ends. `portSetting` is the environment
+	 * variable that sets its port.
+	 */
 	async function keepRunning(
 		portSetting: string,
 		options: Program,
@@ -169,7 +174,7 @@ export async function startDemo(options: DemoOptions) {
 	}
 }
 
-/** Creates a directory that is deleted when this process exits. */
+/** Creates a temporary directory that is deleted when this process exits. Returns its path. */
 function temporaryDirectory(): string {
 	const directory = mkdtempSync(join(tmpdir(), "guildhall-demo-"));
 	process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
@@ -177,8 +182,8 @@ function temporaryDirectory(): string {
 }
 
 /**
- * Writes the config.toml of a bot: the simulated AI, and the game features but donator_sync, whose tools would change the
- * catalog.
+ * Writes the config.toml of a bot and returns its directory. The bot uses the simulated AI and all game features except
+ * donator_sync, whose tools would change the list of tools.
  */
 function writeConfig(
 	parent: string,
@@ -220,7 +225,7 @@ api_key_env = "SIMULATED_API_KEY"
 	return directory;
 }
 
-/** Resolves when a GET of `url` returns `text`. Throws a ConfigError if it does not in time. */
+/** Resolves when an HTTP GET of `url` returns `text`. Rejects with a ConfigError if it does not within 30 s. */
 async function respondsWith(url: string, text: string): Promise<void> {
 	const end = performance.now() + readyWithinMs;
 	let last = "";

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 
 const pollMs = 250;
 
-/** Resolves when a process that started the demo has ended: `bun run`, or npm and those below it. */
+/** Resolves when one of the processes that started the demo has ended: `bun run`, npm, or a process between them. */
 export function launcherEnd(): Promise<void> {
 	const chain = findChain();
 	return new Promise((resolve) => {
@@ -24,7 +24,10 @@ export function launcherEnd(): Promise<void> {
 	});
 }
 
-/** The processes that started this one, up to npm if there is one; otherwise only the parent. */
+/**
+ * Returns the chain of processes that started this one, as pairs of process ids: up to npm if npm started the demo,
+ * otherwise only this process and its parent.
+ */
 function findChain(): { child: number; parent: number }[] {
 	const chain = [{ child: process.pid, parent: process.ppid }];
 	for (let pid = process.ppid; ; ) {
@@ -40,7 +43,10 @@ function findChain(): { child: number; parent: number }[] {
 	return chain.slice(0, 1);
 }
 
-/** The parent and the name of a process; undefined if it has ended or there is no /proc. */
+/**
+ * Returns the parent's id and the name of the process `pid`; undefined if the process has ended or the system has no
+ * /proc.
+ */
 function readProcess(
 	pid: number,
 ): { parent: number; name: string } | undefined {

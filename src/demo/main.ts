@@ -73,7 +73,10 @@ function directions(facts: DemoFacts): string {
 		url: gateway.url,
 		headers: { Authorization: `Bearer ${gateway.token}` },
 	};
-	/** The JSON configuration of an MCP client. VS Code calls the key `servers`. */
+	/**
+	 * Returns the JSON configuration that connects an MCP client to the demo. VS Code names the key `servers`, other
+	 * clients `mcpServers`.
+	 */
 	const file = (key: "mcpServers" | "servers") => {
 		const text = JSON.stringify({ [key]: { guildhall: server } }, undefined, 2);
 		return text.replace(/^/gm, "  ");

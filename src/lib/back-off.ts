@@ -1,6 +1,9 @@
 // Exponential back-off between attempts.
 
-/** Milliseconds to wait before the next attempt: `firstMs`, doubled for each earlier failure, at most `maxMs`. */
+/**
+ * Returns the milliseconds to wait before retrying an operation: `firstMs`, doubled for each earlier failure, at most
+ * `maxMs`.
+ */
 export function doubledMs(
 	failures: number,
 	[firstMs, maxMs]: readonly [number, number],
@@ -8,7 +11,10 @@ export function doubledMs(
 	return Math.min(firstMs * 2 ** failures, maxMs);
 }
 
-/** Like `doubledMs`, but randomly up to half of that less, so that clients do not retry in lockstep. */
+/**
+ * Returns the milliseconds to wait before retrying an operation. The wait doubles with each failure up to the maximum
+ * and is then shortened randomly by up to half, so that clients do not retry in lockstep.
+ */
 export function backOffMs(
 	failures: number,
 	range: readonly [number, number],

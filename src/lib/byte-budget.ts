@@ -1,13 +1,15 @@
 // A memory limit shared by unfinished responses. At the limit, the owner that holds most loses its largest response, so
 // that one flooding sender does not affect the others.
 
-/** A response, or anything else that holds bytes until it is released. */
+/** An unfinished response, or another object whose buffered bytes count towards a memory limit (ByteBudget). */
 export interface ByteHolder {
-	/** The sender of the bytes. At the limit, the owner that holds most loses a response. */
+	/**
+	 * The sender of the buffered bytes. At the memory limit, the sender with the most bytes loses its largest response.
+	 */
 	readonly owner: object;
-	/** Maintained by the budget; initially 0. */
+	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */
 	heldBytes: number;
-	/** Called at the limit, after the budget has released the holder: drops the bytes. */
+	/** Drops the buffered bytes. ByteBudget calls this at the memory limit, after it has stopped counting the bytes. */
 	overflow(budget: ByteBudget): void;
 }
 
@@ -21,7 +23,10 @@ export class ByteBudget {
 		return this.#usedBytes;
 	}
 
-	/** Adds bytes to a holder. While the total exceeds the limit, holders overflow, possibly including this one. */
+	/**
+	 * Counts `bytes` more for `holder`. While the total exceeds the memory limit, the sender with the most bytes loses
+	 * its largest response, which may be `holder` itself.
+	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
 		holder.heldBytes += bytes;
@@ -33,14 +38,14 @@ export class ByteBudget {
 		}
 	}
 
-	/** Removes a holder and frees its bytes. */
+	/** Stops counting the bytes of `holder`, such as when its response is complete. */
 	release(holder: ByteHolder): void {
 		if (!this.#holders.delete(holder)) return;
 		this.#usedBytes -= holder.heldBytes;
 		holder.heldBytes = 0;
 	}
 
-	/** The largest holder of the owner that holds most. */
+	/** Returns the largest response of the sender that has the most buffered bytes in total. */
 	#largest(): ByteHolder | undefined {
 		const held = (holders: readonly ByteHolder[]) =>
 			holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);

@@ -4,7 +4,7 @@ import { ConfigError } from "./config.ts";
 import { type ListenOptions, listen } from "./listen.ts";
 import type { Log } from "./log.ts";
 
-/** A failed check, with a reason and a next step for the operator. */
+/** Thrown by a check of `--check` that failed: the reason, and the next step for the operator. */
 export class CheckFailed extends Error {
 	override name = "CheckFailed";
 	constructor(
@@ -16,26 +16,29 @@ export class CheckFailed extends Error {
 	}
 }
 
-/** What a passed check returns: a detail to print, nothing, or a warning. */
+/** What a check returns when it passes: a detail to print, undefined for no detail, or a warning to print. */
 export type Found = string | undefined | { warning: string };
 
 export interface Check {
 	title: string;
-	/** Checks earlier in the list that must pass first. If one fails, this check is skipped. */
+	/**
+	 * Checks that must pass before this one runs. If one of them fails, this check is skipped. They precede it in the
+	 * list.
+	 */
 	needs?: readonly Check[];
-	/** Runs the check. Rejects with a CheckFailed if it fails. */
+	/** Runs the check. Throws or rejects with a CheckFailed if the check fails. */
 	run(): Found | Promise<Found>;
 }
 
 export interface CheckOptions {
-	/** Receives internal errors of checks. */
+	/** Log for internal errors: whatever a check throws that is not a CheckFailed. */
 	log: Log;
 	write?: (line: string) => void;
-	/** Texts that the output shows as "[secret]". */
+	/** Secrets such as tokens. Printed lines that contain one show "[secret]" in its place. */
 	secrets?: readonly (string | undefined)[];
 }
 
-/** How the summary names each outcome. */
+/** Words for the outcomes of checks in the last printed line, such as "3 passed, 1 failed". */
 const outcomes = {
 	passed: "passed",
 	warned: "passed with a warning",
@@ -45,14 +48,17 @@ const outcomes = {
 
 interface End {
 	outcome: keyof typeof outcomes;
-	/** The check whose failure made this one fail or be skipped. */
+	/** The check that failed: this check, or the required check because of which this one was skipped. */
 	culprit?: Check;
 }
 
-/** Shorter secrets are not hidden, since they could be part of any word. */
+/** Secrets with fewer characters than this are not hidden in printed lines, since any word could contain them. */
 const minSecretLength = 6;
 
-/** Runs the checks, concurrently where they do not need each other. Resolves with whether all passed. */
+/**
+ * Runs checks concurrently, except that each waits for the checks that it needs. Prints a line for each check and a
+ * summary. Resolves with true if no check failed.
+ */
 export async function runChecks(
 	checks: readonly Check[],
 	{ log, write = console.log, secrets = [] }: CheckOptions,
@@ -114,7 +120,10 @@ export async function runChecks(
 	return ends.every(({ culprit }) => culprit === undefined);
 }
 
-/** Whether an address to listen on is free or in use. Rejects with a CheckFailed if it cannot be used at all. */
+/**
+ * Tests whether a server can listen on a hostname and port: "free", or "in use" by a running program. Rejects with a
+ * CheckFailed if the address cannot be used at all.
+ */
 export async function tryListening(
 	options: Omit<ListenOptions, "fetch">,
 ): Promise<"free" | "in use"> {

@@ -3,11 +3,11 @@
 import * as v from "valibot";
 import { escapeInJson } from "./text.ts";
 
-/** The configuration is invalid and the program cannot start. The message lists all issues. */
+/** Thrown when the configuration is invalid, so that the program cannot start. The message lists all issues. */
 export class ConfigError extends Error {
 	override name = "ConfigError";
 
-	/** `source` is a file or "the environment"; each issue is one line. */
+	/** `source` says where the settings come from: a file, or "the environment". Each issue is one line of text. */
 	constructor(
 		readonly source: string,
 		readonly issues: readonly string[],
@@ -19,18 +19,21 @@ export class ConfigError extends Error {
 	}
 }
 
-/** A problem with one setting: the path of its key, and a message with what was expected and received. */
+/** A problem with one setting: the path of its key, and a message that says what was expected and what was received. */
 export interface ConfigIssue {
 	path: readonly string[];
 	message: string;
 }
 
-/** The result of parsing: the settings, or all issues. */
+/** The result of parsing settings: the settings, or all issues if at least one setting is invalid. */
 export type Parsed<T, F = string> =
 	| { settings: T; issues: [] }
 	| { settings: undefined; issues: F[] };
 
-/** Like `checkSettings`, with each issue as a line that begins with its key. */
+/**
+ * Parses `values` with a Valibot schema. Returns the settings, or all issues as lines that begin with the key. Issues
+ * do not show secrets.
+ */
 export function parseSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
 >(schema: S, values: unknown): Parsed<v.InferOutput<S>> {
@@ -41,8 +44,8 @@ export function parseSettings<
 }
 
 /**
- * Parses `values` with `schema` and reports all issues. Issues show the received value, except for keys that hold secrets
- * and values so long that they may be one.
+ * Parses `values` with a Valibot schema. Returns the settings, or all issues. Issues show the received value, except if
+ * the key's name suggests a secret or the value is so long that it may be one.
  */
 export function checkSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
@@ -66,10 +69,13 @@ export function formatIssue({ path, message }: ConfigIssue): string {
 	return `${path.join(".") || "the value"}: ${message}`;
 }
 
-/** The message of an unknown key. */
+/** Message of the issue for a key that does not exist in the configuration. */
 export const unknownKey = "is not a known key";
 
-/** `issues` without those about `unknown` keys: Valibot also reports the first unknown key of each object. */
+/**
+ * Returns `issues` without those about the keys in `unknown`. Valibot reports only the first unknown key of each
+ * object, so `unknownKeys` finds all of them separately.
+ */
 export function otherIssues(
 	issues: readonly v.BaseIssue<unknown>[],
 	unknown: readonly UnknownKey[],
@@ -78,15 +84,15 @@ export function otherIssues(
 	return issues.filter((issue) => !paths.has(v.getDotPath(issue) ?? ""));
 }
 
-/** An unknown key of a strict object, and the keys that the object knows. */
+/** A key that a strict object schema does not define (its path), and the keys that the schema does define. */
 export interface UnknownKey {
 	path: readonly string[];
 	known: readonly string[];
 }
 
 /**
- * All keys in `values` that strict objects of the schema do not have, at any depth. Valibot stops at the first, and accepts
- * inherited names such as toString.
+ * Returns all keys in `values` that strict objects of a Valibot schema do not define, at any depth. Valibot itself
+ * stops at the first one, and accepts inherited names such as toString.
  */
 export function unknownKeys(
 	schema: object,
@@ -115,7 +121,10 @@ export function unknownKeys(
 	});
 }
 
-/** The parts of a Valibot schema that unknownKeys and sectionAt read. */
+/**
+ * The properties of a Valibot schema that lead to the schemas inside it, such as those of object entries and array
+ * items.
+ */
 interface SchemaParts {
 	type?: string;
 	entries?: Record<string, object>;
@@ -124,7 +133,10 @@ interface SchemaParts {
 	value?: object;
 }
 
-/** The schema of the section at `path`, without v.optional and the like; undefined if there is no such section. */
+/**
+ * Returns the schema of the config section at `path`, such as ["ai", "providers"], without wrappers such as v.optional;
+ * undefined if the config schema has no such section.
+ */
 export function sectionAt(
 	schema: object,
 	path: readonly string[],
@@ -140,7 +152,9 @@ export function sectionAt(
 	return next && sectionAt(next, rest);
 }
 
-/** The paths of all sections that have this key. Sections that operators name themselves are not searched. */
+/**
+ * Returns the paths of all config sections that define `key`. Sections whose names operators choose are not searched.
+ */
 export function sectionsWith(
 	schema: object,
 	key: string,
@@ -170,7 +184,7 @@ function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 		: `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
 }
 
-/** How messages name the types of Valibot. */
+/** Words for Valibot's type names in messages to operators. */
 const kinds: Record<string, string> = {
 	string: "text",
 	boolean: "true or false",
@@ -179,7 +193,10 @@ const kinds: Record<string, string> = {
 	Object: "a section",
 };
 
-/** How to correct a value that is nearly right, as the end of a message; "" if that is unknown. */
+/**
+ * Returns a hint on how to correct a value of the wrong type, such as "; leave out the quotation marks", for the end of
+ * an error message; "" if there is none.
+ */
 function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	if (typeof input !== "string") {
 		const isWord = ["number", "bigint", "boolean"].includes(typeof input);
@@ -200,14 +217,14 @@ function nextStep({ input }: v.BaseIssue<unknown>, expected: string): string {
 	);
 }
 
-/** Whether a value is a placeholder from an example. */
+/** Whether a setting's value is a placeholder from the example configuration, such as "your-bot-token". */
 export function isPlaceholder(value: unknown): value is string {
 	return typeof value === "string" && value.startsWith("your-");
 }
 
 /**
- * Says in the issues of keys with a placeholder that it was not filled in. `values` includes the placeholders; `describe`
- * names the placeholder and what to put there.
+ * Adds "is still …" to each issue whose value in `values` is a placeholder from the example configuration. `describe`
+ * returns the rest: the placeholder, and what to replace it with.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],
@@ -234,12 +251,12 @@ function placeholderIn(value: unknown): string | undefined {
 		.find((found) => found !== undefined);
 }
 
-/** Whether a setting of this name holds a secret, by the words in the name. */
+/** Whether the name of a setting suggests that its value is a secret, such as names with "token" or "password". */
 export function holdsSecret(key: string): boolean {
 	return /token(?!s)|secret|password|api_key|_key$|database_url/i.test(key);
 }
 
-/** Replaces each word that is long enough to be a secret by its length. */
+/** Replaces each word of 24 or more characters, which may be a secret, by its length, such as "[32 characters]". */
 export function masked(text: string): string {
 	return text.replace(
 		/[^\s"'=]{24,}/g,
@@ -247,12 +264,15 @@ export function masked(text: string): string {
 	);
 }
 
-/** A value as JSON for messages: masked, and with invisible characters escaped, since they may be the problem. */
+/**
+ * Formats a value as JSON for error messages. Long words, which may be secrets, are replaced by their length; invisible
+ * characters, which may be the mistake, are escaped.
+ */
 export function formatValue(value: unknown): string {
 	return masked(escapeInJson(JSON.stringify(value) ?? "nothing"));
 }
 
-/** The known word that is similar to `word` as "; did you mean …?"; "" if there is none. */
+/** Returns "; did you mean …?" with the entry of `known` that is most similar to `word`; "" if none is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
 	const near = nearest(word, known);
 	return near === undefined ? "" : `; did you mean ${near}?`;
@@ -268,7 +288,10 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 
-/** Adds to the issue of a missing variable that an unknown variable of a similar name is set. */
+/**
+ * Adds a hint to the issue of each missing environment variable for which an unknown variable with a similar name is
+ * set.
+ */
 export function nameNearMisses(
 	issues: readonly ConfigIssue[],
 	env: Readonly<Record<string, string>>,
@@ -284,7 +307,7 @@ export function nameNearMisses(
 	});
 }
 
-/** The Levenshtein distance of two words, ignoring case. */
+/** Returns the Levenshtein distance between two words, ignoring case. */
 function distance(a: string, b: string): number {
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
 	for (const [i, letter] of [...a.toLowerCase()].entries()) {
@@ -302,7 +325,7 @@ function distance(a: string, b: string): number {
 	return row.at(-1) ?? 0;
 }
 
-/** The environment variables that are not empty, trimmed. */
+/** Returns the environment variables that are not empty, with white space removed from both ends of the values. */
 export function trimEnv(
 	env: Record<string, string | undefined>,
 ): Record<string, string> {
@@ -313,7 +336,10 @@ export function trimEnv(
 	);
 }
 
-/** A schema of an optional variable, with its description for `--help` and its default, if it has one. */
+/**
+ * Returns a schema for an optional environment variable with its description for `--help` and its default value, if
+ * any.
+ */
 export function optional<
 	const S extends v.GenericSchema<string, unknown>,
 	const D extends string | undefined = undefined,
@@ -321,7 +347,9 @@ export function optional<
 	return v.pipe(v.optional(schema, fallback as D), v.description(description));
 }
 
-/** A schema of a password or token that can be sent in a header. Its messages do not show the value. */
+/**
+ * Valibot schema for a password or token that can be sent in an HTTP header. Its error messages do not show the value.
+ */
 export const secret = v.pipe(
 	v.string(),
 	v.regex(/^[\x21-\x7e]+$/, ({ input }) => {
@@ -333,7 +361,7 @@ export const secret = v.pipe(
 	}),
 );
 
-/** A schema of a whole number from `min` to `max`, written in decimal. */
+/** Returns a Valibot schema for a whole number from `min` to `max`, written in decimal. */
 export function integer(min: number, max: number) {
 	const message = `expected a whole number from ${min} to ${max}`;
 	return v.pipe(
@@ -348,10 +376,13 @@ export function integer(min: number, max: number) {
 	);
 }
 
-/** A TCP port to listen on; 0 takes any free port. */
+/** Valibot schema for a TCP port to listen on; 0 takes any free port. */
 export const port = integer(0, 65_535);
 
-/** A schema of a comma-separated list, read as lower case. `expected` describes the items in messages. */
+/**
+ * Returns a Valibot schema for a comma-separated list of names, parsed to lower case. `expected` describes valid names
+ * in error messages.
+ */
 function nameList(isName: (name: string) => boolean, expected: string) {
 	return v.pipe(
 		v.string(),
@@ -366,19 +397,19 @@ function nameList(isName: (name: string) => boolean, expected: string) {
 	);
 }
 
-/** Host names or addresses, without ports. */
+/** Valibot schema for a comma-separated list of host names or IP addresses, without ports. */
 export const hostList = nameList(
 	(name) => /^(\[[0-9a-f:.]+\]|[\w.-]+)$/.test(name),
 	'host names without ports, such as "bot.example"',
 );
 
-/** Origins of web pages, as browsers send them. */
+/** Valibot schema for a comma-separated list of web page origins, as browsers send them in the Origin header. */
 export const originList = nameList(
 	(name) => URL.parse(name)?.origin === name && /^https?:/.test(name),
 	'origins such as "https://chat.example"',
 );
 
-/** An http or https URL without credentials, query or fragment. Trailing slashes are removed. */
+/** Valibot schema for an http or https URL without credentials, query or fragment. Trailing slashes are removed. */
 export const baseUrl = v.pipe(
 	v.string(),
 	v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -389,7 +420,10 @@ export const baseUrl = v.pipe(
 	}),
 );
 
-/** The problem with `text` as a base URL, or undefined. Text with credentials is not shown. */
+/**
+ * Returns why `text` is not an http or https URL without credentials, query and fragment; undefined if it is one. The
+ * returned message does not show credentials.
+ */
 export function baseUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	// Even in an invalid URL, the part before the @ may be a password.

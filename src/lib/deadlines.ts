@@ -2,24 +2,27 @@
 
 import { PlainSignal, type Signal } from "./signal.ts";
 
-/** The abort reason of a call that exceeded its deadline. */
+/** The reason with which the signal of a tool call aborts when no response arrives before the call's deadline. */
 export const timeIsUp = new DOMException(
 	"no response before the deadline",
 	"TimeoutError",
 );
-/** The abort reason of all calls at shutdown. */
+/** The reason with which the signals of all tool calls abort when the program stops. */
 export const stopped = new DOMException(
 	"the program is stopping",
 	"AbortError",
 );
 
-/** The signal of a call. It aborts at the deadline, at shutdown, or when the caller cancels; `reason` says which. */
+/**
+ * The abort signal of one tool call. It aborts at the call's deadline, when the program stops, or when the caller
+ * cancels the call; `reason` says which.
+ */
 class CallSignal extends PlainSignal {
 	readonly #caller: Signal | undefined;
 	readonly #onCallerAbort: (() => void) | undefined;
 
 	constructor(
-		/** The deadline, in milliseconds of the monotonic clock. */
+		/** The call's deadline, in milliseconds of the monotonic clock (`performance.now()`). */
 		readonly endsAt: number,
 		caller: Signal | undefined,
 	) {
@@ -38,14 +41,17 @@ class CallSignal extends PlainSignal {
 }
 
 export class Deadlines {
-	/** Calls that have not ended, in the order of their deadlines. */
+	/** Abort signals of the calls that have not ended, in the order of their deadlines. */
 	readonly #pending = new Set<CallSignal>();
 	#timer: Timer | undefined;
 	#isStopped = false;
 
 	constructor(private readonly ms: number) {}
 
-	/** Starts a call. Returns a signal that aborts at the deadline, at shutdown, or when `caller` aborts. */
+	/**
+	 * Starts the deadline of a new call. Returns the call's abort signal, which aborts at the deadline, when the program
+	 * stops, or when the signal `caller` aborts.
+	 */
 	begin(caller: Signal | undefined): CallSignal {
 		const signal = new CallSignal(performance.now() + this.ms, caller);
 		if (this.#isStopped) signal.abort(stopped);
@@ -54,13 +60,13 @@ export class Deadlines {
 		return signal;
 	}
 
-	/** Ends a call: its signal no longer aborts. */
+	/** Ends the deadline of a finished call: the call's abort signal no longer aborts. */
 	end(signal: CallSignal): void {
 		signal.detach();
 		this.#pending.delete(signal);
 	}
 
-	/** Aborts all pending and future calls. */
+	/** Aborts the signals of all calls that have not ended, and of all calls that begin later. */
 	stop(): void {
 		this.#isStopped = true;
 		for (const signal of this.#pending) signal.abort(stopped);

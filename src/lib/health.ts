@@ -5,23 +5,24 @@ import { ConfigError, formatValue } from "./config.ts";
 import { describeConnectionError } from "./http.ts";
 import { reachableHost } from "./listen.ts";
 
-/** Where a program listens, and the path that says whether it is ready. */
+/** The address at which a program listens, and the URL path that returns whether the program is ready. */
 export interface HealthAddress {
 	hostname: string;
 	port: number;
 	path: string;
-	/** Name of the setting for the port, for errors. */
+	/** Name of the setting for the port, such as "MCP_PORT", for error messages. */
 	portSetting: string;
 }
 
-/** Less than the timeout of a container's health check. */
+/** Timeout of the readiness request in milliseconds. It is shorter than the timeout of a container's health check. */
 const timeoutMs = 4_000;
-/** Characters of the response that are shown. It may come from another program. */
+/** Limit of response characters to print. The response may come from another program, whose text can be long. */
 const maxShownLength = 100;
 
 /**
- * Asks a program whether it is ready. Resolves with whether a 2xx response arrived within `timeout` ms, and a line that
- * describes the result. Throws a ConfigError for port 0, since the actual port is unknown.
+ * Asks the program at this address whether it is ready. Resolves with whether a 2xx response arrived within `timeout`
+ * ms, and with a line that describes the result. Rejects with a ConfigError for port 0, since the actual port is
+ * unknown.
  */
 export async function askHealth(
 	{ hostname, port, path, portSetting }: HealthAddress,
@@ -54,7 +55,10 @@ export async function askHealth(
 	}
 }
 
-/** Runs `--health`: prints the result and exits with 0 (ready) or 1. A ConfigError is printed on stderr, exit 1. */
+/**
+ * Runs the `--health` option of a program: prints whether the running program is ready, and exits with 0 (ready) or 1.
+ * A ConfigError is printed on stderr, exit 1.
+ */
 export async function healthProgram(
 	configure: () => HealthAddress,
 ): Promise<never> {
@@ -73,7 +77,9 @@ function line(ready: boolean, url: string, what: string): string {
 	return `${ready ? "ready" : "not ready"}: ${url}: ${what}`;
 }
 
-/** The first line of the response, escaped and cut. The rest is not read. */
+/**
+ * Returns the first line of an HTTP response's body, escaped and cut for printing. The rest of the body is not read.
+ */
 async function firstLine({ body }: Response): Promise<string> {
 	const decoder = new TextDecoder();
 	let text = "";

@@ -5,33 +5,42 @@ import { type Signal, toAbortSignal } from "./signal.ts";
 
 export interface HttpRequest {
 	method: "POST" | "DELETE";
-	/** Header names are sent as written. A Host replaces that of the URL. Headers are cached by this object. */
+	/**
+	 * HTTP headers. Names are sent as written; a Host header replaces the host of the URL. Clients cache the encoded
+	 * headers by this object, so use one object for equal headers and do not change it.
+	 */
 	headers: Readonly<Record<string, string>>;
-	/** The id of the request in logs, sent as X-Request-Id. */
+	/** The id of the request in log lines, sent to the server as X-Request-Id. */
 	requestId?: string | undefined;
 	body: string | undefined;
-	/** Limit of the response body in bytes. A larger one fails the request. */
+	/** Limit of the response body in bytes. The request fails if the response body is larger. */
 	maxBodyBytes?: number | undefined;
 }
 
 export interface HttpResponse {
 	status: number;
 	headers: { get(name: string): string | null };
-	/** The body, which can be read once. Throws an HttpFailure if it is cut off or the signal aborts. */
+	/**
+	 * The response body, which can be read once. Reading throws an HttpFailure if the body is cut off or the request's
+	 * signal aborts.
+	 */
 	body: AsyncIterable<Uint8Array>;
-	/** The whole body, if its length was announced; then `body` must not be read. Fails as `body` does. */
+	/**
+	 * Returns the whole response body if the server announced its length, otherwise undefined. Use either this method or
+	 * `body`. Fails with an HttpFailure if the body is cut off or the request's signal aborts.
+	 */
 	whole?(): Uint8Array | Promise<Uint8Array> | undefined;
-	/** Ignores the rest of the body. Closes the connection if the body is incomplete. */
+	/** Ignores the rest of the response body. Closes the connection if the body is incomplete. */
 	discard(): void;
 }
 
 /**
- * How far a failed request got: "unsent", no byte was written; "sent", it may have been read and carried out; "answered",
- * its response has begun.
+ * How far an HTTP request got before it failed. "unsent": no byte was written. "sent": the server may have read and
+ * executed the request. "answered": the response had begun.
  */
 export type Progress = "unsent" | "sent" | "answered";
 
-/** A request without a complete response. The message says why, for an operator. */
+/** Thrown when an HTTP request gets no complete response. The message tells an operator why. */
 export class HttpFailure extends Error {
 	override name = "HttpFailure";
 	constructor(
@@ -44,8 +53,9 @@ export class HttpFailure extends Error {
 }
 
 /**
- * Sends a request once. Resolves when the head of the response has arrived. Rejects with an HttpFailure, also when `signal`
- * aborts, which can cut off the body, too; its cause is then the reason of the signal.
+ * Sends an HTTP request once. Resolves when the response's status and headers have arrived. Rejects with an
+ * HttpFailure, also when `signal` aborts; the failure's cause is then `signal.reason`. An abort also cuts off the
+ * response body.
  */
 export type Send = (
 	request: HttpRequest,
@@ -59,7 +69,10 @@ function tooLarge(maxBytes: number): HttpFailure {
 	);
 }
 
-/** The failure of a request whose response was the largest when the budget was full. */
+/**
+ * Returns the failure of an HTTP request whose response was dropped because unfinished responses reached their memory
+ * limit.
+ */
 export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 	return new HttpFailure(
 		`response dropped: unfinished responses exceed ${maxBytes} bytes`,
@@ -68,9 +81,9 @@ export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 }
 
 /**
- * Returns a client for one URL that uses `fetch`, with a new connection for each request: over a kept one Bun may send a
- * request twice and report only the second. A failure is "unsent" only if there was no connection. `budget` limits
- * unfinished responses.
+ * Returns an HTTP client for one URL that uses `fetch`, with a new connection for each request: on a reused connection,
+ * Bun may send a request twice and report only the second. A failure is "unsent" only if no connection was made.
+ * `budget` limits the memory of unfinished responses.
  */
 export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	const owner = {};
@@ -124,13 +137,13 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	};
 }
 
-/** Whether `fetch` failed because it could not connect. */
+/** Whether an error of `fetch` means that no connection to the server was made. */
 function hadNoConnection(cause: unknown): boolean {
 	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
 	return code === "ECONNREFUSED" || syscall === "getaddrinfo";
 }
 
-/** The failure of a request whose signal has aborted. */
+/** Returns the failure of an HTTP request whose abort signal has aborted: timed out or cancelled. */
 export function abortFailure(
 	{ reason }: Signal,
 	progress: Progress,
@@ -140,7 +153,7 @@ export function abortFailure(
 	return new HttpFailure(message, progress, { cause: reason });
 }
 
-/** Describes an error of a connection for operators, since the messages of Bun are for programmers. */
+/** Describes a connection error for operators, since Bun's error messages are written for programmers. */
 export function describeConnectionError(cause: unknown): string {
 	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
 	if (syscall === "getaddrinfo") return "unknown host name";

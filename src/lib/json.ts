@@ -1,8 +1,9 @@
 // Parses JSON that other programs sent.
 
 /**
- * Whether JSON text has more than `maxValues` values, counted by brackets and commas outside of strings. Parsing millions of
- * empty objects blocks the program for a second and takes 100 bytes each; counting takes a fraction of that.
+ * Whether a JSON text has more than `maxValues` values, counted by brackets and commas outside of strings. Parsing
+ * millions of empty objects blocks the program for a second and takes 100 bytes each; counting takes a fraction of that
+ * time.
  */
 export function hasMoreValues(text: string, maxValues: number): boolean {
 	let values = 0;
@@ -15,7 +16,10 @@ export function hasMoreValues(text: string, maxValues: number): boolean {
 	return false;
 }
 
-/** Position of the closing quote of the string that begins at `start`, or the length of the text. */
+/**
+ * Returns the position of the closing quote of the JSON string that begins at `start`, or the length of the text if the
+ * string is not closed.
+ */
 function endOfString(text: string, start: number): number {
 	for (let at = start + 1; ; at++) {
 		at = text.indexOf('"', at);
@@ -28,7 +32,9 @@ function endOfString(text: string, start: number): number {
 
 const [quote, backslash, comma, openBrace, openBracket] = Buffer.from('"\\,{[');
 
-/** Parses JSON; undefined if it is invalid. Callers check the value. */
+/**
+ * Parses JSON text from another program. Returns undefined if it is invalid. Callers must check the type of the result.
+ */
 export function parseJson(
 	text: string,
 	reviver?: Parameters<typeof JSON.parse>[1],

@@ -1,17 +1,17 @@
 // Per-key async mutex: work on the same thing runs one at a time, in the order of the calls.
 
 export class KeyedMutex {
-	/** The last work that was queued for each key. */
+	/** For each locked key, the promise of the work that was queued last. */
 	readonly #last = new Map<string, Promise<unknown>>();
 
-	/** Number of keys that are locked. */
+	/** Number of keys that are locked now. */
 	get size(): number {
 		return this.#last.size;
 	}
 
 	/**
-	 * Runs `work` after all earlier work with any of these keys has settled, and settles as `work` does. Calls cannot
-	 * deadlock: each takes all its keys at once.
+	 * Runs `work` after all earlier work with any of these keys has ended, and settles with the result or error of
+	 * `work`. Calls with several keys cannot deadlock, since each call locks all its keys at once.
 	 */
 	async withLock<T>(
 		keys: string | readonly string[],

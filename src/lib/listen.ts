@@ -6,9 +6,9 @@ import { within } from "./wait.ts";
 
 export interface ListenOptions {
 	hostname: string;
-	/** The port; 0 takes any free one. */
+	/** The TCP port to listen on; 0 takes any free port. */
 	port: number;
-	/** Names of the settings for hostname and port, for errors. */
+	/** Names of the settings for hostname and port, such as "MCP_PORT", for error messages. */
 	settings: { hostname: string; port: string };
 	fetch(
 		request: Request,
@@ -19,16 +19,19 @@ export interface ListenOptions {
 
 export interface Listener {
 	port: number;
-	/** `http://host:port`, with a loopback address if it listens on all interfaces. */
+	/** URL of the server, `http://host:port`. If the server listens on all interfaces, the host is a loopback address. */
 	url: string;
-	/** Stops accepting connections. Resolves when all requests in flight are answered, or cut off after `graceMs`. */
+	/**
+	 * Stops accepting connections. Resolves when all requests in flight have their responses. After `graceMs`
+	 * milliseconds, the remaining requests are cut off.
+	 */
 	close(graceMs: number): Promise<void>;
 }
 
 // Above its limit Bun would answer 413 before the token is checked, so handlers limit the body themselves.
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
-/** Starts an HTTP server. Throws a ConfigError if the address is not available. */
+/** Starts an HTTP server. Throws a ConfigError if it cannot listen on the address, such as a port that is in use. */
 export function listen(options: ListenOptions): Listener {
 	const { hostname, port, settings, log } = options;
 	let http: Bun.Server<undefined>;
@@ -66,18 +69,24 @@ export function listen(options: ListenOptions): Listener {
 	};
 }
 
-/** The host for URLs that reach, from this machine, a server that listens on `hostname`. */
+/**
+ * Returns the host to write in URLs for programs on this machine that call a server which listens on `hostname`, such
+ * as "127.0.0.1" for "0.0.0.0".
+ */
 export function reachableHost(hostname: string): string {
 	const host = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;
 	return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The path of a request. "" if it cannot be parsed: with an invalid Host header, `request.url` is only a path or invalid. */
+/**
+ * Returns the path of a request's URL; "" if the URL cannot be parsed. With an invalid Host header, `request.url` is
+ * only a path or invalid.
+ */
 export function pathOf(request: Request): string {
 	return URL.parse(request.url, "http://localhost")?.pathname ?? "";
 }
 
-/** A 405 response that lists the allowed methods. */
+/** Returns a 405 response whose Allow header lists the allowed HTTP methods. */
 export function methodNotAllowed(allow: string): Response {
 	return new Response("Method Not Allowed\n", {
 		status: 405,
@@ -86,8 +95,8 @@ export function methodNotAllowed(allow: string): Response {
 }
 
 /**
- * Reads the body of a request. Resolves with "too long" as soon as `maxBytes` is exceeded, with "late" after `timeoutMs`.
- * Without these limits a client could exhaust memory or hold a connection.
+ * Reads the body of an HTTP request. Resolves with "too long" as soon as the body exceeds `maxBytes`, and with "late"
+ * if it is incomplete after `timeoutMs`. Without these limits a client could exhaust memory or hold a connection.
  */
 export function readBody(
 	request: Request,

@@ -4,7 +4,10 @@
 import * as v from "valibot";
 import { escapeBreaks, escapeInJson } from "./text.ts";
 
-/** Details of a log message. No key may be time, level or message. An Error is written with its stack and causes. */
+/**
+ * Details of a log message, written as fields of the log line. Keys must not be time, level or message. An Error is
+ * written with its stack and causes.
+ */
 export type Fields = Record<string, unknown>;
 
 const formats = ["text", "json"] as const;
@@ -17,11 +20,11 @@ export type Log = Record<Level, (message: string, fields?: Fields) => void>;
 
 export interface LogOptions {
 	format: (typeof formats)[number];
-	/** The lowest level that is written. */
+	/** The lowest level of log messages to write; messages with lower levels are dropped. */
 	level: Level;
 }
 
-/** Schemas of the log variables, for `readLogOptions`. */
+/** Valibot schemas of the environment variables for logging. */
 export const logSettings = {
 	LOG_FORMAT: v.pipe(
 		v.optional(v.picklist(formats)),
@@ -34,7 +37,7 @@ export const logSettings = {
 	),
 };
 
-/** Log options from variables that were parsed with `logSettings`. */
+/** Returns the log options that the environment variables LOG_FORMAT and LOG_LEVEL (already parsed) specify. */
 export function readLogOptions({
 	LOG_FORMAT = process.stdout.isTTY ? "text" : "json",
 	LOG_LEVEL,
@@ -42,12 +45,12 @@ export function readLogOptions({
 	return { format: LOG_FORMAT, level: LOG_LEVEL };
 }
 
-/** Log options for the time before the configuration is read. */
+/** Returns the log options that a program uses until it has read its configuration. */
 export function defaultLogOptions(): LogOptions {
 	return readLogOptions({ LOG_LEVEL: "info" });
 }
 
-/** Creates a log that passes each line, without a line break, to `write`. */
+/** Creates a logger that formats each message as one line and passes the line, without a line break, to `write`. */
 export function createLog(
 	{ format, level: lowest }: LogOptions,
 	write: (line: string) => void = console.log,
@@ -69,7 +72,10 @@ export function createLog(
 let lastMs = Number.NaN;
 let lastTime = "";
 
-/** The current time as ISO 8601. Cached per millisecond, since formatting it is a third of the cost of a line. */
+/**
+ * Returns the current time as ISO 8601. The text is cached per millisecond, since formatting it takes a third of the
+ * time of writing a log line.
+ */
 function timeText(): string {
 	const ms = Date.now();
 	if (ms !== lastMs) {
@@ -104,7 +110,7 @@ function textLine(time: string, level: Level, message: string, fields: Fields) {
 	return `${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${escapeBreaks(message)}${written.join("")}`;
 }
 
-/** The stack of an error, followed by those of its causes. */
+/** Returns the stack of an error, followed by the stacks of its causes. */
 function describe(error: Error): string {
 	const own = error.stack ?? `${error.name}: ${error.message}`;
 	return error.cause instanceof Error
@@ -113,8 +119,8 @@ function describe(error: Error): string {
 }
 
 /**
- * Returns a function that buffers lines, and passes those of one turn of the event loop to `write` at once, joined by line
- * breaks. The buffer is flushed at process exit.
+ * Returns a function that buffers log lines and passes all lines of one turn of the event loop to `write` in one call,
+ * joined by line breaks. Lines that are still buffered are written at process exit.
  */
 export function createLineWriter(
 	write: (text: string) => void,

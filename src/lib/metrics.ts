@@ -4,15 +4,18 @@
 
 export const metricsContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-/** The values of the labels of a metric, in order. A different number of values throws a TypeError. */
+/**
+ * Values of a metric's labels, in the order of its label names. Passing more or fewer values than the metric has labels
+ * throws a TypeError.
+ */
 type LabelValues = readonly string[];
 
 type Sample = readonly [labelValues: LabelValues, value: number];
 
 export interface Counter {
-	/** Adds to the sum; 1 by default. Throws a RangeError for a negative amount. */
+	/** Adds `amount` (default 1) to the counter with these label values. Throws a RangeError if `amount` is negative. */
 	add(labelValues: LabelValues, amount?: number): void;
-	/** The sum of all added amounts. */
+	/** Returns the value of the counter with these label values: the sum of all added amounts. */
 	value(labelValues: LabelValues): number;
 }
 
@@ -24,28 +27,31 @@ type AddRead = (
 	name: string,
 	help: string,
 	labelNames: readonly string[],
-	/** Reads the values: samples with labels, or one number for a metric without labels. */
+	/** Returns the current values of the metric: samples with label values, or one number if the metric has no labels. */
 	read: () => number | Iterable<Sample>,
 ) => void;
 
 /**
- * The metrics of a program. Invalid and duplicate names throw a TypeError. Metrics without labels are listed from the
- * start.
+ * The Prometheus metrics of a program. Adding a metric with an invalid or duplicate name throws a TypeError. A metric
+ * without labels is listed even before it has its first value.
  */
 export interface Registry {
 	counter(name: string, help: string, labelNames?: readonly string[]): Counter;
-	/** Adds a counter whose values are read at every scrape. */
+	/** Adds a counter whose values a callback returns at every scrape by Prometheus. */
 	readCounter: AddRead;
-	/** Adds a gauge whose values are read at every scrape. */
+	/** Adds a gauge whose values a callback returns at every scrape by Prometheus. */
 	gauge: AddRead;
-	/** Adds a histogram. `bucketsSeconds` are ascending upper bounds; +Inf is added. */
+	/**
+	 * Adds a histogram of durations in seconds. `bucketsSeconds` are the upper bounds of its buckets in ascending order;
+	 * the bucket for +Inf is added automatically.
+	 */
 	histogram(
 		name: string,
 		help: string,
 		labelNames?: readonly string[],
 		bucketsSeconds?: readonly number[],
 	): Histogram;
-	/** All metrics in the text format of Prometheus. */
+	/** Returns all metrics in Prometheus text format. */
 	text(): string;
 }
 
@@ -55,7 +61,7 @@ const defaultBucketsSeconds = [
 
 export function createRegistry(): Registry {
 	const taken = new Set<string>();
-	/** Functions that each write the lines of one metric. */
+	/** Functions that each return the lines of one metric in Prometheus text format. */
 	const metrics: (() => Iterable<string>)[] = [];
 
 	function add(
@@ -164,7 +170,10 @@ export function createRegistry(): Registry {
 	};
 }
 
-/** Adds the metrics of the process, with the names that the client libraries of Prometheus use. */
+/**
+ * Adds metrics of the running process to the registry: memory, start time and CPU time. Their names begin with
+ * `process_`, as in Prometheus client libraries.
+ */
 export function addProcessMetrics(registry: Registry): void {
 	const startedAt = Date.now() / 1000 - process.uptime();
 	const gauge = (name: string, help: string, read: () => number) =>
@@ -203,7 +212,10 @@ const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 // Label values never contain this lone surrogate, so joined keys are unique.
 const separator = "\udfff";
 
-/** The states of a metric, one for each combination of label values. `of` creates a missing one, `peek` does not. */
+/**
+ * Creates the storage of one metric: a state for each combination of label values. `of` returns the state for these
+ * label values and creates it if it is missing; `peek` does not create it.
+ */
 function createSeries<State>(
 	labelNames: readonly string[],
 	begin: () => State,

@@ -5,20 +5,31 @@ import { methodNotAllowed } from "./listen.ts";
 import { metricsContentType, type Registry } from "./metrics.ts";
 
 export interface MonitorOptions {
-	/** Why the program is not ready, in a few words that are safe to publish; undefined if it is ready. */
+	/**
+	 * Returns why the program is not ready, in a few words that are safe to publish; undefined if the program is ready.
+	 */
 	notReady(): string | undefined;
-	/** Whether the program works with reduced function, such as without its database. */
+	/** Returns whether the program works with reduced function, such as without its database. */
 	degraded?(): boolean;
-	/** The JSON value that `/status` returns. */
+	/** Returns the state of the program as the JSON value that the route `/status` responds with. */
 	status(): unknown;
 	registry: Registry;
-	/** Returns the response to a request that may not read `/status` and `/metrics`; undefined if it may. */
+	/**
+	 * Returns an error response if a request is not allowed to read `/status` and `/metrics`, such as without a token;
+	 * undefined if it is allowed.
+	 */
 	refuse(request: Request): Response | undefined;
-	/** Returns the response to a request that may not even read `/healthz` and `/readyz`. */
+	/**
+	 * Returns an error response if a request is not even allowed to read `/healthz` and `/readyz`; undefined if it is
+	 * allowed.
+	 */
 	refuseUnauthenticated?(request: Request): Response | undefined;
 }
 
-/** Returns a handler for GET and HEAD on the monitoring routes. It returns undefined for other paths. */
+/**
+ * Returns a handler for GET and HEAD requests to /healthz, /readyz, /status and /metrics. The handler returns undefined
+ * for other paths.
+ */
 export function createMonitor({
 	notReady,
 	degraded = () => false,

@@ -14,28 +14,28 @@ import {
 
 export const version: string = packageJson.version;
 
-/** What an executable was built from. */
+/** The sources and the platform that a compiled executable was built from. */
 export interface Build {
-	/** Abbreviated git commit, or "unknown". */
+	/** Abbreviated git commit of the sources, or "unknown". */
 	commit: string;
-	/** Whether the sources differed from that commit. */
+	/** Whether the sources differed from the git commit when the executable was built. */
 	dirty: boolean;
-	/** The platform of the executable, such as "linux-x64". */
+	/** The platform that the executable was built for, such as "linux-x64". */
 	target: string;
 }
 
 declare const GUILDHALL_BUILD: Build | undefined;
 
-/** What this executable was built from; undefined if the program runs from its sources. */
+/** The sources and the platform that this executable was built from; undefined if the program runs from its sources. */
 export const build: Build | undefined =
 	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
-/** The command by which people run one of the programs. */
+/** Returns the command with which people start the bot or the gateway. */
 export function runs(program: "bot" | "gateway"): string {
 	return build ? program : `bun run ${program}`;
 }
 
-/** The line that `--version` prints. */
+/** Returns the line that the option `--version` prints. */
 function versionLine(): string {
 	if (!build) return version;
 	const { commit, dirty, target } = build;
@@ -48,8 +48,8 @@ type Options = NonNullable<
 >;
 
 /**
- * Parses the command line. `--help` prints `usage` (a function is called only then), `--version` the version; both exit 0.
- * Unknown arguments exit 2.
+ * Parses the command line of the program. `--help` prints `usage`, `--version` prints the version; both exit 0. Unknown
+ * arguments exit 2. If `usage` is a function, it is called only when its text is needed.
  */
 export function parseCommandLine<const T extends Options>(
 	usage: string | (() => string),
@@ -79,24 +79,24 @@ export function parseCommandLine<const T extends Options>(
 	}
 }
 
-/** A started program. */
+/** A running program that can be closed. */
 export interface Running {
 	close(): Promise<void>;
-	/** Resolves with the reason if the program cannot continue. */
+	/** Resolves with the reason if the program cannot continue and has to exit. */
 	failed?: Promise<Error>;
 }
 
 // One Ctrl-C often arrives twice: from the terminal, and forwarded by `bun run`.
 const secondSignalMs = 500;
 
-/** Time to shut down for a child whose parent has ended. */
+/** Milliseconds that a child process has to shut down after its parent process has ended. */
 const orphanMs = 1_000;
 
 /**
  * Configures and starts a program and runs it until a signal. SIGINT and SIGTERM close it and exit 0; another signal at
- * least half a second later exits 1 at once. If the program fails, the reason is logged, exit 1. A ConfigError is printed
- * on stderr, exit 1. With STOP_WITH_STDIN, the end of stdin acts as SIGTERM, so a child ends when its parent is killed. Log
- * lines go to `write`.
+ * least half a second later exits 1 at once. If the program fails, the reason is logged, exit 1. A ConfigError is
+ * printed on stderr, exit 1. With the variable STOP_WITH_STDIN, the end of stdin acts as SIGTERM, so a child ends when
+ * its parent is killed. `write` receives the log lines.
  */
 export async function runProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
@@ -159,8 +159,9 @@ export async function runProgram<Config extends { log: LogOptions }>(
 }
 
 /**
- * Runs the checks of a program instead of the program. Exits with 0 if `check` resolves with true, else with 1. A
- * ConfigError is printed on stderr, exit 1. Stdout has the output of `check`; warnings and errors are logged to stderr.
+ * Runs a program's `--check` option: runs `check` without starting the program. Exits with 0 if `check` resolves with
+ * true, else with 1. A ConfigError is printed on stderr, exit 1. Stdout has the output of `check`; warnings and errors
+ * are logged to stderr.
  */
 export async function checkProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
@@ -189,8 +190,8 @@ async function stdinEnd(): Promise<void> {
 const lineWidth = 120;
 
 /**
- * The environment variables for `--help`, one per row: its name, the `v.description` of its schema, and "(required)" or its
- * default, or the text in `v.metadata({ default: "…" })`.
+ * Returns the environment variables as text for `--help`, one variable per row: its name, the `v.description` of its
+ * schema, and "(required)" or its default, or the text in `v.metadata({ default: "…" })`.
  */
 export function describeVariables(
 	schemas: Readonly<Record<string, v.GenericSchema>>,

@@ -4,49 +4,58 @@
 import { backOffMs } from "./back-off.ts";
 import { within } from "./wait.ts";
 
-/** Thrown by a step that something outside of it makes impossible for now. It is retried and does not count as failed. */
+/**
+ * Thrown by a step that something outside the program prevents for now, such as a lost connection. The step is retried
+ * and does not count as failed.
+ */
 export class NotNow extends Error {
 	override name = "NotNow";
 }
 
 export interface Step {
-	/** What the step is about. Steps with the same key never run at once. */
+	/** Identifies what the step changes, such as a member. Steps with the same key never run at the same time. */
 	key: string;
-	/** A group of steps with its own `maxConcurrent`, so that one slow server does not delay the steps for another. */
+	/**
+	 * Name of a group of steps with its own `maxConcurrent` limit, so that one slow server does not delay the steps for
+	 * another server.
+	 */
 	lane?: string;
-	/** Runs the step. Rejects if it must be retried; it has reported its failure then. */
+	/** Runs the step. Rejects if the step failed and must be retried; the step itself reports the failure before that. */
 	run(): Promise<void>;
 }
 
 export interface ReconcilerOptions {
 	/**
-	 * Finds the steps that are due, most urgent first, and the milliseconds until the next one is. `running` has the keys of
-	 * running steps. They are not started again, since the scan may have read rows from before their result.
+	 * Finds the steps that are due, most urgent first, and the milliseconds until the next step is due. `running`
+	 * contains the keys of running steps. Running steps are not started again, even if returned here: the scan may have
+	 * read database rows from before their result.
 	 */
 	scan(
 		running: ReadonlySet<string>,
 	): Promise<{ due: readonly Step[]; nextMs?: number }>;
-	/** Called when a scan fails. It is repeated with back-off. */
+	/** Called with the error when `scan` fails. The scan is then repeated with back-off. */
 	onScanFailure(error: unknown): void;
 	maxConcurrent: number;
-	/** First and longest wait before a failed step or scan is repeated. */
+	/**
+	 * Shortest and longest wait before a failed step is retried, in milliseconds. The first is also that of failed scans.
+	 */
 	backOffMs: readonly [number, number];
 }
 
 export interface Reconciler {
-	/** Scans now, and once more if a scan is in progress. */
+	/** Scans for due steps now. If a scan is in progress, another scan follows it. */
 	wake(): void;
-	/** Scans now and retries all failed steps at once, since what prevented them may be over. */
+	/** Scans for due steps now and retries all failed steps at once, since what made them fail may be over. */
 	retryAll(): void;
-	/** Starts no more steps. Resolves when all running ones have ended, after `graceMs` at the latest. */
+	/** Stops starting steps. Resolves when all running steps have ended, after `graceMs` milliseconds at the latest. */
 	close(graceMs: number): Promise<void>;
 }
 
-/** The state of a step that runs or waits for its retry. */
+/** The state of a step that is running or waits for its retry. */
 interface Attempt {
 	lane: string | undefined;
 	failures: number;
-	/** When to retry, in milliseconds of the monotonic clock. */
+	/** When to retry the failed step, in milliseconds of the monotonic clock (`performance.now()`). */
 	retryAt: number;
 	running: Promise<void> | undefined;
 }
@@ -81,7 +90,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 		}
 	}
 
-	/** Scans and starts the due steps. Returns the milliseconds until the next scan. */
+	/** Scans for due steps once and starts them. Returns the milliseconds until the next scan. */
 	async function scanOnce(): Promise<number> {
 		const active = [...attempts].filter(([, attempt]) => attempt.running);
 		const running = new Set(active.map(([key]) => key));
@@ -121,7 +130,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 		attempt.running = run(step, attempt);
 	}
 
-	/** Runs a step and records when to retry it. Never rejects. */
+	/** Runs a step and, if it fails, records when to retry it. Never rejects. */
 	async function run({ key, run }: Step, attempt: Attempt): Promise<void> {
 		try {
 			await run();

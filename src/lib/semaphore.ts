@@ -2,16 +2,16 @@
 
 import type { Signal } from "./signal.ts";
 
-/** The queue of a semaphore was full, or no permit became free in time. */
+/** Thrown when a caller gets no permit of a semaphore: the queue was full, or no permit became free in time. */
 export class Overloaded extends Error {
 	override name = "Overloaded";
 }
 
 export interface SemaphoreOptions {
 	max: number;
-	/** Limit of waiting callers. Default: no limit. */
+	/** Limit of callers that wait for a permit at the same time. Default: no limit. */
 	maxWaiting?: number;
-	/** Milliseconds for which a caller waits. Default: no limit. */
+	/** Milliseconds after which a caller that waits for a permit gets an Overloaded error. Default: no limit. */
 	maxWaitMs?: number;
 }
 
@@ -30,8 +30,9 @@ export class Semaphore {
 	}
 
 	/**
-	 * Takes a permit: returns undefined if one is free, otherwise a promise that resolves in the order of the calls. Throws
-	 * Overloaded if the queue is full; rejects with it after `maxWaitMs`, and with the reason of `signal` if that aborts.
+	 * Takes a permit of the semaphore. Returns undefined if one is free, otherwise a promise that resolves when the
+	 * caller gets one, in the order of the calls. Throws Overloaded if the queue is full. The promise rejects with
+	 * Overloaded after `maxWaitMs`, and with `signal.reason` if `signal` aborts.
 	 */
 	acquire(signal: Signal): Promise<void> | undefined {
 		const { max, maxWaiting = Number.POSITIVE_INFINITY } = this.options;
@@ -44,7 +45,7 @@ export class Semaphore {
 		return this.#wait(signal);
 	}
 
-	/** Returns a permit, which goes to the caller that has waited longest. */
+	/** Gives a permit back to the semaphore. The caller that has waited longest gets it. */
 	release(): void {
 		const [next] = this.#waiting;
 		if (next) next();

@@ -2,30 +2,43 @@
 // instruction in a name: tag characters, zero-width characters, fillers, variation selectors and everything else that Unicode
 // calls a format character or ignorable (https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point).
 
-/** Characters that would end a line or control a terminal: control characters and line separators. */
+/** Matches characters that would end a line or control a terminal: control characters and line separators. */
 const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
-/** Format characters that are visible, such as the end of an ayah (Prepended_Concatenation_Mark in UAX #44). */
+/**
+ * Regular expression source for visible characters in the Unicode category of format characters, such as the Arabic end
+ * of ayah. They are not escaped. Source: Prepended_Concatenation_Mark in UAX #44.
+ */
 const visible = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]`;
 
-/** Invisible characters, direction controls and noncharacters. */
+/**
+ * Regular expression source for the characters to escape: invisible characters, direction controls and noncharacters.
+ */
 const invisible = String.raw`(?!${visible})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
 
 /**
- * Emoji (https://www.unicode.org/reports/tr51/): a single one, with a variation selector or a skin tone, or several joined.
- * Other tag sequences than the three flags in use are escaped: they could spell a sentence.
+ * Regular expression source for one emoji, with or without a variation selector or a skin tone
+ * (https://www.unicode.org/reports/tr51/).
  */
 const onePicture = String.raw`\p{ExtPict}(?:\p{EMod}\ufe0f?|[\ufe0e\ufe0f]\p{EMod}?)?`;
+/** The flags of England, Scotland and Wales. Other emoji tag sequences are escaped, since they could spell a sentence. */
 const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
 	const tags = Array.from(code, (letter) => 0xe0000 + letter.charCodeAt(0));
 	return `\u{1f3f4}${String.fromCodePoint(...tags, 0xe007f)}`;
 });
+/** Regular expression source for the emoji that are not escaped: flags, keycaps, and single or joined emoji. */
 const emoji = String.raw`${flags.join("|")}|[0-9#*]\ufe0f\u20e3|${onePicture}(?:\u200d${onePicture})*`;
 
-/** Scripts that use joiners and non-joiners, such as those of Persian and Hindi. A joiner after a letter is not escaped. */
+/**
+ * Unicode codes of scripts whose words contain zero-width joiners and non-joiners, such as Arabic and Devanagari. A
+ * joiner after a letter of these scripts is not escaped.
+ */
 const scripts =
 	"Arab Syrc Nkoo Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Mong";
-/** Scripts without spaces between words, which may mark the end of a word with a zero-width space. */
+/**
+ * Unicode codes of scripts without spaces between words, such as Thai. A zero-width space between letters of these
+ * scripts may mark the end of a word and is not escaped.
+ */
 const unspaced = "Khmr Laoo Mymr Thai";
 const after = (names: string) =>
 	`(?<=[${names.replace(/(\w+) ?/g, "\\p{sc=$1}")}])`;
@@ -38,15 +51,20 @@ const escapable = new RegExp(
 
 const invisibleOrBreaking = new RegExp(`${invisible}|${breaking.source}`, "u");
 
-/** Whether no character needs an escape. True for most texts, and cheap to check. */
+/** Whether `text` contains no character that must be escaped. This is true for most texts and cheap to check. */
 function isClean(text: string): boolean {
 	return !/[^ -~]/.test(text) || !invisibleOrBreaking.test(text);
 }
 
-/** Limit of escapes in a row; of the rest only the number is written. */
+/**
+ * Limit of consecutive invisible characters to write as escapes. Of those beyond the limit, only the number is written.
+ */
 const maxRun = 32;
 
-/** Replaces invisible characters and line breaks with `write(character)`. Emoji and scripts that need joiners stay. */
+/**
+ * Replaces invisible characters and line breaks in `text` with `write(character)`, by default an escape such as
+ * `\u{200b}`. Emoji stay, and joiners in scripts that need them.
+ */
 export function escapeUnseen(
 	text: string,
 	write: (character: string) => string = unicodeEscape,
@@ -62,24 +80,27 @@ export function escapeUnseen(
 	});
 }
 
-/** The escape of a character, such as `\u{200b}`. */
+/** Returns the escape sequence of a character, such as `\u{200b}`. */
 export function unicodeEscape(character: string): string {
 	return `\\u{${character.codePointAt(0)?.toString(16).padStart(4, "0")}}`;
 }
 
-/** The first `maxLength` characters of `text` on one line: line breaks become spaces, invisible characters escapes. */
+/**
+ * Returns the first `maxLength` characters of `text` on one line: line breaks become spaces, and invisible characters
+ * are escaped.
+ */
 export function onOneLine(text: string, maxLength: number): string {
 	return escapeUnseen(text.slice(0, maxLength).replace(breaking, " "));
 }
 
-/** Escapes line breaks and invisible characters. */
+/** Escapes line breaks and invisible characters in `text`, so that it stays on one line of the log. */
 export function escapeBreaks(text: string): string {
 	return escapeUnseen(text, (character) =>
 		character === "\n" ? "\\n" : unicodeEscape(character),
 	);
 }
 
-/** Escapes the invisible characters in JSON text. The value that it parses to stays the same. */
+/** Escapes the invisible characters in a JSON text, which then still parses to the same value. */
 export function escapeInJson(json: string): string {
 	if (isClean(json)) return json;
 	return json.replace(escapable, (seen, run?: string, end?: string) => {
@@ -92,12 +113,15 @@ export function escapeInJson(json: string): string {
 	});
 }
 
-/** The first 100 characters of `text` as a JSON string, for messages. */
+/** Returns the first 100 characters of `text` as a JSON string, for error messages. */
 export function quoted(text: string): string {
 	return escapeInJson(JSON.stringify(text.slice(0, 100)));
 }
 
-/** An untrusted name for messages: unchanged if it has only letters, digits, "_", "." and "-", otherwise as a JSON string. */
+/**
+ * Returns an untrusted name for error messages: unchanged if it has only ASCII letters, digits, "_", "." and "-",
+ * otherwise as a JSON string.
+ */
 export function shownName(name: string): string {
 	return /^[\w.-]{1,100}$/.test(name) ? name : quoted(name);
 }

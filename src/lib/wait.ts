@@ -2,7 +2,10 @@
 
 import type { Signal } from "./signal.ts";
 
-/** Resolves with the result of `work`, or "late" after `ms`. Rejects as `work` does; a later failure of `work` is ignored. */
+/**
+ * Waits for `work` for up to `ms` milliseconds. Resolves with the result of `work`, or "late". Rejects if `work`
+ * rejects; if it rejects after the timeout, the error is ignored.
+ */
 export async function within<T>(
 	ms: number,
 	work: T | PromiseLike<T>,
@@ -17,8 +20,8 @@ export async function within<T>(
 }
 
 /**
- * Settles as `work` does. Rejects if `signal` aborts before: with its reason, or with what `toError` returns. A later
- * failure of `work` is ignored.
+ * Waits for `work` until `signal` aborts. Settles with the result or error of `work`; on an abort rejects with the
+ * signal's reason, or with what `toError` returns. If `work` rejects after the abort, the error is ignored.
  */
 export async function raceSignal<T>(
 	work: Promise<T>,
@@ -36,7 +39,7 @@ export async function raceSignal<T>(
 	}
 }
 
-/** Wraps `work` for concurrent callers: a call during a run returns the promise of that run. */
+/** Wraps `work` so that concurrent callers share one run: a call during a run returns the promise of that run. */
 export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
 	let running: Promise<T> | undefined;
 	return () => {

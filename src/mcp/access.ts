@@ -8,31 +8,34 @@ import type { ListenOptions } from "../lib/listen.ts";
 
 const loopbackNames = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Whether a Host header names this machine's loopback, with any port. */
+/** Whether a Host header, with any port, names this machine itself: localhost, 127.0.0.1 or [::1]. */
 export function isLoopbackHost(host: string | null): boolean {
 	const name = hostName(host);
 	return name !== undefined && loopbackNames.has(name);
 }
 
-/** The host name in a Host header, in lower case; undefined if the header is invalid, such as two joined ones. */
+/**
+ * Returns the host name in a Host header, in lower case and without the port; undefined if the header is invalid, such
+ * as two Host headers joined into one.
+ */
 function hostName(host: string | null): string | undefined {
 	const match = host?.match(/^(\[[0-9a-f:.]+\]|[\w.-]+)(?::\d{1,5})?$/i);
 	return match?.[1]?.toLowerCase();
 }
 
-/** Whether an address to listen on can be reached from this machine only. */
+/** Whether a server that listens on this address can be reached from this machine only. */
 export function isLoopbackAddress(address: string): boolean {
 	return /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address);
 }
 
-/** Host names under which clients may reach a server; "any" if they cannot be known. */
+/** Host names by which clients may reach an HTTP server; "any" if these names cannot be known in advance. */
 export type AllowedHosts = readonly string[] | "any";
 
 type Check = (request: Request) => Response | undefined;
 
 /**
- * Returns a check that answers 403 unless the Host header names this machine's loopback or one of `allowed` (without port,
- * in lower case). A browser sends other names after DNS rebinding. An invalid header is always refused.
+ * Returns a check of the Host header, against DNS rebinding attacks of browsers. It responds 403 unless the header
+ * names this machine's loopback or one of `allowed` (without port, in lower case). An invalid header is always refused.
  */
 export function createHostCheck(allowed: AllowedHosts): Check {
 	return (request) => {
@@ -46,8 +49,9 @@ export function createHostCheck(allowed: AllowedHosts): Check {
 }
 
 /**
- * Returns a check that answers 403 to a page whose origin is not one of `allowed`, and 204 to the preflight of one that is,
- * which a browser sends without the token. `allowLoopback`: pages of this machine pass, too. Programs send no Origin.
+ * Returns a check of the Origin header, which only browsers send. It responds 403 to web pages whose origin is not in
+ * `allowed`, and 204 to CORS preflights of allowed pages, since preflights have no token. With `allowLoopback`, pages
+ * served from this machine pass, too.
  */
 export function createOriginCheck(
 	allowed: readonly string[],
@@ -80,8 +84,8 @@ const preflightHeaders = {
 };
 
 /**
- * Wraps `respond` and adds the headers with which pages of the `allowed` origins can read every response, refusals
- * included. Other responses are unchanged.
+ * Wraps an HTTP handler and adds CORS headers, so that web pages of the `allowed` origins can read all responses,
+ * including refusals. Responses to other requests only get a Vary header.
  */
 export function withCors(
 	allowed: readonly string[],
@@ -106,9 +110,9 @@ export function withCors(
 }
 
 /**
- * Returns a check that answers 401 to a request without `Authorization: Bearer <token>`. The challenge names an error only
- * if a token was sent (RFC 6750, section 3.1). Digests are compared in constant time, so that timing reveals neither the
- * characters nor the length of the token.
+ * Returns a check that responds 401 to a request without `Authorization: Bearer <token>`. The WWW-Authenticate header
+ * names an error only if a token was sent (RFC 6750, section 3.1). Digests of tokens are compared in constant time, so
+ * that timing reveals neither the characters nor the length of the token.
  */
 export function createBearerCheck(token: string): Check {
 	const expected = digest(token);

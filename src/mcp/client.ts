@@ -17,40 +17,50 @@ import { isObject, type JsonObject } from "./json-rpc.ts";
 import { findMember, readMembers, rewriteObject } from "./json-text.ts";
 import { readEvents } from "./sse.ts";
 
-/** Limit of a response, in characters. */
+/** Limit of an MCP server's response, in characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
-/** A response longer than this is parsed only if it has at most `maxValues` values: see `hasMoreValues`. */
+/** Length in characters above which a response's JSON values are counted before it is parsed: see `hasMoreValues`. */
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
-/** Limit of the response to `initialize` in bytes; usually it has a few hundred, and instructions. */
+/**
+ * Limit of the response to the MCP request `initialize`, in bytes. Usual responses have a few hundred bytes and the
+ * server's instructions.
+ */
 const maxHandshakeBytes = 256 * 1024;
-/** Limit of the text that is searched for an error message if it has no JSON-RPC response, in characters. */
+/** Limit, in characters, of the text to search for an error message when a response contains no JSON-RPC response. */
 const maxErrorLength = 64 * 1024;
 
 const cancelTimeoutMs = 1_000;
 
-/** A session as the client knows it. Servers without sessions send no id, and some no version. */
+/**
+ * An MCP session on the client's side. `id` is undefined for servers without sessions, and `protocolVersion` for
+ * servers that sent no version.
+ */
 export interface ClientSession {
 	id: string | undefined;
 	protocolVersion: string | undefined;
-	/** The version of the server program. */
+	/** The version of the server program, from the server's response to `initialize`. */
 	serverVersion?: string | undefined;
 }
 
-/** A result or a JSON-RPC error: parsed as `message`, and as the `text` that was received. */
+/**
+ * A server's response to an MCP request, with a result or a JSON-RPC error: `message` is the parsed response, `text`
+ * the JSON text as received.
+ */
 export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
 	/**
-	 * The SSE event of a response in the usual form, which was not parsed. After `event.withId`, `text` and `message` can no
-	 * longer be read.
+	 * The unparsed SSE event that contains the response, if it has the usual form. After `event.withId`, the response's
+	 * `text` and `message` can no longer be read.
 	 */
 	readonly event?: PlainEvent;
 }
 
 /**
- * A request without a usable response. `reached` is "unsent" if no byte of it was written, "refused" if the HTTP status
- * says that it was not carried out, and "unknown" if it may have been carried out.
+ * Thrown when an MCP request gets no usable response. `reached` is "unsent" if no byte of the request was written,
+ * "refused" if the HTTP status says that the request was not carried out, and "unknown" if it may have been carried
+ * out.
  */
 export class ClientError extends Error {
 	override name = "ClientError";
@@ -64,8 +74,8 @@ export class ClientError extends Error {
 }
 
 /**
- * The server does not know the session, or no longer: the request was not carried out and needs a new session. `response`
- * is the JSON-RPC error that said so, if one did.
+ * Thrown when an MCP server does not know the session (any more). The request was not carried out and needs a new
+ * session. `response` is the server's JSON-RPC error, if it sent one.
  */
 export class SessionNotFound extends ClientError {
 	override name = "SessionNotFound";
@@ -78,26 +88,26 @@ export class SessionNotFound extends ClientError {
 }
 
 export interface ClientOptions {
-	/** Sends requests to the MCP endpoint. */
+	/** HTTP client that sends requests to the URL of the MCP server. */
 	send: Send;
 	token?: string;
-	/** The Host header to send instead of the URL's. */
+	/** The Host header to send instead of the host in the server's URL. */
 	host?: string;
 	info: { name: string; version: string };
 }
 
 export interface RequestOptions {
-	/** The id of the request in logs. */
+	/** The id of the request in log lines, sent to the server as X-Request-Id. */
 	requestId?: string | undefined;
 	maxBodyBytes?: number | undefined;
 }
 
 export interface Client {
-	/** Opens a session: `initialize`, then `notifications/initialized`. Rejects as `request` does. */
+	/** Opens an MCP session: sends `initialize`, then `notifications/initialized`. Rejects with a ClientError. */
 	connect(signal: Signal): Promise<ClientSession>;
 	/**
-	 * Sends one request. `params` is JSON text. Rejects with a ClientError. A `tools/call` that is aborted is cancelled at the
-	 * server.
+	 * Sends an MCP request and resolves with the response. `params` is JSON text. Rejects with a ClientError. If `signal`
+	 * aborts during a `tools/call`, the server is told to cancel the call.
 	 */
 	request(
 		session: ClientSession,
@@ -106,7 +116,7 @@ export interface Client {
 		signal: Signal,
 		options?: RequestOptions,
 	): Promise<ClientResponse>;
-	/** Ends a session with DELETE. */
+	/** Ends an MCP session with an HTTP DELETE request. */
 	disconnect(session: ClientSession, signal: Signal): Promise<void>;
 }
 
@@ -129,7 +139,9 @@ export function createClient(options: ClientOptions): Client {
 			}),
 		}));
 
-	/** Sends one request and reads its response. `onHead` receives the HTTP response before its body is read. */
+	/**
+	 * Sends one MCP request and reads the response. `onHead` receives the HTTP response before the response body is read.
+	 */
 	async function exchange(
 		session: ClientSession | undefined,
 		method: string,
@@ -170,7 +182,7 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Sends a notification, or the end of a session. Resolves with the HTTP status. */
+	/** Sends an MCP notification (POST), or ends a session (DELETE). Resolves with the HTTP status. */
 	async function notify(
 		method: "POST" | "DELETE",
 		session: ClientSession,
@@ -187,7 +199,10 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/** Sends `notifications/cancelled`. Errors are ignored: the caller no longer waits. */
+	/**
+	 * Tells the server with `notifications/cancelled` to cancel the request `id`. Errors are ignored: nobody waits for
+	 * the request any more.
+	 */
 	async function cancel(session: ClientSession, id: number): Promise<void> {
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
 		const signal = AbortSignal.timeout(cancelTimeoutMs);
@@ -242,14 +257,17 @@ export function createClient(options: ClientOptions): Client {
 	};
 }
 
-/** The value if it is safe in a header and in a log: up to 64 visible ASCII characters. */
+/** Returns `value` if it is safe in HTTP headers and logs (1 to 64 visible ASCII characters), otherwise undefined. */
 function visibleAscii(value: unknown): string | undefined {
 	return typeof value === "string" && /^[\x21-\x7e]{1,64}$/.test(value)
 		? value
 		: undefined;
 }
 
-/** The JSON text of a response with its id replaced by `id`, given as JSON text. All other bytes stay. */
+/**
+ * Replaces the id in the JSON text of a JSON-RPC response by `id`, which is JSON text, too. All other bytes stay the
+ * same.
+ */
 export function withId(text: string, id: string): string {
 	const members = readMembers(text);
 	const old = findMember(members, "id");
@@ -258,8 +276,8 @@ export function withId(text: string, id: string): string {
 }
 
 /**
- * The response, if it is one event with a tool's result in the form that nearly every server writes. Parsing it would be
- * most of the cost of a long one. `readResponse` reads all other forms.
+ * Reads a response that is a single SSE event with a tool's result in the form that nearly every server writes; returns
+ * undefined for other forms, which `readResponse` parses. Parsing would be most of the cost of a long result.
  */
 function readPlain(
 	bytes: Uint8Array,
@@ -354,8 +372,8 @@ async function* bodyText(body: AsyncIterable<Uint8Array>) {
 }
 
 /**
- * The JSON-RPC response to request `id`, or an error without an id; undefined for anything else, such as a notification or
- * invalid JSON.
+ * Parses the JSON-RPC response to request `id`, or a JSON-RPC error without an id. Returns undefined for anything else,
+ * such as a notification or invalid JSON.
  */
 function parseResponse(
 	text: string,
@@ -374,7 +392,10 @@ function parseResponse(
 
 const decisiveKeys = new Set(["id", "result", "error"]);
 
-/** The first duplicate key among `id`, `result` and `error`: JSON parsers differ in which value they read. */
+/**
+ * Returns the first of the keys `id`, `result` and `error` that occurs twice in a JSON-RPC response. JSON parsers
+ * differ in which of the two values they read.
+ */
 function duplicateKey(text: string): string | undefined {
 	const seen = new Set<string>();
 	for (const { key } of readMembers(text)) {
@@ -387,8 +408,9 @@ function duplicateKey(text: string): string | undefined {
 const lostSession = /session not found/i;
 
 /**
- * Whether a JSON-RPC error says that the session is lost. A 4xx status has refused the request anyway. Otherwise a tool
- * that ran may have written the text, which has to begin with "session not found", after a label such as "Bad Request: ".
+ * Whether a JSON-RPC error says that the server lost the session, by the words "session not found". With a 4xx status
+ * these words may be anywhere in the message. With a lower status, a tool may have written the message, so it must
+ * begin with these words or with a label such as "Bad Request: " before them.
  */
 function saysLostSession(error: unknown, status: number): boolean {
 	const message = isObject(error) ? error.message : undefined;

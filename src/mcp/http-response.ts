@@ -15,8 +15,8 @@ const varyingHeaders = { Vary: "Accept-Encoding" };
 const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 
 /**
- * Returns a function that turns an RpcResponse into an HTTP response of one event, with this session id if there is one. It
- * builds headers once per `headers` object of the responses.
+ * Returns a function that turns an RpcResponse into an HTTP response with one SSE event. If `sessionId` is given, the
+ * HTTP response has it in Mcp-Session-Id. Headers are built once for each `headers` object of an RpcResponse.
  */
 export function createEventResponder(
 	sessionId?: string,
@@ -48,7 +48,7 @@ export function createEventResponder(
 	};
 }
 
-/** The bytes of the uncompressed SSE event of a response. */
+/** Returns an MCP response as the bytes of one uncompressed SSE event. */
 export function eventBytes(response: RpcResponse): Uint8Array {
 	switch (response.kind) {
 		case "text":
@@ -60,7 +60,10 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 	}
 }
 
-/** 404 for an unknown path. A client with a wrong token looks for OAuth endpoints, gives up and shows this text. */
+/**
+ * Returns a 404 response for an unknown path. An MCP client with a wrong token looks for OAuth endpoints, gives up and
+ * shows the text of this response.
+ */
 export function notFound(): Response {
 	return new Response(
 		"Not found. The MCP endpoint is /mcp. It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.\n",
@@ -68,7 +71,7 @@ export function notFound(): Response {
 	);
 }
 
-/** An HTTP response whose event stream has one event with this JSON text. */
+/** Returns an HTTP response whose body is an event stream with one SSE event. `text` is the JSON text of the event. */
 export function frame(
 	status: number,
 	text: string,
@@ -102,7 +105,7 @@ export function respond(
 	);
 }
 
-/** Whether an Accept-Encoding header names gzip. A missing header or `*` does not. */
+/** Whether an Accept-Encoding header names gzip (and not with q=0). A missing header or `*` does not name it. */
 export function acceptsGzip(header: string | null): boolean {
 	if (header === null) return false;
 	return header.split(",").some((entry) => {

@@ -6,25 +6,28 @@ import { MemberReader } from "./json-text.ts";
 
 export type JsonObject = Record<string, unknown>;
 
-/** Error codes that our servers return. https://www.jsonrpc.org/specification#error_object */
+/** JSON-RPC error codes that our MCP servers return. https://www.jsonrpc.org/specification#error_object */
 export const errorCode = {
 	parse: -32700,
 	invalidRequest: -32600,
 	methodNotFound: -32601,
 	invalidParams: -32602,
 	internal: -32603,
-	/** A header contradicts the body. Since revision 2026-07-28. */
+	/** Error code for an HTTP header that contradicts the request body. In MCP since revision 2026-07-28. */
 	headerMismatch: -32020,
-	/** The `data` of the error lists the supported versions. Since revision 2026-07-28. */
+	/**
+	 * Error code for an unsupported MCP version. The error's `data` lists the supported versions. In MCP since revision
+	 * 2026-07-28.
+	 */
 	unsupportedVersion: -32022,
-	/** The session is unknown. A convention of the SDKs, sent with HTTP 404. */
+	/** Error code for an unknown session. A convention of the MCP SDKs, sent with HTTP 404. */
 	sessionNotFound: -32001,
 } as const;
 
-/** An error that the MCP client made. It becomes a JSON-RPC error. */
+/** Thrown for a mistake of the MCP client, such as invalid parameters. The client receives it as a JSON-RPC error. */
 export class RpcError extends Error {
 	override name = "RpcError";
-	/** The `data` of the JSON-RPC error, for programs. */
+	/** The `data` member of the JSON-RPC error: details for client programs, beside the message for people. */
 	readonly data: JsonObject | undefined;
 	constructor(
 		readonly code: number,
@@ -37,8 +40,8 @@ export class RpcError extends Error {
 }
 
 /**
- * A request. `id` is JSON text as the client wrote it, so that integers beyond 2^53 stay exact. `text` is the whole
- * message, `paramsAt` the position of its params.
+ * A parsed JSON-RPC request. `id` is JSON text as the client wrote it, so that integers beyond 2^53 stay exact. `text`
+ * is the whole message; `paramsAt` is the position of the `params` value in `text`.
  */
 export interface RpcRequest {
 	kind: "request";
@@ -58,10 +61,13 @@ export interface RpcNotification {
 export type RpcMessage =
 	| RpcRequest
 	| RpcNotification
-	/** A response, which is ignored: our servers send no requests. */
+	/** A JSON-RPC response sent by a client. It is ignored, since our servers send no requests. */
 	| { kind: "response" };
 
-/** An invalid message. Its `id` is JSON text for the error response: "null" if none could be read. */
+/**
+ * Thrown for an invalid JSON-RPC message. `id` is the message's id as JSON text, for the error response; "null" if no
+ * id could be read.
+ */
 export class MalformedMessage extends RpcError {
 	constructor(
 		code: number,
@@ -72,7 +78,7 @@ export class MalformedMessage extends RpcError {
 	}
 }
 
-/** Parses one message. Throws a MalformedMessage for anything else, batches included. */
+/** Parses one JSON-RPC message. Throws a MalformedMessage for anything else, including batches of messages. */
 export function parseMessage(text: string): RpcMessage {
 	const message = parseJson(text);
 	// The message of the parser would quote the body.
@@ -119,12 +125,12 @@ export function parseMessage(text: string): RpcMessage {
 	return { kind: "request", id, method, params, text, paramsAt };
 }
 
-/** The JSON text of a response; `result` is JSON text. */
+/** Returns the JSON text of a JSON-RPC response with a result. `id` and `result` are JSON text, too. */
 export function resultResponse(id: string, result: string): string {
 	return `{"jsonrpc":"2.0","id":${id},"result":${result}}`;
 }
 
-/** The JSON text of an error response. */
+/** Returns the JSON text of a JSON-RPC response with an error. `id` is JSON text, too. */
 export function errorResponse(
 	id: string,
 	{ code, message, data }: Pick<RpcError, "code" | "message" | "data">,
@@ -137,17 +143,20 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The error for a duplicate key that decides what a message requests: JSON parsers differ in which value they read. */
+/**
+ * Returns the error for a JSON-RPC message in which a key such as `id` or `method` occurs twice. JSON parsers differ in
+ * which of the two values they read.
+ */
 export function duplicateKey(key: string, id?: string): MalformedMessage {
 	return invalidRequest(`duplicate key "${key}"`, id);
 }
 
-/** Whether JSON text is a valid request id: a string or an integer of any size. */
+/** Whether a JSON text is a valid JSON-RPC request id: a string, or an integer of any size. */
 function isId(text: string): boolean {
 	return text.startsWith('"') || /^-?\d+$/.test(text);
 }
 
-/** The error for an invalid message. `id` is JSON text. */
+/** Returns the error for an invalid JSON-RPC message: `what` is wrong with it, and the message's `id` as JSON text. */
 export function invalidRequest(what: string, id?: string): MalformedMessage {
 	return new MalformedMessage(
 		errorCode.invalidRequest,

@@ -6,25 +6,31 @@ import * as v from "valibot";
 
 export type JsonSchema = Record<string, unknown>;
 
-/** The JSON Schema of what a Valibot schema accepts. Transformations are left out: they do not change what may be sent. */
+/**
+ * Converts a Valibot schema to the JSON Schema of the input that it accepts. Transformations are left out, since they
+ * do not change which input is accepted. Throws a TypeError for schemas that it cannot convert.
+ */
 export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
 	return convert(schema as Node);
 }
 
-/** Adds JSON Schema keywords that a transformation hides, such as the range of a number that is clamped. */
+/**
+ * Returns a Valibot action that adds keywords to the converted JSON Schema. It is for limits that a transformation
+ * hides, such as the range to which a number is clamped.
+ */
 export function published<T>(keywords: JsonSchema) {
 	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
 }
 
 /**
- * Publishes a shorter JSON Schema instead of the converted one, where that would cost clients more tokens than it is worth.
- * It must allow all accepted values; error messages explain the rest.
+ * Returns a Valibot action that replaces the converted JSON Schema by a shorter one, to save clients tokens. The
+ * shorter schema must allow all accepted values; error messages explain the rest.
  */
 export function publishedAs<T>(schema: JsonSchema) {
 	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });
 }
 
-/** A Valibot schema or action, as the data that is read of it. */
+/** The properties of a Valibot schema or action that the conversion to JSON Schema reads. */
 interface Node {
 	kind: "schema" | "validation" | "transformation" | "metadata";
 	type: string;

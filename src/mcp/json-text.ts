@@ -1,7 +1,10 @@
 // Finds the members of a JSON object in its text, so that a message can be passed on with one member changed and every
 // other byte kept: numbers beyond 2^53, `1.0`, the order of keys. Only for text that JSON.parse has accepted.
 
-/** A member of an object in JSON text: its key, where it starts (`from`), and where its value starts and ends. */
+/**
+ * Position of an object's member in a JSON text: its key, where the member starts (`from`), and where its value starts
+ * and ends.
+ */
 export interface Member {
 	key: string;
 	from: number;
@@ -18,15 +21,15 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Iterates over the members of the object that begins at or after `position`, in the order of the text. It copies nothing,
- * since lists of members would cost the gateway 8 % of a call and half as much memory again.
+ * Iterates over the members of the object that begins at or after `position` in a JSON text, in the order of the text.
+ * It copies nothing, since lists of members would cost the gateway 8 % of a call and half as much memory again.
  */
 export class MemberReader {
-	/** Start of the current member, and start and end of its value. */
+	/** Position in the JSON text where the current member starts. Its value starts at `start` and ends before `end`. */
 	from = 0;
 	start = 0;
 	end = 0;
-	/** Start of the next member, or position of the object's `}`. */
+	/** Position in the JSON text where the next member starts, or of the object's `}` if there is no next member. */
 	after: number;
 	readonly #text: string;
 	#keyEnd = 0;
@@ -36,7 +39,7 @@ export class MemberReader {
 		this.after = skipOpening(text, position, openBrace);
 	}
 
-	/** Moves to the next member; false if there is none. */
+	/** Moves to the next member of the JSON object. Returns false if there is none. */
 	next(): boolean {
 		const text = this.#text;
 		const from = this.after;
@@ -51,7 +54,10 @@ export class MemberReader {
 		return true;
 	}
 
-	/** Whether the current member has this key, written with or without escapes. `key` contains no backslash. */
+	/**
+	 * Whether the key of the current member is `key`, also if the JSON text writes it with escapes. `key` must contain no
+	 * backslash.
+	 */
 	is(key: string): boolean {
 		const from = this.from + 1;
 		const length = this.#keyEnd - 1 - from;
@@ -70,13 +76,13 @@ export class MemberReader {
 		return readString(this.#text, this.from, this.#keyEnd);
 	}
 
-	/** The JSON text of the value of the current member. */
+	/** The value of the current member, as JSON text. */
 	get value(): string {
 		return this.#text.slice(this.start, this.end);
 	}
 }
 
-/** All members of the object that begins at or after `position`. */
+/** Returns the positions of all members of the JSON object that begins at or after `position` in `text`. */
 export function readMembers(text: string, position = 0): Member[] {
 	const members: Member[] = [];
 	const reader = new MemberReader(text, position);
@@ -87,7 +93,10 @@ export function readMembers(text: string, position = 0): Member[] {
 	return members;
 }
 
-/** Start and end of each of the first `max` elements of the array that begins at or after `position`. */
+/**
+ * Returns the start and end of each of the first `max` elements of the JSON array that begins at or after `position` in
+ * `text`.
+ */
 export function readElements(
 	text: string,
 	position = 0,
@@ -104,7 +113,7 @@ export function readElements(
 	return elements;
 }
 
-/** The member with this key; if there are several, the last one, as in JSON.parse. */
+/** Returns the member with this key. If several members have the key, returns the last one, as JSON.parse does. */
 export function findMember(
 	members: readonly Member[],
 	key: string,
@@ -112,7 +121,10 @@ export function findMember(
 	return members.findLast((member) => member.key === key);
 }
 
-/** The JSON text of an object without the members that `drop` selects, followed by the `added` members (as JSON text). */
+/**
+ * Returns the JSON text of an object without the members whose keys `drop` selects, followed by the `added` members (as
+ * JSON text).
+ */
 export function rewriteObject(
 	text: string,
 	members: readonly Member[],
@@ -130,7 +142,10 @@ function readString(text: string, start: number, end: number): string {
 	return raw.includes("\\") ? JSON.parse(text.slice(start, end)) : raw;
 }
 
-/** Position of the first token after the opening character. Throws a TypeError if that is missing. */
+/**
+ * Returns the position of the first token after the opening brace or bracket at `position` in a JSON text. `opening` is
+ * its character code. Throws a TypeError if another character is there.
+ */
 function skipOpening(text: string, position: number, opening: number): number {
 	const at = skipSpace(text, position);
 	if (text.charCodeAt(at) !== opening)

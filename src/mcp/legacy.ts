@@ -24,14 +24,17 @@ import {
 } from "./server.ts";
 import type { Session, Sessions } from "./session.ts";
 
-/** All revisions up to the last one with sessions. Those that we do not offer are served like the nearest one that we do. */
+/**
+ * All MCP revisions before the stateless one. Requests with a revision that our servers do not offer are handled like
+ * requests with the nearest offered one.
+ */
 const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(
 	new Set<string>(protocolVersions),
 );
 
 /**
- * Returns a handler for messages of these revisions. `sessions` is the sessions of the server, or the one session id that
- * it shows to every client.
+ * Returns a handler for messages of the MCP revisions with sessions and earlier ones. `sessions` holds the sessions of
+ * the server, or is a constant session id that all clients get.
  */
 export function createLegacyHandler(
 	server: Server,
@@ -44,7 +47,10 @@ export function createLegacyHandler(
 	const sharedId = isConstant ? sessions : undefined;
 	const respondWith = createEventResponder(sharedId);
 
-	/** The session that the headers name; undefined if they name none. */
+	/**
+	 * Returns the session that the request headers name; undefined if they name no session; a refusal if they name an
+	 * unknown session or a wrong protocol version.
+	 */
 	function findSession(
 		headers: Headers,
 		id: string | undefined,
@@ -125,7 +131,10 @@ export function createLegacyHandler(
 	};
 }
 
-/** Removes a request from those in flight. Undefined if the client cancelled it: it expects no response. */
+/**
+ * Removes a finished request from its session's requests in flight. Returns the response, or undefined if the client
+ * cancelled the request and expects no response.
+ */
 function expected(
 	response: RpcResponse,
 	flight: ReturnType<Session["begin"]> | undefined,
@@ -134,7 +143,7 @@ function expected(
 	return flight?.signal.aborted ? undefined : response;
 }
 
-/** Handles DELETE, by which a client ends its session. */
+/** Handles an HTTP DELETE request, with which an MCP client ends its session. */
 export function endSession({ headers }: Request, sessions: Sessions): Response {
 	const id = headers.get("mcp-session-id");
 	if (id === null)
@@ -144,7 +153,10 @@ export function endSession({ headers }: Request, sessions: Sessions): Response {
 		: new Response("Session not found\n", { status: 404 });
 }
 
-/** Whether the header names another offered version than the session has. Older ones pass: some clients always send them. */
+/**
+ * Whether the header MCP-Protocol-Version names an offered version that is not the session's. Older versions than the
+ * offered ones are accepted: some clients always send them.
+ */
 function contradicts(version: string | null, session: Session): boolean {
 	const offered: readonly (string | null)[] = protocolVersions;
 	return offered.includes(version) && version !== session.protocolVersion;

@@ -9,7 +9,10 @@ import { countedMethod, type RpcResponse } from "./server.ts";
 
 export type ServerMetrics = ReturnType<typeof createServerMetrics>;
 
-/** Creates a registry with the version and resources of the program, and its requests. Names begin with `prefix`. */
+/**
+ * Creates the metrics of an MCP server: program version, memory and CPU time of the process, and counters of MCP
+ * requests and HTTP responses. Names of metrics about the server begin with `prefix`.
+ */
 export function createServerMetrics(prefix: string) {
 	const registry = createRegistry();
 	registry.gauge(
@@ -34,7 +37,7 @@ export function createServerMetrics(prefix: string) {
 	};
 }
 
-/** Counts a request by its method and outcome. */
+/** Counts an MCP request in the metrics, by its method and outcome. */
 export function countRequest(
 	{ requests }: ServerMetrics,
 	request: RpcRequest,
@@ -45,7 +48,10 @@ export function countRequest(
 
 type Fetch = ListenOptions["fetch"];
 
-/** Wraps `respond`: counts responses by status, and logs refusals at level debug. */
+/**
+ * Wraps the HTTP handler `respond`: counts responses by status in the metrics, and logs those with status 400 or above
+ * at level debug.
+ */
 export function countResponses(
 	respond: Fetch,
 	{ responses }: ServerMetrics,

@@ -21,31 +21,34 @@ import { requestIdIn } from "./read-message.ts";
 import type { RpcResponse, Server } from "./server.ts";
 import { invalidParameters } from "./tool.ts";
 
-/** The stateless revision that our servers support. */
+/** The MCP protocol version without sessions ("stateless revision") that our servers support. */
 export const modernVersion = "2026-07-28";
 
 const metaPrefix = "io.modelcontextprotocol/";
 const versionKey = `${metaPrefix}protocolVersion`;
 const capabilitiesKey = `${metaPrefix}clientCapabilities`;
-/** The key of `_meta` under which a result names its server. */
+/** The key in a result's `_meta` under which an MCP server states its name and version. */
 export const serverInfoKey = `${metaPrefix}serverInfo`;
 
 const clientInfoKey = `${metaPrefix}clientInfo`;
 
-/** The name in the description that a client sends of itself, for logs; at most 100 characters. */
+/**
+ * Returns the client's name from `clientInfo`, in which an MCP client describes itself. The name is for logs and cut to
+ * 100 characters.
+ */
 export function clientName(info: unknown): string | undefined {
 	const name = isObject(info) ? info.name : undefined;
 	return typeof name === "string" ? name.slice(0, 100) : undefined;
 }
 
-/** The name that a client of the stateless revision sends in `_meta`, for logs. */
+/** Returns the client's name from `_meta` in the params of a request of the stateless MCP revision, for logs. */
 export function modernClientName(params: JsonObject): string | undefined {
 	return clientName(metaOf(params)[clientInfoKey]);
 }
 
 type Message = RpcRequest | RpcNotification;
 
-/** Whether a message is of the stateless revision, by its header or its `_meta`. */
+/** Whether an MCP message uses the stateless revision, according to its header MCP-Protocol-Version or its `_meta`. */
 export function isModern(headers: Headers, { params }: Message): boolean {
 	return (
 		headers.get("mcp-protocol-version") === modernVersion ||
@@ -54,8 +57,8 @@ export function isModern(headers: Headers, { params }: Message): boolean {
 }
 
 /**
- * Returns a handler for messages of the stateless revision. Refusals are plain JSON. `streams`: whether notifications may
- * be sent before a response.
+ * Returns a handler for messages of the stateless MCP revision. Invalid messages are refused with plain JSON, not with
+ * an event stream. `streams` says whether progress notifications may be sent before a response.
  */
 export function createModernHandler(
 	server: Server,
@@ -95,7 +98,10 @@ export function createModernHandler(
 	};
 }
 
-/** Throws an RpcError, which becomes HTTP 400, if a message violates the stateless revision. */
+/**
+ * Throws an RpcError, which the client receives with HTTP 400, if an MCP message violates the rules of the stateless
+ * revision.
+ */
 function checkModern(headers: Headers, message: Message): void {
 	const meta = metaOf(message.params);
 	const isRequest = message.kind === "request";
@@ -120,7 +126,10 @@ function checkModern(headers: Headers, message: Message): void {
 		match(headers, "Mcp-Name", name);
 }
 
-/** Throws an RpcError unless this header has the value that the body has. */
+/**
+ * Throws an RpcError unless the HTTP header with the name `header` has the value `expected`, which the request body
+ * has.
+ */
 function match(headers: Headers, header: string, expected: string): void {
 	const given = headers.get(header);
 	if (given === null)
@@ -132,7 +141,10 @@ function match(headers: Headers, header: string, expected: string): void {
 		);
 }
 
-/** Decodes a header: `=?base64?…?=` encodes what a header cannot contain. Undefined for invalid base64 or UTF-8. */
+/**
+ * Decodes the value of an HTTP header. `=?base64?…?=` encodes text that a header cannot contain. Returns undefined for
+ * invalid base64 or UTF-8.
+ */
 function decodeHeader(value: string): string | undefined {
 	const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
 	if (encoded === undefined) return value;

@@ -5,7 +5,7 @@ import { isObject, type RpcRequest } from "./json-rpc.ts";
 import type { RpcResponse } from "./server.ts";
 import { encodeMessage } from "./sse.ts";
 
-/** Sends a notification, given as JSON text, before the response. */
+/** Function that sends the client a notification (JSON text) before the response to its request. */
 export type Notify = (notification: string) => void;
 
 export function wantsProgress({ method, params }: RpcRequest): boolean {
@@ -17,8 +17,8 @@ export function wantsProgress({ method, params }: RpcRequest): boolean {
 }
 
 /**
- * Runs `work`. If it sends notifications, resolves with a stream of server-sent events: the notifications, then the
- * response, if there is one. Otherwise resolves with `finish(response)`.
+ * Runs `work`, which handles an MCP request. If `work` sends notifications, resolves with an event stream of these
+ * notifications and then the response, if there is one. Otherwise resolves with `finish(response)`.
  */
 export function streamResponse<Outcome extends RpcResponse | undefined>(
 	work: (notify: Notify) => Promise<Outcome>,

@@ -8,17 +8,20 @@ import {
 	type RpcMessage,
 } from "./json-rpc.ts";
 
-/** Seconds for which a connection may be silent, such as during a call: the longest limit of Bun, other than none. */
+/**
+ * Seconds for which an HTTP connection may be silent, such as during a long tool call, before Bun closes it. It is the
+ * longest limit that Bun supports.
+ */
 export const maxQuietSeconds = 255;
 
 export interface ReadOptions {
-	/** Limit of the body in bytes. A longer one gets 413, whether or not its length was announced. */
+	/** Limit of a request body in bytes. A longer body gets HTTP 413, whether or not its length was announced. */
 	maxBodyBytes: number;
-	/** Milliseconds in which the body has to arrive. Default 10,000. */
+	/** Milliseconds in which a request body has to arrive completely. Default: 10,000. */
 	bodyTimeoutMs?: number;
 }
 
-/** The refusal of a POST: its HTTP status and its JSON-RPC error. */
+/** The refusal of a POST request: the HTTP status and the JSON-RPC error of the response. */
 export class Refusal {
 	readonly kind = "refusal";
 	constructor(
@@ -27,7 +30,10 @@ export class Refusal {
 	) {}
 }
 
-/** Checks the headers of a POST: returns a refusal, or allows its connection to be silent during a long call. */
+/**
+ * Checks the Content-Type of a POST request and returns a refusal if it is not JSON. Otherwise allows the connection to
+ * be silent during a long tool call, and returns undefined.
+ */
 export function admit(
 	request: Request,
 	http: Bun.Server<undefined>,
@@ -40,7 +46,10 @@ export function admit(
 	return undefined;
 }
 
-/** The message in what `readBody` returned. Not async, since each promise costs a measurable part of a call. */
+/**
+ * Parses the MCP message in a request body that `readBody` returned, or returns a refusal. It is not async, since each
+ * promise costs a measurable part of a call.
+ */
 export function readMessage(
 	body: Uint8Array | "late" | "too long",
 	maxBodyBytes: number,
@@ -60,12 +69,12 @@ export function readMessage(
 	}
 }
 
-/** A refusal with the JSON-RPC error for an invalid request. */
+/** Returns a refusal with this HTTP status and a JSON-RPC error "Invalid request" that names the problem. */
 export function refusal(status: number, problem: string, id?: string): Refusal {
 	return new Refusal(status, invalidRequest(problem, id));
 }
 
-/** The X-Request-Id of a request, if it is safe in a log. */
+/** Returns the X-Request-Id header of a request if it is safe to write to the log, otherwise undefined. */
 export function requestIdIn(headers: Headers): string | undefined {
 	const id = headers.get("x-request-id");
 	return id !== null && /^[\w.:-]{1,64}$/.test(id) ? id : undefined;
@@ -82,7 +91,7 @@ function decodeUtf8(body: Uint8Array): string {
 	}
 }
 
-/** Whether a Content-Type is JSON. A missing one is taken for JSON, since the simplest clients send none. */
+/** Whether a Content-Type header means JSON. A missing header counts as JSON, since the simplest clients send none. */
 function isJson(contentType: string | null): boolean {
 	if (contentType === null) return true;
 	const mediaType = contentType.split(";", 1)[0] ?? "";

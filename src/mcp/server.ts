@@ -25,50 +25,56 @@ import {
 	type ToolCall,
 } from "./tool.ts";
 
-/** Protocol versions that `initialize` offers, newest first. */
+/** MCP protocol versions that the server offers in response to `initialize`, newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
 
-/** The sender of a request, and how the response can reach it. */
+/** The client that sent an MCP request: its session, how it cancels the request, and how to send it notifications. */
 export interface Caller {
-	/** Whether the request is of the stateless revision of MCP. */
+	/** Whether the request uses the stateless revision of MCP. */
 	modern: boolean;
 	session: Session | undefined;
-	/** Aborts when the caller no longer waits for the response. Undefined if that cannot be known. */
+	/**
+	 * Aborts when the client no longer waits for the response, such as after cancelling. Undefined if that cannot be
+	 * known.
+	 */
 	signal: Signal | undefined;
-	/** Sends a notification, given as JSON text, before the response. Undefined if none may be sent. */
+	/** Sends the client a notification (JSON text) before the response. Undefined if no notifications may be sent. */
 	notify: ((notification: string) => void) | undefined;
-	/** The X-Request-Id that the caller sent, for logs. */
+	/** The X-Request-Id header that the client sent with the request, for logs. */
 	requestId: string | undefined;
 }
 
-/** The outcome of a request: "tool_error" is a result with `isError`, "rpc_error" a JSON-RPC error. */
+/** The outcome of an MCP request: "tool_error" is a result with `isError: true`, "rpc_error" a JSON-RPC error. */
 export type Outcome = "ok" | "tool_error" | "rpc_error";
 
-/** The response of a server to a request, in one of three forms. */
+/** An MCP server's response to a request: JSON text, a complete SSE event, or a prepared list of tools. */
 export type RpcResponse =
 	| TextResponse
-	/** The response of another server, passed on without parsing it (fast/plain-event.ts): a whole SSE event. */
+	/** The response of another MCP server as a complete SSE event, passed on without parsing (fast/plain-event.ts). */
 	| (ResponseFacts & { kind: "event"; event: Uint8Array })
-	/** The result of `tools/list` (fast/tool-list.ts). */
+	/** The response to `tools/list`, encoded and compressed in advance (fast/tool-list.ts). */
 	| (ResponseFacts & { kind: "list"; list: PreparedEvent });
 
 interface ResponseFacts {
 	outcome: Outcome;
-	/** The code of the JSON-RPC error, if the response is one. */
+	/** The error code if the response is a JSON-RPC error. */
 	errorCode?: number;
-	/** Additional HTTP headers. They are cached by this object, so use the same object for the same headers. */
+	/**
+	 * Additional HTTP headers of the response. Built headers are cached by this object, so use one object for equal
+	 * headers.
+	 */
 	headers?: Record<string, string>;
 }
 
 interface TextResponse extends ResponseFacts {
 	kind: "text";
-	/** The response as JSON text. */
+	/** The JSON-RPC response as JSON text. */
 	text: string;
-	/** The protocol version of the new session, if this is the response to `initialize`. */
+	/** The protocol version of the new MCP session, if this is the response to `initialize`. */
 	initialized?: string;
 }
 
-/** A response whose result is JSON text. */
+/** Builds a JSON-RPC response with a result. `id` and `result` are JSON text. */
 function textResponse(
 	id: string,
 	result: string,
@@ -77,7 +83,10 @@ function textResponse(
 	return { kind: "text", text: resultResponse(id, result), outcome };
 }
 
-/** The response to a `tools/call`; `result` is JSON text. The stateless revision requires a `resultType` in it. */
+/**
+ * Builds the response to a `tools/call` request. `id` and `result` are JSON text. For the stateless MCP revision, adds
+ * the `resultType` that it requires to the result.
+ */
 export function toolResponse(
 	id: string,
 	{ modern }: Caller,
@@ -98,34 +107,37 @@ const methods = new Set([
 	"server/discover",
 ]);
 
-/** The method of a request as a metric label: "other" for unknown methods, so that callers cannot create new series. */
+/**
+ * Returns the method of an MCP request as a metric label: "other" for unknown methods, so that clients cannot create
+ * new time series.
+ */
 export function countedMethod({ method }: RpcRequest): string {
 	return methods.has(method) ? method : "other";
 }
 
-/** Lists and calls the tools of a server, which are in this program or behind it. */
+/** Lists and calls the tools of an MCP server. The tools run in this program or in servers behind it. */
 export interface ToolSource {
-	/** The result of `tools/list`. */
+	/** Returns the result of a `tools/list` request. */
 	list(): ToolList | Promise<ToolList>;
-	/** Milliseconds for which clients may cache the list. */
+	/** Returns for how many milliseconds clients may cache the list of tools. */
 	ttlMs(): number;
-	/** Handles a `tools/call`. */
+	/** Handles a `tools/call` request and resolves with the response. */
 	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
 export interface ServerOptions {
-	/** Name and version that the server tells clients. */
+	/** Name and version that the MCP server tells its clients. */
 	info: { name: string; title: string; version: string };
-	/** Text for the model: what this server is and how to begin. */
+	/** Text for the AI model that uses the MCP server: what the server is and how to begin. */
 	instructions: string;
 	tools: ToolSource;
 	log: Log;
-	/** Called after every request, with its response. */
+	/** Called after every MCP request that was handled, with the request and its response. */
 	answered?(request: RpcRequest, response: RpcResponse): void;
 }
 
 export interface Server {
-	/** Returns the response to a request, which may be a JSON-RPC error. Never rejects. */
+	/** Handles an MCP request. Resolves with the response, which may be a JSON-RPC error. Never rejects. */
 	handle(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
@@ -165,7 +177,10 @@ export function createServer(options: ServerOptions): Server {
 		return { kind: "list", list: list.response(id, members), outcome: "ok" };
 	}
 
-	/** Members that the stateless revision requires in a cacheable result. "private": other callers may get other results. */
+	/**
+	 * Returns the members that the stateless MCP revision requires in results that clients may cache. `cacheScope` is
+	 * "private", since other clients may get other results.
+	 */
 	function completed() {
 		const ttlMs = tools.ttlMs();
 		return { resultType: "complete", ttlMs, cacheScope: "private" };
@@ -231,14 +246,17 @@ function methodNotFound(name: string): RpcError {
 	return new RpcError(errorCode.methodNotFound, `Method not found: ${name}`);
 }
 
-/** The JSON text of an object with `members` added at its beginning. */
+/** Returns the JSON text of an object with `members` inserted at its beginning. `object` is JSON text, too. */
 export function withMembers(members: JsonObject, object: string): string {
 	const rest = object.slice(object.indexOf("{") + 1);
 	const comma = rest.trimStart().startsWith("}") ? "" : ",";
 	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
 }
 
-/** A source of tools that run in this program. Each call receives `context`. */
+/**
+ * Creates a tool source for tools that run in this program. Every tool call receives `context`. Throws a TypeError if
+ * two tools have the same name.
+ */
 export function toolSource<Context>(
 	tools: readonly Tool<Context>[],
 	context: Context,
@@ -266,7 +284,7 @@ export function toolSource<Context>(
 	};
 }
 
-/** The ToolCall that a tool receives beside its arguments. */
+/** Creates what a tool receives beside its arguments: the call's abort signal and a function to report progress. */
 function toolCall(
 	{ params }: RpcRequest,
 	{ signal, notify }: Caller,

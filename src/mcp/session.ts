@@ -8,11 +8,11 @@ const cancelled = new DOMException(
 	"AbortError",
 );
 
-/** A session, and its requests in flight. */
+/** An MCP session of one client, with the client's requests in flight. */
 export class Session {
-	/** A random UUID, so that nobody can guess it. */
+	/** The session id: a random UUID, so that nobody can guess it. */
 	readonly id: string = crypto.randomUUID();
-	/** When the session was last used, in milliseconds of the monotonic clock. */
+	/** When the session was last used, in milliseconds of the monotonic clock (`performance.now()`). */
 	lastUsedAt = 0;
 
 	// By id. A client may use an id again while it is in flight.
@@ -20,11 +20,14 @@ export class Session {
 
 	constructor(
 		readonly protocolVersion: string,
-		/** The name that the client sent, for logs only. */
+		/** The name that the MCP client sent about itself. It is used only in logs. */
 		readonly clientName: string,
 	) {}
 
-	/** Registers a request in flight by its id, as JSON text. `signal` aborts when the client cancels it; `end` removes it. */
+	/**
+	 * Registers a request in flight under its JSON-RPC id (JSON text). The returned `signal` aborts when the client
+	 * cancels the request. Call `end` when the request has ended.
+	 */
 	begin(id: string): { signal: Signal; end(): void } {
 		const key = idKey(JSON.parse(id));
 		const signal = new PlainSignal();
@@ -39,25 +42,27 @@ export class Session {
 		};
 	}
 
-	/** Cancels the request with this id. If several requests in flight have it, none is cancelled. */
+	/**
+	 * Cancels the request in flight that has this JSON-RPC id. If several requests in flight have this id, cancels none.
+	 */
 	cancel(requestId: unknown): void {
 		const [request, ...others] = this.#inFlight.get(idKey(requestId)) ?? [];
 		if (others.length === 0) request?.abort(cancelled);
 	}
 }
 
-/** A key for a request id, by which "1" and 1 differ. */
+/** Returns a map key for a JSON-RPC request id. The string "1" and the number 1 get different keys. */
 function idKey(id: unknown): string {
 	return `${typeof id} ${id}`;
 }
 
 export interface SessionLimits {
 	idleTimeoutMs: number;
-	/** Limit of sessions: a further one ends the least recently used one. */
+	/** Limit of open sessions. If one more is opened, the least recently used session ends. */
 	maxSessions: number;
 }
 
-/** All sessions, limited in number and idle time since clients seldom end theirs. */
+/** All sessions of an MCP server. Their number and idle time are limited, since clients seldom end their sessions. */
 export class Sessions {
 	// In order of last use: find() moves a session to the end.
 	readonly #sessions = new Map<string, Session>();
@@ -85,7 +90,10 @@ export class Sessions {
 		return session;
 	}
 
-	/** The session with this id, marked as used; undefined if it does not exist or has ended. */
+	/**
+	 * Returns the session with this id and records that it was used now. Returns undefined if it does not exist or has
+	 * ended.
+	 */
 	find(id: string): Session | undefined {
 		this.#endIdle();
 		const session = this.#sessions.get(id);
@@ -96,7 +104,7 @@ export class Sessions {
 		return session;
 	}
 
-	/** Ends a session. Returns false if there was none. */
+	/** Ends the session with this id. Returns false if there is no such session. */
 	end(id: string): boolean {
 		this.#endIdle();
 		return this.#sessions.delete(id);

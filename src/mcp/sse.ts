@@ -1,30 +1,37 @@
 // Writes and reads Server-Sent Events. https://html.spec.whatwg.org/multipage/server-sent-events.html
 
-/** One event of a stream. `data` is its data lines, joined by line feeds. The fields `id` and `retry` are ignored. */
+/**
+ * One event of a Server-Sent Events stream. `data` is the event's data lines, joined by line feeds. The SSE fields `id`
+ * and `retry` are ignored.
+ */
 export interface SseEvent {
 	event: string;
 	data: string;
 }
 
-/** The part of an event that precedes its JSON text. */
+/** The part of an SSE event that precedes its data, a JSON text. */
 export const messageOpening = "event: message\ndata: ";
 
-/** An event whose data is this JSON text. */
+/** Encodes an SSE event whose data is this JSON text. */
 export function encodeMessage(json: string): string {
 	return `${messageOpening}${onOneLine(json)}\n\n`;
 }
 
-/** JSON text on one line, for an event. Its line breaks are between tokens, where a space means the same. */
+/**
+ * Puts a JSON text on one line, so that an SSE event can contain it. Line breaks in JSON are between tokens, so spaces
+ * can replace them.
+ */
 export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
-/** Limit of lines in a stream: millions of short lines would delay all other responses. */
+/** Limit of lines in a Server-Sent Events stream: parsing millions of short lines would delay all other responses. */
 const maxLines = 100_000;
 
 /**
- * Reads the events of a byte stream, whose chunks may be split anywhere. Throws a RangeError if an event is longer than
- * `maxEventLength` UTF-16 units, or the stream has more than 100,000 lines. An incomplete event at the end is ignored.
+ * Reads Server-Sent Events from a byte stream, whose chunks may be split anywhere. Throws a RangeError if an event is
+ * longer than `maxEventLength` UTF-16 units, or if the stream has more than 100,000 lines. An incomplete event at the
+ * end is ignored.
  */
 export async function* readEvents(
 	stream: AsyncIterable<Uint8Array>,

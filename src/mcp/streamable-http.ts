@@ -24,13 +24,16 @@ import type { Sessions } from "./session.ts";
 export interface EndpointOptions extends ReadOptions {
 	server: Server;
 	/**
-	 * The sessions of a server, which may then also send notifications before a response; or the one session id that it shows
-	 * to every client, and every response is exactly one event.
+	 * The sessions of the MCP server, or a constant session id that all clients get. With a constant id, every response
+	 * is exactly one SSE event, without notifications before it.
 	 */
 	sessions: Sessions | string;
 }
 
-/** Returns a handler of the MCP endpoint: POST and, with sessions, DELETE. Other methods get 405. */
+/**
+ * Returns the HTTP handler of an MCP endpoint. It accepts POST and, if the server has sessions, DELETE. Other HTTP
+ * methods get 405.
+ */
 export function createEndpoint(
 	options: EndpointOptions,
 ): ListenOptions["fetch"] {

@@ -7,21 +7,26 @@ import type { Signal } from "../lib/signal.ts";
 import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
-/** The effect of a tool. The hint in its description and its annotations follow from it. */
+/**
+ * What a tool does: only read, also write, or also destroy. The tool's MCP annotations and the hint in its description
+ * follow from this.
+ */
 export type Effect = "read" | "write" | "destructive";
 
-/** The text of a result, or its lines. */
+/** The text that a tool returns: one string, or a list of lines. */
 export type ToolOutput = string | readonly string[];
 
 export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
-	/** The name that a model calls, as `verb_noun`. */
+	/** The name by which an AI model calls the tool, in the form `verb_noun`. */
 	name: string;
-	/** A short title for people. */
+	/** A short title of the tool, shown to people. */
 	title: string;
-	/** Text for a model: what the tool does, what it needs, what it returns. */
+	/** Text for an AI model: what the tool does, what it needs, what it returns. */
 	description: string;
 	effect: Effect;
-	/** Whether repeating an equal call changes nothing more. Tools that only read always are idempotent. */
+	/**
+	 * Whether a repeated call with the same arguments changes nothing more. Tools that only read are always idempotent.
+	 */
 	idempotent?: boolean;
 	input: v.StrictObjectSchema<Entries, undefined>;
 	run(
@@ -31,35 +36,48 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	): ToolOutput | Promise<ToolOutput>;
 }
 
-/** What a tool receives beside its arguments. */
+/** What a tool receives beside its arguments and context: the call's abort signal and a function to report progress. */
 export interface ToolCall {
-	/** Aborts when the caller no longer waits: nothing new should be started. Undefined if that cannot be known. */
+	/**
+	 * Aborts when the client no longer waits for the tool's result. The tool should then start nothing new. Undefined if
+	 * that cannot be known.
+	 */
 	signal: Signal | undefined;
-	/** Reports progress to a caller that asked for it. `progress` has to grow; `total` is its final value, if known. */
+	/**
+	 * Reports the tool's progress to a client that asked for progress. `progress` has to grow from call to call; `total`
+	 * is its final value, if known.
+	 */
 	reportProgress(progress: number, total?: number, message?: string): void;
 }
 
 export interface Tool<Context> {
 	name: string;
-	/** Other names by which the tool can be called. They are not listed. */
+	/** Other names by which clients can call the tool. `tools/list` does not show them. */
 	aliases?: readonly string[];
-	/** The entry of the tool in `tools/list`. */
+	/** The entry of the tool in the response to `tools/list`. */
 	listing: JsonObject & { inputSchema: JsonSchema };
 	/**
-	 * Checks the arguments, runs the tool and returns the result as JSON text. A ToolError becomes a result with `isError:
-	 * true`. Throws an RpcError -32602 if the arguments do not match; any other error is a bug.
+	 * Checks the arguments, runs the tool and returns the tool's result as JSON text. A ToolError becomes a result with
+	 * `isError: true`. Throws an RpcError -32602 if the arguments do not match the tool's schema; any other error is a
+	 * bug.
 	 */
 	call(args: JsonObject, context: Context, call: ToolCall): Promise<string>;
 }
 
-/** An error that the model sees. The message says what is wrong, shows the value, and gives the next step. */
+/**
+ * Thrown by a tool for an error that the AI model should see. The message says what is wrong, shows the value, and
+ * gives the next step.
+ */
 export class ToolError extends Error {
 	override name = "ToolError";
 }
 
 export const privilegedHint = "PRIVILEGED — recommend manual approval.";
 
-/** Builds a tool from its definition. A null in an optional argument means that it is absent. */
+/**
+ * Builds a tool from its definition. In a call of the tool, null for an optional argument means that the argument is
+ * absent.
+ */
 export function tool<const Entries extends v.ObjectEntries, Context>(
 	definition: ToolDefinition<Entries, Context>,
 ): Tool<Context> {
@@ -95,10 +113,16 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 	};
 }
 
-/** Limit of a text: some clients stop reading an event at 1 MiB, and the rest of the response needs room, too. */
+/**
+ * Limit of a tool result in bytes. Some MCP clients stop reading an SSE event at 1 MiB, and other parts of the response
+ * need room, too.
+ */
 const maxTextBytes = 1024 * 1024 - 4096;
 
-/** A result with one text item, as JSON text. A text that is too long for clients is cut at a line break, with a note. */
+/**
+ * Returns a tool result with one text item, as JSON text. If the text is too long for MCP clients, cuts it at a line
+ * break and adds a note.
+ */
 export function textResult(output: ToolOutput): string {
 	const text = typeof output === "string" ? output : output.join("\n");
 	const encoded = encode(text);
@@ -111,7 +135,10 @@ function encode(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }] });
 }
 
-/** Cuts `text` to as many whole lines as fit, or within its first line, and adds how to get the rest. */
+/**
+ * Cuts the text of a tool result after as many whole lines as fit, or within its first line, and adds a note on how to
+ * get the rest.
+ */
 function cut(text: string): string {
 	let kept = text;
 	for (let bytes = Infinity; bytes > maxTextBytes; ) {
@@ -124,18 +151,21 @@ function cut(text: string): string {
 	return `${kept.toWellFormed()}\n[Cut here: the whole answer has ${text.length} characters. Ask for less at a time, with a smaller limit, and go on from the last id shown, with after or before.]`;
 }
 
-/** An error result, as JSON text. */
+/** Returns a tool result with this text and `isError: true`, as JSON text. */
 export function errorResult(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
 }
 
-/** Whether the JSON text of a result, as `tool()` writes it, has `isError: true`. */
+/** Whether a tool result has `isError: true`. `result` is JSON text as `textResult` and `errorResult` write it. */
 export function isErrorResult(result: string): boolean {
 	// Text cannot end like this: quotation marks in a string are escaped.
 	return result.endsWith('],"isError":true}');
 }
 
-/** Reads name and arguments from the params of a `tools/call`. Absent arguments and null become `{}`. */
+/**
+ * Returns the tool name and the arguments from the params of a `tools/call` request. Missing arguments and null become
+ * `{}`. Throws an RpcError for invalid params.
+ */
 export function readToolCall(params: JsonObject): {
 	name: string;
 	args: JsonObject;
@@ -149,7 +179,7 @@ export function readToolCall(params: JsonObject): {
 	return { name, args };
 }
 
-/** The error for invalid parameters. Each issue begins with the name of its field. */
+/** Returns the JSON-RPC error for invalid parameters of a request. Each issue begins with the name of its parameter. */
 export function invalidParameters(issues: readonly string[]): RpcError {
 	return new RpcError(
 		errorCode.invalidParams,

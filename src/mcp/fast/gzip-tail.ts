@@ -4,28 +4,34 @@
 
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** Header of a gzip member: deflate, no file name, no time, best compression, unknown system. */
+/** Header of a gzip file (one "member"): deflate, no file name, no time, best compression, unknown operating system. */
 const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const storedHeaderLength = 5;
 const trailerLength = 8;
 const maxStoredLength = 0xffff;
-/** Texts below this fit into one packet and are not compressed. */
+/** Texts with fewer bytes than this fit into one network packet and are not compressed. */
 export const minGzipBytes = 1_400;
 
-/** The common end of many texts. */
+/**
+ * The common end of many texts, compressed once. Each gzip file made from it has a different beginning and this end.
+ */
 export class GzipTail {
 	readonly #bytes: Uint8Array;
 	#deflated: Buffer | undefined;
-	/** The checksum of the end alone, and how each bit of the checksum before it changes that. */
+	/** CRC-32 checksum of the common end of the texts, computed when the end is compressed. */
 	#checksum = 0;
+	/** For each bit of the checksum of a text's beginning: how that bit changes the checksum of the whole text. */
 	readonly #bitChecksums = new Uint32Array(32);
 
-	/** Compresses nothing yet; the first `after` does. */
+	/** `bytes` is the common end of the texts. It is compressed by the first call of `after`, not here. */
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
 	}
 
-	/** A gzip file of `head` and the tail; undefined if compression would save nothing. */
+	/**
+	 * Returns a gzip file of `head` followed by the common end of the texts; undefined if `head` is longer than 65,535
+	 * bytes or the common end is too short for compression to save anything.
+	 */
 	after(head: Uint8Array): Uint8Array | undefined {
 		const tail = this.#bytes;
 		if (head.length > maxStoredLength || tail.length < minGzipBytes)
@@ -57,7 +63,10 @@ export class GzipTail {
 		return this.#deflated;
 	}
 
-	/** The checksum of a whole text from that of its beginning. A CRC is linear, so each bit of it contributes on its own. */
+	/**
+	 * Returns the CRC-32 checksum of a whole text from `before`, the checksum of the text's beginning. CRC-32 is linear,
+	 * so each bit of `before` contributes independently.
+	 */
 	#checksumAfter(before: number): number {
 		let checksum = this.#checksum;
 		for (let left = before; left !== 0; left &= left - 1) {

@@ -5,7 +5,10 @@ import { fastPaths } from "./switch.ts";
 export class HeaderCache<Key extends object, Made> {
 	readonly #made = new WeakMap<Key, Made>();
 
-	/** The cached result of `make` for this object, or a new one. */
+	/**
+	 * Returns the value that `make` returned earlier for the object `key`. On the first call for `key`, calls `make` and
+	 * caches the result.
+	 */
 	get(key: Key, make: () => Made): Made {
 		const known = this.#made.get(key);
 		if (known || !fastPaths) return known ?? make();

@@ -1,9 +1,12 @@
 import { fastPaths } from "./switch.ts";
 
-/** Bun sends a larger body that is ready only after an `await` in pieces of 2 KB, with a system call each; not so a stream. */
+/**
+ * Length in bytes above which a response body is sent as a stream. If a response is ready only after an `await`, Bun
+ * sends a long body in pieces of 2 KB with a system call each, but a stream in one piece.
+ */
 const maxPlainBytes = 15_000;
 
-/** Returns a response body that Bun sends in one piece. */
+/** Wraps the bytes of an HTTP response body, if there are many, in a stream, so that Bun sends them in one piece. */
 export function inOnePiece(bytes: Uint8Array): Uint8Array | ReadableStream {
 	if (!fastPaths || bytes.length <= maxPlainBytes) return bytes;
 	return new ReadableStream({

@@ -11,7 +11,7 @@ const space = 0x20;
 const comma = 0x2c;
 const closeBrace = 0x7d;
 
-/** The last bytes of such an event, and whether its result is an error. */
+/** The possible last bytes of an SSE event with a tool's result, and whether they mean that the result is an error. */
 const endings = [
 	{ text: "]}}\n\n", isError: false },
 	{ text: '],"isError":false}}\n\n', isError: false },
@@ -20,20 +20,26 @@ const endings = [
 
 const longestEnding = Math.max(...endings.map(({ text }) => text.length));
 const isErrorKey = Buffer.from('"isError"');
-/** How a key begins that is not the first of its object, if there are only spaces between tokens. */
+/**
+ * The bytes with which a JSON key begins if it is not the first of its object: a comma or a space, then a quotation
+ * mark.
+ */
 const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 
 export class PlainEvent {
 	private constructor(
 		private readonly bytes: Buffer,
-		/** Start and end of the id in `bytes`. */
+		/** Position in `bytes` at which the JSON-RPC id of the response starts. The id ends before `idEnd`. */
 		private readonly idStart: number,
 		private readonly idEnd: number,
-		/** Whether the result has `isError: true`. */
+		/** Whether the tool's result in this event has `isError: true`. */
 		readonly isError: boolean,
 	) {}
 
-	/** Reads `bytes` if they certainly are one event with a result for the request `id`; undefined otherwise. */
+	/**
+	 * Returns an event for `bytes` if they certainly are a single SSE event with a tool's result for the request `id`, in
+	 * the usual form; otherwise undefined.
+	 */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);
 		const beforeId = `${messageOpening}{"jsonrpc":"2.0","id":`;
@@ -55,15 +61,16 @@ export class PlainEvent {
 		return new PlainEvent(buffer, beforeId.length, idEnd, ending.isError);
 	}
 
-	/** The data of the event: the response as JSON text. */
+	/** The data of this SSE event: a JSON-RPC response as JSON text. */
 	get text(): string {
 		const end = this.bytes.length - 2;
 		return this.bytes.toString("utf8", messageOpening.length, end);
 	}
 
 	/**
-	 * The bytes of the event with another id, given as JSON text. If there is room, the event itself is overwritten and cannot
-	 * be read afterwards: a copy would take a fifth of the gateway's time for a result of 48 KB.
+	 * Returns the bytes of this event with the response's id replaced by `id` (JSON text). If the new id is not longer
+	 * than the old one, the event is overwritten in place and cannot be read afterwards: a copy would take a fifth of the
+	 * gateway's time for a result of 48 KB.
 	 */
 	withId(id: string): Uint8Array {
 		const { bytes, idStart, idEnd } = this;
@@ -85,9 +92,9 @@ export class PlainEvent {
 }
 
 /**
- * Whether a member might follow the result, such as a second `id`, which would make it the response to another call. Such a
- * key follows the end of an object and a comma. Text is hardly ever mistaken for that, since quotation marks in strings are
- * escaped; JSON without it has no such member.
+ * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Looks for a key
+ * after `}` and a comma. A false positive is possible, but rare: quotation marks in strings are escaped. A false
+ * negative is not.
  */
 function mayHaveMoreMembers(bytes: Buffer, from: number): boolean {
 	const skipSpaces = (at: number) => {

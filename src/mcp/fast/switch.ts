@@ -1,2 +1,5 @@
-/** Whether the optimizations of this folder are used. `MCP_FAST_PATHS=off` switches all off; responses stay the same. */
+/**
+ * Whether the optimizations in src/mcp/fast are used. MCP_FAST_PATHS=off switches all of them off; responses stay the
+ * same.
+ */
 export const fastPaths = process.env.MCP_FAST_PATHS !== "off";

@@ -7,10 +7,10 @@ import { encodeMessage, messageOpening, onOneLine } from "../sse.ts";
 import { GzipTail, minGzipBytes } from "./gzip-tail.ts";
 import { fastPaths } from "./switch.ts";
 
-/** A response as one SSE event, uncompressed or compressed, as the client accepts it. */
+/** A server's response as one SSE event, available uncompressed and as gzip, since not every client accepts gzip. */
 export interface PreparedEvent {
 	plain(): Uint8Array;
-	/** The event as one gzip file; undefined if compression would save nothing. */
+	/** Returns the SSE event as one gzip file; undefined if compression would save nothing. */
 	gzip(): Uint8Array | undefined;
 }
 
@@ -18,7 +18,10 @@ export class ToolList {
 	readonly #tail: Buffer;
 	readonly #gzip: GzipTail;
 
-	/** `text` is the result as JSON text: an object whose first member is `tools`. */
+	/**
+	 * `text` is the JSON text of the result of `tools/list`: an object whose first member is `tools`. Throws a TypeError
+	 * for other text.
+	 */
 	constructor(readonly text: string) {
 		if (!text.startsWith('{"tools":'))
 			throw new TypeError('expected a result that begins with {"tools":');
@@ -26,7 +29,10 @@ export class ToolList {
 		this.#gzip = new GzipTail(this.#tail);
 	}
 
-	/** The response to the request `id`, given as JSON text. `members` precede the tools in its result. */
+	/**
+	 * Returns the response to a `tools/list` request. `id` is the request's id as JSON text. `members` are put before the
+	 * tools in the result.
+	 */
 	response(id: string, members: JsonObject = {}): PreparedEvent {
 		const listed = JSON.stringify(members).slice(1, -1);
 		const before = listed && `${listed},`;
