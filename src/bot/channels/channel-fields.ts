@@ -24,8 +24,8 @@ const voiceFields = [
 ] as const;
 
 /**
- * The kinds of channels that tools can create: Discord's number of the type, and the settings that channels of this
- * kind have.
+ * The kinds of channels that tools can create, each with Discord's channel type and the settings that such channels
+ * have.
  */
 const kinds = {
 	text: {
@@ -122,7 +122,8 @@ export function requireAllowedKind(guild: Guild, kind: string): void {
 }
 
 /**
- * Throws an RpcError if this kind of channel does not have a passed setting, or does not allow its value in this guild.
+ * Throws an RpcError if a tool call passes a setting that this kind of channel does not have, or a value that Discord
+ * does not allow for it in this guild.
  */
 function requireSupportedFields(
 	guild: Guild,

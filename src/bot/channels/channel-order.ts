@@ -4,7 +4,10 @@ import { ChannelType, type Guild } from "discord.js";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 
-/** A channel as in Discord's API: what determines its place in the channel list, and its permission overwrites. */
+/**
+ * A channel as in Discord's API: the fields that determine its place in the channel list, and its permission
+ * overwrites.
+ */
 export interface RawChannel {
 	id: string;
 	type: ChannelType;
@@ -55,8 +58,8 @@ function groupOf(type: ChannelType): number {
 }
 
 /**
- * Returns the channels in a category, from the top, whose positions Discord numbers together with those of `raw`: text,
- * voice or category channels. Includes `raw` if it is in this category.
+ * Returns the channels in a category, from the top, whose positions Discord numbers in one sequence with `raw`: text
+ * channels, voice channels and categories have separate sequences. Includes `raw` if it is in this category.
  */
 export function siblingsIn(
 	raw: RawChannel,
@@ -76,8 +79,8 @@ export function siblingsIn(
 type Typed = Pick<RawChannel, "type">;
 
 /**
- * Whether Discord numbers the positions of two channels together. It numbers text, voice and category channels
- * separately.
+ * Whether Discord numbers the positions of two channels in one sequence. Text channels, voice channels and categories
+ * have separate sequences.
  */
 export function inSameGroup(a: Typed, b: Typed): boolean {
 	return groupOf(a.type) === groupOf(b.type);

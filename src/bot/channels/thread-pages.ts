@@ -169,7 +169,10 @@ async function archivedThreads(
 	return { threads: found, next: cursor };
 }
 
-/** Fetches a channel's latest archived threads of these kinds: at least `limit` threads, if there are as many. */
+/**
+ * Fetches a channel's latest archived threads of these kinds, public or private: at least `limit` threads, if there are
+ * as many.
+ */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,
 	kinds: readonly ("public" | "private")[],

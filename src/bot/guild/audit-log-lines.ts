@@ -26,12 +26,12 @@ const actionNames = new Map(
 	[...auditActions].map(([name, action]) => [action, name]),
 );
 
-/** Returns the name and id of a Discord object, such as a user or a role, as text. */
+/** Function that returns the name and id of a Discord object, such as a user or a role, as text. */
 type NameOf = (id: string) => string;
 
 /**
- * Returns a function that names the object with an id. It looks in the objects that Discord sent with the audit log,
- * then in the bot's caches.
+ * Returns a function that names a Discord object by its id. It looks first among the objects that Discord sent with the
+ * audit log, then in the bot's caches.
  */
 export function namesIn(log: APIAuditLog, guild: Guild): NameOf {
 	const names = new Map<string, string>([
@@ -65,7 +65,7 @@ function named(name: string | null | undefined, id: string): string {
 	return name ? `${oneField(name)} (ID: ${id})` : `ID: ${id}`;
 }
 
-/** Describes an audit log entry completely in one line, without secrets such as tokens. */
+/** Describes a whole entry of a guild's audit log in one line, without secrets such as tokens. */
 export function entryLine(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { id, action_type, user_id, reason } = entry;
 	const action = actionNames.get(action_type) ?? `action ${action_type}`;

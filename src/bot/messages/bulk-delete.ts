@@ -20,7 +20,7 @@ export function isTooOldForBulk(id: string): boolean {
 
 /**
  * Whether Discord allows a message of this type to be deleted. In guilds, only threads have messages that cannot be
- * deleted: a thread's starter message, and notices of added or removed members and of a new name.
+ * deleted: a thread's starter message, and notices of added or removed members and of a new thread name.
  * https://discord.com/developers/docs/resources/message#message-object-message-types
  */
 export function isDeletable({ type }: APIMessage): boolean {

@@ -14,7 +14,7 @@ const maxQueued = 1_000;
 export interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
-	/** What each embed describes, as it follows a number in the note "3 more call(s) were not logged": "call(s)". */
+	/** Noun for what an embed describes, such as "call(s)" in the note "3 more call(s) were not logged". */
 	noun: string;
 	/**
 	 * Name of the setting with the log channel's id. It appears in the bot's log when a log channel cannot be written to.
@@ -24,7 +24,7 @@ export interface EmbedQueueOptions {
 
 export interface EmbedQueue {
 	/**
-	 * Queues an embed for a log channel. `embed` is called when the message is sent. Returns at once and never throws.
+	 * Queues an embed for a log channel; `embed` builds it when the message is sent. Returns at once and never throws.
 	 */
 	push(channelId: string, embed: () => EmbedBuilder): void;
 	/** Resolves when every queued embed has been sent or has failed to be sent. */

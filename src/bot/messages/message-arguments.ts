@@ -204,8 +204,8 @@ export async function fetchMessage(
 }
 
 /**
- * Fetches a message that the bot sent. Throws a ToolError if someone else sent the message: "the bot can only `action`
- * its own messages".
+ * Fetches a message that the bot sent. Throws a ToolError if someone else sent it; `action` completes the error message
+ * "the bot can only … its own messages".
  */
 export async function fetchOwnMessage(
 	channel: MessageChannel,

@@ -210,7 +210,9 @@ export function pollFields(poll: APIPoll): string[] {
 	];
 }
 
-/** Says whether a message was published to following channels, or is a copy of such a published message. */
+/**
+ * Says whether an announcement was published to the channels that follow its channel, or is a copy of a published one.
+ */
 function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 	const has = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;
 	return resultLines(

@@ -2,7 +2,7 @@
 
 /** Discord's maximum length of a message, in UTF-16 code units. */
 const maxLength = 2_000;
-/** How far before the maximum length a place inside a word is searched to split a long text, in UTF-16 code units. */
+/** How many UTF-16 code units before the maximum length a long text may be split, to find a place inside a word. */
 const searchLength = 200;
 
 /** Value of discord.js's option `allowedMentions` for a message that pings nobody. */

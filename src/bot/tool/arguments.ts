@@ -131,7 +131,7 @@ export function readTime(text: string): number | undefined {
 	return midnight.startsWith(day) ? at : undefined;
 }
 
-/** JSON Schema pattern of a time argument. It covers only the start of the time, to keep `tools/list` small. */
+/** JSON Schema pattern of a time argument. It covers only the start of the text, to keep `tools/list` small. */
 const instantStart = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d";
 
 /**
@@ -213,8 +213,8 @@ export function permissionNames(what: string) {
 }
 
 /**
- * Schema of the optional argument with the guild's id. If a call omits it or passes "", the tool uses the guild of the
- * setting GUILD_ID.
+ * Schema of the optional argument `guild_id`. If a call omits it or passes "", the tool uses the guild of the setting
+ * GUILD_ID.
  */
 export const guild_id = v.optional(
 	v.pipe(

@@ -14,7 +14,7 @@ import {
 	type ToolCallRow,
 } from "../store/tool-calls.ts";
 
-/** A completed tool call, as the bot logs it. */
+/** A completed tool call, as recorded in the bot's log of tool calls. */
 export interface AuditedCall
 	extends Omit<ToolCallRow, "id" | "at" | "request_id" | "guild_id"> {
 	/** When the bot received the tool call. */
@@ -79,7 +79,7 @@ export function createAudit(
 	let dropped = 0;
 	let isFull = false;
 	let writing: Promise<void> | undefined;
-	/** Ends the current wait, so that the queued tool calls are written to the database at once. */
+	/** Ends the wait before the next database write, so that the queued tool calls are written at once. */
 	let flush = () => {};
 
 	function record(call: AuditedCall): void {

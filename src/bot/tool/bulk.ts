@@ -10,11 +10,13 @@ import {
 	timeLeftMs,
 } from "../discord/rest/rest.ts";
 
-/** A bulk tool starts another request to Discord only if at least this time is left before the tool call's deadline. */
+/**
+ * A tool that changes many objects sends another request only if at least this time is left before the call's deadline.
+ */
 const minTimeLeftMs = 5_000;
 /** A request to Discord times out this long before the tool call's deadline, to leave time for returning the result. */
 const reserveMs = 1_000;
-/** Maximum number of successfully changed items that a bulk tool's result lists. Failed items are all listed. */
+/** Maximum number of successfully changed items that a tool's result lists. Failed items are all listed. */
 const maxListedDone = 50;
 
 export interface Bulk<Item> {
@@ -32,7 +34,10 @@ export interface Bulk<Item> {
 	describe(item: Item): string;
 	/** Sends the request to Discord that changes one item, such as giving a member a role. */
 	write(item: Item): Promise<unknown>;
-	/** Returns the first line of the tool's result, such as "Gave 2 of 3 member(s) the role …." */
+	/**
+	 * Returns the first line of the tool's result for `count` changed of all `of` items: "Gave 2 of 3 member(s) the role
+	 * …."
+	 */
 	done(count: number, of: number): string;
 }
 
@@ -43,7 +48,7 @@ interface Outcome<Item> {
 	 * The item whose request was sent without a known outcome, for example because of a timeout, and the error message.
 	 */
 	unknown?: { item: Item; why: string };
-	/** Why a bulk tool stopped early, as text for its result; undefined if the tool tried every item. */
+	/** Why a tool stopped before it tried every item, as text for its result; otherwise undefined. */
 	stopped?: string;
 }
 
@@ -115,7 +120,7 @@ function reasonToStop(call: ToolCall): string | undefined {
 }
 
 /**
- * Whether an error means that Discord refused one item of a bulk tool. A 401 does not: it means an invalid token, which
+ * Whether an error means that Discord refused to change a single item. A 401 does not: it means an invalid token, which
  * affects all items.
  */
 function isRefusal(error: unknown): boolean {

@@ -16,24 +16,23 @@ import type { Store } from "../store/store.ts";
 
 export interface Locks {
 	/**
-	 * Returns the permission overwrites that a channel's lock changes, roles first; empty if the channel is not locked.
-	 * Rejects with StoreUnavailable.
+	 * Returns the permission overwrites that were changed to lock a channel, roles first; empty if the channel is not
+	 * locked. Rejects with StoreUnavailable.
 	 */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
 	/**
-	 * Stores a channel's lock, then calls `work` for each of its rows (one permission overwrite each). If the first
-	 * `work` fails without effect, deletes the lock again; after any other failure the error mentions unlock_channel.
-	 * Rejects with StoreUnavailable before doing anything.
+	 * Stores the rows in the database, then calls `work` for each row, to change one permission overwrite of the channel
+	 * to lock. If the first `work` fails without effect, the rows are deleted again; after any other failure the error
+	 * says to call unlock_channel. Rejects with StoreUnavailable before calling `work`.
 	 */
 	begin(
 		rows: readonly ChannelLockRow[],
 		work: (row: ChannelLockRow) => Promise<unknown>,
 	): Promise<void>;
-	/** Deletes the stored lock of a channel. Returns false if the database is unavailable. */
+	/** Deletes from the database how a channel was locked. Returns false if the database is unavailable. */
 	forget(channelId: string): Promise<boolean>;
 	/**
-	 * Deletes the stored lock of each channel that is deleted on Discord from now on. Call it for each new Discord
-	 * client.
+	 * Deletes locks from the database when their channels are deleted on Discord. Call it for each new Discord client.
 	 */
 	attach(client: Client): void;
 }

@@ -20,7 +20,7 @@ export interface Self {
 	store: Pick<Store, "state" | "since">;
 }
 
-/** What all tools of a bot share, such as its connection to Discord. */
+/** Objects and settings that all tools of a bot share, such as the connection to Discord. */
 export interface BotContext {
 	connection: Connection;
 	/** The guild for tool calls without the argument `guild_id`, from the setting GUILD_ID. */

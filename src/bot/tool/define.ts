@@ -20,14 +20,15 @@ export interface Needs<Args> {
 	permissions?: readonly Needed<Args>[];
 	/**
 	 * The argument with the channels in which `permissions` are checked. Default: `channel_id`. "run" means that the
-	 * tool's `run` checks the permissions in channels itself.
+	 * tool's function `run` checks the permissions in channels itself.
 	 */
 	permissionsIn?: (keyof Args & string) | "run";
-	/** Discord permissions that the bot needs guild-wide, whatever channel overwrites allow. */
+	/** Discord permissions that the bot needs guild-wide: a channel's permission overwrites do not count. */
 	guildPermissions?: readonly Permission[];
 	/**
 	 * Names of the arguments with the ids of the objects that the tool edits. Calls with the same id run one after
-	 * another; otherwise concurrent edits would overwrite each other. An empty argument stands for the guild of GUILD_ID.
+	 * another; otherwise concurrent edits would overwrite each other. An empty argument stands for the guild of the
+	 * setting GUILD_ID.
 	 */
 	lock?: (keyof Args & string) | readonly (keyof Args & string)[];
 	/**

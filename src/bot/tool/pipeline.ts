@@ -150,8 +150,8 @@ function contextOf(bot: BotContext): ToolContext {
 
 /**
  * Runs `work` until the tool call's deadline or until the caller disconnects, and converts Discord's errors to
- * ToolErrors. All calls share one timer: a timer, an AbortController and a promise race for each call cost an eighth
- * more.
+ * ToolErrors. All calls share one timer: a timer, an AbortController and a promise race for each call made a call an
+ * eighth more expensive.
  */
 async function withinDeadline<T>(
 	limits: Pick<ToolRun, "reason" | "mayWrite">,

@@ -10,8 +10,8 @@ import { permissionNames } from "../discord/permissions.ts";
  */
 const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$"];
 /**
- * All names of Discord permissions. Only these are logged unredacted, because arguments such as allow_names accept any
- * text.
+ * All names of Discord permissions. In arguments such as allow_names, which accept any text, only these are logged
+ * unredacted.
  */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;

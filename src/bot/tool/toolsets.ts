@@ -29,7 +29,7 @@ export type PrivilegedIntent = "GuildMembers" | "MessageContent";
 /** An MCP tool with its toolset and the permissions and intents that it needs. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
-	/** Excludes the tool from the default toolsets, because every listed tool costs tokens. */
+	/** Whether the tool is excluded from the default toolsets, because every listed tool costs tokens. */
 	extra: boolean;
 	needs: {
 		/**

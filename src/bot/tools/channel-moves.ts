@@ -295,8 +295,8 @@ function categoryOf(
 }
 
 /**
- * Throws an RpcError or ToolError if Discord does not allow these channels in the category `parentId`, or next to the
- * channel `below`.
+ * Throws an RpcError or ToolError if Discord does not allow these channels in the category `parentId`, or directly
+ * below the channel `below`.
  */
 function requirePlaceable(
 	raws: readonly RawChannel[],

@@ -228,12 +228,12 @@ export const unlockChannel = editTool({
 	},
 });
 
-/** Returns all permissions that a channel's lock changes for a role or member, as a bit field. */
+/** Returns all permissions that locking a channel changes for a role or member, as a bit field. */
 function bitsOf({ allows, denies }: ChannelLockRow): bigint {
 	return BigInt(allows) | BigInt(denies);
 }
 
-/** Returns the permissions of a role or member, as a bit field, that are still as the channel's lock set them. */
+/** Returns the permissions of a role or member, as a bit field, that are still as locking the channel set them. */
 function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
@@ -256,8 +256,8 @@ function stateOf(
 }
 
 /**
- * Returns the permission overwrite of a role or member after unlocking the channel. `active` has the permissions that
- * are still as the lock set them.
+ * Returns the permission overwrite of a role or member after unlocking a channel. `active` has the permissions that are
+ * still as locking the channel set them.
  */
 function restoredBits(
 	channel: find.Channel,
@@ -272,8 +272,8 @@ function restoredBits(
 }
 
 /**
- * Undoes a channel's lock for a role or member. `active` has the permissions that are still as the lock set them.
- * Deletes the overwrite if the lock created it and nothing else is left in it.
+ * Unlocks a channel for a role or member. `active` has the permissions that are still as locking the channel set them.
+ * Deletes the permission overwrite if locking created it and nothing else is left in it.
  */
 async function restore(
 	channel: find.Channel,

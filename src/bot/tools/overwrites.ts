@@ -174,7 +174,10 @@ export const listChannelPermissions = readTool({
 	},
 });
 
-/** Returns a role's position for sorting overwrites by it. Members get -1, which sorts below all roles. */
+/**
+ * Returns a role's position, by which permission overwrites are sorted; -1 for a member's id, which comes below all
+ * roles.
+ */
 function rankOf(guild: Guild, id: string): number {
 	return guild.roles.cache.get(id)?.position ?? -1;
 }

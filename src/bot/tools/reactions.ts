@@ -185,7 +185,7 @@ function messageName(
 	return `the message ${messageId} in ${channelName(channel)}`;
 }
 
-/** Returns an emoji under the name that a message's existing reactions have for it, if there are any. */
+/** Returns an emoji with the name that the message's existing reactions have for it, if there are any. */
 function asOnMessage(
 	{ id, name }: Emoji,
 	existing: APIReaction | undefined,

@@ -327,8 +327,8 @@ export function requireAssignable(role: Role): void {
 }
 
 /**
- * Throws a ToolError if the role cannot be assigned or removed, or if the member lacks the role although `has` is true,
- * or has it although `has` is false.
+ * Throws a ToolError if the role cannot be assigned or removed, or if whether the member has the role differs from
+ * `has`.
  */
 function requireChange(member: GuildMember, role: Role, has: boolean): void {
 	requireAssignable(role);

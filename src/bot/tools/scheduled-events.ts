@@ -140,8 +140,8 @@ export const createScheduledEvent = writeTool({
 });
 
 /**
- * A permission that is listed only for the docs. Whether a call needs it depends on who created the scheduled event,
- * which requireEventPermissions checks.
+ * Lists a permission in the tools' documentation only. Whether a call needs it depends on who created the scheduled
+ * event; requireEventPermissions checks this.
  */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",
