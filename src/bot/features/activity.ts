@@ -21,11 +21,10 @@ export class ActivityBuffer {
 	readonly #log: Log;
 	/** Number of messages that each member sent since the last write to the database, by member id. */
 	#counts = new Map<string, { joinedAt: number; messages: number }>();
-	/** Join times (epoch milliseconds) of members who were seen with the role that auto_role gives, by member id. */
+	/** Join times (epoch milliseconds) of members who have the role that the feature auto_role gives, by member id. */
 	#holders = new Map<string, number>();
 	/**
-	 * Members who left the guild, by id. False if someone had taken the auto_role role from them: a rejoin does not
-	 * return it.
+	 * Members who left the guild, by id. False if someone had removed the role given by auto_role: it is not given again.
 	 */
 	#left = new Map<string, boolean>();
 	/** Number of messages that were not counted because the buffer was full. */
@@ -33,7 +32,7 @@ export class ActivityBuffer {
 	readonly #mutex = new KeyedMutex();
 	/** Promise of the next write to the database, which has not started yet. Callers until then share it. */
 	#nextFlush: Promise<void> | undefined;
-	/** Id of the guild that has the auto_role role; undefined until the first event. */
+	/** Id of the guild whose member activity is counted; undefined until the first event. */
 	#guildId: string | undefined;
 
 	constructor(
@@ -62,14 +61,17 @@ export class ActivityBuffer {
 		else this.#dropped += 1;
 	}
 
-	/** Buffers that a member has the role which auto_role gives. The next flush writes this to the database. */
+	/** Remembers that a member already has the role of the feature auto_role, until the next flush stores this. */
 	addHolder(member: GuildMember): void {
 		this.#guildId = member.guild.id;
 		// Without room, a later sweep adds the member.
 		if (this.#hasRoom()) this.#holders.set(member.id, joinedAtMs(member));
 	}
 
-	/** Buffers that a member left the guild. `keepsPromotion`: nobody had taken the role of auto_role from the member. */
+	/**
+	 * Remembers until the next flush that a member left the guild. `keepsPromotion` is false if someone had removed the
+	 * role that the feature auto_role gave the member.
+	 */
 	addLeft(
 		{ id, guild }: { id: string; guild: { id: string } },
 		keepsPromotion: boolean,
@@ -86,10 +88,7 @@ export class ActivityBuffer {
 		return this.size < maxBuffered;
 	}
 
-	/**
-	 * Writes the buffered activity to the database. Rejects with StoreUnavailable; entries that were not written stay
-	 * buffered.
-	 */
+	/** Writes buffered activity to the database. Rejects with StoreUnavailable; unwritten entries stay buffered. */
 	flush(): Promise<void> {
 		// A flush in progress may miss entries added after its start; the next one has them all.
 		this.#nextFlush ??= this.#mutex.withLock("flush", () => {
@@ -136,10 +135,7 @@ export class ActivityBuffer {
 		this.#dropped = 0;
 	}
 
-	/**
-	 * Writes `entries` to the database in batches and removes them from the map. Puts a failed batch back if it can be
-	 * repeated.
-	 */
+	/** Moves all `entries` to the database in batches. Puts a failed batch back if its write can be repeated. */
 	async #inBatches<Value>(
 		entries: Map<string, Value>,
 		write: (batch: [string, Value][]) => Promise<void>,

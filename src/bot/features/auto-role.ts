@@ -16,11 +16,9 @@ const batchSize = 500;
 /** Maximum number of members without recent activity that one sweep (periodic check) considers for promotion. */
 const checksPerSweep = 5_000;
 const promotionsPerSweep = 50;
-/**
- * Maximum number of recently active members remembered for the next sweep, which considers them for promotion first.
- */
+/** Maximum number of recently active members remembered for the next promotion check, which starts with them. */
 const maxActive = 10_000;
-/** Maximum wait on shutdown for the sweep in progress, and then again for the last write to the database. */
+/** Maximum wait on shutdown for a running check of members, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
 
 export interface AutoRoleTiming {
@@ -48,10 +46,7 @@ interface Progress {
 	messages: number;
 }
 
-/**
- * Whether a member has been in the guild long enough or written enough messages for a role. A requirement of 0 is
- * ignored.
- */
+/** Whether a member's time in the guild and number of messages suffice for a role. A requirement of 0 is ignored. */
 export function isEarned(
 	{ min_age, min_messages, require_all }: Settings,
 	{ ageMs, messages }: Progress,
@@ -80,12 +75,15 @@ export function createAutoRole(
 	const activity = new ActivityBuffer(store, log, to_role);
 	/** Ids of members who were active since they were last considered for promotion. */
 	let activeIds = new Set<string>();
-	/** Index in the member cache of the member with whom the next sweep starts. */
+	/** Index in the member cache at which the next sweep (periodic check of members) starts. */
 	let cursor = 0;
 	let sweeping: Promise<void> | undefined;
 	const timers: Timer[] = [];
 
-	/** Checks members and promotes those who meet the requirements. Concurrent calls share one sweep. Never rejects. */
+	/**
+	 * Checks members and gives the role to those who meet the requirements. Concurrent calls share one check. Never
+	 * rejects.
+	 */
 	function sweep(): Promise<void> {
 		sweeping ??= checkAll()
 			.catch(logFailure)
@@ -120,7 +118,7 @@ export function createAutoRole(
 		markActive(member);
 	}
 
-	/** Marks a member to be checked first by the next sweep. Does nothing when `maxActive` members are marked already. */
+	/** Makes the next sweep (check of members) start with this member, unless `maxActive` members already wait for it. */
 	function markActive({ id }: GuildMember): void {
 		if (activeIds.size < maxActive) activeIds.add(id);
 	}
@@ -159,7 +157,8 @@ export function createAutoRole(
 	}
 
 	/**
-	 * Promotes those of `members` who meet the requirements, at most `left`. Returns how many more promotions may follow.
+	 * Promotes those of `members` who meet the requirements, at most `left`. Returns how many members may still be
+	 * promoted.
 	 */
 	async function check(
 		guild: Guild,
@@ -192,8 +191,8 @@ export function createAutoRole(
 	}
 
 	/**
-	 * Whether a member got the role since joining, or had lost it by hand before an earlier leave: no promotion is due
-	 * then.
+	 * Whether the member was promoted since joining, or rejoined after someone had removed the role. Both prevent a
+	 * promotion.
 	 */
 	function isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== to_role) return false;

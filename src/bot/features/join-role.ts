@@ -19,15 +19,14 @@ import {
 const toleranceMs = 5_000;
 /** Maximum wait on shutdown for the role change in progress, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
-/** Number of given roles after which progress is logged again. */
+/** Progress is logged each time this many members have been given the role. */
 const logInterval = 100;
 
 export interface JoinRoleTiming {
-	/** Interval of the checks for members who joined and still have to get the role. */
+	/** Interval at which the bot looks for members who joined and still have to get the role. */
 	scanIntervalMs: number;
 	/**
-	 * Interval at which the members who still have to get the role are stored, and those who had to wait are checked
-	 * again.
+	 * Interval at which members who still have to get the role are stored, and those who had to wait are checked again.
 	 */
 	saveIntervalMs: number;
 	/**
@@ -53,11 +52,9 @@ export function createJoinRole(
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
 	/** Members who can get the role now, missed and earlier joins first. Members who leave the guild are removed. */
 	const queue: Owed = new Map();
-	/**
-	 * Members who cannot get the role yet, because of Discord's membership screening or a restriction after a chargeback.
-	 */
+	/** Members who cannot get the role yet, because of Discord's membership screening or a chargeback's restriction. */
 	const waiting: Owed = new Map();
-	/** Members of `queue` and `waiting` as last written to the database; undefined until the database was read. */
+	/** Members who still had to get the role when last written to the database; undefined until the database was read. */
 	let saved: Owed | undefined;
 	/**
 	 * Join time in epoch milliseconds. Everyone who joined until then was handled or is queued for the role. Undefined
@@ -191,8 +188,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Whether a member's join event was missed, so that they still have to get the role. False for all on the first
-	 * start.
+	 * Whether a member's join event was missed, so that they still have to get the role. False for all members when the
+	 * feature starts for the first time.
 	 */
 	function wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
@@ -206,10 +203,7 @@ export function createJoinRole(
 		);
 	}
 
-	/**
-	 * Writes to the database which members still have to get the role. Does nothing while join events may have been
-	 * missed.
-	 */
+	/** Writes to the database who still has to get the role. Does nothing while join events may have been missed. */
 	async function save(): Promise<void> {
 		// Also while the guild is unavailable.
 		const guild = connection.guilds.find(({ roles }) =>

@@ -18,7 +18,7 @@ import {
 	type WriteFailure,
 } from "./role-writer.ts";
 
-/** How long a member is skipped after Discord refused to give them the role of auto_role. */
+/** How long a member is skipped after Discord refused the role change that promotes them. */
 const postponeMs = 600_000;
 const maxPostponed = 100;
 
@@ -29,11 +29,10 @@ export function createPromotions(
 ) {
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
-	/** Whether the database may hold promotions that were started, but whose success on Discord was not confirmed. */
+	/** Whether the database may hold promotions of members that were started, but not confirmed by Discord. */
 	let hasClaims = true;
 	/**
-	 * When a member whose promotion Discord refused may be tried again, in milliseconds of performance.now(), by member
-	 * id.
+	 * When a member whose promotion Discord refused may be tried again (performance.now() milliseconds), by member id.
 	 */
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
@@ -43,7 +42,9 @@ export function createPromotions(
 		["outcome"],
 	);
 
-	/** Completes up to `limit` promotions that the database holds as started, but not as confirmed by Discord. */
+	/**
+	 * Completes up to `limit` promotions of members that the database holds as started, but not as confirmed by Discord.
+	 */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;
 		const rows = await selectClaimed(sql, guild.id, limit);
@@ -54,8 +55,8 @@ export function createPromotions(
 	}
 
 	/**
-	 * Gives a member the role of auto_role if they still qualify. Returns whether other members may be promoted now, too.
-	 * Rejects with StoreUnavailable when the database is unavailable.
+	 * Promotes a member (gives them the role of the feature auto_role) if they still qualify. Returns whether other
+	 * members may be promoted now, too. Rejects with StoreUnavailable when the database is unavailable.
 	 */
 	async function promote(
 		guild: Guild,

@@ -20,10 +20,7 @@ import { hasRestriction } from "../store/chargebacks.ts";
 /** Outcome of a Discord request about a member's roles. "gone": the user is no longer a member of the guild. */
 export type WriteResult = "done" | "gone" | WriteFailure;
 
-/**
- * Why a Discord request about a member's roles failed. `isRefused`: Discord refused it, but may accept it for other
- * members.
- */
+/** Why a Discord request about a member's roles failed. `isRefused`: requests about other members may succeed. */
 export type WriteFailure =
 	| { notDone: string; isRefused: boolean }
 	| { outcomeUnknown: string };
@@ -60,8 +57,7 @@ export class RoleWriter {
 	}
 
 	/**
-	 * Runs `send`, a Discord request about a member's roles, and resolves with its outcome. Rejects only on internal
-	 * errors.
+	 * Runs `send`, a Discord request about a member's roles. Resolves with its outcome; rejects only on internal errors.
 	 */
 	async write(send: () => Promise<unknown>): Promise<WriteResult> {
 		try {
@@ -110,8 +106,7 @@ export function failureReason(failure: WriteFailure): string {
 }
 
 /**
- * Returns the bot's guild that has this role. Undefined while Discord is disconnected or, with a warning, if there is
- * none.
+ * Returns the guild that has this role. Undefined while Discord is disconnected or, with a warning, if there is none.
  */
 export function guildWithRole(
 	{ state, guilds }: Connection,

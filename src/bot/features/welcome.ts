@@ -19,12 +19,11 @@ import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
 	/**
-	 * Maximum number of newcomers greeted one by one within `windowMs`. Further newcomers are greeted together in one
-	 * message.
+	 * Maximum number of newcomers greeted one by one within `windowMs`. Any others are greeted together in one message.
 	 */
 	singles: number;
 	windowMs: number;
-	/** A burst of joins counts as over, and its newcomers are greeted together, when nobody has joined for this long. */
+	/** Time without joins after which a burst of joins is over and its newcomers are greeted together. */
 	quietMs: number;
 	/** Maximum time that newcomers of a burst of joins wait for their common greeting while others keep joining. */
 	maxRaidMs: number;
@@ -119,7 +118,7 @@ export function createWelcome(
 		timer = setTimeout(() => checkRaid(guild), Math.max(end - now(), 0));
 	}
 
-	/** Greets the newcomers of a burst of joins together, if nobody has joined for `quietMs` or `maxRaidMs` is over. */
+	/** Greets the newcomers of a burst of joins in one message when nobody joined for `quietMs`, or after `maxRaidMs`. */
 	function checkRaid(guild: Guild): void {
 		if (!raid) return;
 		const at = now();
@@ -145,7 +144,7 @@ export function createWelcome(
 		send(() => post(guild, text, member?.id));
 	}
 
-	/** Sends a greeting with `work` in the background. Counts its outcome and logs a failure. */
+	/** Runs `work`, which sends a greeting, in the background. Counts its outcome and logs a failure. */
 	function send(work: () => Promise<void>): void {
 		const sent: Promise<void> = work()
 			.then(() => {
@@ -212,7 +211,7 @@ export function createWelcome(
 		}
 	}
 
-	/** Sends a message to the welcome channel. Of all users, it can ping only `newcomer`. */
+	/** Sends a message to the welcome channel. The message can ping only the user `newcomer`. */
 	async function post(
 		guild: Guild,
 		content: string,
@@ -245,8 +244,7 @@ export function createWelcome(
 			});
 		},
 		/**
-		 * Greets the newcomers of an unfinished burst of joins, then waits up to `shutdownGraceMs` for greetings being
-		 * sent.
+		 * Greets the newcomers of an unfinished burst of joins, then waits up to `shutdownGraceMs` for unsent greetings.
 		 */
 		async close() {
 			const guild = connection.guilds.find(hasChannel);

@@ -159,9 +159,7 @@ function buttonId(action: Decision, id: string): string {
 	return `chargeback:${action}:${id}`;
 }
 
-/**
- * Parses the custom id of a button in a chargeback alert into decision and chargeback id; undefined for other buttons.
- */
+/** Parses the custom id of a chargeback alert's button into decision and chargeback id; undefined for other buttons. */
 export function readButtonId(
 	customId: string,
 ): { decision: Decision; id: string } | undefined {

@@ -19,7 +19,7 @@ export interface ButtonOptions {
 	onDecision(): void;
 }
 
-/** Creates the handler for the buttons of chargeback alerts. It ignores buttons of other messages and never rejects. */
+/** Creates the handler for the buttons of chargeback alerts. It ignores all other buttons and never rejects. */
 export function createButtonHandler({
 	store: { sql },
 	staffRoles,

@@ -45,7 +45,7 @@ export interface StepsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	game: Pick<GameClient, "ban">;
-	/** Id of the guild in which members are restricted and banned; undefined selects the guild of the staff channel. */
+	/** Id of the guild in which chargebacks restrict or ban members; undefined selects the guild of the staff channel. */
 	guildId: string | undefined;
 	settings: ChargebackSettings;
 	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
@@ -53,14 +53,13 @@ export interface StepsOptions {
 }
 
 /**
- * Thrown when Discord's rules forbid restricting a member at the moment, such as the server owner. The message is for
- * staff.
+ * Thrown if Discord's rules forbid restricting a member for now, such as the server owner. The message is for staff.
  */
 export class Refusal extends Error {
 	override name = "Refusal";
 }
 
-/** Whether the person's roles must not be given back yet, because one of their chargebacks in `open` is undecided. */
+/** Whether a person's roles must not be given back yet: a chargeback of the same person in `open` is undecided. */
 export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	return open.some(
 		({ chat_id, decision }) =>
@@ -121,7 +120,7 @@ export function createSteps({
 		changes: Parameters<typeof updateChargebacks>[2],
 	) => updateChargebacks(sql, [id], changes);
 
-	/** Fetches a member from Discord, because the cache may be outdated; undefined for a user who is not in the guild. */
+	/** Fetches a member from Discord, because the cache may be outdated; undefined if the user is not in the guild. */
 	function fetchMember(chatId: string): Promise<APIGuildMember | undefined> {
 		const { rest, guild } = discord();
 		return absentIf(
@@ -144,7 +143,10 @@ export function createSteps({
 		await rest.patch(Routes.guildMember(guild.id, id), { body, reason });
 	}
 
-	/** Stores the roles of the member whose payment was reversed, then replaces them with the restricted role. */
+	/**
+	 * Stores the roles of the member whose payment was reversed, then replaces them with a role that restricts the
+	 * member.
+	 */
 	async function restrict({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);
 		if (!row || row.decision !== null || row.chat_id === null) return;
@@ -295,8 +297,8 @@ export function createSteps({
 	}
 
 	/**
-	 * Searches the staff channel for a chargeback's alert message, which an earlier request may have sent without a
-	 * response.
+	 * Searches the staff channel for a chargeback's alert message, which an earlier request without a response may have
+	 * sent.
 	 */
 	async function findAlert({
 		id,
@@ -372,9 +374,7 @@ function canGive(guild: Guild, roleId: string): boolean {
 
 export const internalError = "internal error";
 
-/**
- * Describes for staff why an action for a chargeback failed; undefined for external causes, such as a database outage.
- */
+/** Describes for staff why an action for a chargeback failed; undefined for other causes, such as a database outage. */
 export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable)
 		return undefined;

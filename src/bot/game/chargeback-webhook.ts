@@ -19,16 +19,14 @@ const bodyTimeoutMs = 5_000;
 const storeTimeoutMs = 8_000;
 
 export interface ChargebackWebhookOptions {
-	/** Bearer token that the game server must send: the value of GAME_VERIFY_SECRET. */
+	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
 	/** Stores a chargeback event, which may arrive more than once. Rejects with StoreUnavailable. */
 	accept(event: ChargebackEvent): Promise<void>;
 	bodyTimeoutMs?: number;
 }
 
-/**
- * Creates the HTTP handler that receives chargebacks from the game server. The bearer token is the only authorization.
- */
+/** Creates the HTTP handler that receives chargebacks from the game server. The token is the only authorization. */
 export function createChargebackWebhook({
 	secret,
 	accept,

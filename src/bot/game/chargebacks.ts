@@ -37,13 +37,13 @@ import {
 } from "./chargeback-steps.ts";
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
-/** Maximum number of concurrent actions for chargebacks: few enough that no request times out in discord.js's queue. */
+/** Maximum number of concurrent chargeback actions: few enough that no request times out in discord.js's queue. */
 const maxConcurrent = 5;
 /** Maximum wait on shutdown for actions in progress, such as a ban. The next start repeats unfinished ones. */
 const shutdownGraceMs = 3_000;
 
 export interface ChargebacksOptions extends StepsOptions {
-	/** Bearer token that the game server must send: the value of GAME_VERIFY_SECRET. */
+	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
 	log: Log;
 	/** First and longest wait in milliseconds before a failed action for a chargeback is retried. */
@@ -63,7 +63,7 @@ export interface Chargebacks {
 	close(): Promise<void>;
 }
 
-/** Name in the database of each chargeback action whose last error is stored. */
+/** Maps a chargeback action to its name in the database, where its last error is stored. */
 const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restrict: "restriction",
 	"ban on Discord": "discord_ban",
@@ -76,13 +76,12 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const { sql } = store;
 	const steps = createSteps(options);
 	/**
-	 * Ids of users who joined or left the guild since chargebacks were last scanned; "anyone" if events may have been
-	 * missed.
+	 * Ids of users who joined or left the guild since the last check of chargebacks; "anyone" if events may be missing.
 	 */
 	let moved: Set<string> | "anyone" = new Set();
 	/**
-	 * Ids of messages and channels deleted since chargebacks were last scanned, in channels with alerts; "anything" if
-	 * events may have been missed.
+	 * Ids of messages and channels deleted since the last check of chargebacks, in channels with chargeback alerts;
+	 * "anything" if events may have been missed.
 	 */
 	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
@@ -128,8 +127,8 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	}
 
 	/**
-	 * Resets the stored state of alert messages that may have been deleted on Discord, so that they are sent again if
-	 * necessary.
+	 * Resets the stored state of chargeback alerts whose message may have been deleted on Discord, so that the message is
+	 * sent again if necessary.
 	 */
 	async function markDeletedAlerts(open: readonly Chargeback[]): Promise<void> {
 		alertChannels = new Set([

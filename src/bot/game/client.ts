@@ -19,7 +19,7 @@ export type VerifyResult =
 	/** `error` is the game server's own message about why it refused the code; undefined if it sent none. */
 	| { success: false; error: string | undefined };
 
-/** A player on the game server's list of supporters. */
+/** A player on the game server's list of supporters (paying players). */
 export interface Donator {
 	/** Discord user id of the player; undefined if the game account is not linked to Discord. */
 	chatId: string | undefined;
@@ -82,8 +82,7 @@ const banResponse = v.object({
 });
 
 /**
- * Creates an HTTP client for the game server. A method that fails rejects with a GameServerError; requests are not
- * retried.
+ * Creates an HTTP client for the game server. On failure, its methods reject with a GameServerError; they never retry.
  */
 export function createGameClient({
 	url,

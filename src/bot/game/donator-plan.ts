@@ -17,9 +17,9 @@ export interface Change {
 }
 
 export interface RolePlan {
-	/** Role changes that bring members in line with the list of supporters. Restricted members are left out. */
+	/** Role changes that bring members in line with the list of supporters, except for restricted members. */
 	changes: readonly Change[];
-	/** Ids of restricted members: their roles differ from the list of supporters, but must not be changed. */
+	/** Ids of restricted members. Their roles differ from the list of supporters, but must not be changed. */
 	restricted: ReadonlySet<string>;
 	/** Discord user ids on the list of supporters that are not members of the guild. */
 	absent: ReadonlySet<string>;
@@ -36,8 +36,7 @@ export interface RolePlanOptions {
 }
 
 /**
- * Computes the role changes that bring members in line with the list of supporters. Considers only the roles of
- * `tiers`.
+ * Computes the role changes that bring members in line with the list of supporters. Covers only the roles of `tiers`.
  */
 export function planRoles({
 	guild,
@@ -110,7 +109,7 @@ export function keyOf([userId, tier]: ListEntry): string {
 	return `${userId} ${tier}`;
 }
 
-/** Returns the supporter roles that the bot can give and remove, each with its tiers, and problems with other roles. */
+/** Returns the supporter roles that the bot can give and remove, each with its tiers, and the other roles' problems. */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	const byRole = Map.groupBy(tiers.keys(), (tier) => tiers.get(tier) ?? "");
 	const roles = new Map<Role, string[]>();

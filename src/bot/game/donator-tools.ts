@@ -21,7 +21,7 @@ const maxListed = 200;
 
 type Sync = Pick<DonatorSync, "plan" | "apply">;
 
-/** Names of the tools about supporters. The setting `deny` may list them even when the feature is off. */
+/** Names of the tools about supporters. The setting `deny` can turn them off even when the feature is off. */
 export const donatorToolNames = ["list_donators", "sync_donators"] as const;
 
 export function donatorTools(sync: Sync): BotTool[] {

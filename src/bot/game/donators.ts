@@ -33,11 +33,9 @@ import {
 
 /** Maximum wait before supporter roles are synced again after failures, unless the configured interval is longer. */
 const maxBackOffMs = 60 * 60_000;
-/** How often the bot checks whether members are loaded, so that supporter roles can be synced. */
+/** How often the bot checks, before a sync of supporter roles, whether Discord is connected and members are loaded. */
 const pollMs = 250;
-/**
- * Maximum wait for all members to be loaded before supporter roles are synced. Without all members, no role is removed.
- */
+/** Maximum wait for all members to be loaded before a sync of supporter roles. Without them, no roles are removed. */
 const membersTimeoutMs = 120_000;
 /** Number of consecutive role changes without a response from Discord after which a sync of supporter roles stops. */
 const maxUnanswered = 3;
@@ -52,18 +50,13 @@ export interface DonatorSyncOptions {
 	/** Discord role id for each supporter tier, by tier name. */
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
-	/**
-	 * Id of a role that marks restricted members. Supporter roles of its members are not changed. Undefined if not set.
-	 */
+	/** Id of a role that marks members whose supporter roles must not be changed; undefined if none is configured. */
 	restrictedRole: string | undefined;
-	/**
-	 * Whether to change no roles of a user, even without `restrictedRole`. If the call rejects, no roles are changed
-	 * either.
-	 */
+	/** Whether the user's roles must not be changed, for example because of a chargeback. A rejection counts as true. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
 	/**
-	 * Resolves with the ids of all users whose roles must not be changed. `isRestricted` is asked again before each
-	 * change.
+	 * Resolves with the ids of all users whose roles must not be changed. Each change is checked with `isRestricted`
+	 * again.
 	 */
 	allRestricted?(): Promise<ReadonlySet<string>>;
 	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
@@ -77,10 +70,7 @@ export interface SyncPlan extends RolePlan {
 	donators: readonly Donator[];
 	/** Why no roles may be removed from members for now; undefined if removals are allowed. */
 	removalsHeld: string | undefined;
-	/**
-	 * Stores the list of supporters for comparison with the next list. Call before the role changes of this plan are
-	 * made.
-	 */
+	/** Stores the list of supporters for comparison with the next list. Call before the plan's role changes are made. */
 	saveList(): Promise<void>;
 }
 
@@ -97,7 +87,7 @@ export interface SyncResult {
 }
 
 export interface DonatorSync {
-	/** Syncs supporter roles at once, and then at every interval. */
+	/** Syncs members' supporter roles with the game server's list at once, and then at every interval. */
 	start(): void;
 	/**
 	 * Fetches the list of supporters and computes the necessary role changes, but makes none. Rejects with a
@@ -109,7 +99,9 @@ export interface DonatorSync {
 	 * with a ToolError while another plan is being applied.
 	 */
 	apply(plan: SyncPlan, untilMs?: number): Promise<SyncResult>;
-	/** Stops syncing supporter roles. The next start makes the changes that are left. */
+	/**
+	 * Stops syncing members' supporter roles with the game server's list. The next start makes the changes that are left.
+	 */
 	close(): Promise<void>;
 }
 
@@ -134,9 +126,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	let failedRuns = 0;
 	/** When supporter roles are synced next, in milliseconds of performance.now(). */
 	let nextRunAt = 0;
-	/**
-	 * Since when a due sync of supporter roles waits for all members to be loaded, in milliseconds of performance.now().
-	 */
+	/** Since when a due sync of supporter roles waits for members to be loaded, in milliseconds of performance.now(). */
 	let connectedSince: number | undefined;
 	/** Problems that the last sync of supporter roles had. The next sync does not log these again. */
 	let lastProblems = new Set<string>();
@@ -172,10 +162,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		};
 	}
 
-	/**
-	 * Resolves with the ids of users whose roles a chargeback forbids to change; undefined if the database is
-	 * unavailable.
-	 */
+	/** Resolves with the ids of users whose roles must not be changed; undefined if the database is unavailable. */
 	async function allRestricted(): Promise<ReadonlySet<string> | undefined> {
 		if (!options.allRestricted) return new Set();
 		return options.allRestricted().catch(ignoreUnavailable);
@@ -264,10 +251,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		return { ...count, removalsHeld, reasons: [...reasons.values()] };
 	}
 
-	/**
-	 * Makes one role change. Resolves with false if the member has left or become restricted since the change was
-	 * planned.
-	 */
+	/** Makes one role change. Resolves with false if the member has left or been restricted since the plan was made. */
 	function applyChange(
 		guild: Guild,
 		{ kind, member, role, reason }: Change,
@@ -282,7 +266,9 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		});
 	}
 
-	/** Syncs supporter roles once. Resolves with whether all role changes were tried. */
+	/**
+	 * Syncs members' supporter roles with the game server's list once. Resolves with whether all role changes were tried.
+	 */
 	async function run(): Promise<boolean> {
 		try {
 			await busy?.over;
@@ -322,8 +308,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	}
 
 	/**
-	 * Whether supporter roles can be synced: Discord is connected, and all members are loaded or the wait for them timed
-	 * out.
+	 * Whether supporter roles can be synced: Discord is connected, and members are loaded or the wait for them is over.
 	 */
 	function isReady(): boolean {
 		if (!connection.state.connected) return false;
@@ -371,9 +356,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	};
 }
 
-/**
- * Returns the milliseconds from the start of a sync to the start of the next one, by number of consecutive failures.
- */
+/** Returns the milliseconds between the starts of two syncs of supporter roles, by number of consecutive failures. */
 export function waitAfter(failures: number, intervalMs: number): number {
 	const maxMs = Math.max(intervalMs, maxBackOffMs);
 	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);
@@ -382,7 +365,7 @@ export function waitAfter(failures: number, intervalMs: number): number {
 const storeUnavailable =
 	"the bot's database is unavailable, and with it the previous list";
 
-/** Decides whether the list of supporters is plausible enough to remove roles, and how to store the list. */
+/** Decides whether the list of supporters is plausible enough to remove other members' roles, and how to store it. */
 function checkList(
 	entries: readonly ListEntry[],
 	lists: DonatorLists | undefined,

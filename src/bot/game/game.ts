@@ -59,10 +59,7 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	};
 }
 
-/**
- * Creates the processing of chargebacks; undefined when it is off. When it is on, the configuration has all its
- * settings.
- */
+/** Creates the processing of chargebacks; undefined if it is off. If on, the configuration has all its settings. */
 function createChargebacksIfOn(
 	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,

@@ -25,7 +25,7 @@ const maxLength = 8_000;
 /** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
 
-/** Notes to the user when an answer ends early: `empty` if no text has arrived, `partial` below the text so far. */
+/** Notes to the user when an answer ends early: `empty` if it has no text yet, `partial` to follow its text. */
 const notes: Readonly<
 	Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>
 > = {

@@ -54,7 +54,7 @@ export function createConversations({
 }: ConversationsOptions) {
 	const { sql } = store;
 	const turns = new Map<string, Turn>();
-	/** Id of the bot's latest answer to each user in each channel. The key is "channelId userId". */
+	/** Ids of the bot's latest answers, by channel id and user id (separated by a space). */
 	const answers = new Map<string, string>();
 	/** Chat messages that still have to be written to the database, by message id. */
 	const unsaved = new Map<string, Turn>();
@@ -71,7 +71,7 @@ export function createConversations({
 		unsaved.size + deleted.size + deletedChannels.size > 0;
 
 	/**
-	 * Adds a message to its conversation, or updates the message's content. Writes it to the database in the background.
+	 * Adds a message to its conversation, or updates its content. Writes the message to the database in the background.
 	 */
 	function add(turn: Omit<Turn, "at">): void {
 		const { message_id, channel_id, user_id } = turn;
@@ -88,7 +88,7 @@ export function createConversations({
 		save();
 	}
 
-	/** Removes chat messages from memory and database after they were deleted on Discord. */
+	/** After messages were deleted on Discord, removes them from memory and, later, from the database. */
 	function deleteMessages(ids: readonly string[]): void {
 		for (const id of ids) {
 			turns.delete(id);
@@ -102,7 +102,7 @@ export function createConversations({
 		if (deleted.size > 0) saveLater();
 	}
 
-	/** Removes all chat messages of channels from memory and database after the channels were deleted on Discord. */
+	/** After channels were deleted on Discord, removes their messages from memory and, later, from the database. */
 	function deleteChannels(ids: readonly string[]): void {
 		const channels = new Set(ids);
 		for (const buffer of [turns, unsaved])
@@ -241,7 +241,7 @@ export function createConversations({
 	};
 }
 
-/** Sets a map entry and makes it the most recent one. Drops the oldest entry if there are more than `maxInMemory`. */
+/** Sets a map entry and makes it the most recent. Drops the oldest entry if there are more than `maxInMemory`. */
 function setRecent<Value>(
 	map: Map<string, Value>,
 	key: string,

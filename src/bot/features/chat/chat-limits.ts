@@ -11,7 +11,7 @@ const maxWaitingPerPerson = 2;
 const maxConcurrent = 3;
 const maxWaiting = 10;
 const maxWaitMs = 60_000;
-/** Maximum number of replies per guild and `windowMs` that tell a user about a reached limit. */
+/** Maximum number of replies per guild within `windowMs` that tell users about a reached limit. */
 const maxNotices = 5;
 
 export interface LimitsOptions {
@@ -34,8 +34,8 @@ export function createLimits({
 		/** Counts an AI chat question. Returns false if the user has reached the limit of questions per time window. */
 		countQuestion: (userId: string) => take(questions, userId),
 		/**
-		 * Whether to tell a user about a reached limit: once per time window, up to a maximum per guild. Counts a notice if
-		 * true.
+		 * Whether to tell a user about a reached limit: once per time window, and only a few users per guild. Counts the
+		 * notice if so.
 		 */
 		mayNotify: (guildId: string, userId: string) =>
 			notices.hasRoom(guildId) &&
@@ -73,7 +73,7 @@ interface Waiter {
  * served. A user holds at most one slot.
  */
 class GuildQueue {
-	/** Ids of the users whose questions are being answered now. Each of them occupies one of the guild's answer slots. */
+	/** Ids of the users whose questions are being answered now. Each occupies one of the guild's answer slots. */
 	readonly #active = new Set<string>();
 	readonly #waiters = new Set<Waiter>();
 

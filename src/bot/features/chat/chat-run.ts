@@ -57,9 +57,7 @@ function ended(reason: EndReason): RunState {
 }
 
 export class Run {
-	/**
-	 * Ids of the question's message and of the answer's messages. If one of these messages is deleted, the answer ends.
-	 */
+	/** Ids of the question's message and of the answer's messages. If one of them is deleted, the answer ends. */
 	readonly messageIds: Set<string>;
 	/** Ids of the Discord messages that make up the answer, in order. */
 	readonly answerIds: string[] = [];

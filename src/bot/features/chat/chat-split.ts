@@ -10,9 +10,9 @@ export interface MessagePart {
 	content: string;
 }
 
-/** Discord's limit of characters per message, applied to UTF-16 code units, of which there are at least as many. */
+/** Discord's maximum message length, which this code counts in UTF-16 code units to be safe. */
 const maxLength = 2_000;
-/** Graphemes (user-perceived characters) of up to this many UTF-16 code units are never split between two messages. */
+/** Graphemes (user-perceived characters) of up to this many UTF-16 code units are kept whole when text is split. */
 const lookAhead = 64;
 /** Text that closes an open Markdown code block at the end of a message. */
 const closing = "\n```";
@@ -20,10 +20,7 @@ const maxLanguageLength = 20;
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/**
- * Splits a growing text into parts that fit into Discord messages. Text that is appended later changes only the last
- * part.
- */
+/** Splits a growing text into parts that fit into Discord messages. Text appended later changes only the last part. */
 export function splitAnswer(text: string): MessagePart[] {
 	const parts: MessagePart[] = [];
 	let from = 0;

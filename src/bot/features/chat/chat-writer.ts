@@ -134,10 +134,7 @@ export function createWriter(options: WriterOptions) {
 
 	return {
 		written,
-		/**
-		 * Resolves when the final text is on Discord or the signal aborts. Rejects with the error that prevents writing the
-		 * answer.
-		 */
+		/** Resolves when the final text is on Discord or the signal aborts. Rejects if the answer cannot be written. */
 		done,
 		/** Sets the part of the answer's text that has arrived so far. */
 		update(newText: string) {
@@ -145,8 +142,8 @@ export function createWriter(options: WriterOptions) {
 			wake();
 		},
 		/**
-		 * Sets the answer's final text. Resolves when it is on Discord or the signal aborts; rejects with the error that
-		 * prevents it.
+		 * Sets the answer's final text. Resolves when it is on Discord or the signal aborts; rejects if it cannot be
+		 * written.
 		 */
 		finish(finalText: string) {
 			text = finalText;
@@ -157,7 +154,7 @@ export function createWriter(options: WriterOptions) {
 	};
 }
 
-/** Returns the milliseconds to wait before a failed Discord request is retried; undefined if a retry would not help. */
+/** Returns the wait in milliseconds before a failed Discord request is retried; undefined if a retry would not help. */
 function retryAfterMs(error: unknown): number | undefined {
 	if (error instanceof PlatformBusy)
 		return Math.min(error.retryAfterMs, maxRetryAfterMs);

@@ -30,10 +30,7 @@ import { Run } from "./chat-run.ts";
 
 /** Durations and clock of AI chat. Tests override the defaults. */
 export interface ChatTiming {
-	/**
-	 * Minimum milliseconds between two edits of answers in a channel. Discord allows a bot about one edit per second
-	 * there.
-	 */
+	/** Minimum time between two edits in a Discord channel. Discord allows a bot about one edit per second there. */
 	editIntervalMs: number;
 	answerTimeoutMs: number;
 	/** Delay before a failed database write is retried, and before deletions are written as a batch. */

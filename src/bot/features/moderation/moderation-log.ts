@@ -42,7 +42,7 @@ export interface LogEntry {
 export type ModerationLog = ReturnType<typeof createModerationLog>;
 
 export interface ModerationLogOptions {
-	/** Id of the operator's log channel, used where a guild's own cannot be used. Undefined if none is configured. */
+	/** Id of the log channel that the operator configured for guilds without a usable one; undefined if there is none. */
 	defaultChannel: string | undefined;
 	connection: Connection;
 	store: Pick<Store, "sql">;
@@ -63,7 +63,7 @@ export function createModerationLog({
 	});
 	/** Cached ids of log channels, by guild id: null if logging is off, undefined if the guild has not set a channel. */
 	const configured = new Map<string, string | null | undefined>();
-	/** Guilds whose log entries go to the operator's log channel instead: id of the guild's own channel, by guild id. */
+	/** Ids of guilds' log channels that the bot cannot write to, so that the operator's channel is used, by guild id. */
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
 
@@ -92,10 +92,7 @@ export function createModerationLog({
 		return defaultChannel;
 	}
 
-	/**
-	 * Resolves with the id of the guild's current log channel; undefined if logging is off. Rejects with
-	 * StoreUnavailable.
-	 */
+	/** Resolves with the id of the guild's log channel; undefined if logging is off. Rejects with StoreUnavailable. */
 	async function channelOf(guildId: string): Promise<string | undefined> {
 		if (!configured.has(guildId))
 			configured.set(guildId, await selectLogChannel(sql, guildId));
@@ -175,8 +172,7 @@ function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 }
 
 /**
- * Formats a user as a mention followed by the id, because a Discord client shows the mention by name only if it knows
- * the user.
+ * Formats a user as a mention and an id, because Discord clients show a mention of an unknown user without the name.
  */
 export function formatUser(id: string): string {
 	return `<@${id}> (ID: ${id})`;

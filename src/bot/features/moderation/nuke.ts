@@ -129,9 +129,7 @@ export function createNuke(options: NukeOptions) {
 	};
 }
 
-/**
- * Deletes the command's message and up to `count` messages before it. Keeps messages that Discord does not bulk-delete.
- */
+/** Deletes the command's message and up to `count` messages before it, except those Discord does not bulk-delete. */
 async function deleteBefore(
 	message: Message<true>,
 	count: number,

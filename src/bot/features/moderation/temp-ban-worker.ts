@@ -16,7 +16,7 @@ import {
 
 /** Maximum number of bans processed at the same time: few enough that no request times out in discord.js's queue. */
 const maxConcurrent = 5;
-/** Maximum number of bans remembered for a check after unban events. Above it, all stored bans are checked. */
+/** Maximum number of bans remembered for a check after unban events. If there are more, all stored bans are checked. */
 const maxUnchecked = 10_000;
 
 export interface WorkerOptions {

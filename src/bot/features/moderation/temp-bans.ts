@@ -57,8 +57,8 @@ export type BanOutcome = "banned" | "changed";
 
 export interface TempBans {
 	/**
-	 * Bans a user. Rejects with an error whose message is for the moderator. A ban that Discord did not confirm is
-	 * completed later.
+	 * Bans a user. Rejects with an error written for the moderator. If Discord does not confirm the ban, the bot
+	 * completes it later.
 	 */
 	ban(guild: Guild, request: BanRequest): Promise<BanOutcome>;
 	/** Lifts the ban of a user. Resolves with false if the user is not banned. */
@@ -185,8 +185,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	}
 
 	/**
-	 * Makes, confirms, lifts or forgets a stored temporary ban, as its state on Discord requires. Safe to repeat. Rejects
-	 * when it must be retried.
+	 * Makes, confirms or lifts a stored temporary ban on Discord, or deletes it from the database, as its state requires.
+	 * Safe to repeat. Rejects when it must be retried.
 	 */
 	async function settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
@@ -280,10 +280,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		});
 	}
 
-	/**
-	 * Makes a stored ban that is missing on Discord. If it was requested too long ago, deletes it from the database
-	 * instead.
-	 */
+	/** Makes a stored ban that is missing on Discord. If the request is too old, deletes the stored ban instead. */
 	async function completeBan(guild: Guild, row: TempBan): Promise<void> {
 		const at = now();
 		const title = "Ban failed";
