@@ -34,7 +34,7 @@ const bars = new RegExp(
 	"gu",
 );
 
-/** Matches ":" and characters that look like ":" if a number follows. */
+/** Matches a ":", or a character that looks like one, before a number. */
 const colons =
 	/[:\u02d0\u02f8\u05c3\u2236\ua789\ufe13\ufe30\ufe55\uff1a](?=\p{White_Space}*\p{Nd})/gu;
 

@@ -19,6 +19,7 @@ const reservedShare = 0.1;
 /** Maximum time between two checks of Discord's limit on logins. */
 const maxWaitMs = 3_600_000;
 /** Minimum time until the next check after Discord's limit on logins was reached. */
+/** Minimum time until the next check after Discord's limit on logins was reached. */
 const minWaitMs = 60_000;
 
 /**

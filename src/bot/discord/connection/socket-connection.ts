@@ -106,7 +106,7 @@ export class SocketConnection {
 		return sentAt === undefined ? undefined : performance.now() - sentAt;
 	}
 
-	/** Records that the session on Discord's Gateway is ready, and cancels the connection's timeout. */
+	/** Records that the session on Discord's Gateway is ready. Cancels the timeout that would close the connection. */
 	markReady(): void {
 		this.state = "ready";
 		this.readyAt = performance.now();

@@ -35,10 +35,10 @@ export function compareNamed(
 }
 
 export class NameTable {
-	/** Number of members that were removed from the table since it was built. */
+	/** Number of members that were removed from the table of member names since it was built. */
 	removedCount = 0;
 
-	/** For each slot (a member's position in the table): 1 if the member was removed, otherwise 0. */
+	/** For each slot (a member's position in the table of names): 1 if the member was removed, otherwise 0. */
 	readonly #isRemoved: Uint8Array;
 
 	constructor(
@@ -56,12 +56,12 @@ export class NameTable {
 		this.#isRemoved = new Uint8Array(ids.length);
 	}
 
-	/** Number of members in the table, without removed members. */
+	/** Number of members in the table of member names, without removed members. */
 	get size(): number {
 		return this.ids.length - this.removedCount;
 	}
 
-	/** Removes a member from the table. Returns false if the table has no member with this id. */
+	/** Removes a member from the table of member names. Returns false if the table has no member with this id. */
 	remove(id: string): boolean {
 		const slot = this.#slotOf(id);
 		if (slot < 0) return false;
@@ -70,7 +70,7 @@ export class NameTable {
 		return true;
 	}
 
-	/** Whether the table contains this member with the same display name and the same searchable names. */
+	/** Whether the table of member names contains this member with the same display name and searchable names. */
 	has({ id, display, names }: Named): boolean {
 		const slot = this.#slotOf(id);
 		if (slot < 0 || this.displays[slot] !== display) return false;
@@ -124,14 +124,14 @@ export class NameTable {
 		}
 	}
 
-	/** Returns the id and display name of the member in a slot (a position in the table of members). */
+	/** Returns the id and display name of the member in a slot (a position in the table of member names). */
 	at(slot: number): Pick<Named, "id" | "display"> {
 		return { id: this.ids[slot] ?? "", display: this.displays[slot] ?? "" };
 	}
 
 	/**
-	 * Builds a new table of the members in this table and of `others`, who must not be in this table. Yields about every
-	 * 0.2 ms. Members who are removed from this table meanwhile may be in the new table.
+	 * Builds a new table of the names of all members in this table and of `others`, who must not be in this table. Yields
+	 * about every 0.2 ms. Members who are removed from this table meanwhile may be in the new table.
 	 */
 	*with(others: Iterable<Named>): Generator<undefined, NameTable> {
 		const added = yield* sortInSteps([...others]);
@@ -153,7 +153,10 @@ export class NameTable {
 			ids.push(id);
 			displays.push(display);
 		};
-		/** Copies the members in the slots from `from` to `until` (exclusive) to the new table, except removed members. */
+		/**
+		 * Copies the members in the slots (table positions) from `from` to `until` (exclusive) to the new table of names,
+		 * except removed members.
+		 */
 		const copySlots = (from: number, until: number) => {
 			for (let slot = from; slot < until; slot += 1) {
 				if (this.#isRemoved[slot] === 1) continue;
@@ -196,7 +199,7 @@ export class NameTable {
 		return this.offsets[slot] ?? 0;
 	}
 
-	/** Returns the slot (position in the table) of the member with this id; -1 if there is no such member. */
+	/** Returns the slot (position in the table of names) of the member with this id; -1 if there is no such member. */
 	#slotOf(id: string): number {
 		const buckets = this.buckets;
 		for (let at = hash(id) & (buckets.length - 1); ; ) {
@@ -227,8 +230,8 @@ export class NameTable {
 	}
 
 	/**
-	 * Returns the first slot, from the slot `from` on, whose member sorts after `named`; the number of slots if there is
-	 * none.
+	 * Returns the first slot (table position), from `from` on, whose member sorts after `named`; the number of slots if
+	 * there is none.
 	 */
 	#slotFor(named: Named, from: number): number {
 		const isBefore = (slot: number) => compareNamed(this.at(slot), named) < 0;

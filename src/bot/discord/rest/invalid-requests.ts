@@ -19,8 +19,8 @@ export class InvalidRequests extends SlidingWindow {
 	}
 
 	/**
-	 * Counts a response to a request if its status is 401, 403 or 429. A 429 with the rate limit scope "shared" does not
-	 * count.
+	 * Counts a response as an invalid request if its status is 401, 403 or 429. A 429 with the rate limit scope "shared"
+	 * does not count.
 	 */
 	note(status: number, scope: string | null): void {
 		if (

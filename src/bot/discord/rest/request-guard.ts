@@ -39,7 +39,10 @@ export class RequestGuard {
 	 */
 	#foreignInARow = 0;
 
-	/** `limit` is the number of invalid requests (401, 403 or 429) in ten minutes after which requests are paused. */
+	/**
+	 * `limit` is the number of invalid requests (answered with 401, 403 or 429) in ten minutes after which all requests
+	 * are paused.
+	 */
 	constructor(
 		/** Called when a pause of all requests starts. */
 		private readonly onPause: (pause: Pause) => void = () => {},

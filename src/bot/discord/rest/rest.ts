@@ -286,7 +286,7 @@ function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
 }
 
 /**
- * Throws a PlatformBusy if the current request was rate limited too often. discord.js would retry such a request
+ * Throws a PlatformBusy error if the current request was rate limited too often. discord.js would retry such a request
  * without end while the waits are short.
  */
 function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
