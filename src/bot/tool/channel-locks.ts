@@ -29,7 +29,7 @@ export interface Locks {
 		rows: readonly ChannelLockRow[],
 		work: (row: ChannelLockRow) => Promise<unknown>,
 	): Promise<void>;
-	/** Deletes from the database how a channel was locked. Returns false if the database is unavailable. */
+	/** Deletes the database's record of how a channel was locked. Returns false if the database is unavailable. */
 	forget(channelId: string): Promise<boolean>;
 	/**
 	 * Deletes locks from the database when their channels are deleted on Discord. Call it for each new Discord client.

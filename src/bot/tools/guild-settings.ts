@@ -26,7 +26,7 @@ import {
 import { editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** Discord's names for the values of a guild's level settings. The index of a name is its number in Discord's API. */
+/** Discord's names for the values of a guild's levels. The index of a name is its number in Discord's API. */
 const levels = {
 	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
 	default_message_notifications: ["ALL_MESSAGES", "ONLY_MENTIONS"],

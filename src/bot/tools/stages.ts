@@ -36,7 +36,7 @@ async function plainVoiceChannel(
 	);
 }
 
-/** Fetches the live stage of a stage channel. Rejects with Discord's error if no stage is live there. */
+/** Fetches the stage that is live in a stage channel. Rejects with Discord's error if there is none. */
 async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
 	const route = Routes.stageInstance(channel.id);
 	return (await channel.client.rest.get(route)) as APIStageInstance;
