@@ -74,9 +74,15 @@ const minute = 60 * second;
  */
 const firstCooldownMs = 2 * second;
 const maxCooldownMs = 2 * minute;
-/** How long an AI provider is not used after an error that only the operator can fix, such as an invalid API key. */
+/**
+ * How long an AI provider is not used after an error that only the bot's operator can fix, such as an invalid API key.
+ * In milliseconds.
+ */
 const keyCooldownMs = 5 * minute;
-/** How long an AI provider is not used after a rate limit error (HTTP 429) without a Retry-After header. */
+/**
+ * How long an AI provider is not used after a rate limit error (HTTP 429) without a Retry-After header, in
+ * milliseconds.
+ */
 const rateLimitCooldownMs = 15 * second;
 const maxRateLimitCooldownMs = 10 * minute;
 
@@ -99,7 +105,10 @@ export function createAi({
 	);
 	let inFlight = 0;
 
-	/** Streams the answer of one AI provider without leading white space. If the provider fails, its cooldown starts. */
+	/**
+	 * Streams the answer of one AI provider without leading white space. If the provider fails, it is not used for a
+	 * while.
+	 */
 	async function* askProvider(
 		backend: Backend,
 		messages: readonly AiMessage[],
@@ -235,8 +244,8 @@ class Backend {
 }
 
 /**
- * Returns the error for a request while all AI providers are in cooldown. Its kind is that of the last error of the
- * provider whose cooldown ends first.
+ * Returns the error for requests while all AI providers are in cooldown: it repeats the last error of the provider that
+ * becomes available first.
  */
 function cooldownError(backends: readonly Backend[]): AiError {
 	const [next] = backends.toSorted((a, b) => a.cooldownMs - b.cooldownMs);

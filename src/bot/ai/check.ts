@@ -43,8 +43,8 @@ async function tryProvider(provider: AiProvider): Promise<Found> {
 }
 
 /**
- * Converts an AI provider's error to advice for the operator. Returns a warning for a rate limit; throws a CheckFailed
- * for any other error.
+ * Converts an AI provider's error to advice for the bot's operator. Returns a warning for a rate limit; throws a
+ * CheckFailed for any other error.
  */
 function explain({ kind, details }: AiError, provider: AiProvider): Found {
 	const { name, model, url, keyVariable } = provider;

@@ -51,8 +51,8 @@ const chunk = v.object({
 });
 
 /**
- * Sends one request to an AI provider and streams the answer. The last event has `finish`. If the answer fails or
- * breaks off, an AiError is thrown instead.
+ * Sends one request to an AI provider and streams the answer. The last event says how the answer ended. If the answer
+ * fails or breaks off, an AiError is thrown instead.
  */
 export async function* complete(
 	provider: AiProvider,
@@ -150,9 +150,7 @@ async function* readCompletion(
 		: invalidResponse("response is not an event stream");
 }
 
-/**
- * Parses the JSON of one server-sent event of an AI provider. Throws an AiError if it is invalid or reports an error.
- */
+/** Parses one server-sent event of an AI provider. Throws an AiError if the event is invalid or reports an error. */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
 	if (!success) throw invalidResponse("unexpected stream event");
@@ -174,7 +172,9 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 	}
 }
 
-/** Streams the body of an AI provider's response. Throws an AiError if it exceeds `maxBytes` or a timeout expires. */
+/**
+ * Streams the body of an AI provider's response. Throws an AiError if the body exceeds `maxBytes` or a timeout expires.
+ */
 async function* bytesOf(
 	{ body }: Response,
 	timeouts: Timeouts,

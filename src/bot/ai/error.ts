@@ -1,6 +1,6 @@
 // Errors of AI providers, with messages for the people in chat.
 
-/** What the bot writes in the chat for each kind of AI error. The kinds are also values of a metric label. */
+/** Texts that the bot writes in the chat, by kind of AI error. The kinds are also label values of the bot's metrics. */
 const sentences = {
 	none: "I cannot answer: no AI provider is configured.",
 	busy: "I am answering too many people at once. Please try again in a moment.",
@@ -22,7 +22,10 @@ const sentences = {
 export type AiErrorKind = keyof typeof sentences;
 
 export interface AiErrorDetails {
-	/** Cause of the AI error, for the operator. Never contains the provider's own text, which may quote the request. */
+	/**
+	 * Cause of the AI error, for the bot's operator. Never contains the AI provider's own text, which may quote the
+	 * request.
+	 */
 	detail?: string;
 	/** Milliseconds after which the AI request can be tried again, from the Retry-After header or the cooldown. */
 	retryAfterMs?: number | undefined;

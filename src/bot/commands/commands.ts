@@ -52,8 +52,8 @@ export interface Command {
 	 */
 	limiter?: Limiter;
 	/**
-	 * Whether messages with this chat command contain a secret, such as a verification code. The bot deletes such
-	 * messages if it is configured to, and has the permission.
+	 * Whether users' messages with this chat command contain a secret, such as a verification code. The bot then deletes
+	 * the messages if it is configured to and has the permission.
 	 */
 	secret?: boolean;
 	/** Slash command that does the same as this chat command. */
@@ -63,8 +63,8 @@ export interface Command {
 	};
 	/**
 	 * Runs the chat command and returns the reply; undefined for no reply. `rest` is the trimmed text after the command's
-	 * name. Errors of Discord's API and ToolErrors are sent as replies. A ToolError without a cause is the author's
-	 * mistake: a command with a permission then does not count the attempt for its cooldown.
+	 * name. Errors of Discord's API and ToolErrors are sent as replies. A ToolError without a cause means a mistake of
+	 * the author. If the command needs a permission, such a mistake does not count for its cooldown.
 	 */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }
@@ -75,7 +75,7 @@ export interface CommandsOptions {
 	commands: readonly Command[];
 	/** Whether to register slash commands with Discord for the chat commands that have one. */
 	slash: boolean;
-	/** Whether to delete messages with a chat command that contains a secret, such as a verification code. */
+	/** Whether to delete users' messages whose chat command contains a secret, such as a verification code. */
 	deleteSecrets: boolean;
 	/** Limits how often each person can use the commands that have no limiter of their own. */
 	limiter?: Limiter;
@@ -115,7 +115,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 			slash ? [[slash.name as string, { ...slash, limiter }] as const] : [],
 		),
 	);
-	/** Number of commands that are running now, by the group of commands that share a limit (see `bucketOf`). */
+	/** Number of commands that are running now, by the concurrency limit that applies to them (see `bucketOf`). */
 	const running = new Map<string, number>();
 
 	let ignored = 0;
@@ -135,8 +135,8 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 	}
 
 	/**
-	 * Runs `work` for a command and logs its errors. Ignores the command if too many commands with the same `bucket` are
-	 * running.
+	 * Runs `work`, which executes a command, and logs its errors. Ignores the command if too many commands with the same
+	 * concurrency limit, `bucket`, are running.
 	 */
 	async function runLimited(
 		name: string,
@@ -268,8 +268,8 @@ function permissionTitle(name: Permission): string {
 }
 
 /**
- * Returns the group of commands whose concurrency is limited together. Each guild has one group for moderators and one
- * for everyone else, so that a flood of commands does not block moderators.
+ * Returns the name of the concurrency limit for a command. Each guild has one limit for moderators and one for everyone
+ * else, so that a flood of commands does not block moderators.
  */
 function bucketOf(context: CommandContext, command: Command): string {
 	const isModerator = command.permission && mayUse(context, command);
@@ -291,7 +291,8 @@ function tooOften({ options }: Limiter, waitS: number): string {
 }
 
 /**
- * Returns the reply "Try again in … s" for the first command that a cooldown refuses, and undefined for the next ones.
+ * Returns the reply "Try again in … s" for the first command that a cooldown refuses, and undefined for further refused
+ * commands.
  */
 function tooOftenOnce(
 	limiter: Limiter,
@@ -361,7 +362,7 @@ function hasPermission({ guild, channel }: Message<true>, bit: bigint) {
 }
 
 /**
- * Deletes the message with a chat command that contains a secret, if the bot is configured to and has the permission.
+ * Deletes a user's message whose chat command contains a secret, if the bot is configured to and has the permission.
  */
 async function deleteSecret(
 	message: Message<true>,

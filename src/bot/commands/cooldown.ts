@@ -15,7 +15,10 @@ export interface Attempt {
 
 /** Rate limiter: limits how many attempts each key, such as a user id, can make in a sliding time window. */
 export class Limiter {
-	/** Attempts by key, such as a user id. The key with the oldest accepted attempt comes first. */
+	/**
+	 * Attempts that the rate limiter has counted, by key such as a user id. The key with the oldest accepted attempt
+	 * comes first.
+	 */
 	readonly #byKey = new Map<
 		string,
 		{ accepted: SlidingWindow; refusals: number }

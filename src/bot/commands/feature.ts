@@ -16,10 +16,7 @@ export interface FeatureOptions {
 	connection: Connection;
 	store: Store;
 	log: Log;
-	/**
-	 * Mutex for each Discord user, by user id. It is locked while the user's roles or bans are changed, and shared by
-	 * tools and features.
-	 */
+	/** Mutex for each Discord user, by user id. Tools and features lock it while they change a user's roles or bans. */
 	mutex: KeyedMutex;
 	/** Registry to which features add their Prometheus metrics. */
 	registry?: Registry;

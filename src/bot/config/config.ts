@@ -44,7 +44,7 @@ type Env = Record<string, string | undefined>;
 /** Maximum size in bytes of the personality file, which is the system prompt of every AI request. */
 const maxPersonalityBytes = 64 * 1024;
 
-/** Warning for the operator that the MCP server has no access token (MCP_AUTH_TOKEN). */
+/** Warning for the bot's operator that the MCP server has no access token, because MCP_AUTH_TOKEN is not set. */
 export const withoutToken =
 	"MCP_AUTH_TOKEN is not set: every program on this machine can call the tools";
 
@@ -138,8 +138,8 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 }
 
 /**
- * Returns the address for checking whether the running bot is healthy. Validates only the variables of the address;
- * CONFIG_DIR is optional. Throws a ConfigError.
+ * Returns the address at which a running bot answers health checks. Reads only the variables of this address;
+ * CONFIG_DIR is optional. Throws a ConfigError if they are invalid.
  */
 export function readHealthAddress(env: Env): HealthAddress {
 	const directory = env.CONFIG_DIR?.trim();
@@ -167,8 +167,8 @@ export function needsMessageContent({
 }
 
 /**
- * Returns errors for variables that do not fit config.toml, such as a missing GAME_VERIFY_URL that a game feature
- * needs. Account verification is not checked: without these variables, the bot tells the user.
+ * Returns errors for variables that config.toml requires, such as GAME_VERIFY_URL for some game features. Account
+ * verification does not require its variables: without them, the bot tells the user.
  */
 function missingRequirements(
 	{ features, game, mcp }: TomlSettings,
@@ -214,7 +214,10 @@ function readVariables(directory: string, env: Env) {
 		settings,
 		apiKeys,
 		named,
-		/** Returns all errors in the variables. `keys` are the names of the variables with API keys of AI providers. */
+		/**
+		 * Returns all errors found in .env and the environment variables. `keys` are the names of the variables with API
+		 * keys of AI providers.
+		 */
 		issuesBeside: (keys: readonly string[]) => [
 			...file.issues,
 			...(file.isAbsent && missing.some(isMissing)
@@ -230,8 +233,8 @@ function readVariables(directory: string, env: Env) {
 }
 
 /**
- * Adds to the error about a missing variable the line of .env that mentions the variable without setting it, such as a
- * comment.
+ * Adds to the error about a missing variable the number of the line in .env that mentions the variable without setting
+ * it, such as a comment.
  */
 function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
 	const { path, message } = issue;
@@ -288,8 +291,8 @@ function mergeVariables(directory: string | undefined, env: Env) {
 }
 
 /**
- * Reads the variables in the .env file of a directory. Without that file there are none: the environment may set them
- * all.
+ * Reads the variables in the .env file of a directory. Returns none if the file does not exist, because the environment
+ * may set them all.
  */
 function readEnvFile(directory: string | undefined) {
 	const path = directory && join(directory, ".env");

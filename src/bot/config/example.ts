@@ -8,7 +8,10 @@ import personality from "../../../instances/example/personality.txt" with {
 	type: "text",
 };
 
-/** Contents of the example configuration files by file name, in the order in which they are listed to the operator. */
+/**
+ * Contents of the example configuration files by file name, in the order in which they are listed to the bot's
+ * operator.
+ */
 export const example: ReadonlyMap<string, string> = new Map([
 	[".env", env],
 	["config.toml", config],

@@ -14,7 +14,7 @@ export function unknownPlaceholders(
 }
 
 /**
- * Replaces placeholders such as {user} in a text by the values of these names. Unknown placeholders, and placeholders
+ * Replaces placeholders in a text: "{user}" becomes `values.user`. Placeholders without a value, and placeholders
  * within values, stay unchanged.
  */
 export function fillPlaceholders(

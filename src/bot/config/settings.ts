@@ -56,13 +56,13 @@ const discordApiUrl = v.pipe(
 	),
 );
 
-/** Variables for the address of the bot's MCP server. */
+/** Environment variables for the host and port of the bot's MCP server. */
 export const address = {
 	MCP_PORT: optional(port, "Port to listen on; 0 takes any free port", "9090"),
 	MCP_BIND_ADDR: optional(v.string(), "Address to listen on", "127.0.0.1"),
 };
 
-/** Schemas of a bot's variables, set in .env or in the environment. */
+/** Schemas of the variables that configure a bot, set in .env or in the environment. */
 export const variables = {
 	DISCORD_TOKEN: v.pipe(discordToken, v.description("Token of the bot")),
 	CLIENT_ID: optional(snowflake, "Id of the application"),
@@ -106,7 +106,7 @@ export const variables = {
 	...logSettings,
 };
 
-/** The variables that `--help` lists. */
+/** The bot's environment variables that `--help` lists. */
 export const helpVariables = {
 	...variables,
 	"<NAME>_API_KEY": optional(secret, "Keys of AI providers"),
@@ -301,7 +301,7 @@ const sections = {
 			slash_commands: flag(false),
 			delete_code_message: flag(false),
 			donator_sync: flag(false),
-			/** Seconds between two syncs of supporters with the game server. */
+			/** How often the bot updates the Discord roles of the game's supporters from the game server, in seconds. */
 			check_interval: v.optional(whole(10, 86_400), 300),
 			chargeback: flag(false),
 			restricted_role: v.optional(roleId),

@@ -194,15 +194,15 @@ const headerOff = new RegExp(
 
 interface Line extends Place {
 	/**
-	 * Name of the TOML table that the line is in or, if it is a header, that it starts: ["game", "donators"] for
-	 * [game.donators].
+	 * Name of the TOML table to which the line belongs, split at dots: ["game", "donators"] for [game.donators]. A header
+	 * belongs to the table that it starts.
 	 */
 	table: readonly string[];
 	/** Key before the "=" of this line, split at dots; undefined if the line assigns no value. */
 	keys: readonly string[] | undefined;
 	/**
-	 * Name of the table in the last commented-out header above this line; undefined if there is none, or another header
-	 * follows it.
+	 * Name of the TOML table in the last commented-out header above this line, split at dots; undefined if there is none,
+	 * or if another header follows that one.
 	 */
 	off: readonly string[] | undefined;
 	isHeader: boolean;

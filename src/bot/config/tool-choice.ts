@@ -25,7 +25,7 @@ export const toolsetNames = [
 
 export type Toolset = (typeof toolsetNames)[number];
 
-/** Entry of the setting `mcp.toolsets` that means the default toolsets (groups of MCP tools). */
+/** Entry of the setting `mcp.toolsets` that selects the default toolsets (groups of MCP tools). */
 export const defaultChoice = "default";
 
 /** Valid entries of the setting `mcp.toolsets`: "default" and the names of toolsets (groups of MCP tools). */

@@ -36,8 +36,8 @@ export type Ban = "none" | "pending" | "done" | "impossible";
 export type Restoration = "none" | "pending" | "absent" | "restored" | "void";
 
 /**
- * A stored chargeback, and what the bot has done about it. Columns named `…_error` hold the error of the last attempt,
- * as text for people.
+ * A stored chargeback (reversed payment), and what the bot has done about it. Columns named `…_error` hold the error of
+ * the last attempt, as text for people.
  */
 export interface Chargeback extends ChargebackEvent {
 	/** When the bot received the chargeback, in epoch milliseconds. */
@@ -49,13 +49,14 @@ export interface Chargeback extends ChargebackEvent {
 	/** Id of the Discord role that replaces the person's removed roles; null if the roles were not removed yet. */
 	restricted_role: string | null;
 	/**
-	 * Discord channel of the alert message to staff; null until the message is known to exist. Its id is `message_id`.
+	 * Id of the Discord channel with the alert message to staff; null until the message is known to exist. `message_id`
+	 * is the id of the message.
 	 */
 	channel_id: string | null;
 	message_id: string | null;
-	/** How many alert messages about this chargeback have been deleted on Discord by someone. */
+	/** How many alert messages about this chargeback have been deleted on Discord while they were still needed. */
 	alerts_lost: number;
-	/** Digest of the content that the alert message has on Discord; null if the content is unknown. */
+	/** Digest of the alert message's current content on Discord; null if the content is unknown. */
 	shown: string | null;
 	decision: Decision | null;
 	decided_by: string | null;
@@ -184,8 +185,7 @@ export async function selectOpenChargebacksOf(
 }
 
 /**
- * Whether staff decided to ban the same Discord user for another chargeback, which was open at the same time as this
- * one.
+ * Whether staff decided to ban the user of a chargeback because of another chargeback that was open at the same time.
  */
 export async function hasBanBeside(
 	sql: Sql,
@@ -279,7 +279,7 @@ export async function updateChargebacks(
 		UPDATE chargebacks SET ${many([{ ...changes, ...roles }])} WHERE id IN ${many(ids)}`;
 }
 
-/** Actions of the bot after a chargeback whose errors are stored, each in a column `…_error`. */
+/** Actions after a chargeback that may fail. The error of each is stored in a column `…_error`. */
 export type FailableStep =
 	| "restriction"
 	| "discord_ban"

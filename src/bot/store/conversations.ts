@@ -7,7 +7,7 @@ import { many, type Sql } from "./database/statement.ts";
 export interface Turn {
 	/** Id of the Discord message. */
 	message_id: string;
-	/** Id of the message that this message continues; null if it is the first of an AI conversation. */
+	/** Id of the message that this message continues; null if this message starts an AI conversation. */
 	parent_id: string | null;
 	channel_id: string;
 	/** Id of the Discord user who asked the AI; for an answer, of the user whose question it answers. */
@@ -50,8 +50,8 @@ export async function saveTurns(
 }
 
 /**
- * Returns a message of an AI conversation and the messages before it, newest first, at most `limit`; an empty list if
- * the message is not stored.
+ * Returns a stored message of an AI conversation and the messages before it, newest first, at most `limit`; an empty
+ * list if the message is not stored.
  */
 export function selectChain(
 	sql: Sql,

@@ -12,11 +12,11 @@ export interface OwedRow {
 	joined_at: number;
 }
 
-/** How far the bot has got with giving a guild's new members their role. */
+/** The bot's progress in giving the new members of a guild the role for new members. */
 export interface JoinRoleNotes {
 	/**
-	 * Everyone who joined the guild by this time has the role for new members or is in `owed`. In epoch milliseconds;
-	 * undefined if never saved.
+	 * Time in epoch milliseconds: everyone who joined the guild until then has the role for new members or is in `owed`.
+	 * Undefined if no time was saved yet.
 	 */
 	joinedUntil: number | undefined;
 	/** Members who still have to get the role for new members, in the order in which they joined. */

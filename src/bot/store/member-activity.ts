@@ -16,11 +16,11 @@ export interface Activity {
 	 * 0.
 	 */
 	promoted: 0 | 1;
-	/** Id of the role that the member has got for being active; empty if there is none. */
+	/** Id of the role that the member has got for being active; empty if the member has not got one. */
 	role_id: string;
 	/**
-	 * 1 while the bot is giving the member the role for active members. Only Discord can tell whether the member has got
-	 * it.
+	 * 1 while the bot is giving the member the role for active members. Whether the member has got the role must be read
+	 * from Discord.
 	 */
 	claimed: 0 | 1;
 	/**
@@ -93,8 +93,8 @@ export function selectActivity(
 }
 
 /**
- * Returns members to whom the bot has started to give the role for active members. Only Discord can tell whether they
- * have got it.
+ * Returns members to whom the bot has started to give the role for active members. Whether they have got the role must
+ * be read from Discord.
  */
 export function selectClaimed(
 	sql: Sql,
@@ -107,8 +107,8 @@ export function selectClaimed(
 }
 
 /**
- * Records that the bot is about to give a member the role for active members, which it does once per role and
- * membership. Returns whether the bot may give the role now.
+ * Records that the bot is about to give a member the role for active members. Returns false if the member has got this
+ * role before and must not get it again.
  */
 export async function claimPromotion(
 	sql: Sql,
@@ -138,7 +138,10 @@ export async function settlePromotion(
 		UPDATE member_activity SET claimed = 0 WHERE guild_id = ${guildId} AND user_id = ${id}`;
 }
 
-/** Undoes `claimPromotion` if the bot did not give the member the role, so that it can try again later. */
+/**
+ * Undoes `claimPromotion` if the bot did not give the member the role for active members, so that the bot can try again
+ * later.
+ */
 export async function releasePromotion(
 	sql: Sql,
 	guildId: string,

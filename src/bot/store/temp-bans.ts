@@ -71,7 +71,7 @@ export async function setBanned(
 		WHERE guild_id = ${guild_id} AND user_id = ${user_id}`;
 }
 
-/** Deletes a temporary ban from the database, not on Discord. Returns whether it was stored. */
+/** Deletes a temporary ban from the bot's database, but not on Discord. Returns whether the ban was stored. */
 export async function deleteTempBan(
 	sql: Sql,
 	{ guild_id, user_id }: TempBanKey,

@@ -16,7 +16,7 @@ export interface ToolCallRow {
 	at: number;
 	/** Id of the MCP request in the caller's own log; null if the caller sent none. */
 	request_id: string | null;
-	/** Name that the MCP client sent. */
+	/** Name of the MCP client that made the tool call, as sent by the client. */
 	client: string;
 	tool: string;
 	guild_id: string | null;
@@ -60,7 +60,9 @@ export interface ToolCallFilter {
 	outcome?: Outcome | undefined;
 	/** Selects MCP tool calls at or after this time. */
 	from?: Date | undefined;
-	/** Selects MCP tool calls before the time `at`. With `id`, also selects calls at that time whose id is lower. */
+	/**
+	 * Selects MCP tool calls before the time `at`. With `id`, also selects calls at exactly that time whose id is lower.
+	 */
 	before?: { at: Date; id?: string | undefined } | undefined;
 	limit: number;
 }

@@ -33,8 +33,8 @@ export interface Inspection {
 	/** Version of the PostgreSQL server or of the SQLite library. */
 	version: string;
 	/**
-	 * Migrations that the database already has, by number; "no file" or "no schema" if the database file or schema does
-	 * not exist yet.
+	 * Migrations that the database already has, ordered by number; "no file" or "no schema" if the database file or
+	 * schema does not exist yet.
 	 */
 	applied: readonly Applied[] | "no file" | "no schema";
 }

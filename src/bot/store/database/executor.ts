@@ -19,7 +19,10 @@ export type Outcome<T> =
 	| { kind: "done"; value: T }
 	/** The SQL statement failed, and nothing was stored. The database connection remains usable. */
 	| { kind: "failed"; error: unknown }
-	/** The database accepts no writes at the moment. The database connection remains usable. */
+	/**
+	 * The SQL statement was refused, because the database accepts no writes at the moment. The database connection
+	 * remains usable.
+	 */
 	| { kind: "refused"; error: StoreUnavailable }
 	/** The database connection was lost, and with it the exclusive lock on the database. */
 	| { kind: "lost"; error: StoreUnavailable };
@@ -31,10 +34,13 @@ interface Progress {
 
 export class Executor {
 	readonly #mutex: Semaphore;
-	/** Aborted when the database connection is lost. The abort reason is a text for the operator. */
+	/** Signal that aborts when the database connection is lost. Its reason is a text for the bot's operator. */
 	readonly #lost = new PlainSignal();
 
-	/** `timeoutMs` limits how long an SQL statement or transaction waits for earlier ones, and then how long it takes. */
+	/**
+	 * Runs SQL statements on the connection `session`. `timeoutMs` limits how long a statement or transaction waits for
+	 * earlier ones, and then how long it takes.
+	 */
 	constructor(
 		private readonly session: Session,
 		private readonly database: Database,
@@ -91,7 +97,7 @@ export class Executor {
 	}
 
 	/**
-	 * Resolves when all accepted SQL statements and transactions have ended, or after `timeoutMs`. Later ones are
+	 * Resolves when all accepted SQL statements and transactions have ended, or after `timeoutMs`. Later statements are
 	 * rejected.
 	 */
 	async drain(): Promise<void> {

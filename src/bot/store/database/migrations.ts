@@ -51,12 +51,12 @@ export async function migrate(
 	return missing.length;
 }
 
-/** Returns the migrations that the database already has, by number. */
+/** Returns the migrations that the database already has, ordered by number. */
 export function selectApplied(sql: Sql): Promise<Applied[]> {
 	return sql<Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`;
 }
 
-/** Throws a StoreFailure unless the migrations that the database has are the first ones of `migrations`. */
+/** Throws a StoreFailure if the migrations that the database has differ from the first ones of `migrations`. */
 export function checkHistory(
 	applied: readonly Applied[],
 	migrations: readonly Migration[],

@@ -21,8 +21,8 @@ export interface PostgresOptions {
 const pollMs = 100;
 
 /**
- * Matches Bun's error codes for a lost or failed PostgreSQL connection. Other codes are mistakes in an SQL statement:
- * bugs.
+ * Matches Bun's error codes for a lost or failed PostgreSQL connection. Other codes mean a mistake in an SQL statement,
+ * which is a bug.
  */
 const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
 

@@ -170,7 +170,7 @@ async function openFile(path: string): Promise<SQL> {
 /**
  * Takes the write lock of an SQLite file, which keeps other bot processes out of the database, and writes the name of
  * this process into the file. Rejects with a StoreFailure that names the process that holds the lock. Committing the
- * name releases the lock for a moment: if another process takes the lock then, the file holds that process's name.
+ * name releases the lock for a moment: if another process takes the lock then, the error names that process.
  */
 async function takeClaim(
 	claim: SQL,
@@ -207,8 +207,8 @@ async function holderIn(claim: SQL): Promise<string | undefined> {
 }
 
 /**
- * Repeats an SQLite statement, even COMMIT, while another process locks the file. This is safe, because a statement
- * does not start while the file is locked.
+ * Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. Repeating
+ * is safe even for COMMIT, because a statement does not start while the file is locked.
  */
 async function retryWhileLocked<T>(
 	statement: () => Promise<T>,

@@ -1,11 +1,13 @@
 // The states of a store and the transitions between them, without timers or I/O. A session holds the claim, so only states
 // with a session can write.
 
-/** State of a bot's access to its database. `S` is the type of a database connection with the exclusive lock. */
+/**
+ * State of a bot's connection to its database. `S` is the type of an open connection, which holds the exclusive lock.
+ */
 export type StoreState<S> =
 	/** No database connection. The bot is opening one, or waits before it tries again. */
 	| { name: "connecting"; reason: string }
-	/** The database connection is open, with the exclusive lock, and the database accepts writes. */
+	/** The database connection is open, and the database accepts writes. */
 	| { name: "ready"; session: S }
 	/** The database connection is open, but the database refused a write: its disk is full, or it is read-only. */
 	| { name: "refusing"; session: S; reason: string; refusedAt: number }
@@ -19,7 +21,10 @@ export type StoreState<S> =
 	/** The bot has closed its database connection and does not open it again. */
 	| { name: "closed"; reason: string };
 
-/** Events that change the state of a bot's database connection. Events of an earlier connection have no effect. */
+/**
+ * Events that change the state of a bot's database connection. Events of a connection that has been replaced have no
+ * effect.
+ */
 export type StoreEvent<S> =
 	| { type: "opened"; session: S }
 	/** An attempt to connect to the database failed. */

@@ -89,8 +89,8 @@ export function startSupervisor(
 	let since = new Date();
 
 	/**
-	 * Runs `work` on the current database connection, and updates the connection's state by the outcome. `isWrite`: the
-	 * success of `work` proves that the database accepts writes.
+	 * Runs `work` on the current database connection, and updates the stored state of the connection by the outcome.
+	 * `isWrite`: the success of `work` proves that the database accepts writes.
 	 */
 	async function run<T>(
 		work: (executor: Executor) => Promise<Outcome<T>>,
@@ -200,7 +200,7 @@ export function startSupervisor(
 		}
 	}
 
-	/** Keeps a database connection until it is lost or `close` is called, and then closes it. */
+	/** Waits until a database connection is lost or `close` is called, and then closes the connection. */
 	async function serve(session: Session, executor: Executor): Promise<void> {
 		const timer = setInterval(() => {
 			// A failure is applied to the state.
@@ -215,7 +215,8 @@ export function startSupervisor(
 	}
 
 	/**
-	 * Called after the database has refused a write: repeats a write that changes nothing until the database accepts it.
+	 * Repeats a test write, which changes nothing, until the database accepts writes again. Called after the database has
+	 * refused a write.
 	 */
 	async function probeWrites(session: Executor): Promise<void> {
 		for (let failures = 0; ; failures++) {
@@ -239,8 +240,8 @@ export function startSupervisor(
 	}
 
 	/**
-	 * Waits for `work`, at most `ms` milliseconds: then rejects with an error with the text `message`. Also rejects when
-	 * `close` is called.
+	 * Returns the result of `work`. Rejects with an error with the text `message` if `work` takes longer than `ms`
+	 * milliseconds, and also rejects when `close` is called.
 	 */
 	async function inTime<T>(work: Promise<T>, ms: number, message: string) {
 		const boxed = raceSignal(work, closing.signal).then((value) => ({ value }));
