@@ -80,10 +80,7 @@ export function createAutoRole(
 	let sweeping: Promise<void> | undefined;
 	const timers: Timer[] = [];
 
-	/**
-	 * Checks members and gives the role to those who meet the requirements. Concurrent calls share one check. Never
-	 * rejects.
-	 */
+	/** Promotes (gives a role to) members who meet the requirements. Concurrent calls share one check. Never rejects. */
 	function sweep(): Promise<void> {
 		sweeping ??= checkAll()
 			.catch(logFailure)
@@ -190,10 +187,7 @@ export function createAutoRole(
 		return left;
 	}
 
-	/**
-	 * Whether the member was promoted since joining, or rejoined after someone had removed the role. Both prevent a
-	 * promotion.
-	 */
+	/** Whether the member was promoted since joining, or rejoined after someone had removed the promotion's role. */
 	function isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== to_role) return false;
 		return row.withheld === 1 || row.joined_at === joinedAtMs(member);

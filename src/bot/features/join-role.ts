@@ -19,14 +19,14 @@ import {
 const toleranceMs = 5_000;
 /** Maximum wait on shutdown for the role change in progress, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
-/** Progress is logged each time this many members have been given the role. */
+/** Progress is logged each time this many members have been given the newcomer role. */
 const logInterval = 100;
 
 export interface JoinRoleTiming {
-	/** Interval at which the bot looks for members who joined and still have to get the role. */
+	/** Interval at which the bot looks for members who joined and still have to get the newcomer role. */
 	scanIntervalMs: number;
 	/**
-	 * Interval at which members who still have to get the role are stored, and those who had to wait are checked again.
+	 * Interval at which the bot stores who still has to get the newcomer role, and checks members again who had to wait.
 	 */
 	saveIntervalMs: number;
 	/**
@@ -35,7 +35,7 @@ export interface JoinRoleTiming {
 	backOffMs?: readonly [number, number];
 }
 
-/** Members who still have to get the role: join time in epoch milliseconds, by user id. */
+/** Members who still have to get the newcomer role: join time in epoch milliseconds, by user id. */
 type Owed = Map<string, number>;
 
 /** Creates the feature join_role, which gives a role to everyone who joins; undefined when the feature is off. */
@@ -50,15 +50,17 @@ export function createJoinRole(
 	const isRestricted = createIsRestricted(options);
 	const closing = new AbortController();
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
-	/** Members who can get the role now, missed and earlier joins first. Members who leave the guild are removed. */
+	/**
+	 * Members who can get the newcomer role now, missed and earlier joins first. Those who leave the guild are removed.
+	 */
 	const queue: Owed = new Map();
-	/** Members who cannot get the role yet, because of Discord's membership screening or a chargeback's restriction. */
+	/** Members who cannot get the newcomer role yet: they are in membership screening or restricted by a chargeback. */
 	const waiting: Owed = new Map();
-	/** Members who still had to get the role when last written to the database; undefined until the database was read. */
+	/** Members who still had to get the newcomer role at the last write to the database; undefined until it was read. */
 	let saved: Owed | undefined;
 	/**
-	 * Join time in epoch milliseconds. Everyone who joined until then was handled or is queued for the role. Undefined
-	 * until the database was read.
+	 * Join time in epoch milliseconds. Everyone who joined until then was handled or is queued for the newcomer role.
+	 * Undefined until the database was read.
 	 */
 	let joinedUntil: number | undefined;
 	let savedUntil: number | undefined;
@@ -66,7 +68,7 @@ export function createJoinRole(
 	let mayHaveMissed = true;
 	let given = 0;
 	let lastWarning: string | undefined;
-	/** When the members who still have to get the role are stored next, in milliseconds of performance.now(). */
+	/** When to store next who still has to get the newcomer role, in milliseconds of performance.now(). */
 	let nextSave = 0;
 	const counter = registry?.counter(
 		"guildhall_bot_join_roles_total",
@@ -102,8 +104,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Returns the work that is due as two independent steps: roles are given while the database is down, and new members
-	 * are stored while Discord is down.
+	 * Returns the work that is due as two independent steps: newcomer roles are given while the database is down, and new
+	 * members are stored while Discord is down.
 	 */
 	function dueSteps(): Step[] {
 		const due: Step[] = [];
@@ -145,8 +147,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Queues members for the role whose join event was missed. Does nothing until all members of the guild are loaded.
-	 * Rejects with StoreUnavailable when the database is unavailable.
+	 * Queues members for the newcomer role whose join event was missed. Does nothing until all members of the guild are
+	 * loaded. Rejects with StoreUnavailable when the database is unavailable.
 	 */
 	async function catchUp(): Promise<void> {
 		const guild = guildWithRole(connection, roleId, warn);
@@ -188,8 +190,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Whether a member's join event was missed, so that they still have to get the role. False for all members when the
-	 * feature starts for the first time.
+	 * Whether a member's join event was missed, so that they still have to get the newcomer role. False for all members
+	 * when the feature starts for the first time.
 	 */
 	function wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
@@ -203,7 +205,9 @@ export function createJoinRole(
 		);
 	}
 
-	/** Writes to the database who still has to get the role. Does nothing while join events may have been missed. */
+	/**
+	 * Writes to the database who still has to get the newcomer role. Does nothing while join events may have been missed.
+	 */
 	async function save(): Promise<void> {
 		// Also while the guild is unavailable.
 		const guild = connection.guilds.find(({ roles }) =>
@@ -245,8 +249,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Gives the role to a member. "settled": not necessary; "wait": not possible for this member yet; "retry": failed;
-	 * "later": the bot cannot give the role to anyone.
+	 * Gives the newcomer role to a member. "settled": not necessary; "wait": not possible for this member yet; "retry":
+	 * failed; "later": the bot cannot give the role to anyone.
 	 */
 	async function give(
 		id: string,
@@ -285,7 +289,7 @@ export function createJoinRole(
 		});
 	}
 
-	/** Logs why the role cannot be given, once per reason until it changes or a role is given. */
+	/** Logs why the newcomer role cannot be given, once per reason until it changes or a member gets the role. */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn("join_role cannot give the role", {

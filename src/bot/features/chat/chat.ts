@@ -28,7 +28,7 @@ import { systemPrompt, toAiMessages } from "./chat-prompt.ts";
 import { type Question, readQuestion, sanitize } from "./chat-question.ts";
 import { Run } from "./chat-run.ts";
 
-/** Durations and clock of AI chat. Tests override the defaults. */
+/** Time limits, intervals and clock of AI chat. Tests override the defaults. */
 export interface ChatTiming {
 	/** Minimum time between two edits in a Discord channel. Discord allows a bot about one edit per second there. */
 	editIntervalMs: number;
