@@ -271,8 +271,8 @@ function unknownVariables(
 }
 
 /**
- * Merges the .env file of a directory with the environment, which takes precedence. `raw` includes placeholders such as
- * "your-token"; `all` does not.
+ * Merges the .env file of a directory with the environment, which takes precedence. In the result, `raw` includes
+ * placeholders such as "your-token", and `all` does not.
  */
 function mergeVariables(directory: string | undefined, env: Env) {
 	const file = readEnvFile(directory);

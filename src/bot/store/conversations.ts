@@ -13,9 +13,9 @@ export interface Turn {
 	/** Id of the Discord user who asked the AI; for an answer, of the user whose question it answers. */
 	user_id: string;
 	role: "user" | "assistant";
-	/** Display name of the message's author. */
+	/** Display name of the author of the message. */
 	name: string;
-	/** Text of the message in the AI conversation; may be empty. */
+	/** Text of a message in an AI conversation; may be empty. */
 	content: string;
 	/** Time of the message, in epoch milliseconds. */
 	at: number;

@@ -96,7 +96,10 @@ export function selectAllTempBans(sql: Sql): Promise<TempBanKey[]> {
 	return sql<TempBanKey>`SELECT guild_id, user_id FROM temp_bans`;
 }
 
-/** Returns when the next temporary ban after `now` ends, in epoch milliseconds; undefined if there is none. */
+/**
+ * Returns the earliest time after `now` at which a temporary ban ends, in epoch milliseconds; undefined if there is
+ * none.
+ */
 export async function selectNextEnd(
 	sql: Sql,
 	now: number,
