@@ -4,7 +4,10 @@ import { ConfigError } from "./config.ts";
 import { type ListenOptions, listen } from "./listen.ts";
 import type { Log } from "./log.ts";
 
-/** Thrown by a check of `--check` that failed: the reason, and the next step for the operator. */
+/**
+ * Thrown when a check of the `--check` option fails. The message is the reason; `nextStep` tells the operator what to
+ * do.
+ */
 export class CheckFailed extends Error {
 	override name = "CheckFailed";
 	constructor(
@@ -16,14 +19,17 @@ export class CheckFailed extends Error {
 	}
 }
 
-/** What a check returns when it passes: a detail to print, undefined for no detail, or a warning to print. */
+/**
+ * What a check of the `--check` option returns when it passes: a detail to print, undefined for no detail, or a warning
+ * to print.
+ */
 export type Found = string | undefined | { warning: string };
 
 export interface Check {
 	title: string;
 	/**
-	 * Checks that must pass before this one runs. If one of them fails, this check is skipped. They precede it in the
-	 * list.
+	 * Other checks that must pass before this one runs. If one of them fails, this check is skipped. They must come
+	 * earlier in the list of checks.
 	 */
 	needs?: readonly Check[];
 	/** Runs the check. Throws or rejects with a CheckFailed if the check fails. */
@@ -31,10 +37,10 @@ export interface Check {
 }
 
 export interface CheckOptions {
-	/** Log for internal errors: whatever a check throws that is not a CheckFailed. */
+	/** Log for internal errors in checks: everything that a check throws other than a CheckFailed. */
 	log: Log;
 	write?: (line: string) => void;
-	/** Secrets such as tokens. Printed lines that contain one show "[secret]" in its place. */
+	/** Secrets such as tokens. Printed lines show "[secret]" in place of each of them. */
 	secrets?: readonly (string | undefined)[];
 }
 
@@ -48,7 +54,10 @@ const outcomes = {
 
 interface End {
 	outcome: keyof typeof outcomes;
-	/** The check that failed: this check, or the required check because of which this one was skipped. */
+	/**
+	 * The check that failed: this check, or the required check because of which this one was skipped. Undefined if this
+	 * check passed.
+	 */
 	culprit?: Check;
 }
 

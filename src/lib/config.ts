@@ -69,12 +69,12 @@ export function formatIssue({ path, message }: ConfigIssue): string {
 	return `${path.join(".") || "the value"}: ${message}`;
 }
 
-/** Message of the issue for a key that does not exist in the configuration. */
+/** Error message for a configuration key that does not exist. */
 export const unknownKey = "is not a known key";
 
 /**
- * Returns `issues` without those about the keys in `unknown`. Valibot reports only the first unknown key of each
- * object, so `unknownKeys` finds all of them separately.
+ * Removes the issues about unknown keys (`unknown`) from Valibot's `issues`. Valibot reports only the first unknown key
+ * of each object, so these issues are not used.
  */
 export function otherIssues(
 	issues: readonly v.BaseIssue<unknown>[],
@@ -84,7 +84,7 @@ export function otherIssues(
 	return issues.filter((issue) => !paths.has(v.getDotPath(issue) ?? ""));
 }
 
-/** A key that a strict object schema does not define (its path), and the keys that the schema does define. */
+/** An unknown key found in an object: the path of the key, and the keys that the object's schema allows. */
 export interface UnknownKey {
 	path: readonly string[];
 	known: readonly string[];
@@ -153,7 +153,8 @@ export function sectionAt(
 }
 
 /**
- * Returns the paths of all config sections that define `key`. Sections whose names operators choose are not searched.
+ * Returns the paths of all config sections that define `key`. Sections whose names operators choose, such as those of
+ * AI providers, are not searched.
  */
 export function sectionsWith(
 	schema: object,
@@ -184,7 +185,7 @@ function describeIssue(issue: v.BaseIssue<unknown>, key: string): string {
 		: `${expected}, received ${masked(issue.received)}${nextStep(issue, given)}`;
 }
 
-/** Words for Valibot's type names in messages to operators. */
+/** Words for Valibot's type names in messages to operators, such as "a list" for Array. */
 const kinds: Record<string, string> = {
 	string: "text",
 	boolean: "true or false",
@@ -223,8 +224,8 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * Adds "is still …" to each issue whose value in `values` is a placeholder from the example configuration. `describe`
- * returns the rest: the placeholder, and what to replace it with.
+ * Appends "is still" and the text that `describe` returns to each issue whose value in `values` is a placeholder from
+ * the example configuration. The text names the placeholder and what to replace it with.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],
@@ -289,8 +290,8 @@ function nearest(word: string, known: readonly string[]): string | undefined {
 }
 
 /**
- * Adds a hint to the issue of each missing environment variable for which an unknown variable with a similar name is
- * set.
+ * Adds a hint to each issue about a missing environment variable if an unknown variable with a similar name is set,
+ * which may be a misspelling.
  */
 export function nameNearMisses(
 	issues: readonly ConfigIssue[],
@@ -325,7 +326,9 @@ function distance(a: string, b: string): number {
 	return row.at(-1) ?? 0;
 }
 
-/** Returns the environment variables that are not empty, with white space removed from both ends of the values. */
+/**
+ * Returns the environment variables in `env` that are not empty, with white space removed from both ends of the values.
+ */
 export function trimEnv(
 	env: Record<string, string | undefined>,
 ): Record<string, string> {
@@ -337,8 +340,8 @@ export function trimEnv(
 }
 
 /**
- * Returns a schema for an optional environment variable with its description for `--help` and its default value, if
- * any.
+ * Returns a Valibot schema for an optional environment variable with its description for `--help` and its default
+ * value, if any.
  */
 export function optional<
 	const S extends v.GenericSchema<string, unknown>,

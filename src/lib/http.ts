@@ -137,7 +137,7 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	};
 }
 
-/** Whether an error of `fetch` means that no connection to the server was made. */
+/** Whether `fetch` failed because it could not connect to the server. `cause` is the error that `fetch` threw. */
 function hadNoConnection(cause: unknown): boolean {
 	const { code, syscall } = Object(cause) as NodeJS.ErrnoException;
 	return code === "ECONNREFUSED" || syscall === "getaddrinfo";

@@ -1,10 +1,10 @@
 // Per-key async mutex: work on the same thing runs one at a time, in the order of the calls.
 
 export class KeyedMutex {
-	/** For each locked key, the promise of the work that was queued last. */
+	/** For each locked key, the promise of the work that was queued last for this key. */
 	readonly #last = new Map<string, Promise<unknown>>();
 
-	/** Number of keys that are locked now. */
+	/** Number of keys of this mutex that are locked now. */
 	get size(): number {
 		return this.#last.size;
 	}

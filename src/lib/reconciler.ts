@@ -5,57 +5,65 @@ import { backOffMs } from "./back-off.ts";
 import { within } from "./wait.ts";
 
 /**
- * Thrown by a step that something outside the program prevents for now, such as a lost connection. The step is retried
+ * Thrown by work that something outside the program prevents for now, such as a lost connection. The work is retried
  * and does not count as failed.
  */
 export class NotNow extends Error {
 	override name = "NotNow";
 }
 
+/** One unit of work for a reconciler, such as lifting one expired ban. */
 export interface Step {
-	/** Identifies what the step changes, such as a member. Steps with the same key never run at the same time. */
+	/**
+	 * Identifies what this unit of work changes, such as the roles of a member. Work with the same key never runs at the
+	 * same time.
+	 */
 	key: string;
 	/**
-	 * Name of a group of steps with its own `maxConcurrent` limit, so that one slow server does not delay the steps for
+	 * Name of a group of work with its own `maxConcurrent` limit, so that one slow server does not delay the work for
 	 * another server.
 	 */
 	lane?: string;
-	/** Runs the step. Rejects if the step failed and must be retried; the step itself reports the failure before that. */
+	/**
+	 * Does the work. Rejects if the work failed and must be retried; this function reports the failure itself before it
+	 * rejects.
+	 */
 	run(): Promise<void>;
 }
 
 export interface ReconcilerOptions {
 	/**
-	 * Finds the steps that are due, most urgent first, and the milliseconds until the next step is due. `running`
-	 * contains the keys of running steps. Running steps are not started again, even if returned here: the scan may have
-	 * read database rows from before their result.
+	 * Finds the work that is due, most urgent first, and the milliseconds until more is due. `running` contains the keys
+	 * of running work. Running work is not started again, even if returned here: the scan may have read database rows
+	 * from before its result.
 	 */
 	scan(
 		running: ReadonlySet<string>,
 	): Promise<{ due: readonly Step[]; nextMs?: number }>;
-	/** Called with the error when `scan` fails. The scan is then repeated with back-off. */
+	/** Called with the error when the search for due work (`scan`) fails. The search is then repeated with back-off. */
 	onScanFailure(error: unknown): void;
 	maxConcurrent: number;
 	/**
-	 * Shortest and longest wait before a failed step is retried, in milliseconds. The first is also that of failed scans.
+	 * The first and the longest wait, in milliseconds, before failed work is retried. A failed `scan` has the same first
+	 * wait.
 	 */
 	backOffMs: readonly [number, number];
 }
 
 export interface Reconciler {
-	/** Scans for due steps now. If a scan is in progress, another scan follows it. */
+	/** Searches for due work now. If a search is in progress, another one follows it. */
 	wake(): void;
-	/** Scans for due steps now and retries all failed steps at once, since what made them fail may be over. */
+	/** Searches for due work now and retries all failed work at once, since what made it fail may be over. */
 	retryAll(): void;
-	/** Stops starting steps. Resolves when all running steps have ended, after `graceMs` milliseconds at the latest. */
+	/** Stops starting work. Resolves when all running work has ended, after `graceMs` milliseconds at the latest. */
 	close(graceMs: number): Promise<void>;
 }
 
-/** The state of a step that is running or waits for its retry. */
+/** The state of a unit of work (a Step) that is running or waits to be retried. */
 interface Attempt {
 	lane: string | undefined;
 	failures: number;
-	/** When to retry the failed step, in milliseconds of the monotonic clock (`performance.now()`). */
+	/** When to retry the failed work, in milliseconds of the monotonic clock (`performance.now()`). */
 	retryAt: number;
 	running: Promise<void> | undefined;
 }
@@ -90,7 +98,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 		}
 	}
 
-	/** Scans for due steps once and starts them. Returns the milliseconds until the next scan. */
+	/** Calls `scan` once and starts the work that is due. Returns the milliseconds to wait before the next call. */
 	async function scanOnce(): Promise<number> {
 		const active = [...attempts].filter(([, attempt]) => attempt.running);
 		const running = new Set(active.map(([key]) => key));
@@ -130,7 +138,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 		attempt.running = run(step, attempt);
 	}
 
-	/** Runs a step and, if it fails, records when to retry it. Never rejects. */
+	/** Runs one unit of work and, if it fails, records when to retry it. Never rejects. */
 	async function run({ key, run }: Step, attempt: Attempt): Promise<void> {
 		try {
 			await run();

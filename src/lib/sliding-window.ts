@@ -8,7 +8,9 @@ export interface WindowOptions {
 }
 
 export class SlidingWindow {
-	/** Times of the latest events in milliseconds, oldest first. At most `max` times are kept. */
+	/**
+	 * Times of the latest counted events, such as requests, in milliseconds, oldest first. At most `max` times are kept.
+	 */
 	readonly #times: number[] = [];
 	readonly #max: number;
 	readonly #windowMs: number;
@@ -20,28 +22,28 @@ export class SlidingWindow {
 		this.#now = now;
 	}
 
-	/** Number of events within the last `windowMs` milliseconds, at most `max`. */
+	/** Number of counted events, such as requests, within the last `windowMs` milliseconds; at most `max`. */
 	get count(): number {
 		const since = this.#now() - this.#windowMs;
 		return this.#times.filter((time) => time > since).length;
 	}
 
-	/** Milliseconds until the rate limit allows another event; 0 if it allows one now. */
+	/** Milliseconds until the rate limit allows another event, such as a request; 0 if it allows one now. */
 	get waitMs(): number {
 		const [oldest = Infinity] = this.#times;
 		if (this.#times.length < this.#max) return 0;
 		return Math.max(0, oldest + this.#windowMs - this.#now());
 	}
 
-	/** Records an event at the current time, even if it exceeds the maximum number of events in the window. */
+	/** Counts an event, such as a request, at the current time, even if it exceeds the rate limit. */
 	add(): void {
 		this.#times.push(this.#now());
 		if (this.#times.length > this.#max) this.#times.shift();
 	}
 
 	/**
-	 * Records an event at the current time unless the window already has its maximum number of events. Returns whether
-	 * the event was recorded.
+	 * Counts an event, such as a request, at the current time if the rate limit allows it. Returns whether it was
+	 * allowed.
 	 */
 	take(): boolean {
 		const hasRoom = this.waitMs === 0;
@@ -49,7 +51,7 @@ export class SlidingWindow {
 		return hasRoom;
 	}
 
-	/** Removes the event that was recorded last, so that it no longer counts towards the maximum. */
+	/** Removes the event that was counted last, so that it no longer counts towards the rate limit. */
 	refund(): void {
 		this.#times.pop();
 	}

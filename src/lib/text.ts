@@ -51,19 +51,19 @@ const escapable = new RegExp(
 
 const invisibleOrBreaking = new RegExp(`${invisible}|${breaking.source}`, "u");
 
-/** Whether `text` contains no character that must be escaped. This is true for most texts and cheap to check. */
+/** Whether `text` has no characters to escape, such as line breaks. This is true for most texts and cheap to check. */
 function isClean(text: string): boolean {
 	return !/[^ -~]/.test(text) || !invisibleOrBreaking.test(text);
 }
 
 /**
- * Limit of consecutive invisible characters to write as escapes. Of those beyond the limit, only the number is written.
+ * This many consecutive invisible characters are written as escapes. Of those that follow, only the number is written.
  */
 const maxRun = 32;
 
 /**
  * Replaces invisible characters and line breaks in `text` with `write(character)`, by default an escape such as
- * `\u{200b}`. Emoji stay, and joiners in scripts that need them.
+ * `\u{200b}`. Emoji are kept, and so are invisible joiners in scripts that need them, such as Arabic.
  */
 export function escapeUnseen(
 	text: string,

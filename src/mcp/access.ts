@@ -34,8 +34,9 @@ export type AllowedHosts = readonly string[] | "any";
 type Check = (request: Request) => Response | undefined;
 
 /**
- * Returns a check of the Host header, against DNS rebinding attacks of browsers. It responds 403 unless the header
- * names this machine's loopback or one of `allowed` (without port, in lower case). An invalid header is always refused.
+ * Returns a function that checks the Host header of requests, against DNS rebinding attacks. It responds 403 unless the
+ * header names this machine's loopback address or one of `allowed` (without port, in lower case). An invalid header is
+ * always refused.
  */
 export function createHostCheck(allowed: AllowedHosts): Check {
 	return (request) => {
@@ -49,9 +50,9 @@ export function createHostCheck(allowed: AllowedHosts): Check {
 }
 
 /**
- * Returns a check of the Origin header, which only browsers send. It responds 403 to web pages whose origin is not in
- * `allowed`, and 204 to CORS preflights of allowed pages, since preflights have no token. With `allowLoopback`, pages
- * served from this machine pass, too.
+ * Returns a function that checks the Origin header of requests, which only browsers send. It responds 403 to web pages
+ * whose origin is not in `allowed`, and 204 to CORS preflights of allowed pages, since preflights have no token. With
+ * `allowLoopback`, pages served from this machine pass, too.
  */
 export function createOriginCheck(
 	allowed: readonly string[],
@@ -110,9 +111,9 @@ export function withCors(
 }
 
 /**
- * Returns a check that responds 401 to a request without `Authorization: Bearer <token>`. The WWW-Authenticate header
- * names an error only if a token was sent (RFC 6750, section 3.1). Digests of tokens are compared in constant time, so
- * that timing reveals neither the characters nor the length of the token.
+ * Returns a function that responds 401 to a request without `Authorization: Bearer <token>`. The WWW-Authenticate
+ * header names an error only if a token was sent (RFC 6750, section 3.1). Digests of tokens are compared in constant
+ * time, so that timing reveals neither the characters nor the length of the token.
  */
 export function createBearerCheck(token: string): Check {
 	const expected = digest(token);

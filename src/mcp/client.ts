@@ -19,7 +19,10 @@ import { readEvents } from "./sse.ts";
 
 /** Limit of an MCP server's response, in characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
-/** Length in characters above which a response's JSON values are counted before it is parsed: see `hasMoreValues`. */
+/**
+ * Responses with more characters than this are checked for too many JSON values before they are parsed: see
+ * `hasMoreValues`.
+ */
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
 /**
@@ -27,7 +30,9 @@ const maxValues = 500_000;
  * server's instructions.
  */
 const maxHandshakeBytes = 256 * 1024;
-/** Limit, in characters, of the text to search for an error message when a response contains no JSON-RPC response. */
+/**
+ * Limit, in characters, of the text to search for an error message when an HTTP response contains no JSON-RPC response.
+ */
 const maxErrorLength = 64 * 1024;
 
 const cancelTimeoutMs = 1_000;
@@ -51,8 +56,8 @@ export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
 	/**
-	 * The unparsed SSE event that contains the response, if it has the usual form. After `event.withId`, the response's
-	 * `text` and `message` can no longer be read.
+	 * The SSE event that contains the response, not parsed. Only set for tool results in the form that most servers
+	 * write. After `event.withId`, the response's `text` and `message` can no longer be read.
 	 */
 	readonly event?: PlainEvent;
 }

@@ -55,8 +55,8 @@ export class MemberReader {
 	}
 
 	/**
-	 * Whether the key of the current member is `key`, also if the JSON text writes it with escapes. `key` must contain no
-	 * backslash.
+	 * Whether the current member of the JSON object has this key, also if the JSON text writes the key with escapes.
+	 * `key` must contain no backslash.
 	 */
 	is(key: string): boolean {
 		const from = this.from + 1;
@@ -76,7 +76,7 @@ export class MemberReader {
 		return readString(this.#text, this.from, this.#keyEnd);
 	}
 
-	/** The value of the current member, as JSON text. */
+	/** The value of the JSON object's current member, as JSON text. */
 	get value(): string {
 		return this.#text.slice(this.start, this.end);
 	}

@@ -25,16 +25,16 @@ import {
 import type { Session, Sessions } from "./session.ts";
 
 /**
- * All MCP revisions before the stateless one. Requests with a revision that our servers do not offer are handled like
- * requests with the nearest offered one.
+ * All MCP protocol versions before the stateless one (2026-07-28). Requests with a version that our servers do not
+ * offer are handled like requests with the nearest offered one.
  */
 const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(
 	new Set<string>(protocolVersions),
 );
 
 /**
- * Returns a handler for messages of the MCP revisions with sessions and earlier ones. `sessions` holds the sessions of
- * the server, or is a constant session id that all clients get.
+ * Returns a handler for messages of the MCP protocol versions before the stateless one (2026-07-28). `sessions` holds
+ * the sessions of the server, or is a constant session id that all clients get.
  */
 export function createLegacyHandler(
 	server: Server,

@@ -21,7 +21,7 @@ import { requestIdIn } from "./read-message.ts";
 import type { RpcResponse, Server } from "./server.ts";
 import { invalidParameters } from "./tool.ts";
 
-/** The MCP protocol version without sessions ("stateless revision") that our servers support. */
+/** The MCP protocol version without sessions that our servers support; elsewhere called the stateless revision. */
 export const modernVersion = "2026-07-28";
 
 const metaPrefix = "io.modelcontextprotocol/";
@@ -48,7 +48,10 @@ export function modernClientName(params: JsonObject): string | undefined {
 
 type Message = RpcRequest | RpcNotification;
 
-/** Whether an MCP message uses the stateless revision, according to its header MCP-Protocol-Version or its `_meta`. */
+/**
+ * Whether an MCP message uses the stateless protocol version (2026-07-28), according to its MCP-Protocol-Version header
+ * or its `_meta`.
+ */
 export function isModern(headers: Headers, { params }: Message): boolean {
 	return (
 		headers.get("mcp-protocol-version") === modernVersion ||

@@ -30,7 +30,7 @@ export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
 
 /** The client that sent an MCP request: its session, how it cancels the request, and how to send it notifications. */
 export interface Caller {
-	/** Whether the request uses the stateless revision of MCP. */
+	/** Whether the request uses the stateless revision of MCP (2026-07-28). */
 	modern: boolean;
 	session: Session | undefined;
 	/**

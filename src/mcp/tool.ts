@@ -8,8 +8,8 @@ import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
 /**
- * What a tool does: only read, also write, or also destroy. The tool's MCP annotations and the hint in its description
- * follow from this.
+ * The effect of a tool: it only reads, also writes, or also destroys data. The tool's MCP annotations and the hint in
+ * its description follow from this.
  */
 export type Effect = "read" | "write" | "destructive";
 

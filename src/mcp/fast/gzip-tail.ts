@@ -13,24 +13,29 @@ const maxStoredLength = 0xffff;
 export const minGzipBytes = 1_400;
 
 /**
- * The common end of many texts, compressed once. Each gzip file made from it has a different beginning and this end.
+ * The common end of many texts, such as the list of tools in many responses. It is compressed once. Each gzip file made
+ * from it has a different beginning, then this end.
  */
 export class GzipTail {
 	readonly #bytes: Uint8Array;
 	#deflated: Buffer | undefined;
-	/** CRC-32 checksum of the common end of the texts, computed when the end is compressed. */
+	/** CRC-32 checksum of the bytes with which all the texts end. It is computed when these bytes are compressed. */
 	#checksum = 0;
 	/** For each bit of the checksum of a text's beginning: how that bit changes the checksum of the whole text. */
 	readonly #bitChecksums = new Uint32Array(32);
 
-	/** `bytes` is the common end of the texts. It is compressed by the first call of `after`, not here. */
+	/**
+	 * `bytes` are the common end of all texts to compress. The first call of `after` compresses them, not this
+	 * constructor.
+	 */
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
 	}
 
 	/**
-	 * Returns a gzip file of `head` followed by the common end of the texts; undefined if `head` is longer than 65,535
-	 * bytes or the common end is too short for compression to save anything.
+	 * Returns a gzip file of the text that begins with `head` and ends with the common end of all texts. Returns
+	 * undefined if `head` is longer than 65,535 bytes, or if the common end is too short for compression to save
+	 * anything.
 	 */
 	after(head: Uint8Array): Uint8Array | undefined {
 		const tail = this.#bytes;

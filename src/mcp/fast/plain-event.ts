@@ -37,8 +37,8 @@ export class PlainEvent {
 	) {}
 
 	/**
-	 * Returns an event for `bytes` if they certainly are a single SSE event with a tool's result for the request `id`, in
-	 * the usual form; otherwise undefined.
+	 * Reads `bytes` as a single SSE event with a tool's result for the request `id`. Returns undefined unless `bytes`
+	 * certainly are such an event in the form that most servers write.
 	 */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);
@@ -92,9 +92,9 @@ export class PlainEvent {
 }
 
 /**
- * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Looks for a key
- * after `}` and a comma. A false positive is possible, but rare: quotation marks in strings are escaped. A false
- * negative is not.
+ * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Searches for a key
+ * after `}` and a comma. It may rarely return true without such a member, since quotation marks in strings are escaped,
+ * but never false with one.
  */
 function mayHaveMoreMembers(bytes: Buffer, from: number): boolean {
 	const skipSpaces = (at: number) => {
