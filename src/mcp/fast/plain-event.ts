@@ -93,8 +93,7 @@ export class PlainEvent {
 
 /**
  * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Searches for a key
- * after `}` and a comma. It may rarely return true without such a member, since quotation marks in strings are escaped,
- * but never false with one.
+ * after `}` and a comma. `false` is certain. `true` is rarely wrong, since quotation marks in strings are escaped.
  */
 function mayHaveMoreMembers(bytes: Buffer, from: number): boolean {
 	const skipSpaces = (at: number) => {
