@@ -6,7 +6,7 @@ import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
 import { within } from "../lib/wait.ts";
 import { countResponses } from "../mcp/metrics.ts";
-import { createServer, toolSource } from "../mcp/server.ts";
+import { createServer, toolSet, toolSource } from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAi } from "./ai/ai.ts";
@@ -32,8 +32,12 @@ import { instanceName, startStore } from "./store/store.ts";
 import { createAudit } from "./tool/audit.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
-import { chooseTools } from "./tool/toolsets.ts";
-import { tools as allTools } from "./tools/index.ts";
+import { OfferedTools } from "./tool/offered-tools.ts";
+import {
+	tools as allTools,
+	callingTools,
+	listedByDefault,
+} from "./tools/index.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /** Milliseconds for which the shutdown of the bot waits for running tool calls before it closes their connections. */
@@ -135,11 +139,12 @@ export function startBot(
 			registry,
 		}),
 	});
-	const selectedTools = chooseTools(
-		[...allTools, ...features.tools],
+	const offered = new OfferedTools(
+		[...allTools, ...features.tools, ...callingTools],
 		config.toml.mcp,
+		listedByDefault,
 	);
-	const tools = toolsOverride ?? selectedTools;
+	const tools = toolsOverride ? toolSet(toolsOverride) : offered;
 	const { auditChannelId } = config;
 	const auditChannel =
 		auditChannelId === undefined
@@ -159,7 +164,7 @@ export function startBot(
 				self: {
 					name: config.botName,
 					toml: config.toml,
-					tools: selectedTools,
+					tools: offered.allowed,
 					store,
 				},
 				locks,
@@ -169,7 +174,7 @@ export function startBot(
 			log,
 		}),
 		{
-			tools,
+			resolve: tools.resolve,
 			guildId: config.guildId,
 			metrics,
 			log,
@@ -226,6 +231,11 @@ export function startBot(
 	});
 	const url = `${listener.url}/mcp`;
 	log.info("listening", { url, bot: config.botName });
+	log.info("tools", {
+		allowed: offered.allowed.length,
+		listed: offered.listed.length,
+		toolsets: config.toml.mcp.toolsets ?? "not set: all are allowed",
+	});
 	if (config.mcpToken === undefined) log.warn(withoutToken);
 	const opened = connection.open();
 	features.start();

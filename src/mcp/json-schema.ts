@@ -95,6 +95,8 @@ function convertOne(schema: Node): JsonSchema {
 				additionalProperties: false,
 			};
 		}
+		case "record":
+			return { type: "object" };
 		default:
 			throw unknown(schema);
 	}

@@ -18,6 +18,7 @@ import {
 import { modernVersion, serverInfoKey } from "./modern.ts";
 import type { Session } from "./session.ts";
 import {
+	errorResult,
 	invalidParameters,
 	isErrorResult,
 	readToolCall,
@@ -242,7 +243,8 @@ function failure(id: string, error: RpcError): TextResponse {
 	};
 }
 
-function methodNotFound(name: string): RpcError {
+/** The error for an unknown method or tool. */
+export function methodNotFound(name: string): RpcError {
 	return new RpcError(errorCode.methodNotFound, `Method not found: ${name}`);
 }
 
@@ -253,33 +255,65 @@ export function withMembers(members: JsonObject, object: string): string {
 	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
 }
 
-/**
- * Creates a tool source for tools that run in this program. Every tool call receives `context`. Throws a TypeError if
- * two tools have the same name.
- */
-export function toolSource<Context>(
+/** What a `tools/call` runs: a tool with its arguments, or no tool and the reason why. */
+export type ResolvedCall<AnyTool> =
+	| { tool: AnyTool; args: JsonObject; refusal?: undefined }
+	/** `refusal` is the text of the error result. `tool` is the tool that is refused, if one was found. */
+	| { tool: AnyTool | undefined; args: JsonObject; refusal: string };
+
+/** The tools of an MCP server: which are listed, and which tool a call runs. */
+export interface ToolSet<Context> {
+	/** The tools in `tools/list`. */
+	listed: readonly Tool<Context>[];
+	/** Finds the tool for the name and arguments of a `tools/call`. Throws an RpcError for an unknown name. */
+	resolve(name: string, args: JsonObject): ResolvedCall<Tool<Context>>;
+}
+
+/** A set of tools that are all listed and called by their names. */
+export function toolSet<Context>(
 	tools: readonly Tool<Context>[],
+): ToolSet<Context> {
+	const byName = new Map(tools.map((tool) => [tool.name, tool]));
+	if (byName.size < tools.length) throw new TypeError("duplicate tool name");
+	return {
+		listed: tools,
+		resolve(name, args) {
+			const tool = byName.get(name);
+			if (!tool) throw methodNotFound(name);
+			return { tool, args };
+		},
+	};
+}
+
+/** A source of tools that run in this program. Each call receives `context`. */
+export function toolSource<Context>(
+	{ listed: tools, resolve }: ToolSet<Context>,
 	context: Context,
 ): ToolSource {
-	const names = tools.flatMap((tool) =>
-		[tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
-	);
-	const byName = new Map(names);
-	if (byName.size < names.length) throw new TypeError("duplicate tool name");
 	const listed = new ToolList(
 		JSON.stringify({ tools: tools.map((tool) => tool.listing) }),
 	);
+
+	async function run(
+		request: RpcRequest,
+		caller: Caller,
+		{ tool, args, refusal }: ResolvedCall<Tool<Context>>,
+	): Promise<TextResponse> {
+		const result =
+			refusal === undefined
+				? await tool.call(args, context, toolCall(request, caller))
+				: errorResult(refusal);
+		const outcome = isErrorResult(result) ? "tool_error" : "ok";
+		return toolResponse(request.id, caller, result, outcome);
+	}
+
 	return {
 		list: () => listed,
 		// The tools change only with a restart.
 		ttlMs: () => 5 * 60_000,
-		async call(request, caller) {
+		call(request, caller) {
 			const { name, args } = readToolCall(request.params);
-			const tool = byName.get(name);
-			if (!tool) throw methodNotFound(name);
-			const result = await tool.call(args, context, toolCall(request, caller));
-			const outcome = isErrorResult(result) ? "tool_error" : "ok";
-			return toolResponse(request.id, caller, result, outcome);
+			return run(request, caller, resolve(name, args));
 		},
 	};
 }

@@ -52,9 +52,7 @@ export interface ToolCall {
 
 export interface Tool<Context> {
 	name: string;
-	/** Other names by which clients can call the tool. `tools/list` does not show them. */
-	aliases?: readonly string[];
-	/** The entry of the tool in the response to `tools/list`. */
+	/** The entry of the tool in `tools/list`. */
 	listing: JsonObject & { inputSchema: JsonSchema };
 	/**
 	 * Checks the arguments, runs the tool and returns the tool's result as JSON text. A ToolError becomes a result with

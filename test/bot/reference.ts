@@ -5,8 +5,8 @@ import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import type { Needed } from "../../src/bot/discord/permissions.ts";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
-import { type BotTool, isDefault } from "../../src/bot/tool/toolsets.ts";
-import { tools } from "../../src/bot/tools/index.ts";
+import type { BotTool } from "../../src/bot/tool/toolsets.ts";
+import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
 import type { JsonSchema } from "../../src/mcp/json-schema.ts";
 import { privilegedHint } from "../../src/mcp/tool.ts";
 import { until } from "../support/until.ts";
@@ -36,7 +36,7 @@ const maxLineLength = 300;
 export function toolsetSizes() {
 	return toolsetNames.flatMap((toolset) => {
 		const its = allTools.filter((tool) => tool.toolset === toolset);
-		const offered = its.filter(isDefault);
+		const offered = its.filter(({ name }) => listedByDefault.includes(name));
 		return its.length > 0
 			? [
 					{
@@ -172,16 +172,18 @@ export function writeReference(examples: ReadonlyMap<string, Example>): string {
 }
 
 function describe(tool: BotTool, example: Example | undefined): string[] {
-	const { name, listing, aliases = [], needs } = tool;
+	const { name, listing, aliases, needs } = tool;
 	const text = String(listing.description).replace(`${privilegedHint} `, "");
 	return [
 		`### ${name}`,
 		"",
 		text,
 		"",
-		`- ${effectOf(tool)}${isDefault(tool) ? "" : " Offered when its toolset is named."}`,
+		`- ${effectOf(tool)}${listedByDefault.includes(tool.name) ? "" : " Not listed by default."}`,
 		...(aliases.length > 0
-			? [`- Also called by ${aliases.map(code).join(", ")}, unlisted.`]
+			? [
+					`- Also called by ${aliases.map(({ name }) => code(name)).join(", ")}, unlisted.`,
+				]
 			: []),
 		`- The bot needs: ${needed(needs)}.`,
 		"",

@@ -7,6 +7,7 @@ import {
 	type Caller,
 	createServer,
 	type Server,
+	toolSet,
 	toolSource,
 } from "../../src/mcp/server.ts";
 import { ToolError, tool } from "../../src/mcp/tool.ts";
@@ -38,7 +39,7 @@ function start() {
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1.2.3" },
 		instructions: "Begin anywhere.",
-		tools: toolSource([greet, wave], { greeting: "Hello" }),
+		tools: toolSource(toolSet([greet, wave]), { greeting: "Hello" }),
 		log,
 	});
 	return { server, lines };
@@ -134,9 +135,7 @@ describe("tools/call", () => {
 });
 
 test("two tools of one name are a bug at the start", () => {
-	expect(() => toolSource([wave, greet, wave], { greeting: "" })).toThrow(
-		TypeError,
-	);
+	expect(() => toolSet([wave, greet, wave])).toThrow(TypeError);
 });
 
 test("an RpcError of a tool source's is answered under the request's id", async () => {

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { listen } from "../../src/lib/listen.ts";
-import { createServer, toolSource } from "../../src/mcp/server.ts";
+import { createServer, toolSet, toolSource } from "../../src/mcp/server.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { createEndpoint } from "../../src/mcp/streamable-http.ts";
 import { recordLog } from "../support/log.ts";
@@ -21,7 +21,7 @@ function start(
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1" },
 		instructions: "",
-		tools: toolSource([], {}),
+		tools: toolSource(toolSet([]), {}),
 		log,
 	});
 	const listener = listen({

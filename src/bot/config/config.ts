@@ -34,7 +34,7 @@ import {
 	variables,
 } from "./settings.ts";
 import { readToml, type TomlValues, withoutPlaceholders } from "./toml.ts";
-import { denyIssues, type NamedTool } from "./tool-choice.ts";
+import { type NamedTool, toolNameIssues } from "./tool-choice.ts";
 
 export type BotConfig = ReturnType<typeof readConfig>;
 
@@ -71,7 +71,7 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 	const file = readTomlFile(join(directory, "config.toml"), (values, off) => [
 		...missingSections(values, off),
 		...aiIssues(values, apiKeys),
-		...denyIssues(values, tools),
+		...toolNameIssues(values, tools),
 	]);
 	const issues = variables.issuesBeside(keyVariables(file.values));
 	const personality = readPersonality(directory, file.values.personality_file);

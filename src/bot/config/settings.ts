@@ -26,7 +26,7 @@ import {
 	unknownPlaceholders,
 } from "./placeholders.ts";
 import type { TomlValues } from "./toml.ts";
-import { defaultChoice, toolsetChoice } from "./tool-choice.ts";
+import { listChoice, toolsetChoice } from "./tool-choice.ts";
 
 const snowflake = v.pipe(
 	v.string(),
@@ -380,7 +380,8 @@ export const toml = v.strictObject({
 		v.strictObject({
 			audit_channel: v.optional(channelId),
 			audit_days: v.optional(whole(1, 3_650), 90),
-			toolsets: v.optional(toolsetChoice, [defaultChoice]),
+			toolsets: v.optional(toolsetChoice),
+			list: v.optional(listChoice),
 			read_only: flag(false),
 			guilds: v.optional(v.array(snowflake)),
 			tools: v.optional(

@@ -25,7 +25,7 @@ export const toolsetNames = [
 
 export type Toolset = (typeof toolsetNames)[number];
 
-/** Entry of the setting `mcp.toolsets` that selects the default toolsets (groups of MCP tools). */
+/** Entry of the settings `mcp.toolsets` and `mcp.list` that selects the default MCP tools. */
 export const defaultChoice = "default";
 
 /** Valid entries of the setting `mcp.toolsets`: "default" and the names of toolsets (groups of MCP tools). */
@@ -34,54 +34,90 @@ const choices = [defaultChoice, ...toolsetNames] as const;
 /** Schema of the setting `mcp.toolsets`: "all", or a list of toolsets (groups of MCP tools). */
 export const toolsetChoice = v.union(
 	[v.literal("all"), v.array(v.picklist(choices))],
-	({ input }) => {
-		if (typeof input === "string" && isChoice(input))
-			return `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`;
-		const entries: unknown[] = Array.isArray(input) ? input : [input];
-		if (entries.includes("all"))
-			return 'expected "all" alone, without brackets: toolsets = "all"';
-		const wrong = entries.find((name) => !isChoice(name));
-		const meant = typeof wrong === "string" ? didYouMean(wrong, choices) : "";
-		const next = meant || `; expected "all" or a list of ${choices.join(", ")}`;
-		return `there is no toolset ${formatValue(wrong)}${next}`;
-	},
+	({ input }) => choiceIssue(input, "toolsets", "toolset"),
 );
+
+function choiceIssue(input: unknown, key: string, what: string): string {
+	if (typeof input === "string" && isChoice(input))
+		return `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`;
+	const entries: unknown[] = Array.isArray(input) ? input : [input];
+	if (entries.includes("all"))
+		return `expected "all" alone, without brackets: ${key} = "all"`;
+	const wrong = entries.find((name) => !isChoice(name));
+	const meant = typeof wrong === "string" ? didYouMean(wrong, choices) : "";
+	const next = meant || `; expected "all" or a list of ${choices.join(", ")}`;
+	return `there is no ${what} ${formatValue(wrong)}${next}`;
+}
 
 function isChoice(name: unknown): boolean {
 	return choices.some((choice) => choice === name);
 }
 
+/** Schema of the setting `mcp.list`: "all", or names of toolsets and tools, which `toolNameIssues` checks. */
+export const listChoice = v.union(
+	[v.literal("all"), v.array(v.pipe(v.string(), v.maxLength(64)))],
+	({ input }) =>
+		typeof input === "string"
+			? `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`
+			: 'expected "all" or a list of toolsets and tools',
+);
+
+/** Which MCP tools a bot allows and lists: the section `[mcp]` of config.toml. */
 export interface ToolChoice {
-	toolsets: "all" | readonly (Toolset | typeof defaultChoice)[];
-	/** Whether the bot offers only MCP tools that change nothing. */
+	/** Toolsets whose tools may be called. Undefined means all of them, with only the default tools listed. */
+	toolsets?: "all" | readonly (Toolset | typeof defaultChoice)[] | undefined;
+	/** Toolsets and tools in `tools/list`. Default: what `toolsets` names, or else the default tools. */
+	list?: "all" | readonly string[] | undefined;
+	/** Whether only MCP tools that change nothing may be called. */
 	read_only: boolean;
+	/** `deny` has names, also former ones, of MCP tools that must not be called. */
 	tools: { deny: readonly string[] };
 }
 
+/** An MCP tool with its other names, to check the names of tools in config.toml. */
 export interface NamedTool {
 	name: string;
-	aliases?: readonly string[] | undefined;
+	aliases?: readonly { name: string }[] | undefined;
 }
 
-/**
- * Returns errors for entries of `mcp.tools.deny` that are not names of MCP tools. `values` is the parsed config.toml,
- * not yet validated.
- */
-export function denyIssues(
+/** Returns the unknown names in `mcp.tools.deny` and `mcp.list` as issues. `values` is config.toml, not yet validated. */
+export function toolNameIssues(
 	values: TomlValues,
 	tools: readonly NamedTool[],
 ): ConfigIssue[] {
 	const names = tools.map(({ name }) => name);
-	const { deny } = Object(Object(values.mcp).tools) as { deny?: unknown };
-	if (!Array.isArray(deny)) return [];
-	return deny.flatMap((name: unknown) => {
-		// Reported by the schema.
-		if (typeof name !== "string" || names.includes(name)) return [];
-		const meant = tools.find(({ aliases }) => aliases?.includes(name));
-		const next = meant
-			? `; it is another name of ${meant.name}`
-			: didYouMean(name, names);
-		const message = `there is no tool ${formatValue(name)}${next}`;
-		return [{ path: ["mcp", "tools", "deny"], message }];
-	});
+	const aliases = tools.flatMap((tool) =>
+		(tool.aliases ?? []).map(({ name }) => name),
+	);
+	const { list, tools: { deny } = {} } = Object(values.mcp);
+	return [
+		...nameIssues(deny, ["mcp", "tools", "deny"], "tool", [
+			...names,
+			...aliases,
+		]),
+		...nameIssues(list, ["mcp", "list"], "toolset or tool", [
+			...choices,
+			...names,
+		]),
+	];
+}
+
+/** Returns the entries of `list` that are not in `names` as issues of the setting `path`. The schema reports other types. */
+function nameIssues(
+	list: unknown,
+	path: string[],
+	what: string,
+	names: readonly string[],
+): ConfigIssue[] {
+	if (!Array.isArray(list)) return [];
+	return list.flatMap((name: unknown) =>
+		typeof name !== "string" || names.includes(name)
+			? []
+			: [
+					{
+						path,
+						message: `there is no ${what} ${formatValue(name)}${didYouMean(name, names)}`,
+					},
+				],
+	);
 }

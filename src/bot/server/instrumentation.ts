@@ -7,6 +7,7 @@ import {
 	errorCode,
 	isObject,
 	type JsonObject,
+	RpcError,
 	type RpcRequest,
 } from "../../mcp/json-rpc.ts";
 import type { JsonSchema } from "../../mcp/json-schema.ts";
@@ -17,16 +18,17 @@ import {
 	countedMethod,
 	type RpcResponse,
 	type Server,
+	type ToolSet,
 } from "../../mcp/server.ts";
-import type { Tool } from "../../mcp/tool.ts";
+import { readToolCall, type Tool } from "../../mcp/tool.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
-	/** All MCP tools that the bot offers. */
-	tools: readonly Tool<BotContext>[];
+	/** Finds the tool that a `tools/call` runs, in the same way as the MCP server. */
+	resolve: ToolSet<BotContext>["resolve"];
 	/** Id of the guild in which a tool call without the argument `guild_id` acts. */
 	guildId: string | undefined;
 	metrics: BotMetrics;
@@ -48,13 +50,8 @@ export interface ObservedServer extends Server {
  */
 export function observe(
 	server: Server,
-	{ tools, guildId, metrics, log, audit }: ObserverOptions,
+	{ resolve, guildId, metrics, log, audit }: ObserverOptions,
 ): ObservedServer {
-	const byName = new Map(
-		tools.flatMap((tool) =>
-			[tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
-		),
-	);
 	let callsInFlight = 0;
 
 	async function handleCall(
@@ -68,12 +65,8 @@ export function observe(
 		callsInFlight -= 1;
 		countRequest(metrics, request, response);
 		const ms = performance.now() - from;
-		const { name } = request.params;
-		const args = isObject(request.params.arguments)
-			? request.params.arguments
-			: {};
-		const tool = typeof name === "string" ? byName.get(name) : undefined;
-		const toolName = tool?.name ?? quoteUnknownName(name);
+		const { tool, args } = resolveOrUnknown(request);
+		const toolName = tool?.name ?? quoteUnknownName(request.params.name);
 		const label = tool?.name ?? "other";
 		metrics.toolCalls.add([label, response.outcome]);
 		metrics.toolCallSeconds.observe([label], ms / 1000);
@@ -105,6 +98,18 @@ export function observe(
 			changes(tool, args),
 		);
 		return response;
+	}
+
+	/** Returns the tool and the arguments of a `tools/call`; `tool` is undefined if the call is invalid. */
+	function resolveOrUnknown({ params }: RpcRequest) {
+		try {
+			const { name, args } = readToolCall(params);
+			return resolve(name, args);
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error;
+			const args = isObject(params.arguments) ? params.arguments : {};
+			return { tool: undefined, args };
+		}
 	}
 
 	async function handleOther(

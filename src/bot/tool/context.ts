@@ -15,7 +15,7 @@ import type { BotTool } from "./toolsets.ts";
 export interface Self {
 	name: string;
 	toml: TomlSettings;
-	/** The tools that the bot offers to MCP clients. */
+	/** The MCP tools that clients of this bot may call. */
 	tools: readonly BotTool[];
 	store: Pick<Store, "state" | "since">;
 }

@@ -8,7 +8,7 @@ import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments.ts";
 import type { ContextFor } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
-import type { BotTool, PrivilegedIntent } from "./toolsets.ts";
+import type { Alias, BotTool, PrivilegedIntent } from "./toolsets.ts";
 
 /** What a tool needs before it runs: the bot's permissions and rank in Discord's role hierarchy, locks and intents. */
 export interface Needs<Args> {
@@ -49,24 +49,19 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
 		Needs<Args<Entries>> {
 	toolset: Toolset;
-	/**
-	 * Excludes the tool from the default toolsets: it is offered only if its toolset is named explicitly or all are
-	 * chosen.
-	 */
+	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra?: boolean;
 	/**
 	 * Names of arguments that this tool accepts but ignores and does not list: its former arguments, and those that the
 	 * tool of this name has in other MCP servers.
 	 */
 	ignored?: readonly string[];
-	/**
-	 * Names that this tool has in other MCP servers. Clients can call the tool by these names, but `tools/list` omits
-	 * them.
-	 */
-	aliases?: readonly string[];
+	/** Other names of this tool (former tools, or tools of other MCP servers): clients can call them, `tools/list` omits them. */
+	aliases?: readonly (string | Alias)[];
 }
 
-function tool<const Entries extends v.ObjectEntries>(
+/** Defines an MCP tool of the bot with the given `effect`. */
+export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
 	const { toolset, extra = false, aliases = [] } = definition;
@@ -75,7 +70,9 @@ function tool<const Entries extends v.ObjectEntries>(
 		...createPipeline(definition),
 		toolset,
 		extra,
-		aliases,
+		aliases: aliases.map((alias) =>
+			typeof alias === "string" ? { name: alias } : alias,
+		),
 		needs: { permissions, guildPermissions, intents },
 	};
 }

@@ -1,12 +1,8 @@
-// Selects the tools that a bot offers: by toolset, effect and name. Others are neither listed nor callable.
+// What a bot knows of each of its tools beside its definition: toolset, requirements, other names.
 
-import { isObject } from "../../mcp/json-rpc.ts";
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import type { Tool } from "../../mcp/tool.ts";
-import {
-	defaultChoice,
-	type ToolChoice,
-	type Toolset,
-} from "../config/tool-choice.ts";
+import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 
@@ -29,8 +25,9 @@ export type PrivilegedIntent = "GuildMembers" | "MessageContent";
 /** An MCP tool with its toolset and the permissions and intents that it needs. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
-	/** Whether the tool is excluded from the default toolsets, because every listed tool costs tokens. */
+	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra: boolean;
+	aliases: readonly Alias[];
 	needs: {
 		/**
 		 * Discord permissions that the bot needs in the channel that a call refers to, or guild-wide if there is no
@@ -43,26 +40,24 @@ export interface BotTool extends Tool<BotContext> {
 	};
 }
 
-/** Returns the tools that the bot's configuration selects, in their original order. */
-export function chooseTools(
-	tools: readonly BotTool[],
-	{ toolsets, read_only, tools: { deny } }: ToolChoice,
-): BotTool[] {
-	return tools.filter(
-		(tool) =>
-			(toolsets === "all" ||
-				toolsets.includes(tool.toolset) ||
-				(toolsets.includes(defaultChoice) && isDefault(tool))) &&
-			(!read_only || isReadOnly(tool)) &&
-			!deny.includes(tool.name),
-	);
+/** Another name of an MCP tool (a former tool, or a tool of another MCP server): clients can call it, but it is not listed. */
+export interface Alias {
+	name: string;
+	/** Converts the unvalidated arguments of a call by this other name to arguments of the tool. Default: unchanged. */
+	adapt?(args: JsonObject): JsonObject;
+	/**
+	 * Whether a call of the tool with these unvalidated arguments does what this other name stands for. Such calls are
+	 * refused if the setting `deny` has the other name. Default: every call, so that denying the name denies the tool.
+	 */
+	covers?(args: JsonObject): boolean;
 }
 
-/** Whether this tool is offered if the configuration selects the "default" toolsets. */
-export function isDefault({ toolset, extra }: BotTool): boolean {
+/** Whether the entry "default" of the setting `mcp.toolsets` includes this tool. */
+export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
 	return defaultToolsets.includes(toolset) && !extra;
 }
 
-function isReadOnly({ listing: { annotations } }: BotTool): boolean {
+/** Whether an MCP tool changes nothing, by its annotation `readOnlyHint`. */
+export function isReadOnly({ listing: { annotations } }: BotTool): boolean {
 	return isObject(annotations) && annotations.readOnlyHint === true;
 }

@@ -36,6 +36,7 @@ import * as stages from "./stages.ts";
 import * as threadMembers from "./thread-members.ts";
 import * as threads from "./threads.ts";
 import * as timeouts from "./timeouts.ts";
+import * as toolAccess from "./tool-access.ts";
 import * as toolCalls from "./tool-calls.ts";
 import * as voice from "./voice.ts";
 import * as webhooks from "./webhooks.ts";
@@ -159,4 +160,57 @@ export const tools = [
 	diagnostics.checkPermissions,
 	diagnostics.getBotInfo,
 	diagnostics.runSetupCheck,
+	toolAccess.findTools,
 ];
+
+/** The tools that call other tools. */
+export const callingTools = [toolAccess.useReadingTool, toolAccess.useTool];
+
+/**
+ * The tools in tools/list unless the configuration says otherwise: what administrators' jobs need first, the accessors to
+ * the rest among them. Each listed tool costs every model its tokens: a new one displaces another.
+ */
+export const listedByDefault: readonly string[] = [
+	guilds.listGuilds,
+	guilds.getGuildInfo,
+	members.listMembers,
+	members.lookupUserByName,
+	members.getMember,
+	messages.sendMessage,
+	messages.editMessage,
+	deletions.deleteMessages,
+	reading.getRecentMessages,
+	search.searchMessages,
+	pins.pinMessage,
+	polls.createPoll,
+	threads.createThread,
+	forums.createForumPost,
+	channels.listChannels,
+	channels.createChannel,
+	channels.editChannel,
+	channelMoves.moveChannels,
+	channels.deleteChannel,
+	overwrites.listChannelPermissions,
+	overwrites.setChannelPermissions,
+	roles.listRoles,
+	roles.createRole,
+	roles.editRole,
+	roles.deleteRole,
+	roles.assignRole,
+	roles.removeRole,
+	bulkRoles.bulkRoleUpdate,
+	moderation.ban,
+	bulkBan.bulkBan,
+	moderation.unban,
+	moderation.kick,
+	timeouts.timeout,
+	scheduledEvents.createScheduledEvent,
+	automod.createAutomodRule,
+	auditLog.getAuditLog,
+	invites.listInvites,
+	invites.deleteInvite,
+	diagnostics.checkPermissions,
+	diagnostics.runSetupCheck,
+	toolAccess.findTools,
+	...callingTools,
+].map(({ name }) => name);

@@ -31,8 +31,12 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 		'mcp.tools.deny: there is no tool "bann"; did you mean ban?',
 	],
 	[
-		'[mcp.tools]\ndeny = ["ban_member"]',
-		'mcp.tools.deny: there is no tool "ban_member"; it is another name of ban',
+		'[mcp]\nlist = ["defualt"]',
+		'mcp.list: there is no toolset or tool "defualt"; did you mean default?',
+	],
+	[
+		'[mcp]\nlist = "messages"',
+		'mcp.list: expected a list, received "messages"; put it in brackets: ["messages"]',
 	],
 	[
 		'[mcp.tools]\ndeny = "ban"',

@@ -56,7 +56,6 @@ test("what is not said has its default", () => {
 			},
 			mcp: {
 				audit_days: 90,
-				toolsets: ["default"],
 				read_only: false,
 				tools: { deny: [] },
 			},

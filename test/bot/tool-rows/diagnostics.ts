@@ -31,6 +31,16 @@ export const diagnosticsRows: Record<string, Row> = {
 			"BAN_MEMBERS | denied because no role grants it",
 		],
 	},
+	find_tools: {
+		ids: {},
+		args: () => ({ query: "clone a channel", limit: 1 }),
+		answer: () => [
+			"1 tool(s), best first:",
+			"clone_channel (call it with use_tool): ",
+			'{"properties":{"channel_id":',
+			"Others: ",
+		],
+	},
 	get_bot_info: {
 		ids: {},
 		args: () => ({}),

@@ -1,0 +1,210 @@
+// Which tools a bot allows and lists, and which tool a call runs. Every call is resolved here before anything else reads it,
+// so that logs, the audit log, `deny` and `read_only` go by the tool that runs, whatever name it was called by.
+
+import { didYouMean } from "../../lib/config.ts";
+import { shownName } from "../../lib/text.ts";
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import {
+	methodNotFound,
+	type ResolvedCall,
+	type ToolSet,
+} from "../../mcp/server.ts";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";
+import type { BotContext } from "./context.ts";
+import {
+	type Alias,
+	type BotTool,
+	isInDefaultToolsets,
+	isReadOnly,
+} from "./toolsets.ts";
+
+/** The names of the three MCP tools that find and call tools which are not in `tools/list`. */
+export const accessors = {
+	find: "find_tools",
+	read: "use_reading_tool",
+	use: "use_tool",
+} as const;
+
+const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
+
+/** Arguments by which the gateway routes a call. They must not be inside the `arguments` of `use_tool`. */
+const routingArguments = ["instance", "guild_id"];
+
+interface Entry {
+	tool: BotTool;
+	/** The other name of the tool that this entry is for; undefined for the tool's own name. */
+	alias?: Alias;
+}
+
+/** The MCP tools of a bot that its config.toml allows, and those of them that it lists. */
+export class OfferedTools implements ToolSet<BotContext> {
+	/** The tools that clients may call. `find_tools` and its like are included if some of the others are not listed. */
+	readonly allowed: readonly BotTool[];
+	/** The tools in the response to `tools/list`. */
+	readonly listed: readonly BotTool[];
+	readonly #byName = new Map<string, Entry>();
+	/** The error text for each tool that must not be called, by name and other names. */
+	readonly #refusals = new Map<string, string>();
+	/** For each allowed tool, the denied other names that refer to some of its calls. */
+	readonly #deniedParts = new Map<BotTool, Alias[]>();
+
+	/** `listedByDefault`: names of the tools that are listed unless the configuration says otherwise. */
+	constructor(
+		tools: readonly BotTool[],
+		choice: ToolChoice,
+		listedByDefault: readonly string[],
+	) {
+		for (const tool of tools) {
+			const names = [{ name: tool.name }, ...tool.aliases];
+			for (const alias of names) {
+				if (this.#byName.has(alias.name))
+					throw new TypeError(`duplicate tool name ${alias.name}`);
+				this.#byName.set(alias.name, { tool, alias });
+			}
+			this.#readDenied(tool, choice);
+		}
+		const all = tools.filter(({ name }) => !this.#refusals.has(name));
+		const own = all.filter(({ name }) => !accessorNames.has(name));
+		const listed = own.filter((tool) =>
+			isListed(tool, choice, listedByDefault),
+		);
+		const isOffered = (list: readonly BotTool[]) => (tool: BotTool) =>
+			accessorNames.has(tool.name)
+				? listed.length < own.length
+				: list.includes(tool);
+		this.allowed = all.filter(isOffered(own));
+		this.listed = all.filter(isOffered(listed));
+	}
+
+	/** Finds the tool of a call; for `use_tool` and `use_reading_tool`, the tool inside, with its arguments. */
+	readonly resolve = (
+		name: string,
+		args: JsonObject,
+	): ResolvedCall<BotTool> => {
+		const entry = this.#byName.get(name);
+		if (!entry) throw methodNotFound(name);
+		const { tool } = entry;
+		const refusal = this.#refusals.get(name);
+		if (refusal !== undefined) return { tool, args, refusal };
+		if (name === accessors.use || name === accessors.read)
+			return this.#resolveInner(tool, args);
+		return this.#resolveEntry(entry, args);
+	};
+
+	#resolveEntry({ tool, alias }: Entry, given: JsonObject) {
+		const args = alias?.adapt?.(given) ?? given;
+		const denied = this.#deniedParts
+			.get(tool)
+			?.find(({ covers }) => covers?.(args));
+		if (denied)
+			return { tool, args, refusal: deniedText(denied.name, tool.name) };
+		return { tool, args };
+	}
+
+	#resolveInner(accessor: BotTool, outer: JsonObject): ResolvedCall<BotTool> {
+		const { name, args } = innerCall(outer);
+		const entry = this.#byName.get(name);
+		if (!entry) {
+			const meant = didYouMean(name, [...this.#byName.keys()]);
+			const refusal = `There is no tool ${shownName(name)}${meant || "."} ${accessors.find} shows which there are. Nothing was done.`;
+			return { tool: accessor, args: outer, refusal };
+		}
+		const { tool } = entry;
+		if (accessorNames.has(tool.name)) {
+			const refusal = `${accessor.name} cannot call ${tool.name}. Call it directly. Nothing was done.`;
+			return { tool: accessor, args: outer, refusal };
+		}
+		const refusal = this.#refusals.get(name) ?? this.#refusals.get(tool.name);
+		if (refusal !== undefined) return { tool, args, refusal };
+		if (accessor.name === accessors.read && !isReadOnly(tool)) {
+			const refusal = `${tool.name} does not only read: call it with ${accessors.use}. Nothing was done.`;
+			return { tool, args, refusal };
+		}
+		return this.#resolveEntry(entry, args);
+	}
+
+	/** Stores the error texts for the tool and its other names, if the configuration does not allow them. */
+	#readDenied(tool: BotTool, choice: ToolChoice): void {
+		const { deny } = choice.tools;
+		const refusal = refusalOf(tool, choice);
+		for (const { name } of [tool, ...tool.aliases])
+			if (refusal !== undefined) this.#refusals.set(name, refusal);
+		for (const alias of tool.aliases) {
+			if (!deny.includes(alias.name)) continue;
+			this.#refusals.set(alias.name, deniedText(alias.name));
+			if (!alias.covers)
+				this.#refusals.set(tool.name, deniedText(alias.name, tool.name));
+			else {
+				const parts = this.#deniedParts.get(tool) ?? [];
+				this.#deniedParts.set(tool, [...parts, alias]);
+			}
+		}
+	}
+}
+
+/** Whether the configuration lists an allowed tool in `tools/list`. */
+function isListed(
+	tool: BotTool,
+	{
+		toolsets,
+		list = toolsets === undefined ? [defaultChoice] : "all",
+	}: ToolChoice,
+	listedByDefault: readonly string[],
+): boolean {
+	return (
+		list === "all" ||
+		list.includes(tool.toolset) ||
+		list.includes(tool.name) ||
+		(list.includes(defaultChoice) && listedByDefault.includes(tool.name))
+	);
+}
+
+/** Returns the error text if the configuration does not allow calls of the tool, and undefined if it does. */
+function refusalOf(
+	tool: BotTool,
+	{ toolsets = "all", read_only, tools: { deny } }: ToolChoice,
+): string | undefined {
+	const { name, toolset } = tool;
+	if (deny.includes(name)) return deniedText(name);
+	if (read_only && !isReadOnly(tool))
+		return `${name} is not allowed: the operator of this bot allows only tools that read (read_only in config.toml). Nothing was done.`;
+	if (
+		toolsets === "all" ||
+		toolsets.includes(toolset) ||
+		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||
+		accessorNames.has(name)
+	)
+		return undefined;
+	return `${name} is not allowed: the operator of this bot does not allow the toolset "${toolset}" (toolsets in config.toml). Nothing was done.`;
+}
+
+/** Returns the error text for a call that the setting `deny` refuses. `by` is the tool that replaced the tool `name`. */
+function deniedText(name: string, by = name): string {
+	const what = by === name ? name : `What ${name} did, now ${by},`;
+	return `${what} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
+}
+
+/** Reads the tool call in the arguments of `use_tool`. Throws an RpcError if it is invalid. */
+function innerCall(outer: JsonObject): { name: string; args: JsonObject } {
+	const { name, arguments: inner = {}, guild_id, instance, ...rest } = outer;
+	const args = inner ?? {};
+	const issues = Object.keys(rest).map(
+		(key) => `${key}: put the tool's own arguments into \`arguments\``,
+	);
+	if (typeof name !== "string")
+		issues.push("name: expected the name of a tool");
+	if (!isObject(args)) issues.push("arguments: expected an object");
+	else
+		for (const key of routingArguments)
+			if (key in args)
+				issues.push(
+					`arguments.${key}: put ${key} beside \`arguments\`, not inside`,
+				);
+	if (issues.length > 0) throw invalidParameters(issues);
+	const own = args as JsonObject;
+	return {
+		name: String(name),
+		args: guild_id === undefined ? own : { ...own, guild_id },
+	};
+}

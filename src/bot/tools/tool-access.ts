@@ -1,0 +1,86 @@
+// The tools that reach tools which are not in tools/list. `OfferedTools` replaces a call of use_tool or use_reading_tool with
+// the call inside it, so that these two never run.
+
+import * as v from "valibot";
+import { privilegedHint, ToolError } from "../../mcp/tool.ts";
+import { guild_id, limit, text } from "../tool/arguments.ts";
+import { readTool, tool } from "../tool/define.ts";
+import { accessors } from "../tool/offered-tools.ts";
+import { searchTools } from "../tool/tool-search.ts";
+import { type BotTool, isReadOnly } from "../tool/toolsets.ts";
+
+export const findTools = readTool({
+	name: accessors.find,
+	toolset: "core",
+	title: "Find tools",
+	description:
+		"Search all tools, also those not listed, by what they do. Gives the best with their parameters.",
+	input: v.strictObject({
+		query: text(1, 200, "What to do, in a few words."),
+		limit: limit(10, 3),
+	}),
+	run({ query, limit }, { self }) {
+		const { best, others } = searchTools(query, self.tools, limit);
+		if (best.length === 0)
+			throw new ToolError(
+				`No tool matches ${JSON.stringify(query)}. Use other words, such as a noun of Discord (channel, role, message, webhook) and what to do with it.`,
+			);
+		return [
+			`${best.length} tool(s), best first:`,
+			...best.map(
+				(tool) =>
+					`${tool.name} (call it with ${isReadOnly(tool) ? accessors.read : accessors.use}): ${describe(tool)}\n${parametersOf(tool.listing.inputSchema)}`,
+			),
+			...(others.length > 0
+				? [`Others: ${others.map(({ name }) => name).join(", ")}`]
+				: []),
+		];
+	},
+});
+
+function describe({ listing }: BotTool): string {
+	return String(listing.description).replace(`${privilegedHint} `, "");
+}
+
+/** An input schema without the arguments by which calls are routed. */
+function parametersOf({ properties, required }: Record<string, unknown>) {
+	const { guild_id: _, ...own } = properties as Record<string, unknown>;
+	return JSON.stringify({ properties: own, required });
+}
+
+const input = v.strictObject({
+	name: v.pipe(v.string(), v.description("The tool.")),
+	arguments: v.optional(
+		v.pipe(
+			v.record(v.string(), v.unknown()),
+			v.description("Its arguments, without instance and guild_id."),
+		),
+	),
+	guild_id,
+});
+
+const neverRuns = () => {
+	throw new Error("a call inside another must be resolved before it runs");
+};
+
+export const useReadingTool = tool({
+	name: accessors.read,
+	toolset: "core",
+	title: "Use a tool that reads",
+	description:
+		"Call a tool that is not listed and only reads. find_tools shows its arguments.",
+	effect: "read",
+	input,
+	run: neverRuns,
+});
+
+export const useTool = tool({
+	name: accessors.use,
+	toolset: "core",
+	title: "Use a tool",
+	description:
+		"Call any tool that is not listed. find_tools shows its arguments.",
+	effect: "destructive",
+	input,
+	run: neverRuns,
+});

@@ -1,0 +1,332 @@
+// Which tools a bot offers, and which guilds they may touch.
+
+import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
+import {
+	type ToolChoice,
+	toolsetNames,
+} from "../../../src/bot/config/tool-choice.ts";
+import {
+	donatorToolNames,
+	donatorTools,
+} from "../../../src/bot/game/donator-tools.ts";
+import {
+	accessors,
+	OfferedTools,
+} from "../../../src/bot/tool/offered-tools.ts";
+import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
+import {
+	callingTools,
+	listedByDefault,
+	tools as realTools,
+} from "../../../src/bot/tools/index.ts";
+import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+const tools: readonly BotTool[] = [...realTools, ...callingTools];
+const open: ToolChoice = { read_only: false, tools: { deny: [] } };
+const offer = (choice: Partial<ToolChoice>, of = tools) =>
+	new OfferedTools(of, { ...open, ...choice }, listedByDefault);
+const names = (list: readonly BotTool[]) => list.map(({ name }) => name);
+const allowed = (choice: Partial<ToolChoice>) => names(offer(choice).allowed);
+const listed = (choice: Partial<ToolChoice>) => names(offer(choice).listed);
+const accessorNames = Object.values(accessors);
+const withoutAccessors = (list: readonly string[]) =>
+	list.filter((name) => !accessorNames.some((one) => one === name));
+/** They are offered where the feature is on. */
+const never = () => Promise.reject(new Error("only its listing is wanted"));
+const gameTools = donatorTools({ plan: never, apply: never });
+const readers = tools
+	.filter(({ listing }) => Object(listing.annotations).readOnlyHint)
+	.map(({ name }) => name);
+
+describe("what is allowed and listed", () => {
+	test("without a choice, all tools are allowed and the default tools listed", () => {
+		expect(allowed({})).toEqual(names(tools));
+		expect(listed({}).toSorted()).toEqual([...listedByDefault].toSorted());
+	});
+
+	test("what toolsets name is allowed and listed, without the tools that reach others", () => {
+		for (const toolset of toolsetNames.filter((name) => name !== "core")) {
+			const its = names(tools.filter((tool) => tool.toolset === toolset));
+			expect(withoutAccessors(allowed({ toolsets: [toolset] }))).toEqual(its);
+			expect(listed({ toolsets: [toolset] })).toEqual(its);
+		}
+		expect(listed({ toolsets: "all" })).toEqual(withoutAccessors(names(tools)));
+	});
+
+	test('"default" among the toolsets is what it was, without what is extra in them', () => {
+		const chosen = listed({ toolsets: ["default", "audit"] });
+		expect(chosen).toContain("get_member");
+		expect(chosen).toContain("list_recent_tool_calls");
+		expect(chosen).not.toContain("clone_channel");
+		expect(listed({ toolsets: ["channels"] })).toContain("clone_channel");
+	});
+
+	test("list chooses among what is allowed, by toolset and by name", () => {
+		const choice = { toolsets: ["roles", "threads"] as const };
+		const threads = names(tools.filter(({ toolset }) => toolset === "threads"));
+		expect(
+			withoutAccessors(listed({ ...choice, list: ["threads", "ban"] })),
+		).toEqual(threads);
+		expect(listed({ ...choice, list: ["threads"] })).toEqual([
+			...threads,
+			...accessorNames,
+		]);
+		expect(withoutAccessors(listed({ list: ["default", "events"] }))).toEqual(
+			withoutAccessors(names(tools)).filter(
+				(name) =>
+					listedByDefault.includes(name) ||
+					name.includes("scheduled_event") ||
+					name === "get_event_users",
+			),
+		);
+		expect(listed({ list: "all" })).toEqual(withoutAccessors(names(tools)));
+	});
+
+	test("with read_only there is no tool that changes anything, and none that reaches one", () => {
+		expect(readers.length).toBeGreaterThan(2);
+		expect(allowed({ read_only: true })).toEqual(readers);
+		expect(listed({ read_only: true })).not.toContain("use_tool");
+		expect(listed({ read_only: true })).toContain("use_reading_tool");
+	});
+
+	test("what is denied is left out", () => {
+		const deny = ["ban", "send_message"];
+		expect(allowed({ tools: { deny } })).toEqual(
+			names(tools).filter((name) => !deny.includes(name)),
+		);
+	});
+
+	test("tools of features can be denied whether or not the feature is on", () => {
+		expect(names(gameTools)).toEqual([...donatorToolNames]);
+		expect(allowed({ tools: { deny: [...donatorToolNames] } })).toEqual(
+			allowed({}),
+		);
+	});
+
+	test("the default list has every tool that the specification names", () => {
+		const named =
+			"list_guilds list_members lookup_user_by_name send_message delete_messages create_channel edit_channel edit_role ban set_channel_permissions";
+		expect(listed({})).toEqual(expect.arrayContaining(named.split(" ")));
+	});
+});
+
+describe("a call", () => {
+	const [ban, members] = ["ban", "list_members"].map((name) =>
+		tools.find((tool) => tool.name === name),
+	);
+	const guild_id = "123456789012345678";
+	const user_id = "223456789012345678";
+
+	test("of use_tool is a call of the tool inside, with the guild beside it", () => {
+		expect(
+			offer({}).resolve("use_tool", {
+				name: "ban_member",
+				arguments: { user_id },
+				guild_id,
+			}),
+		).toEqual({ tool: ban as BotTool, args: { user_id, guild_id } });
+		expect(
+			offer({}).resolve("use_reading_tool", { name: "list_members" }),
+		).toEqual({ tool: members as BotTool, args: {} });
+	});
+
+	test("of use_reading_tool refuses what does not only read", () => {
+		const call = { name: "ban_member", arguments: { user_id } };
+		expect(offer({}).resolve("use_reading_tool", call)).toEqual({
+			tool: ban as BotTool,
+			args: { user_id },
+			refusal:
+				"ban does not only read: call it with use_tool. Nothing was done.",
+		});
+	});
+
+	test.each(accessorNames.map((name) => [name]))(
+		"inside another is not %s",
+		(name) => {
+			for (const accessor of ["use_tool", "use_reading_tool"])
+				expect(offer({}).resolve(accessor, { name }).refusal).toBe(
+					`${accessor} cannot call ${name}. Call it directly. Nothing was done.`,
+				);
+		},
+	);
+
+	test.each([
+		[{ arguments: {} }, "name: expected the name of a tool"],
+		[{ name: "ban", arguments: [] }, "arguments: expected an object"],
+		[
+			{ name: "ban", arguments: { guild_id } },
+			"arguments.guild_id: put guild_id beside `arguments`, not inside",
+		],
+		[
+			{ name: "ban", arguments: { instance: "alpha" } },
+			"arguments.instance: put instance beside `arguments`, not inside",
+		],
+		[
+			{ name: "ban", user_id },
+			"user_id: put the tool's own arguments into `arguments`",
+		],
+	])("of use_tool with %j is invalid", (args, issue) => {
+		expect(() => offer({}).resolve("use_tool", args)).toThrow(
+			`Invalid parameters: ${issue}`,
+		);
+	});
+
+	test("of an unknown tool suggests one", () => {
+		const { refusal } = offer({}).resolve("use_tool", { name: "bann" });
+		expect(refusal).toBe(
+			"There is no tool bann; did you mean ban? find_tools shows which there are. Nothing was done.",
+		);
+	});
+
+	test.each([
+		[
+			{ tools: { deny: ["ban"] } },
+			"the operator of this bot denies ban (deny in config.toml)",
+		],
+		[
+			{ read_only: true },
+			"the operator of this bot allows only tools that read (read_only in config.toml)",
+		],
+		[
+			{ toolsets: ["core" as const] },
+			'the operator of this bot does not allow the toolset "moderation" (toolsets in config.toml)',
+		],
+	])("of what %j does not allow says so, by any name", (choice, why) => {
+		const tools = offer(choice);
+		const text = `ban is not allowed: ${why}. Nothing was done.`;
+		expect(tools.resolve("ban", {}).refusal).toBe(text);
+		expect(tools.resolve("ban_member", {}).refusal).toBe(text);
+		const inner = { name: "ban_member", arguments: {} };
+		if (!("read_only" in choice))
+			expect(tools.resolve("use_tool", inner).refusal).toBe(text);
+		expect(tools.resolve("use_reading_tool", inner).refusal).toBe(text);
+	});
+
+	test("of a tool is refused where another name of it is denied", () => {
+		const tools = offer({ tools: { deny: ["ban_member"] } });
+		const why =
+			"is not allowed: the operator of this bot denies ban_member (deny in config.toml). Nothing was done.";
+		expect(tools.resolve("ban_member", {}).refusal).toBe(`ban_member ${why}`);
+		expect(tools.resolve("ban", {}).refusal).toBe(
+			`What ban_member did, now ban, ${why}`,
+		);
+		expect(names(tools.allowed)).not.toContain("ban");
+	});
+
+	test("of what a denied tool did is refused in the tool that took it over", () => {
+		const [tool] = tools;
+		const took: BotTool = {
+			...(tool as BotTool),
+			name: "make",
+			aliases: [
+				{
+					name: "make_red",
+					adapt: (args) => ({ ...args, color: "red" }),
+					covers: ({ color }) => color === "red",
+				},
+			],
+		};
+		const open = offer({}, [took]);
+		expect(open.resolve("make_red", { size: 1 })).toEqual({
+			tool: took,
+			args: { size: 1, color: "red" },
+		});
+		const denied = offer({ tools: { deny: ["make_red"] } }, [took]);
+		expect(denied.resolve("make", { color: "blue" }).refusal).toBeUndefined();
+		for (const [name, args] of [
+			["make", { color: "red" }],
+			["make_red", {}],
+		] as const)
+			expect(denied.resolve(name, args).refusal).toContain(
+				"denies make_red (deny in config.toml)",
+			);
+	});
+});
+
+/** A bot whose `[mcp]` is this. */
+const startChosen = (mcp: object) =>
+	startWorld({}, { toml: v.parse(toml, { bot_name: "Alpha", mcp }) });
+
+test("what is not allowed is neither listed nor callable, by any name", async () => {
+	await using bot = await startChosen({ read_only: true, toolsets: "all" });
+	const listed = (await bot.mcp.listTools()).map(({ name }) => name);
+	expect(listed).toEqual(withoutAccessors(readers));
+	const { id } = bot.simulator.user("ada");
+	for (const [name, args] of [
+		["ban", { user_id: id }],
+		["ban_member", { user_id: id }],
+		["use_reading_tool", { name: "ban", arguments: { user_id: id } }],
+	] as const)
+		expect(await bot.call(name, args)).toEqual({
+			text: "ban is not allowed: the operator of this bot allows only tools that read (read_only in config.toml). Nothing was done.",
+			isError: true,
+		});
+	expect(bot.simulator.journal.entries()).toEqual([]);
+});
+
+test("an alias is not listed, and does what its tool does", async () => {
+	await using bot = await startChosen({ toolsets: ["default", "audit"] });
+	const listed = (await bot.mcp.listTools()).map(({ name }) => name);
+	expect(listed).toContain("ban");
+	expect(listed).not.toContain("ban_member");
+	const { id } = bot.simulator.user("zoe");
+	const { text } = await bot.call("ban_member", { user_id: id });
+	expect(text).toContain("Banned");
+	await until("it is on record under its own name", async () =>
+		(await bot.call("list_recent_tool_calls")).text.includes("| ban | done |"),
+	);
+});
+
+test("a tool that is not listed runs by use_tool, and is on record and in the metrics by its own name", async () => {
+	await using bot = await startChosen({});
+	const listed = (await bot.mcp.listTools()).map(({ name }) => name);
+	expect(listed).not.toContain("clone_channel");
+	const { id } = bot.guild.channels.values().next().value as { id: string };
+	const { text } = await bot.call("use_tool", {
+		name: "clone_channel",
+		arguments: { channel_id: id, name: "copy" },
+		guild_id: bot.guild.id,
+	});
+	expect(text).toContain("copy");
+	await until("it is on record under its own name", async () =>
+		(
+			await bot.call("use_reading_tool", { name: "list_recent_tool_calls" })
+		).text.includes("| clone_channel | done |"),
+	);
+	expect(bot.logged.some((line) => line.includes('tool="clone_channel"'))).toBe(
+		true,
+	);
+	expect(bot.logged.some((line) => line.includes('tool="use_tool"'))).toBe(
+		false,
+	);
+	const { text: denied } = await bot.call("use_tool", {
+		name: "clone_chanel",
+	});
+	expect(denied).toContain("did you mean clone_channel?");
+});
+
+test("find_tools gives a tool that is not listed, with its arguments", async () => {
+	await using bot = await startChosen({ tools: { deny: ["edit_webhook"] } });
+	const { text } = await bot.call("find_tools", { query: "rename a webhook" });
+	expect(text).toContain("create_webhook (call it with use_tool)");
+	expect(text).not.toContain("edit_webhook (");
+	expect(text).toContain('{"properties":{"channel_id"');
+	expect((await bot.call("find_tools", { query: "zzz" })).text).toContain(
+		'No tool matches "zzz".',
+	);
+});
+
+test("a guild that is not among mcp.guilds is neither listed nor touched", async () => {
+	const other = "223456789012345678";
+	await using bot = await startChosen({ guilds: [other] });
+	expect((await bot.call("list_guilds")).text).toBe("0 guild(s):");
+	const { id } = bot.simulator.guild("The Cooks");
+	for (const args of [{}, { guild_id: id }])
+		expect(await bot.call("list_members", args)).toEqual({
+			text: `The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds where they are.`,
+			isError: true,
+		});
+});
