@@ -47,3 +47,8 @@ export function time(at: Date | number | null | undefined): string {
 	if (Number.isNaN(date.getTime())) return "unknown";
 	return date.toISOString().replace(/\.\d+Z$/, "Z");
 }
+
+/** Returns "now is 2026-01-31T12:00:00Z" with the current time, for results that depend on it. */
+export function nowIs(): string {
+	return `now is ${time(Date.now())}`;
+}

@@ -1,11 +1,13 @@
 // Argument schemas shared by tools.
 
+import { SnowflakeUtil } from "discord.js";
 import * as v from "valibot";
 import { published } from "../../mcp/json-schema.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
 import { lowestIdAt } from "../discord/ids.ts";
 import { lengthOf, maxReasonLength } from "../discord/text.ts";
+import { readRelativeTime, readTime } from "./times.ts";
 
 /** Reason shown in Discord's audit log for tool calls without the argument `reason`. */
 export const defaultReason = "via MCP";
@@ -89,71 +91,80 @@ export interface Moment {
 	first: string;
 	/** The highest Discord id created before this point in time; if the point was given as an id, that id itself. */
 	lastBefore: string;
+	/** This point in time in epoch milliseconds. */
+	atMs: number;
 }
 
-const timeExample = "a time such as 2026-01-31T12:00:00Z";
-const timePattern =
-	/^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
+const timeExamples =
+	"a duration such as 6h, a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id";
+/** JSON Schema pattern of a time argument. It covers only the start of the text; error messages name the full format. */
+const timeStart =
+	"now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
-/** Schema of an argument for a point in time: a date, a time or a Discord id. Its description starts with `what`. */
+/**
+ * Schema of an argument for a point in time in the past: a duration before now such as "6h", a date, a time or a
+ * Discord id. Its description starts with `what`.
+ */
 export function moment(what: string) {
 	return v.pipe(
 		v.string(),
-		v.check(
-			(input) => readMoment(input) !== undefined,
-			expected(`a date such as 2026-01-31, ${timeExample}, or an id`),
-		),
+		v.check((input) => readMoment(input) !== undefined, expected(timeExamples)),
 		v.transform((input) => readMoment(input) as Moment),
-		// Only the start, to keep tools/list small. The error names the full format.
-		published({ pattern: "^\\d{17,20}$|^\\d{4}-\\d\\d-\\d\\d" }),
-		v.description(`${what}: a date, a time (ISO 8601, UTC) or an id.`),
+		published({ pattern: `^(${timeStart})` }),
+		v.description(`${what}: 6h (ago), date, time or id.`),
 	);
 }
 
 function readMoment(text: string): Moment | undefined {
-	if (/^\d{17,20}$/.test(text)) return { first: text, lastBefore: text };
-	const at = readTime(text);
-	if (at === undefined) return undefined;
-	const first = lowestIdAt(at);
+	if (isId(text))
+		return {
+			first: text,
+			lastBefore: text,
+			atMs: SnowflakeUtil.timestampFrom(text),
+		};
+	const atMs = readAnyTime(text, -1);
+	if (atMs === undefined) return undefined;
+	const first = lowestIdAt(atMs);
 	if (first < 1n) return undefined;
-	return { first: String(first), lastBefore: String(first - 1n) };
+	return { first: String(first), lastBefore: String(first - 1n), atMs };
+}
+
+function isId(text: string): boolean {
+	return /^\d{17,20}$/.test(text);
+}
+
+/** Parses a duration, date or time to epoch milliseconds; see `readRelativeTime` for `direction`. */
+function readAnyTime(text: string, direction: -1 | 1): number | undefined {
+	const at =
+		readRelativeTime(text, direction) ?? readTime(text.replace(" ", "T"));
+	// JavaScript's dates end 100,000,000 days after 1970.
+	return at === undefined || Number.isNaN(new Date(at).getTime())
+		? undefined
+		: at;
 }
 
 /**
- * Parses an ISO 8601 date or time to epoch milliseconds. Default time zone: UTC. Returns undefined for invalid text.
- */
-export function readTime(text: string): number | undefined {
-	const [, day, clock = "00:00", zone = "Z"] = timePattern.exec(text) ?? [];
-	const at = Date.parse(`${day}T${clock}${zone}`);
-	if (day === undefined || Number.isNaN(at)) return undefined;
-	// Date.parse reads 30 February as a day in March.
-	const midnight = new Date(`${day}T00:00Z`).toISOString();
-	return midnight.startsWith(day) ? at : undefined;
-}
-
-/** JSON Schema pattern of a time argument. It covers only the start of the text, to keep `tools/list` small. */
-const instantStart = "\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d";
-
-/**
- * Schema of a time argument, normalized to ISO 8601 in UTC with milliseconds. `orNone` also allows "". Its description
- * starts with `what`.
+ * Schema of a time argument, normalized to ISO 8601 in UTC with milliseconds: a duration from now such as "6h", a date,
+ * a time, or the creation of a Discord id. `orNone` also allows "". Its description starts with `what`.
  */
 export function instant(what: string, orNone = false) {
 	const read = (text: string) => {
 		if (orNone && text === "") return text;
-		const at = text.includes("T") ? readTime(text) : undefined;
+		const at = isId(text)
+			? SnowflakeUtil.timestampFrom(text)
+			: readAnyTime(text, 1);
 		return at === undefined ? undefined : new Date(at).toISOString();
 	};
 	return v.pipe(
 		v.string(),
 		v.check(
 			(input) => read(input) !== undefined,
-			expected(timeExample + (orNone ? " or nothing" : "")),
+			expected(timeExamples + (orNone ? ', or "" for none' : "")),
 		),
 		v.transform((input) => read(input) ?? ""),
-		published({ pattern: `^${orNone ? `($|${instantStart})` : instantStart}` }),
+		published({ pattern: `^(${orNone ? "$|" : ""}${timeStart})` }),
 		v.description(
-			`${what}: a time (ISO 8601, UTC)${orNone ? ', or "" for none' : ""}.`,
+			`${what}: 6h (from now), date or time${orNone ? ', "" for none' : ""}.`,
 		),
 	);
 }

@@ -90,7 +90,9 @@ function probes(schema: Schema): Probe[] {
 		return [
 			["2026-01-31T12:00:00Z", true],
 			["2026-01-31T12:00:00+01:00", true],
-			...["2026-01-31", "2026-02-30T12:00:00Z", "", 1].map(
+			["2026-01-31", true],
+			["6h", true],
+			...["2026-02-30T12:00:00Z", "tomorrow", "", 1].map(
 				(one): Probe => [one, false],
 			),
 		];

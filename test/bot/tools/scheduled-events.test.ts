@@ -122,11 +122,11 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 		],
 		[
 			{ entity_type: "voice", scheduled_start_time: "2099-02-30T12:00" },
-			["scheduled_start_time: expected a time such as"],
+			["scheduled_start_time: expected a duration such as 6h"],
 		],
 		[
-			{ entity_type: "voice", scheduled_start_time: "2099-01-30" },
-			["scheduled_start_time: expected a time such as"],
+			{ entity_type: "voice", scheduled_start_time: "tomorrow" },
+			["scheduled_start_time: expected a duration such as 6h"],
 		],
 	];
 	for (const [more, faults] of cases) {

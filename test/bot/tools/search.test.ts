@@ -139,10 +139,10 @@ test("a slow search ends within the call's time, with a cursor", async () => {
 });
 
 test.each([
-	[{ after: "2026-02-30" }, "after: expected a date"],
-	[{ before: "2014-12-31" }, "before: expected a date"],
-	[{ before: "yesterday" }, "before: expected a date"],
-	[{ after: "2026-01-31T25:00:00Z" }, "after: expected a date"],
+	[{ after: "2026-02-30" }, "after: expected a duration such as 6h"],
+	[{ before: "2014-12-31" }, "before: expected a duration such as 6h"],
+	[{ before: "yesterday" }, "before: expected a duration such as 6h"],
+	[{ after: "2026-01-31T25:00:00Z" }, "after: expected a duration such as 6h"],
 ])("search_messages refuses %j", async (args, fault) => {
 	const world = await shared();
 	const { channel_id } = write(world, []);

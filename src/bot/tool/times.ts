@@ -1,0 +1,70 @@
+// Times as people and models write them: ISO 8601 dates and times, and durations such as "6h".
+
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+/** Length in milliseconds of each unit of a duration. A month counts as 30 days, a year as 365. */
+const unitsMs: readonly (readonly [unit: RegExp, ms: number])[] = [
+	[/^s(ec(ond)?s?)?$/, secondMs],
+	[/^m(in(ute)?s?)?$/, minuteMs],
+	[/^h(ours?|rs?)?$/, hourMs],
+	[/^d(ays?)?$/, dayMs],
+	[/^w(eeks?)?$/, 7 * dayMs],
+	[/^mo(n(th)?s?)?$/, 30 * dayMs],
+	[/^y(ears?|rs?)?$/, 365 * dayMs],
+];
+
+const durationPattern = /^(?:\d{1,9} ?[a-z]{1,7} ?)+$/i;
+const durationParts = /(\d{1,9}) ?([a-z]{1,7})/gi;
+
+/**
+ * Parses a duration such as "90s", "6h", "30 days" or "1d12h" to milliseconds. Returns undefined for other text, and
+ * for numbers without a unit.
+ */
+export function readDuration(text: string): number | undefined {
+	if (!durationPattern.test(text)) return undefined;
+	const parts = [...text.matchAll(durationParts)].map(
+		([, count, name = ""]) => {
+			const unit = unitsMs.find(([unit]) => unit.test(name.toLowerCase()));
+			return unit && Number(count) * unit[1];
+		},
+	);
+	return parts.reduce(
+		(sum, ms) => (sum === undefined || ms === undefined ? undefined : sum + ms),
+		0,
+	);
+}
+
+/**
+ * Parses a time relative to now to epoch milliseconds: "now", "6h ago" or "-6h", "in 6h" or "+6h". `direction` is that
+ * of a duration without such a word: -1 for the past, 1 for the future. Returns undefined for other text.
+ */
+export function readRelativeTime(
+	text: string,
+	direction: -1 | 1,
+): number | undefined {
+	if (text === "now") return Date.now();
+	const [, sign = "", duration = "", ago] =
+		/^(in |[+-]|)(.*?)( ago)?$/.exec(text) ?? [];
+	const ms = readDuration(duration.trim());
+	if (ms === undefined || (sign !== "" && ago)) return undefined;
+	const isPast = sign === "-" || ago || (sign === "" && direction === -1);
+	return Date.now() + (isPast ? -ms : ms);
+}
+
+const timePattern =
+	/^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * Parses an ISO 8601 date or time to epoch milliseconds. Default time zone: UTC. Returns undefined for invalid text.
+ */
+export function readTime(text: string): number | undefined {
+	const [, day, clock = "00:00", zone = "Z"] = timePattern.exec(text) ?? [];
+	const at = Date.parse(`${day}T${clock}${zone}`);
+	if (day === undefined || Number.isNaN(at)) return undefined;
+	// Date.parse reads 30 February as a day in March.
+	const midnight = new Date(`${day}T00:00Z`).toISOString();
+	return midnight.startsWith(day) ? at : undefined;
+}
