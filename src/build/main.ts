@@ -55,8 +55,8 @@ if (failed.length > 0) {
 }
 
 /**
- * Builds the gateway and the bot for the platform `target` and, with `--release`, the release archive. Prints an error
- * and remembers the platform if a build fails.
+ * Builds the gateway and the bot for the platform `target` and, with `--release`, the release archive. If a build
+ * fails, prints the error and adds the platform to those that failed.
  */
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };

@@ -18,8 +18,8 @@ export function hostTarget(): string {
 }
 
 /**
- * Whether this process runs with the C library musl, by the loader mapped into its memory. The loader's file is no
- * proof, since it may exist on any Linux.
+ * Whether this process runs with the C library musl: its memory map then contains the musl loader. That the loader's
+ * file exists would prove nothing, since any Linux may have it.
  */
 function isMusl(): boolean {
 	if (process.platform !== "linux") return false;

@@ -78,7 +78,10 @@ export class BackendSession {
 		}
 	}
 
-	/** Drops the current MCP session: the next request opens a new one, and calls in flight go on in the old one. */
+	/**
+	 * Uses the current MCP session for no further requests: the next request opens a new session. Calls in flight
+	 * continue in the old session, which is not ended.
+	 */
 	leave(): void {
 		this.#current = undefined;
 	}

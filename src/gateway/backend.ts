@@ -41,7 +41,7 @@ import { describeDropped } from "./status.ts";
 
 const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
-/** Milliseconds for which a call waits while the bot already has its maximum number of calls in flight. */
+/** Longest wait, in milliseconds, of a call to a bot that already has its maximum number of calls in flight. */
 const maxQueueMs = 2_000;
 /** Number of connections to a bot in addition to those for tool calls: for refreshes, checks and cancellations. */
 const spareConnections = 8;
@@ -78,7 +78,7 @@ export interface BackendOptions {
 /** A `tools/call` request of an MCP client that the gateway forwards to a bot. */
 export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
-	/** Name of the called tool, which `params` contains as well. */
+	/** Name of the called tool, which the JSON text of the call's parameters contains as well. */
 	tool: string;
 }
 
@@ -93,7 +93,9 @@ export class Backend {
 	readonly responseHeaders: Record<string, string>;
 	/** The guilds that the bot serves: id → name. Kept while the bot is offline. */
 	guilds: ReadonlyMap<string, string> = new Map();
-	/** Ids of guilds that the bot lists but the operator has assigned (pinned) to other bots. */
+	/**
+	 * Ids of the guilds that the bot reports as its own, but that the operator has assigned (pinned) only to other bots.
+	 */
 	ignoredGuilds: readonly string[] = [];
 	/** The tools that the bot lists. Kept while the bot is offline; undefined until its first response. */
 	tools: readonly ListedTool[] | undefined;

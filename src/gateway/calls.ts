@@ -71,8 +71,8 @@ export function createCalls(
 	let count = 0;
 
 	/**
-	 * Selects the bot for a tool call by its arguments. Returns undefined if no bot is known to serve the guild that
-	 * they name.
+	 * Selects the bot for a tool call by the call's arguments. Returns undefined if these arguments name a guild that no
+	 * bot is known to serve.
 	 */
 	function target(args: JsonObject): Backend | undefined {
 		try {
@@ -85,8 +85,8 @@ export function createCalls(
 	}
 
 	/**
-	 * Returns the response to the client for a failed tool call. Throws the error if the call was invalid or the error
-	 * is a bug.
+	 * Returns the response that tells the client why a tool call failed. Throws `error` if it is an RpcError for an
+	 * invalid call, or a bug of the gateway.
 	 */
 	function failed(
 		error: unknown,

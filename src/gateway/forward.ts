@@ -10,17 +10,17 @@ import { MemberReader, readMembers, rewriteObject } from "../mcp/json-text.ts";
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
 
 /**
- * Returns the params of a `tools/call` to forward to a bot, as JSON text: without `arguments.instance` and the
- * `_meta` keys for the gateway, and with `arguments` added if absent. Throws an RpcError if a key that selects the
- * tool or the bot is duplicated.
+ * Returns the params of a `tools/call` to forward to a bot, as JSON text: without the argument `instance` and the
+ * `_meta` keys that are meant for the gateway, and with `arguments` added if absent. Throws an RpcError for a duplicate
+ * key that could select another tool or bot.
  */
 export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
 	/**
-	 * Replaces the text from `start` to `end` with `by` in the forwarded text. Call it for positions in ascending
-	 * order.
+	 * In the text to forward, puts `by` in place of the original text from `start` to `end`. Successive calls must have
+	 * ascending positions.
 	 */
 	const replace = (start: number, end: number, by: string) => {
 		forwarded += text.slice(copied, start) + by;
@@ -54,8 +54,9 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 }
 
 /**
- * Finds the member `instance` of the arguments object that begins at `at`. Returns the range of text to remove, with
- * one comma; undefined if there is none. Throws an RpcError for a duplicate `instance` or `guild_id`.
+ * Finds the member `instance` of the arguments object that begins at `at` in the JSON text. Returns the range of text
+ * to remove, including one adjacent comma; undefined if there is no such member. Throws an RpcError for a duplicate
+ * `instance` or `guild_id`.
  */
 function findInstance(
 	text: string,

@@ -71,8 +71,8 @@ export function createGateway(
 	let catalog = buildCatalog([]);
 	let toolList = new ToolList(catalog.list);
 	/**
-	 * Settles when the first tools/list can be answered: all bots have responded, or a short time has passed since the
-	 * first one did. Undefined once it has settled.
+	 * Settles when the gateway can answer its first tools/list request: all bots have responded, or a short time has
+	 * passed since the first bot did. Undefined before the bots are asked, and after it has settled.
 	 */
 	let firstCatalog: Promise<unknown> | undefined;
 	let started = false;
@@ -103,7 +103,10 @@ export function createGateway(
 		warnOfSharedGuilds();
 	}
 
-	/** Resolves `firstCatalogGraceMs` after the first bot has listed its tools. Never resolves if no bot lists any. */
+	/**
+	 * Resolves a short time after the first bot has listed its tools, so that other bots can list theirs. Never resolves
+	 * if no bot lists any tools. `rounds` are the requests to all bots.
+	 */
 	async function someTools(rounds: readonly Promise<void>[]): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		for (const round of rounds)
@@ -186,8 +189,8 @@ export function createGateway(
 }
 
 /**
- * Starts the gateway: listens at once, asks all bots for their tools and guilds in the background, and again every
- * `refreshIntervalMs`.
+ * Starts the gateway. It listens at once, and asks all bots for their tools and guilds in the background, now and then
+ * at the configured interval.
  */
 export async function startGateway(
 	config: GatewayConfig,

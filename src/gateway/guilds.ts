@@ -7,8 +7,8 @@ import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 const maxNameLength = 100;
 
 /**
- * Maximum number of guilds read per bot; further ones are ignored. Discord allows at most 2,500 in a shard:
- * https://discord.com/developers/docs/events/gateway#sharding
+ * Maximum number of guilds that the gateway reads from a bot's `list_guilds`; further guilds are ignored. Discord
+ * allows at most 2,500 in a shard: https://discord.com/developers/docs/events/gateway#sharding
  */
 const maxGuilds = 10_000;
 

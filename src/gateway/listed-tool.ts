@@ -12,8 +12,8 @@ import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 import { readMembers } from "../mcp/json-text.ts";
 
 /**
- * Maximum nesting depth of a tool's JSON. With the list around it, it stays below the 128 levels that Rust JSON
- * parsers accept.
+ * Maximum nesting depth of the JSON of a tool that a bot lists. The whole tools/list response then stays below 128
+ * levels, the limit of JSON parsers for Rust.
  */
 const maxDepth = 64;
 

@@ -4,17 +4,18 @@
 import { didYouMean, formatValue } from "../lib/config.ts";
 
 /**
- * The guilds that the operator has assigned (pinned) with GUILDS_<NAME> variables: to this bot, and to other bots.
+ * For one bot behind the gateway: the guilds that the operator has assigned (pinned) to it, and those that the operator
+ * has assigned only to other bots, with environment variables GUILDS_<NAME>.
  */
 export interface Pins {
 	/**
-	 * Ids of guilds that the operator has assigned to this bot. Calls with such a guild_id go to this bot even if it
-	 * does not list the guild.
+	 * Ids of the guilds that the operator has assigned to a bot. Calls with such a `guild_id` go to this bot even if the
+	 * bot does not report that it is in the guild.
 	 */
 	pinned: ReadonlySet<string>;
 	/**
-	 * Ids of guilds that the operator has assigned only to other bots. Calls with such a guild_id never go to this bot,
-	 * even if it lists the guild.
+	 * Ids of the guilds that the operator has assigned only to other bots. Calls with such a `guild_id` never go to this
+	 * bot, even if the bot reports that it is in the guild.
 	 */
 	barred: ReadonlySet<string>;
 }

@@ -7,10 +7,11 @@ import type { Catalog, DroppedTool } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
 
 /**
- * Maximum number of tools that `list_instances` names for a bot in each list of differences; the others are counted.
+ * Maximum number of tools that `list_instances` names in each of its lists about a bot: tools that the bot lacks, tools
+ * that it defines differently, and tools that the gateway drops. Further tools are only counted.
  */
 const maxNames = 40;
-/** Maximum number of guilds that `list_instances` names for a bot, since a bot may claim any number. */
+/** Maximum number of guilds that `list_instances` names for a bot, since a bot may report any number. */
 const maxGuilds = 1_000;
 
 /**
@@ -62,7 +63,8 @@ function describeGuilds(
 }
 
 /**
- * Describes how the guilds that a bot lists differ from the guilds that the operator has assigned (pinned) to bots.
+ * Describes two differences between the guilds that a bot reports and the operator's assignments (pins): guilds
+ * assigned to the bot that it does not report, and guilds that it reports although they are assigned to other bots.
  */
 export function describePins({
 	guilds,
@@ -91,12 +93,15 @@ export function describeDropped(dropped: readonly DroppedTool[]): string {
 	);
 }
 
-/** Joins names of tools, escaped since a bot may send any name. Names above the limit are only counted. */
+/**
+ * Joins names of tools with commas, and escapes them, since a bot may send any name. If there are more than 40, only
+ * gives the number of the others.
+ */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-/** Joins `items` with commas. They are the first of `count` items; if there are more, adds how many. */
+/** Joins `items` with commas. If they are only the first of `count` items, adds the number of the others. */
 function listSome(items: readonly string[], count: number): string {
 	const more = count - items.length;
 	const listed = items.join(", ");

@@ -4,7 +4,8 @@
 /** An unfinished response, or another object whose buffered bytes count towards a memory limit (ByteBudget). */
 export interface ByteHolder {
 	/**
-	 * The sender of the buffered bytes. At the memory limit, the sender with the most bytes loses its largest response.
+	 * The object that stands for the peer which sent the buffered bytes. When the memory limit is exceeded, the peer with
+	 * the most buffered bytes loses its largest response.
 	 */
 	readonly owner: object;
 	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */
@@ -24,8 +25,8 @@ export class ByteBudget {
 	}
 
 	/**
-	 * Counts `bytes` more for `holder`. While the total exceeds the memory limit, the sender with the most bytes loses
-	 * its largest response, which may be `holder` itself.
+	 * Adds `bytes` to the number of bytes that `holder` has buffered. If the sum of all holders exceeds the memory limit,
+	 * drops the largest response of the peer with the most buffered bytes, which may be `holder` itself.
 	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
@@ -45,7 +46,7 @@ export class ByteBudget {
 		holder.heldBytes = 0;
 	}
 
-	/** Returns the largest response of the sender that has the most buffered bytes in total. */
+	/** Returns the largest unfinished response of the peer that has sent the most buffered bytes in total. */
 	#largest(): ByteHolder | undefined {
 		const held = (holders: readonly ByteHolder[]) =>
 			holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);

@@ -28,8 +28,8 @@ export type Found = string | undefined | { warning: string };
 export interface Check {
 	title: string;
 	/**
-	 * Other checks that must pass before this one runs. If one of them fails, this check is skipped. They must come
-	 * earlier in the list of checks.
+	 * Other checks that must pass before this check runs. If one of them fails, this check is skipped. In the list that
+	 * `runChecks` gets, they must come before this check.
 	 */
 	needs?: readonly Check[];
 	/** Runs the check. Throws or rejects with a CheckFailed if the check fails. */
@@ -55,8 +55,8 @@ const outcomes = {
 interface End {
 	outcome: keyof typeof outcomes;
 	/**
-	 * The check that failed: this check, or the required check because of which this one was skipped. Undefined if this
-	 * check passed.
+	 * The failed check that explains the outcome: this check itself if it failed, or the check that it needs if it was
+	 * skipped. Undefined if this check passed.
 	 */
 	culprit?: Check;
 }
@@ -130,8 +130,8 @@ export async function runChecks(
 }
 
 /**
- * Tests whether a server can listen on a hostname and port: "free", or "in use" by a running program. Rejects with a
- * CheckFailed if the address cannot be used at all.
+ * Tests whether a server can listen on a hostname and port, by doing so for a moment. Resolves with "free" if it can,
+ * and with "in use" if a program listens there already. Rejects with a CheckFailed for any other failure.
  */
 export async function tryListening(
 	options: Omit<ListenOptions, "fetch">,

@@ -73,8 +73,8 @@ export function formatIssue({ path, message }: ConfigIssue): string {
 export const unknownKey = "is not a known key";
 
 /**
- * Removes the issues about unknown keys (`unknown`) from Valibot's `issues`. Valibot reports only the first unknown key
- * of each object, so these issues are not used.
+ * Returns Valibot's `issues` without those about the keys in `unknown`, which the caller reports itself: Valibot
+ * reports only the first unknown key of each object.
  */
 export function otherIssues(
 	issues: readonly v.BaseIssue<unknown>[],
@@ -224,8 +224,8 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * Appends "is still" and the text that `describe` returns to each issue whose value in `values` is a placeholder from
- * the example configuration. The text names the placeholder and what to replace it with.
+ * For each issue whose value in `values` is a placeholder from the example configuration, appends "is still" and the
+ * text that `describe` returns. This text names the placeholder and says what to replace it with.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],

@@ -33,9 +33,9 @@ export interface Step {
 
 export interface ReconcilerOptions {
 	/**
-	 * Finds the work that is due, most urgent first, and the milliseconds until more is due. `running` contains the keys
-	 * of running work. Running work is not started again, even if returned here: the scan may have read database rows
-	 * from before its result.
+	 * Finds the work that is due, most urgent first, and the milliseconds until more work is due. `running` has the keys
+	 * of running work. The result may contain running work, for example from database rows that were read before the work
+	 * changed them; it is not started a second time.
 	 */
 	scan(
 		running: ReadonlySet<string>,
@@ -53,7 +53,10 @@ export interface ReconcilerOptions {
 export interface Reconciler {
 	/** Searches for due work now. If a search is in progress, another one follows it. */
 	wake(): void;
-	/** Searches for due work now and retries all failed work at once, since what made it fail may be over. */
+	/**
+	 * Searches for due work now and retries all failed work without further waiting, for example when a lost connection
+	 * is restored.
+	 */
 	retryAll(): void;
 	/** Stops starting work. Resolves when all running work has ended, after `graceMs` milliseconds at the latest. */
 	close(graceMs: number): Promise<void>;

@@ -9,7 +9,8 @@ export interface WindowOptions {
 
 export class SlidingWindow {
 	/**
-	 * Times of the latest counted events, such as requests, in milliseconds, oldest first. At most `max` times are kept.
+	 * Times in milliseconds of the latest counted events, such as requests, oldest first. Never has more entries than the
+	 * rate limit allows events in the window.
 	 */
 	readonly #times: number[] = [];
 	readonly #max: number;
@@ -22,7 +23,10 @@ export class SlidingWindow {
 		this.#now = now;
 	}
 
-	/** Number of counted events, such as requests, within the last `windowMs` milliseconds; at most `max`. */
+	/**
+	 * Number of events, such as requests, that were counted within the time window; at most the number that the rate
+	 * limit allows.
+	 */
 	get count(): number {
 		const since = this.#now() - this.#windowMs;
 		return this.#times.filter((time) => time > since).length;

@@ -21,7 +21,10 @@ const invisible = String.raw`(?!${visible})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
  * (https://www.unicode.org/reports/tr51/).
  */
 const onePicture = String.raw`\p{ExtPict}(?:\p{EMod}\ufe0f?|[\ufe0e\ufe0f]\p{EMod}?)?`;
-/** The flags of England, Scotland and Wales. Other emoji tag sequences are escaped, since they could spell a sentence. */
+/**
+ * The flags of England, Scotland and Wales, which are not escaped. Other emoji with tag characters are escaped, since
+ * these invisible characters can hide any text.
+ */
 const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
 	const tags = Array.from(code, (letter) => 0xe0000 + letter.charCodeAt(0));
 	return `\u{1f3f4}${String.fromCodePoint(...tags, 0xe007f)}`;
@@ -57,7 +60,8 @@ function isClean(text: string): boolean {
 }
 
 /**
- * This many consecutive invisible characters are written as escapes. Of those that follow, only the number is written.
+ * Maximum number of consecutive invisible characters that are each replaced by an escape sequence. If more follow, only
+ * their number is written.
  */
 const maxRun = 32;
 

@@ -20,8 +20,8 @@ import { readEvents } from "./sse.ts";
 /** Limit of an MCP server's response, in characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
 /**
- * Responses with more characters than this are checked for too many JSON values before they are parsed: see
- * `hasMoreValues`.
+ * Number of characters above which a response is checked for too many JSON values (see `hasMoreValues`) before it is
+ * parsed.
  */
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
@@ -56,8 +56,8 @@ export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
 	/**
-	 * The SSE event that contains the response, not parsed. Only set for tool results in the form that most servers
-	 * write. After `event.withId`, the response's `text` and `message` can no longer be read.
+	 * The SSE event that contains the response, not parsed. Only set for a tool's result whose JSON is laid out as most
+	 * MCP servers write it. After a call of `event.withId`, the response's `text` and `message` can no longer be read.
 	 */
 	readonly event?: PlainEvent;
 }
@@ -281,8 +281,9 @@ export function withId(text: string, id: string): string {
 }
 
 /**
- * Reads a response that is a single SSE event with a tool's result in the form that nearly every server writes; returns
- * undefined for other forms, which `readResponse` parses. Parsing would be most of the cost of a long result.
+ * Reads a response without parsing it, which saves most of the cost of a long result. The response must be a single SSE
+ * event with a tool's result, whose JSON is laid out as most MCP servers write it. Returns undefined for any other
+ * response.
  */
 function readPlain(
 	bytes: Uint8Array,

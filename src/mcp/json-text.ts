@@ -22,7 +22,7 @@ const closeBrace = 0x7d;
 
 /**
  * Iterates over the members of the object that begins at or after `position` in a JSON text, in the order of the text.
- * It copies nothing, since lists of members would cost the gateway 8 % of a call and half as much memory again.
+ * Creates no list of members: that would make a call through the gateway 8 % slower and use 50 % more memory.
  */
 export class MemberReader {
 	/** Position in the JSON text where the current member starts. Its value starts at `start` and ends before `end`. */

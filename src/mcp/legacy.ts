@@ -154,8 +154,8 @@ export function endSession({ headers }: Request, sessions: Sessions): Response {
 }
 
 /**
- * Whether the header MCP-Protocol-Version names an offered version that is not the session's. Older versions than the
- * offered ones are accepted: some clients always send them.
+ * Whether the header MCP-Protocol-Version contradicts the protocol version that the client negotiated for its session.
+ * Only versions that the server offers count: some clients always send an older one.
  */
 function contradicts(version: string | null, session: Session): boolean {
 	const offered: readonly (string | null)[] = protocolVersions;

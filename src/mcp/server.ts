@@ -255,10 +255,13 @@ export function withMembers(members: JsonObject, object: string): string {
 	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
 }
 
-/** What a `tools/call` runs: a tool with its arguments, or no tool and the reason why. */
+/** The result of looking up the tool for a `tools/call`: the tool with its arguments, or a refusal. */
 export type ResolvedCall<AnyTool> =
 	| { tool: AnyTool; args: JsonObject; refusal?: undefined }
-	/** `refusal` is the text of the error result. `tool` is the tool that is refused, if one was found. */
+	/**
+	 * A refused call: `refusal` is the text of the error result that the client gets. `tool` is the refused tool;
+	 * undefined if no tool was found.
+	 */
 	| { tool: AnyTool | undefined; args: JsonObject; refusal: string };
 
 /** The tools of an MCP server: which are listed, and which tool a call runs. */
@@ -269,7 +272,7 @@ export interface ToolSet<Context> {
 	resolve(name: string, args: JsonObject): ResolvedCall<Tool<Context>>;
 }
 
-/** A set of tools that are all listed and called by their names. */
+/** Creates the tool set of an MCP server that lists all of `tools` and calls each by its name. */
 export function toolSet<Context>(
 	tools: readonly Tool<Context>[],
 ): ToolSet<Context> {
@@ -285,7 +288,7 @@ export function toolSet<Context>(
 	};
 }
 
-/** A source of tools that run in this program. Each call receives `context`. */
+/** Creates the tool source of an MCP server whose tools run in this program. Each call of a tool receives `context`. */
 export function toolSource<Context>(
 	{ listed: tools, resolve }: ToolSet<Context>,
 	context: Context,

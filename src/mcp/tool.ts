@@ -8,8 +8,8 @@ import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
 /**
- * The effect of a tool: it only reads, also writes, or also destroys data. The tool's MCP annotations and the hint in
- * its description follow from this.
+ * The effect of a tool: it only reads, also writes, or also destroys data. It determines the MCP annotations of the
+ * tool and a hint in the tool's description.
  */
 export type Effect = "read" | "write" | "destructive";
 

@@ -70,7 +70,7 @@ const second = 1_000;
 const minute = 60 * second;
 /**
  * How long an AI provider is not used after its first failure, in milliseconds. Each further failure in a row doubles
- * the time, up to `maxCooldownMs`.
+ * the time, up to two minutes.
  */
 const firstCooldownMs = 2 * second;
 const maxCooldownMs = 2 * minute;

@@ -68,7 +68,7 @@ function errorIn(body: unknown): { codes: string[]; message: string } {
 }
 
 /**
- * Parses the Retry-After headers of an AI provider's response. Returns milliseconds, at most `maxRetryMs`; undefined if
+ * Parses the Retry-After headers of an AI provider's response. Returns milliseconds, at most 24 hours; undefined if
  * there is no valid header.
  */
 function retryAfterMs(headers: Headers): number | undefined {

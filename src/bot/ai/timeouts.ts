@@ -6,7 +6,11 @@ import { AiError } from "./error.ts";
 
 export type Timeouts = ReturnType<typeof createTimeouts>;
 
-/** Starts the timeout of a whole request to an AI provider. The signal `caller` can abort the request earlier. */
+/**
+ * Starts the timeout of a whole request to an AI provider. Returns an abort signal for the request, a function that
+ * waits for data with the idle timeout, and a function that ends the request. The signal `caller` also aborts the
+ * request.
+ */
 export function createTimeouts(
 	{ timeoutMs, idleTimeoutMs }: AiProvider,
 	caller: AbortSignal | undefined,
@@ -37,7 +41,7 @@ export function createTimeouts(
 				clearTimeout(idle);
 			}
 		},
-		/** Ends the timeouts and aborts the request to the AI provider if it is still running. */
+		/** Ends the timeout of the whole request to the AI provider, and aborts the request if it is still running. */
 		end() {
 			clearTimeout(total);
 			controller.abort();

@@ -115,7 +115,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 			slash ? [[slash.name as string, { ...slash, limiter }] as const] : [],
 		),
 	);
-	/** Number of commands that are running now, by the concurrency limit that applies to them (see `bucketOf`). */
+	/** Number of commands that are running now, by the name of the concurrency limit that applies to them. */
 	const running = new Map<string, number>();
 
 	let ignored = 0;

@@ -52,7 +52,10 @@ export class Limiter {
 		this.#byKey.get(key)?.accepted.refund();
 	}
 
-	/** Removes keys without attempts in the time window, and the oldest keys if there are more than `maxKeys`. */
+	/**
+	 * Removes keys that have no accepted attempts in the time window and, if there are still too many keys, the oldest
+	 * ones.
+	 */
 	#prune(): void {
 		for (const [key, { accepted }] of this.#byKey) {
 			if (accepted.count > 0 && this.#byKey.size < maxKeys) break;

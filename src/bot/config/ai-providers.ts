@@ -15,8 +15,8 @@ export type AiSettings = TomlSettings["ai"];
 type Providers = NonNullable<AiSettings["providers"]>;
 
 /**
- * Settings of one AI provider in config.toml. Missing settings come from `builtInProviders`, then from
- * `providerDefaults`.
+ * Settings of one AI provider in config.toml. Missing settings come from the built-in provider of the same name, if
+ * there is one, then from defaults for all providers.
  */
 export type ProviderSettings = Providers[string];
 

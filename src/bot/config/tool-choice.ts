@@ -53,7 +53,10 @@ function isChoice(name: unknown): boolean {
 	return choices.some((choice) => choice === name);
 }
 
-/** Schema of the setting `mcp.list`: "all", or names of toolsets and tools, which `toolNameIssues` checks. */
+/**
+ * Schema of the setting `mcp.list`: "all", or a list of names of toolsets and tools. It does not check whether these
+ * names exist.
+ */
 export const listChoice = v.union(
 	[v.literal("all"), v.array(v.pipe(v.string(), v.maxLength(64)))],
 	({ input }) =>
@@ -64,13 +67,19 @@ export const listChoice = v.union(
 
 /** Which MCP tools a bot allows and lists: the section `[mcp]` of config.toml. */
 export interface ToolChoice {
-	/** Toolsets whose tools may be called. Undefined means all of them, with only the default tools listed. */
+	/**
+	 * Toolsets (groups of MCP tools) whose tools may be called. Default: all toolsets, of which only the default tools
+	 * are listed.
+	 */
 	toolsets?: "all" | readonly (Toolset | typeof defaultChoice)[] | undefined;
-	/** Toolsets and tools in `tools/list`. Default: what `toolsets` names, or else the default tools. */
+	/**
+	 * The toolsets and tools that the bot lists in `tools/list`. Default: the toolsets whose tools may be called or, if
+	 * none are set, the default tools.
+	 */
 	list?: "all" | readonly string[] | undefined;
 	/** Whether only MCP tools that change nothing may be called. */
 	read_only: boolean;
-	/** `deny` has names, also former ones, of MCP tools that must not be called. */
+	/** `deny` lists the MCP tools that must not be called, by their current or former names. */
 	tools: { deny: readonly string[] };
 }
 
@@ -102,7 +111,10 @@ export function toolNameIssues(
 	];
 }
 
-/** Returns the entries of `list` that are not in `names` as issues of the setting `path`. The schema reports other types. */
+/**
+ * Returns an issue of the setting `path` for each text in `list` that is not one of `names`. Ignores values of other
+ * types, which the schema of the setting reports.
+ */
 function nameIssues(
 	list: unknown,
 	path: string[],

@@ -43,7 +43,7 @@ const occupantTimeoutMs = 2_000;
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	/**
 	 * Resolves with a description of the database, or rejects with a CheckFailed if the database is unusable. Default:
-	 * `checkStore`.
+	 * opens the configured database.
 	 */
 	checkDatabase?: (settings: StoreSettings) => Promise<string>;
 	/** Timeout of the login to Discord in milliseconds. */

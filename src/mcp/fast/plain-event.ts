@@ -11,7 +11,10 @@ const space = 0x20;
 const comma = 0x2c;
 const closeBrace = 0x7d;
 
-/** The possible last bytes of an SSE event with a tool's result, and whether they mean that the result is an error. */
+/**
+ * The possible last bytes of an SSE event with a tool's result, and for each of them whether the result is an error
+ * (`isError: true`).
+ */
 const endings = [
 	{ text: "]}}\n\n", isError: false },
 	{ text: '],"isError":false}}\n\n', isError: false },
@@ -37,8 +40,8 @@ export class PlainEvent {
 	) {}
 
 	/**
-	 * Reads `bytes` as a single SSE event with a tool's result for the request `id`. Returns undefined unless `bytes`
-	 * certainly are such an event in the form that most servers write.
+	 * Reads `bytes` as a single SSE event with a tool's result for the request `id`. Returns undefined if that is not
+	 * certain, such as for JSON that is laid out unlike most MCP servers write it.
 	 */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);

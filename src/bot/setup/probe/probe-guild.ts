@@ -19,8 +19,8 @@ import { probes as allProbes, type Probe } from "./probes.ts";
 import { NotTried, probeName, Workspace } from "./workspace.ts";
 
 /**
- * Maximum number of members of the guild in which `--probe-guild` tries things out, since a larger guild was not made
- * for tests.
+ * Maximum number of members of the guild in which `--probe-guild` tests Discord's behaviour. A guild with more members
+ * is probably not a test guild and is refused.
  */
 const maxMembers = 20;
 
@@ -60,7 +60,9 @@ export interface ProbeOptions {
 	/** Whether `--probe-guild` starts without asking the operator for confirmation. */
 	yes?: boolean | undefined;
 	json?: boolean | undefined;
-	/** Receives the report on the tried guesses about Discord, line by line. Default: stdout. */
+	/**
+	 * Receives, line by line, the report on which assumptions about Discord's behaviour were confirmed. Default: stdout.
+	 */
 	write?: (line: string) => void;
 	/** Receives questions and progress messages, line by line. Default: stderr. */
 	report?: (line: string) => void;
@@ -80,15 +82,15 @@ export interface ProbeOptions {
 
 type Result = Pick<Probe, "id" | "belief"> & {
 	outcome: "confirmed" | "refuted" | "not tried";
-	/** What Discord did when a guess about its behaviour was tried, or why the guess could not be tried. */
+	/** What Discord did when an assumption about its behaviour was tested, or why the test was not possible. */
 	discord: string;
 };
 
 const marks = { confirmed: "✓", refuted: "✗", "not tried": "–" };
 
 /**
- * Tries guesses about Discord's behaviour in a test guild and prints a report. Resolves with true if no guess was
- * refuted, the run was not interrupted, and everything that it created is removed.
+ * Tests the project's unconfirmed assumptions about Discord's behaviour in a test guild and prints a report. Resolves
+ * with true if no assumption was refuted, the run was not interrupted, and everything that it created is removed.
  */
 export async function probeGuild(
 	config: BotConfig,
@@ -241,8 +243,8 @@ async function askOnTerminal(question: string): Promise<boolean> {
 }
 
 /**
- * Runs `probeGuild` as a command line program. The first SIGINT, SIGTERM or SIGHUP stops the probes and removes what
- * they created; a second one exits at once and lists what remains.
+ * Runs the tests of Discord's behaviour (`probeGuild`) as a command line program. The first SIGINT, SIGTERM or SIGHUP
+ * stops the tests and removes what they created; a second one exits at once and lists what remains.
  */
 export function probeProgram(
 	config: BotConfig,

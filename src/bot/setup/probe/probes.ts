@@ -32,19 +32,19 @@ import {
 	type Workspace,
 } from "./workspace.ts";
 
-/** What Discord did when a guess about its behaviour was tried, and whether that confirms the guess. */
+/** What Discord did when an assumption about its behaviour was tested, and whether that confirms the assumption. */
 export interface Finding {
 	confirmed: boolean;
 	discord: string;
 }
 
 export interface Probe {
-	/** Id of the guess about Discord's behaviour that is tried. */
+	/** Id of the tested assumption about Discord's behaviour. */
 	id: string;
 	belief: string;
 	/**
-	 * Tries a guess about Discord's behaviour. Rejects with a NotTried or another error if the guess could not be
-	 * tried.
+	 * Tests an assumption about Discord's behaviour. Rejects with a NotTried or another error if the test was not
+	 * possible.
 	 */
 	run(work: Workspace): Promise<Finding>;
 }
@@ -59,8 +59,8 @@ const inHours = (hours: number) =>
 	new Date(Date.now() + hours * hourMs).toISOString();
 
 /**
- * Discord error codes for missing access, permissions or two-factor authentication of the bot. An unexpected one
- * neither confirms nor refutes a guess about Discord.
+ * Discord error codes which say that the bot lacks access, a permission or two-factor authentication. If a test of
+ * Discord's behaviour gets one of them unexpectedly, it neither confirms nor refutes the tested assumption.
  */
 const aboutTheBot = new Set<unknown>([
 	codes.MissingAccess,
@@ -69,8 +69,8 @@ const aboutTheBot = new Set<unknown>([
 ]);
 
 /**
- * Tries the guess that Discord refuses a request with this error code and, if `field` is given, names that field in
- * the error.
+ * Tests whether Discord refuses `request` with the error code `code` and, if `field` is given, with an error about this
+ * field of the request body.
  */
 async function refused(
 	request: Promise<unknown>,

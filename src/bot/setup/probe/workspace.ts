@@ -21,7 +21,7 @@ import {
 	PlatformTimeout,
 } from "../../discord/rest/rest.ts";
 
-/** Thrown when a guess about Discord's behaviour could not be tried. The message says why. */
+/** Thrown when an assumption about Discord's behaviour could not be tested. The message says why. */
 export class NotTried extends Error {
 	override name = "NotTried";
 }
