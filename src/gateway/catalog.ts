@@ -8,8 +8,7 @@ import { readListedTool } from "./listed-tool.ts";
 
 const instanceProperty = JSON.stringify({
 	type: "string",
-	description:
-		"Bot instance to route to, a key of INSTANCES (see list_instances); by guild_id when omitted.",
+	description: "Bot to use, a key of INSTANCES; if omitted, by guild_id.",
 });
 
 /** Definition of `list_instances`, the only tool that the gateway itself offers. */

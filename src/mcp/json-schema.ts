@@ -30,6 +30,40 @@ export function publishedAs<T>(schema: JsonSchema) {
 	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });
 }
 
+/**
+ * Returns the JSON Schema without keywords that cost clients more tokens than they are worth: patterns, which error
+ * messages explain, `"default": false`, and `"additionalProperties": false`. It accepts everything that `schema` accepts.
+ */
+export function briefSchema(schema: JsonSchema): JsonSchema {
+	const kept = Object.entries(schema).filter(
+		([key, value]) =>
+			key !== "pattern" &&
+			!(
+				value === false &&
+				(key === "default" || key === "additionalProperties")
+			),
+	);
+	return Object.fromEntries(
+		kept.map(([key, value]) => {
+			if (key === "properties")
+				return [
+					key,
+					mapValues(value as Record<string, JsonSchema>, briefSchema),
+				];
+			return [key, key === "items" ? briefSchema(value as JsonSchema) : value];
+		}),
+	);
+}
+
+function mapValues<A, B>(
+	object: Record<string, A>,
+	change: (value: A) => B,
+): Record<string, B> {
+	return Object.fromEntries(
+		Object.entries(object).map(([key, value]) => [key, change(value)]),
+	);
+}
+
 /** The properties of a Valibot schema or action that the conversion to JSON Schema reads. */
 interface Node {
 	kind: "schema" | "validation" | "transformation" | "metadata";

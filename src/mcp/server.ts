@@ -15,6 +15,7 @@ import {
 	type RpcRequest,
 	resultResponse,
 } from "./json-rpc.ts";
+import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
 import type { Session } from "./session.ts";
 import {
@@ -294,7 +295,12 @@ export function toolSource<Context>(
 	context: Context,
 ): ToolSource {
 	const listed = new ToolList(
-		JSON.stringify({ tools: tools.map((tool) => tool.listing) }),
+		JSON.stringify({
+			tools: tools.map(({ listing }) => ({
+				...listing,
+				inputSchema: briefSchema(listing.inputSchema),
+			})),
+		}),
 	);
 
 	async function run(

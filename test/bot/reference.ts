@@ -200,12 +200,7 @@ function effectOf({ listing }: BotTool): string {
 		return idempotentHint
 			? "Changes something; the same call again changes nothing more."
 			: "Changes something.";
-	const { properties } = listing.inputSchema as {
-		properties: Record<string, JsonSchema>;
-	};
-	return properties.dry_run?.default
-		? "**Destroys something**; by default it only says what it would do."
-		: "**Destroys something**; with `dry_run` it only says what it would do.";
+	return "**Destroys something**; with `dry_run` it only says what it would do.";
 }
 
 function needed({

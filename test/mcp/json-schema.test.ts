@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import {
+	briefSchema,
 	type JsonSchema,
 	published,
 	publishedAs,
@@ -161,7 +162,7 @@ describe("what has no JSON Schema here throws, naming it", () => {
 		["nullable", v.nullable(v.string())],
 		["literal", v.literal("a")],
 		["any", v.any()],
-		["record", v.record(v.string(), v.string())],
+		["map", v.map(v.string(), v.string())],
 		["bigint", v.bigint()],
 		["email", v.pipe(v.string(), v.email())],
 		["trim", v.pipe(v.string(), v.trim())],
@@ -182,5 +183,30 @@ describe("what has no JSON Schema here throws, naming it", () => {
 		expect(() => toJsonSchema(v.pipe(v.string(), v.regex(/^a$/i)))).toThrow(
 			TypeError,
 		);
+	});
+});
+
+test("a brief schema leaves out patterns and defaults that models can do without", () => {
+	expect(
+		briefSchema({
+			type: "object",
+			properties: {
+				pattern: { type: "string", pattern: "^a", description: "A." },
+				ids: { type: "array", items: { type: "string", pattern: "^b" } },
+				dry_run: { type: "boolean", default: false },
+				limit: { type: "integer", default: 0 },
+			},
+			required: ["ids"],
+			additionalProperties: false,
+		}),
+	).toEqual({
+		type: "object",
+		properties: {
+			pattern: { type: "string", description: "A." },
+			ids: { type: "array", items: { type: "string" } },
+			dry_run: { type: "boolean" },
+			limit: { type: "integer", default: 0 },
+		},
+		required: ["ids"],
 	});
 });

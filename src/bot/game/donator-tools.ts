@@ -83,7 +83,6 @@ function syncDonators(sync: Sync) {
 		description:
 			"Give members the roles of the tiers that the game server lists, and remove them from members no longer listed. Also runs by itself at every check_interval.",
 		toolset: "game",
-		dryRunByDefault: true,
 		input: v.strictObject({}),
 		async plan(_, context) {
 			const plan = await fetchPlan(sync, context);

@@ -20,7 +20,7 @@ import {
 	type Server,
 	type ToolSet,
 } from "../../mcp/server.ts";
-import { readToolCall, type Tool } from "../../mcp/tool.ts";
+import type { Tool } from "../../mcp/tool.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
@@ -102,12 +102,13 @@ export function observe(
 
 	/** Returns the tool and the arguments of a `tools/call`; `tool` is undefined if the call is invalid. */
 	function resolveOrUnknown({ params }: RpcRequest) {
+		const args = isObject(params.arguments) ? params.arguments : {};
+		const { name } = params;
+		if (typeof name !== "string") return { tool: undefined, args };
 		try {
-			const { name, args } = readToolCall(params);
 			return resolve(name, args);
 		} catch (error) {
 			if (!(error instanceof RpcError)) throw error;
-			const args = isObject(params.arguments) ? params.arguments : {};
 			return { tool: undefined, args };
 		}
 	}

@@ -115,10 +115,7 @@ export type Plan = {
 	| { write(): Promise<unknown>; result: ToolOutput }
 );
 
-function dryRun(byDefault: boolean) {
-	const next = byDefault ? "; false to have it done" : "";
-	return v.optional(flag(`Only say what would happen${next}.`), byDefault);
-}
+const dry_run = v.optional(flag("Only say what would happen."), false);
 
 /**
  * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: with the
@@ -130,12 +127,9 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 			args: Args<Entries>,
 			context: ContextFor<Entries>,
 		): Plan | Promise<Plan>;
-		/** Value of the argument `dry_run` in calls that omit it. Default: false. */
-		dryRunByDefault?: boolean;
 	},
 ): BotTool {
-	const { plan, input, dryRunByDefault = false, ...rest } = definition;
-	const dry_run = dryRun(dryRunByDefault);
+	const { plan, input, ...rest } = definition;
 	return tool<v.ObjectEntries>({
 		idempotent: true,
 		// TypeScript cannot infer the entries plus `dry_run`.

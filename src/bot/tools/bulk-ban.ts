@@ -29,7 +29,6 @@ export const bulkBan = destructiveTool({
 	intents: ["GuildMembers"],
 	ranked: true,
 	lock: ["guild_id", "user_ids"],
-	dryRunByDefault: true,
 	input: v.strictObject({
 		guild_id,
 		user_ids: list(found(knownPerson, "user"), 1, 200, "User ids."),

@@ -33,7 +33,6 @@ export const bulkRoleUpdate = destructiveTool({
 	intents: ["GuildMembers"],
 	ranked: true,
 	lock: "role_id",
-	dryRunByDefault: true,
 	input: v.strictObject({
 		guild_id,
 		role_id: found(role, "role"),

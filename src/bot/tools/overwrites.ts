@@ -280,7 +280,6 @@ export const copyChannelPermissions = destructiveTool({
 	title: "Copy channel permissions",
 	description:
 		"Replace the permission overwrites of channels with those of another one. Channels that already have them are skipped.",
-	dryRunByDefault: true,
 	lock: ["channel_id", "target_channel_ids"],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",

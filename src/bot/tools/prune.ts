@@ -60,7 +60,6 @@ export const pruneMembers = destructiveTool({
 		"Kick all members who have been inactive for some days and have no roles; they can rejoin. Discord does not say who they are.",
 	permissions: ["ManageGuild", "KickMembers"],
 	lock: "guild_id",
-	dryRunByDefault: true,
 	idempotent: false,
 	input: v.strictObject({
 		...fields,

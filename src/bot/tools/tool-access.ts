@@ -2,6 +2,7 @@
 // the call inside it, so that these two never run.
 
 import * as v from "valibot";
+import { briefSchema } from "../../mcp/json-schema.ts";
 import { privilegedHint, ToolError } from "../../mcp/tool.ts";
 import { guild_id, limit, text } from "../tool/arguments.ts";
 import { readTool, tool } from "../tool/define.ts";
@@ -45,7 +46,7 @@ function describe({ listing }: BotTool): string {
 /** An input schema without the arguments by which calls are routed. */
 function parametersOf({ properties, required }: Record<string, unknown>) {
 	const { guild_id: _, ...own } = properties as Record<string, unknown>;
-	return JSON.stringify({ properties: own, required });
+	return JSON.stringify(briefSchema({ properties: own, required }));
 }
 
 const input = v.strictObject({

@@ -724,8 +724,8 @@ test("the audit channel has an embed for each call that is meant to change somet
 	await call("nobody_knows_it"); // 10
 	await call("list_members", { nobody: "knows it" });
 	await call("ban", { user_id, reason: "because" });
-	await call("bulk_ban", { user_ids: [user_id] }); // 13
-	await call("bulk_ban", { user_ids: [user_id], dry_run: null });
+	await call("bulk_ban", { user_ids: [user_id], dry_run: true }); // 13
+	await call("bulk_ban", { user_ids: [user_id], dry_run: true });
 	await call("bulk_ban", { user_ids: [user_id], dry_run: false });
 	await postedIds(audited, 6);
 	const embeds = embedsIn(simulator);
@@ -738,7 +738,6 @@ test("the audit channel has an embed for each call that is meant to change somet
 		"call-8 send_message refused unknown",
 		"call-9 edit_channel failed unknown",
 		"call-12 ban done unknown",
-		// Without dry_run it only says what it would do.
 		"call-15 bulk_ban failed unknown",
 	]);
 	const codeBlock = (json: string) => `\`\`\`json\n${json}\n\`\`\``;

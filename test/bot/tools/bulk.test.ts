@@ -46,7 +46,7 @@ async function giving(world: TestWorld, count: number) {
 	};
 }
 
-test("bulk_role_update is a dry run by default, and otherwise changes only members who need it", async () => {
+test("bulk_role_update changes only members who need it", async () => {
 	await using world = await startWorld();
 	const { role, members, args, give } = await giving(world, 7);
 	const [, , third] = members;
@@ -55,7 +55,10 @@ test("bulk_role_update is a dry run by default, and otherwise changes only membe
 			roles: [role.id],
 		});
 	await world.heard();
-	const dry = await world.call("bulk_role_update", args);
+	const dry = await world.call("bulk_role_update", {
+		...args,
+		dry_run: true,
+	});
 	expect(dry.text).toStartWith(
 		`Dry run: nothing was done.\nWould give 6 of the 7 member(s) who match the filters the role @Newcomer (ID: ${role.id}):\nnew-0 (@new-0) | ID: `,
 	);
@@ -100,7 +103,7 @@ test("bulk_role_update applies all of its filters", async () => {
 	await world.heard();
 	const fit = async (filter: Record<string, unknown>) => {
 		const { text } = await world.call("bulk_role_update", {
-			...{ role_id: role.id, action: "add", ...filter },
+			...{ role_id: role.id, action: "add", dry_run: true, ...filter },
 		});
 		return Array.from(text.matchAll(/@new-(\d)/g), ([, index]) => index).join();
 	};
@@ -235,7 +238,7 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	await world.heard();
 	const user_ids = [...idsOf(members), outsider.id, banned.id];
 	const args = { user_ids, delete_message_seconds: 60 };
-	const dry = await world.call("bulk_ban", args);
+	const dry = await world.call("bulk_ban", { ...args, dry_run: true });
 	expect(dry.text).toContain(
 		"\nWould ban 3 user(s), 2 of them members, and delete their messages of the last 60 seconds:\nnew-0",
 	);
@@ -269,7 +272,7 @@ test("a dry run of bulk_ban finds who is banned among thousands", async () => {
 	const user_ids = [free, users[0], users[1999], users[2004]].map(
 		(user) => user?.id ?? "",
 	);
-	const { text } = await world.call("bulk_ban", { user_ids });
+	const { text } = await world.call("bulk_ban", { user_ids, dry_run: true });
 	expect(text).toContain("\nWould ban 1 user(s), 0 of them members:");
 	expect(text).toContain("\n3 already banned:");
 });
@@ -319,7 +322,7 @@ test("prune_members removes the members that get_prune_count counts, and reports
 	const who = "have been inactive for 7 day(s) and have no roles";
 	expect(await count()).toBe(`3 member(s) of the guild ${guild.id} ${who}.`);
 	expect(await count({ days: 9 })).toStartWith("0 member(s)");
-	const dry = await world.call("prune_members");
+	const dry = await world.call("prune_members", { dry_run: true });
 	expect(dry.text).toContain(`Would remove 3 member(s) of the guild`);
 	expect(writes(world)).toEqual([]);
 	const { text } = await world.call("prune_members", {

@@ -215,12 +215,16 @@ test.each([
 		["move_roles", { role_ids: [role.id], above_role_id: above.id }, 1],
 		["move_roles", { role_ids: [above.id], above_role_id: role.id }, 1],
 		["get_prune_count", { include_role_ids: [role.id] }, 1],
-		["prune_members", { include_role_ids: [role.id] }, 2],
-		["bulk_ban", { user_ids: [user.id] }, 3],
+		["prune_members", { include_role_ids: [role.id], dry_run: true }, 2],
+		["bulk_ban", { user_ids: [user.id], dry_run: true }, 3],
 		["bulk_ban", { user_ids: [boss.user.id, user.id] }, 1],
 		[
 			"bulk_role_update",
-			{ role_id: role.id, action: "add", user_ids: [user.id] },
+			{
+				...{ role_id: role.id, action: "add" },
+				user_ids: [user.id],
+				dry_run: true,
+			},
 			3,
 		],
 		[

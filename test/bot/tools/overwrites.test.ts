@@ -599,10 +599,10 @@ describe("copy_channel_permissions", () => {
 		]);
 	});
 
-	test("lists the changes in a dry run by default, and skips channels that already have them", async () => {
+	test("lists the changes in a dry run, and skips channels that already have them", async () => {
 		await using scene = await copier();
 		const { world, from, same, other, more, regular, copy } = scene;
-		const dry = await copy();
+		const dry = await copy({ dry_run: true });
 		expect(dry.text.split("\n")).toEqual([
 			"Dry run: nothing was done.",
 			`Would give 2 of 3 channel(s) the permissions of #from (ID: ${from.id}):`,
