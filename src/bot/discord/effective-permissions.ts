@@ -57,9 +57,9 @@ interface Step {
 }
 
 /**
- * Computes the permissions of a member, or of a member who has only the role `subject`, in a channel; guild-wide if
- * `channel` is undefined. A thread has the permissions of its parent channel. `overwrites` replaces the channel's own
- * permission overwrites.
+ * Computes the permissions of `subject` in a channel; guild-wide if `channel` is undefined. For a role, they are those
+ * of a member who has only this role and @everyone. A thread has the permissions of its parent channel. `overwrites`
+ * replaces the channel's own permission overwrites.
  */
 export function effectivePermissions(
 	guild: Guild,

@@ -9,7 +9,7 @@ const shortForms: Record<string, string> = {
 	"\t": "\\t",
 };
 
-/** Puts a text on one line: escapes line breaks, control characters and invisible characters (`lib/text.ts`). */
+/** Puts a text on one line: escapes line breaks, control characters and invisible characters. */
 export function oneLine(text: string): string {
 	return escapeUnseen(
 		text,
@@ -25,8 +25,8 @@ export function escapeInvisible(text: string): string {
 }
 
 /**
- * Characters that look like the field separator "|". They are escaped only next to white space or at an end of the
- * text, because many names contain such characters.
+ * Characters that look like "|", which separates the fields of a line in a tool result. They are escaped only next to
+ * white space or at an end of the text, because many names contain such characters.
  */
 const stroke = String.raw`[\u01c0\u05c0\u2223\u23d0\u23fd\u2502\u2503\u2758\u2759\ufe31\uffe8]`;
 const bars = new RegExp(
@@ -72,14 +72,14 @@ export function oneField(text: string): string {
 }
 
 /**
- * A text for a tool result. Empty values (false, null, undefined, "") are left out of the result: `isPinned &&
- * "pinned"`.
+ * A text for a tool result, or an empty value (false, null, undefined, ""), which is left out of the result. It allows
+ * expressions such as `isPinned && "pinned"`.
  */
 type Optional = string | false | null | undefined;
 
 const isPresent = (text: Optional): text is string => Boolean(text);
 
-/** Joins fields to one line, separated by "|". Absent and empty fields are left out. */
+/** Joins the fields of a line in a tool result, separated by "|". Absent and empty fields are left out. */
 export function fieldLine(...fields: readonly Optional[]): string {
 	return fields.filter(isPresent).join(" | ");
 }
@@ -120,8 +120,8 @@ export function lengthOf(text: string): number {
 }
 
 /**
- * Discord's limit for an audit log reason, in characters of the text before its URL encoding, which is how
- * twilight-validate and serenity count. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
+ * Discord's maximum length of an audit log reason, in characters before URL encoding. twilight-validate and serenity
+ * count in the same way. https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
  * A guess: characters are code points.
  */
 export const maxReasonLength = 512;

@@ -24,13 +24,20 @@ export class ActivityBuffer {
 	/** Join times (epoch milliseconds) of members who have the role that the feature auto_role gives, by member id. */
 	#holders = new Map<string, number>();
 	/**
-	 * Members who left the guild, by id. False if someone had removed the role given by auto_role: it is not given again.
+	 * Members who left the guild, by id. False if someone had removed the role that auto_role gave the member: after a
+	 * rejoin, the member does not get this role again.
 	 */
 	#left = new Map<string, boolean>();
-	/** Number of messages that were not counted because the buffer was full. */
+	/**
+	 * Number of messages that were not counted, because the activity of too many members was waiting to be written to the
+	 * database.
+	 */
 	#dropped = 0;
 	readonly #mutex = new KeyedMutex();
-	/** Promise of the next write to the database, which has not started yet. Callers until then share it. */
+	/**
+	 * Promise of the next write to the database; undefined if none is requested. All callers who request a write before
+	 * it starts get the same promise.
+	 */
 	#nextFlush: Promise<void> | undefined;
 	/** Id of the guild whose member activity is counted; undefined until the first event. */
 	#guildId: string | undefined;
@@ -44,7 +51,7 @@ export class ActivityBuffer {
 		this.#log = log;
 	}
 
-	/** Number of buffered entries that are not written to the database yet. */
+	/** Number of entries about member activity in memory that are not written to the database yet. */
 	get size(): number {
 		return this.#counts.size + this.#holders.size + this.#left.size;
 	}
@@ -135,7 +142,10 @@ export class ActivityBuffer {
 		this.#dropped = 0;
 	}
 
-	/** Moves all `entries` to the database in batches. Puts a failed batch back if its write can be repeated. */
+	/**
+	 * Writes all entries of a buffer to the database in batches, and removes them from the buffer. If a batch fails and
+	 * its write can be repeated, the batch stays in the buffer.
+	 */
 	async #inBatches<Value>(
 		entries: Map<string, Value>,
 		write: (batch: [string, Value][]) => Promise<void>,

@@ -46,7 +46,10 @@ interface Progress {
 	messages: number;
 }
 
-/** Whether a member's time in the guild and number of messages suffice for a role. A requirement of 0 is ignored. */
+/**
+ * Whether a member's time in the guild and number of messages suffice for the role that auto_role gives. A requirement
+ * of 0 is ignored.
+ */
 export function isEarned(
 	{ min_age, min_messages, require_all }: Settings,
 	{ ageMs, messages }: Progress,
@@ -115,7 +118,9 @@ export function createAutoRole(
 		markActive(member);
 	}
 
-	/** Makes the next sweep (check of members) start with this member, unless `maxActive` members already wait for it. */
+	/**
+	 * Makes the next sweep (check of members) start with this member, unless too many members already have this priority.
+	 */
 	function markActive({ id }: GuildMember): void {
 		if (activeIds.size < maxActive) activeIds.add(id);
 	}
@@ -154,8 +159,8 @@ export function createAutoRole(
 	}
 
 	/**
-	 * Promotes those of `members` who meet the requirements, at most `left`. Returns how many members may still be
-	 * promoted.
+	 * Promotes those of `members` who meet the requirements, but at most `left` of them. Returns how many members may
+	 * still be promoted.
 	 */
 	async function check(
 		guild: Guild,

@@ -26,7 +26,8 @@ export interface JoinRoleTiming {
 	/** Interval at which the bot looks for members who joined and still have to get the newcomer role. */
 	scanIntervalMs: number;
 	/**
-	 * Interval at which the bot stores who still has to get the newcomer role, and checks members again who had to wait.
+	 * Interval at which the bot stores which members still have to get the newcomer role, and tries again to give it to
+	 * those who could not get it yet.
 	 */
 	saveIntervalMs: number;
 	/**
@@ -51,7 +52,8 @@ export function createJoinRole(
 	const closing = new AbortController();
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
 	/**
-	 * Members who can get the newcomer role now, missed and earlier joins first. Those who leave the guild are removed.
+	 * Queue of members who can get the newcomer role now, ordered roughly by join time. Those who leave the guild are
+	 * removed.
 	 */
 	const queue: Owed = new Map();
 	/** Members who cannot get the newcomer role yet: they are in membership screening or restricted by a chargeback. */
@@ -59,8 +61,8 @@ export function createJoinRole(
 	/** Members who still had to get the newcomer role at the last write to the database; undefined until it was read. */
 	let saved: Owed | undefined;
 	/**
-	 * Join time in epoch milliseconds. Everyone who joined until then was handled or is queued for the newcomer role.
-	 * Undefined until the database was read.
+	 * Join time in epoch milliseconds. Everyone who joined until then has got the newcomer role or is waiting for it.
+	 * Undefined until it was read from the database.
 	 */
 	let joinedUntil: number | undefined;
 	let savedUntil: number | undefined;
@@ -104,8 +106,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Returns the work that is due as two independent steps: newcomer roles are given while the database is down, and new
-	 * members are stored while Discord is down.
+	 * Returns the due work as two independent steps, so that each works without the other: giving newcomer roles without
+	 * the database, and storing new members without Discord.
 	 */
 	function dueSteps(): Step[] {
 		const due: Step[] = [];

@@ -19,7 +19,8 @@ import { fillTemplate, greetingFrom, greetingRequest } from "./greeting.ts";
 
 export interface WelcomeTiming {
 	/**
-	 * Maximum number of newcomers greeted one by one within `windowMs`. Any others are greeted together in one message.
+	 * Maximum number of newcomers per time window who are greeted one by one. All others are greeted together in one
+	 * message.
 	 */
 	singles: number;
 	windowMs: number;
@@ -56,7 +57,7 @@ const hourMs = 3_600_000;
  */
 interface Raid {
 	ids: Set<string>;
-	/** Number of newcomers in the burst of joins whose ids are not kept, because `ids` is full. */
+	/** Number of newcomers in the burst of joins whose ids are not kept, because too many people joined. */
 	untracked: number;
 	startedAt: number;
 	lastJoinAt: number;
@@ -118,7 +119,10 @@ export function createWelcome(
 		timer = setTimeout(() => checkRaid(guild), Math.max(end - now(), 0));
 	}
 
-	/** Greets the newcomers of a burst of joins in one message when nobody joined for `quietMs`, or after `maxRaidMs`. */
+	/**
+	 * Greets the newcomers of a burst of joins in one message if nobody has joined for some time or the burst takes very
+	 * long.
+	 */
 	function checkRaid(guild: Guild): void {
 		if (!raid) return;
 		const at = now();
@@ -261,8 +265,8 @@ export function createWelcome(
 class GreetingError extends Error {}
 
 /**
- * Throws a GreetingError if the channel is gone or the bot may not write to it. Not asking Discord avoids refused
- * requests, which Discord counts against the bot.
+ * Throws a GreetingError if the channel is gone or the bot may not write to it. Discord would refuse the message then,
+ * and count the request as invalid.
  */
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);

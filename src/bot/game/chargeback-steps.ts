@@ -53,13 +53,17 @@ export interface StepsOptions {
 }
 
 /**
- * Thrown if Discord's rules forbid restricting a member for now, such as the server owner. The message is for staff.
+ * Thrown if Discord's rules forbid the bot for now to restrict a member, such as the guild's owner. The message is for
+ * staff.
  */
 export class Refusal extends Error {
 	override name = "Refusal";
 }
 
-/** Whether a person's roles must not be given back yet: a chargeback of the same person in `open` is undecided. */
+/**
+ * Whether a person's roles must not be given back yet, because one of the person's chargebacks in the list `open` is
+ * undecided.
+ */
 export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	return open.some(
 		({ chat_id, decision }) =>
@@ -88,8 +92,8 @@ const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
 /**
- * Returns the actions of a chargeback, such as restricting a member. Each can be repeated safely after a rejection;
- * `failureReason` describes its error.
+ * Returns the functions that carry out the actions of a chargeback, such as restricting a member. If such a function
+ * rejects, it can be called again safely.
  */
 export function createSteps({
 	connection,

@@ -16,7 +16,10 @@ export class GameServerError extends Error {
 
 export type VerifyResult =
 	| { success: true; account: string }
-	/** `error` is the game server's own message about why it refused the code; undefined if it sent none. */
+	/**
+	 * `error` is the game server's own message that explains why it refused the verification code; undefined if it sent
+	 * none.
+	 */
 	| { success: false; error: string | undefined };
 
 /** A player on the game server's list of supporters (paying players). */

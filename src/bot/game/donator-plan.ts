@@ -17,9 +17,12 @@ export interface Change {
 }
 
 export interface RolePlan {
-	/** Role changes that bring members in line with the list of supporters, except for restricted members. */
+	/**
+	 * Role changes that give members the roles of their tiers on the list of supporters, and take the roles of other
+	 * tiers away. Members whose roles must not be changed are left out.
+	 */
 	changes: readonly Change[];
-	/** Ids of restricted members. Their roles differ from the list of supporters, but must not be changed. */
+	/** Ids of members whose roles must not be changed, although they differ from the list of supporters. */
 	restricted: ReadonlySet<string>;
 	/** Discord user ids on the list of supporters that are not members of the guild. */
 	absent: ReadonlySet<string>;
@@ -109,7 +112,10 @@ export function keyOf([userId, tier]: ListEntry): string {
 	return `${userId} ${tier}`;
 }
 
-/** Returns the supporter roles that the bot can give and remove, each with its tiers, and the other roles' problems. */
+/**
+ * Returns the supporter roles that the bot can give and remove, each with its tiers, and a text for each other role
+ * that tells the operator why the bot cannot.
+ */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	const byRole = Map.groupBy(tiers.keys(), (tier) => tiers.get(tier) ?? "");
 	const roles = new Map<Role, string[]>();

@@ -14,7 +14,10 @@ import { type Donator, GameServerError } from "./client.ts";
 import type { Change } from "./donator-plan.ts";
 import type { DonatorSync, SyncPlan } from "./donators.ts";
 
-/** Time after which a tool call starts no further role change: each change may take 10 s, and the whole call 25 s. */
+/**
+ * Time in milliseconds after which a tool call starts no further role change. A role change may take 10 s, and the
+ * whole tool call 25 s.
+ */
 const startTimeoutMs = 12_000;
 /** Maximum number of role changes that a tool's result lists one by one. */
 const maxListed = 200;

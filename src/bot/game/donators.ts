@@ -121,7 +121,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		),
 	};
 	let isClosed = false;
-	/** Progress of the role changes that are being made; undefined if there are none. */
+	/** Progress of the role changes that the bot is making now; undefined if it is making none. */
 	let busy: { done: number; of: number; over: Promise<unknown> } | undefined;
 	let failedRuns = 0;
 	/** When supporter roles are synced next, in milliseconds of performance.now(). */

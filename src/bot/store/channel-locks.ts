@@ -15,11 +15,11 @@ export interface ChannelLockRow {
 	target_type: 0 | 1;
 	/** When the channel was locked, in epoch milliseconds. */
 	locked_at: number;
-	/** Permissions that locking the channel sets to allowed in this overwrite. None of them was denied before. */
+	/** Permissions that the overwrite allows because the channel is locked. Before, it did not deny any of them. */
 	allows: string;
-	/** Permissions that locking the channel sets to denied in this overwrite. None of them was denied before. */
+	/** Permissions that the overwrite denies because the channel is locked. Before, it did not deny any of them. */
 	denies: string;
-	/** Permissions in `allows` and `denies` that the overwrite already allowed before the channel was locked. */
+	/** Of the permissions that the channel lock allows or denies: those that the overwrite already allowed before. */
 	allowed: string;
 	/** 1 if the channel had this permission overwrite before it was locked, even an empty one; otherwise 0. */
 	existed: 0 | 1;

@@ -10,7 +10,7 @@ export interface Turn {
 	/** Id of the message that this message continues; null if this message starts an AI conversation. */
 	parent_id: string | null;
 	channel_id: string;
-	/** Id of the Discord user who asked the AI; for an answer, of the user whose question it answers. */
+	/** Id of the Discord user who wrote the message; if the AI wrote it, of the user whose question it answers. */
 	user_id: string;
 	role: "user" | "assistant";
 	/** Display name of the author of the message. */

@@ -15,8 +15,8 @@ export interface OwedRow {
 /** The bot's progress in giving the new members of a guild the role for new members. */
 export interface JoinRoleNotes {
 	/**
-	 * Time in epoch milliseconds: everyone who joined the guild until then has the role for new members or is in `owed`.
-	 * Undefined if no time was saved yet.
+	 * Join time in epoch milliseconds. Everyone who joined the guild until this time has the role for new members, or is
+	 * stored as still waiting for it. Undefined if no time was saved yet.
 	 */
 	joinedUntil: number | undefined;
 	/** Members who still have to get the role for new members, in the order in which they joined. */

@@ -139,8 +139,8 @@ export async function settlePromotion(
 }
 
 /**
- * Undoes `claimPromotion` if the bot did not give the member the role for active members, so that the bot can try again
- * later.
+ * Undoes the record that the bot is about to give a member the role for active members, because the bot did not give
+ * it. The bot can then try again later.
  */
 export async function releasePromotion(
 	sql: Sql,

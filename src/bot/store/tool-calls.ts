@@ -14,7 +14,7 @@ export interface ToolCallRow {
 	id: string;
 	/** When the MCP tool call arrived, in epoch milliseconds. */
 	at: number;
-	/** Id of the MCP request in the caller's own log; null if the caller sent none. */
+	/** Request id with which the caller can find the MCP tool call in its own log; null if the caller sent none. */
 	request_id: string | null;
 	/** Name of the MCP client that made the tool call, as sent by the client. */
 	client: string;

@@ -61,7 +61,10 @@ const connectionTiming = {
 	 * network latency.
 	 */
 	identifyMs: 5_500,
-	/** Clock that measures the time between logins (`identifyMs`). Returns milliseconds. */
+	/**
+	 * Returns the time of a monotonic clock, in milliseconds, to measure the time between two logins to Discord's
+	 * Gateway.
+	 */
 	identifyClock: () => performance.now(),
 	/**
 	 * If the connection to Discord was lost for longer than this, the bot ignores the messages and interactions that
@@ -114,7 +117,8 @@ export interface ConnectionOptions {
 	/** Whether to request events about bans and unbans from Discord's Gateway. */
 	needsBanEvents?: boolean;
 	/**
-	 * Overrides for the Gateway timeouts, the back-off between connections, and the maximum age of a replayed command.
+	 * Overrides for the Gateway timeouts, the back-off between connections, and the maximum age of replayed messages and
+	 * interactions.
 	 */
 	timing?: Partial<typeof connectionTiming> | undefined;
 	/**
@@ -171,7 +175,10 @@ export class Connection {
 	readonly #starts: SessionStarts;
 	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<SocketConnection>();
-	/** Functions that pass early Gateway events to discord.js. They are called when the discord.js client is ready. */
+	/**
+	 * Functions that pass Gateway events to discord.js. The events arrived before the discord.js client was ready; the
+	 * functions are called once it is.
+	 */
 	#deferredEvents: (() => void)[] = [];
 	/** Number of messages and interactions that were ignored because Discord replayed them too late. */
 	#ignoredCommands = 0;
@@ -441,7 +448,8 @@ export class Connection {
 	}
 
 	/**
-	 * Loads the members of a guild again after a short delay. `d` is the data of a member event that could not be read.
+	 * Loads the members of a guild again after a short delay, because a Gateway event about a member could not be read.
+	 * `d` is the data of this event.
 	 */
 	#loadAgain(client: Client, d: unknown): void {
 		const id = isObject(d) ? d.guild_id : undefined;
@@ -552,8 +560,8 @@ export class Connection {
 	}
 
 	/**
-	 * If retries cannot fix a login error, such as a refused token, resolves `failed` and returns true. Otherwise returns
-	 * false. Never rejects.
+	 * Returns true if retries cannot fix a login error, such as a refused token, and false otherwise. If true, the
+	 * promise `failed` resolves, which tells the operator. Never rejects.
 	 */
 	async #failIfPermanent(client: Client, error: unknown): Promise<boolean> {
 		const closeCode = error instanceof GatewayCloseError && error.code;

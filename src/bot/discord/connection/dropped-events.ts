@@ -15,9 +15,9 @@ const knownTypes = new Set<unknown>(Object.values(GatewayDispatchEvents));
 
 interface Dropped {
 	count: number;
-	/** Number of dropped Gateway events of this type that log lines have already reported. */
+	/** Number of dropped Gateway events of one event type that log lines have already reported. */
 	logged: number;
-	/** When dropped Gateway events of this type were last logged, in milliseconds of `performance.now()`. */
+	/** When dropped Gateway events of one event type were last logged, in milliseconds of `performance.now()`. */
 	loggedAt: number;
 }
 
@@ -32,8 +32,8 @@ export class DroppedEvents {
 	}
 
 	/**
-	 * Calls `read`, which handles a Gateway event of this type. If `read` throws, counts the event as dropped and returns
-	 * false.
+	 * Calls `read`, which handles a Gateway event of the event type `type`. If `read` throws, counts the event as dropped
+	 * and returns false; otherwise returns true.
 	 */
 	attempt(type: unknown, read: () => void): boolean {
 		try {

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * Returns a function that resolves when the bot may identify to Discord's Gateway: once per `intervalMs`, Discord's
- * rate limit for a bot with one shard. The function rejects when its `signal` aborts first. `now` is a monotonic clock,
- * in milliseconds.
+ * rate limit for a bot with one shard. It rejects when its `signal` aborts, which must happen when the connection
+ * closes. `now` is a monotonic clock, in milliseconds.
  * https://discord.com/developers/docs/events/gateway#rate-limiting
  *
- * `signal` must abort when the connection closes. discord.js's own throttler keeps waiting instead, and then identifies
- * on the next connection: a second time, so that Discord closes it, or before it is open, which ends the process.
+ * discord.js's own throttler keeps waiting after the connection closes and identifies on the next connection. If that
+ * connection has already identified, Discord closes it; if it is not open yet, the process crashes.
  */
 export function createIdentifyThrottler(
 	intervalMs: number,

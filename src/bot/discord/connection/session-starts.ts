@@ -14,12 +14,14 @@ import { isObject } from "../../../mcp/json-rpc.ts";
 const dayMs = 86_400_000;
 /** Discord's default limit on session starts (logins to its Gateway) in 24 hours. */
 const defaultTotal = 1_000;
-/** Share of Discord's limit on logins that is reserved for other programs with the same token and for `--check`. */
+/**
+ * Share of Discord's limit on logins that the bot leaves to other programs with the same token and to its own command
+ * `--check`.
+ */
 const reservedShare = 0.1;
-/** Maximum time between two checks of Discord's limit on logins. */
+/** Maximum time until the bot asks Discord again how many logins are left. */
 const maxWaitMs = 3_600_000;
-/** Minimum time until the next check after Discord's limit on logins was reached. */
-/** Minimum time until the next check after Discord's limit on logins was reached. */
+/** Minimum time until the bot asks Discord again how many logins are left, after none were left. */
 const minWaitMs = 60_000;
 
 /**
@@ -34,7 +36,10 @@ const limitSchema = v.object({
 });
 type Limit = v.InferOutput<typeof limitSchema>;
 
-/** Path of the file that records the bot's session starts (logins to Discord), in an instance's data directory. */
+/**
+ * Returns the path of the file, in the data directory of a bot, that records the bot's session starts (logins to
+ * Discord).
+ */
 export function sessionStartsFile(directory: string): string {
 	return join(directory, "logins.json");
 }
@@ -155,8 +160,8 @@ export class SessionStarts {
 	}
 
 	/**
-	 * Logs once that the file of session starts cannot be used. Discord's own count of session starts still survives a
-	 * restart.
+	 * Logs once that the file with the times of the bot's logins cannot be read or written. After a restart, the bot then
+	 * relies on the number of logins that Discord has counted.
 	 */
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);

@@ -43,7 +43,7 @@ export class SocketConnection {
 
 	/**
 	 * Connects to `url` and calls `receive` with each payload that is a JSON object. `helloMs` is the timeout for the
-	 * upgrade and Discord's Hello together, `closeMs` the timeout for Discord to answer a close frame.
+	 * WebSocket upgrade and Discord's Hello together, `closeMs` the timeout for Discord to answer a close frame.
 	 */
 	constructor(
 		url: URL,
@@ -80,8 +80,8 @@ export class SocketConnection {
 	}
 
 	/**
-	 * Sends the payload that `heartbeat` returns every `intervalMs`. Closes the connection if Discord has not
-	 * acknowledged a heartbeat when the next one is due.
+	 * Every `intervalMs`, calls `heartbeat` and sends the returned payload to Discord's Gateway. Closes the connection if
+	 * Discord has not acknowledged a heartbeat when the next one is due.
 	 */
 	startHeartbeats(intervalMs: number, heartbeat: () => object): void {
 		const next = (ms: number) => {

@@ -6,8 +6,8 @@ import { SlidingWindow } from "../../../lib/sliding-window.ts";
 const windowMs = 10 * 60_000;
 
 /**
- * Maximum number of invalid requests per bot in 10 minutes. Discord counts them by IP address, which several bots may
- * share.
+ * Maximum number of invalid requests (answered with 401, 403 or 429) per bot in 10 minutes. Discord counts them by IP
+ * address, which several bots may share.
  */
 const defaultLimit = 1_000;
 

@@ -20,14 +20,12 @@ import {
 } from "./rest.ts";
 
 /**
- * How long a message whose response was lost may be sent again. Discord remembers a message's nonce for "the past few
- * minutes".
+ * If the response to a new message was lost, how long after the first attempt the bot may send the message again.
+ * Discord remembers a message's nonce for "the past few minutes".
  */
 const maxResolveMs = 60_000;
 const maxResends = 4;
-/**
- * Timeout for sending a message again after its response was lost. After such a timeout the message is not sent again.
- */
+/** Timeout for sending a message again after its response was lost. If it expires, the message is not sent again. */
 const resendTimeoutMs = 5_000;
 /**
  * First and maximum pause before a message is sent again. The pause doubles each time, because the first request may
@@ -36,9 +34,9 @@ const resendTimeoutMs = 5_000;
 const pauseMs = [500, 4_000] as const;
 
 /**
- * If the response to a Create Message request is lost, sends the message again with the same nonce, within the deadline
- * of the running tool. Discord then returns the message that it has already created. No message is sent again after
- * `closing` aborts. Call this after `guardRest`.
+ * Makes `rest` send a message again, with the same nonce, if the response to the Create Message request was lost.
+ * Discord then returns the message that it has already created. Sends no message again after the deadline of the
+ * running tool or after the signal `closing` aborts. Call this after `guardRest`.
  */
 export function resolveLostMessages(
 	rest: REST,

@@ -173,7 +173,8 @@ const message = object({
 });
 
 /**
- * Schema of a message that the bot has just sent, or whose poll the bot has just ended. The bot only reads the poll.
+ * Schema of Discord's response after the bot has sent a message or ended a message's poll. The bot reads only the
+ * message's id and poll.
  */
 const sent = object({ id, poll: v.nullish(poll) });
 

@@ -36,13 +36,13 @@ export class UnusableResponse extends Error {
  */
 export class ForeignResponse extends UnusableResponse {
 	override name = "ForeignResponse";
-	/** How long requests are paused because of this response, in milliseconds. */
+	/** How long the bot sends no requests to Discord after the error response from a proxy, in milliseconds. */
 	pauseMs = 0;
 
 	constructor(
 		status: number,
 		problem: string,
-		/** How long the response asks the bot to wait, in milliseconds; undefined if it does not ask. */
+		/** How long the error response from a proxy asks the bot to wait, in milliseconds; undefined if it does not ask. */
 		readonly retryAfterMs: number | undefined,
 	) {
 		super(status, problem);
@@ -135,8 +135,8 @@ async function readAtMost({ status, body }: Response): Promise<Buffer> {
 }
 
 /**
- * Returns how long an error response asks the bot to wait, in seconds. The body's `retry_after` comes first, because
- * the header is rounded up.
+ * Returns how long an error response asks the bot to wait, in seconds. Prefers `retry_after` in the body to the
+ * headers, because the Retry-After header is rounded up.
  */
 function retryAfterSeconds(headers: Headers, body: unknown) {
 	const field = isObject(body) ? body.retry_after : undefined;

@@ -28,8 +28,8 @@ import { findResponseProblem } from "./response-schemas.ts";
 export const platformTimeoutMs = 10_000;
 
 /**
- * Requests wait for the end of a pause that is not longer than this, such as after one 5xx response of a proxy. During
- * a longer pause, requests fail at once.
+ * Maximum time that a request waits while the bot pauses all requests to Discord, for example after a 5xx response from
+ * a proxy. If the pause lasts longer, the request fails at once.
  */
 const maxPauseWaitMs = 1_000;
 
@@ -76,15 +76,15 @@ function describe(cause: unknown): string {
 }
 
 /**
- * Thrown when Discord did not carry out a request, because a rate limit or a pause would have made the request wait too
- * long.
+ * Thrown when a request was not carried out, because it would have waited too long: for Discord's rate limit, or while
+ * the bot itself pauses all requests to avoid an IP ban.
  */
 export class PlatformBusy extends Error {
 	override name = "PlatformBusy";
 	constructor(
 		/**
-		 * What the request would have had to wait for: Discord's rate limit, or a pause by the bot itself to avoid an IP
-		 * ban.
+		 * What the request would have had to wait for: Discord's rate limit, or the end of a pause of all requests, which
+		 * the bot makes to avoid an IP ban.
 		 */
 		readonly why: "rate limit" | Pause["why"],
 		/** How long from now until the request may be sent, in milliseconds. */
@@ -132,8 +132,8 @@ export interface ToolRun {
 	/** Reason for the guild's audit log. It is sent with every request of the tool that changes something. */
 	reason: string | undefined;
 	/**
-	 * Whether the tool may send requests that change something. While false, such a request throws, because the tool is
-	 * read-only or still planning.
+	 * Whether the tool may send requests that change something. It is false while a read-only tool runs, and until
+	 * another tool has planned its changes; such requests then throw.
 	 */
 	mayWrite: boolean;
 	/** Called after the tool sent a request that changes something and that Discord may have carried out. */
@@ -181,7 +181,7 @@ export function withinRun<T>(run: ToolRun, work: () => Promise<T>): Promise<T> {
 	return withScope({ run }, work);
 }
 
-/** Allows the running tool to send requests that change something. Call this after the tool has made its plan. */
+/** Allows the running tool to send requests that change something. Call this when the tool has planned its changes. */
 export function permitWrites(): void {
 	const run = currentRun();
 	if (run) run.mayWrite = true;

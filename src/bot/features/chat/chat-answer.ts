@@ -25,7 +25,10 @@ const maxLength = 8_000;
 /** Interval at which the typing indicator is sent again: Discord shows it for 10 s. */
 const typingMs = 8_000;
 
-/** Notes to the user when an answer ends early: `empty` if it has no text yet, `partial` to follow its text. */
+/**
+ * Texts that tell the user why an answer ends early: `empty` replaces an answer without text, `partial` follows the
+ * text of an unfinished answer.
+ */
 const notes: Readonly<
 	Record<Exclude<EndReason, "deleted">, { empty: string; partial: string }>
 > = {
@@ -50,7 +53,7 @@ export interface AnswerOptions {
 	question: Question;
 	/** Returns the minimum time between two edits of the answer's messages, in milliseconds. */
 	editIntervalMs(): number;
-	/** Aborts the AI request when the answer must end early. The abort reason is an `EndReason`. */
+	/** Aborts the AI request when the answer must end early. The abort reason is an `EndReason`, such as "timeout". */
 	ending: AbortSignal;
 	/** Aborts when the answer's messages may no longer be sent or edited on Discord. */
 	stopped: AbortSignal;

@@ -2,7 +2,7 @@
 
 import { Limiter } from "../../commands/cooldown.ts";
 
-/** Maximum number of AI chat questions that a user may ask within `windowMs`. */
+/** Maximum number of AI chat questions that a user may ask per minute. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
 /** Maximum number of a user's questions that may wait in the queue, beside one that is being answered. */
@@ -11,7 +11,7 @@ const maxWaitingPerPerson = 2;
 const maxConcurrent = 3;
 const maxWaiting = 10;
 const maxWaitMs = 60_000;
-/** Maximum number of replies per guild within `windowMs` that tell users about a reached limit. */
+/** Maximum number of replies per guild and minute that tell users about a reached limit of AI chat. */
 const maxNotices = 5;
 
 export interface LimitsOptions {

@@ -65,7 +65,7 @@ export class Run {
 	readonly deletedIds = new Set<string>();
 	isChannelDeleted = false;
 	readonly #ending = new AbortController();
-	/** Aborts when the AI chat answer must end early. The abort reason is an `EndReason`. */
+	/** Aborts when the AI chat answer must end early. The abort reason is an `EndReason`, such as "timeout". */
 	readonly ending = this.#ending.signal;
 	readonly #stopped = new AbortController();
 	/** Aborts when the bot may no longer send or edit messages of the AI chat answer. */

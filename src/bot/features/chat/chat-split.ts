@@ -2,11 +2,16 @@
 // two messages is closed in the first and reopened in the second.
 
 export interface MessagePart {
-	/** Start index of this part in the whole text, in UTF-16 code units. Together, the parts cover the whole text. */
+	/**
+	 * Start index of the part of the answer's text that this Discord message shows, in UTF-16 code units. The parts of
+	 * all messages together are the whole text.
+	 */
 	from: number;
-	/** End index of this part in the whole text (exclusive). */
+	/** End index (exclusive) of the part of the answer's text that this Discord message shows. */
 	to: number;
-	/** Content of the Discord message for this part of the text. If it is blank, no message is necessary. */
+	/**
+	 * Content of the Discord message that shows one part of an answer. If the content is blank, no message is necessary.
+	 */
 	content: string;
 }
 

@@ -40,9 +40,9 @@ export interface WriterOptions {
 
 export interface WrittenMessage {
 	readonly id: string;
-	/** Start index, in UTF-16 code units, of the part of the answer's text that this message shows. */
+	/** Start index, in UTF-16 code units, of the part of the AI's answer that one Discord message shows. */
 	from: number;
-	/** End index (exclusive) of the part of the answer's text that this message shows. */
+	/** End index (exclusive) of the part of the AI's answer that one Discord message shows. */
 	to: number;
 	content: string;
 }
@@ -134,16 +134,18 @@ export function createWriter(options: WriterOptions) {
 
 	return {
 		written,
-		/** Resolves when the final text is on Discord or the signal aborts. Rejects if the answer cannot be written. */
+		/**
+		 * Resolves when all of the AI's answer is on Discord or the signal aborts. Rejects if the answer cannot be written.
+		 */
 		done,
-		/** Sets the part of the answer's text that has arrived so far. */
+		/** Passes on the part of the AI's answer that has arrived so far. */
 		update(newText: string) {
 			text = newText;
 			wake();
 		},
 		/**
-		 * Sets the answer's final text. Resolves when it is on Discord or the signal aborts; rejects if it cannot be
-		 * written.
+		 * Passes on the complete answer of the AI. Resolves when it is on Discord or the signal aborts; rejects if it
+		 * cannot be written.
 		 */
 		finish(finalText: string) {
 			text = finalText;

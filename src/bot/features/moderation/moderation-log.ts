@@ -42,7 +42,10 @@ export interface LogEntry {
 export type ModerationLog = ReturnType<typeof createModerationLog>;
 
 export interface ModerationLogOptions {
-	/** Id of the log channel that the operator configured for guilds without a usable one; undefined if there is none. */
+	/**
+	 * Id of the operator's log channel, used for guilds whose own log channel is missing or not writable; undefined if
+	 * the operator configured none.
+	 */
 	defaultChannel: string | undefined;
 	connection: Connection;
 	store: Pick<Store, "sql">;
@@ -63,7 +66,10 @@ export function createModerationLog({
 	});
 	/** Cached ids of log channels, by guild id: null if logging is off, undefined if the guild has not set a channel. */
 	const configured = new Map<string, string | null | undefined>();
-	/** Ids of guilds' log channels that the bot cannot write to, so that the operator's channel is used, by guild id. */
+	/**
+	 * By guild id: the id of the guild's own log channel if the bot cannot write to it and writes to the operator's log
+	 * channel instead.
+	 */
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
 

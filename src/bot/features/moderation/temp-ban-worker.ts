@@ -16,7 +16,10 @@ import {
 
 /** Maximum number of bans processed at the same time: few enough that no request times out in discord.js's queue. */
 const maxConcurrent = 5;
-/** Maximum number of bans remembered for a check after unban events. If there are more, all stored bans are checked. */
+/**
+ * Maximum number of bans that the bot remembers to check because Discord reported an unban. If there are more, it
+ * checks all stored bans.
+ */
 const maxUnchecked = 10_000;
 
 export interface WorkerOptions {
@@ -37,7 +40,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 	const { connection, store, log, settle, now = Date.now } = options;
 	const { maxSleepMs = 300_000 } = options;
 	const { sql } = store;
-	/** Temporary bans that someone may have lifted on Discord, by guild and user id. They are checked next. */
+	/** Temporary bans that the bot checks next, because someone may have lifted them on Discord; by guild and user id. */
 	const unchecked = new Map<string, TempBanKey>();
 	/**
 	 * Whether all stored bans must be checked, because someone may have lifted one unnoticed before the start or during a

@@ -83,8 +83,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	/** Keys (guild and user id) of bans for which an unban request was sent but not confirmed by Discord. */
 	const unbanSent = new Set<string>();
 	/**
-	 * Keys (guild and user id) of bans made on Discord that the database may not record as made yet. If Discord has no
-	 * such ban, someone lifted it.
+	 * Keys (guild and user id) of bans that the bot has made on Discord, but may not have recorded as made in the
+	 * database. If such a ban is missing on Discord, someone has lifted it.
 	 */
 	const made = new Set<string>();
 	/** Keys (guild and user id) of expired bans that could not be lifted, so that each is logged only once. */
@@ -219,7 +219,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		log.info("temporary ban removed", { guild, user, reason });
 	}
 
-	/** Throws NotNow if the bot lacks the permission to ban: requests that Discord refuses would delay all others. */
+	/**
+	 * Throws a NotNow error, after which the ban is tried again later, if the bot lacks the permission to ban. Sending
+	 * the request anyway would delay all others, because Discord would refuse it.
+	 */
 	function requireBanPermission(guild: Guild, row: TempBan): void {
 		const { BanMembers } = PermissionFlagsBits;
 		const missing = missingPermissions(guild, undefined, BanMembers);

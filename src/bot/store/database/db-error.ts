@@ -59,8 +59,8 @@ export function meaningOf(
 }
 
 /**
- * Returns the error for a database that another bot process is using. `target` is the schema or file, `holder` the
- * other process, `self` this process.
+ * Returns the error for a database that another bot process is using. `target` is the schema or file, `variable` the
+ * environment variable that sets it, `holder` the name of the other process, `self` the name of this process.
  */
 export function claimHeld(
 	variable: "DB_SCHEMA" | "DATA_DIR",

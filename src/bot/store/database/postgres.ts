@@ -26,7 +26,10 @@ const pollMs = 100;
  */
 const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
 
-/** Timeout of each database migration in milliseconds. Later SQL statements get the timeout that `limit` sets. */
+/**
+ * Timeout of each database migration, in milliseconds. After the migrations, the connection gets another timeout for
+ * all other statements.
+ */
 const migrationTimeoutMs = 300_000;
 
 export function createPostgres(options: PostgresOptions): Database {

@@ -32,7 +32,7 @@ import { selectApplied } from "./migrations.ts";
 import { statementsOf } from "./statement.ts";
 
 export interface SqliteOptions {
-	/** Directory of the SQLite files (DATA_DIR). It must exist before `open` is called. */
+	/** Directory of the SQLite files (DATA_DIR). It must exist before the database is opened. */
 	directory: string;
 	/** Name of this bot process, shown to another bot process that finds the database in use. */
 	instance: string;
@@ -42,7 +42,7 @@ export interface SqliteOptions {
  * Milliseconds between attempts to lock an SQLite file. SQLite's own wait (busy_timeout) would block the whole process.
  */
 const pollMs = 20;
-/** Timeout of the wait for a lock on an SQLite file, in milliseconds, until `limit` sets another one. */
+/** How long a statement waits at most for a locked SQLite file, in milliseconds, while the database is being opened. */
 const lockTimeoutMs = 10_000;
 
 export function createSqlite({ directory, instance }: SqliteOptions): Database {
@@ -101,7 +101,7 @@ async function inspectFile(
 	}
 }
 
-/** Returns the path, or the nearest parent directory that exists. */
+/** Returns the path if it exists; otherwise returns its nearest parent directory that exists. */
 function existing(path: string): string {
 	return existsSync(path) || dirname(path) === path
 		? path
@@ -168,9 +168,8 @@ async function openFile(path: string): Promise<SQL> {
 }
 
 /**
- * Takes the write lock of an SQLite file, which keeps other bot processes out of the database, and writes the name of
- * this process into the file. Rejects with a StoreFailure that names the process that holds the lock. Committing the
- * name releases the lock for a moment: if another process takes the lock then, the error names that process.
+ * Writes the name of this process into an SQLite file, and then takes and keeps the file's write lock, which keeps
+ * other bot processes out of the database. Rejects with a StoreFailure that names the process that holds the lock.
  */
 async function takeClaim(
 	claim: SQL,

@@ -18,7 +18,7 @@ import {
 } from "./store-state.ts";
 
 export interface SupervisorOptions {
-	/** Name of this bot process, shown to another bot process that finds the database in use: see `instanceName`. */
+	/** Name of this bot process, shown to another bot process that finds the database in use. */
 	instance: string;
 	log: Log;
 	/**
@@ -36,8 +36,8 @@ export interface SupervisorOptions {
 
 export interface Store extends AsyncDisposable {
 	/**
-	 * "degraded": the bot's database is unavailable or refuses writes. The bot retries until the database works, or until
-	 * `failed` resolves.
+	 * Whether the bot's database works. "degraded": it is unavailable or refuses writes; the bot retries until the
+	 * database works or until another attempt would not help.
 	 */
 	readonly state: "ready" | "degraded";
 	/** Why the bot's database is unavailable or refuses writes, for the operator; undefined if it is ready. */
