@@ -49,7 +49,7 @@ interface SeedChannel {
 	readonly name: string;
 	readonly type?: GuildChannelType;
 	readonly topic?: string;
-	/** The name of the channel's category, which must come earlier in the list. */
+	/** The name of the channel's category, which must come before this channel in the guild's list of channels. */
 	readonly parent?: string;
 	/** The names of the roles that can view the channel, in addition to all bots. Default: everybody can. */
 	readonly onlyFor?: readonly string[];

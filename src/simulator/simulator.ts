@@ -40,11 +40,11 @@ import { World } from "./world/world.ts";
 export interface SimulatorOptions {
 	/** The port to listen on. 0, the default, picks a free one. */
 	readonly port?: number;
-	/** The initial guilds, channels and users. Default: those of the demo. */
+	/** The initial guilds, channels and users. Default: those of the demo, two guilds with one bot each. */
 	readonly seed?: Seed;
 	/** Receives the log of the simulator. By default only its errors are logged, to stderr. */
 	readonly log?: Log;
-	/** Intervals and timeouts. Those of Discord by default. */
+	/** Intervals and timeouts of the simulated Gateway, slash commands and buttons. Default: those of Discord. */
 	readonly timing?: Partial<SocketTiming & InteractionTiming>;
 	/** The rate limits of the REST API. Default: so high that tests do not reach them. */
 	readonly rateLimits?: RateLimits;

@@ -58,8 +58,8 @@ function groupOf(type: ChannelType): number {
 }
 
 /**
- * Returns the channels in a category, from the top, whose positions Discord numbers in one sequence with `raw`: text
- * channels, voice channels and categories have separate sequences. Includes `raw` if it is in this category.
+ * Returns the channels in the category `parentId` that are sorted together with `raw`, from the top. Discord sorts text
+ * channels, voice channels and categories separately. Includes `raw` if it is in this category.
  */
 export function siblingsIn(
 	raw: RawChannel,
@@ -87,9 +87,9 @@ export function inSameGroup(a: Typed, b: Typed): boolean {
 }
 
 /**
- * Moves the channels `raws`, in the given order, to index `place` in a category, or to its end if `place` is undefined.
- * `before` has the category's channels in their current order. Returns the new order and the fewest position changes
- * that produce it.
+ * Computes the order of a category's channels after `raws` move to index `place`, or to the end if `place` is
+ * undefined. `before` has the category's channels in their current order. Returns the new order and the fewest position
+ * changes that produce it.
  */
 export function reorder(
 	raws: readonly RawChannel[],

@@ -68,8 +68,8 @@ export function currentTags(forum: Forum): Tag[] {
 }
 
 /**
- * Compares a forum's new list of tags with its current tags. A new tag is matched with a current one by id, or by name
- * if it has no id.
+ * Compares a forum's new list of tags with its current tags, and returns the list to store and what changes. A new tag
+ * is matched with a current one by id, or by name if it has no id.
  */
 export async function tagChanges(
 	guild: Guild,

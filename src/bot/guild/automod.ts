@@ -196,8 +196,8 @@ export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {
 }
 
 /**
- * Sorts the passed `presets` and `actions` of an AutoMod rule in the order of fieldsOf, so that they can be compared
- * with the rule's current ones.
+ * Sorts `presets` and `actions` of an AutoMod rule in a fixed order, so that they can be compared with the rule's
+ * current ones.
  */
 export function inOrder(given: GivenRuleFields): GivenRuleFields {
 	const { presets, actions } = given;

@@ -66,7 +66,10 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 
 export const content = text(1, 2000, "Text in Discord's Markdown.");
 
-/** Empty description for the fields of an embed. The published schema of an embed describes all fields in one text. */
+/**
+ * Description of each field in the schema of an embed: empty, because the description of the whole embed explains its
+ * fields.
+ */
 const undescribed = "";
 const link = v.optional(
 	v.pipe(
@@ -183,7 +186,7 @@ export const textPermissions: readonly NeededWith<
 	TextArguments & { embeds?: readonly unknown[] | undefined }
 >[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
 
-/** Returns the fields of a message that can be edited. */
+/** Returns those fields of a message that a bot can edit: its text and its embeds. */
 export function messageFields({ content, embeds }: APIMessage) {
 	return { content, embeds: embeds as readonly object[] };
 }

@@ -211,7 +211,8 @@ export function pollFields(poll: APIPoll): string[] {
 }
 
 /**
- * Says whether an announcement was published to the channels that follow its channel, or is a copy of a published one.
+ * Returns a result line for an announcement that was published to the channels following its channel, or that is a copy
+ * of a published announcement; no line for other messages.
  */
 function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 	const has = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;

@@ -2,7 +2,10 @@
 
 /** Discord's maximum length of a message, in UTF-16 code units. */
 const maxLength = 2_000;
-/** How many UTF-16 code units before the maximum length a long text may be split, to find a place inside a word. */
+/**
+ * A long text is split at most this many UTF-16 code units before the maximum length, at a position inside a word if
+ * there is one.
+ */
 const searchLength = 200;
 
 /** Value of discord.js's option `allowedMentions` for a message that pings nobody. */

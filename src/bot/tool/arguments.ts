@@ -28,8 +28,8 @@ export function snowflake(what: string) {
 }
 
 /**
- * Schema of an argument with the id of an object. Before the tool runs, `find` looks the object up: a tool with the
- * argument `channel_id` also receives `channel`.
+ * Schema of a tool argument with the id of a Discord object. Before the tool runs, `find` looks up the object, and the
+ * tool receives it beside the id: `channel` beside `channel_id`.
  */
 export function found<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflake(what), find };
@@ -45,14 +45,14 @@ export function snowflakeOrEmpty(description: string) {
 }
 
 /**
- * Schema of an argument with the id of an object, or "" for none. Before the tool runs, `find` looks the object up;
- * `find` is called with the empty id too.
+ * Schema of a tool argument with the id of a Discord object, or "" for no object. Before the tool runs, `find` is
+ * called with the id or "", and the tool receives its result beside the id: `channel` beside `channel_id`.
  */
 export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`Id of the ${what}, or "" for none.`), find };
 }
 
-/** Schema of an array argument with `min` to `max` items. Duplicate items are removed afterwards. */
+/** Schema of an array argument with `min` to `max` items. After this check, duplicate items are removed. */
 export function list<const Item extends v.GenericSchema>(
 	item: Item,
 	min: number,
@@ -97,13 +97,16 @@ export interface Moment {
 
 const timeExamples =
 	"a duration such as 6h, a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id";
-/** JSON Schema pattern of a time argument. It covers only the start of the text; error messages name the full format. */
+/**
+ * JSON Schema pattern of an argument for a point in time. It checks only the start of the text, to be short; error
+ * messages name the full format.
+ */
 const timeStart =
 	"now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
 /**
  * Schema of an argument for a point in time in the past: a duration before now such as "6h", a date, a time or a
- * Discord id. Its description starts with `what`.
+ * Discord id. `what` is the start of the argument's description.
  */
 export function moment(what: string) {
 	return v.pipe(
@@ -133,7 +136,10 @@ function isId(text: string): boolean {
 	return /^\d{17,20}$/.test(text);
 }
 
-/** Parses a duration, date or time to epoch milliseconds; see `readRelativeTime` for `direction`. */
+/**
+ * Parses a duration, date or time to epoch milliseconds. `direction` says whether a duration counts from now into the
+ * past (-1) or the future (1).
+ */
 function readAnyTime(text: string, direction: -1 | 1): number | undefined {
 	const at =
 		readRelativeTime(text, direction) ?? readTime(text.replace(" ", "T"));
@@ -144,8 +150,9 @@ function readAnyTime(text: string, direction: -1 | 1): number | undefined {
 }
 
 /**
- * Schema of a time argument, normalized to ISO 8601 in UTC with milliseconds: a duration from now such as "6h", a date,
- * a time, or the creation of a Discord id. `orNone` also allows "". Its description starts with `what`.
+ * Schema of an argument for a point in time: a duration from now such as "6h", a date, a time, or a Discord id, for the
+ * time of its creation. It is converted to ISO 8601 in UTC with milliseconds. If `orNone` is true, "" is valid too.
+ * `what` is the start of the argument's description.
  */
 export function instant(what: string, orNone = false) {
 	const read = (text: string) => {
@@ -193,8 +200,8 @@ export function choice<const Option extends string>(
 }
 
 /**
- * Schema of an argument that is one of the lower-case `options`, in upper or lower case: clients of other MCP servers
- * use either.
+ * Schema of an argument that must be one of `options`, which are lower case. Upper case is accepted too, because
+ * clients written for other MCP servers use it.
  */
 export function choiceInAnyCase<const Option extends string>(
 	options: readonly Option[],
@@ -208,7 +215,10 @@ export function choiceInAnyCase<const Option extends string>(
 	);
 }
 
-/** Schema of an optional argument with Discord permissions: a bit field as a decimal string. */
+/**
+ * Schema of an optional argument with Discord permissions: a bit field as a decimal string. `what` is the start of the
+ * argument's description.
+ */
 export function permissionBits(what: string) {
 	return v.optional(
 		v.pipe(

@@ -55,8 +55,8 @@ export interface Audit {
 	 */
 	prune(): Promise<number>;
 	/**
-	 * Stops logging tool calls. Writes the queued calls for up to `graceMs` while the database is available. Call it
-	 * before closing the store.
+	 * Stops logging tool calls and writes the queued ones to the database, for at most `graceMs` milliseconds and only
+	 * while the database is available. Call it before closing the store.
 	 */
 	close(graceMs?: number): Promise<void>;
 }
@@ -106,7 +106,7 @@ export function createAudit(
 			});
 	}
 
-	/** Waits `ms` milliseconds, or until `flush` is called. */
+	/** Waits `ms` milliseconds, or less if the queued tool calls are to be written at once. */
 	function pause(ms: number): Promise<unknown> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		flush = resolve;

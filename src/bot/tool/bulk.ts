@@ -21,12 +21,13 @@ const maxListedDone = 50;
 
 export interface Bulk<Item> {
 	/**
-	 * The objects to change, such as members. If the tool has an argument `after`: sorted by id, and only those with
-	 * higher ids than `after`.
+	 * The objects that the tool call changes, such as members. If the tool has an argument `after` (an id), they are
+	 * sorted by id and have higher ids than `after`.
 	 */
 	items: readonly Item[];
 	/**
-	 * Set if the tool has no argument `after`, because repeating the same call continues with the items not yet changed.
+	 * Set if the tool has no argument `after` to continue an incomplete change. Repeating the same call then changes the
+	 * items that are not changed yet.
 	 */
 	resumes?: true;
 	idOf(item: Item): string;
@@ -35,8 +36,8 @@ export interface Bulk<Item> {
 	/** Sends the request to Discord that changes one item, such as giving a member a role. */
 	write(item: Item): Promise<unknown>;
 	/**
-	 * Returns the first line of the tool's result for `count` changed of all `of` items: "Gave 2 of 3 member(s) the role
-	 * …."
+	 * Returns the first line of the tool's result after `count` of `of` items were changed: "Gave 2 of 3 member(s) the
+	 * role …."
 	 */
 	done(count: number, of: number): string;
 }
@@ -53,10 +54,10 @@ interface Outcome<Item> {
 }
 
 /**
- * Changes items on Discord one after another, one request for each. The result lists the changed items, the items that
- * Discord refused and why, how many were not started, and the value of `after` to continue with. Stops at the tool
- * call's deadline, at a long rate limit, when the caller disconnects, and when the outcome of a request is unknown.
- * Throws a ToolError if no item was changed.
+ * Changes items, such as members, on Discord one after another, with one request for each item. The result lists the
+ * changed items, the items that Discord refused to change and why, how many were not started, and the value of the tool
+ * argument `after` to continue with. Stops at the tool call's deadline, at a long rate limit, when the caller
+ * disconnects, and when the outcome of a request is unknown. Throws a ToolError if no item was changed.
  */
 export async function writeEach<Item>(
 	bulk: Bulk<Item>,

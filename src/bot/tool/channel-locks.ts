@@ -21,9 +21,10 @@ export interface Locks {
 	 */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
 	/**
-	 * Stores the rows in the database, then calls `work` for each row, to change one permission overwrite of the channel
-	 * to lock. If the first `work` fails without effect, the rows are deleted again; after any other failure the error
-	 * says to call unlock_channel. Rejects with StoreUnavailable before calling `work`.
+	 * Locks a channel. `rows` are changes of the channel's permission overwrites: they are stored in the database, then
+	 * `work` is called with each row to make the change on Discord. If the first change fails without effect, the rows
+	 * are deleted again; after any other failure the error says to call unlock_channel. Rejects with StoreUnavailable
+	 * before the first change if the database is unavailable.
 	 */
 	begin(
 		rows: readonly ChannelLockRow[],

@@ -13,27 +13,27 @@ import type { Alias, BotTool, PrivilegedIntent } from "./toolsets.ts";
 /** What a tool needs before it runs: the bot's permissions and rank in Discord's role hierarchy, locks and intents. */
 export interface Needs<Args> {
 	/**
-	 * Discord permissions that the bot needs for this tool: in the channel of the argument `channel_id`, in the voice
-	 * channel of the member `user_id`, and in the channel of the webhook or invite; guild-wide if the tool has none of
-	 * these arguments.
+	 * Discord permissions that the bot needs for this tool. They are checked in the channel that the call's arguments
+	 * name: by `channel_id`, as the voice channel of the member `user_id`, or as the channel of a webhook or invite. If
+	 * the tool has none of these arguments, they are checked guild-wide.
 	 */
 	permissions?: readonly Needed<Args>[];
 	/**
-	 * The argument with the channels in which `permissions` are checked. Default: `channel_id`. "run" means that the
-	 * tool's function `run` checks the permissions in channels itself.
+	 * Name of the argument with the channels in which the bot needs the tool's `permissions`. Default: `channel_id`.
+	 * "run" means that the tool's own function `run` checks them.
 	 */
 	permissionsIn?: (keyof Args & string) | "run";
 	/** Discord permissions that the bot needs guild-wide: a channel's permission overwrites do not count. */
 	guildPermissions?: readonly Permission[];
 	/**
 	 * Names of the arguments with the ids of the objects that the tool edits. Calls with the same id run one after
-	 * another; otherwise concurrent edits would overwrite each other. An empty argument stands for the guild of the
-	 * setting GUILD_ID.
+	 * another; otherwise concurrent edits would overwrite each other. If such an argument is empty, the id of the guild
+	 * in the setting GUILD_ID is used.
 	 */
 	lock?: (keyof Args & string) | readonly (keyof Args & string)[];
 	/**
-	 * Whether the bot's highest role must be above the roles of `role_id` and `role_ids`, or else above the members of
-	 * `user_id` and `user_ids`. "others" exempts the bot itself.
+	 * Whether the bot's highest role must be above the roles in the arguments `role_id` and `role_ids` or, if the tool
+	 * has neither, above the members in `user_id` and `user_ids`. With "others", the member may also be the bot itself.
 	 */
 	ranked?: boolean | "others";
 	/** Privileged Discord intents without which this tool's result is incomplete. */
@@ -52,8 +52,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra?: boolean;
 	/**
-	 * Names of arguments that this tool accepts but ignores and does not list: its former arguments, and those that the
-	 * tool of this name has in other MCP servers.
+	 * Names of arguments that this tool accepts and ignores, and that `tools/list` omits: former arguments of this tool,
+	 * and arguments that tools with its name have in other MCP servers.
 	 */
 	ignored?: readonly string[];
 	/** Other names of this tool (former tools, or tools of other MCP servers): clients can call them, `tools/list` omits them. */
@@ -106,7 +106,8 @@ export function editTool<const Entries extends v.ObjectEntries>(
 /** What a destructive tool is about to do: a preview for dry runs, and the function that does it. */
 export type Plan = {
 	/**
-	 * The result of a dry run: what the tool would do, with counts and ids. A function if this takes requests to Discord.
+	 * The result of a dry run: what the tool would do, with counts and ids. It is a function if requests to Discord are
+	 * needed to create it.
 	 */
 	preview: ToolOutput | (() => Promise<ToolOutput>);
 } & (
@@ -118,8 +119,8 @@ export type Plan = {
 const dry_run = v.optional(flag("Only say what would happen."), false);
 
 /**
- * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: with the
- * argument `dry_run` only the plan's preview is returned. `idempotent` is true by default.
+ * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: a call with the
+ * argument `dry_run` returns only the plan's preview. By default the tool is listed as idempotent.
  */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {

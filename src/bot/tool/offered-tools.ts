@@ -33,23 +33,34 @@ const routingArguments = ["instance", "guild_id"];
 
 interface Entry {
 	tool: BotTool;
-	/** The other name of the tool that this entry is for; undefined for the tool's own name. */
+	/**
+	 * The name by which a client calls the tool: the tool's own name, or another name with its conversion of arguments.
+	 */
 	alias?: Alias;
 }
 
 /** The MCP tools of a bot that its config.toml allows, and those of them that it lists. */
 export class OfferedTools implements ToolSet<BotContext> {
-	/** The tools that clients may call. `find_tools` and its like are included if some of the others are not listed. */
+	/**
+	 * The tools that clients may call. `find_tools`, `use_reading_tool` and `use_tool` are among them if other allowed
+	 * tools are missing from `tools/list`.
+	 */
 	readonly allowed: readonly BotTool[];
 	/** The tools in the response to `tools/list`. */
 	readonly listed: readonly BotTool[];
 	readonly #byName = new Map<string, Entry>();
-	/** The error text for each tool that must not be called, by name and other names. */
+	/** The error text for each name of a tool that the configuration does not allow to be called. */
 	readonly #refusals = new Map<string, string>();
-	/** For each allowed tool, the denied other names that refer to some of its calls. */
+	/**
+	 * By tool: the names in the setting `deny` that forbid only some calls of the tool, such as the name of a former tool
+	 * that became a part of it.
+	 */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
 
-	/** `listedByDefault`: names of the tools that are listed unless the configuration says otherwise. */
+	/**
+	 * `listedByDefault` are the names of the tools that `tools/list` contains if the configuration does not say which
+	 * tools to list.
+	 */
 	constructor(
 		tools: readonly BotTool[],
 		choice: ToolChoice,
@@ -77,7 +88,10 @@ export class OfferedTools implements ToolSet<BotContext> {
 		this.listed = all.filter(isOffered(listed));
 	}
 
-	/** Finds the tool of a call; for `use_tool` and `use_reading_tool`, the tool inside, with its arguments. */
+	/**
+	 * Finds the tool that a call names, and its arguments. For a call of `use_tool` or `use_reading_tool` it is the tool
+	 * that the call's arguments name. If the call is not allowed, the result has the error text as `refusal`.
+	 */
 	readonly resolve = (
 		name: string,
 		args: JsonObject,
@@ -124,7 +138,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		return this.#resolveEntry(entry, args);
 	}
 
-	/** Stores the error texts for the tool and its other names, if the configuration does not allow them. */
+	/** Stores the error texts for those names of a tool that the configuration does not allow to be called. */
 	#readDenied(tool: BotTool, choice: ToolChoice): void {
 		const { deny } = choice.tools;
 		const refusal = refusalOf(tool, choice);
@@ -185,7 +199,10 @@ function deniedText(name: string, by = name): string {
 	return `${what} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
 }
 
-/** Reads the tool call in the arguments of `use_tool`. Throws an RpcError if it is invalid. */
+/**
+ * Returns the name and arguments of the tool call that is in the arguments `outer` of a call of `use_tool`. Throws an
+ * RpcError if they are invalid.
+ */
 function innerCall(outer: JsonObject): { name: string; args: JsonObject } {
 	const { name, arguments: inner = {}, guild_id, instance, ...rest } = outer;
 	const args = inner ?? {};

@@ -104,8 +104,8 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 }
 
 /**
- * Returns the reason for Discord's audit log, and whether the tool may change Discord right from the start. A
- * destructive tool may do so only after planning.
+ * Returns the reason for Discord's audit log, and as `mayWrite` whether a tool may change something on Discord as soon
+ * as it runs. Destructive tools must first make a plan.
  */
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
@@ -119,7 +119,10 @@ function runLimits<Entries extends v.ObjectEntries>(
 	};
 }
 
-/** Runs `work` while holding the locks on the ids in those arguments that the tool's definition names in `lock`. */
+/**
+ * Runs `work` while it holds the keyed mutex for the ids in the call's arguments that the tool's definition names in
+ * `lock`.
+ */
 function lock<Args extends object, T>(
 	definition: Needs<Args>,
 	args: Args,
@@ -150,8 +153,8 @@ function contextOf(bot: BotContext): ToolContext {
 
 /**
  * Runs `work` until the tool call's deadline or until the caller disconnects, and converts Discord's errors to
- * ToolErrors. All calls share one timer: a timer, an AbortController and a promise race for each call made a call an
- * eighth more expensive.
+ * ToolErrors. All calls share one timer, because a timer, an AbortController and a promise race for each call would
+ * make calls about 12 % slower.
  */
 async function withinDeadline<T>(
 	limits: Pick<ToolRun, "reason" | "mayWrite">,

@@ -10,7 +10,7 @@ import { permissionNames } from "../discord/permissions.ts";
  */
 const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$"];
 /**
- * All names of Discord permissions. In arguments such as allow_names, which accept any text, only these are logged
+ * All names of Discord permissions. Arguments with permission names accept any text, but only these names are logged
  * unredacted.
  */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
@@ -72,8 +72,8 @@ function redactValue(
 }
 
 /**
- * Decides by the ending of an argument's name which texts are logged unredacted. The schema of an id may lack a
- * pattern.
+ * Rules by the ending of an argument's name: the text of an argument is logged unredacted if `allows` accepts it. They
+ * are needed for ids whose JSON Schema has no pattern.
  */
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[/_names$/, (text) => knownPermissions.has(text.toUpperCase())],

@@ -2,7 +2,9 @@
 
 import type { BotTool } from "./toolsets.ts";
 
-/** Words that people and other MCP servers use, with the words in names of this bot's tools. */
+/**
+ * Maps words that users type, or that other MCP servers have in tool names, to words in the names of this bot's tools.
+ */
 const synonyms: Readonly<Record<string, string>> = {
 	dm: "private message direct",
 	dms: "private message direct",
@@ -17,10 +19,16 @@ const synonyms: Readonly<Record<string, string>> = {
 	server: "guild",
 };
 
-/** How much a word of the search query counts when a tool has it in its name, another name, or its description. */
+/**
+ * The score that a tool gets for each word of the search query, if the word is in the tool's name, in another name of
+ * the tool, or in its description.
+ */
 const weights = { name: 4, alias: 3, text: 1 };
 
-/** Returns the MCP tools that match the query, best first: `limit` in `best`, and up to 10 more in `others`. */
+/**
+ * Returns the MCP tools that match the search query, best matches first: up to `limit` in `best`, and up to 10 further
+ * tools in `others`.
+ */
 export function searchTools(
 	query: string,
 	tools: readonly BotTool[],

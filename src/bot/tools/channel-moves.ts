@@ -326,8 +326,8 @@ function requirePlaceable(
 }
 
 /**
- * Throws an RpcError if no channel moves to another category, and a ToolError if the bot may not copy that category's
- * permission overwrites to the channels.
+ * Checks that channels which move to the category `parentId` may copy its permission overwrites. Throws an RpcError if
+ * no channel changes its category, and a ToolError if the bot may not make these changes to the overwrites.
  */
 function requireCopyable(
 	guild: Guild,
@@ -350,13 +350,16 @@ function requireCopyable(
 }
 
 interface Step {
-	/** Id of the channel that this request moves to another category; undefined if the request only changes positions. */
+	/**
+	 * Id of the channel that a request to Discord moves to another category; undefined if the request only changes
+	 * positions.
+	 */
 	id?: string;
 	body: object[];
 }
 
 /**
- * Splits the moving of channels into requests. Discord accepts one change of category per request, and any number of
+ * Returns the request bodies that move channels. Discord accepts one change of category per request, and any number of
  * positions: the last request sets all positions.
  */
 function stepsFor(

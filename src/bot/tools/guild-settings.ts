@@ -26,7 +26,10 @@ import {
 import { editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** Discord's names for the values of a guild's levels. The index of a name is its number in Discord's API. */
+/**
+ * Guild settings with numbered levels, with Discord's names of these levels. The index of a name is the level's number
+ * in Discord's API.
+ */
 const levels = {
 	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
 	default_message_notifications: ["ALL_MESSAGES", "ONLY_MENTIONS"],
@@ -144,7 +147,10 @@ export const editGuild = editTool({
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/** Converts a guild's settings to the form of tool arguments: levels by name, "" for none. */
+/**
+ * Returns a guild's settings, named and valued as in tool arguments: verification level and similar levels by name, and
+ * "" for a missing text or channel.
+ */
 function settingsOf(guild: APIGuild) {
 	const nameOf = (field: keyof typeof levels) =>
 		levels[field][guild[field]] ?? String(guild[field]);
@@ -170,7 +176,10 @@ function settingsOf(guild: APIGuild) {
 	};
 }
 
-/** Joins the names of flags to one text, always in the same order, so that two sets of flags can be compared. */
+/**
+ * Joins the names of system channel flags to one text, always in the same order, so that two sets of flags can be
+ * compared.
+ */
 function joinFlags(flags: readonly string[]): string {
 	return [...noticeFlags.keys()]
 		.filter((name) => flags.includes(name))
@@ -178,7 +187,8 @@ function joinFlags(flags: readonly string[]): string {
 }
 
 /**
- * Converts the names of flags, as joined by joinFlags, to bits. Bits of `before` without a known name stay unchanged.
+ * Converts a comma-separated list of system channel flags to bits. Bits of `before` for which Discord has no name stay
+ * unchanged.
  */
 function bitsOf(flags: string, before: number): number {
 	const names = flags.split(", ");

@@ -163,12 +163,13 @@ export const tools = [
 	toolAccess.findTools,
 ];
 
-/** The tools that call other tools. */
+/** The MCP tools that call another tool, which their arguments name. */
 export const callingTools = [toolAccess.useReadingTool, toolAccess.useTool];
 
 /**
- * The tools in tools/list unless the configuration says otherwise: what administrators' jobs need first, the accessors to
- * the rest among them. Each listed tool costs every model its tokens: a new one displaces another.
+ * The tools in `tools/list` if the configuration does not say which tools to list: those that administrators need most
+ * often, and `find_tools` to find the others. The list is kept short, because models read all of it in each
+ * conversation.
  */
 export const listedByDefault: readonly string[] = [
 	guilds.listGuilds,

@@ -25,7 +25,7 @@ import type { ChannelLockRow } from "../store/channel-locks.ts";
 import { found, guild_id, reason } from "../tool/arguments.ts";
 import { editTool } from "../tool/define.ts";
 
-/** Permissions that locking a channel denies to @everyone. In voice channels `voicePermissions` are denied too. */
+/** Permissions that locking a channel denies to @everyone. In voice channels, Connect and Speak are denied too. */
 const textPermissions =
 	PermissionFlagsBits.SendMessages |
 	PermissionFlagsBits.SendMessagesInThreads |

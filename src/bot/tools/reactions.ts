@@ -185,7 +185,9 @@ function messageName(
 	return `the message ${messageId} in ${channelName(channel)}`;
 }
 
-/** Returns an emoji with the name that the message's existing reactions have for it, if there are any. */
+/**
+ * Returns an emoji with the name that it has in a message's existing reaction; unchanged if there is no such reaction.
+ */
 function asOnMessage(
 	{ id, name }: Emoji,
 	existing: APIReaction | undefined,

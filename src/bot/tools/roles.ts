@@ -327,8 +327,8 @@ export function requireAssignable(role: Role): void {
 }
 
 /**
- * Throws a ToolError if the role cannot be assigned or removed, or if whether the member has the role differs from
- * `has`.
+ * Throws a ToolError if the role cannot be assigned or removed, or if nothing would change. `has` says whether the
+ * member must have the role now: true to remove it, false to assign it.
  */
 function requireChange(member: GuildMember, role: Role, has: boolean): void {
 	requireAssignable(role);

@@ -140,8 +140,8 @@ export const createScheduledEvent = writeTool({
 });
 
 /**
- * Lists a permission in the tools' documentation only. Whether a call needs it depends on who created the scheduled
- * event; requireEventPermissions checks this.
+ * The permission Manage Events, for the tools' documentation. `when` never demands it: only events that the bot did not
+ * create need it, which is checked when the tool has fetched the event.
  */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",
@@ -220,7 +220,8 @@ export const deleteScheduledEvent = destructiveTool({
 });
 
 /**
- * Throws a ToolError if the bot lacks a permission to manage this scheduled event at the location in the given fields.
+ * Throws a ToolError if the bot lacks a permission to manage a scheduled event. `creator_id` is the event's creator;
+ * `entity_type` and `channel_id` say where the event takes place.
  */
 function requireEventPermissions(
 	guild: Guild,

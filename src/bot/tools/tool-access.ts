@@ -43,7 +43,9 @@ function describe({ listing }: BotTool): string {
 	return String(listing.description).replace(`${privilegedHint} `, "");
 }
 
-/** An input schema without the arguments by which calls are routed. */
+/**
+ * Returns a tool's input schema as JSON, without the argument `guild_id`: `use_tool` has its own argument `guild_id`.
+ */
 function parametersOf({ properties, required }: Record<string, unknown>) {
 	const { guild_id: _, ...own } = properties as Record<string, unknown>;
 	return JSON.stringify(briefSchema({ properties: own, required }));

@@ -190,8 +190,8 @@ export function openAiError(
 }
 
 /**
- * Creates the HTTP responses of those faults of the AI provider that send a whole error response instead of a stream.
- * `key` is the API key: some providers quote it in an error.
+ * By simulated fault: creates the HTTP response that the AI provider sends instead of a stream. `key` is the API key,
+ * which some providers quote in an error.
  */
 export const errorResponses: Readonly<
 	Partial<Record<AiMisbehaviour, (key: string) => Response>>

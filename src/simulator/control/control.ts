@@ -3,12 +3,18 @@
 
 import * as v from "valibot";
 
-/** Handlers of control requests by method and path ("GET /simulator/journal"). Their results are sent as JSON. */
+/**
+ * Handlers of control requests (requests by which tests control the simulator), by method and path: "GET
+ * /simulator/journal". Their results are sent as JSON.
+ */
 export type ControlRoutes = Readonly<
 	Record<string, (request: Request) => unknown>
 >;
 
-/** Creates a handler for control requests, which calls the route that matches. Unknown routes get status 404. */
+/**
+ * Creates the HTTP handler for control requests, by which tests control the simulator. It calls the route for the
+ * request's method and path. Unknown routes get status 404.
+ */
 export function createControl(
 	routes: ControlRoutes,
 ): (request: Request, url: URL) => Promise<Response> {
@@ -32,7 +38,8 @@ export function createControl(
 }
 
 /**
- * Returns why a control request is refused (not a loopback host, or sent by a web page); undefined if it is accepted.
+ * Returns why a request to control the simulator is refused (not to a loopback host, or sent by a web page); undefined
+ * if it is accepted.
  */
 function refusalReason(
 	request: Request,
@@ -46,14 +53,14 @@ function refusalReason(
 	return undefined;
 }
 
-/** Thrown if a control request is invalid. The response has status 400 with this error's message. */
+/** Thrown if a request to control the simulator is invalid. The response has status 400 with this error's message. */
 export class BadRequest extends Error {
 	override name = "BadRequest";
 }
 
 /**
- * Reads the JSON body of a control request and validates it with `schema`. An empty body counts as {}. Throws
- * BadRequest if the body is invalid.
+ * Reads the JSON body of a request to control the simulator and validates it with `schema`. An empty body counts as {}.
+ * Throws BadRequest if the body is invalid.
  */
 export async function readBody<const S extends v.GenericSchema>(
 	schema: S,

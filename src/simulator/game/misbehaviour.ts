@@ -48,7 +48,8 @@ export const misbehaviours = [
 	/** Simulated fault: the game server refuses the request with an error text of 5,000 characters. */
 	"long-error",
 	/**
-	 * Simulated fault: the game server refuses the request with this HTTP status and an error text, as its plugin does.
+	 * Simulated fault: the game server refuses the request with this HTTP status and an error text, like real game
+	 * servers.
 	 */
 	"refused-400",
 	"refused-404",

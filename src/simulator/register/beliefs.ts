@@ -4,7 +4,8 @@
 export interface Sourced {
 	readonly belief: string;
 	/**
-	 * Which kind of source confirms this behaviour of Discord. "probe": the command `--probe-guild` has confirmed it.
+	 * The kind of source that confirms an assumption about Discord. "probe" means that `bun run bot --probe-guild`
+	 * confirmed it by requests to Discord.
 	 */
 	readonly kind: "documentation" | "OpenAPI" | "library" | "probe";
 	readonly source: string;
@@ -16,8 +17,8 @@ export interface Guess {
 	readonly belief: string;
 	readonly kind: "guess";
 	/**
-	 * Why the probe command cannot or should not try this guess on Discord. If missing, src/bot/setup/probe/probes.ts
-	 * has a probe with the same id.
+	 * Why `bun run bot --probe-guild` cannot or should not check this guess about Discord. If undefined,
+	 * src/bot/setup/probe/probes.ts has a check with the same id.
 	 */
 	readonly notProbed?: string;
 }

@@ -81,7 +81,7 @@ const selects = new Set<number>([
 	ComponentType.ChannelSelect,
 ]);
 
-/** A field with a message component. `read` parses the component according to its type. */
+/** A request field with a message component. `read` parses the component according to its type. */
 function component(read: (type: number, value: unknown) => Stored) {
 	const typed = f.object({ type: f.required(f.integer(1, 100)) });
 	return f.refine(f.unchecked, (value) =>
@@ -159,7 +159,10 @@ function requireUniqueIds(rows: readonly Stored[]): void {
 	if (Object.keys(errors).length > 0) throw new FormError(errors);
 }
 
-/** Numbers all components of a message. The number is the id of each component that has no id, as on Discord. */
+/**
+ * Gives the components of a message their ids, as Discord does: the id that the request sets, otherwise the component's
+ * number in the message.
+ */
 function numbered(rows: readonly Stored[]): Stored[] {
 	let last = 0;
 	const number = (one: Stored): Stored => {

@@ -14,7 +14,7 @@ export interface Field<T> {
 	read(value: unknown): T;
 }
 
-/** The type of the value that a field parses to. */
+/** The type of the value that parsing the request field `F` returns. */
 export type Read<F> = F extends Field<infer T> ? T : never;
 
 function optional<T>(read: (value: unknown) => T): Field<T | undefined> {
@@ -41,7 +41,7 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
 }
 
 /**
- * A field that parses its value with `field` and then checks or converts it with `convert`. Missing values stay
+ * A request field that is parsed by `field` and then checked or converted by `convert`. A missing value stays
  * undefined.
  */
 export function refine<T, U>(
@@ -56,7 +56,7 @@ export function refine<T, U>(
 	};
 }
 
-/** A field with a string of `min` to `max` characters. */
+/** A request field whose value is a string of `min` to `max` characters. */
 export function text(min: number, max: number) {
 	return optional((value) => {
 		if (typeof value !== "string")
@@ -82,7 +82,9 @@ function checkLength(length: number, min: number, max: number): void {
 	);
 }
 
-/** A field with an integer from `min` to `max`, as a number or, as Discord allows, a decimal string. */
+/**
+ * A request field whose value is an integer from `min` to `max`, as a number or, as Discord allows, a decimal string.
+ */
 export function integer(min: number, max: number) {
 	return optional((value) => {
 		const number =
@@ -125,7 +127,7 @@ export const snowflake = optional((value) => {
 	throw formError("NUMBER_TYPE_COERCE", message);
 });
 
-/** A field with permission bits, as a decimal string or a number. They are parsed to a bigint. */
+/** A request field with permission bits, as a decimal string or a number. They are parsed to a bigint. */
 export const permissionBits = optional((value) => {
 	const bits = typeof value === "number" ? String(value) : value;
 	if (typeof bits !== "string" || !/^\d{1,20}$/.test(bits))
@@ -133,7 +135,7 @@ export const permissionBits = optional((value) => {
 	return BigInt(bits);
 });
 
-/** A field that accepts only these numbers. */
+/** A request field whose value must be one of these numbers. */
 export function choice<const T extends number>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
@@ -146,7 +148,7 @@ export function choice<const T extends number>(...choices: readonly T[]) {
 	});
 }
 
-/** A field that accepts only these strings. */
+/** A request field whose value must be one of these strings. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
 	return optional((value) => {
 		const found = words.find((one) => one === value);
@@ -159,7 +161,7 @@ export function oneOf<const T extends string>(...words: readonly T[]) {
 	});
 }
 
-/** A field with a date and time in ISO 8601. */
+/** A request field whose value is a date and time in ISO 8601. */
 export const timestamp = optional((value) => {
 	const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
 	if (Number.isNaN(at))
@@ -170,7 +172,7 @@ export const timestamp = optional((value) => {
 	return new Date(at);
 });
 
-/** A field with a list of `min` to `max` items, each parsed as `item`. */
+/** A request field whose value is a list of `min` to `max` items. Each item is parsed by `item`. */
 export function list<F extends Field<unknown>>(
 	item: F,
 	min: number,
@@ -192,7 +194,7 @@ export function list<F extends Field<unknown>>(
 	});
 }
 
-/** A field with a query parameter that may occur up to `max` times. The result is always a list. */
+/** A query parameter of a request that may occur up to `max` times. It is always parsed to a list. */
 export function queryList<F extends Field<unknown>>(item: F, max: number) {
 	const items = list(item, 1, max);
 	return optional((value) =>
@@ -202,7 +204,7 @@ export function queryList<F extends Field<unknown>>(item: F, max: number) {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** A field whose value is an object with the given fields. */
+/** A request field whose value is an object with the given fields. */
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
 		if (typeof value !== "object" || value === null || Array.isArray(value))
@@ -237,7 +239,7 @@ export function present<T extends object>(given: T) {
 	return pickBy(given, isPresent) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** A field that accepts any value without a check. */
+/** A request field whose value may be anything. It is not checked. */
 export const unchecked: Field<unknown> = { read: (value) => value };
 
 // Discord reports all errors of a form.

@@ -77,14 +77,16 @@ export class RequestLog {
 	}
 
 	/**
-	 * The number of responses with status 401, 403 or 429 (except 429 with scope "shared"). Discord bans an IP address
-	 * after 10,000 in ten minutes.
+	 * The number of responses so far with status 401, 403 or 429 (except 429 with scope "shared"). Discord counts them as
+	 * invalid requests and bans an IP address after 10,000 in ten minutes.
 	 */
 	get invalid(): number {
 		return this.#invalid;
 	}
 
-	/** Adds a request to the log. Call the returned function with what becomes known later, such as the status. */
+	/**
+	 * Adds a request to the log. Returns a function that adds to this entry what becomes known later, such as the status.
+	 */
 	add(
 		request: Pick<RequestRecord, "method" | "path">,
 	): (known: Partial<RequestRecord>) => void {

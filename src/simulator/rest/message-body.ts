@@ -92,7 +92,9 @@ export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
 	readonly tts?: boolean | undefined;
 };
 
-/** A field that the simulator does not implement: a request with a value for it gets a response with status 501. */
+/**
+ * A request field that the simulator does not implement: a request with a value for it gets a response with status 501.
+ */
 export function notSimulatedField(what: string) {
 	return f.refine(f.unchecked, (value): undefined => {
 		const isEmpty = Array.isArray(value) && value.length === 0;

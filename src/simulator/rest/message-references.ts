@@ -29,8 +29,8 @@ export const messageReference = f.object({
 type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
 
 /**
- * Returns the message to which a new message replies. If it does not exist, returns undefined when
- * `fail_if_not_exists` is false, else throws.
+ * Returns the message to which a new message replies. If that message does not exist, returns undefined if the request
+ * has `fail_if_not_exists` false, and otherwise throws.
  */
 export function repliedTo(
 	call: Call,

@@ -111,8 +111,8 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	 */
 	readonly needs?: bigint;
 	/**
-	 * The route can be used without a token.
-	 * https://discord.com/developers/docs/events/gateway#get-gateway; invites: the OpenAPI document.
+	 * The route can be used without a token. Sources: for Discord's Gateway URL
+	 * https://discord.com/developers/docs/events/gateway#get-gateway, for invites Discord's OpenAPI document.
 	 */
 	readonly withoutToken?: true;
 	/** Only bots can use the route; requests of people are refused. */
@@ -129,7 +129,10 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	readonly run: Run<Path, B, Q>;
 }
 
-/** A route of the simulated REST API, without the types of its body and query. `run` parses both. */
+/**
+ * A route of the simulated REST API. Its type does not contain the types of the request's body and query; its `run`
+ * parses both.
+ */
 export interface Route
 	extends Omit<RouteSpec<"", Fields, Fields>, "body" | "query" | "run"> {
 	/** Method and path pattern, such as "POST /channels/:channel_id/messages". */

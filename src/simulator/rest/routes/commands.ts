@@ -22,7 +22,8 @@ const oneCommand = `${everywhere}/:command_id` as const;
 const commands = required(list(object(newCommandFields), 0, maxCommands));
 
 /**
- * Returns the REST routes for slash commands below a path: that of the global commands or that of a guild's commands.
+ * Returns the REST routes for slash commands whose paths start with `path`: for an application's global commands, or
+ * for its commands in a guild.
  */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
 	return [
@@ -109,8 +110,8 @@ function put(
 }
 
 /**
- * Registers these slash commands and removes all other commands of the application (in the guild, if the path names
- * one).
+ * Registers slash commands and removes all others of the application: its commands in the guild if the request path has
+ * a guild id, otherwise its global commands.
  */
 function replaceAll(
 	call: Call<typeof everywhere>,

@@ -30,7 +30,7 @@ const longestSeconds = 5_184_000;
 /**
  * Whether the guild has paused its invites. Then none can be created, and the response is 204 (discord-userdoccers,
  * Create Channel Invite).
- * A guess (invite-paused): this holds for both ways of pausing them.
+ * A guess (invite-paused): this holds both for the feature INVITES_DISABLED and for `invites_disabled_until`.
  */
 function arePaused({ features, incidents_data }: Guild): boolean {
 	const until = incidents_data?.invites_disabled_until;

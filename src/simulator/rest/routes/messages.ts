@@ -79,7 +79,10 @@ const newMessage = {
 
 type NewMessage = ReadForm<typeof newMessage>;
 
-/** Returns the key under which a message's nonce is stored: author, channel and nonce. undefined without a nonce. */
+/**
+ * Returns the key under which the nonce of a new message is stored: author id, channel id and nonce. Returns undefined
+ * if the message has no nonce.
+ */
 function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
 	const nonce = call.body.nonce ?? undefined;
 	return nonce === undefined
@@ -88,7 +91,7 @@ function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
 }
 
 /**
- * Returns the recent message that an earlier request sent with the same nonce, if the nonce is enforced; else
+ * If the request has `enforce_nonce`, returns the recent message that an earlier request sent with the same nonce; else
  * undefined. Throws if that message was deleted.
  */
 function findByNonce(call: Call<"", NewMessage>, channel: Channel) {

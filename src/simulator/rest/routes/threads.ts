@@ -185,7 +185,7 @@ export function deleteThread(call: Call, thread: Thread) {
 	return answer;
 }
 
-/** Returns threads as JSON, with the thread members of the sender of the request. */
+/** Returns a list of threads as JSON, with the thread member objects of the sender of the request in these threads. */
 function listed({ actor }: Call, threads: readonly Thread[]) {
 	const { id } = actor.user;
 	return {

@@ -103,8 +103,8 @@ type TokenCall = Call<
 >;
 
 /**
- * Returns where a webhook's request takes place: in the webhook's channel, or in a thread of that channel. Throws for
- * other threads.
+ * Returns the channel or thread in which a webhook sends or edits a message: the webhook's channel, or the thread named
+ * in the query. Throws if the thread is in another channel.
  */
 function placeOf({ world, query, webhook }: TokenCall) {
 	const own = world.state.channelOf(webhook);

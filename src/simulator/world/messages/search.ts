@@ -94,8 +94,9 @@ function anyOf(
 }
 
 /**
- * Whether a message with the values `there` passes the search filter `has` or `author_type` with the values `wanted`.
- * It has none of those with the prefix "-" and at least one of the others, if there are any.
+ * Whether a message passes the search filter `has` or `author_type`. `there` are the message's values for this filter,
+ * `wanted` those of the search: the message must have none of those with the prefix "-" and, if there are others, at
+ * least one of the others.
  */
 function matchesFilter(
 	wanted: readonly string[] | undefined,
