@@ -43,14 +43,17 @@ const refreshTimeoutMs = handshakeTimeoutMs;
 const checkTimeoutMs = 2_000;
 /** Longest wait, in milliseconds, of a call to a bot that already has its maximum number of calls in flight. */
 const maxQueueMs = 2_000;
-/** Number of connections to a bot in addition to those for tool calls: for refreshes, checks and cancellations. */
+/**
+ * Number of connections to a bot in addition to those for tool calls. The gateway uses them to read the bot's tools and
+ * guilds, to check whether it is online, and to cancel calls.
+ */
 const spareConnections = 8;
 /** Maximum number of pages that the gateway reads from a bot's tools/list. Further pages are ignored. */
 const maxPages = 100;
 const maxTools = 500;
 /**
- * Limit in bytes of all pages of a bot's tools/list together, and of each response to a request of the gateway
- * itself, such as list_guilds.
+ * Limit in bytes of all pages of a bot's tools/list together, and of the response to each other request that the
+ * gateway sends on its own, such as a call of `list_guilds`.
  */
 const maxOwnBytes = 2 * 1024 * 1024;
 /** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
@@ -69,8 +72,8 @@ export interface BackendOptions {
 	/** Called when the state, tools or guilds of the bot may have changed. */
 	onChange(): void;
 	/**
-	 * Creates the function that sends HTTP requests to a bot's `endpoint`. Default: http-client.ts for http:, `fetch`
-	 * for https:.
+	 * Creates the function that sends HTTP requests to a bot's `endpoint`. Default: a client with a connection pool for
+	 * http: URLs, and `fetch` for https: URLs.
 	 */
 	connect?: ((endpoint: string, budget: ByteBudget) => Send) | undefined;
 }
@@ -224,7 +227,10 @@ export class Backend {
 		return response;
 	}
 
-	/** Whether a failed call may be sent again: the bot may have carried it out, but the tool only reads. */
+	/**
+	 * Whether a failed call may be sent again: the bot may have carried it out, but that is harmless, since the tool only
+	 * reads data.
+	 */
 	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
 		const lost = error instanceof ClientError && error.reached === "unknown";
 		return lost && !signal.aborted && this.isReadOnly(tool);

@@ -34,8 +34,8 @@ export class RouteError extends ToolError {
 }
 
 /**
- * Finds the bot that serves a guild, in the order of INSTANCES: the first to which the operator assigned (pinned) the
- * guild; if there is none, the first that is known to be in it.
+ * Finds the bot that serves a guild: the first bot to which the operator has assigned (pinned) the guild or, if there
+ * is none, the first bot that is known to be in the guild.
  */
 export function findGuild(
 	backends: readonly Backend[],

@@ -1,8 +1,8 @@
 // Exponential back-off between attempts.
 
 /**
- * Returns the milliseconds to wait before retrying an operation: `firstMs`, doubled for each earlier failure, at most
- * `maxMs`.
+ * Returns the milliseconds to wait before retrying an operation: the first wait, doubled for each earlier failure, up
+ * to the longest wait.
  */
 export function doubledMs(
 	failures: number,

@@ -14,7 +14,10 @@ export interface HealthAddress {
 	portSetting: string;
 }
 
-/** Timeout of the readiness request in milliseconds. It is shorter than the timeout of a container's health check. */
+/**
+ * Timeout in milliseconds of the request that asks a program whether it is ready. It is shorter than the usual timeout
+ * of a container's health check.
+ */
 const timeoutMs = 4_000;
 /** Limit of response characters to print. The response may come from another program, whose text can be long. */
 const maxShownLength = 100;

@@ -9,8 +9,8 @@ export interface WindowOptions {
 
 export class SlidingWindow {
 	/**
-	 * Times in milliseconds of the latest counted events, such as requests, oldest first. Never has more entries than the
-	 * rate limit allows events in the window.
+	 * Times in milliseconds of the latest counted events, such as requests, oldest first: at most as many as the rate
+	 * limit allows within the time window.
 	 */
 	readonly #times: number[] = [];
 	readonly #max: number;

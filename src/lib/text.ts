@@ -29,7 +29,10 @@ const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
 	const tags = Array.from(code, (letter) => 0xe0000 + letter.charCodeAt(0));
 	return `\u{1f3f4}${String.fromCodePoint(...tags, 0xe007f)}`;
 });
-/** Regular expression source for the emoji that are not escaped: flags, keycaps, and single or joined emoji. */
+/**
+ * Regular expression source for emoji that stay unchanged when invisible characters are escaped: the flags of England,
+ * Scotland and Wales, keycaps, and single or joined emoji.
+ */
 const emoji = String.raw`${flags.join("|")}|[0-9#*]\ufe0f\u20e3|${onePicture}(?:\u200d${onePicture})*`;
 
 /**

@@ -26,8 +26,8 @@ const maxResponseLength = 16 * 1024 * 1024;
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
 /**
- * Limit of the response to the MCP request `initialize`, in bytes. Usual responses have a few hundred bytes and the
- * server's instructions.
+ * Limit of the response to the MCP request `initialize`, in bytes. Usual responses consist of a few hundred bytes and
+ * the server's instructions, a text.
  */
 const maxHandshakeBytes = 256 * 1024;
 /**

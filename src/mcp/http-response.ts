@@ -15,8 +15,9 @@ const varyingHeaders = { Vary: "Accept-Encoding" };
 const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 
 /**
- * Returns a function that turns an RpcResponse into an HTTP response with one SSE event. If `sessionId` is given, the
- * HTTP response has it in Mcp-Session-Id. Headers are built once for each `headers` object of an RpcResponse.
+ * Returns a function that turns an RpcResponse into an HTTP response with one SSE event. If `sessionId` is given, each
+ * HTTP response has it in the header Mcp-Session-Id. Encoded headers are cached by the `headers` object of the
+ * RpcResponse.
  */
 export function createEventResponder(
 	sessionId?: string,

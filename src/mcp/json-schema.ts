@@ -15,16 +15,16 @@ export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
 }
 
 /**
- * Returns a Valibot action that adds keywords to the converted JSON Schema. It is for limits that a transformation
- * hides, such as the range to which a number is clamped.
+ * Returns a Valibot action that adds `keywords` to the JSON Schema generated from a Valibot schema. It is for limits
+ * that the conversion cannot see, such as the range to which a transformation clamps a number.
  */
 export function published<T>(keywords: JsonSchema) {
 	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
 }
 
 /**
- * Returns a Valibot action that replaces the converted JSON Schema by a shorter one, to save clients tokens. The
- * shorter schema must allow all accepted values; error messages explain the rest.
+ * Returns a Valibot action that replaces the JSON Schema generated from a Valibot schema by a shorter one, to save
+ * clients tokens. The shorter schema must allow all valid values. Clients learn the other rules from error messages.
  */
 export function publishedAs<T>(schema: JsonSchema) {
 	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });

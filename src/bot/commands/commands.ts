@@ -47,8 +47,8 @@ export interface Command {
 	/** Discord permission that a member needs to use the chat command, guild-wide or in the channel of the message. */
 	permission?: { name: Permission; in: "guild" | "channel" };
 	/**
-	 * Limits how often each person can use this chat command in a guild. Commands without this property share a default
-	 * limiter.
+	 * Limits how often each person can use this chat command in a guild. If absent, the command counts towards a limit
+	 * that all such commands share.
 	 */
 	limiter?: Limiter;
 	/**
@@ -63,8 +63,9 @@ export interface Command {
 	};
 	/**
 	 * Runs the chat command and returns the reply; undefined for no reply. `rest` is the trimmed text after the command's
-	 * name. Errors of Discord's API and ToolErrors are sent as replies. A ToolError without a cause means a mistake of
-	 * the author. If the command needs a permission, such a mistake does not count for its cooldown.
+	 * name. If the function throws an error of Discord's API or a ToolError, the error's text is the reply. A ToolError
+	 * without a cause means a mistake of the message's author, such as a wrong argument. For commands that need a
+	 * permission, mistakes count towards a cooldown of their own.
 	 */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }
@@ -99,8 +100,8 @@ const logIntervalMs = 10_000;
 export const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
 /**
- * Cooldown for each moderator's commands: at most `max` commands in `windowMs` milliseconds. Commands with a mistake
- * are counted separately, with the same limit.
+ * Cooldown for each moderator's chat commands: at most `max` commands in `windowMs` milliseconds. Commands that fail
+ * because of a mistake, such as a wrong argument, are counted separately, with the same limit.
  */
 export const moderatorLimits = { max: 30, windowMs: 60_000 } as const;
 

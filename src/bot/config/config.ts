@@ -167,8 +167,9 @@ export function needsMessageContent({
 }
 
 /**
- * Returns errors for variables that config.toml requires, such as GAME_VERIFY_URL for some game features. Account
- * verification does not require its variables: without them, the bot tells the user.
+ * Returns errors for environment variables that the settings in config.toml require, such as GAME_VERIFY_URL for some
+ * game features, and for a GUILD_ID that the settings do not allow. Variables for account verification may be missing:
+ * the bot then tells users who try to verify their account.
  */
 function missingRequirements(
 	{ features, game, mcp }: TomlSettings,

@@ -201,8 +201,8 @@ interface Line extends Place {
 	/** Key before the "=" of this line, split at dots; undefined if the line assigns no value. */
 	keys: readonly string[] | undefined;
 	/**
-	 * Name of the TOML table in the last commented-out header above this line, split at dots; undefined if there is none,
-	 * or if another header follows that one.
+	 * Name of the TOML table in the last commented-out header (such as "# [game]") above this line, split at dots.
+	 * Undefined if there is none, or if a header that is not commented out follows before this line.
 	 */
 	off: readonly string[] | undefined;
 	isHeader: boolean;

@@ -219,7 +219,7 @@ const defaultLoginTimeoutMs = 20_000;
 
 /**
  * Logs in to Discord and resolves with a description of the login. Rejects with a CheckFailed if Discord rejects the
- * token or the intents, or after `timeoutMs`.
+ * token or the intents, or if the login takes longer than the timeout.
  */
 export async function logIn(
 	{ discordApiUrl }: BotConfig,

@@ -13,15 +13,18 @@ const maxStoredLength = 0xffff;
 export const minGzipBytes = 1_400;
 
 /**
- * The common end of many texts, such as the list of tools in many responses. It is compressed once. Each gzip file made
- * from it has a different beginning, then this end.
+ * Makes gzip files of texts that all have the same end, such as responses with the same list of tools. The common end
+ * is compressed only once.
  */
 export class GzipTail {
 	readonly #bytes: Uint8Array;
 	#deflated: Buffer | undefined;
-	/** CRC-32 checksum of the bytes with which all the texts end. It is computed when these bytes are compressed. */
+	/** CRC-32 checksum of the common end of all texts. It is 0 until these bytes are compressed. */
 	#checksum = 0;
-	/** For each bit of the checksum of a text's beginning: how that bit changes the checksum of the whole text. */
+	/**
+	 * Entry i says which bits of a whole text's CRC-32 checksum change if bit i in the checksum of the text's beginning
+	 * is set.
+	 */
 	readonly #bitChecksums = new Uint32Array(32);
 
 	/**

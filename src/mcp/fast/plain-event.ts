@@ -24,7 +24,7 @@ const endings = [
 const longestEnding = Math.max(...endings.map(({ text }) => text.length));
 const isErrorKey = Buffer.from('"isError"');
 /**
- * The bytes with which a JSON key begins if it is not the first of its object: a comma or a space, then a quotation
+ * The two ways in which a JSON key, except the first key of an object, can begin: a comma or a space, then a quotation
  * mark.
  */
 const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
@@ -41,7 +41,7 @@ export class PlainEvent {
 
 	/**
 	 * Reads `bytes` as a single SSE event with a tool's result for the request `id`. Returns undefined if that is not
-	 * certain, such as for JSON that is laid out unlike most MCP servers write it.
+	 * certain, for example if the JSON has an unusual layout.
 	 */
 	static read(bytes: Uint8Array, id: number): PlainEvent | undefined {
 		const buffer = asBuffer(bytes);

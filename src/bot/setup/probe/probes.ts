@@ -361,12 +361,14 @@ function search(
 	});
 }
 
-/** Returns a random word for message searches, which only messages created by this program contain. */
+/**
+ * Returns the search word of this run: a random word that no message contains except those which this program posts.
+ */
 const searchWord = (work: Workspace) => `${work.word}search`;
 
 /**
- * Posts three messages with the search word: one with the word twice and a link, one with a file, one by a webhook.
- * Resolves with the id of the first when Discord's search finds all three.
+ * Posts three messages that contain a random search word: one with the word twice and a link, one with a file, one by a
+ * webhook. Resolves with the id of the first message when Discord's message search finds all three.
  */
 async function searchable(work: Workspace): Promise<string> {
 	const word = searchWord(work);

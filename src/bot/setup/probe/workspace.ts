@@ -29,7 +29,7 @@ export class NotTried extends Error {
 /** Longest wait in milliseconds for a Discord rate limit. A request that would have to wait longer fails. */
 const maxWaitMs = 60_000;
 
-/** Maximum number of polls for something that Discord does with a delay, such as an audit log entry. */
+/** Maximum number of polls while waiting for something that Discord does with a delay, such as an audit log entry. */
 const looks = 20;
 
 /** Maximum number of attempts to remove one thing, such as a channel, from the test guild. */
@@ -219,8 +219,8 @@ export class Workspace {
 	}
 
 	/**
-	 * Removes or restores everything that was changed in the test guild, even after an interruption. Adds what fails to
-	 * `leftovers`.
+	 * Removes or restores everything that was changed in the test guild, even after an interruption. Records in
+	 * `leftovers` what could not be removed or restored.
 	 */
 	async cleanUp(): Promise<void> {
 		this.#isCleaning = true;
