@@ -31,8 +31,17 @@ export function publishedAs<T>(schema: JsonSchema) {
 }
 
 /**
- * Returns the JSON Schema without keywords that cost clients more tokens than they are worth: patterns, which error
- * messages explain, `"default": false`, and `"additionalProperties": false`. It accepts everything that `schema` accepts.
+ * Returns the schema of an optional argument that clients may send but `tools/list` leaves out (see `briefSchema`), to
+ * save clients tokens: a former argument that another one replaced.
+ */
+export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
+	return v.optional(v.pipe(schema, published({ unlisted: true })));
+}
+
+/**
+ * Returns the JSON Schema without what costs clients more tokens than it is worth: patterns, which error messages explain,
+ * `"default": false`, `"additionalProperties": false`, and the properties made with `unlisted`. It accepts everything that
+ * `schema` accepts.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	const kept = Object.entries(schema).filter(
@@ -48,10 +57,22 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 			if (key === "properties")
 				return [
 					key,
-					mapValues(value as Record<string, JsonSchema>, briefSchema),
+					mapValues(
+						listedProperties(value as Record<string, JsonSchema>),
+						briefSchema,
+					),
 				];
 			return [key, key === "items" ? briefSchema(value as JsonSchema) : value];
 		}),
+	);
+}
+
+/** Returns the properties of an object's JSON Schema without those made with `unlisted`. */
+export function listedProperties(
+	properties: Record<string, JsonSchema>,
+): Record<string, JsonSchema> {
+	return Object.fromEntries(
+		Object.entries(properties).filter(([, { unlisted }]) => !unlisted),
 	);
 }
 

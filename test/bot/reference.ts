@@ -7,7 +7,10 @@ import { officialName } from "../../src/bot/discord/permissions.ts";
 import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../src/bot/tool/toolsets.ts";
 import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
-import type { JsonSchema } from "../../src/mcp/json-schema.ts";
+import {
+	type JsonSchema,
+	listedProperties,
+} from "../../src/mcp/json-schema.ts";
 import { privilegedHint } from "../../src/mcp/tool.ts";
 import { until } from "../support/until.ts";
 import type { TestWorld } from "../support/world.ts";
@@ -226,7 +229,9 @@ function permissionName(one: Needed<never>): string {
 }
 
 function parameters({ properties, required }: JsonSchema): string[] {
-	const entries = Object.entries(properties as Record<string, JsonSchema>);
+	const entries = Object.entries(
+		listedProperties(properties as Record<string, JsonSchema>),
+	);
 	if (entries.length === 0) return ["No parameters.", ""];
 	const isRequired = (name: string) =>
 		Array.isArray(required) && required.includes(name);
