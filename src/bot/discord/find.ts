@@ -60,8 +60,8 @@ export interface VoiceMember {
 }
 
 /**
- * Returns a function that looks up a channel or thread of one kind by id. For other kinds it throws a ToolError, whose
- * text is the channel's name, then `problem`.
+ * Returns a function that looks up a channel or thread by id. If the channel is not of the wanted kind, the function
+ * throws a ToolError with the channel's name and the text `problem`.
  */
 function channelOfKind<Kind extends GuildBasedChannel>(
 	isOfKind: (found: GuildBasedChannel) => found is Kind,
@@ -76,8 +76,8 @@ function channelOfKind<Kind extends GuildBasedChannel>(
 }
 
 /**
- * Returns a function like `find` that fetches the channel from Discord. Use it before an edit: the cached channel may
- * be older than the latest edit.
+ * Returns a function that looks up a channel with `find`, but then fetches its latest version from Discord. Use it
+ * before an edit: the cached channel may be older than the latest edit.
  */
 function freshlyFetched<Kind extends GuildBasedChannel>(
 	find: (guild: Guild, id: string) => Promise<Kind>,

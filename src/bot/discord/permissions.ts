@@ -22,7 +22,8 @@ export interface NeededWith<Args> {
 	/** Name of the tool argument that requires the permission. */
 	with: keyof Args & string;
 	/**
-	 * A guild-wide permission that the bot may have instead of `permission`, even in channels that the bot cannot see.
+	 * A guild-wide permission that suffices instead of the permission in the channel, even if the bot cannot see the
+	 * channel.
 	 */
 	orInGuild?: Permission;
 	/**

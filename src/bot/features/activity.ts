@@ -68,7 +68,10 @@ export class ActivityBuffer {
 		else this.#dropped += 1;
 	}
 
-	/** Remembers that a member already has the role of the feature auto_role, until the next flush stores this. */
+	/**
+	 * Remembers that a member already has the role that the feature auto_role gives. The next write to the database
+	 * stores this.
+	 */
 	addHolder(member: GuildMember): void {
 		this.#guildId = member.guild.id;
 		// Without room, a later sweep adds the member.
@@ -76,8 +79,8 @@ export class ActivityBuffer {
 	}
 
 	/**
-	 * Remembers until the next flush that a member left the guild. `keepsPromotion` is false if someone had removed the
-	 * role that the feature auto_role gave the member.
+	 * Remembers that a member left the guild, for the next write to the database. `keepsPromotion` is false if someone
+	 * had removed the role that the feature auto_role gave the member.
 	 */
 	addLeft(
 		{ id, guild }: { id: string; guild: { id: string } },

@@ -20,7 +20,10 @@ import { hasRestriction } from "../store/chargebacks.ts";
 /** Outcome of a Discord request about a member's roles. "gone": the user is no longer a member of the guild. */
 export type WriteResult = "done" | "gone" | WriteFailure;
 
-/** Why a Discord request about a member's roles failed. `isRefused`: requests about other members may succeed. */
+/**
+ * Why a Discord request about a member's roles failed. If `isRefused` is true, Discord refused this request, but
+ * requests about other members may succeed.
+ */
 export type WriteFailure =
 	| { notDone: string; isRefused: boolean }
 	| { outcomeUnknown: string };
@@ -90,7 +93,10 @@ export class RoleWriter {
 			: { notDone: reason, isRefused: false };
 	}
 
-	/** Delays the next role change until the rate limit resets if only `reservedShare` of the limit is left. */
+	/**
+	 * Delays the next role change until the rate limit resets if only the requests reserved for tools and commands are
+	 * left.
+	 */
 	#yieldTo({ limit, remaining, resetAfterMs }: RateLimitState): void {
 		if (remaining <= Math.floor(limit * reservedShare))
 			this.#pause(resetAfterMs);
@@ -123,8 +129,8 @@ export function guildWithRole(
 }
 
 /**
- * Returns the guild that has the first role, if the bot can give and remove all the roles there. Otherwise returns
- * undefined and passes the reason to `warn`, except while Discord is disconnected.
+ * Returns the guild that has the first role in `ids`, if the bot can give and remove all roles in `ids` there.
+ * Otherwise returns undefined and passes the reason to `warn`, except while Discord is disconnected.
  */
 export function guildForRoles(
 	connection: Connection,

@@ -247,9 +247,7 @@ export function createWelcome(
 				if (hasChannel(guild)) raid?.ids.delete(id);
 			});
 		},
-		/**
-		 * Greets the newcomers of an unfinished burst of joins, then waits up to `shutdownGraceMs` for unsent greetings.
-		 */
+		/** Greets the newcomers of an unfinished burst of joins, then waits a limited time until all greetings are sent. */
 		async close() {
 			const guild = connection.guilds.find(hasChannel);
 			closing.abort();

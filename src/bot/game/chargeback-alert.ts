@@ -25,7 +25,7 @@ const colours = { open: 0xe65100, ban: 0xc62828, dismiss: 0x2e7d32 };
 
 export interface Alert {
 	body: RESTPostAPIChannelMessageJSONBody;
-	/** Hash of `body`. Equal hashes mean that the message on Discord needs no update. */
+	/** Hash of the message's content. If it equals the hash of the message on Discord, that message needs no update. */
 	digest: string;
 }
 

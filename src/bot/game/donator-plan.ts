@@ -39,7 +39,8 @@ export interface RolePlanOptions {
 }
 
 /**
- * Computes the role changes that bring members in line with the list of supporters. Covers only the roles of `tiers`.
+ * Computes which members must be given or lose a supporter role, according to the game server's list of supporters.
+ * Changes no other roles than those in `tiers`.
  */
 export function planRoles({
 	guild,

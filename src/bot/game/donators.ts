@@ -33,7 +33,10 @@ import {
 
 /** Maximum wait before supporter roles are synced again after failures, unless the configured interval is longer. */
 const maxBackOffMs = 60 * 60_000;
-/** How often the bot checks, before a sync of supporter roles, whether Discord is connected and members are loaded. */
+/**
+ * Interval at which the bot, before a sync of supporter roles, checks whether Discord is connected and members are
+ * loaded.
+ */
 const pollMs = 250;
 /** Maximum wait for all members to be loaded before a sync of supporter roles. Without them, no roles are removed. */
 const membersTimeoutMs = 120_000;
@@ -55,8 +58,8 @@ export interface DonatorSyncOptions {
 	/** Whether the user's roles must not be changed, for example because of a chargeback. A rejection counts as true. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
 	/**
-	 * Resolves with the ids of all users whose roles must not be changed. Each change is checked with `isRestricted`
-	 * again.
+	 * Resolves with the ids of all users whose roles must not be changed. Just before each role change, `isRestricted` is
+	 * asked again.
 	 */
 	allRestricted?(): Promise<ReadonlySet<string>>;
 	/** Lock per user id: only one change to a user's roles or bans runs at a time. */

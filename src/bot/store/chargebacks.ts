@@ -237,8 +237,8 @@ export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 }
 
 /**
- * Stores the roles of a Discord user before the bot removes them because of a chargeback. An earlier `restricted_role`
- * is kept, because the user may still have that role.
+ * Stores the roles of a Discord user before the bot removes them because of a chargeback. If a role that replaces them
+ * is already stored, it is kept, because the user may still have it.
  */
 export async function saveRoles(
 	sql: Sql,

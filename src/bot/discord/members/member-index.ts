@@ -68,7 +68,7 @@ export class MemberIndex {
 	/**
 	 * Finds members with a name that contains `query`. Returns their total number and the ids of the first `limit`
 	 * members. Exact matches come first, then prefixes, then the others, each ordered by display name, then id. `query`
-	 * must be the result of `fold`; an empty or malformed query matches nothing.
+	 * must have no case and accents (see `fold`); an empty or malformed query matches nothing.
 	 */
 	find(query: string, limit: number): { total: number; ids: string[] } {
 		if (!isValidQuery(query)) return { total: 0, ids: [] };
@@ -98,8 +98,8 @@ export class MemberIndex {
 	}
 
 	/**
-	 * Returns the ids of members with a name that starts with `query`, in any order. `query` must be the result of
-	 * `fold`.
+	 * Returns the ids of members with a name that starts with `query`, in any order. `query` must have no case and
+	 * accents (see `fold`).
 	 */
 	findByPrefix(query: string): string[] {
 		const ids: string[] = [];

@@ -8,7 +8,7 @@ export interface Named {
 	id: string;
 	/** The member's display name: the nickname, else the global name, else the username. */
 	display: string;
-	/** All names by which the member can be found, without case and accents (see `fold`). */
+	/** All names by which the member can be found, without case and accents. */
 	names: readonly string[];
 }
 
@@ -43,7 +43,10 @@ export class NameTable {
 
 	constructor(
 		private readonly text = Buffer.of(separator),
-		/** Byte offsets in `text`. The names of the member in slot n start at `offsets[n]` and end at `offsets[n + 1]`. */
+		/**
+		 * Byte offsets in the buffer of all names. The names of the member in slot n start at `offsets[n]` and end at
+		 * `offsets[n + 1]`.
+		 */
 		private readonly offsets = new Uint32Array(1),
 		private readonly ids: readonly string[] = [],
 		private readonly displays: readonly string[] = [],

@@ -29,7 +29,7 @@ export class RequestGuard {
 	/** Number of requests that were not sent to Discord because requests were paused. */
 	rejectedCount = 0;
 	readonly #invalid: InvalidRequests;
-	/** When the latest pause after an error response from a proxy started, in milliseconds of the clock `now`. */
+	/** When the latest pause after an error response from a proxy started, in milliseconds of a monotonic clock. */
 	#startedAt = -Infinity;
 	#endsAt = -Infinity;
 	#status = 0;
@@ -40,8 +40,8 @@ export class RequestGuard {
 	#foreignInARow = 0;
 
 	/**
-	 * `limit` is the number of invalid requests (answered with 401, 403 or 429) in ten minutes after which all requests
-	 * are paused.
+	 * `limit` is the number of invalid requests (answered with 401, 403 or 429) in ten minutes after which the bot pauses
+	 * all requests to Discord.
 	 */
 	constructor(
 		/** Called when a pause of all requests starts. */
@@ -74,7 +74,10 @@ export class RequestGuard {
 	 */
 	begin() {
 		const sentAt = this.now();
-		/** Whether the request was sent before the latest pause started, and so failed for the same reason. */
+		/**
+		 * Whether the request was sent before the latest pause started. Its error response then has the same cause as the
+		 * pause.
+		 */
 		const isOld = () => sentAt <= this.#startedAt;
 		return {
 			/**

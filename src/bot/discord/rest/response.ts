@@ -116,8 +116,8 @@ function toApiResponse(
 }
 
 /**
- * Reads the body of a response. Throws an UnusableResponse if the body is longer than `maxBytes`. Content-Length cannot
- * be used for this check, because it is the compressed length.
+ * Reads the body of a response. Throws an UnusableResponse if the body is too long. Content-Length cannot be used for
+ * this check, because it is the compressed length.
  */
 async function readAtMost({ status, body }: Response): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];

@@ -217,8 +217,9 @@ export type PlatformOutcome =
 	| "failed";
 
 /**
- * Returns the options for a discord.js REST client, which must then be passed to `guardRest`. They turn off the retries
- * of discord.js. `onResponse` is called for every request that was sent; `guard` pauses requests.
+ * Returns the options for a discord.js REST client. They turn off the retries of discord.js; the client must be passed
+ * to `guardRest` instead. `onResponse` is called after every request that was sent. `guard` decides when the bot pauses
+ * all requests.
  */
 export function restOptions(
 	api: string,

@@ -241,7 +241,7 @@ export function createConversations({
 	};
 }
 
-/** Sets a map entry and makes it the most recent. Drops the oldest entry if there are more than `maxInMemory`. */
+/** Sets a map entry and makes it the most recent. Drops the oldest entry if the map has become too large. */
 function setRecent<Value>(
 	map: Map<string, Value>,
 	key: string,

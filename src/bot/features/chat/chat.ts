@@ -138,7 +138,7 @@ class Chat {
 			});
 	}
 
-	/** Shuts AI chat down. Completes unfinished answers with a note; stops them after `shutdownGraceMs`. */
+	/** Shuts AI chat down. Ends unfinished answers with a note for the user; gives up those that take too long. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		for (const run of this.#runs.keys())

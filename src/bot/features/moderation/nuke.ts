@@ -42,8 +42,8 @@ export interface NukeOptions extends ModerationOptions {
 }
 
 /**
- * Creates the chat command nuke, which deletes the latest messages of a channel. `close` deletes confirmations that are
- * still shown.
+ * Creates the chat command nuke, which deletes the latest messages of a channel. The method `close` of the command
+ * deletes confirmation messages that are still shown.
  */
 export function createNuke(options: NukeOptions) {
 	const { prefix, limiter, moderationLog, mutex, log } = options;
@@ -63,7 +63,7 @@ export function createNuke(options: NukeOptions) {
 		}
 	}
 
-	/** Sends a confirmation message and deletes it after `confirmationMs`. Logs failures and never rejects. */
+	/** Sends a confirmation message and deletes it some seconds later. Logs failures and never rejects. */
 	async function confirm(channel: GuildTextBasedChannel, content: string) {
 		try {
 			const missing = missingToWrite(channel);
