@@ -32,7 +32,7 @@ interface LogLine {
 	level: string;
 	message: string;
 	url?: string;
-	/** Reason for a logged warning. */
+	/** The field `reason` of a child process's log line, which says why a warning was logged. */
 	reason?: string;
 	error?: string;
 }

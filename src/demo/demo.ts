@@ -13,10 +13,13 @@ import { type Child, type ChildOptions, startChild } from "./child.ts";
 
 /** The names of the demo's two bots. Each bot has its own guild in the simulated Discord. */
 const names = ["alpha", "beta"] as const;
-/** The prefix of chat commands and their first word, for both bots of the demo: users write "!m …". */
+/** How chat commands begin for both bots of the demo: with the prefix "!" and the word "m", as in "!m help". */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
-/** Milliseconds to wait before an ended child process is restarted, in case it fails at once each time. */
+/**
+ * Milliseconds to wait before an ended child process is restarted, so that a process which fails immediately is not
+ * restarted in a tight loop.
+ */
 const restartPauseMs = 500;
 
 /** The addresses, tokens and ids of the running demo, which its option `--json` prints. */

@@ -106,7 +106,10 @@ export class BackendSession {
 		await this.end();
 	}
 
-	/** Returns the open MCP session with the bot, or opens a new one, which concurrent calls share. */
+	/**
+	 * Returns the open MCP session with the bot. If there is none, opens one; concurrent calls then wait for the same
+	 * session.
+	 */
 	#get(signal: Signal): ClientSession | Promise<ClientSession> {
 		// The caller no longer waits for a session.
 		if (signal.aborted) throw notBegun(signal);

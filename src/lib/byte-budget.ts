@@ -4,8 +4,8 @@
 /** An unfinished response, or another object whose buffered bytes count towards a memory limit (ByteBudget). */
 export interface ByteHolder {
 	/**
-	 * The object that stands for the peer which sent the buffered bytes. When the memory limit is exceeded, the peer with
-	 * the most buffered bytes loses its largest response.
+	 * Identifies the peer that sent the buffered bytes. When the memory limit is exceeded, the peer with the most
+	 * buffered bytes loses its largest response.
 	 */
 	readonly owner: object;
 	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */

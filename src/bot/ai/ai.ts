@@ -36,8 +36,9 @@ export interface Ai {
 	/** Names of the configured AI providers, in the order in which they are tried. */
 	readonly providers: readonly string[];
 	/**
-	 * Asks the AI providers in failover order and streams the answer, at most 32,000 characters. Throws an AiError on
-	 * failure; its `midway` is true if part of the answer had arrived. Ending the iteration aborts the request.
+	 * Asks the AI providers one after another until one answers, and streams the answer, at most 32,000 characters.
+	 * Throws an AiError on failure; its `midway` is true if part of the answer had arrived. Ending the iteration aborts
+	 * the request.
 	 */
 	answer(
 		messages: readonly AiMessage[],

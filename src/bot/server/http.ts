@@ -27,8 +27,8 @@ export interface RoutesOptions {
 	allowedHosts: readonly string[];
 	allowedOrigins: readonly string[];
 	/**
-	 * State that the readiness probe returns. "ready": connected to Discord, and the database works; "degraded":
-	 * connected to Discord, but the database is unavailable.
+	 * State of the bot, which the readiness probe returns. "starting": not connected to Discord; "degraded": connected,
+	 * but the database is unavailable; "ready": connected, and the database works.
 	 */
 	readiness(): "starting" | "degraded" | "ready";
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;

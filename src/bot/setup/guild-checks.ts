@@ -92,15 +92,15 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 
 /** A Discord role or channel that config.toml names by its id. */
 interface Reference {
-	/** The key in config.toml that has this id as its value, such as "welcome.channel". */
+	/** The key in config.toml whose value is the id of the role or channel, such as "welcome.channel". */
 	key: string;
 	to: "role" | "channel";
 	id: string;
 }
 
 /**
- * Permissions that the bot needs in a channel of config.toml besides VIEW_CHANNEL and SEND_MESSAGES, by the setting's
- * key.
+ * Permissions that the bot needs in a channel that config.toml names, besides VIEW_CHANNEL and SEND_MESSAGES, by the
+ * key of the setting that names the channel.
  */
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],

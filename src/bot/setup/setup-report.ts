@@ -198,7 +198,8 @@ function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 }
 
 /**
- * Creates a check that the bot meets the guild's two-factor authentication requirement; no check if there is none.
+ * Creates a check of whether the bot meets the guild's two-factor authentication requirement. Returns no check if the
+ * guild has no such requirement.
  */
 function twoFactorChecks(guild: Guild): Check[] {
 	if (!requiresTwoFactor(guild)) return [];

@@ -301,8 +301,8 @@ function rule(work: Workspace, body: Json) {
 }
 
 /**
- * Waits until the audit log has entries of this type that the bot caused and for which `fits` returns true. Resolves
- * with the latest ones.
+ * Waits until the guild's audit log has entries of the given type that the bot caused and for which `fits` returns
+ * true. Resolves with these entries; only the bot's latest 10 entries of the type are searched.
  */
 function audited(
 	work: Workspace,
