@@ -17,8 +17,8 @@ import { missingPermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 
 /**
- * Schema of the argument for reading the next page of threads: the id of an active thread, or the time at which a
- * thread was archived.
+ * Schema of the argument for reading the next page of threads. It continues after the last thread of a page: given by
+ * its id if active, or by the time at which it was archived.
  */
 export const threadCursor = v.optional(
 	v.pipe(
@@ -170,8 +170,8 @@ async function archivedThreads(
 }
 
 /**
- * Fetches a channel's latest archived threads of these kinds, public or private: at least `limit` threads, if there are
- * as many.
+ * Fetches a channel's latest archived threads that are of one of the `kinds`, public or private: at least `limit`
+ * threads, if there are as many.
  */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,

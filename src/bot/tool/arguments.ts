@@ -137,8 +137,8 @@ function isId(text: string): boolean {
 }
 
 /**
- * Parses a duration, date or time to epoch milliseconds. `direction` says whether a duration counts from now into the
- * past (-1) or the future (1).
+ * Parses a duration, date or time to epoch milliseconds. A duration without a sign counts from now into the past if
+ * `direction` is -1, into the future if it is 1.
  */
 function readAnyTime(text: string, direction: -1 | 1): number | undefined {
 	const at =

@@ -26,8 +26,8 @@ export interface Bulk<Item> {
 	 */
 	items: readonly Item[];
 	/**
-	 * Set if the tool has no argument `after` to continue an incomplete change. Repeating the same call then changes the
-	 * items that are not changed yet.
+	 * Set if the tool needs no argument `after` to continue an incomplete change, because a repetition of the same call
+	 * changes only the items that are not changed yet.
 	 */
 	resumes?: true;
 	idOf(item: Item): string;

@@ -112,7 +112,9 @@ export type Plan = {
 	preview: ToolOutput | (() => Promise<ToolOutput>);
 } & (
 	| { act(call: ToolCall): Promise<ToolOutput> }
-	/** Sends the tool's one request to Discord; `result` is the tool's result after the request succeeded. */
+	/**
+	 * Sends the only request that the tool makes to Discord. `result` is the tool's result after this request succeeded.
+	 */
 	| { write(): Promise<unknown>; result: ToolOutput }
 );
 

@@ -294,7 +294,9 @@ function authorize<Args extends object>(
 	return bits;
 }
 
-/** A webhook or invite and its channel. The channel is undefined if discord.js has not cached it. */
+/**
+ * A webhook or an invite, both of which belong to a channel. `channel` is undefined if discord.js has not cached it.
+ */
 interface Belonging {
 	channel?: GuildBasedChannel | undefined;
 }

@@ -288,7 +288,10 @@ function requireDeletable(guild: Guild, channel: find.Channel): void {
 	);
 }
 
-/** Describes how many members are connected to a channel and how many of its threads are active; empty if none. */
+/**
+ * Describes how many members are connected to a channel and how many of its threads are active; empty if it has no
+ * connected members and no active threads.
+ */
 async function describeContent(
 	guild: Guild,
 	channel: find.Channel,

@@ -205,8 +205,8 @@ function channelNames(guild: Guild, threads: readonly APIThreadChannel[]) {
 }
 
 /**
- * Returns a result line with the offset of the next page, if there is one. The offset is computed from the limit,
- * because Discord may omit messages of a page.
+ * Returns a result line with the offset of the next page of found messages; no line on the last page. The next offset
+ * does not depend on how many messages the page has, because Discord may omit some.
  */
 function nextPage(total: number, { offset, limit }: Args): string[] {
 	const next = offset + limit;

@@ -68,7 +68,7 @@ function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
 	};
 }
 
-/** Throws an RpcError if one of these times is in the past or more than 24 hours from now. */
+/** Throws an RpcError if one of the ISO 8601 `times` is in the past or more than 24 hours from now. */
 function requireNextDay(times: Record<string, string | undefined>): void {
 	const now = Date.now();
 	const issues = Object.entries(times)

@@ -131,8 +131,8 @@ export const lookupUserByName = readTool({
 });
 
 /**
- * Removes case and accents from a searched name, as in the index of members' names. Throws an RpcError if nothing is
- * left.
+ * Removes case and accents from a searched name, so that it can be compared with indexed names. Throws an RpcError if
+ * nothing is left.
  */
 function foldedName(query: string): string {
 	const folded = fold(query.replace(/^@(?=.)/, ""));
@@ -193,7 +193,7 @@ interface Filter {
 	is_bot?: boolean | undefined;
 }
 
-/** Returns a function that says whether a member matches all of these filters. */
+/** Returns a function that says whether a member passes all given filters: role, time of joining, and bot or not. */
 export function matcherFor({
 	role_id,
 	joined_before,

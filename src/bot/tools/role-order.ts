@@ -56,7 +56,9 @@ export const moveRoles = editTool({
 	},
 });
 
-/** Fetches a guild's roles from Discord, sorted from the lowest up. The cache may lag behind the last edit. */
+/**
+ * Fetches a guild's roles from Discord, sorted from the lowest up. discord.js's cache may not have the last change yet.
+ */
 async function currentOrder(guild: Guild): Promise<Role[]> {
 	const roles = await guild.roles.fetch();
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));

@@ -78,7 +78,10 @@ export async function startAiProvider(
 	let wrong: { kind: AiMisbehaviour; left: number } | undefined;
 	let held = Promise.withResolvers<void>();
 
-	/** Returns the misbehaviour to apply to the next request (undefined if none) and counts it as used. */
+	/**
+	 * Returns the misbehaviour of the AI provider for the next request; undefined if none. Decreases the number of
+	 * requests for which it remains.
+	 */
 	const nextMisbehaviour = (): AiMisbehaviour | undefined => {
 		const now = wrong;
 		if (!now) return undefined;

@@ -174,7 +174,10 @@ export async function startGameServer(
 		["GET /api/donators", list],
 	]);
 
-	/** Returns the misbehaviour to apply to this request (undefined if none) and counts it as used. */
+	/**
+	 * Returns the misbehaviour of the game server for a request to this route; undefined if none. Decreases the number of
+	 * requests for which it remains.
+	 */
 	const nextMisbehaviour = (route: string) => {
 		const key = wrong.has(route) ? route : "*";
 		const now = wrong.get(key);

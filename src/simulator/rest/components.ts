@@ -160,8 +160,8 @@ function requireUniqueIds(rows: readonly Stored[]): void {
 }
 
 /**
- * Gives the components of a message their ids, as Discord does: the id that the request sets, otherwise the component's
- * number in the message.
+ * Gives each component of a message its id, as Discord does: the id in the request body, otherwise the component's
+ * number in the message, starting with 1.
  */
 function numbered(rows: readonly Stored[]): Stored[] {
 	let last = 0;

@@ -193,8 +193,8 @@ export class Faults {
 	}
 
 	/**
-	 * Returns the effect of the first injected fault that matches this request and counts it as used; undefined if none
-	 * matches.
+	 * Returns the effect of the first injected fault that matches this request; undefined if none matches. Counts the
+	 * request as affected, and removes a fault that has affected as many requests as it may.
 	 */
 	hit(request: {
 		method: string;

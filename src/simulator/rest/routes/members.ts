@@ -116,8 +116,8 @@ export const memberRoutes = [
 type MemberCall = Call<":guild_id/members/:user_id">;
 
 /**
- * Throws if the sender of the request may not change the member's roles to `wanted` (role ids): may not give the member
- * one of the added roles or take away one of the removed ones.
+ * Throws if the sender of the request may not change the member's roles to the role ids `wanted`, because they may not
+ * assign an added role or take away a removed one.
  */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {
 	const { guild, member } = call;

@@ -103,8 +103,8 @@ type TokenCall = Call<
 >;
 
 /**
- * Returns the channel or thread in which a webhook sends or edits a message: the webhook's channel, or the thread named
- * in the query. Throws if the thread is in another channel.
+ * Returns the channel or thread of a webhook's message: the thread named in the query, otherwise the webhook's channel.
+ * Throws if the thread is in another channel.
  */
 function placeOf({ world, query, webhook }: TokenCall) {
 	const own = world.state.channelOf(webhook);
