@@ -278,6 +278,13 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"`lock_permissions` without MANAGE_ROLES in the channel is refused with 50013; the category does not matter.",
 		"The bot could not give itself the permission back.",
 	),
+	"sync-events": sourced("library", "2021-07-02")(
+		"A changed overwrite of a category changes its synced channels, too; their events come after the category's.",
+		"https://github.com/discordjs/discord.js/issues/6004",
+	),
+	"sync-audit": guess(
+		"Channels that follow a changed overwrite of their category have no entries in the audit log.",
+	),
 	"audit-target": inOpenApi(
 		"`target_id` filters the audit log.",
 		"list_guild_audit_log_entries",

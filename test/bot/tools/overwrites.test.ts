@@ -525,8 +525,13 @@ describe("sync_channel_permissions", () => {
 		await using world = await startWorld();
 		const talk = channelNamed(world, "Talk");
 		const general = channelNamed(world, "general");
+		overwritten(world, general);
+		await world.heard();
 		world.simulator.sockets.holdEvents(true);
-		overwritten(world, talk);
+		const { id } = world.guild;
+		world.simulator.world.channels.setOverwrite(talk, {
+			...{ id, type: 0, allow: "0", deny: String(Connect) },
+		});
 		expect((await sync(world, general)).isError).toBe(false);
 		expect(general.permission_overwrites).toEqual(talk.permission_overwrites);
 	});
@@ -539,7 +544,7 @@ describe("sync_channel_permissions", () => {
 			...{ id: world.guild.id, type: 0, allow: "0" },
 			deny: String(PrioritySpeaker),
 		});
-		expect((await sync(world, channelNamed(world, "general"))).text).toContain(
+		expect((await sync(world, channelNamed(world, "staff"))).text).toContain(
 			"it lacks PRIORITY_SPEAKER",
 		);
 		expect(writes(world)).toEqual([]);

@@ -936,6 +936,38 @@ export const probes: readonly Probe[] = [
 		},
 	},
 	{
+		id: "sync-audit",
+		belief:
+			"Channels that follow a changed overwrite of their category have no entries in the audit log.",
+		async run(work) {
+			const { botId } = work;
+			const parent = await category(work);
+			const child = await work.createChannel({
+				...{ type: ChannelType.GuildText, parent_id: parent },
+			});
+			const denied = Permission.AddReactions;
+			const body = overwrite(botId, 1, Permission.ViewChannel, denied);
+			const route = Routes.channelPermission(parent, botId);
+			await work.send(Put, route, { body });
+			await work.eventually("the change in the synced channel", async () => {
+				const channel = await work.get(Routes.channel(child));
+				const deny = listAt(channel, "permission_overwrites").find(
+					({ id }) => id === botId,
+				)?.deny;
+				return deny === String(denied) || undefined;
+			});
+			const isOf = (id: string) => (entry: Json) => entry.target_id === id;
+			const type = AuditLogEvent.ChannelOverwriteUpdate;
+			await audited(work, type, isOf(parent));
+			const log = await work.get(
+				Routes.guildAuditLog(work.guild.id),
+				new URLSearchParams({ limit: "100" }),
+			);
+			const { length } = listAt(log, "audit_log_entries").filter(isOf(child));
+			return compare("entries with that of its creation", length, 1);
+		},
+	},
+	{
 		id: "invite-paused",
 		belief:
 			"While invites are paused, none is created, and the response is 204.",

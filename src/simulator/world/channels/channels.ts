@@ -93,8 +93,10 @@ export class Channels {
 	edit(channel: GuildChannel, changes: ChannelChanges, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const before = { ...channel };
+		const synced = syncedChannels(guild, channel);
 		apply(channel, changes);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
+		if (changes.permission_overwrites) this.#sync(guild, channel, synced);
 		// Positions are not logged: https://github.com/discord/discord-api-docs/issues/4345
 		const { position: _, ...logged } = changes;
 		if (Object.values(logged).some((value) => value !== undefined))
@@ -129,10 +131,12 @@ export class Channels {
 	): void {
 		const guild = this.state.guildOf(channel);
 		const overwrites = channel.permission_overwrites;
+		const synced = syncedChannels(guild, channel);
 		const old = overwrites.find(({ id }) => id === overwrite.id);
 		const others = overwrites.filter((other) => other !== old);
 		channel.permission_overwrites = [...others, overwrite];
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
+		this.#sync(guild, channel, synced);
 		const { allow, deny } = overwrite;
 		const [log, before, after] = old
 			? [auditOverwrite.update, old, { allow, deny }]
@@ -147,10 +151,12 @@ export class Channels {
 		by?: Attribution,
 	): void {
 		const guild = this.state.guildOf(channel);
+		const synced = syncedChannels(guild, channel);
 		channel.permission_overwrites = channel.permission_overwrites.filter(
 			(other) => other !== overwrite,
 		);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
+		this.#sync(guild, channel, synced);
 		const options = overwriteOptions(guild, overwrite);
 		const { state } = this;
 		auditOverwrite.delete(state, guild, channel, overwrite, {}, by, options);
@@ -188,6 +194,24 @@ export class Channels {
 		return channel;
 	}
 
+	/**
+	 * Gives channels the permission overwrites of their category. The category's event comes before theirs:
+	 * https://github.com/discordjs/discord.js/issues/6004
+	 * A guess (sync-audit): they have no entries in the audit log.
+	 */
+	#sync(
+		guild: Guild,
+		category: GuildChannel,
+		channels: readonly GuildChannel[],
+	): void {
+		for (const channel of channels) {
+			channel.permission_overwrites = structuredClone(
+				category.permission_overwrites,
+			);
+			this.#dispatch("CHANNEL_UPDATE", guild, channel);
+		}
+	}
+
 	#dispatch(
 		type: `CHANNEL_${Verb}`,
 		guild: Guild,
@@ -196,6 +220,26 @@ export class Channels {
 		const data = serialize.guildChannel(channel);
 		this.state.dispatchToGuild(type, guild, data);
 	}
+}
+
+/**
+ * Returns the channels of a category that have the same permission overwrites as the category: they follow its changes.
+ * Empty for a channel that is not a category.
+ * https://discord.com/developers/docs/topics/permissions#permission-syncing
+ */
+function syncedChannels(guild: Guild, category: GuildChannel): GuildChannel[] {
+	const key = overwritesKey(category);
+	return [...guild.channels.values()].filter(
+		(one) => one.parent_id === category.id && overwritesKey(one) === key,
+	);
+}
+
+/** A text that is equal for two channels if they have the same permission overwrites, in any order. */
+function overwritesKey({ permission_overwrites }: GuildChannel): string {
+	return permission_overwrites
+		.map(({ id, allow, deny }) => `${id} ${allow} ${deny}`)
+		.sort()
+		.join();
 }
 
 // Discord sorts categories, voice channels and other channels separately.

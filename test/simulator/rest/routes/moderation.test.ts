@@ -270,6 +270,47 @@ test("an overwrite is replaced as a whole, and removed", async (given) => {
 	expect(general.permission_overwrites).toEqual([]);
 });
 
+test("channels synced with a category follow its overwrites, with events after the category's", async (given) => {
+	const { alpha, guild, role, world } = given;
+	const { channels } = world;
+	const regular = role("Regular").id;
+	const add = (name: string, parent_id: string | null = null, type = 0) =>
+		channels.add(guild, { name, parent_id, type });
+	const box = add("Box", null, ChannelType.GuildCategory);
+	const [one, two, apart, elsewhere] = [
+		add("one", box.id),
+		add("two", box.id),
+		add("apart", box.id),
+		add("elsewhere"),
+	];
+	channels.setOverwrite(apart, {
+		...{ id: guild.id, type: 0, allow: "0", deny: "2048" },
+	});
+	const updated: string[] = [];
+	const reader = { id: guild.id, seesContent: true };
+	world.state.subscribe(({ type, data }) => {
+		if (type === "CHANNEL_UPDATE")
+			updated.push((data(reader) as { id: string }).id);
+	});
+	const denies = ({ permission_overwrites }: typeof one) =>
+		permission_overwrites.map(({ deny }) => deny).join();
+	const all = () => [box, one, two, apart, elsewhere].map(denies);
+	const path = `/channels/${box.id}/permissions/${regular}`;
+	await alpha("PUT", path, { type: 0, deny: "64" });
+	expect(all()).toEqual(["64", "64", "64", "2048", ""]);
+	expect(updated).toEqual([box.id, one.id, two.id]);
+	await alpha("DELETE", `/channels/${two.id}/permissions/${regular}`);
+	const overwrite = { id: regular, type: 0, deny: "128" };
+	await alpha("PATCH", `/channels/${box.id}`, {
+		permission_overwrites: [overwrite],
+	});
+	expect(all()).toEqual(["128", "128", "", "2048", ""]);
+	await alpha("DELETE", path);
+	expect(all()).toEqual(["", "", "", "2048", ""]);
+	const targets = guild.auditLog.map(({ target_id }) => target_id);
+	expect(new Set(targets)).toEqual(new Set([box.id, two.id]));
+});
+
 test("an overwrite needs MANAGE_ROLES, a type and a known role", async (given) => {
 	const { alpha, jose, channelNamed, role } = given;
 	const path = `/channels/${channelNamed("general").id}/permissions`;
