@@ -24,8 +24,8 @@ export interface BackendHealthOptions {
 	name: string;
 	log: Log;
 	/**
-	 * Called when it is time to check again whether the bot responds. The callback sends the bot a request, then calls
-	 * `probeSucceeded` or `probeFailed`.
+	 * Called when it is time to check again whether the bot responds. This callback sends the bot a request, and reports
+	 * the outcome with `probeSucceeded` or `probeFailed`.
 	 */
 	probe(): void;
 	/** Called after the bot has come online or gone offline. */

@@ -28,8 +28,8 @@ export type Found = string | undefined | { warning: string };
 export interface Check {
 	title: string;
 	/**
-	 * Other checks that must pass before this check runs. If one of them fails, this check is skipped. In the list that
-	 * `runChecks` gets, they must come before this check.
+	 * Other checks that must pass before this check runs. If one of them fails, this check is skipped. In the list of all
+	 * checks to run, they must come before this check.
 	 */
 	needs?: readonly Check[];
 	/** Runs the check. Throws or rejects with a CheckFailed if the check fails. */

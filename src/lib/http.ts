@@ -27,7 +27,7 @@ export interface HttpResponse {
 	body: AsyncIterable<Uint8Array>;
 	/**
 	 * Returns the whole response body if the server announced its length, otherwise undefined. Use either this method or
-	 * `body`. Fails with an HttpFailure if the body is cut off or the request's signal aborts.
+	 * the property `body`. Fails with an HttpFailure if the body is cut off or the request's signal aborts.
 	 */
 	whole?(): Uint8Array | Promise<Uint8Array> | undefined;
 	/** Ignores the rest of the response body. Closes the connection if the body is incomplete. */

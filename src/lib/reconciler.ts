@@ -20,8 +20,8 @@ export interface Step {
 	 */
 	key: string;
 	/**
-	 * Name of a group of work with its own `maxConcurrent` limit, so that one slow server does not delay the work for
-	 * another server.
+	 * Name of a group of work that has its own limit of concurrent work, so that one slow server does not delay the work
+	 * for another server.
 	 */
 	lane?: string;
 	/**
@@ -44,8 +44,8 @@ export interface ReconcilerOptions {
 	onScanFailure(error: unknown): void;
 	maxConcurrent: number;
 	/**
-	 * The first and the longest wait, in milliseconds, before failed work is retried. A failed `scan` has the same first
-	 * wait.
+	 * The first and the longest wait, in milliseconds, before failed work is retried. After a failed search for due work,
+	 * the first wait is the same.
 	 */
 	backOffMs: readonly [number, number];
 }

@@ -19,10 +19,7 @@ import { readEvents } from "./sse.ts";
 
 /** Limit of an MCP server's response, in characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
-/**
- * Number of characters above which a response is checked for too many JSON values (see `hasMoreValues`) before it is
- * parsed.
- */
+/** Number of characters above which a response is checked for too many JSON values before it is parsed. */
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
 /**

@@ -31,17 +31,17 @@ export function publishedAs<T>(schema: JsonSchema) {
 }
 
 /**
- * Returns the schema of an optional argument that clients may send but `tools/list` leaves out (see `briefSchema`), to
- * save clients tokens: a former argument that another one replaced.
+ * Returns the schema of an optional argument that clients may send although `tools/list` does not list it, to save
+ * clients tokens. Used for former arguments that others have replaced.
  */
 export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
 	return v.optional(v.pipe(schema, published({ unlisted: true })));
 }
 
 /**
- * Returns the JSON Schema without what costs clients more tokens than it is worth: patterns, which error messages explain,
- * `"default": false`, `"additionalProperties": false`, and the properties made with `unlisted`. It accepts everything that
- * `schema` accepts.
+ * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
+ * patterns, which error messages explain, `"default": false`, `"additionalProperties": false`, and properties that are
+ * marked as unlisted.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	const kept = Object.entries(schema).filter(
@@ -67,7 +67,7 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 	);
 }
 
-/** Returns the properties of an object's JSON Schema without those made with `unlisted`. */
+/** Returns the properties of an object's JSON Schema without those that are marked as unlisted. */
 export function listedProperties(
 	properties: Record<string, JsonSchema>,
 ): Record<string, JsonSchema> {

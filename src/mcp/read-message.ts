@@ -47,8 +47,8 @@ export function admit(
 }
 
 /**
- * Parses the MCP message in a request body that `readBody` returned, or returns a refusal. Not async, since a promise
- * would make each call measurably slower.
+ * Parses the MCP message in the body of an HTTP request, or returns a refusal. Not async, since a promise would make
+ * each call measurably slower.
  */
 export function readMessage(
 	body: Uint8Array | "late" | "too long",

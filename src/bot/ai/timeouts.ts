@@ -25,7 +25,10 @@ export function createTimeouts(
 	};
 	const total = startTimeout(timeoutMs, "no complete answer within");
 	return {
-		/** Aborts the request to the AI provider when a timeout expires, the caller aborts, or `end` is called. */
+		/**
+		 * Aborts the request to the AI provider when a timeout expires, the caller aborts the request, or the request is
+		 * ended.
+		 */
 		signal,
 		/**
 		 * Waits for `work`, such as the next chunk of an AI provider's response. Rejects with an AiError on timeout, with

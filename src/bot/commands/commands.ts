@@ -42,7 +42,7 @@ export interface Command {
 	name: string;
 	/** Syntax of the chat command's arguments, such as "<code>"; "" if it has none. */
 	usage: string;
-	/** What the chat command does, as shown in the list of commands that `help` sends. */
+	/** What the chat command does, as shown in the list of commands that the chat command `help` sends. */
 	description: string;
 	/** Discord permission that a member needs to use the chat command, guild-wide or in the channel of the message. */
 	permission?: { name: Permission; in: "guild" | "channel" };

@@ -105,8 +105,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Gives the parser more received bytes, which may be split anywhere. Call `next` until it returns undefined before
-	 * pushing more.
+	 * Gives the parser more received bytes, which may be split anywhere. Before the next call, call the method `next`
+	 * until it returns undefined.
 	 */
 	push(bytes: Buffer): void {
 		const isRead = this.#at === this.#input.length;

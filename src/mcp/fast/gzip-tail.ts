@@ -28,8 +28,8 @@ export class GzipTail {
 	readonly #bitChecksums = new Uint32Array(32);
 
 	/**
-	 * `bytes` are the common end of all texts to compress. The first call of `after` compresses them, not this
-	 * constructor.
+	 * `bytes` are the common end of all texts to compress. This constructor does not compress them yet; the first text
+	 * does.
 	 */
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;

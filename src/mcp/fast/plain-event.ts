@@ -32,7 +32,9 @@ const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 export class PlainEvent {
 	private constructor(
 		private readonly bytes: Buffer,
-		/** Position in `bytes` at which the JSON-RPC id of the response starts. The id ends before `idEnd`. */
+		/**
+		 * Position in the event's bytes at which the JSON-RPC id of the response starts; `idEnd` is the position after it.
+		 */
 		private readonly idStart: number,
 		private readonly idEnd: number,
 		/** Whether the tool's result in this event has `isError: true`. */

@@ -243,8 +243,8 @@ async function askOnTerminal(question: string): Promise<boolean> {
 }
 
 /**
- * Runs the tests of Discord's behaviour (`probeGuild`) as a command line program. The first SIGINT, SIGTERM or SIGHUP
- * stops the tests and removes what they created; a second one exits at once and lists what remains.
+ * Runs the tests of Discord's behaviour as a command line program. The first SIGINT, SIGTERM or SIGHUP stops the tests
+ * and removes what they created; a second one exits at once and lists what remains.
  */
 export function probeProgram(
 	config: BotConfig,

@@ -204,8 +204,8 @@ async function limitedChannel(work: Workspace) {
 const tagNames = ["free", "moderated"];
 
 /**
- * Creates a forum channel in which the bot lacks MANAGE_THREADS. `tag` returns the id of the forum tag with this
- * name.
+ * Creates a forum channel in which the bot lacks MANAGE_THREADS. The returned function `tag` returns the id of the
+ * forum tag with a given name.
  */
 async function forum(work: Workspace) {
 	requireNoAdministrator(work);

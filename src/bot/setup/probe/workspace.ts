@@ -110,7 +110,10 @@ export class Workspace {
 		return this.send(RequestMethod.Post, route, { ...options, body });
 	}
 
-	/** Creates something in the test guild with a POST request to `route`, and registers its removal for `cleanUp`. */
+	/**
+	 * Creates something, such as a channel, in the test guild with a POST request to `route`. It is removed at the end of
+	 * the run.
+	 */
 	async create(
 		what: string,
 		route: RouteLike,
@@ -219,8 +222,8 @@ export class Workspace {
 	}
 
 	/**
-	 * Removes or restores everything that was changed in the test guild, even after an interruption. Records in
-	 * `leftovers` what could not be removed or restored.
+	 * Removes or restores everything that was changed in the test guild, even after an interruption. Adds descriptions of
+	 * what could not be removed or restored to the list `leftovers`.
 	 */
 	async cleanUp(): Promise<void> {
 		this.#isCleaning = true;
