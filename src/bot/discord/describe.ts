@@ -48,7 +48,10 @@ export function time(at: Date | number | null | undefined): string {
 	return date.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** Returns "now is 2026-01-31T12:00:00Z" with the current time, for results that depend on it. */
+/**
+ * Returns "now is 2026-01-31T12:00:00Z" with the current time. Tool results that depend on the current time contain
+ * this text.
+ */
 export function nowIs(): string {
 	return `now is ${time(Date.now())}`;
 }

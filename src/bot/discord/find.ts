@@ -131,7 +131,7 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
 }
 
 /**
- * Whether a channel is a voice or stage channel. discord.js's own check reads the bitrate, which other servers of
+ * Whether a channel is a voice or stage channel. discord.js's own check reads the bitrate, which programs that imitate
  * Discord's API may omit.
  */
 export function isVoice(

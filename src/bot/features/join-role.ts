@@ -58,7 +58,10 @@ export function createJoinRole(
 	const queue: Owed = new Map();
 	/** Members who cannot get the newcomer role yet: they are in membership screening or restricted by a chargeback. */
 	const waiting: Owed = new Map();
-	/** Members who still had to get the newcomer role at the last write to the database; undefined until it was read. */
+	/**
+	 * Members who still had to get the newcomer role at the last write to the database; undefined until the database was
+	 * read.
+	 */
 	let saved: Owed | undefined;
 	/**
 	 * Join time in epoch milliseconds. Everyone who joined until then has got the newcomer role or is waiting for it.

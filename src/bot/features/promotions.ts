@@ -32,7 +32,8 @@ export function createPromotions(
 	/** Whether the database may hold promotions of members that were started, but not confirmed by Discord. */
 	let hasClaims = true;
 	/**
-	 * When a member whose promotion Discord refused may be tried again (performance.now() milliseconds), by member id.
+	 * By member id: when the bot may try again to promote a member after Discord refused it, in milliseconds of
+	 * performance.now().
 	 */
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;

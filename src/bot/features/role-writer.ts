@@ -112,7 +112,8 @@ export function failureReason(failure: WriteFailure): string {
 }
 
 /**
- * Returns the guild that has this role. Undefined while Discord is disconnected or, with a warning, if there is none.
+ * Returns the guild that has the role `roleId`. Returns undefined while Discord is disconnected, or if no guild has the
+ * role; in the latter case calls `warn`.
  */
 export function guildWithRole(
 	{ state, guilds }: Connection,

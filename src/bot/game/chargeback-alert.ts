@@ -30,8 +30,8 @@ export interface Alert {
 }
 
 /**
- * Builds the Discord message that tells staff about a chargeback. `isHeld`: the person's roles are not given back yet
- * because another of their chargebacks is undecided.
+ * Builds the Discord message that tells staff about a chargeback. `isHeld` is true if the person's roles are not given
+ * back yet because another of the person's chargebacks is undecided.
  */
 export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 	const { decision } = row;

@@ -368,7 +368,10 @@ export function waitAfter(failures: number, intervalMs: number): number {
 const storeUnavailable =
 	"the bot's database is unavailable, and with it the previous list";
 
-/** Decides whether the list of supporters is plausible enough to remove other members' roles, and how to store it. */
+/**
+ * Decides whether the new list of supporters is plausible enough to take roles from members who are not on it, and how
+ * to store the list.
+ */
 function checkList(
 	entries: readonly ListEntry[],
 	lists: DonatorLists | undefined,

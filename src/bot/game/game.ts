@@ -59,7 +59,10 @@ export function createGame(options: FeatureOptions): Feature | undefined {
 	};
 }
 
-/** Creates the processing of chargebacks; undefined if it is off. If on, the configuration has all its settings. */
+/**
+ * Creates the part of the bot that processes chargebacks (reversed payments); returns undefined if the configuration
+ * turns it off.
+ */
 function createChargebacksIfOn(
 	{ config, connection, store, mutex, log }: FeatureOptions,
 	game: GameClient | undefined,

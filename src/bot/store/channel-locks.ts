@@ -21,7 +21,10 @@ export interface ChannelLockRow {
 	denies: string;
 	/** Of the permissions that the channel lock allows or denies: those that the overwrite already allowed before. */
 	allowed: string;
-	/** 1 if the channel had this permission overwrite before it was locked, even an empty one; otherwise 0. */
+	/**
+	 * 1 if the channel already had this permission overwrite before the channel was locked, even an empty one; otherwise
+	 * 0.
+	 */
 	existed: 0 | 1;
 }
 

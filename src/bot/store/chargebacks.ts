@@ -237,8 +237,8 @@ export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 }
 
 /**
- * Stores the roles of a Discord user before the bot removes them because of a chargeback. If a role that replaces them
- * is already stored, it is kept, because the user may still have it.
+ * Stores the roles of a Discord user before the bot removes them because of a chargeback, and the role that replaces
+ * them. If a replacement role is already stored, it is kept, because the user may still have it.
  */
 export async function saveRoles(
 	sql: Sql,

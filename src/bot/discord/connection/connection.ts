@@ -67,8 +67,8 @@ const connectionTiming = {
 	 */
 	identifyClock: () => performance.now(),
 	/**
-	 * If the connection to Discord was lost for longer than this, the bot ignores the messages and interactions that
-	 * Discord replays.
+	 * How long the connection to Discord may be lost so that the bot still handles the messages and interactions that
+	 * Discord replays afterwards. After a longer loss, the bot ignores them.
 	 */
 	maxCommandAgeMs: 30_000,
 	/** How long discord.js waits for the guilds of a new Gateway session to arrive before its client is ready. */

@@ -114,7 +114,8 @@ export class SocketConnection {
 	}
 
 	/**
-	 * Closes the connection after `ms`, unless the session becomes ready first. Replaces the timeout of an earlier call.
+	 * Closes the connection after `ms` milliseconds, unless the session becomes ready first. Replaces the timeout of an
+	 * earlier call.
 	 */
 	closeAfter(ms: number, reason: string): void {
 		clearTimeout(this.#timeout);

@@ -26,7 +26,9 @@ export const defaultTiming = {
 	 * each failure.
 	 */
 	backOffMs: [500, 60_000] as readonly [number, number],
-	/** A Gateway session that lasted this long resets the reconnect delay to its first value. */
+	/**
+	 * How long a Gateway session must last, in milliseconds, so that the reconnect delay starts again at its first value.
+	 */
 	stableMs: 10_000,
 	/** Timeout for the WebSocket upgrade and Discord's Hello together. */
 	helloMs: 30_000,
@@ -117,8 +119,8 @@ const sessionEndingCodes = new Set<number>([
 ]);
 
 /**
- * After this many failed connections in a row, the bot resumes the session at the Gateway's initial URL, not at the
- * session's own URL.
+ * Number of failed connections in a row after which the bot resumes the session at the Gateway's initial URL instead of
+ * the session's own URL.
  */
 const maxResumeFailures = 3;
 

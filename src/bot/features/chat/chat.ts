@@ -301,7 +301,7 @@ class Chat {
 		}
 	}
 
-	/** Logs why a question could not be answered, unless it was deleted. Rethrows internal errors. */
+	/** Logs why a question could not be answered, unless the question was deleted. Rethrows internal errors. */
 	#logFailure({ guildId, channelId }: Question, error: unknown): void {
 		// The question was deleted.
 		if (isGone(error)) return;

@@ -220,8 +220,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	}
 
 	/**
-	 * Throws a NotNow error, after which the ban is tried again later, if the bot lacks the permission to ban. Sending
-	 * the request anyway would delay all others, because Discord would refuse it.
+	 * Throws a NotNow error, after which the ban is tried again later, if the bot lacks the permission to ban. Discord
+	 * would refuse the request, and refused requests delay all others.
 	 */
 	function requireBanPermission(guild: Guild, row: TempBan): void {
 		const { BanMembers } = PermissionFlagsBits;

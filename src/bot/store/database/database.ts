@@ -15,8 +15,8 @@ export interface Database {
 	where: string;
 	/**
 	 * Connects to the database and takes an exclusive lock, which keeps other bot processes out. Rejects with a
-	 * StoreFailure if another process holds the lock, and otherwise with the database's error. When the signal aborts, it
-	 * rejects soon and leaves no connection open.
+	 * StoreFailure if another process holds the lock, and with the database's own error for other failures. When the
+	 * signal aborts, the promise rejects soon and no connection is left open.
 	 */
 	open(signal: AbortSignal): Promise<Session>;
 	/**
