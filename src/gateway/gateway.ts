@@ -189,8 +189,8 @@ export function createGateway(
 }
 
 /**
- * Starts the gateway. It listens at once, and asks all bots for their tools and guilds in the background, now and then
- * at the configured interval.
+ * Starts the gateway. It listens at once. In the background, it asks all bots for their tools and guilds, and repeats
+ * this at the configured interval.
  */
 export async function startGateway(
 	config: GatewayConfig,

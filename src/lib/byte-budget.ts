@@ -25,8 +25,8 @@ export class ByteBudget {
 	}
 
 	/**
-	 * Adds `bytes` to the number of bytes that `holder` has buffered. If the sum of all holders exceeds the memory limit,
-	 * drops the largest response of the peer with the most buffered bytes, which may be `holder` itself.
+	 * Adds `bytes` to the number of bytes that `holder` has buffered. If all holders together then exceed the memory
+	 * limit, drops the largest response of the peer with the most buffered bytes, which may be `holder` itself.
 	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);

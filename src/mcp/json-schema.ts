@@ -32,7 +32,7 @@ export function publishedAs<T>(schema: JsonSchema) {
 
 /**
  * Returns the schema of an optional argument that clients may send although `tools/list` does not list it, to save
- * clients tokens. Used for former arguments that others have replaced.
+ * clients tokens. Used for former arguments that were replaced by others.
  */
 export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
 	return v.optional(v.pipe(schema, published({ unlisted: true })));

@@ -155,7 +155,7 @@ export function endSession({ headers }: Request, sessions: Sessions): Response {
 
 /**
  * Whether the header MCP-Protocol-Version contradicts the protocol version that the client negotiated for its session.
- * Only versions that the server offers count: some clients always send an older one.
+ * A version that the server does not offer is accepted, since some clients always send an older one.
  */
 function contradicts(version: string | null, session: Session): boolean {
 	const offered: readonly (string | null)[] = protocolVersions;

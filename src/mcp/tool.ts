@@ -154,7 +154,7 @@ export function errorResult(text: string): string {
 	return JSON.stringify({ content: [{ type: "text", text }], isError: true });
 }
 
-/** Whether a tool result has `isError: true`. `result` is JSON text that a function of this file has written. */
+/** Whether a tool result has `isError: true`. `result` is the JSON text of a tool result that this program created. */
 export function isErrorResult(result: string): boolean {
 	// Text cannot end like this: quotation marks in a string are escaped.
 	return result.endsWith('],"isError":true}');

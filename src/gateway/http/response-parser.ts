@@ -105,7 +105,7 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Gives the parser more received bytes, which may be split anywhere. Before the next call, call the method `next`
+	 * Gives the parser more received bytes, which may be split anywhere. Before giving it more, call the method `next`
 	 * until it returns undefined.
 	 */
 	push(bytes: Buffer): void {
