@@ -17,8 +17,8 @@ import { missingPermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 
 /**
- * Schema of the argument for reading the next page of threads. It continues after the last thread of a page: given by
- * its id if active, or by the time at which it was archived.
+ * Schema of the argument that selects the next page of threads, by the last thread of the previous page: its id if it
+ * is active, the time at which it was archived if it is archived.
  */
 export const threadCursor = v.optional(
 	v.pipe(

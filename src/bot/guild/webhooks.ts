@@ -26,8 +26,8 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	const { rest } = channel.client;
 
 	/**
-	 * Returns the API route of the webhook, or of one of its messages, with the webhook's secret token. Throws a
-	 * ToolError if the webhook cannot send messages.
+	 * Returns the API route of a webhook with its secret token, or with `messageId` the route of one of its messages.
+	 * Throws a ToolError if the webhook cannot send messages.
 	 */
 	function path(messageId?: string): `/${string}` {
 		const reason = whyCannotSend(type, token);

@@ -94,8 +94,8 @@ function kindOf({ type }: APIMessage): string {
 }
 
 /**
- * Returns the message that has the content to show for this message. The first message of a thread has no content of
- * its own if the thread was started from another message: Discord shows that other message.
+ * Returns the message whose content is shown as the content of `message`. It differs for the first message of a thread
+ * that was started from another message: Discord shows that other message.
  * https://discord.com/developers/docs/resources/message#message-reference-content-attribution
  */
 function contentOf(message: APIMessage): APIMessage {

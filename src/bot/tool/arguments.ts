@@ -87,11 +87,14 @@ export const reason = v.optional(
 
 /** A point in time, expressed as Discord ids: an id contains the time of its creation. */
 export interface Moment {
-	/** The lowest Discord id created at or after this point in time. */
+	/** The lowest Discord id that an object created at or after the point in time can have. */
 	first: string;
-	/** The highest Discord id created before this point in time; if the point was given as an id, that id itself. */
+	/**
+	 * The highest Discord id that an object created before the point in time can have; if the point in time was given as
+	 * a Discord id, that id itself.
+	 */
 	lastBefore: string;
-	/** This point in time in epoch milliseconds. */
+	/** The point in time in epoch milliseconds. */
 	atMs: number;
 }
 

@@ -56,7 +56,10 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 * and arguments that tools with its name have in other MCP servers.
 	 */
 	ignored?: readonly string[];
-	/** Other names of this tool (former tools, or tools of other MCP servers): clients can call them, `tools/list` omits them. */
+	/**
+	 * Aliases: other names of this tool (former tools, or tools of other MCP servers) that clients can call and that
+	 * `tools/list` omits.
+	 */
 	aliases?: readonly (string | Alias)[];
 }
 

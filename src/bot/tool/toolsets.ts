@@ -43,11 +43,15 @@ export interface BotTool extends Tool<BotContext> {
 /** Another name of an MCP tool (a former tool, or a tool of another MCP server): clients can call it, but it is not listed. */
 export interface Alias {
 	name: string;
-	/** Converts the unvalidated arguments of a call by this other name to arguments of the tool. Default: unchanged. */
+	/**
+	 * Converts the unvalidated arguments of a call that uses an alias of a tool to arguments of this tool. Default: the
+	 * arguments stay unchanged.
+	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
-	 * Whether a call of the tool with these unvalidated arguments does what this other name stands for. Such calls are
-	 * refused if the setting `deny` has the other name. Default: every call, so that denying the name denies the tool.
+	 * Whether a call of a tool with these unvalidated arguments does what the tool's alias stands for. If the setting
+	 * `deny` has the alias, such calls are refused. Default: true for every call, so that denying the alias denies the
+	 * tool.
 	 */
 	covers?(args: JsonObject): boolean;
 }

@@ -88,8 +88,8 @@ const pageSize = 1000;
 const maxPages = 10;
 
 /**
- * Finds which of these users are banned from the guild. Reads at most 10,000 bans; `isComplete` is false if more bans
- * would have to be read.
+ * Finds out which of the given users are banned from the guild. Reads at most 10,000 bans; `isComplete` is false if
+ * more bans would have to be read.
  */
 async function bannedAmong(
 	guild: Guild,

@@ -278,7 +278,7 @@ function rawOf(all: readonly RawChannel[], id: string): RawChannel {
 
 /**
  * Returns the id of the category to move channels to if the call names none: the category of the channel `below`, or
- * else the one that all channels are in; "" for no category. Throws an RpcError if they are in several.
+ * else the category of the moved channels; "" for no category. Throws an RpcError if they are in different categories.
  */
 function categoryOf(
 	raws: readonly RawChannel[],

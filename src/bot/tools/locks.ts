@@ -102,8 +102,8 @@ function lockedBits(
 }
 
 /**
- * Returns the error for a call that locks a channel which is already locked. It says which of the lock's permission
- * changes are no longer in force.
+ * Returns the error for a call that locks a channel which is already locked. It lists the permission changes of the
+ * lock that are not set any more.
  */
 function alreadyLocked(
 	channel: find.Channel,
@@ -123,8 +123,8 @@ function alreadyLocked(
 }
 
 /**
- * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: those that the bot
- * has there without an overwrite that allows them.
+ * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: those that no
+ * permission overwrite allows for the bot itself or its roles.
  */
 function lostByBot(
 	guild: Guild,
@@ -233,7 +233,10 @@ function bitsOf({ allows, denies }: ChannelLockRow): bigint {
 	return BigInt(allows) | BigInt(denies);
 }
 
-/** Returns the permissions of a role or member, as a bit field, that are still as locking the channel set them. */
+/**
+ * Returns, as a bit field, the permissions that locking a channel allowed or denied for a role or member and that are
+ * still set so.
+ */
 function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
@@ -256,8 +259,8 @@ function stateOf(
 }
 
 /**
- * Returns the permission overwrite of a role or member after unlocking a channel. `active` has the permissions that are
- * still as locking the channel set them.
+ * Returns the permission overwrite that a role or member gets when a channel is unlocked. Only the permissions `active`
+ * are restored: those that are still set as locking the channel set them.
  */
 function restoredBits(
 	channel: find.Channel,
@@ -272,8 +275,8 @@ function restoredBits(
 }
 
 /**
- * Unlocks a channel for a role or member. `active` has the permissions that are still as locking the channel set them.
- * Deletes the permission overwrite if locking created it and nothing else is left in it.
+ * Unlocks a channel for a role or member. Only the permissions `active` are restored: those that are still set as
+ * locking the channel set them. Deletes the permission overwrite if locking created it and nothing else is left in it.
  */
 async function restore(
 	channel: find.Channel,

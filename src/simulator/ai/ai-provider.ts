@@ -42,7 +42,7 @@ export interface AiSimulation extends AsyncDisposable {
 	/** The origin of the simulated AI provider: "http://127.0.0.1:PORT". Its control routes are below /simulator/. */
 	readonly origin: string;
 	readonly key: string;
-	/** The latest 1,000 chat completion requests, oldest first. */
+	/** The latest 1,000 chat completion requests that the simulated AI provider received, oldest first. */
 	readonly requests: readonly AiRequest[];
 	/** Returns the text of the AI's response to these messages. Tests may replace this function. */
 	answer: (messages: readonly ChatMessage[]) => string;
@@ -55,7 +55,7 @@ export interface AiSimulation extends AsyncDisposable {
 
 export interface AiSimulationOptions {
 	readonly port?: number;
-	/** The API key that clients must send. Random by default. */
+	/** The API key that clients of the simulated AI provider must send. Random by default. */
 	readonly key?: string;
 }
 

@@ -101,7 +101,7 @@ export interface GameServerOptions {
 	readonly port?: number;
 	/** The secret that the bot and the game server share. Random by default. */
 	readonly secret?: string;
-	/** Verification codes that are valid from the start. */
+	/** Verification codes that the simulated game server accepts from the start. */
 	readonly codes?: readonly Code[];
 	/** The name of the JSON field with the Discord user id: "chat_id" by default. */
 	readonly idField?: GameServer["idField"];

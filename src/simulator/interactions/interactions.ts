@@ -74,9 +74,12 @@ export type InvocationPlace = Sent<
 > & { readonly channel: { readonly permissions?: string } };
 
 export interface InteractionTiming {
-	/** The application must send its first response to a command or button within this time. */
+	/** Time within which an application must send its first response to a slash command or button, in milliseconds. */
 	readonly acknowledgeMs: number;
-	/** The application can edit its response and send follow-up messages within this time. */
+	/**
+	 * Time within which an application can edit its response to a slash command or button and send follow-up messages, in
+	 * milliseconds.
+	 */
 	readonly interactionTokenMs: number;
 }
 

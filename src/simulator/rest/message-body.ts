@@ -315,7 +315,7 @@ function keptFlags({ flags }: Message): number {
 	return flags & ~settableFlags(flags);
 }
 
-/** Removes the flags that the author of a message may not set. Discord ignores them, too. */
+/** Returns `flags` without those that the author of a message may not set. Discord ignores them, too. */
 function settableFlags(flags: number): number {
 	return (
 		flags &

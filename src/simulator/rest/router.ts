@@ -37,8 +37,8 @@ interface Parts {
 }
 
 /**
- * Paths of Discord's API that the simulator does not implement. Without this list they would match routes with an id
- * as the last segment.
+ * Paths of Discord's API that the simulator does not implement, although they would match a route whose last segment is
+ * an id. Requests to them are unknown routes.
  */
 const otherPaths = [
 	"/applications/:application_id/guilds/:guild_id/commands/permissions",
@@ -115,7 +115,7 @@ export class Router {
 		return [...this.#unknown.values()];
 	}
 
-	/** Ends all requests that injected faults hold, without executing them. */
+	/** Ends all requests that injected faults are holding back, without executing them. */
 	close(): void {
 		this.#closed = true;
 		this.#parts.faults.clear();

@@ -29,7 +29,7 @@ export class Roles {
 		given: RoleChanges & {
 			name: string;
 			position?: number | undefined;
-			/** The id of the bot whose managed role this is. */
+			/** The id of a bot, for the managed role that Discord creates for this bot. */
 			bot_id?: string;
 		},
 		by?: Attribution,
@@ -61,7 +61,9 @@ export class Roles {
 		audit.update(this.state, guild, role, before, changes, by);
 	}
 
-	/** Moves roles of a guild to these positions, then numbers all roles from 1 without gaps. @everyone stays at 0. */
+	/**
+	 * Moves roles of a guild to the given positions, then numbers all roles from 1 without gaps. @everyone stays at 0.
+	 */
 	move(
 		guild: Guild,
 		positions: ReadonlyMap<Role, number>,

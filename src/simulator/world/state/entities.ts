@@ -101,7 +101,10 @@ export type GuildChannel = Complete<
 		Pick<APIGuildVoiceChannel, "bitrate" | "user_limit" | "rtc_region">
 > & {
 	type: GuildChannelType;
-	/** After how many minutes without messages new threads of this channel are archived. */
+	/**
+	 * After how many minutes without messages a thread is archived if it was created in this channel without another
+	 * value.
+	 */
 	default_auto_archive_duration?: number | null;
 	flags: number;
 };
@@ -295,10 +298,14 @@ export type Snapshot = Pick<
 
 export interface Reaction {
 	readonly emoji: Emoji;
-	/** The ids of users who added this emoji to a message as a normal reaction, in the order in which they reacted. */
+	/**
+	 * The ids of the users who reacted to a message with this emoji in a normal reaction, in the order in which they
+	 * reacted.
+	 */
 	readonly userIds: readonly string[];
 	/**
-	 * The ids of users who added this emoji to a message as a super reaction ("burst"). Bots cannot add super reactions.
+	 * The ids of the users who reacted to a message with this emoji in a super reaction ("burst"). Bots cannot add super
+	 * reactions.
 	 */
 	readonly burstUserIds?: readonly string[];
 }
@@ -354,7 +361,7 @@ export type Invite = Pick<
 	readonly guild_id: string;
 	readonly channel_id: string;
 	readonly inviter: User;
-	/** The ids of the roles that users get when they join with this invite. */
+	/** The ids of the roles that users get when they join the guild with an invite. */
 	readonly role_ids: readonly string[];
 };
 
