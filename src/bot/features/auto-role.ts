@@ -192,7 +192,10 @@ export function createAutoRole(
 		return left;
 	}
 
-	/** Whether the member was promoted since joining, or rejoined after someone had removed the promotion's role. */
+	/**
+	 * Whether the member must not get the role of auto_role: the member has got it since joining the guild, or someone
+	 * had taken it away before the member left and rejoined.
+	 */
 	function isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== to_role) return false;
 		return row.withheld === 1 || row.joined_at === joinedAtMs(member);

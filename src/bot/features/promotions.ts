@@ -18,7 +18,7 @@ import {
 	type WriteFailure,
 } from "./role-writer.ts";
 
-/** How long a member is skipped after Discord refused the role change that promotes them. */
+/** How long the bot skips a member after Discord refused to give the member the role of the feature auto_role. */
 const postponeMs = 600_000;
 const maxPostponed = 100;
 
@@ -29,11 +29,14 @@ export function createPromotions(
 ) {
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
-	/** Whether the database may hold promotions of members that were started, but not confirmed by Discord. */
+	/**
+	 * Whether the database may hold members to whom the bot has started to give the role of auto_role, without a
+	 * confirmation by Discord.
+	 */
 	let hasClaims = true;
 	/**
-	 * By member id: when the bot may try again to promote a member after Discord refused it, in milliseconds of
-	 * performance.now().
+	 * By member id: when the bot may try again to give a member the role of auto_role after Discord refused it, in
+	 * milliseconds of performance.now().
 	 */
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
@@ -44,7 +47,8 @@ export function createPromotions(
 	);
 
 	/**
-	 * Completes up to `limit` promotions of members that the database holds as started, but not as confirmed by Discord.
+	 * Resumes giving the role of auto_role to up to `limit` members to whom the bot has started to give it, but for whom
+	 * Discord has not confirmed it.
 	 */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;
@@ -132,7 +136,10 @@ export function createPromotions(
 		return written === "gone" || fail(written, id);
 	}
 
-	/** Counts and logs a failed promotion. Returns whether other members may be promoted now. */
+	/**
+	 * Counts and logs that a member could not be given the role of auto_role. Returns whether the bot may give it to
+	 * other members now.
+	 */
 	function fail(result: WriteFailure, id: string): boolean {
 		counter?.add(["failed"]);
 		warn(failureReason(result));
@@ -146,12 +153,14 @@ export function createPromotions(
 		return true;
 	}
 
-	/** Whether a member is skipped because Discord recently refused to promote them. */
+	/** Whether the bot skips a member because Discord recently refused to give the member the role of auto_role. */
 	function isPostponed(id: string): boolean {
 		return (postponed.get(id) ?? 0) > performance.now();
 	}
 
-	/** Logs why members cannot be promoted, once per reason until it changes or a promotion succeeds. */
+	/**
+	 * Logs why members cannot be given the role of auto_role, once per reason until it changes or a member gets the role.
+	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn("auto_role cannot promote members", { reason });

@@ -378,7 +378,10 @@ function canGive(guild: Guild, roleId: string): boolean {
 
 export const internalError = "internal error";
 
-/** Describes for staff why an action for a chargeback failed; undefined for other causes, such as a database outage. */
+/**
+ * Describes for staff why an action for a chargeback failed; undefined if the reason does not concern staff, such as a
+ * database outage.
+ */
 export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable)
 		return undefined;

@@ -8,7 +8,10 @@ import { Limiter } from "../commands/cooldown.ts";
 import { oneLine } from "../discord/text.ts";
 import { type GameClient, GameServerError } from "./client.ts";
 
-/** Maximum number of codes that a user may try per minute, so that codes cannot be guessed. */
+/**
+ * Maximum number of verification codes that a user may try per minute, so that nobody can find a valid code by
+ * guessing.
+ */
 const maxPerMinute = 5;
 const minuteMs = 60_000;
 

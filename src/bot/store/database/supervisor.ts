@@ -90,7 +90,7 @@ export function startSupervisor(
 
 	/**
 	 * Runs `work` on the current database connection, and updates the stored state of the connection by the outcome.
-	 * `isWrite`: the success of `work` proves that the database accepts writes.
+	 * `isWrite` is true if `work` writes: its success then proves that the database accepts writes.
 	 */
 	async function run<T>(
 		work: (executor: Executor) => Promise<Outcome<T>>,
