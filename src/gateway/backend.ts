@@ -90,8 +90,8 @@ export class Backend {
 	readonly url: string;
 	readonly pins: Pins;
 	/**
-	 * HTTP headers of the responses to clients whose calls went to this bot. Always the same object, since serialized
-	 * headers are cached by object.
+	 * HTTP headers of the gateway's responses to tool calls that went to this bot. Always the same object, since
+	 * serialized headers are cached by object.
 	 */
 	readonly responseHeaders: Record<string, string>;
 	/** The guilds that the bot serves: id → name. Kept while the bot is offline. */

@@ -37,7 +37,7 @@ interface Entry {
 
 export type Instance = Entry & Pins;
 
-/** The gateway's configuration, read from the environment variables that `variables` describes. */
+/** The gateway's configuration, read from environment variables and validated. */
 export type GatewayConfig = ReturnType<typeof readConfig>;
 
 const minTokenLength = 16;

@@ -21,7 +21,10 @@ export const outcomeOf = {
 
 export type RouteErrorKind = keyof typeof outcomeOf;
 
-/** Error result of a tool call that no bot answered. The text contains `kind`, so that programs can recognize it. */
+/**
+ * Error of a tool call for which the gateway has no result from a bot. The message contains the kind of error, such as
+ * "BackendOffline", so that programs can recognize it.
+ */
 export class RouteError extends ToolError {
 	constructor(
 		readonly kind: RouteErrorKind,

@@ -78,7 +78,10 @@ export function describePins({
 	});
 }
 
-/** Returns "label text" for each entry of `labelled` (label → text) whose text is not empty. */
+/**
+ * Returns one text per entry of `labelled` (label → text): the label, a space and the text. Leaves out entries whose
+ * text is empty.
+ */
 function notes(labelled: Record<string, string>): string[] {
 	return Object.entries(labelled)
 		.filter(([, text]) => text !== "")
@@ -94,8 +97,8 @@ export function describeDropped(dropped: readonly DroppedTool[]): string {
 }
 
 /**
- * Joins names of tools with commas, and escapes them, since a bot may send any name. If there are more than 40, only
- * gives the number of the others.
+ * Escapes names of tools, since a bot may send any name, and joins them with commas. Of more than 40 names, gives the
+ * first 40 and the number of the others.
  */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);

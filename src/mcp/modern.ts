@@ -21,7 +21,9 @@ import { requestIdIn } from "./read-message.ts";
 import type { RpcResponse, Server } from "./server.ts";
 import { invalidParameters } from "./tool.ts";
 
-/** The MCP protocol version without sessions that our servers support; elsewhere called the stateless revision. */
+/**
+ * The MCP protocol version without sessions that our servers support. Other comments call it the stateless revision.
+ */
 export const modernVersion = "2026-07-28";
 
 const metaPrefix = "io.modelcontextprotocol/";

@@ -86,8 +86,8 @@ function textResponse(
 }
 
 /**
- * Builds the response to a `tools/call` request. `id` and `result` are JSON text. For the stateless MCP revision, adds
- * the `resultType` that it requires to the result.
+ * Builds the response to a `tools/call` request. `id` and `result` are JSON text. For a client of the stateless MCP
+ * revision (2026-07-28), adds the member `resultType`, which that revision requires, to the result.
  */
 export function toolResponse(
 	id: string,

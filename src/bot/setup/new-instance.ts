@@ -228,7 +228,7 @@ function writeAtomically(
 /** A placeholder in a bot's configuration files that the operator has to replace with a value. */
 export interface Gap {
 	file: string;
-	/** Number of the line in its file, from 1. */
+	/** Number of the placeholder's line in the configuration file, starting at 1. */
 	line: number;
 	key: string;
 	/** The lines of the comment directly above the placeholder in the file. */

@@ -48,7 +48,7 @@ type State =
 	| "chunk end"
 	| "trailers"
 	| "complete"
-	/** State of the parser between two responses. */
+	/** The state of the parser when it is between two HTTP responses. */
 	| "idle";
 
 const maxFields = 100;
