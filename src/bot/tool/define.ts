@@ -1,12 +1,13 @@
 // Defines a tool. From the definition the pipeline derives what to resolve, authorize and lock.
 
 import * as v from "valibot";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
 import type { ToolCall, ToolDefinition, ToolOutput } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments.ts";
-import type { ContextFor } from "./context.ts";
+import type { BotContext, ContextFor } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
 import type { Alias, BotTool, PrivilegedIntent } from "./toolsets.ts";
 
@@ -28,9 +29,12 @@ export interface Needs<Args> {
 	/**
 	 * Names of the arguments with the ids of the objects that the tool edits. Calls with the same id run one after
 	 * another; otherwise concurrent edits would overwrite each other. If such an argument is empty, the id of the guild
-	 * in the setting GUILD_ID is used.
+	 * in the setting GUILD_ID is used. A function returns the ids themselves.
 	 */
-	lock?: (keyof Args & string) | readonly (keyof Args & string)[];
+	lock?:
+		| (keyof Args & string)
+		| readonly (keyof Args & string)[]
+		| ((args: Args, bot: BotContext) => readonly string[]);
 	/**
 	 * Whether the bot's highest role must be above the roles in the arguments `role_id` and `role_ids` or, if the tool
 	 * has neither, above the members in `user_id` and `user_ids`. With "others", the member may also be the bot itself.
@@ -57,6 +61,11 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 */
 	ignored?: readonly string[];
 	/**
+	 * Converts the unvalidated arguments of a call, by whatever name: former arguments of this tool, which `tools/list`
+	 * omits, become its present ones. It must not throw.
+	 */
+	adapt?(args: JsonObject): JsonObject;
+	/**
 	 * Aliases: other names of this tool (former tools, or tools of other MCP servers) that clients can call and that
 	 * `tools/list` omits.
 	 */
@@ -67,12 +76,13 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
-	const { toolset, extra = false, aliases = [] } = definition;
+	const { toolset, extra = false, aliases = [], adapt } = definition;
 	const { permissions = [], guildPermissions = [], intents = [] } = definition;
 	return {
 		...createPipeline(definition),
 		toolset,
 		extra,
+		adapt,
 		aliases: aliases.map((alias) =>
 			typeof alias === "string" ? { name: alias } : alias,
 		),
@@ -101,7 +111,8 @@ export function writeTool<const Entries extends v.ObjectEntries>(
 
 /** Defines an MCP tool that edits an object while it holds the object's lock. Repeating a call changes nothing more. */
 export function editTool<const Entries extends v.ObjectEntries>(
-	definition: WithoutEffect<Entries> & Required<Pick<Needs<never>, "lock">>,
+	definition: WithoutEffect<Entries> &
+		Required<Pick<Needs<Args<Entries>>, "lock">>,
 ): BotTool {
 	return tool({ ...definition, effect: "write", idempotent: true });
 }

@@ -107,7 +107,8 @@ export class OfferedTools implements ToolSet<BotContext> {
 	};
 
 	#resolveEntry({ tool, alias }: Entry, given: JsonObject) {
-		const args = alias?.adapt?.(given) ?? given;
+		const adapted = alias?.adapt?.(given) ?? given;
+		const args = tool.adapt?.(adapted) ?? adapted;
 		const denied = this.#deniedParts
 			.get(tool)
 			?.find(({ covers }) => covers?.(args));

@@ -124,18 +124,17 @@ function runLimits<Entries extends v.ObjectEntries>(
  * `lock`.
  */
 function lock<Args extends object, T>(
-	definition: Needs<Args>,
+	{ lock: locked = [] }: Needs<Args>,
 	args: Args,
-	{ mutex, guildId }: BotContext,
+	bot: BotContext,
 	work: () => Promise<T>,
 ): Promise<T> {
-	const { lock: argument = [] } = definition;
-	const names: readonly (keyof Args)[] = Array.isArray(argument)
-		? argument
-		: [argument];
-	const keys = names
-		.flatMap((name) => args[name] || (guildId ?? []))
-		.map(String);
+	const { mutex, guildId } = bot;
+	const names = [locked].flat() as (keyof Args)[];
+	const keys =
+		typeof locked === "function"
+			? locked(args, bot)
+			: names.flatMap((name) => args[name] || (guildId ?? [])).map(String);
 	return keys.length > 0 ? mutex.withLock(keys, work) : work();
 }
 

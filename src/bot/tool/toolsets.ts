@@ -28,6 +28,8 @@ export interface BotTool extends Tool<BotContext> {
 	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra: boolean;
 	aliases: readonly Alias[];
+	/** Converts the unvalidated arguments of a call: former arguments of the tool become its present ones. */
+	adapt?: ((args: JsonObject) => JsonObject) | undefined;
 	needs: {
 		/**
 		 * Discord permissions that the bot needs in the channel that a call refers to, or guild-wide if there is no

@@ -21,6 +21,7 @@ import {
 	listedByDefault,
 	tools as realTools,
 } from "../../../src/bot/tools/index.ts";
+import type { JsonObject } from "../../../src/mcp/json-rpc.ts";
 import { until } from "../../support/until.ts";
 import { startWorld } from "../../support/world.ts";
 
@@ -243,6 +244,30 @@ describe("a call", () => {
 			expect(denied.resolve(name, args).refusal).toContain(
 				"denies make_red (deny in config.toml)",
 			);
+	});
+
+	test("former arguments become the present ones, by whatever name the tool is called", () => {
+		const [tool] = tools;
+		const took = {
+			...(tool as BotTool),
+			name: "paint",
+			adapt: ({ size, ...args }: JsonObject) =>
+				size === undefined ? args : { ...args, sizes: [size] },
+			aliases: [
+				{
+					name: "paint_red",
+					adapt: (args: JsonObject) => ({ ...args, color: "red" }),
+					covers: ({ sizes }: JsonObject) => sizes !== undefined,
+				},
+			],
+		};
+		const { resolve } = offer({}, [took]);
+		expect(resolve("paint", { size: 1 }).args).toEqual({ sizes: [1] });
+		expect(resolve("paint_red", { size: 1 }).args).toEqual({
+			...{ sizes: [1], color: "red" },
+		});
+		const denied = offer({ tools: { deny: ["paint_red"] } }, [took]);
+		expect(denied.resolve("paint", { size: 1 }).refusal).toContain("denies");
 	});
 });
 
