@@ -20,8 +20,8 @@ import {
 } from "./rest.ts";
 
 /**
- * If the response to a new message was lost, how long after the first attempt the bot may send the message again.
- * Discord remembers a message's nonce for "the past few minutes".
+ * How long after the first attempt the bot may send a message again whose response was lost. Discord remembers a
+ * message's nonce for "the past few minutes".
  */
 const maxResolveMs = 60_000;
 const maxResends = 4;

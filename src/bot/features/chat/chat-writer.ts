@@ -138,14 +138,14 @@ export function createWriter(options: WriterOptions) {
 		 * Resolves when all of the AI's answer is on Discord or the signal aborts. Rejects if the answer cannot be written.
 		 */
 		done,
-		/** Passes on the part of the AI's answer that has arrived so far. */
+		/** Tells the writer of Discord messages which part of the AI's answer has arrived so far. */
 		update(newText: string) {
 			text = newText;
 			wake();
 		},
 		/**
-		 * Passes on the complete answer of the AI. Resolves when it is on Discord or the signal aborts; rejects if it
-		 * cannot be written.
+		 * Tells the writer of Discord messages the complete answer of the AI. Resolves when the answer is on Discord or the
+		 * signal aborts; rejects if it cannot be written.
 		 */
 		finish(finalText: string) {
 			text = finalText;

@@ -32,7 +32,10 @@ export interface WorkerOptions {
 	now?: () => number;
 	/** First and longest wait in milliseconds before a failed ban or unban is retried. */
 	backOffMs?: readonly [number, number];
-	/** Maximum milliseconds between two searches for ended bans, because the wall clock may be set in between. */
+	/**
+	 * Maximum milliseconds between two searches for ended bans. The limit is necessary because someone may change the
+	 * wall clock.
+	 */
 	maxSleepMs?: number;
 }
 

@@ -56,7 +56,10 @@ export function selectApplied(sql: Sql): Promise<Applied[]> {
 	return sql<Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`;
 }
 
-/** Throws a StoreFailure if the migrations that the database has differ from the first ones of `migrations`. */
+/**
+ * Throws a StoreFailure unless the migrations that were applied to the database are the first ones in the list
+ * `migrations`.
+ */
 export function checkHistory(
 	applied: readonly Applied[],
 	migrations: readonly Migration[],
