@@ -17,9 +17,15 @@ export interface Chargeback {
 export interface ChargebackTarget {
 	/** The base URL of the bot that receives the chargeback: "http://127.0.0.1:PORT". */
 	readonly url: string;
-	/** Sent as the bearer token instead of the game server's shared secret; null sends no token. */
+	/**
+	 * The bearer token of the request that reports a chargeback. Default: the game server's shared secret; null sends
+	 * none.
+	 */
 	readonly secret?: string | null | undefined;
-	/** Sent as the request body instead of the chargeback event: a string unchanged, any other value as JSON. */
+	/**
+	 * The body of the request that reports a chargeback: a string is sent unchanged, any other value as JSON. Default:
+	 * the chargeback event.
+	 */
 	readonly body?: unknown;
 }
 

@@ -52,7 +52,7 @@ export interface GameServer extends AsyncDisposable {
 	/** The base URL of the simulated game server: "http://127.0.0.1:PORT". */
 	readonly url: string;
 	readonly secret: string;
-	/** Verification codes that no Discord user has used yet, by code. */
+	/** Verification codes (which link players to Discord users) that nobody has used yet, by code. */
 	readonly codes: ReadonlyMap<string, Code>;
 	/** Players that are linked to a Discord user, by the id of that user. */
 	readonly links: ReadonlyMap<string, Player>;
@@ -66,7 +66,10 @@ export interface GameServer extends AsyncDisposable {
 	readonly bans: ReadonlyMap<string, string>;
 	/** All requests that the game server received from the bot, oldest first. */
 	readonly requests: readonly GameRequest[];
-	/** Issues a verification code that is valid for `validMs` milliseconds, by default ten minutes. */
+	/**
+	 * Creates a verification code, which links a player of the game to a Discord user. It is valid for `validMs`
+	 * milliseconds, by default ten minutes.
+	 */
 	issueCode(given?: { username?: string; validMs?: number }): Code;
 	/** Adds a donator. A missing uuid is random; a missing user name becomes "player" and a number. */
 	addDonator(given: {

@@ -96,12 +96,16 @@ interface Progress {
 	/** The secret token with which the application responds to this command or button. */
 	readonly token: string;
 	/**
-	 * "waiting" until the application sends its first response, then "acknowledged"; "failed" if it sent none in time.
+	 * State of the response to a slash command or button: "waiting" until the application sends its first response, then
+	 * "acknowledged"; "failed" if it sent none in time.
 	 */
 	readonly state: "waiting" | "failed" | "acknowledged";
-	/** The type of the application's first response; undefined before the first response. */
+	/** The type of the application's first response to a slash command or button; undefined before that response. */
 	readonly answer: InteractionResponseType | undefined;
-	/** The message of the application's first response; the message with the button if that response updates it. */
+	/**
+	 * The message with which an application first responded to a slash command or button; if its response updates the
+	 * message with the button, that message.
+	 */
 	readonly original: Message | undefined;
 	readonly followUps: readonly Message[];
 }

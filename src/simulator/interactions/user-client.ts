@@ -51,20 +51,27 @@ export type SentMessage = Readonly<MessageIds & Pick<Message, "content">>;
 export interface InteractionHandle {
 	readonly id: string;
 	readonly state: Interaction["state"];
-	/** Resolves with true when the bot responds or defers its response; with false if it does neither in time. */
+	/**
+	 * Resolves with true when the bot responds to the slash command or button or defers its response; with false if it
+	 * does neither in time.
+	 */
 	acknowledged(): Promise<boolean>;
 	/**
-	 * Resolves with the bot's response. If the bot defers it, this waits for the final content; if the bot updates the
-	 * message with the button, it is that message. If the bot did not respond in time, the result has `failed: true`.
+	 * Resolves with the bot's response to the slash command or button. If the bot defers it, this waits for the final
+	 * content; if the bot updates the message with the button, it is that message. If the bot did not respond in time,
+	 * the result has `failed: true`.
 	 */
 	reply(): Promise<Reply>;
-	/** Resolves with the bot's follow-up message number `number`; 1, the default, is the first. */
+	/**
+	 * Resolves with the bot's follow-up message number `number` to a slash command or button; 1, the default, is the
+	 * first.
+	 */
 	followUp(number?: number): Promise<VisibleMessage>;
 }
 
 /** A message as the user sees it. Its properties always have the current values. */
 export interface VisibleMessage extends SentMessage {
-	/** Whether only this user sees the message. */
+	/** Whether the message is ephemeral: only the user who used the slash command or button sees it. */
 	readonly ephemeral: boolean;
 	readonly embeds: Message["embeds"];
 	readonly buttons: readonly Button[];
@@ -76,7 +83,10 @@ export interface VisibleMessage extends SentMessage {
 }
 
 export interface Reply extends VisibleMessage {
-	/** Whether the bot did not respond in time. If so, `content` is the error text that Discord's client shows. */
+	/**
+	 * Whether the bot did not respond to a slash command or button in time. If so, `content` is the error text that
+	 * Discord's client shows.
+	 */
 	readonly failed: boolean;
 	readonly followUps: readonly VisibleMessage[];
 }

@@ -28,7 +28,7 @@ interface ActionContext {
 	readonly member: Member;
 	readonly text: string;
 	readonly violation: Violation;
-	/** The message that violated the AutoMod rule; undefined if AutoMod blocked the message. */
+	/** The message that violated an AutoMod rule; undefined if AutoMod blocked it, because then it was never created. */
 	readonly message: Message | undefined;
 }
 

@@ -10,7 +10,7 @@ import { ApiError, apiError, httpError, rateLimited } from "./errors.ts";
 type Match = string;
 
 interface FaultLimits {
-	/** How many requests the injected fault affects. Unlimited by default. */
+	/** How many requests an injected fault affects. Default: all requests that match it. */
 	readonly times?: number | undefined;
 	/** The id of the only user whose requests the injected fault affects. Default: all users. */
 	readonly actor?: string | undefined;
@@ -18,21 +18,21 @@ interface FaultLimits {
 
 /** What an injected fault does to a request. If `executed` is true, the request takes effect first. */
 export type Effect =
-	/** The fault responds with an error. */
+	/** An injected fault that responds to requests with an error. */
 	| {
 			readonly kind: "refuse" | "fail" | "rateLimit";
 			readonly executed: boolean;
 			readonly error: ApiError;
 	  }
-	/** The fault holds the request until the test releases it. Then the request continues. */
+	/** An injected fault that holds requests until the test releases them. Then they continue. */
 	| {
 			readonly kind: "stall";
 			readonly executed: boolean;
 			readonly released: Promise<void>;
 	  }
-	/** The fault closes the connection without a response. */
+	/** An injected fault that closes the connection without a response. */
 	| { readonly kind: "drop"; readonly executed: boolean }
-	/** The fault sends another response instead of the correct one. */
+	/** An injected fault that sends another response instead of the correct one. */
 	| {
 			readonly kind: "answer";
 			readonly executed: boolean;

@@ -9,11 +9,11 @@ interface Limit {
 }
 
 export interface RateLimits {
-	/** The limit for all requests of a user or bot together, across all routes. */
+	/** The rate limit for all requests of a user or bot together, across all routes. */
 	readonly global: Limit;
-	/** The limit for each route that has no limit of its own in `routes`. */
+	/** The rate limit for each route that has no rate limit of its own in `routes`. */
 	readonly each: Limit;
-	/** The limits of particular routes, by name: "POST /channels/:channel_id/messages". */
+	/** The rate limits of particular routes, by method and path pattern: "POST /channels/:channel_id/messages". */
 	readonly routes?: Readonly<Record<string, Limit>>;
 }
 

@@ -77,7 +77,10 @@ export class Invites {
 		return invite;
 	}
 
-	/** Finds an existing invite to a channel with the same inviter and settings as `given`, to reuse it. */
+	/**
+	 * Finds an existing invite to a channel with the same inviter and settings as `given`, so that no new invite is
+	 * created.
+	 */
 	findSame(channel: GuildChannel, given: NewInvite): Invite | undefined {
 		const { inviter, max_age = 86_400, max_uses = 0 } = given;
 		const { temporary = false, role_ids = [] } = given;

@@ -9,7 +9,7 @@ import * as serialize from "../state/serialize.ts";
 import type { State } from "../state/state.ts";
 import type { Threads } from "./threads.ts";
 
-/** The types of events that can give a bot access to a channel which it could not view before. */
+/** The types of Gateway events that can give a bot access to a channel which it could not view before. */
 const visibilityEvents: readonly EventType[] = [
 	"CHANNEL_UPDATE",
 	"GUILD_ROLE_UPDATE",
@@ -59,7 +59,8 @@ export class ThreadSync {
 	}
 
 	/**
-	 * Returns, by bot id, the ids of channels with threads that the bot can view now but could not view at the last call.
+	 * Returns, by bot id, the ids of channels with threads that the bot can view now but could not view when this
+	 * function was last called.
 	 */
 	#newlyVisible(guild: Guild): Map<string, string[]> {
 		const channels = new Map<string, string[]>();

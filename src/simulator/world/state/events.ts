@@ -6,14 +6,14 @@ import type { MessageReader } from "./serialize.ts";
 
 /** The conditions for a connected bot to receive a Gateway event. All conditions that are set must apply. */
 export interface Audience {
-	/** If set, only the users with these ids receive the event. */
+	/** If set, only the users with these ids receive a Gateway event. */
 	readonly only?: readonly string[];
-	/** The id of a user who does not receive the event. */
+	/** The id of a user who does not receive a Gateway event. */
 	readonly except?: string;
-	/** The id of a user who receives the event even without the required Gateway intent. */
+	/** The id of a user who receives a Gateway event even without the required Gateway intent. */
 	readonly always?: string;
 	/**
-	 * If set, only users with these permission bits receive the event: bits in the channel if `channelId` is set,
+	 * If set, only users with these permission bits receive a Gateway event: bits in the channel if `channelId` is set,
 	 * otherwise in the guild.
 	 */
 	readonly permission?: { readonly bits: bigint; readonly channelId?: string };
@@ -21,9 +21,11 @@ export interface Audience {
 
 export interface WorldEvent<T extends EventType = EventType> extends Audience {
 	readonly type: T;
-	/** If set, only members of the guild with this id receive the event. Events in direct messages have none. */
+	/**
+	 * If set, only members of the guild with this id receive a Gateway event. Undefined for events in direct messages.
+	 */
 	readonly guildId?: string;
-	/** Returns the event's payload for one recipient. Called only while the event is dispatched. */
+	/** Returns the payload of a Gateway event for one recipient. Called only while the event is dispatched. */
 	data(reader: MessageReader): EventPayloads[T];
 }
 

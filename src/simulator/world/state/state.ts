@@ -18,7 +18,7 @@ import { createSnowflakes } from "./snowflake.ts";
 
 /** Who made a change and why, for the audit log. Changes without an attribution are not logged. */
 export interface Attribution {
-	/** The id of the user who made the change. */
+	/** The id of the user who made a change to a guild, for the guild's audit log. */
 	readonly actor: string;
 	readonly reason?: string | undefined;
 }
@@ -71,7 +71,10 @@ export class State {
 		this.dispatch<T>({ type, data: () => data, ...viewersOf(channel) });
 	}
 
-	/** Adds an entry to a guild's audit log and dispatches the event about it. Does nothing if `by` is undefined. */
+	/**
+	 * Adds an entry to a guild's audit log and dispatches the event GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if `by`,
+	 * the user who made the change, is undefined.
+	 */
 	audit(
 		guild: Guild,
 		by: Attribution | undefined,
