@@ -85,7 +85,8 @@ export class RequestLog {
 	}
 
 	/**
-	 * Adds a request to the log. Returns a function that adds to this entry what becomes known later, such as the status.
+	 * Adds a request to the log. Returns a function that adds data which becomes known later, such as the response's
+	 * status, to this entry of the log.
 	 */
 	add(
 		request: Pick<RequestRecord, "method" | "path">,

@@ -1,7 +1,10 @@
 // Runs work at once, or in order after a pause.
 
 export class PausableQueue {
-	/** The functions that were added during the pause and are called after it; undefined if the queue is not paused. */
+	/**
+	 * The functions that were added to the queue while it is paused, to be called when it is resumed; undefined if the
+	 * queue is not paused.
+	 */
 	#waiting: (() => void)[] | undefined;
 
 	/** Pauses the queue (true), or resumes it and calls the functions that were added during the pause (false). */
@@ -11,7 +14,7 @@ export class PausableQueue {
 		if (!paused) for (const work of waiting) work();
 	}
 
-	/** Ends the pause and discards the functions that were added during it. */
+	/** Resumes the queue without calling the functions that were added while it was paused. */
 	clear(): void {
 		this.#waiting = undefined;
 	}

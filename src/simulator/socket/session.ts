@@ -40,7 +40,10 @@ export class Session {
 	readonly id = randomBytes(16).toString("hex");
 	connection: SessionConnection | undefined;
 	alter: Alter | undefined;
-	/** The timer that ends a session without a connection, after which the bot cannot resume it. */
+	/**
+	 * Timer that ends a Gateway session some time after its connection was closed. Then the bot cannot resume the
+	 * session.
+	 */
 	expiry: Timer | undefined;
 	#seq = 0;
 	readonly #sent: { readonly seq: number; readonly text: string }[] = [];
@@ -78,13 +81,16 @@ export class Session {
 		this.queue.run(() => this.connection?.send(text));
 	}
 
-	/** Whether all events after sequence number `seq` are still stored, so that the bot can resume from there. */
+	/**
+	 * Whether all Gateway events after sequence number `seq` are still stored, so that the bot can resume its session
+	 * from there.
+	 */
 	canReplay(seq: number): boolean {
 		const oldest = this.#sent[0]?.seq ?? this.#seq + 1;
 		return seq <= this.#seq && seq >= oldest - 1;
 	}
 
-	/** Sends the bot all events after sequence number `seq` again. */
+	/** Sends the bot all Gateway events after sequence number `seq` again, because it resumed its session. */
 	replay(seq: number): void {
 		this.queue.clear();
 		for (const sent of this.#sent)
@@ -101,7 +107,7 @@ export class Session {
 		return (BigInt(guildId) >> 22n) % BigInt(count) === BigInt(id);
 	}
 
-	/** Sends an event to the bot if its intents, guilds and permissions let it receive the event. */
+	/** Sends a Gateway event to the bot if its intents, guilds and permissions let it receive the event. */
 	dispatchIfConcerned(event: WorldEvent, world: World): void {
 		if (!this.#shouldReceive(event, world)) return;
 		const { id } = this.bot.user;

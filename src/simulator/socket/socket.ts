@@ -191,7 +191,7 @@ export class SocketHub {
 		this.#refusedStatus = status;
 	}
 
-	/** Sends an event to all sessions of a bot, even if the bot has no intent for it. */
+	/** Sends a Gateway event to all sessions of a bot, even if the bot has no intent for it. */
 	dispatch(botId: string, type: string, data: unknown): void {
 		for (const session of this.#sessions.values())
 			if (session.bot.user.id === botId) session.dispatchAny(type, data);
@@ -290,7 +290,10 @@ export class SocketHub {
 		this.#detach(socket);
 	}
 
-	/** Separates a connection from its session. The session stays for a while, so that the bot can resume it. */
+	/**
+	 * Separates a bot's WebSocket connection from its session. The session is kept for some time, so that the bot can
+	 * resume it over a new connection.
+	 */
 	#detach({ data }: Socket): void {
 		const { session, sessionConnection } = data;
 		data.session = undefined;
@@ -351,8 +354,8 @@ export class SocketHub {
 	}
 
 	/**
-	 * Returns how many milliseconds a bot must wait before it may request all members of a guild. If the result is 0,
-	 * the request counts as made now.
+	 * Returns how many milliseconds a bot must wait before it may request all members of a guild. If the result is 0, the
+	 * bot may send the request now, and it is recorded as sent.
 	 */
 	#takeAllMembers(
 		{ bot }: Session,

@@ -195,9 +195,9 @@ export class Channels {
 	}
 
 	/**
-	 * Gives channels the permission overwrites of their category. The category's event comes before theirs:
-	 * https://github.com/discordjs/discord.js/issues/6004
-	 * A guess (sync-audit): they have no entries in the audit log.
+	 * Gives channels the permission overwrites of their category. The Gateway event about the category is sent before
+	 * those about its channels: https://github.com/discordjs/discord.js/issues/6004
+	 * A guess (sync-audit): the audit log gets no entries about the channels.
 	 */
 	#sync(
 		guild: Guild,
