@@ -85,7 +85,7 @@ export const reason = v.optional(
 	),
 );
 
-/** A point in time, expressed as Discord ids: an id contains the time of its creation. */
+/** A point in time, in milliseconds and as Discord ids: an id contains the time at which it was created. */
 export interface Moment {
 	/** The lowest Discord id that an object created at or after the point in time can have. */
 	first: string;

@@ -152,7 +152,10 @@ export class Interactions {
 		return Date.now() - timeOf(id) > this.timing.interactionTokenMs;
 	}
 
-	/** Sends INTERACTION_CREATE to the application and starts the timer for its first response. */
+	/**
+	 * Sends INTERACTION_CREATE about the use of a slash command or button to the application, and starts the timer for
+	 * the application's first response.
+	 */
 	begin(invocation: Invocation): Interaction {
 		const id = this.world.state.newId();
 		const interaction: Live = {
@@ -188,8 +191,8 @@ export class Interactions {
 	}
 
 	/**
-	 * Records the application's first response. `original` is its message, or the message with the button if that is
-	 * updated.
+	 * Records the application's first response to a slash command or button. `original` is the response's message, or the
+	 * message with the button if the response updates it.
 	 */
 	acknowledge(
 		interaction: Interaction,

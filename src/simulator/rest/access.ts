@@ -89,7 +89,10 @@ export function findEntities(
 	return entities;
 }
 
-/** Throws Discord's error if the sender of the request may not use this route. */
+/**
+ * Throws Discord's error if the sender of the request may not use this route: because only bots may, because the thread
+ * is archived, or because the sender lacks a permission.
+ */
 export function checkRoute(route: Route, call: Call): void {
 	const { actor, channel, guild } = call;
 	if (route.botsOnly && !actor.user.bot)

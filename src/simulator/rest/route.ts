@@ -76,7 +76,10 @@ interface Request<Path, Body, Query> {
 	readonly host: string;
 	/** Stores an uploaded file. Returns its URL. */
 	storeFile(path: string, file: Blob): string;
-	/** To be called by a route's handler if the request changed nothing, so that the journal does not record it. */
+	/**
+	 * A route's handler calls this function if the request changed nothing, so that the simulator's journal of changes
+	 * does not record the request.
+	 */
 	skipJournal(): void;
 	/** Sets the HTTP status of the response, for routes whose successful responses have different statuses. */
 	setStatus(status: number): void;
@@ -123,7 +126,7 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	readonly status?: number;
 	/** The route may change archived threads. */
 	readonly inArchived?: true;
-	/** Set if the route's requests change no stored state. They are then not recorded in the journal. */
+	/** True if the route's requests change no stored state. The simulator's journal of changes does not record them. */
 	readonly fleeting?: true;
 	/** Handles the request. Returns the response body; undefined for a response without a body. */
 	readonly run: Run<Path, B, Q>;

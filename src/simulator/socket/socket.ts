@@ -43,7 +43,10 @@ export interface Connection {
 	readonly version: string;
 	readonly encoding: string;
 	session: Session | undefined;
-	/** What the bot's session uses to send over this connection; undefined before the bot has identified or resumed. */
+	/**
+	 * The object by which a bot's session sends payloads over this connection; undefined before the bot has identified or
+	 * resumed.
+	 */
 	sessionConnection: SessionConnection | undefined;
 	heartbeat: Timer | undefined;
 	/**
