@@ -6,7 +6,13 @@ import type { Log } from "../lib/log.ts";
 import { type Running, version } from "../lib/program.ts";
 import { within } from "../lib/wait.ts";
 import { countResponses } from "../mcp/metrics.ts";
-import { createServer, toolSet, toolSource } from "../mcp/server.ts";
+import type { Prompt } from "../mcp/prompts.ts";
+import {
+	createServer,
+	promptSource,
+	toolSet,
+	toolSource,
+} from "../mcp/server.ts";
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAi } from "./ai/ai.ts";
@@ -38,6 +44,7 @@ import {
 	callingTools,
 	listedByDefault,
 } from "./tools/index.ts";
+import { createPrompts } from "./tools/prompts.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
 /** Milliseconds for which the shutdown of the bot waits for running tool calls before it closes their connections. */
@@ -64,6 +71,8 @@ export interface Bot extends Running {
 export interface BotOptions {
 	/** The MCP tools that the bot offers. Default: the tools that the configuration selects. */
 	tools?: readonly Tool<BotContext>[] | undefined;
+	/** The prompts that the bot offers. Default: those whose tools the configuration allows. */
+	prompts?: readonly Prompt[] | undefined;
 	/** Creates the AbortSignal that times out a request to Discord after `ms`. Default: AbortSignal.timeout. */
 	timeoutSignal?: (ms: number) => AbortSignal;
 	/**
@@ -80,6 +89,7 @@ export function startBot(
 	log: Log,
 	{
 		tools: toolsOverride,
+		prompts: promptsOverride,
 		timeoutSignal,
 		requestsPerSecond,
 		timing,
@@ -144,6 +154,7 @@ export function startBot(
 		config.toml.mcp,
 		listedByDefault,
 	);
+	const touchable = config.toml.mcp.guilds && new Set(config.toml.mcp.guilds);
 	const tools = toolsOverride ? toolSet(toolsOverride) : offered;
 	const { auditChannelId } = config;
 	const auditChannel =
@@ -169,8 +180,17 @@ export function startBot(
 				},
 				locks,
 				log,
-				guilds: config.toml.mcp.guilds && new Set(config.toml.mcp.guilds),
+				guilds: touchable,
 			}),
+			prompts: promptSource(
+				promptsOverride ??
+					createPrompts({
+						guilds: () =>
+							connection.guilds.filter(({ id }) => touchable?.has(id) ?? true),
+						guildId: config.guildId,
+						allowed: new Set(offered.allowed.map(({ name }) => name)),
+					}),
+			),
 			log,
 		}),
 		{

@@ -19,7 +19,12 @@ const disconnectTimeoutMs = 1_000;
 
 /** An MCP request that the gateway sends to a bot in its session with the bot. */
 export interface SessionRequest extends RequestOptions {
-	method: "tools/call" | "tools/list";
+	method:
+		| "tools/call"
+		| "tools/list"
+		| "prompts/list"
+		| "prompts/get"
+		| "completion/complete";
 	/** The parameters of the MCP request, as JSON text. */
 	params: string;
 }
@@ -40,6 +45,8 @@ export class BackendSession {
 	generation = 0;
 	/** The version that the bot reported when the MCP session was opened; undefined before the first session. */
 	serverVersion: string | undefined;
+	/** Whether the bot has prompts, as it reported when the MCP session was opened. */
+	hasPrompts = false;
 	#current: ClientSession | undefined;
 	#opening: Promise<ClientSession> | undefined;
 	#closed = false;
@@ -129,6 +136,7 @@ export class BackendSession {
 			const session = await this.options.client.connect(signal);
 			this.#current = session;
 			this.serverVersion = session.serverVersion;
+			this.hasPrompts = session.hasPrompts ?? false;
 			if (++this.generation > 1) this.options.onReplaced();
 			return session;
 		} catch (cause) {

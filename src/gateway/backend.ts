@@ -37,6 +37,7 @@ import { readGuilds } from "./guilds.ts";
 import { HttpClient } from "./http/http-client.ts";
 import type { BackendMetrics } from "./metrics.ts";
 import type { Pins } from "./pins.ts";
+import { type ListedPrompt, readPrompts } from "./prompts.ts";
 import { describeDropped } from "./status.ts";
 
 const refreshTimeoutMs = handshakeTimeoutMs;
@@ -104,6 +105,8 @@ export class Backend {
 	tools: readonly ListedTool[] | undefined;
 	/** Tools of the bot that the gateway leaves out of its own tools/list, with reasons. */
 	dropped: readonly DroppedTool[] = [];
+	/** The prompts that the bot lists. Kept while the bot is offline; empty until its first response. */
+	prompts: readonly ListedPrompt[] = [];
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
 	readonly #http: HttpClient | undefined;
@@ -202,6 +205,28 @@ export class Backend {
 		}
 	}
 
+	/**
+	 * Sends a request that changes nothing, such as `prompts/get`, to the bot. Resolves with the bot's result or JSON-RPC
+	 * error. Rejects with Overloaded or a ClientError.
+	 */
+	async read(
+		request: Pick<SessionRequest, "method" | "params">,
+		signal: Signal,
+	): Promise<ClientResponse> {
+		await this.#inFlight.acquire(signal);
+		try {
+			const limited = { ...request, maxBodyBytes: maxOwnBytes };
+			const response = await this.session.request(limited, signal);
+			this.health.setOnline();
+			return response;
+		} catch (error) {
+			this.#updateHealth(error, signal);
+			throw error;
+		} finally {
+			this.#inFlight.release();
+		}
+	}
+
 	/** Whether the bot marks this tool with `readOnlyHint`; false for an unknown tool. */
 	isReadOnly(tool: string): boolean {
 		const isRead = this.tools?.some((one) => one.name === tool && one.readOnly);
@@ -261,6 +286,7 @@ export class Backend {
 		const signal = AbortSignal.timeout(refreshTimeoutMs);
 		try {
 			this.#setTools(await this.#tools(signal));
+			this.prompts = await this.#listPrompts(signal);
 			this.health.setOnline();
 		} catch (error) {
 			this.#setOffline(error);
@@ -334,6 +360,15 @@ export class Backend {
 			params = JSON.stringify({ cursor: nextCursor });
 		}
 		return cut(`${maxPages} pages`);
+	}
+
+	async #listPrompts(signal: Signal): Promise<ListedPrompt[]> {
+		if (!this.session.hasPrompts) return [];
+		const { message } = await this.session.request(
+			{ method: "prompts/list", params: "{}", maxBodyBytes: maxOwnBytes },
+			signal,
+		);
+		return readPrompts(message.result);
 	}
 
 	async #listTools(params: string, signal: Signal) {

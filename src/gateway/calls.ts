@@ -6,12 +6,7 @@ import { Overloaded } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
 import { shownName } from "../lib/text.ts";
 import { ClientError, type ClientResponse, withId } from "../mcp/client.ts";
-import {
-	isObject,
-	type JsonObject,
-	RpcError,
-	type RpcRequest,
-} from "../mcp/json-rpc.ts";
+import { isObject, RpcError, type RpcRequest } from "../mcp/json-rpc.ts";
 import { findMember, readMembers } from "../mcp/json-text.ts";
 import {
 	type Caller,
@@ -24,19 +19,15 @@ import type { Backend } from "./backend.ts";
 import { type Catalog, listInstances } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
 import { forwardedParams } from "./forward.ts";
-import { GuildSearch } from "./guild-search.ts";
 import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
-import {
-	outcomeOf,
-	RouteError,
-	type RouteErrorKind,
-	route,
-} from "./routing.ts";
+import { outcomeOf, RouteError, type RouteErrorKind } from "./routing.ts";
 import { describeInstances } from "./status.ts";
+import type { FindTarget } from "./target.ts";
 
 export interface CallsOptions {
 	config: GatewayConfig;
 	backends: readonly Backend[];
+	findTarget: FindTarget;
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
@@ -64,25 +55,11 @@ troubles.delete("not_routed");
 export function createCalls(
 	options: CallsOptions,
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
-	const { config, backends, catalog, metrics, log, deadlines } = options;
-	const guildSearch = new GuildSearch(backends);
+	const { config, backends, findTarget, catalog, metrics, log, deadlines } =
+		options;
 	// A part of each request id that differs after each restart.
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
-
-	/**
-	 * Selects the bot for a tool call by the call's arguments. Returns undefined if these arguments name a guild that no
-	 * bot is known to serve.
-	 */
-	function target(args: JsonObject): Backend | undefined {
-		try {
-			return route(args, backends, config.defaultInstance);
-		} catch (error) {
-			if (error instanceof RouteError && error.kind === "GuildNotFound")
-				return undefined;
-			throw error;
-		}
-	}
 
 	/**
 	 * Returns the response that tells the client why a tool call failed. Throws `error` if it is an RpcError for an
@@ -184,11 +161,8 @@ export function createCalls(
 				record.outcome = "ok";
 				return toolResponse(request.id, caller, textResult(lines), "ok");
 			}
-			let backend = target(args);
-			if (!backend) {
-				await guildSearch.search(String(args.guild_id), signal);
-				backend = route(args, backends, config.defaultInstance);
-			}
+			const found = findTarget(args, signal);
+			const backend = found instanceof Promise ? await found : found;
 			record.backend = backend;
 			const { requestId } = record;
 			const response = await backend.call(

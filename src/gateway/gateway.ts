@@ -22,8 +22,10 @@ import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
 import { createMetrics } from "./metrics.ts";
+import { createPrompts } from "./prompts.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
+import { createFindTarget } from "./target.ts";
 
 const maxBodyBytes = 64 * 1024;
 /** The session id that the gateway gives to every client, since it keeps no state per client. */
@@ -135,7 +137,8 @@ export function createGateway(
 			}
 	}
 
-	const shared = { config, backends, metrics, log, deadlines };
+	const findTarget = createFindTarget(backends, config.defaultInstance);
+	const shared = { config, backends, findTarget, metrics, log, deadlines };
 	const call = createCalls({ ...shared, catalog: () => catalog });
 	const server = createServer({
 		info,
@@ -149,6 +152,7 @@ export function createGateway(
 			},
 			call,
 		},
+		prompts: createPrompts({ ...shared, firstList: () => firstCatalog }),
 		log,
 		answered: (request, response) => countRequest(metrics, request, response),
 	});

@@ -43,6 +43,8 @@ export interface ClientSession {
 	protocolVersion: string | undefined;
 	/** The version of the server program, from the server's response to `initialize`. */
 	serverVersion?: string | undefined;
+	/** Whether the server has prompts, by its capabilities in the response to `initialize`. */
+	hasPrompts?: boolean;
 }
 
 /**
@@ -235,12 +237,13 @@ export function createClient(options: ClientOptions): Client {
 					`the server answered initialize with an error: ${JSON.stringify(message.error)}`,
 					"refused",
 				);
-			const { protocolVersion, serverInfo } = message.result;
+			const { protocolVersion, serverInfo, capabilities } = message.result;
 			const { version } = isObject(serverInfo) ? serverInfo : {};
 			const session = {
 				id,
 				protocolVersion: visibleAscii(protocolVersion),
 				serverVersion: visibleAscii(version),
+				...(isObject(Object(capabilities).prompts) && { hasPrompts: true }),
 			};
 			const note = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 			const status = await notify("POST", session, note, signal);

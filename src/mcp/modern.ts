@@ -127,8 +127,8 @@ function checkModern(headers: Headers, message: Message): void {
 		);
 	match(headers, "Mcp-Method", message.method);
 	const { name } = message.params;
-	if (message.method === "tools/call" && typeof name === "string")
-		match(headers, "Mcp-Name", name);
+	const isNamed = ["tools/call", "prompts/get"].includes(message.method);
+	if (isNamed && typeof name === "string") match(headers, "Mcp-Name", name);
 }
 
 /**

@@ -17,6 +17,12 @@ import {
 } from "./json-rpc.ts";
 import { briefSchema } from "./json-schema.ts";
 import { modernVersion, serverInfoKey } from "./modern.ts";
+import {
+	completePrompt,
+	getPrompt,
+	listPrompts,
+	type Prompt,
+} from "./prompts.ts";
 import type { Session } from "./session.ts";
 import {
 	errorResult,
@@ -106,6 +112,9 @@ const methods = new Set([
 	"ping",
 	"tools/list",
 	"tools/call",
+	"prompts/list",
+	"prompts/get",
+	"completion/complete",
 	"server/discover",
 ]);
 
@@ -127,12 +136,33 @@ export interface ToolSource {
 	call(request: RpcRequest, caller: Caller): Promise<RpcResponse>;
 }
 
+/** The prompts of an MCP server, which are in this program or in the bots behind it. Results are JSON text. */
+export interface PromptSource {
+	/** Returns the result of `prompts/list`. */
+	list(): string | Promise<string>;
+	/** Returns the result of `prompts/get` for its params. Throws an RpcError if they are invalid. */
+	get(params: JsonObject, caller: Caller): string | Promise<string>;
+	/** Returns the result of `completion/complete` for its params. Throws an RpcError if they are invalid. */
+	complete(params: JsonObject, caller: Caller): string | Promise<string>;
+}
+
+/** Returns a source of prompts that are defined in this program. */
+export function promptSource(prompts: readonly Prompt[]): PromptSource {
+	const list = listPrompts(prompts);
+	return {
+		list: () => list,
+		get: (params) => JSON.stringify(getPrompt(prompts, params)),
+		complete: (params) => JSON.stringify(completePrompt(prompts, params)),
+	};
+}
+
 export interface ServerOptions {
 	/** Name and version that the MCP server tells its clients. */
 	info: { name: string; title: string; version: string };
 	/** Text for the AI model that uses the MCP server: what the server is and how to begin. */
 	instructions: string;
 	tools: ToolSource;
+	prompts: PromptSource;
 	log: Log;
 	/** Called after every MCP request that was handled, with the request and its response. */
 	answered?(request: RpcRequest, response: RpcResponse): void;
@@ -144,8 +174,8 @@ export interface Server {
 }
 
 export function createServer(options: ServerOptions): Server {
-	const { tools, log, info: serverInfo, instructions, answered } = options;
-	const capabilities = { tools: {} };
+	const { tools, prompts, log, info: serverInfo, instructions } = options;
+	const capabilities = { tools: {}, prompts: {}, completions: {} };
 	const from = { _meta: { [serverInfoKey]: serverInfo } };
 
 	function dispatch(
@@ -155,6 +185,9 @@ export function createServer(options: ServerOptions): Server {
 		const { id, method } = request;
 		if (method === "tools/call") return tools.call(request, caller);
 		if (method === "tools/list") return listTools(request, caller);
+		if (method === "prompts/list") return promptList(request, caller);
+		if (method === "prompts/get" || method === "completion/complete")
+			return fromPrompts(request, caller);
 		if (caller.modern) {
 			if (method === "server/discover") return discover(id);
 		} else {
@@ -169,14 +202,31 @@ export function createServer(options: ServerOptions): Server {
 		{ id, params }: RpcRequest,
 		caller: Caller,
 	): Promise<RpcResponse> {
-		// All tools are on the first page, so no response contains a cursor.
-		if ((params.cursor ?? undefined) !== undefined)
-			throw invalidParameters([
-				"cursor: expected none, since tools/list has one page",
-			]);
+		refuseCursor(params, "tools/list");
 		const list = await tools.list();
 		const members = caller.modern ? { ...completed(), ...from } : {};
 		return { kind: "list", list: list.response(id, members), outcome: "ok" };
+	}
+
+	async function promptList(
+		{ id, params }: RpcRequest,
+		{ modern }: Caller,
+	): Promise<RpcResponse> {
+		refuseCursor(params, "prompts/list");
+		const list = await prompts.list();
+		const members = { ...completed(), ...from };
+		return textResponse(id, modern ? withMembers(members, list) : list);
+	}
+
+	async function fromPrompts(
+		{ id, method, params }: RpcRequest,
+		caller: Caller,
+	): Promise<RpcResponse> {
+		const result =
+			method === "prompts/get"
+				? await prompts.get(params, caller)
+				: await prompts.complete(params, caller);
+		return toolResponse(id, caller, result, "ok");
 	}
 
 	/**
@@ -229,7 +279,7 @@ export function createServer(options: ServerOptions): Server {
 			} catch (error) {
 				response = failed(error, request, caller);
 			}
-			answered?.(request, response);
+			options.answered?.(request, response);
 			return response;
 		},
 	};
@@ -242,6 +292,14 @@ function failure(id: string, error: RpcError): TextResponse {
 		outcome: "rpc_error",
 		errorCode: error.code,
 	};
+}
+
+/** Throws an RpcError if the params have a cursor: all our lists have one page, so that no response contains one. */
+function refuseCursor({ cursor }: JsonObject, method: string): void {
+	if ((cursor ?? undefined) === undefined) return;
+	throw invalidParameters([
+		`cursor: expected none, since ${method} has one page`,
+	]);
 }
 
 /** The error for an unknown method or tool. */

@@ -17,16 +17,6 @@ const stateless = ["2026-07-28"] as const;
 
 const expected: readonly Expected[] = [
 	{
-		reason: "we offer tools, no prompts",
-		entries: [
-			"prompts-list",
-			"prompts-get-simple",
-			"prompts-get-with-args",
-			"prompts-get-embedded-resource",
-			"prompts-get-with-image",
-		],
-	},
-	{
 		reason: "we offer tools, no resources",
 		entries: [
 			"resources-list",
@@ -49,13 +39,8 @@ const expected: readonly Expected[] = [
 		suites: stateless,
 	},
 	{
-		reason: "there are no prompts and resources to complete arguments of",
-		entries: ["completion-complete"],
-	},
-	{
-		reason: "there are no lists of prompts and resources to cache",
+		reason: "there are no lists of resources to cache",
 		entries: [
-			"caching:sep-2549-prompts-list-caching-hints",
 			"caching:sep-2549-resources-list-caching-hints",
 			"caching:sep-2549-resources-templates-list-caching-hints",
 		],

@@ -3,7 +3,7 @@
 import { type Tool, type ToolCall, ToolError } from "../../src/mcp/tool.ts";
 
 /** A pixel of red, and a tenth of a second of silence. */
-const png =
+export const png =
 	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 const wav = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 

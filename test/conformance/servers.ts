@@ -2,6 +2,7 @@
 // token, a proxy that adds one. For tests, and to run the suite by hand: `bun test/conformance/servers.ts`.
 
 import { startBothServers, token } from "../support/both-servers.ts";
+import { fixturePrompts } from "./fixture-prompts.ts";
 import { fixtureTools } from "./fixture-tools.ts";
 
 export interface Servers extends AsyncDisposable {
@@ -11,7 +12,9 @@ export interface Servers extends AsyncDisposable {
 
 export async function startServers(): Promise<Servers> {
 	await using stack = new AsyncDisposableStack();
-	const servers = stack.use(await startBothServers({ tools: fixtureTools }));
+	const servers = stack.use(
+		await startBothServers({ tools: fixtureTools, prompts: fixturePrompts }),
+	);
 	const proxy = (target: string) => {
 		const http = startProxy(target);
 		stack.defer(() => http.stop(true));

@@ -7,6 +7,7 @@ import { briefSchema } from "../../src/mcp/json-schema.ts";
 import {
 	type Caller,
 	createServer,
+	promptSource,
 	type Server,
 	toolSet,
 	toolSource,
@@ -40,6 +41,7 @@ function start() {
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1.2.3" },
 		instructions: "Begin anywhere.",
+		prompts: promptSource([]),
 		tools: toolSource(toolSet([greet, wave]), { greeting: "Hello" }),
 		log,
 	});
@@ -147,6 +149,7 @@ test("an RpcError of a tool source's is answered under the request's id", async 
 	const server = createServer({
 		info: { name: "t", title: "T", version: "1" },
 		instructions: "",
+		prompts: promptSource([]),
 		tools: {
 			list: () => new ToolList('{"tools":[]}'),
 			ttlMs: () => 0,

@@ -3,7 +3,12 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { listen } from "../../src/lib/listen.ts";
-import { createServer, toolSet, toolSource } from "../../src/mcp/server.ts";
+import {
+	createServer,
+	promptSource,
+	toolSet,
+	toolSource,
+} from "../../src/mcp/server.ts";
 import { Sessions } from "../../src/mcp/session.ts";
 import { createEndpoint } from "../../src/mcp/streamable-http.ts";
 import { recordLog } from "../support/log.ts";
@@ -21,6 +26,7 @@ function start(
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1" },
 		instructions: "",
+		prompts: promptSource([]),
 		tools: toolSource(toolSet([]), {}),
 		log,
 	});

@@ -4,6 +4,7 @@ import { startBot } from "../../src/bot/bot.ts";
 import type { BotContext } from "../../src/bot/tool/context.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
+import type { Prompt } from "../../src/mcp/prompts.ts";
 import type { Tool, ToolCall } from "../../src/mcp/tool.ts";
 import { connect } from "./backend-client.ts";
 import { botConfig } from "./bot-config.ts";
@@ -21,6 +22,7 @@ export interface BothServers extends AsyncDisposable {
 
 export interface BothServersOptions {
 	tools: readonly Tool<BotContext>[];
+	prompts?: readonly Prompt[];
 	allowedHosts?: string[];
 	allowedOrigins?: string[];
 }
@@ -28,13 +30,14 @@ export interface BothServersOptions {
 /** Starts both. The gateway lists the bot's tools; calls without an instance go to this bot. */
 export async function startBothServers({
 	tools,
+	prompts = [],
 	allowedHosts = [],
 	allowedOrigins = [],
 }: BothServersOptions): Promise<BothServers> {
 	const { log, lines } = recordLog();
 	await using stack = new AsyncDisposableStack();
 	const config = botConfig({ mcpToken: token, allowedHosts, allowedOrigins });
-	const bot = startBot(config, log, { tools });
+	const bot = startBot(config, log, { tools, prompts });
 	stack.defer(() => bot.close());
 	const gateway = await startGateway(
 		readConfig({
@@ -98,7 +101,9 @@ export function modernRequest(
 		headers: {
 			"MCP-Protocol-Version": "2026-07-28",
 			"Mcp-Method": method,
-			...(method === "tools/call" && { "Mcp-Name": String(params.name) }),
+			...(["tools/call", "prompts/get"].includes(method) && {
+				"Mcp-Name": String(params.name),
+			}),
 		},
 		body: `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify({ ...rest, _meta: meta })}}`,
 	};

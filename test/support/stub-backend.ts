@@ -30,6 +30,8 @@ export interface StubOptions {
 	guilds?: Record<string, string>;
 	/** The tools in `tools/list`, as JSON text. */
 	tools?: readonly string[];
+	/** The prompts in `prompts/list`. Without it, the stub has none and does not say that it has. */
+	prompts?: readonly unknown[];
 	/** By tool name or JSON-RPC method. Tool names are tried first. */
 	on?: Record<string, Behaviour>;
 	/** The response to a request in an unknown session. */
@@ -110,7 +112,7 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 				const sessionId = crypto.randomUUID();
 				sessions.add(sessionId);
 				const response = json(
-					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"stub","version":"1"}}}`,
+					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}},"serverInfo":{"name":"stub","version":"1"}}}`,
 				);
 				if (options.sessions !== false)
 					response.headers.set("Mcp-Session-Id", sessionId);
@@ -118,6 +120,8 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 			}
 			case "tools/list":
 				return result(id, `{"tools":[${stub.tools.join(",")}]}`);
+			case "prompts/list":
+				return result(id, JSON.stringify({ prompts: options.prompts }));
 			case "tools/call":
 				return textResult(
 					id,

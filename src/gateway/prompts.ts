@@ -1,0 +1,246 @@
+// The prompts that clients see: those of all bots, each with the arguments `instance` and `guild_id`, by which requests for
+// prompts are routed like calls of tools.
+
+import * as v from "valibot";
+import type { Deadlines } from "../lib/deadlines.ts";
+import { Overloaded } from "../lib/semaphore.ts";
+import type { Signal } from "../lib/signal.ts";
+import { ClientError } from "../mcp/client.ts";
+import {
+	errorCode,
+	isObject,
+	type JsonObject,
+	RpcError,
+} from "../mcp/json-rpc.ts";
+import {
+	completeByName,
+	completionOf,
+	type PromptArguments,
+	readCompletion,
+	readPromptRequest,
+	unknownPrompt,
+} from "../mcp/prompts.ts";
+import type { Caller, PromptSource } from "../mcp/server.ts";
+import type { Backend } from "./backend.ts";
+import { RouteError } from "./routing.ts";
+import type { FindTarget } from "./target.ts";
+
+/** Maximum number of prompts that the gateway reads from a bot's prompts/list. Further prompts are ignored. */
+const maxPrompts = 100;
+
+const name = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.-]{1,64}$/));
+const text = v.optional(v.pipe(v.string(), v.maxLength(1_000)));
+const listedPrompt = v.object({
+	name,
+	title: text,
+	description: text,
+	arguments: v.optional(
+		v.pipe(
+			v.array(
+				v.object({
+					name,
+					description: text,
+					required: v.optional(v.boolean()),
+				}),
+			),
+			v.maxLength(50),
+		),
+		[],
+	),
+});
+
+/** A prompt in a bot's response to `prompts/list`. */
+export type ListedPrompt = v.InferOutput<typeof listedPrompt>;
+
+const routingArguments = [
+	{
+		name: "instance",
+		description: "Bot to use; if omitted, by guild_id.",
+	},
+	{ name: "guild_id", description: "The guild. Default: the bot's own." },
+];
+const isRouting = (argument: string) =>
+	routingArguments.some(({ name }) => name === argument);
+
+/** Reads the prompts from a bot's result of `prompts/list`. Leaves out those that clients could refuse. */
+export function readPrompts(result: unknown): ListedPrompt[] {
+	const { prompts } = Object(result) as { prompts?: unknown };
+	if (!Array.isArray(prompts)) return [];
+	return prompts.slice(0, maxPrompts).flatMap((prompt) => {
+		const read = v.safeParse(listedPrompt, prompt);
+		return read.success ? [read.output] : [];
+	});
+}
+
+export interface PromptsOptions {
+	backends: readonly Backend[];
+	findTarget: FindTarget;
+	/** The deadlines of all requests for prompts in flight. */
+	deadlines: Deadlines;
+	/** Resolves when the bots have been asked for their prompts once; undefined afterwards. */
+	firstList(): Promise<unknown> | undefined;
+}
+
+/** Creates the gateway's prompts: those of all bots. Each request is forwarded to one of the bots that have the prompt. */
+export function createPrompts(options: PromptsOptions): PromptSource {
+	const { backends, findTarget, deadlines, firstList } = options;
+
+	/** Returns the definition of a prompt by the first bot that has it. Throws an RpcError if none has. */
+	function find(prompt: string): ListedPrompt {
+		const all = backends.flatMap(({ prompts }) => prompts);
+		const found = all.find((one) => one.name === prompt);
+		if (found) return found;
+		throw unknownPrompt(prompt, [...new Set(all.map(({ name }) => name))]);
+	}
+
+	/** Returns the bot that the arguments name. Without such arguments: an online bot that has the prompt. */
+	function target(
+		prompt: string,
+		args: PromptArguments,
+		signal: Signal,
+	): Backend | Promise<Backend> {
+		try {
+			return findTarget(args, signal);
+		} catch (error) {
+			const isUnnamed =
+				error instanceof RouteError && error.kind === "NoTarget";
+			const having = backends.filter(({ prompts }) =>
+				prompts.some((one) => one.name === prompt),
+			);
+			const backend = having.find(({ state }) => state.online) ?? having[0];
+			if (isUnnamed && backend) return backend;
+			throw error;
+		}
+	}
+
+	/** Sends a request about the prompt to its bot and returns the result as JSON text. */
+	async function forward(
+		method: "prompts/get" | "completion/complete",
+		prompt: string,
+		args: PromptArguments,
+		params: (backend: Backend) => JsonObject,
+		caller: Caller,
+	): Promise<string> {
+		const signal = deadlines.begin(caller.signal);
+		try {
+			const backend = await target(prompt, args, signal);
+			const request = { method, params: JSON.stringify(params(backend)) };
+			const { message } = await backend.read(request, signal);
+			if (isObject(message.result)) return JSON.stringify(message.result);
+			throw refusalOf(message.error);
+		} catch (error) {
+			throw toRpcError(error);
+		} finally {
+			deadlines.end(signal);
+		}
+	}
+
+	return {
+		async list() {
+			await firstList();
+			return JSON.stringify({ prompts: mergePrompts(backends) });
+		},
+		get(params, caller) {
+			const { name, args } = readPromptRequest(params);
+			find(name);
+			const own = (backend: Backend) => ({
+				name,
+				arguments: ownArguments(backend, name, args),
+			});
+			return forward("prompts/get", name, args, own, caller);
+		},
+		complete(params, caller) {
+			const { prompt, argument, typed, args } = readCompletion(params);
+			find(prompt);
+			if (isRouting(argument))
+				return JSON.stringify(
+					completionOf(completeRouting(backends, argument, typed, args)),
+				);
+			const own = (backend: Backend) => ({
+				ref: { type: "ref/prompt", name: prompt },
+				argument: { name: argument, value: typed },
+				context: { arguments: ownArguments(backend, prompt, args) },
+			});
+			return forward("completion/complete", prompt, args, own, caller);
+		},
+	};
+}
+
+/** Returns the prompts of all bots, with `instance` and `guild_id` as arguments; of two of one name, the first bot's. */
+function mergePrompts(backends: readonly Backend[]): ListedPrompt[] {
+	const byName = new Map<string, ListedPrompt>();
+	for (const { prompts } of backends)
+		for (const prompt of prompts)
+			if (!byName.has(prompt.name)) byName.set(prompt.name, prompt);
+	return Array.from(byName.values(), (prompt) => ({
+		...prompt,
+		arguments: [
+			...prompt.arguments.filter(({ name }) => !isRouting(name)),
+			...routingArguments,
+		],
+	}));
+}
+
+/** Returns the arguments without those for the gateway: `instance`, and `guild_id` if the bot's prompt does not take it. */
+function ownArguments(
+	{ prompts }: Backend,
+	prompt: string,
+	{ instance: _, ...args }: PromptArguments,
+): PromptArguments {
+	const listed = prompts.find(({ name }) => name === prompt);
+	if (listed?.arguments.some(({ name }) => name === "guild_id")) return args;
+	const { guild_id: _guild, ...own } = args;
+	return own;
+}
+
+/** Returns the values of the argument `instance` or `guild_id` that match what a person has typed. */
+function completeRouting(
+	backends: readonly Backend[],
+	argument: string,
+	typed: string,
+	{ instance }: PromptArguments,
+): string[] {
+	if (argument === "instance")
+		return completeByName(
+			backends.map(({ name }) => ({ id: name, name })),
+			typed,
+		);
+	const guilds = backends
+		.filter(({ name }) => instance === undefined || name === instance)
+		.flatMap((backend) => [...backend.guilds]);
+	return completeByName(
+		Array.from(new Map(guilds), ([id, name]) => ({ id, name })),
+		typed,
+	);
+}
+
+/** Converts the JSON-RPC error of a bot to an RpcError. */
+function refusalOf(error: unknown): RpcError {
+	const { code, message } = Object(error) as JsonObject;
+	return new RpcError(
+		typeof code === "number" && Number.isInteger(code)
+			? code
+			: errorCode.internal,
+		typeof message === "string" ? message : "The bot refused the request.",
+	);
+}
+
+/** Converts an error of routing or of the connection to the bot to an RpcError. Other errors are bugs. */
+function toRpcError(error: unknown): unknown {
+	if (error instanceof RpcError) return error;
+	if (error instanceof RouteError)
+		return new RpcError(errorCode.invalidParams, error.message, {
+			cause: error,
+		});
+	if (
+		error instanceof ClientError ||
+		error instanceof Overloaded ||
+		error instanceof DOMException
+	)
+		return new RpcError(
+			errorCode.internal,
+			"The bot cannot be reached at the moment. Nothing was changed; try again.",
+			{ cause: error },
+		);
+	return error;
+}

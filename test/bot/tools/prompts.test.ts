@@ -1,0 +1,65 @@
+// The prompts of a bot, by the configuration and the guilds that it has.
+
+import { describe, expect, test } from "bun:test";
+import { callingTools, tools } from "../../../src/bot/tools/index.ts";
+import { createPrompts } from "../../../src/bot/tools/prompts.ts";
+import { getPrompt, listPrompts } from "../../../src/mcp/prompts.ts";
+
+const cooks = { id: "123456789012345678", name: "The Cooks" };
+const names = [...tools, ...callingTools].map(({ name }) => name);
+
+const promptsOf = (allowed: readonly string[], guildId?: string) =>
+	createPrompts({
+		guilds: () => [cooks, { id: "223456789012345678", name: "The Bakers" }],
+		guildId,
+		allowed: new Set(allowed),
+	});
+const textOf = (name: string, args: object, guildId?: string) =>
+	JSON.stringify(
+		getPrompt(promptsOf(names, guildId), { name, arguments: args }),
+	);
+
+test("there is a prompt for each job, with a guild_id, in less than 2 KiB", () => {
+	const prompts = promptsOf(names);
+	expect(prompts.map(({ name }) => name)).toEqual([
+		...["set_up_guild", "clean_up_after_raid", "review_permissions"],
+		"weekly_report",
+	]);
+	for (const prompt of prompts)
+		expect(prompt.arguments.at(-1)?.name).toBe("guild_id");
+	expect(Buffer.byteLength(listPrompts(prompts))).toBeLessThan(2_048);
+});
+
+test("a prompt is offered only if its tools are allowed", () => {
+	const without = names.filter((name) => name !== "bulk_ban");
+	expect(promptsOf(without).map(({ name }) => name)).not.toContain(
+		"clean_up_after_raid",
+	);
+});
+
+describe.each(promptsOf(names).map(({ name }) => [name]))("%s", (name) => {
+	test("says where to act", () => {
+		expect(textOf(name, {})).toContain("Ask me which guild is meant");
+		expect(textOf(name, {}, cooks.id)).toContain(`guild_id=\\"${cooks.id}\\"`);
+		expect(textOf(name, { guild_id: cooks.id })).toContain(cooks.id);
+		expect(() => textOf(name, { guild_id: "323456789012345678" })).toThrow(
+			"guild_id: expected the id of a guild in which this bot's tools may act",
+		);
+	});
+});
+
+test("what a person gives is in the text", () => {
+	expect(textOf("set_up_guild", { plan: "a club for chess" })).toContain(
+		"What it should have: a club for chess",
+	);
+	const raid = textOf("clean_up_after_raid", { since: "3h", actor: "mallory" });
+	expect(raid).toContain("everything since 3h");
+	expect(raid).toContain("The account mallory was taken over");
+	expect(textOf("weekly_report", {})).toContain("since 7d");
+});
+
+test("guild_id is completed by the names of guilds", () => {
+	const [prompt] = promptsOf(names);
+	expect(prompt?.complete?.("guild_id", "cook")).toEqual([cooks.id]);
+	expect(prompt?.complete?.("plan", "cook")).toEqual([]);
+});
