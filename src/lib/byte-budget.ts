@@ -25,8 +25,8 @@ export class ByteBudget {
 	}
 
 	/**
-	 * Adds `bytes` to the number of bytes that `holder` has buffered. If all holders together then exceed the memory
-	 * limit, drops the largest response of the peer with the most buffered bytes, which may be `holder` itself.
+	 * Adds `bytes` to the number of bytes that the response `holder` has buffered. If all buffered responses together
+	 * then exceed the memory limit, drops the largest response of the server with the most buffered bytes.
 	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);

@@ -85,7 +85,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	 */
 	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
-	/** Ids of chargebacks whose person joined or left the guild, so that the member's roles must be checked again. */
+	/** Ids of chargebacks of people who have joined or left the guild, so that their roles must be checked again. */
 	const unchecked = new Set<string>();
 
 	const reconciler = createReconciler({

@@ -28,7 +28,7 @@ export interface StreamOptions {
 /** Thrown while a response is streamed, to close the connection in the middle. */
 class CutOff extends Error {}
 
-/** Streams a completion as server-sent events, with the given misbehaviour if there is one. */
+/** Streams a completion as server-sent events, with the given simulated fault, if any. */
 export function streamAnswer(
 	answer: Completion,
 	{ kind, released, onEnd }: StreamOptions,

@@ -8,7 +8,7 @@ export const gameRoutes = [
 
 export type GameRoute = (typeof gameRoutes)[number];
 
-/** Status and JSON body of a correct response of the game server. */
+/** HTTP status and JSON body of a response of the simulated game server, before any simulated fault changes it. */
 export interface GameResponse {
 	readonly status: number;
 	readonly body: unknown;

@@ -229,7 +229,7 @@ function isLocked(error: unknown): boolean {
 	);
 }
 
-/** Returns a function that classifies SQLite errors. https://www.sqlite.org/rescode.html */
+/** Returns a function that explains an SQLite error and says what the bot can still do with the database. https://www.sqlite.org/rescode.html */
 function createExplain(file: string) {
 	const meanings: readonly Meaning[] = [
 		[/^BUSY/, "transient", `another program holds a lock on ${file}`],

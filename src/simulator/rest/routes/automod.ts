@@ -113,8 +113,8 @@ function metadataOf(
 /**
  * The AutoMod actions whose use in a rule needs MODERATE_MEMBERS, each with the trigger types of the rules that may
  * use it. Sources: discord-userdoccers (QUARANTINE_USER) for BlockMemberInteraction, for Timeout
- * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types The error
- * code is a guess (automod-timeout).
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types
+ * A guess (automod-timeout): the error code for another trigger type.
  */
 const triggersWith = new Map<Action, readonly Trigger[]>([
 	[Action.Timeout, [Trigger.Keyword, Trigger.MentionSpam]],
