@@ -258,6 +258,7 @@ function typeOf(schema: JsonSchema): string {
 	const { type, pattern, items } = schema;
 	const choices = schema.enum;
 	if (Array.isArray(choices)) return choices.join(", ");
+	if (String(pattern).includes("\\d{4}-\\d\\d")) return "time";
 	if (String(pattern).includes("{17,20}")) return "id";
 	if (type === "array") {
 		const { minItems = 0, maxItems } = schema;

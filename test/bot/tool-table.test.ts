@@ -47,7 +47,7 @@ const schemaOf = (name: string) => {
 	>;
 };
 // An id in place of a date names no thing, but the time when something was made.
-const idPattern = /\{17,20\}(?!\$\|\^\\d\{4\}-)/;
+const idPattern = /\{17,20\}(?!\$\|\\d\{4\}-)/;
 const takesIds = (name: string) =>
 	Object.entries(schemaOf(name))
 		.filter(

@@ -1,5 +1,5 @@
-// An audit log entry as one result line: action, user, target, changes, reason.
-// https://discord.com/developers/docs/resources/audit-log
+// Discord's audit log as result lines: entries that belong together share a line, with the call that would undo them.
+// https://docs.discord.com/developers/resources/audit-log
 
 import {
 	type APIAuditLog,
@@ -10,8 +10,14 @@ import {
 	SnowflakeUtil,
 } from "discord.js";
 import { time } from "../discord/describe.ts";
-import { describeBits, officialName } from "../discord/permissions.ts";
-import { fieldLine, oneField } from "../discord/text.ts";
+import { officialName } from "../discord/permissions.ts";
+import { fieldLine, lengthOf, oneField, truncate } from "../discord/text.ts";
+import {
+	changesOf,
+	describeChanges,
+	type NameOf,
+} from "./audit-log-changes.ts";
+import { undoOf } from "./audit-log-undo.ts";
 
 /** Numbers of Discord's audit log events by Discord's name, such as MEMBER_BAN_ADD. */
 export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
@@ -22,18 +28,14 @@ export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 		.map(([name, action]) => [officialName(name), action]),
 );
 
-const actionNames = new Map(
-	[...auditActions].map(([name, action]) => [action, name]),
-);
-
-/** Function that returns the name and id of a Discord object, such as a user or a role, as text. */
-type NameOf = (id: string) => string;
+/** What names the objects of an audit log: the objects that Discord sends with its entries. */
+type Named = Omit<APIAuditLog, "audit_log_entries">;
 
 /**
  * Returns a function that names a Discord object by its id. It looks first among the objects that Discord sent with the
  * audit log, then in the bot's caches.
  */
-export function namesIn(log: APIAuditLog, guild: Guild): NameOf {
+export function namesIn(log: Named, guild: Guild): NameOf {
 	const names = new Map<string, string>([
 		...log.users.map(({ id, username }) => [id, `@${username}`] as const),
 		...log.webhooks.map(({ id, name }) => [id, name ?? "webhook"] as const),
@@ -49,127 +51,286 @@ export function namesIn(log: APIAuditLog, guild: Guild): NameOf {
 	return (id) => {
 		const user = client.users.cache.get(id);
 		const channel = channels.cache.get(id);
-		// The @everyone role has the guild's id.
-		const role = id === guild.id ? undefined : roles.cache.get(id);
+		const role = roles.cache.get(id);
 		const name =
 			names.get(id) ??
 			(user && `@${user.username}`) ??
 			(channel && `#${channel.name}`) ??
-			(role && `@${role.name}`) ??
-			(id === guild.id ? guild.name : emojis.cache.get(id)?.name);
+			// The @everyone role has the guild's id.
+			(role && (id === guild.id ? "@everyone" : `@${role.name}`)) ??
+			emojis.cache.get(id)?.name;
 		return named(name, id);
 	};
 }
 
 function named(name: string | null | undefined, id: string): string {
-	return name ? `${oneField(name)} (ID: ${id})` : `ID: ${id}`;
+	return name ? `${oneField(cut(name))} (ID: ${id})` : `ID: ${id}`;
 }
 
-/** Describes a whole entry of a guild's audit log in one line, without secrets such as tokens. */
-export function entryLine(entry: APIAuditLogEntry, nameOf: NameOf): string {
-	const { id, action_type, user_id, reason } = entry;
-	const action = actionNames.get(action_type) ?? `action ${action_type}`;
-	const changes = changesOf(entry, nameOf);
-	return fieldLine(
-		time(SnowflakeUtil.timestampFrom(id)),
-		action,
-		`ID: ${id}`,
-		`by: ${user_id === null ? "unknown" : nameOf(user_id)}`,
-		targetOf(entry, nameOf),
-		changes.length > 0 && `changes: ${changes.join("; ")}`,
-		...optionsOf(entry, nameOf),
-		reason && `reason: ${oneField(reason)}`,
+/** Entries are shown in one line only if each follows the one before within this time. */
+const maxGapMs = 10 * 60_000;
+
+/** Entries that share a line: the same actor did the same to one or several objects. */
+interface Group {
+	/** From newest to oldest. */
+	entries: APIAuditLogEntry[];
+	/** The affected objects by id, or by name if they have no id: what was changed of them, from newest to oldest. */
+	targets: Map<string, { name: string; changes: string[][]; count: number }>;
+	/** Where, or for whom: the same for all entries. */
+	place: string;
+}
+
+/**
+ * Describes audit log entries, sorted from newest to oldest, in lines: the first names those who acted, each other one
+ * describes entries that belong together.
+ */
+export function auditLogLines(
+	entries: readonly APIAuditLogEntry[],
+	guild: Guild,
+	nameOf: NameOf,
+): { actors: string; lines: string[] } {
+	const groups: Group[] = [];
+	const open = new Map<string, Group>();
+	for (const entry of entries) {
+		const place = placeOf(entry, nameOf);
+		const key = JSON.stringify([
+			...[entry.user_id, entry.action_type, entry.reason, place],
+		]);
+		const before = open.get(key);
+		const last = before?.entries.at(-1);
+		const isNear = last && timeOf(last) - timeOf(entry) <= maxGapMs;
+		const group =
+			isNear && before ? before : { entries: [], targets: new Map(), place };
+		if (group !== before) groups.push(group);
+		open.set(key, group);
+		addTo(group, entry, nameOf);
+	}
+	const actors = new Map<string, number>();
+	for (const { user_id } of entries)
+		actors.set(user_id ?? "", (actors.get(user_id ?? "") ?? 0) + 1);
+	const short = shortNames([...actors.keys()], nameOf);
+	const undone = reversedBans(entries);
+	return {
+		actors: [...actors]
+			.sort(([, a], [, b]) => b - a)
+			.map(([id, count]) => `${id ? nameOf(id) : "unknown"} ${count}`)
+			.join(", "),
+		lines: groups.map((group) =>
+			groupLine(
+				group,
+				actors.size > 1
+					? (short.get(group.entries[0]?.user_id ?? "") ?? "")
+					: "",
+				undoOf(
+					group.entries.filter((entry) => !undone.has(entry)),
+					guild,
+				),
+			),
+		),
+	};
+}
+
+function timeOf({ id }: APIAuditLogEntry): number {
+	return SnowflakeUtil.timestampFrom(id);
+}
+
+/** Returns names without ids for those who acted; with their ids where two have the same name. */
+function shortNames(
+	ids: readonly string[],
+	nameOf: NameOf,
+): Map<string, string> {
+	const names = ids.map((id) => (id ? nameOf(id) : "unknown"));
+	const short = names.map((name) => name.replace(/ \(ID: \d+\)$/, ""));
+	return new Map(
+		ids.map((id, index) => {
+			const name = short[index] ?? "";
+			const isUnique = short.filter((other) => other === name).length === 1;
+			return [id, isUnique ? name : (names[index] ?? "")];
+		}),
 	);
 }
 
+/** Returns the bans and unbans that a later entry among `entries` reversed, so that there is nothing to undo. */
+function reversedBans(
+	entries: readonly APIAuditLogEntry[],
+): Set<APIAuditLogEntry> {
+	const { MemberBanAdd, MemberBanRemove } = AuditLogEvent;
+	const latest = new Map<string | null, AuditLogEvent>();
+	return new Set(
+		entries.filter(({ action_type, target_id }) => {
+			if (action_type !== MemberBanAdd && action_type !== MemberBanRemove)
+				return false;
+			const later = latest.get(target_id);
+			if (later === undefined) latest.set(target_id, action_type);
+			return later !== undefined;
+		}),
+	);
+}
+
+function addTo(group: Group, entry: APIAuditLogEntry, nameOf: NameOf): void {
+	group.entries.push(entry);
+	const name = targetOf(entry, nameOf);
+	const target = group.targets.get(name) ?? { name, changes: [], count: 0 };
+	target.count += Number(countIn(entry) ?? 0);
+	const changes = describeChanges(entry, nameOf);
+	if (changes.length > 0) target.changes.push(changes);
+	group.targets.set(name, target);
+}
+
+function countIn({ options }: APIAuditLogEntry): string | undefined {
+	return options && "count" in options ? options.count : undefined;
+}
+
+function groupLine(
+	{ entries, targets, place }: Group,
+	actor: string,
+	undo: string | undefined,
+): string {
+	const [newest, oldest] = [entries[0], entries.at(-1)];
+	if (!newest || !oldest) return "";
+	const all = [...targets.values()].reverse();
+	// Within one object's changes the order is that of time.
+	const changes = all.map((target) =>
+		[...new Set(target.changes.toReversed().flat())].join("; "),
+	);
+	const [first = ""] = changes;
+	const isShared = changes.every((text) => text === first);
+	const names = all
+		.map(({ name, count }, index) => {
+			const times = count > 0 ? `${count}×` : "";
+			const own = isShared || !changes[index] ? "" : `[${changes[index]}]`;
+			return [name, times, own].filter(Boolean).join(" ");
+		})
+		.filter(Boolean);
+	const { verb, noun } = actionOf(newest.action_type);
+	const what =
+		all.length > 1 ? `${verb} ${all.length} ${noun}s` : `${verb} ${noun}`;
+	return fieldLine(
+		range(timeOf(oldest), timeOf(newest)),
+		actor,
+		names.length > 0
+			? `${what.trimEnd()}${all.length > 1 ? ":" : ""} ${names.join(", ")}`
+			: what,
+		place,
+		isShared && first,
+		newest.reason && `reason: ${oneField(newest.reason)}`,
+		undo && `undo: ${undo}`,
+	);
+}
+
+/** Formats a span of time to the minute: "2026-01-31 14:02–14:03". */
+function range(from: number, to: number): string {
+	const minute = (at: number) => time(at).slice(0, 16).replace("T", " ");
+	const [first, last] = [minute(from), minute(to)];
+	if (first === last) return first;
+	const isSameDay = first.slice(0, 10) === last.slice(0, 10);
+	return `${first}–${isSameDay ? last.slice(11) : last}`;
+}
+
+/** Verbs and nouns of events whose names do not end in Create, Update or Delete, or say less than these. */
+const special: Readonly<Record<string, readonly [verb: string, noun: string]>> =
+	{
+		ChannelOverwriteCreate: ["added permissions in", "channel"],
+		ChannelOverwriteUpdate: ["changed permissions in", "channel"],
+		ChannelOverwriteDelete: ["removed permissions in", "channel"],
+		MemberKick: ["kicked", "user"],
+		MemberPrune: ["pruned", "member"],
+		MemberBanAdd: ["banned", "user"],
+		MemberBanRemove: ["unbanned", "user"],
+		MemberRoleUpdate: ["changed roles of", "member"],
+		MemberMove: ["moved members in voice", ""],
+		MemberDisconnect: ["disconnected members from voice", ""],
+		BotAdd: ["added", "bot"],
+		MessageDelete: ["deleted messages of", "user"],
+		MessageBulkDelete: ["bulk-deleted messages in", "channel"],
+		MessagePin: ["pinned a message of", "user"],
+		MessageUnpin: ["unpinned a message of", "user"],
+		StageInstanceCreate: ["started", "stage"],
+		StageInstanceDelete: ["ended", "stage"],
+		AutoModerationBlockMessage: ["AutoMod blocked messages of", "user"],
+		AutoModerationFlagToChannel: ["AutoMod flagged messages of", "user"],
+		AutoModerationUserCommunicationDisabled: ["AutoMod timed out", "user"],
+		AutoModerationQuarantineUser: ["AutoMod quarantined", "user"],
+		ApplicationCommandPermissionUpdate: ["changed permissions of", "command"],
+	};
+
+const verbs: Readonly<Record<string, string>> = {
+	Create: "created",
+	Update: "changed",
+	Delete: "deleted",
+};
+
+/** Returns a verb and a noun for an audit log event: "ChannelCreate" → "created", "channel". */
+function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
+	const name = AuditLogEvent[action];
+	// discord.js does not know events that Discord adds later.
+	if (name === undefined)
+		return { verb: `did action ${action} to`, noun: "object" };
+	const [verb, noun] = special[name] ?? [];
+	if (verb !== undefined) return { verb, noun: noun ?? "" };
+	const [, object = name, suffix = ""] =
+		/^(.*?)(Create|Update|Delete)?$/.exec(name) ?? [];
+	return {
+		verb: verbs[suffix] ?? "did",
+		noun: officialName(object)
+			.toLowerCase()
+			.replaceAll("_", " ")
+			.replace(/^guild (?=.)/, ""),
+	};
+}
+
+/** Names the object of an entry. Invites have a code instead of an id. */
 function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
-	const { target_id, changes = [] } = entry;
-	if (!target_id) return "";
+	const { target_id } = entry;
+	const changes = changesOf(entry);
+	const textOf = (key: string) => {
+		const change = changes.find((change) => change.key === key);
+		// A deleted object has only its old name.
+		const value = change?.new_value ?? change?.old_value;
+		return typeof value === "string" ? value : undefined;
+	};
+	if (!target_id) return oneField(cut(textOf("code") ?? ""));
+	// The result is about one guild only. Its id is also that of its role @everyone.
+	if (entry.action_type === AuditLogEvent.GuildUpdate) return "";
 	const current = nameOf(target_id);
-	// A deleted target has only its old name.
-	const name = changes.find(({ key }) => key === "name")?.old_value;
-	const target =
-		current === named(undefined, target_id) && typeof name === "string"
-			? named(cut(name), target_id)
-			: current;
-	return `target: ${target}`;
+	return current === named(undefined, target_id)
+		? named(textOf("name"), target_id)
+		: current;
 }
 
-const maxChanges = 12;
-
-interface Change {
-	key: string;
-	old_value?: unknown;
-	new_value?: unknown;
-}
-
-function changesOf({ changes }: APIAuditLogEntry, nameOf: NameOf): string[] {
-	const all = (changes ?? []) as readonly Change[];
-	const texts = all
-		.slice(0, maxChanges)
-		.map((change) => changeOf(change, nameOf));
-	const more = all.length - texts.length;
-	return more > 0 ? [...texts, `and ${more} more`] : texts;
-}
-
-const permissionFields = ["permissions", "allow", "deny"];
-
-function changeOf({ key, old_value, new_value }: Change, nameOf: NameOf) {
-	if (key === "$add") return `added ${rolesIn(new_value)}`;
-	if (key === "$remove") return `removed ${rolesIn(new_value)}`;
-	const name = oneField(key);
-	if (/token|secret|password/i.test(key)) return `${name}: changed, not shown`;
-	if (permissionFields.includes(key)) {
-		const [before, after] = [bitsIn(old_value), bitsIn(new_value)];
-		if (before !== undefined && after !== undefined)
-			return `${name}: ${bitChanges(before, after)}`;
-	}
-	const format = (value: unknown) => formatValue(key, value, nameOf);
-	return `${name}: ${format(old_value)} → ${format(new_value)}`;
-}
-
-function bitsIn(value: unknown): bigint | undefined {
-	if (value === undefined || value === null) return 0n;
-	return /^\d{1,20}$/.test(String(value)) ? BigInt(String(value)) : undefined;
-}
-
-function bitChanges(before: bigint, after: bigint): string {
-	return `gained ${describeBits(after & ~before)}, lost ${describeBits(before & ~after)}`;
-}
-
-function rolesIn(value: unknown): string {
-	const roles = Array.isArray(value) ? value : [];
-	return roles
-		.map(({ id, name }) => named(`@${String(name)}`, oneField(String(id))))
-		.join(", ");
-}
-
-function formatValue(key: string, value: unknown, nameOf: NameOf): string {
-	if (value === undefined || value === null || value === "") return "none";
-	if (typeof value !== "string") return oneField(cut(JSON.stringify(value)));
-	if (key.endsWith("_id") && /^\d{17,20}$/.test(value)) return nameOf(value);
-	return `"${oneField(cut(value))}"`;
-}
-
-function optionsOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf) {
-	const { channel_id, message_id, id, type, role_name, ...rest } = options;
+/** Where an entry's action took place, for whom, and other details: "in: #general (ID: 1)". */
+function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
+	const {
+		channel_id,
+		message_id,
+		id,
+		type,
+		role_name,
+		count: _,
+		...rest
+	} = options as Record<string, string | undefined>;
 	const isRole = type === AuditLogOptionsType.Role;
-	const role = id && (isRole && role_name ? named(`@${role_name}`, id) : "");
-	return [
+	const role =
+		id && isRole && role_name
+			? named(`@${role_name.replace(/^@/, "")}`, id)
+			: "";
+	return fieldLine(
+		id && `for: ${role || nameOf(id)}`,
 		channel_id && `in: ${nameOf(channel_id)}`,
 		message_id && `message: ${message_id}`,
-		id && `for: ${role || nameOf(id)}`,
-		...Object.entries(rest).map(
-			([key, value]) => `${oneField(key)}: ${oneField(cut(String(value)))}`,
-		),
-	];
+		...Object.entries(rest)
+			.filter(
+				([key]) => !key.endsWith("trigger_type") && key !== "application_id",
+			)
+			.map(
+				([key, value]) =>
+					`${oneField(key).replaceAll("_", " ")}: ${oneField(cut(String(value)))}`,
+			),
+	);
 }
 
-const maxValueLength = 100;
+const maxNameLength = 100;
 
 function cut(text: string): string {
-	const characters = [...text];
-	return characters.length > maxValueLength
-		? `${characters.slice(0, maxValueLength).join("")}…`
-		: text;
+	return truncate(text, maxNameLength, lengthOf);
 }

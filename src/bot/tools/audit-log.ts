@@ -2,63 +2,166 @@
 // on its page: https://github.com/discord/discord-api-spec
 
 import {
+	type APIAuditLogEntry,
+	type AuditLogEvent,
+	type Client,
+	type Guild,
 	makeURLSearchParams,
 	type RESTGetAPIAuditLogResult,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
 import { didYouMean } from "../../lib/config.ts";
-import { oneLine } from "../discord/text.ts";
-import { auditActions, entryLine, namesIn } from "../guild/audit-log-lines.ts";
+import { publishedAs } from "../../mcp/json-schema.ts";
+import { nowIs } from "../discord/describe.ts";
+import { compareIds } from "../discord/ids.ts";
+import { officialName } from "../discord/permissions.ts";
+import { oneLine, resultLines } from "../discord/text.ts";
+import {
+	auditActions,
+	auditLogLines,
+	namesIn,
+} from "../guild/audit-log-lines.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
-const actionType = v.pipe(
-	v.string(),
-	v.check(
-		(name) => auditActions.has(name),
-		({ input }) =>
-			`unknown action ${oneLine(JSON.stringify(input))}${didYouMean(input, [...auditActions.keys()])}`,
+/** Most names of actions in one call. Discord filters by one, so that each costs a request. */
+const maxActions = 10;
+
+/** Converts a name of an action to Discord's spelling: MemberBanAdd and member_ban_add are accepted, too. */
+function actionName(name: string): string {
+	const upper = name.trim().toUpperCase();
+	return auditActions.has(upper) ? upper : officialName(name.trim());
+}
+
+/** One or several names of actions. tools/list has the array; a single name is accepted, too. */
+const actionTypes = v.pipe(
+	v.union(
+		[v.string(), v.array(v.string())],
+		"expected a list of names such as MEMBER_BAN_ADD",
 	),
-	v.description("Discord's name: MEMBER_BAN_ADD."),
+	v.transform((names) => [...new Set([names].flat())]),
+	v.minLength(1, "expected at least 1"),
+	v.maxLength(maxActions, `expected at most ${maxActions}`),
+	v.checkItems(
+		(name) => auditActions.has(actionName(name)),
+		({ input }) =>
+			`unknown action ${oneLine(JSON.stringify(input))}${didYouMean(actionName(input), [...auditActions.keys()])}`,
+	),
+	v.transform((names) => names.map(actionName)),
+	publishedAs({
+		type: "array",
+		items: { type: "string" },
+		minItems: 1,
+		maxItems: maxActions,
+		description: "Discord's names: MEMBER_BAN_ADD.",
+	}),
 );
+
+/** The most entries that Discord returns at once. */
+const pageSize = 100;
 
 export const getAuditLog = readTool({
 	name: "get_audit_log",
 	toolset: "audit",
 	title: "Get the audit log",
 	description:
-		"Read a guild's audit log of the last 45 days, newest first: action, user, target, changes (old → new), reason.",
+		"Read the audit log of the last 45 days: who did what to whom, old and new values, reasons, and the calls that undo it.",
 	permissions: ["ViewAuditLog"],
 	input: v.strictObject({
 		guild_id,
 		user_id: v.optional(snowflake("user who acted")),
 		target_id: v.optional(snowflake("target")),
-		action_type: v.optional(actionType),
-		before: v.optional(moment("Only entries before this")),
-		limit: limit(100, 50),
+		action_type: v.optional(actionTypes),
+		after: v.optional(moment("Only after this")),
+		before: v.optional(moment("Only before this")),
+		limit: limit(500, 100),
 	}),
 	async run(args, { discord, guild }) {
-		const { user_id, target_id, action_type, before, limit } = args;
-		const query = makeURLSearchParams({
-			limit,
-			user_id,
-			target_id,
-			action_type: auditActions.get(action_type ?? ""),
-			before: before?.first,
-		});
-		const log = (await discord.rest.get(Routes.guildAuditLog(guild.id), {
-			query,
-		})) as RESTGetAPIAuditLogResult;
-		const entries = log.audit_log_entries;
+		const { limit, action_type } = args;
+		const pages: RESTGetAPIAuditLogResult[] = [];
+		for (const name of action_type ?? [undefined])
+			pages.push(
+				...(await readPages(
+					discord,
+					guild,
+					args,
+					auditActions.get(name ?? ""),
+				)),
+			);
+		const found = pages
+			.flatMap((page) => page.audit_log_entries)
+			.toSorted((a, b) => compareIds(b.id, a.id));
+		const entries = found.slice(0, limit);
 		const last = entries.at(-1);
 		if (!last)
-			return "No audit log entry matches; Discord keeps entries for 45 days.";
-		const nameOf = namesIn(log, guild);
-		return [
-			`${entries.length} audit log entries, newest first, times in UTC:`,
-			...entries.map((entry) => entryLine(entry, nameOf)),
-			...(entries.length === limit ? [`next_before=${last.id}`] : []),
-		];
+			return `No audit log entry matches; Discord keeps entries for 45 days (${nowIs()}).`;
+		const { actors, lines } = auditLogLines(
+			entries,
+			guild,
+			namesIn(merged(pages), guild),
+		);
+		return resultLines(
+			`${entries.length} audit log entries in ${lines.length} line(s), newest first, times in UTC, ${nowIs()}. By: ${actors}`,
+			lines,
+			lines.some((line) => / undo: .*=(each|these)/.test(line)) &&
+				"In undo, each: one call per object of its line; these: all objects of its line.",
+			found.length >= limit && `next_before=${last.id}`,
+		);
 	},
 });
+
+interface Filters {
+	user_id?: string | undefined;
+	target_id?: string | undefined;
+	after?: { lastBefore: string } | undefined;
+	before?: { first: string } | undefined;
+	limit: number;
+}
+
+/**
+ * Reads up to `limit` matching entries, newest first. `after` ends the reading here: with Discord's own `after` the log
+ * would start with its oldest entries.
+ */
+async function readPages(
+	discord: Client<true>,
+	guild: Guild,
+	{ user_id, target_id, after, before, limit }: Filters,
+	action_type: AuditLogEvent | undefined,
+): Promise<RESTGetAPIAuditLogResult[]> {
+	const pages: RESTGetAPIAuditLogResult[] = [];
+	const isInRange = ({ id }: APIAuditLogEntry) =>
+		after === undefined || compareIds(id, after.lastBefore) > 0;
+	let next = before?.first;
+	for (let left = limit; left > 0; ) {
+		const size = Math.min(left, pageSize);
+		const query = makeURLSearchParams({
+			...{ limit: size, user_id, target_id, action_type, before: next },
+		});
+		const page = (await discord.rest.get(Routes.guildAuditLog(guild.id), {
+			query,
+		})) as RESTGetAPIAuditLogResult;
+		const all = page.audit_log_entries;
+		const entries = all.filter(isInRange);
+		pages.push({ ...page, audit_log_entries: entries });
+		if (entries.length < size) break;
+		left -= entries.length;
+		next = entries.at(-1)?.id;
+	}
+	return pages;
+}
+
+/** The objects that Discord sent with any of the pages. */
+function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
+	return {
+		users: pages.flatMap((page) => page.users),
+		webhooks: pages.flatMap((page) => page.webhooks),
+		threads: pages.flatMap((page) => page.threads),
+		integrations: pages.flatMap((page) => page.integrations),
+		application_commands: pages.flatMap((page) => page.application_commands),
+		auto_moderation_rules: pages.flatMap((page) => page.auto_moderation_rules),
+		guild_scheduled_events: pages.flatMap(
+			(page) => page.guild_scheduled_events,
+		),
+	};
+}

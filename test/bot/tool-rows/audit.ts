@@ -24,10 +24,10 @@ export const auditRows: Record<string, Row> = {
 				args: {},
 				request: `GET /guilds/${guild.id}/audit-logs`,
 				answer: [
-					"1 audit log entries, newest first",
-					`| ROLE_CREATE | ID: ${guild.auditLog.at(-1)?.id} | by: @ada (ID: ${ada}) | target: @${name} (ID: ${role.id}) | changes: `,
-					`name: none → "${name}"`,
-					"| reason: spring",
+					"1 audit log entries in 1 line(s), newest first",
+					`. By: @ada (ID: ${ada}) 1\n`,
+					`| created role @${name} (ID: ${role.id})`,
+					`| reason: spring | undo: delete_role role_id=${role.id}`,
 				],
 			};
 		},

@@ -36,7 +36,13 @@ interface Schema extends JsonSchema {
 type Probe = [value: unknown, valid: boolean];
 
 /** Fields that accept more than they publish: numbers are clamped, words are case-insensitive. */
-const lenient = ["limit", "max_pages", "channel_type", "target_type"];
+const lenient = [
+	"limit",
+	"max_pages",
+	"channel_type",
+	"target_type",
+	"action_type",
+];
 
 const texts = [
 	"10m",

@@ -1,14 +1,41 @@
-// get_audit_log: filters, pages, and how entries are shown.
+// get_audit_log: filters, pages, how entries are shown, and the calls that undo them.
 
-import { expect, test } from "bun:test";
-import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
+import { afterEach, expect, setSystemTime, test } from "bun:test";
+import {
+	AuditLogEvent,
+	ChannelType,
+	PermissionFlagsBits,
+	SnowflakeUtil,
+} from "discord.js";
+import { tools } from "../../../src/bot/tools/index.ts";
 import type { AuditLogEntry } from "../../../src/simulator/world/state/entities.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	channelNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+} from "../../support/world.ts";
+
+afterEach(() => {
+	setSystemTime();
+});
 
 const ids = ({ simulator }: TestWorld) => ({
 	ada: simulator.user("ada").id,
 	zoe: simulator.user("zoe").id,
 });
+
+/** Sets the clock, and returns a function that adds an entry to the audit log some seconds before that time. */
+function logAt(world: TestWorld, now = "2026-03-01T12:00:00Z") {
+	setSystemTime(new Date(now));
+	let made = 0n;
+	return (secondsAgo: number, given: Partial<AuditLogEntry>): AuditLogEntry => {
+		made += 1n;
+		const timestamp = Date.parse(now) - secondsAgo * 1000;
+		const id = SnowflakeUtil.generate({ timestamp, increment: made });
+		return log(world, { ...given, id: String(id) });
+	};
+}
 
 /** Adds an entry to the audit log, in Discord's form. */
 function log(world: TestWorld, given: Partial<AuditLogEntry>): AuditLogEntry {
@@ -29,23 +56,40 @@ const lines = async (world: TestWorld, args = {}) =>
 test("entries are filtered by user, target, action and time, and paged", async () => {
 	await using world = await startWorld();
 	const { ada, zoe } = ids(world);
-	const [first, second, third] = [
-		log(world, { user_id: ada }),
-		log(world, { user_id: zoe, action_type: AuditLogEvent.MemberKick }),
-		log(world, {
+	const at = logAt(world);
+	const [, second] = [
+		at(3 * 3600, { user_id: ada, reason: "entry 0" }),
+		at(2 * 3600, {
+			...{ user_id: zoe, action_type: AuditLogEvent.MemberKick },
+			reason: "entry 1",
+		}),
+		at(3600, {
 			...{ user_id: ada, action_type: AuditLogEvent.MemberKick },
-			target_id: zoe,
+			...{ target_id: zoe, reason: "entry 2" },
 		}),
 	];
 	const found = async (args: object) =>
 		(await lines(world, args))
-			.flatMap((line) => / \| ID: (\d+)/.exec(line)?.[1] ?? [])
-			.map((id) => [first, second, third].findIndex((one) => one.id === id));
+			.flatMap((line) => / reason: entry (\d)/.exec(line)?.[1] ?? [])
+			.map(Number);
 	expect(await found({})).toEqual([2, 1, 0]);
 	expect(await found({ user_id: ada })).toEqual([2, 0]);
 	expect(await found({ target_id: zoe })).toEqual([2]);
 	expect(await found({ target_id: world.guild.id })).toEqual([1, 0]);
-	expect(await found({ action_type: "MEMBER_KICK" })).toEqual([2, 1]);
+	for (const name of [
+		"MEMBER_KICK",
+		"member_kick",
+		"MemberKick",
+		["MEMBER_KICK"],
+	])
+		expect(await found({ action_type: name })).toEqual([2, 1]);
+	const both = ["MEMBER_KICK", "GUILD_UPDATE", "ROLE_CREATE"];
+	expect(await found({ action_type: both })).toEqual([2, 1, 0]);
+	expect(await found({ action_type: both, limit: 2 })).toEqual([2, 1]);
+	expect(await found({ after: "150m" })).toEqual([2, 1]);
+	expect(await found({ after: "150m", before: "90m" })).toEqual([1]);
+	expect(await found({ after: "2026-03-01T10:30:00Z" })).toEqual([2]);
+	expect(await found({ after: second.id })).toEqual([2]);
 	expect(await found({ before: second.id })).toEqual([0]);
 	expect(await found({ before: "2020-01-01" })).toEqual([]);
 	const page = await lines(world, { limit: 2 });
@@ -61,7 +105,7 @@ test("an unknown action is refused with a suggestion", async () => {
 	});
 	expect(answer.code).toBe(-32602);
 	expect(answer.text).toContain(
-		'action_type: unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?',
+		'unknown action "MEMBER_BAN_AD"; did you mean MEMBER_BAN_ADD?',
 	);
 	expect(world.simulator.requests.list().map(({ path }) => path)).not.toContain(
 		`/guilds/${world.guild.id}/audit-logs`,
@@ -72,56 +116,696 @@ test("an unknown action is refused with a suggestion", async () => {
 	expect(soundboard.isError).toBe(false);
 });
 
-test("a change shows old and new values, permissions by name, objects by name and id", async () => {
+test("more entries than Discord returns at once are read in pages, until they are too old", async () => {
+	await using world = await startWorld();
+	const { zoe } = ids(world);
+	const at = logAt(world);
+	for (let age = 150; age > 0; age -= 1)
+		at(age, { action_type: AuditLogEvent.MemberKick, target_id: zoe });
+	const reads = () =>
+		world.simulator.requests
+			.list()
+			.filter(({ path }) => path.endsWith("/audit-logs")).length;
+	expect((await lines(world, { limit: 500 }))[0]).toStartWith(
+		"150 audit log entries in 1 line(s)",
+	);
+	expect(reads()).toBe(2);
+	expect((await lines(world, { limit: 500, after: "30s" }))[0]).toStartWith(
+		"30 audit log entries",
+	);
+	expect(reads()).toBe(3);
+});
+
+test("entries of one actor, action and kind of target share a line within ten minutes", async () => {
+	await using world = await startWorld();
+	const { ada, zoe } = ids(world);
+	const at = logAt(world);
+	const deleted = (ago: number, name: string, user_id = ada) =>
+		at(ago, {
+			...{ user_id, action_type: AuditLogEvent.ChannelDelete },
+			target_id: `1234567890123456${name.length}${ago % 10}`,
+			changes: [
+				{ key: "name", old_value: name },
+				{ key: "type", old_value: 0 },
+			],
+		});
+	deleted(3600, "old");
+	deleted(125, "a");
+	at(100, { action_type: AuditLogEvent.MemberKick, target_id: zoe });
+	deleted(64, "bb");
+	deleted(61, "ccc", zoe);
+	deleted(3, "dddd");
+	expect(await lines(world)).toEqual([
+		`6 audit log entries in 4 line(s), newest first, times in UTC, now is 2026-03-01T12:00:00Z. By: @ada (ID: ${ada}) 5, @zoe (ID: ${zoe}) 1`,
+		"2026-03-01 11:57–11:59 | @ada | deleted 3 channels: a (ID: 123456789012345615), bb (ID: 123456789012345624), dddd (ID: 123456789012345643) | undo: create_channel name=each channel_type=text",
+		'2026-03-01 11:58 | @zoe | deleted channel ccc (ID: 123456789012345631) | undo: create_channel name="ccc" channel_type=text',
+		`2026-03-01 11:58 | @ada | kicked user @zoe (ID: ${zoe})`,
+		'2026-03-01 11:00 | @ada | deleted channel old (ID: 123456789012345630) | undo: create_channel name="old" channel_type=text',
+		"In undo, each: one call per object of its line; these: all objects of its line.",
+	]);
+});
+
+test("a hundred entries of a raid take few bytes", async () => {
+	await using world = await startWorld();
+	const { ada, zoe } = ids(world);
+	const at = logAt(world);
+	const { MemberBanAdd, ChannelOverwriteUpdate, MemberRoleUpdate } =
+		AuditLogEvent;
+	const users = Array.from({ length: 40 }, (_, index) =>
+		world.simulator.world.users.add({ username: `member_${index}` }),
+	);
+	const { id } = roleNamed(world, "Regular");
+	for (const [index, user] of users.entries()) {
+		const target_id = user.id;
+		at(900 - index, { action_type: MemberBanAdd, target_id });
+		if (index < 30)
+			at(700 - index, {
+				...{ action_type: MemberRoleUpdate, target_id, user_id: zoe },
+				changes: [{ key: "$add", new_value: [{ id, name: "Regular" }] }],
+			});
+	}
+	for (const channel of [...world.guild.channels.values()].slice(0, 3))
+		for (let round = 0; round < 10; round += 1)
+			at(500 - round, {
+				...{ action_type: ChannelOverwriteUpdate, target_id: channel.id },
+				options: { id, type: "0", role_name: "Regular" },
+				changes: [{ key: "deny", old_value: "0", new_value: "2048" }],
+			});
+	const { text } = await world.call("get_audit_log");
+	expect(text).toStartWith("100 audit log entries in 3 line(s)");
+	expect(text).toContain(`By: @ada (ID: ${ada}) 70, @zoe (ID: ${zoe}) 30\n`);
+	expect(text.length).toBeLessThan(4500);
+	expect(text).toContain("| undo: unban user_id=each\n");
+	expect(text).toContain(
+		`| +@Regular (ID: ${id}) | undo: bulk_role_update user_ids=these role_id=${id} action=remove\n`,
+	);
+});
+
+function argumentsOf(tool: string | undefined): string[] {
+	const found = tools.find(({ name }) => name === tool);
+	return Object.keys(Object(found?.listing.inputSchema).properties ?? {});
+}
+
+const bits = (...names: (keyof typeof PermissionFlagsBits)[]) =>
+	String(names.reduce((all, name) => all | PermissionFlagsBits[name], 0n));
+
+test("changes are shown in words, objects by name and id", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const { zoe } = ids(world);
-	const bits = (...names: (keyof typeof PermissionFlagsBits)[]) =>
-		String(names.reduce((all, name) => all | PermissionFlagsBits[name], 0n));
 	const general = simulator.channel("The Cooks/general").id;
-	log(world, {
-		changes: [
-			{
-				key: "permissions",
-				old_value: bits("ViewChannel", "KickMembers"),
-				new_value: bits("ViewChannel", "BanMembers"),
-			},
+	const { id: role } = roleNamed(world, "Regular");
+	const change = async (
+		action: keyof typeof AuditLogEvent,
+		changes: AuditLogEntry["changes"],
+		more: Partial<AuditLogEntry> = {},
+	) => {
+		guild.auditLog.length = 0;
+		const action_type = AuditLogEvent[action];
+		log(world, { action_type, ...more, ...(changes && { changes }) });
+		const [, line = ""] = await lines(world);
+		return line.replace(/^[^|]*\| /, "").replace(/ \| undo: .*$/, "");
+	};
+	expect(
+		await change(
+			"ChannelUpdate",
+			[
+				{ key: "rate_limit_per_user", old_value: 0, new_value: 10 },
+				{ key: "nsfw", old_value: false, new_value: true },
+				{ key: "topic", old_value: "y".repeat(200) },
+				{ key: "type", old_value: 0, new_value: 5 },
+				{ key: "bitrate", old_value: 64000, new_value: 96000 },
+				{ key: "flags", old_value: 0, new_value: 16 },
+				{
+					key: "available_tags",
+					old_value: [{ id: "1", name: "bug" }],
+					new_value: [
+						{ id: "1", name: "bug" },
+						{ id: "2", name: "idea" },
+					],
+				},
+			],
+			{ target_id: general },
+		),
+	).toBe(
+		`changed channel #general (ID: ${general}) | slow mode 0 → 10 s; age-restricted off → on; topic "${"y".repeat(79)}…" → none; ` +
+			"type text → announcement; bitrate 64 kbit/s → 96 kbit/s; flags +require tag; available tags +idea",
+	);
+	expect(
+		await change(
+			"RoleUpdate",
+			[
+				{
+					key: "permissions",
+					old_value: bits("ViewChannel", "KickMembers"),
+					new_value: bits("ViewChannel", "BanMembers"),
+				},
+				{ key: "color", old_value: 0, new_value: 0x8e44ad },
+				{
+					key: "colors",
+					old_value: { primary_color: 0, secondary_color: null },
+					new_value: { primary_color: 0x8e44ad, secondary_color: null },
+				},
+				{ key: "hoist", old_value: true, new_value: false },
+			],
+			{ target_id: role },
+		),
+	).toBe(
+		`changed role @Regular (ID: ${role}) | +BAN_MEMBERS, −KICK_MEMBERS; color none → #8E44AD; primary color none → #8E44AD; shown separately on → off`,
+	);
+	expect(
+		await change("GuildUpdate", [
 			{ key: "afk_channel_id", new_value: general },
-			{ key: "afk_timeout", old_value: 300 },
-			{ key: "$add", new_value: [{ id: "123", name: "Cook" }] },
-			{ key: "description", old_value: "y".repeat(200), new_value: "" },
+			{ key: "afk_timeout", old_value: 300, new_value: 3600 },
+			{ key: "verification_level", old_value: 1, new_value: 4 },
+			{ key: "features", old_value: ["NEWS"], new_value: ["COMMUNITY"] },
+			{ key: "icon_hash", old_value: "0123", new_value: "4567" },
+			{ key: "owner_id", old_value: zoe, new_value: zoe },
+		]),
+	).toBe(
+		`changed guild | afk channel none → #general (ID: ${general}); afk timeout 5 min → 1 h; verification level low → very high; ` +
+			`features +COMMUNITY, −NEWS; icon changed; owner @zoe (ID: ${zoe}) → @zoe (ID: ${zoe})`,
+	);
+	expect(
+		await change(
+			"MemberUpdate",
+			[
+				{ key: "nick", new_value: "Zed" },
+				{
+					key: "communication_disabled_until",
+					new_value: "2026-03-01T12:00:00.123000+00:00",
+				},
+			],
+			{ target_id: zoe },
+		),
+	).toBe(
+		`changed member @zoe (ID: ${zoe}) | nickname none → "Zed"; timeout until none → 2026-03-01T12:00:00Z`,
+	);
+	const options = { id: zoe, type: "1" } as const;
+	expect(
+		await change(
+			"ChannelOverwriteUpdate",
+			[
+				{
+					key: "allow",
+					old_value: bits("ViewChannel"),
+					new_value: bits("BanMembers"),
+				},
+				{ key: "deny", old_value: "0", new_value: bits("SendMessages") },
+			],
+			{ target_id: general, options },
+		),
+	).toBe(
+		`changed permissions in channel #general (ID: ${general}) | for: @zoe (ID: ${zoe}) | +BAN_MEMBERS, −SEND_MESSAGES, VIEW_CHANNEL reset`,
+	);
+	expect(
+		await change(
+			"ChannelCreate",
+			[
+				{ key: "name", new_value: "den" },
+				{ key: "type", new_value: ChannelType.GuildVoice },
+				{ key: "nsfw", new_value: false },
+				{ key: "user_limit", new_value: 5 },
+				{
+					key: "permission_overwrites",
+					new_value: [
+						{ id: guild.id, type: 0, allow: "0", deny: bits("ViewChannel") },
+					],
+				},
+			],
+			{ target_id: "123456789012345678" },
+		),
+	).toBe(
+		`created channel den (ID: 123456789012345678) | type voice; user limit 5; @everyone (ID: ${guild.id}) −VIEW_CHANNEL`,
+	);
+	expect(
+		await change(
+			"InviteCreate",
+			[
+				{ key: "code", new_value: "abc123" },
+				{ key: "channel_id", new_value: general },
+				{ key: "max_age", new_value: 604_800 },
+				{ key: "max_uses", new_value: 0 },
+			],
+			{ target_id: null },
+		),
+	).toBe(
+		`created invite abc123 | channel #general (ID: ${general}); expires after 7 d`,
+	);
+	expect(
+		await change("MessageDelete", [], {
+			target_id: zoe,
+			options: { channel_id: general, count: "3" },
+		}),
+	).toBe(
+		`deleted messages of user @zoe (ID: ${zoe}) 3× | in: #general (ID: ${general})`,
+	);
+	expect(
+		await change("MemberPrune", [], {
+			target_id: null,
+			options: { delete_member_days: "7", members_removed: "12" },
+		}),
+	).toBe("pruned member | delete member days: 7 | members removed: 12");
+	expect(
+		await change(
+			"ApplicationCommandPermissionUpdate",
+			[
+				{
+					key: general,
+					new_value: { id: general, type: 3, permission: false },
+				},
+			],
+			{ target_id: "123456789012345678" },
+		),
+	).toBe(
+		`changed permissions of command ID: 123456789012345678 | #general (ID: ${general}) default → denied`,
+	);
+	expect(
+		await change(
+			"GuildScheduledEventUpdate",
+			[{ key: "status", old_value: 1, new_value: 2 }],
+			{ target_id: "123456789012345678" },
+		),
+	).toBe(
+		"changed scheduled event ID: 123456789012345678 | status scheduled → active",
+	);
+});
+
+const entityId = "123456789012345678";
+
+/** Entries of each kind of which there is an undo, and the call. */
+const undone: [
+	keyof typeof AuditLogEvent,
+	(world: TestWorld) => Partial<AuditLogEntry>,
+	(world: TestWorld) => string | undefined,
+][] = [
+	[
+		"GuildUpdate",
+		() => ({
+			changes: [
+				{ key: "name", old_value: "Before", new_value: "After" },
+				{ key: "afk_timeout", old_value: 300, new_value: 60 },
+				{ key: "system_channel_id", new_value: entityId },
+			],
+		}),
+		() => 'edit_guild name="Before" afk_timeout=300 system_channel_id=""',
+	],
+	[
+		"ChannelCreate",
+		(world) => ({ target_id: channelNamed(world, "general").id }),
+		(world) => `delete_channel channel_id=${channelNamed(world, "general").id}`,
+	],
+	["ChannelCreate", () => ({ target_id: entityId }), () => undefined],
+	[
+		"ChannelUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{ key: "rate_limit_per_user", old_value: 5, new_value: 0 },
+				{ key: "topic", new_value: "new" },
+				{ key: "nsfw", old_value: true, new_value: false },
+				{ key: "name", old_value: "123", new_value: "x" },
+				{ key: "parent_id", old_value: entityId },
+			],
+		}),
+		() =>
+			`edit_channel channel_id=${entityId} slowmode_seconds=5 topic="" nsfw=true name="123" category_id=${entityId}`,
+	],
+	[
+		"ChannelUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [{ key: "topic", old_value: "x".repeat(201), new_value: "" }],
+		}),
+		() => undefined,
+	],
+	[
+		"ChannelOverwriteCreate",
+		(world) => overwritten(world),
+		(world) => {
+			const { target_id, options } = overwritten(world);
+			return `remove_channel_permissions channel_id=${target_id} target_id=${options.id}`;
+		},
+	],
+	[
+		"ChannelOverwriteUpdate",
+		(world) => ({
+			...overwritten(world),
+			changes: [
+				{
+					key: "allow",
+					old_value: bits("ViewChannel", "Speak"),
+					new_value: "0",
+				},
+			],
+		}),
+		(world) => {
+			const { target_id, options } = overwritten(world);
+			return `set_channel_permissions channel_id=${target_id} target_id=${options.id} target_type=role allow_names=[VIEW_CHANNEL,SPEAK] deny_names=[SEND_MESSAGES] replace=true`;
+		},
+	],
+	[
+		"ChannelOverwriteDelete",
+		(world) => ({
+			target_id: channelNamed(world, "general").id,
+			options: { id: ids(world).zoe, type: "1" },
+			changes: [
+				{ key: "allow", old_value: bits("ViewChannel") },
+				{ key: "deny", old_value: "0" },
+			],
+		}),
+		(world) =>
+			`set_channel_permissions channel_id=${channelNamed(world, "general").id} target_id=${ids(world).zoe} target_type=member allow_names=[VIEW_CHANNEL] replace=true`,
+	],
+	[
+		"MemberBanAdd",
+		() => ({ target_id: entityId }),
+		() => `unban user_id=${entityId}`,
+	],
+	[
+		"MemberBanRemove",
+		() => ({ target_id: entityId }),
+		() => `ban user_id=${entityId}`,
+	],
+	["MemberKick", () => ({ target_id: entityId }), () => undefined],
+	[
+		"MemberUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{
+					key: "communication_disabled_until",
+					new_value: "2099-01-01T00:00:00+00:00",
+				},
+			],
+		}),
+		() => `remove_timeout user_id=${entityId}`,
+	],
+	[
+		"MemberUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{
+					key: "communication_disabled_until",
+					old_value: "2099-01-01T00:00:00+00:00",
+				},
+			],
+		}),
+		() => `timeout user_id=${entityId} duration=2099-01-01T00:00:00+00:00`,
+	],
+	[
+		"MemberUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{
+					key: "communication_disabled_until",
+					new_value: "2020-01-01T00:00:00+00:00",
+				},
+			],
+		}),
+		() => undefined,
+	],
+	[
+		"MemberUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [{ key: "nick", old_value: "Zed" }],
+		}),
+		() => `set_nickname user_id=${entityId} nickname="Zed"`,
+	],
+	[
+		"MemberUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{ key: "mute", old_value: false, new_value: true },
+				{ key: "deaf", old_value: false, new_value: true },
+			],
+		}),
+		() => `modify_voice_state user_id=${entityId} mute=false deafen=false`,
+	],
+	[
+		"MemberRoleUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [{ key: "$remove", new_value: [{ id: "5", name: "x" }] }],
+		}),
+		() => `assign_role user_id=${entityId} role_id=5`,
+	],
+	["BotAdd", () => ({ target_id: entityId }), () => `kick user_id=${entityId}`],
+	[
+		"RoleCreate",
+		(world) => ({ target_id: roleNamed(world, "Regular").id }),
+		(world) => `delete_role role_id=${roleNamed(world, "Regular").id}`,
+	],
+	[
+		"RoleUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{ key: "permissions", old_value: "8", new_value: "0" },
+				{ key: "mentionable", old_value: false, new_value: true },
+			],
+		}),
+		() => `edit_role role_id=${entityId} permissions=8 mentionable=false`,
+	],
+	[
+		"RoleDelete",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{ key: "name", old_value: "Gone" },
+				{ key: "color", old_value: 5 },
+			],
+		}),
+		() => 'create_role name="Gone" color=5',
+	],
+	[
+		"InviteCreate",
+		() => ({
+			target_id: null,
+			changes: [{ key: "code", new_value: "abc123" }],
+		}),
+		() => "delete_invite invite_code=abc123",
+	],
+	[
+		"WebhookCreate",
+		() => ({ target_id: entityId }),
+		() => `delete_webhook webhook_id=${entityId}`,
+	],
+	[
+		"WebhookUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [{ key: "channel_id", old_value: entityId, new_value: "1" }],
+		}),
+		() => `edit_webhook webhook_id=${entityId} channel_id=${entityId}`,
+	],
+	[
+		"WebhookDelete",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{ key: "channel_id", old_value: entityId },
+				{ key: "name", old_value: "hook" },
+			],
+		}),
+		() => `create_webhook channel_id=${entityId} name="hook"`,
+	],
+	[
+		"EmojiCreate",
+		() => ({ target_id: entityId }),
+		() => `delete_emoji emoji_id=${entityId}`,
+	],
+	[
+		"EmojiUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [{ key: "name", old_value: "cat", new_value: "dog" }],
+		}),
+		() => `edit_emoji emoji_id=${entityId} name="cat"`,
+	],
+	[
+		"MessagePin",
+		() => ({ options: { channel_id: entityId, message_id: "5" } }),
+		() => `unpin_message channel_id=${entityId} message_id=5`,
+	],
+	[
+		"MessageUnpin",
+		() => ({ options: { channel_id: entityId, message_id: "5" } }),
+		() => `pin_message channel_id=${entityId} message_id=5`,
+	],
+	[
+		"GuildScheduledEventCreate",
+		() => ({ target_id: entityId }),
+		() => `delete_scheduled_event event_id=${entityId}`,
+	],
+	[
+		"GuildScheduledEventUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [{ key: "location", old_value: "here", new_value: "there" }],
+		}),
+		() => `edit_scheduled_event event_id=${entityId} location="here"`,
+	],
+	[
+		"ThreadCreate",
+		() => ({ target_id: entityId }),
+		() => `delete_thread thread_id=${entityId}`,
+	],
+	[
+		"ThreadUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [
+				{ key: "locked", old_value: false, new_value: true },
+				{ key: "auto_archive_duration", old_value: 60, new_value: 1440 },
+			],
+		}),
+		() =>
+			`edit_thread thread_id=${entityId} locked=false auto_archive_minutes=60`,
+	],
+	[
+		"AutoModerationRuleCreate",
+		() => ({ target_id: entityId }),
+		() => `delete_automod_rule rule_id=${entityId}`,
+	],
+	[
+		"AutoModerationRuleUpdate",
+		() => ({
+			target_id: entityId,
+			changes: [{ key: "enabled", old_value: true, new_value: false }],
+		}),
+		() => `edit_automod_rule rule_id=${entityId} enabled=true`,
+	],
+];
+
+/** An overwrite that is in #general: the role Regular must not write. */
+function overwritten(world: TestWorld) {
+	const channel = channelNamed(world, "general");
+	const { id } = roleNamed(world, "Regular");
+	const overwrite = {
+		id,
+		type: 0 as const,
+		allow: "0",
+		deny: bits("SendMessages"),
+	};
+	world.simulator.world.channels.setOverwrite(channel, overwrite);
+	return { target_id: channel.id, options: { id, type: "0" as const } };
+}
+
+test("an entry ends with the call that undoes it, which names a tool and its arguments", async () => {
+	await using world = await startWorld();
+	for (const [action, given, expected] of undone) {
+		const entry = { target_id: null, ...given(world) };
+		await world.heard();
+		world.guild.auditLog.length = 0;
+		log(world, { action_type: AuditLogEvent[action], ...entry });
+		const [, line = ""] = await lines(world);
+		const undo = / \| undo: (.*)$/.exec(line)?.[1];
+		expect([action, undo]).toEqual([action, expected(world)]);
+		if (undo === undefined) continue;
+		const [name, ...args] = undo.split(/ (?=\w+=)/);
+		for (const arg of args)
+			expect([undo, argumentsOf(name)]).toEqual([
+				undo,
+				expect.arrayContaining([arg.split("=")[0]]),
+			]);
+	}
+});
+
+test("what was done to several objects is undone by one call where a tool takes several", async () => {
+	await using world = await startWorld();
+	const { ada, zoe } = ids(world);
+	const { id: role } = roleNamed(world, "Regular");
+	const roles = [{ id: role, name: "Regular" }];
+	const invite = (code: string) => [{ key: "code", new_value: code }];
+	const ahead = "2099-01-01T00:00:00+00:00";
+	const timeout = [{ key: "communication_disabled_until", new_value: ahead }];
+	const cases: [
+		keyof typeof AuditLogEvent,
+		Partial<AuditLogEntry>[],
+		string,
+	][] = [
+		["MemberBanAdd", [{}, {}], "unban user_id=each"],
+		["MemberBanRemove", [{}, {}], "bulk_ban user_ids=these"],
+		["BotAdd", [{}, {}], "kick user_id=each"],
+		[
+			"MemberUpdate",
+			[{ changes: timeout }, { changes: timeout }],
+			"remove_timeout user_id=each",
 		],
-	});
-	log(world, {
-		action_type: AuditLogEvent.ChannelOverwriteCreate,
-		target_id: general,
-		options: { id: zoe, type: "1" },
-	});
-	log(world, {
-		action_type: AuditLogEvent.MessageDelete,
-		target_id: zoe,
-		options: { channel_id: general, count: "3" },
-	});
-	log(world, {
-		action_type: AuditLogEvent.RoleDelete,
-		target_id: "123456789012345678",
-		changes: [{ key: "name", old_value: "Bygone" }],
-	});
-	const [, gone, deleted, overwrite, updated] = await lines(world);
-	expect(gone).toContain(
-		'| target: Bygone (ID: 123456789012345678) | changes: name: "Bygone" → none',
+		[
+			"MemberRoleUpdate",
+			[
+				{ changes: [{ key: "$add", new_value: roles }] },
+				{ changes: [{ key: "$add", new_value: roles }] },
+			],
+			`bulk_role_update user_ids=these role_id=${role} action=remove`,
+		],
+		[
+			"InviteCreate",
+			[
+				{ target_id: null, changes: invite("one") },
+				{ target_id: null, changes: invite("two") },
+			],
+			"delete_invite invite_code=each",
+		],
+		["ThreadCreate", [{}, {}], "delete_thread thread_id=each"],
+	];
+	for (const [action, entries, expected] of cases) {
+		world.guild.auditLog.length = 0;
+		for (const [index, entry] of entries.entries())
+			log(world, {
+				...{ action_type: AuditLogEvent[action] },
+				...{ target_id: [ada, zoe][index] ?? null, ...entry },
+			});
+		const [, line = ""] = await lines(world);
+		expect([action, / \| undo: (.*)$/.exec(line)?.[1]]).toEqual([
+			action,
+			expected,
+		]);
+		const [tool, ...args] = expected.split(" ");
+		for (const arg of args)
+			expect(argumentsOf(tool)).toContain(arg.split("=")[0] ?? "");
+	}
+});
+
+test("of several changes of one object the oldest value is restored; a ban lifted later needs no undo", async () => {
+	await using world = await startWorld();
+	const { zoe } = ids(world);
+	const at = logAt(world);
+	const target_id = channelNamed(world, "general").id;
+	const slow = (ago: number, old_value: number, new_value: number) =>
+		at(ago, {
+			...{ action_type: AuditLogEvent.ChannelUpdate, target_id },
+			changes: [{ key: "rate_limit_per_user", old_value, new_value }],
+		});
+	slow(90, 5, 10);
+	slow(80, 10, 60);
+	at(70, { action_type: AuditLogEvent.MemberBanAdd, target_id: zoe });
+	at(60, { action_type: AuditLogEvent.MemberBanRemove, target_id: zoe });
+	const [, unbanned, banned, changed] = await lines(world);
+	expect(changed).toEndWith(
+		`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,
 	);
-	expect(deleted).toEndWith(
-		`| target: @zoe (ID: ${zoe}) | in: #general (ID: ${general}) | count: 3`,
-	);
-	expect(overwrite).toEndWith(
-		`| target: #general (ID: ${general}) | for: @zoe (ID: ${zoe})`,
-	);
-	expect(updated).toContain(
-		`| target: The Cooks (ID: ${guild.id}) | changes: permissions: gained BAN_MEMBERS, lost KICK_MEMBERS; ` +
-			`afk_channel_id: none → #general (ID: ${general}); afk_timeout: 300 → none; added @Cook (ID: 123); ` +
-			`description: "${"y".repeat(100)}…" → none`,
-	);
+	expect(banned).toEndWith(`banned user @zoe (ID: ${zoe})`);
+	expect(unbanned).toEndWith(`| undo: ban user_id=${zoe}`);
+});
+
+test("those who acted are named without ids only if their names differ", async () => {
+	await using world = await startWorld();
+	const { users } = world.simulator.world;
+	const twins = [1, 2].map(() => users.add({ username: "twin" }).id);
+	for (const user_id of twins)
+		log(world, { user_id, changes: [{ key: "name", new_value: "x" }] });
+	const [, ...shown] = await lines(world);
+	expect(shown.map((line) => line.split(" | ")[1])).toEqual([
+		`@twin (ID: ${twins[1]})`,
+		`@twin (ID: ${twins[0]})`,
+	]);
 });
 
 test("no entry shows a credential", async () => {
@@ -145,10 +829,10 @@ test("no entry shows a credential", async () => {
 	const doing = { actor: ids(world).ada };
 	const webhook = webhooks.add(channel, { name: "hook" }, doing);
 	const text = (await lines(world)).join("\n");
-	expect(text).toContain(`| target: hook (ID: ${webhook.id})`);
+	expect(text).toContain(`| created webhook hook (ID: ${webhook.id})`);
 	expect(text).not.toContain(String(webhook.token));
 	expect(text).not.toContain("se-cret");
-	expect(text).toContain("token: changed, not shown");
+	expect(text).toContain("token changed, not shown");
 	expect(text).toContain("/webhooks/123456789012345678/[hidden]");
 });
 
@@ -161,7 +845,18 @@ test("what people wrote cannot end an entry's line, nor add a field to it", asyn
 		options: { role_name: evil, id: "123456789012345678", type: "0" },
 		target_id: "123456789012345678",
 	});
+	log(world, {
+		...{ user_id: ids(world).zoe, target_id: "123456789012345679" },
+		action_type: AuditLogEvent.ChannelDelete,
+		changes: [
+			{ key: "name", old_value: evil },
+			{ key: "type", old_value: 0 },
+		],
+	});
 	const shown = await lines(world);
-	expect(shown).toHaveLength(2);
-	expect(shown[1]?.match(/(?<!\\)\| by: /g)).toHaveLength(1);
+	expect(shown).toHaveLength(3);
+	for (const line of shown) {
+		expect(line).not.toContain("\n");
+		expect(line).not.toMatch(/(?<!\\)\| by: /);
+	}
 });

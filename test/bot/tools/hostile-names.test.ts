@@ -289,7 +289,7 @@ test.each([
 		["run_setup_check", /^(Setup in|ok:|warning:|fault:) /],
 		[
 			"get_audit_log",
-			/^(\d+ audit log|\d{4}-\d\d-\d\dT\S+ \| [A-Z_]+ \| ID: \d+ \|)/,
+			/^(\d+ audit log|In undo, |\d{4}-\d\d-\d\d \d\d:\d\d\S* (\S+ )?\| [a-z]+ )/,
 		],
 	];
 	for (const [tool, beginning] of begins)

@@ -1,0 +1,360 @@
+// The tool call that would undo what entries of Discord's audit log record, as text for results.
+// test/bot/tools/audit-log.test.ts compares the names of tools and arguments with the tools that there are.
+
+import { type APIAuditLogEntry, AuditLogEvent, type Guild } from "discord.js";
+import { permissionNames } from "../discord/permissions.ts";
+import { lengthOf, oneField } from "../discord/text.ts";
+import {
+	bitsOf,
+	type Change,
+	changesOf,
+	channelKind,
+} from "./audit-log-changes.ts";
+
+/** A call of one of the bot's tools. The values are texts as a result shows them. */
+interface Call {
+	tool: string;
+	args: Readonly<Record<string, string>>;
+}
+
+/** Longest text that a call restores. Longer texts are left out, because a shortened one would replace the whole text. */
+const maxTextLength = 200;
+
+/** For each field of an object in Discord's audit log: the argument of the tool that edits the object. */
+type Arguments = Readonly<Record<string, string>>;
+
+const channelArguments: Arguments = {
+	name: "name",
+	topic: "topic",
+	nsfw: "nsfw",
+	rate_limit_per_user: "slowmode_seconds",
+	parent_id: "category_id",
+};
+
+const roleArguments: Arguments = {
+	name: "name",
+	color: "color",
+	permissions: "permissions",
+	hoist: "hoist",
+	mentionable: "mentionable",
+};
+
+const threadArguments: Arguments = {
+	name: "name",
+	archived: "archived",
+	locked: "locked",
+	rate_limit_per_user: "slowmode_seconds",
+	auto_archive_duration: "auto_archive_minutes",
+	invitable: "invitable",
+};
+
+const guildArguments: Arguments = Object.fromEntries(
+	[
+		...["name", "description", "afk_channel_id", "afk_timeout"],
+		...["system_channel_id", "rules_channel_id", "public_updates_channel_id"],
+		...["safety_alerts_channel_id", "preferred_locale"],
+		"premium_progress_bar_enabled",
+	].map((key) => [key, key]),
+);
+
+/** Tools that take the ids of several objects in one call, by the tool that takes one. */
+const plurals: Readonly<
+	Record<
+		string,
+		readonly [tool: string, one: string, many: string, more?: Call["args"]]
+	>
+> = {
+	ban: ["bulk_ban", "user_id", "user_ids"],
+	assign_role: ["bulk_role_update", "user_id", "user_ids", { action: "add" }],
+	remove_role: [
+		"bulk_role_update",
+		"user_id",
+		"user_ids",
+		{ action: "remove" },
+	],
+};
+
+/**
+ * Returns the tool call that would undo what these entries record, such as "unban user_id=…"; undefined if no tool can.
+ * The entries have the same action and are sorted from newest to oldest. An argument that differs between the objects
+ * reads "each", or "these" if one call takes all of them.
+ */
+export function undoOf(
+	entries: readonly APIAuditLogEntry[],
+	guild: Guild,
+): string | undefined {
+	const calls = new Map<string, Call>();
+	for (const entry of entries) {
+		const call = callFor(entry, guild);
+		if (!call) continue;
+		const key = `${entry.target_id} ${entry.options?.id} ${call.args.invite_code}`;
+		// Of several changes of one field, the oldest entry has the value to restore.
+		const args = { ...calls.get(key)?.args, ...call.args };
+		calls.set(key, { ...call, args });
+	}
+	const all = [...calls.values()];
+	const [first] = all;
+	if (!first || all.some(({ tool }) => tool !== first.tool)) return undefined;
+	const keys = [...new Set(all.flatMap(({ args }) => Object.keys(args)))];
+	const [tool, one, many, more] = (all.length > 1 && plurals[first.tool]) || [
+		first.tool,
+	];
+	const shown = keys.map((key) => {
+		const values = new Set(all.map(({ args }) => args[key]));
+		if (key === one) return `${many}=these`;
+		return `${key}=${values.size === 1 ? first.args[key] : "each"}`;
+	});
+	const others = Object.entries(more ?? {}).map(
+		([key, value]) => `${key}=${value}`,
+	);
+	return [tool, ...shown, ...others].join(" ");
+}
+
+/** Returns the call that would undo a single entry. */
+function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
+	const { target_id, action_type, options } = entry;
+	const id = target_id ?? "";
+	const changes = changesOf(entry);
+	const edit = (tool: string, key: string, names: Arguments) => {
+		const args = oldValues(changes, names);
+		return Object.keys(args).length > 0
+			? { tool, args: { [key]: id, ...args } }
+			: undefined;
+	};
+	const one = (tool: string, key: string) => ({ tool, args: { [key]: id } });
+	switch (action_type) {
+		case AuditLogEvent.GuildUpdate: {
+			const args = oldValues(changes, guildArguments);
+			return Object.keys(args).length > 0
+				? { tool: "edit_guild", args }
+				: undefined;
+		}
+		case AuditLogEvent.ChannelCreate:
+			return guild.channels.cache.has(id)
+				? one("delete_channel", "channel_id")
+				: undefined;
+		case AuditLogEvent.ChannelUpdate:
+			return edit("edit_channel", "channel_id", channelArguments);
+		case AuditLogEvent.ChannelDelete:
+			return createChannel(changes, guild);
+		case AuditLogEvent.ChannelOverwriteCreate:
+		case AuditLogEvent.ChannelOverwriteUpdate:
+		case AuditLogEvent.ChannelOverwriteDelete:
+			return restoreOverwrite(entry, guild);
+		case AuditLogEvent.MemberBanAdd:
+			return one("unban", "user_id");
+		case AuditLogEvent.MemberBanRemove:
+			return one("ban", "user_id");
+		case AuditLogEvent.MemberUpdate:
+			return restoreMember(id, changes);
+		case AuditLogEvent.MemberRoleUpdate:
+			return restoreRole(id, changes);
+		case AuditLogEvent.BotAdd:
+			return one("kick", "user_id");
+		case AuditLogEvent.RoleCreate:
+			return guild.roles.cache.has(id)
+				? one("delete_role", "role_id")
+				: undefined;
+		case AuditLogEvent.RoleUpdate:
+			return edit("edit_role", "role_id", roleArguments);
+		case AuditLogEvent.RoleDelete:
+			return { tool: "create_role", args: oldValues(changes, roleArguments) };
+		case AuditLogEvent.InviteCreate: {
+			const code = changes.find(({ key }) => key === "code")?.new_value;
+			return typeof code === "string"
+				? { tool: "delete_invite", args: { invite_code: oneField(code) } }
+				: undefined;
+		}
+		case AuditLogEvent.WebhookCreate:
+			return one("delete_webhook", "webhook_id");
+		case AuditLogEvent.WebhookUpdate:
+			return edit("edit_webhook", "webhook_id", {
+				name: "name",
+				channel_id: "channel_id",
+			});
+		case AuditLogEvent.WebhookDelete: {
+			const args = oldValues(changes, {
+				channel_id: "channel_id",
+				name: "name",
+			});
+			return args.channel_id ? { tool: "create_webhook", args } : undefined;
+		}
+		case AuditLogEvent.EmojiCreate:
+			return one("delete_emoji", "emoji_id");
+		case AuditLogEvent.EmojiUpdate:
+			return edit("edit_emoji", "emoji_id", { name: "name" });
+		case AuditLogEvent.MessagePin:
+		case AuditLogEvent.MessageUnpin: {
+			const { channel_id, message_id } = options ?? {};
+			const isPin = action_type === AuditLogEvent.MessagePin;
+			return channel_id && message_id
+				? {
+						tool: isPin ? "unpin_message" : "pin_message",
+						args: { channel_id, message_id },
+					}
+				: undefined;
+		}
+		case AuditLogEvent.GuildScheduledEventCreate:
+			return one("delete_scheduled_event", "event_id");
+		case AuditLogEvent.GuildScheduledEventUpdate:
+			return edit("edit_scheduled_event", "event_id", {
+				...{ name: "name", description: "description", location: "location" },
+			});
+		case AuditLogEvent.ThreadCreate:
+			return one("delete_thread", "thread_id");
+		case AuditLogEvent.ThreadUpdate:
+			return edit("edit_thread", "thread_id", threadArguments);
+		case AuditLogEvent.AutoModerationRuleCreate:
+			return one("delete_automod_rule", "rule_id");
+		case AuditLogEvent.AutoModerationRuleUpdate:
+			return edit("edit_automod_rule", "rule_id", {
+				name: "name",
+				enabled: "enabled",
+			});
+		default:
+			return undefined;
+	}
+}
+
+/** Returns the old values of the changed fields as arguments. */
+function oldValues(
+	changes: readonly Change[],
+	names: Arguments,
+): Record<string, string> {
+	return Object.fromEntries(
+		changes.flatMap(({ key, old_value, new_value }) => {
+			const name = names[key];
+			if (!name || (old_value === undefined && new_value === undefined))
+				return [];
+			const text = argument(name, old_value);
+			return text === undefined ? [] : [[name, text]];
+		}),
+	);
+}
+
+/** Formats a value for an argument of a tool; undefined for values that no argument takes. */
+function argument(name: string, value: unknown): string | undefined {
+	if (typeof value === "boolean" || typeof value === "number")
+		return String(value);
+	// Absent means that the field had no value.
+	const text = value === undefined || value === null ? "" : value;
+	if (typeof text !== "string" || lengthOf(text) > maxTextLength)
+		return undefined;
+	if (/^\d+$/.test(text))
+		return name === "name" || name === "topic" ? `"${text}"` : text;
+	return `"${oneField(text)}"`;
+}
+
+function createChannel(
+	changes: readonly Change[],
+	guild: Guild,
+): Call | undefined {
+	const old = (key: string) =>
+		changes.find((change) => change.key === key)?.old_value;
+	const kind = channelKind(old("type"));
+	if (kind === undefined || typeof old("name") !== "string") return undefined;
+	const { category_id, ...args } = oldValues(
+		changes.filter(({ old_value }) => Boolean(old_value)),
+		channelArguments,
+	);
+	return {
+		tool: "create_channel",
+		args: {
+			...args,
+			channel_type: kind,
+			...(category_id !== undefined &&
+				guild.channels.cache.has(category_id) && { category_id }),
+		},
+	};
+}
+
+/** Restores a permission overwrite as it was before the entry. What the entry did not change is taken from the channel. */
+function restoreOverwrite(
+	entry: APIAuditLogEntry,
+	guild: Guild,
+): Call | undefined {
+	const { target_id, options } = entry;
+	const channel = guild.channels.cache.get(target_id ?? "");
+	if (!channel || channel.isThread() || !options?.id) return undefined;
+	const ids = { channel_id: channel.id, target_id: options.id };
+	const changes = changesOf(entry);
+	const current = channel.permissionOverwrites.cache.get(options.id);
+	const old = (key: "allow" | "deny") => {
+		const change = changes.find((change) => change.key === key);
+		return change ? bitsOf(change.old_value) : current?.[key].bitfield;
+	};
+	const isNew = entry.action_type === AuditLogEvent.ChannelOverwriteCreate;
+	const [allow = 0n, deny = 0n] = isNew ? [] : [old("allow"), old("deny")];
+	if ((allow | deny) === 0n)
+		return current && { tool: "remove_channel_permissions", args: ids };
+	return {
+		tool: "set_channel_permissions",
+		args: {
+			...ids,
+			target_type: options.type === "1" ? "member" : "role",
+			...(allow !== 0n && { allow_names: nameList(allow) }),
+			...(deny !== 0n && { deny_names: nameList(deny) }),
+			replace: "true",
+		},
+	};
+}
+
+function nameList(bits: bigint): string {
+	return `[${permissionNames(bits).join(",")}]`;
+}
+
+function restoreMember(
+	id: string,
+	changes: readonly Change[],
+): Call | undefined {
+	const find = (key: string) => changes.find((change) => change.key === key);
+	const [timeout, nick, mute, deaf] = [
+		find("communication_disabled_until"),
+		...[find("nick"), find("mute"), find("deaf")],
+	];
+	if (timeout) {
+		const { old_value, new_value } = timeout;
+		if (isAhead(new_value))
+			return { tool: "remove_timeout", args: { user_id: id } };
+		return !new_value && isAhead(old_value)
+			? {
+					tool: "timeout",
+					args: { user_id: id, duration: oneField(old_value) },
+				}
+			: undefined;
+	}
+	if (nick) {
+		const nickname = argument("name", nick.old_value) ?? '""';
+		return { tool: "set_nickname", args: { user_id: id, nickname } };
+	}
+	if (!mute && !deaf) return undefined;
+	return {
+		tool: "modify_voice_state",
+		args: {
+			user_id: id,
+			...(mute && { mute: String(mute.old_value === true) }),
+			...(deaf && { deafen: String(deaf.old_value === true) }),
+		},
+	};
+}
+
+/** Gives back or takes back a single role. For several roles at once there is no single call. */
+function restoreRole(id: string, changes: readonly Change[]): Call | undefined {
+	const roles = changes.flatMap(({ key, new_value }) =>
+		Array.isArray(new_value)
+			? new_value.map((role: unknown) => ({
+					tool: key === "$add" ? "remove_role" : "assign_role",
+					id: String(Object(role).id),
+				}))
+			: [],
+	);
+	const [role] = roles;
+	return role && roles.length === 1
+		? { tool: role.tool, args: { user_id: id, role_id: oneField(role.id) } }
+		: undefined;
+}
+
+/** Whether a value is a time in the future. */
+function isAhead(value: unknown): value is string {
+	return typeof value === "string" && Date.parse(value) > Date.now();
+}
