@@ -40,8 +40,8 @@ export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
 
 /**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
- * patterns, which error messages explain, `"default": false`, `"additionalProperties": false`, and properties that are
- * marked as unlisted.
+ * patterns, which error messages explain, `"default": false`, `"additionalProperties": false`, descriptions of texts
+ * in a list, which has its own, and properties that are marked as unlisted.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	const kept = Object.entries(schema).filter(
@@ -62,9 +62,14 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 						briefSchema,
 					),
 				];
-			return [key, key === "items" ? briefSchema(value as JsonSchema) : value];
+			return [key, key === "items" ? briefItems(value as JsonSchema) : value];
 		}),
 	);
+}
+
+function briefItems(schema: JsonSchema): JsonSchema {
+	const { description, ...rest } = schema;
+	return briefSchema(schema.type === "string" ? rest : schema);
 }
 
 /** Returns the properties of an object's JSON Schema without those that are marked as unlisted. */

@@ -193,7 +193,11 @@ test("a brief schema leaves out patterns and defaults that models can do without
 			type: "object",
 			properties: {
 				pattern: { type: "string", pattern: "^a", description: "A." },
-				ids: { type: "array", items: { type: "string", pattern: "^b" } },
+				ids: {
+					type: "array",
+					description: "Ids.",
+					items: { type: "string", pattern: "^b", description: "An id." },
+				},
 				dry_run: { type: "boolean", default: false },
 				limit: { type: "integer", default: 0 },
 			},
@@ -204,7 +208,11 @@ test("a brief schema leaves out patterns and defaults that models can do without
 		type: "object",
 		properties: {
 			pattern: { type: "string", description: "A." },
-			ids: { type: "array", items: { type: "string" } },
+			ids: {
+				type: "array",
+				description: "Ids.",
+				items: { type: "string" },
+			},
 			dry_run: { type: "boolean" },
 			limit: { type: "integer", default: 0 },
 		},

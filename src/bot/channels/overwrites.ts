@@ -1,6 +1,7 @@
 // Permission overwrites of channels: reading, describing and comparing them.
 
 import {
+	ChannelType,
 	type Guild,
 	OverwriteType,
 	type PermissionOverwrites,
@@ -9,7 +10,9 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { effectivePermissions } from "../discord/effective-permissions.ts";
 import type { Channel } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
 import {
+	allBits,
 	type Bits,
 	botMember,
 	canManageOverwrites,
@@ -18,7 +21,8 @@ import {
 	overwritesOf,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-import type { RawChannel } from "./channel-order.ts";
+import { sample } from "../tool/bulk.ts";
+import { channelsFromTop, type RawChannel } from "./channel-order.ts";
 
 /** Returns a channel's permission overwrite for a role or member; zero bits if there is none. */
 export function overwriteOf(channel: Channel, id: string): Bits {
@@ -51,22 +55,82 @@ export function requireUndoable(channel: Channel, after: Overwrites): void {
 		? "the overwrite with MANAGE_ROLES"
 		: `MANAGE_ROLES${why ? `, ${why},` : ""}`;
 	throw new ToolError(
-		`This would take ${lost} in ${channelName(channel)} from the bot, which could not undo it. First allow the bot what it would lack there (target_type member, target_id ${me.id}), or let an administrator do this in Discord. Nothing was done.`,
+		`This would take ${lost} in ${channelName(channel)} from the bot, which could not undo it. First allow the bot (target_ids ${me.id}) what it would lack there, or let an administrator do this in Discord. Nothing was done.`,
 	);
 }
 
-/** Returns the name of the role or member that a permission overwrite is for. */
+/**
+ * Fetches channels of one guild from Discord, because the cached channels may be older than the latest edits. Takes one
+ * request: the list of the guild's channels, or the channel itself if it is only one and has no channels in it.
+ */
+export async function fetchCurrent(
+	guild: Guild,
+	channels: readonly Channel[],
+): Promise<Channel[]> {
+	const [first] = channels;
+	const isAlone =
+		channels.length === 1 && first?.type !== ChannelType.GuildCategory;
+	if (isAlone && first) await guild.channels.fetch(first.id, { force: true });
+	else await guild.channels.fetch();
+	// Fetching updates the cached objects.
+	return channels.map(
+		(channel) => (guild.channels.cache.get(channel.id) as Channel) ?? channel,
+	);
+}
+
+/**
+ * Returns the channels that follow a change of this category's permission overwrites: those in it with the same
+ * overwrites. Empty for a channel that is not a category.
+ * https://discord.com/developers/docs/topics/permissions#permission-syncing
+ */
+export function syncedWith(category: Channel): Channel[] {
+	return channelsFromTop(category.guild).filter(
+		(channel) => channel.parentId === category.id && channel.permissionsLocked,
+	);
+}
+
+/** The maximum number of names in a list of the channels that follow their category. */
+const maxFollowers = 20;
+
+/** Says which channels follow a change of a category's permission overwrites; undefined if there are none. */
+export function describeFollowers(category: Channel): string | undefined {
+	const synced = syncedWith(category);
+	if (synced.length === 0) return undefined;
+	const names = sample(
+		synced,
+		maxFollowers,
+		({ name }) => `#${oneField(name)}`,
+	).join(", ");
+	return `${synced.length} synced channel(s) follow: ${names}`;
+}
+
+type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;
+
+/** Returns the name of the role or member that a permission overwrite is for, without its id. */
 export function overwriteName(
 	guild: Guild,
-	{ id, type }: PermissionOverwrites,
+	{ id, type }: OverwriteTarget,
 ): string {
 	if (type === OverwriteType.Role) {
-		const name = guild.roles.cache.get(id)?.name ?? "unknown";
-		return `role @${oneField(name).replace(/^@/, "")}`;
+		const name = guild.roles.cache.get(id)?.name;
+		if (name === undefined) return `deleted role ${id}`;
+		return `@${oneField(name).replace(/^@/, "")}`;
 	}
 	const member = guild.members.cache.get(id);
-	if (!member) return "someone who is not a member";
-	return `member ${oneField(member.displayName)} (@${oneField(member.user.username)})`;
+	if (!member) return `non-member ${id}`;
+	return `${oneField(member.displayName)} (@${oneField(member.user.username)})`;
+}
+
+/** Returns a channel's permission overwrites: those of roles from the highest role down, then those of members. */
+export function sortedOverwrites({
+	guild,
+	permissionOverwrites,
+}: Channel): PermissionOverwrites[] {
+	const rankOf = ({ id }: PermissionOverwrites) =>
+		guild.roles.cache.get(id)?.position ?? -1;
+	return [...permissionOverwrites.cache.values()].sort(
+		(a, b) => rankOf(b) - rankOf(a) || compareIds(a.id, b.id),
+	);
 }
 
 /** Returns the permission overwrites in which two channels differ. */
@@ -74,32 +138,36 @@ export function differingOverwrites(
 	channel: Channel,
 	other: Channel,
 ): PermissionOverwrites[] {
-	const mine = channel.permissionOverwrites.cache;
-	const theirs = other.permissionOverwrites.cache;
-	return [...new Map([...mine, ...theirs]).values()].filter(({ id }) => {
-		const before = overwriteOf(channel, id);
-		const after = overwriteOf(other, id);
-		return before.allow !== after.allow || before.deny !== after.deny;
-	});
+	const all = [...sortedOverwrites(channel), ...sortedOverwrites(other)];
+	return [...new Map(all.map((one) => [one.id, one])).values()].filter(
+		({ id }) => {
+			const before = overwriteOf(channel, id);
+			const after = overwriteOf(other, id);
+			return before.allow !== after.allow || before.deny !== after.deny;
+		},
+	);
 }
 
 /**
- * Describes in one line how a role's or member's permission overwrite changes when `channel` copies the overwrites of
- * `source`.
+ * Describes the changes of a permission overwrite: "SEND_MESSAGES neutral → denied, SPEAK denied → allowed". An empty
+ * text if nothing changes.
  */
-export function changeLine(
-	channel: Channel,
-	source: Channel,
-	overwrite: PermissionOverwrites,
-): string {
-	const { id } = overwrite;
-	return `${overwriteName(channel.guild, overwrite)} | ID: ${id} | before: ${describeOverwrite(channel, id)} | after: ${describeOverwrite(source, id)}`;
-}
-
-function describeOverwrite(channel: Channel, id: string): string {
-	if (!channel.permissionOverwrites.cache.has(id)) return "none";
-	const { allow, deny } = overwriteOf(channel, id);
-	return `allow ${describeBits(allow)}, deny ${describeBits(deny)}`;
+export function describeChange(before: Bits, after: Bits): string {
+	const statesOf = ({ allow, deny }: Bits) =>
+		[
+			["allowed", allow],
+			["neutral", ~(allow | deny)],
+			["denied", deny],
+		] as const;
+	return statesOf(before)
+		.flatMap(([from, had]) =>
+			statesOf(after).map(([to, has]) => {
+				const bits = from === to ? 0n : had & has & allBits;
+				return bits !== 0n && `${describeBits(bits)} ${from} → ${to}`;
+			}),
+		)
+		.filter(Boolean)
+		.join(", ");
 }
 
 /** A channel's permission overwrites as in Discord's API. */

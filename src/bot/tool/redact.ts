@@ -76,7 +76,11 @@ function redactValue(
  * are needed for ids whose JSON Schema has no pattern.
  */
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
-	[/_names$/, (text) => knownPermissions.has(text.toUpperCase())],
+	[
+		/_names$|^(allow|deny|neutral)$/,
+		(text) =>
+			knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
+	],
 	[/_ids?$/, (text) => /^(\d{17,20})?$/.test(text)],
 ];
 

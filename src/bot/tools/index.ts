@@ -95,8 +95,6 @@ export const tools = [
 	channels.deleteChannel,
 	overwrites.listChannelPermissions,
 	overwrites.setChannelPermissions,
-	overwrites.removeChannelPermissions,
-	overwrites.syncChannelPermissions,
 	overwrites.copyChannelPermissions,
 	locks.lockChannel,
 	locks.unlockChannel,

@@ -1,142 +1,336 @@
-// Permission overwrites: what a channel allows and denies to roles and members.
+// Permission overwrites: what channels allow and deny to roles and members.
 
-import { type Guild, OverwriteType, Routes } from "discord.js";
-import * as v from "valibot";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
-	changeLine,
+	ChannelType,
+	type Guild,
+	OverwriteType,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { channelsFromTop } from "../channels/channel-order.ts";
+import {
+	describeChange,
+	describeFollowers,
 	differenceOf,
 	differingOverwrites,
+	fetchCurrent,
 	overwriteName,
 	overwriteOf,
 	rawOverwrites,
 	requireUndoable,
+	sortedOverwrites,
+	syncedWith,
 } from "../channels/overwrites.ts";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import { compareIds } from "../discord/ids.ts";
 import {
 	type Bits,
 	describeBits,
+	type Overwrites,
 	overwritesOf,
 	readBits,
 	requireGrantable,
+	requirePermissions,
 } from "../discord/permissions.ts";
-import { fieldLine, resultLines } from "../discord/text.ts";
+import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import {
-	choiceInAnyCase,
 	flag,
 	found,
 	guild_id,
 	list,
-	permissionBits,
-	permissionNames,
 	reason,
 	requireOneOf,
 	snowflake,
 } from "../tool/arguments.ts";
-import { writeEach } from "../tool/bulk.ts";
+import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
+
+/** Converts the former argument `channel_id` of a tool to `channel_ids`. */
+function adaptChannelId({ channel_id, ...args }: JsonObject): JsonObject {
+	if (channel_id === undefined || args.channel_ids !== undefined)
+		return channel_id === undefined ? args : { ...args, channel_id };
+	return { ...args, channel_ids: [channel_id] };
+}
+
+const permissionSets = ["allow", "deny", "neutral"] as const;
+
+/** Schema of an optional argument with permissions: names, and bit fields as decimal strings. */
+function permissions(description: string) {
+	return v.optional(v.pipe(v.array(v.string()), v.description(description)));
+}
+
+/**
+ * Converts former arguments of set_channel_permissions: `channel_id`, `target_type` with `target_id`, `allow_names` and
+ * `deny_names`. `allow` and `deny` can be texts with a decimal bit field or with names.
+ */
+function adaptSet(given: JsonObject): JsonObject {
+	const { target_type, target_id, ...args } = adaptChannelId(given);
+	if (target_id !== undefined && args.target_ids === undefined)
+		args.target_ids = [target_id];
+	else if (target_id !== undefined) args.target_id = target_id;
+	// The id says whether it is a role or a member.
+	if (!/^(role|member)$/i.test(String(target_type ?? "role")))
+		args.target_type = target_type;
+	for (const set of permissionSets) {
+		const { [set]: own, [`${set}_names`]: names, ...others } = args;
+		const both = [own, names].map((value) =>
+			typeof value === "string"
+				? value.split(/[\s,|]+/).filter(Boolean)
+				: value,
+		);
+		const lists = both.filter((value) => value !== undefined && value !== null);
+		if (!lists.every(Array.isArray)) continue;
+		for (const key of Object.keys(args)) delete args[key];
+		Object.assign(args, others, lists.length > 0 && { [set]: lists.flat() });
+	}
+	return args;
+}
+
+/** A change of one permission overwrite. */
+interface OverwriteChange {
+	channel: find.Channel;
+	target: Target;
+	before: Bits;
+	after: Bits;
+}
+
+/** The role or member of a permission overwrite. */
+interface Target {
+	id: string;
+	type: OverwriteType;
+	/** Its name without its id. */
+	name: string;
+	/** Its name and id. */
+	fullName: string;
+}
 
 export const setChannelPermissions = destructiveTool({
 	name: "set_channel_permissions",
 	toolset: "channels",
 	title: "Set channel permissions",
 	description:
-		"Allow or deny permissions to a role or member in a channel; those not given stay as they are, unless `replace`.",
-	lock: "channel_id",
+		"Allow or deny permissions in channels; others stay. Synced channels follow their category.",
+	lock: "channel_ids",
 	permissions: ["ManageRoles"],
+	permissionsIn: "channel_ids",
 	ignored: ["merge"],
+	adapt: adaptSet,
+	aliases: [
+		{
+			name: "remove_channel_permissions",
+			adapt: (args) => ({ ...args, replace: true }),
+			covers: ({ replace, allow, deny }) =>
+				replace === true && isNothing(allow) && isNothing(deny),
+		},
+	],
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(find.currentChannel, "channel"),
-		target_type: choiceInAnyCase(
-			["role", "member"],
-			"What target_id is the id of.",
+		channel_ids: list(
+			found(find.channel, "channel"),
+			1,
+			50,
+			"Channels, categories.",
 		),
-		target_id: snowflake("role or member"),
-		allow: permissionBits("What to allow"),
-		allow_names: permissionNames("What to allow"),
-		deny: permissionBits("What to deny"),
-		deny_names: permissionNames("What to deny"),
+		target_ids: list(
+			snowflake("role or member"),
+			1,
+			20,
+			"Roles, members; @everyone: the guild's id.",
+		),
+		allow: permissions("Names: VIEW_CHANNEL; or decimal bits."),
+		deny: permissions("Likewise."),
+		neutral: permissions("Neither."),
 		replace: v.optional(
-			flag("Neither allow nor deny permissions that are not given."),
+			flag("Others become neutral; alone: remove overwrites."),
 			false,
 		),
 		reason,
 	}),
-	async plan(args, { guild, channel, connection }) {
-		const { target_type, target_id, allow_names, deny_names, replace } = args;
-		const target =
-			target_type === "role"
-				? find.role(guild, target_id)
-				: await find.member(guild, target_id, connection);
-		const name = "user" in target ? memberName(target) : roleName(target);
-		const allow = readBits(["allow", "allow_names"], args.allow, allow_names);
-		const deny = readBits(["deny", "deny_names"], args.deny, deny_names);
-		if (!replace)
-			requireOneOf(
-				args,
-				["allow", "allow_names", "deny", "deny_names"],
-				" without replace",
-			);
-		const before = overwriteOf(channel, target.id);
-		// Discord replaces an overwrite as a whole:
-		// https://discord.com/developers/docs/resources/channel#edit-channel-permissions
-		const after = overwriteAfter(before, allow ?? 0n, deny ?? 0n, replace);
-		const allowed = after.allow ^ before.allow;
-		const denied = after.deny ^ before.deny;
-		if ((allowed | denied) === 0n)
-			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} already has this overwrite for ${name}. Nothing was done.`,
-			);
-		requireGrantable(guild, channel, allowed | denied);
-		requireUndoable(
-			channel,
-			new Map([...overwritesOf(channel), [target_id, after]]),
+	async plan(args, { guild, channels: cached, connection }) {
+		const change = readChange(args);
+		const channels = await fetchCurrent(guild, cached);
+		const targets: Target[] = [];
+		for (const id of args.target_ids)
+			targets.push(await findTarget(guild, id, channels, connection));
+		// Channels that follow a category of this call need no request.
+		const following = new Set(channels.flatMap(syncedWith));
+		const own = channels.filter((channel) => !following.has(channel));
+		const changes = own.flatMap((channel) =>
+			changesIn(channel, targets, change),
 		);
-		const route = Routes.channelPermission(channel.id, target_id);
-		const place = `the permissions of ${name} in ${channelName(channel)}`;
-		const lines = [
-			`Newly allowed: ${describeBits(after.allow & ~before.allow)}`,
-			`Newly denied: ${describeBits(after.deny & ~before.deny)}`,
-			`No longer allowed: ${describeBits(before.allow & ~after.allow)}`,
-			`No longer denied: ${describeBits(before.deny & ~after.deny)}`,
-		];
-		return {
-			preview: [`Would set ${place}.`, ...lines],
-			write: () =>
-				guild.client.rest.put(route, {
-					body: {
-						type: OverwriteType[target_type === "role" ? "Role" : "Member"],
-						allow: String(after.allow),
-						deny: String(after.deny),
-					},
+		const names = targets.map(({ fullName }) => fullName).join(", ");
+		const all = own.length * targets.length;
+		if (changes.length === 0)
+			throw new ToolError(
+				`Nothing would change: ${sample(own, 5, channelName).join(", ")} already ${own.length === 1 ? "has" : "have"} these permissions for ${names}. Nothing was done.`,
+			);
+		const so = all - changes.length;
+		const rest = so > 0 ? `; ${so} more are so already` : "";
+		// Read before the writes, which change the cached overwrites.
+		const followers = new Map(
+			changes.map(({ channel }) => [channel, describeFollowers(channel)]),
+		);
+		const followersOf = (changed: readonly find.Channel[]) =>
+			resultLines(
+				[...new Set(changed)].map((channel) => {
+					const text = followers.get(channel);
+					return text && `${channelName(channel)}: ${text}`;
 				}),
-			result: [`Set ${place}.`, ...lines],
+			);
+		const done: find.Channel[] = [];
+		return {
+			preview: [
+				`Would change ${changes.length} overwrite(s) for ${names}${rest}:`,
+				...sample(changes, 50, describeOverwriteChange),
+				...followersOf([...followers.keys()]),
+			],
+			act: async (call) => {
+				const output = await writeEach(
+					{
+						items: changes,
+						resumes: true,
+						idOf: ({ channel }) => channel.id,
+						describe: describeOverwriteChange,
+						async write(change) {
+							await writeChange(change);
+							done.push(change.channel);
+						},
+						done: (done, of) =>
+							`Changed ${done === of ? "" : `${done} of `}${of} overwrite(s) for ${names}${rest}:`,
+					},
+					call,
+				);
+				return [...output, ...followersOf(done)];
+			},
 		};
 	},
 });
 
+function isNothing(value: unknown): boolean {
+	return value === undefined || (Array.isArray(value) && value.length === 0);
+}
+
 /**
- * Returns a permission overwrite after allowing and denying permissions in it. `replace` resets all other permissions.
- * Throws an RpcError if a permission is both allowed and denied.
+ * Reads which permissions a call of set_channel_permissions allows, denies and makes neutral, as bit fields. `neutral`
+ * has all other permissions if the call replaces overwrites. Throws an RpcError if a permission is in two of them.
  */
-function overwriteAfter(
-	before: Bits,
-	allow: bigint,
-	deny: bigint,
-	replace: boolean,
-): Bits {
-	const both = allow & deny;
-	const names = describeBits(both);
-	if (both !== 0n)
-		throw invalidParameters([`allow, deny: ${names} cannot be both`]);
-	if (replace) return { allow, deny };
-	return {
-		allow: (before.allow & ~deny) | allow,
-		deny: (before.deny & ~allow) | deny,
+function readChange(args: {
+	allow?: string[] | undefined;
+	deny?: string[] | undefined;
+	neutral?: string[] | undefined;
+	replace: boolean;
+}): Bits & { neutral: bigint } {
+	if (!args.replace) requireOneOf(args, permissionSets, " without replace");
+	const [allow, deny, neutral] = permissionSets.map((set) => {
+		const items = args[set] ?? [];
+		const decimal = items.filter((item) => /^\d+$/.test(item));
+		const bits = decimal.reduce((all, item) => all | BigInt(item), 0n);
+		const names = items.filter((item) => !decimal.includes(item));
+		return readBits([set, set], String(bits), names) ?? 0n;
+	}) as [bigint, bigint, bigint];
+	for (const [sets, both] of [
+		["allow, deny", allow & deny],
+		["allow, neutral", allow & neutral],
+		["deny, neutral", deny & neutral],
+	] as const)
+		if (both !== 0n)
+			throw invalidParameters([
+				`${sets}: ${describeBits(both)} cannot be both`,
+			]);
+	return { allow, deny, neutral: args.replace ? ~(allow | deny) : neutral };
+}
+
+/**
+ * Finds the role or member with this id. Someone who is no member is found if one of the channels has an overwrite for
+ * them. Otherwise throws a ToolError.
+ */
+async function findTarget(
+	guild: Guild,
+	id: string,
+	channels: readonly find.Channel[],
+	connection: find.MemberState,
+): Promise<Target> {
+	const { Member, Role } = OverwriteType;
+	const named = (type: OverwriteType, fullName?: string) => {
+		const name = overwriteName(guild, { id, type });
+		return { id, type, name, fullName: fullName ?? name };
 	};
+	const role = guild.roles.cache.get(id);
+	if (role) return named(Role, roleName(role));
+	const overwrite = channels
+		.map(({ permissionOverwrites }) => permissionOverwrites.cache.get(id))
+		.find((one) => one !== undefined);
+	const known = guild.members.cache.get(id);
+	if (overwrite && !known) return named(overwrite.type);
+	try {
+		const member = await find.member(guild, id, connection);
+		return named(Member, memberName(member));
+	} catch (error) {
+		if (!(error instanceof ToolError)) throw error;
+		throw new ToolError(
+			`There is no role or member ${id} in the guild ${guild.id}. list_roles and lookup_user_by_name find them. Nothing was done.`,
+			{ cause: error },
+		);
+	}
+}
+
+/**
+ * Returns the changes of the targets' permission overwrites in a channel, in order. Throws a ToolError if the bot may not
+ * make them, or if it could not undo one of them.
+ */
+function changesIn(
+	channel: find.Channel,
+	targets: readonly Target[],
+	{ allow, deny, neutral }: Bits & { neutral: bigint },
+): OverwriteChange[] {
+	const overwrites = new Map(overwritesOf(channel));
+	const isEmpty = (bits: Bits) => (bits.allow | bits.deny) === 0n;
+	return targets.flatMap((target) => {
+		const before = overwriteOf(channel, target.id);
+		const after = {
+			allow: (before.allow & ~(deny | neutral)) | allow,
+			deny: (before.deny & ~(allow | neutral)) | deny,
+		};
+		const changed = (after.allow ^ before.allow) | (after.deny ^ before.deny);
+		const removesEmpty = overwrites.has(target.id) && isEmpty(after);
+		if (changed === 0n && !removesEmpty) return [];
+		requireGrantable(channel.guild, channel, changed);
+		if (isEmpty(after)) overwrites.delete(target.id);
+		else overwrites.set(target.id, after);
+		requireUndoable(channel, overwrites);
+		return [{ channel, target, before, after }];
+	});
+}
+
+function describeOverwriteChange({
+	channel,
+	target,
+	before,
+	after,
+}: OverwriteChange): string {
+	const isRemoved = (after.allow | after.deny) === 0n;
+	const texts = resultLines(
+		describeChange(before, after),
+		isRemoved && "overwrite removed",
+	);
+	return `${channelName(channel)}: ${target.name}: ${texts.join("; ")}`;
+}
+
+/**
+ * Sends one changed overwrite to Discord, which replaces it as a whole. An overwrite that allows and denies nothing is
+ * deleted. https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+ */
+function writeChange({ channel, target, after }: OverwriteChange) {
+	const { rest } = channel.client;
+	const route = Routes.channelPermission(channel.id, target.id);
+	const { allow, deny } = after;
+	if ((allow | deny) === 0n) return rest.delete(route);
+	return rest.put(route, {
+		body: { type: target.type, allow: String(allow), deny: String(deny) },
+	});
 }
 
 export const listChannelPermissions = readTool({
@@ -144,134 +338,94 @@ export const listChannelPermissions = readTool({
 	toolset: "channels",
 	extra: true,
 	title: "List channel permissions",
-	description: "List a channel's permission overwrites for roles and members.",
+	description: "List what channels allow and deny to roles and members.",
+	adapt: adaptChannelId,
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(find.channel, "channel"),
+		channel_ids: v.optional(
+			list(
+				found(find.channel, "channel"),
+				1,
+				100,
+				"Default: all that have overwrites.",
+			),
+		),
 	}),
-	run(_, { guild, channel }) {
-		const overwrites = [...channel.permissionOverwrites.cache.values()];
-		const lines = overwrites
-			.sort(
-				(a, b) =>
-					rankOf(guild, b.id) - rankOf(guild, a.id) || compareIds(a.id, b.id),
-			)
-			.map((overwrite) =>
-				fieldLine(
-					`${overwriteName(guild, overwrite)} | ID: ${overwrite.id}`,
-					`allow: ${describeBits(overwrite.allow.bitfield)}`,
-					`deny: ${describeBits(overwrite.deny.bitfield)}`,
-				),
+	run(_, { guild, channels }) {
+		const all = channelsFromTop(guild);
+		const shown =
+			channels ??
+			all.filter(
+				({ permissionOverwrites }) => permissionOverwrites.cache.size > 0,
 			);
-		const name = channelName(channel);
+		const firsts = new Map<string, find.Channel>();
+		const lines = shown.map((channel) => {
+			const key = overwritesKey(overwritesOf(channel));
+			const same = firsts.get(key);
+			if (!same) firsts.set(key, channel);
+			return channelLine(channel, shown, same);
+		});
+		const used = new Map(
+			shown.flatMap(sortedOverwrites).map((one) => [one.id, one]),
+		);
+		const names = [...used.keys()].flatMap((id) => {
+			const role = guild.roles.cache.get(id);
+			const member = guild.members.cache.get(id);
+			return role ? roleName(role) : member ? memberName(member) : [];
+		});
 		return resultLines(
-			lines.length === 0
-				? `${name} has no overwrites: the permissions of the roles apply.`
-				: `${name} has overwrites for ${lines.length} role(s) and member(s), roles from the top:`,
+			channels
+				? `${shown.length} channel(s):`
+				: `${shown.length} of ${all.length} channel(s) have overwrites, from the top; in the others the permissions of the roles apply:`,
 			lines,
-			channel.permissionsLocked && "They are the same as in its category.",
+			names.length > 0 && `Ids: ${names.join(", ")}`,
 		);
 	},
 });
 
-/**
- * Returns a role's position, by which permission overwrites are sorted; -1 for a member's id, which comes below all
- * roles.
- */
-function rankOf(guild: Guild, id: string): number {
-	return guild.roles.cache.get(id)?.position ?? -1;
+/** A text that is equal for equal permission overwrites, in any order. */
+function overwritesKey(overwrites: Overwrites): string {
+	return [...overwrites]
+		.map(([id, { allow, deny }]) => `${id} ${allow} ${deny}`)
+		.sort()
+		.join();
 }
 
-export const removeChannelPermissions = destructiveTool({
-	name: "remove_channel_permissions",
-	toolset: "channels",
-	extra: true,
-	title: "Remove channel permissions",
-	description:
-		"Remove a channel's overwrite for a role or member, who may have left.",
-	lock: "channel_id",
-	permissions: ["ManageRoles"],
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.currentChannel, "channel"),
-		target_id: snowflake("role or member"),
-		reason,
-	}),
-	plan({ target_id }, { guild, channel }) {
-		const overwrite = channel.permissionOverwrites.cache.get(target_id);
-		if (!overwrite)
-			throw new ToolError(
-				`${channelName(channel)} has no overwrite for ${target_id}. list_channel_permissions lists its overwrites. Nothing was done.`,
-			);
-		const { allow, deny } = overwriteOf(channel, target_id);
-		requireGrantable(guild, channel, allow | deny);
-		const rest = new Map(overwritesOf(channel));
-		rest.delete(target_id);
-		requireUndoable(channel, rest);
-		const target = `the overwrite for ${overwriteName(guild, overwrite)} (ID: ${target_id}) in ${channelName(channel)}`;
-		const lines = [
-			`Allowed: ${describeBits(allow)}`,
-			`Denied: ${describeBits(deny)}`,
-		];
-		return {
-			preview: [`Would remove ${target}.`, ...lines],
-			write: () =>
-				guild.client.rest.delete(
-					Routes.channelPermission(channel.id, target_id),
-				),
-			result: [`Removed ${target}.`, ...lines],
-		};
-	},
-});
-
-export const syncChannelPermissions = destructiveTool({
-	name: "sync_channel_permissions",
-	toolset: "channels",
-	extra: true,
-	title: "Sync channel permissions",
-	description:
-		"Replace a channel's permission overwrites with those of its category.",
-	lock: "channel_id",
-	permissions: ["ManageChannels", "ManageRoles"],
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.currentChannel, "channel"),
-		reason,
-	}),
-	async plan(_, { guild, channel }) {
-		if (!channel.parentId)
-			throw new ToolError(
-				`${channelName(channel)} is in no category. move_channel can move it into one. Nothing was done.`,
-			);
-		const parent = await find.currentChannel(guild, channel.parentId);
-		const changed = differingOverwrites(channel, parent);
-		if (changed.length === 0)
-			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} already has the permissions of ${channelName(parent)}. Nothing was done.`,
-			);
-		const body = rawOverwrites(parent);
-		requireGrantable(
-			guild,
-			channel,
-			differenceOf(rawOverwrites(channel), body),
+/**
+ * Describes a channel's permission overwrites in one line. `shown` are the channels in the list; `same` is one above
+ * this channel that has the same overwrites.
+ */
+function channelLine(
+	channel: find.Channel,
+	shown: readonly find.Channel[],
+	same: find.Channel | undefined,
+): string {
+	const { guild, parent, permissionOverwrites } = channel;
+	const everyone = guild.roles.everyone.permissionsIn(channel);
+	const notes = [
+		...(channel.type === ChannelType.GuildCategory ? ["category"] : []),
+		...(everyone.has(PermissionFlagsBits.ViewChannel) ? [] : ["private"]),
+	];
+	const name = `#${oneField(channel.name)} (${[...notes, `ID: ${channel.id}`].join(", ")})`;
+	if (permissionOverwrites.cache.size === 0) return `${name}: no overwrites`;
+	const isSynced = parent !== null && channel.permissionsLocked;
+	const synced = isSynced ? `as its category #${oneField(parent.name)}` : "";
+	if (isSynced && shown.includes(parent)) return `${name}: ${synced}`;
+	if (same) return `${name}: the same as ${channelName(same)}`;
+	const overwrites = sortedOverwrites(channel).map((overwrite) => {
+		const { allow, deny } = overwriteOf(channel, overwrite.id);
+		const texts = resultLines(
+			allow !== 0n && `allows ${describeBits(allow)}`,
+			deny !== 0n && `denies ${describeBits(deny)}`,
 		);
-		requireUndoable(channel, overwritesOf(parent));
-		const change = `${channelName(channel)} the permissions of ${channelName(parent)}`;
-		const count = `${changed.length} role(s) and member(s):`;
-		const lines = changed.map((overwrite) =>
-			changeLine(channel, parent, overwrite),
-		);
-		return {
-			preview: [`Would give ${change}; changes for ${count}`, ...lines],
-			write: () =>
-				guild.client.rest.patch(Routes.channel(channel.id), { body }),
-			result: [`Gave ${change}; changes for ${count}`, ...lines],
-		};
-	},
-});
+		const text = texts.join("; ") || "changes nothing";
+		return `${overwriteName(guild, overwrite)} ${text}`;
+	});
+	return `${name}: ${fieldLine(synced, ...overwrites)}`;
+}
 
 /** How many changed permission overwrites a tool's result shows for each channel. */
-const sampleSize = 5;
+const sampleSize = 10;
 
 export const copyChannelPermissions = destructiveTool({
 	name: "copy_channel_permissions",
@@ -279,65 +433,117 @@ export const copyChannelPermissions = destructiveTool({
 	extra: true,
 	title: "Copy channel permissions",
 	description:
-		"Replace the permission overwrites of channels with those of another one. Channels that already have them are skipped.",
-	lock: ["channel_id", "target_channel_ids"],
+		"Replace the permission overwrites of channels with those of another one, or sync them with their category.",
+	lock: ({ channel_id, target_channel_ids }) => [
+		...(channel_id ? [channel_id] : []),
+		...target_channel_ids,
+	],
 	permissions: ["ManageChannels", "ManageRoles"],
 	permissionsIn: "target_channel_ids",
+	aliases: [
+		{
+			name: "sync_channel_permissions",
+			adapt: ({ channel_id, ...args }) => ({
+				...args,
+				target_channel_ids: [channel_id],
+			}),
+			covers: ({ channel_id }) => channel_id === undefined,
+		},
+	],
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(find.currentChannel, "channel to copy from"),
+		channel_id: v.optional(
+			found(find.channel, "channel to copy from; default: each one's category"),
+		),
 		target_channel_ids: list(
-			found(find.currentChannel, "channel"),
+			found(find.channel, "channel"),
 			1,
-			20,
+			50,
 			"Channels to copy to.",
 		),
 		reason,
 	}),
-	plan(_, { guild, channel, target_channels }) {
-		const body = rawOverwrites(channel);
-		const changes = target_channels
-			.map((target) => ({
-				target,
-				changed: differingOverwrites(target, channel),
+	async plan(_, { guild, channel: given, target_channels: cached }) {
+		const [source, targets] = await currentPair(guild, given, cached);
+		const changes = targets
+			.map((target) => ({ target, source: source ?? categoryOf(target) }))
+			.map((pair) => ({
+				...pair,
+				changed: differingOverwrites(pair.target, pair.source),
 			}))
 			.filter(({ changed }) => changed.length > 0);
+		const from = source
+			? `the permissions of ${channelName(source)}`
+			: "the permissions of their category";
 		if (changes.length === 0)
 			throw new ToolError(
-				`Nothing would change: the ${target_channels.length} channel(s) already have the permissions of ${channelName(channel)}. Nothing was done.`,
+				`Nothing would change: the ${targets.length} channel(s) already have ${from}. Nothing was done.`,
 			);
-		for (const { target } of changes) {
-			requireGrantable(
-				guild,
-				target,
-				differenceOf(rawOverwrites(target), body),
+		for (const { target, source } of changes) {
+			requirePermissions(guild, source, PermissionFlagsBits.ViewChannel);
+			const difference = differenceOf(
+				rawOverwrites(target),
+				rawOverwrites(source),
 			);
-			requireUndoable(target, overwritesOf(channel));
+			requireGrantable(guild, target, difference);
+			requireUndoable(target, overwritesOf(source));
 		}
-		const count = `${changes.length} of ${target_channels.length} channel(s)`;
-		const lines = changes.flatMap(({ target, changed }) => [
-			`${channelName(target)}: changes for ${changed.length} role(s) and member(s)${changed.length > sampleSize ? `, the first ${sampleSize}` : ""}`,
-			...changed
-				.slice(0, sampleSize)
-				.map((overwrite) => `- ${changeLine(target, channel, overwrite)}`),
-		]);
-		const source = `the permissions of ${channelName(channel)}`;
+		type Copy = (typeof changes)[number];
+		const describe = ({ target, source, changed }: Copy) => {
+			const lines = sample(changed, sampleSize, (overwrite) => {
+				const [before, after] = [target, source].map((one) =>
+					overwriteOf(one, overwrite.id),
+				) as [Bits, Bits];
+				return `${overwriteName(guild, overwrite)}: ${describeChange(before, after)}`;
+			});
+			return `${channelName(target)}: ${fieldLine(...lines, describeFollowers(target))}`;
+		};
+		// Described before the writes, which change the cached overwrites.
+		const texts = new Map(changes.map((one) => [one, describe(one)]));
+		const so = targets.length - changes.length;
+		const rest = so > 0 ? `; ${so} more had them already` : "";
 		return {
-			preview: [`Would give ${count} ${source}:`, ...lines],
+			preview: [
+				`Would give ${changes.length} channel(s) ${from}${rest}:`,
+				...texts.values(),
+			],
 			act: (call) =>
 				writeEach(
 					{
 						items: changes,
 						resumes: true,
 						idOf: ({ target }) => target.id,
-						describe: ({ target, changed }) =>
-							`${channelName(target)}: changed for ${changed.length} role(s) and member(s)`,
-						write: ({ target }) =>
-							guild.client.rest.patch(Routes.channel(target.id), { body }),
-						done: (done, of) => `Gave ${done} of ${of} channel(s) ${source}:`,
+						describe: (one) => texts.get(one) ?? channelName(one.target),
+						write: ({ target, source }) =>
+							guild.client.rest.patch(Routes.channel(target.id), {
+								body: rawOverwrites(source),
+							}),
+						done: (done, of) =>
+							`Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${from}${rest}:`,
 					},
 					call,
 				),
 		};
 	},
 });
+
+/** Fetches the channel to copy permissions from, if one is given, and the channels to copy them to. */
+async function currentPair(
+	guild: Guild,
+	source: find.Channel | undefined,
+	targets: readonly find.Channel[],
+): Promise<[find.Channel | undefined, find.Channel[]]> {
+	const parents = targets.flatMap(({ parent }) => parent ?? []);
+	const current = await fetchCurrent(guild, [
+		...targets,
+		...(source ? [source] : parents),
+	]);
+	return [source && current[targets.length], current.slice(0, targets.length)];
+}
+
+function categoryOf(channel: find.Channel): find.Channel {
+	if (channel.parent) return channel.parent;
+	throw new ToolError(
+		`${channelName(channel)} is in no category. move_channels can move it into one. Nothing was done.`,
+	);
+}

@@ -1,6 +1,6 @@
 // The rows of src/bot/tools/overwrites.ts.
 
-import { AuditLogEvent, ChannelType, PermissionFlagsBits } from "discord.js";
+import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import {
 	channelId,
@@ -9,7 +9,6 @@ import {
 	newRole,
 	type Row,
 	refusedByBot,
-	roleId,
 	type Scene,
 } from "./scene.ts";
 
@@ -22,59 +21,42 @@ function denyWriting({ world }: Scene, channel: GuildChannel, id: string) {
 
 export const overwritesRows: Record<string, Row> = {
 	set_channel_permissions: {
-		ids: { channel_id: channelId, target_id: roleId },
+		ids: {
+			channel_ids: channelId,
+			target_ids: refusedByBot(
+				"There is no role or member",
+				(scene) => newRole(scene, scene.other).id,
+			),
+		},
 		act(scene) {
 			const channel = newChannel(scene);
 			const role = newRole(scene, scene.guild);
 			return {
 				args: {
-					channel_id: channel.id,
-					target_type: "role",
-					target_id: role.id,
-					deny_names: ["SEND_MESSAGES"],
+					channel_ids: [channel.id],
+					target_ids: [role.id],
+					deny: ["SEND_MESSAGES"],
 				},
 				request: `PUT /channels/${channel.id}/permissions/${role.id}`,
 				done: () =>
 					channel.permission_overwrites.some(
 						({ id, deny }) => id === role.id && deny === denied,
 					),
+				channel: channel.id,
 			};
 		},
 		reason: AuditLogEvent.ChannelOverwriteCreate,
 		needs: inChannel("ManageRoles"),
 		dryRun:
-			/^Would set the permissions of @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nNewly allowed: none\nNewly denied: SEND_MESSAGES$/m,
+			/^Would change 1 overwrite\(s\) for @thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): @thing-\d+: SEND_MESSAGES neutral → denied$/m,
 	},
 	list_channel_permissions: {
-		ids: { channel_id: channelId },
+		ids: { channel_ids: channelId },
 		args({ world, guild }) {
 			const { id } = newChannel({ world, guild, other: guild });
-			return { channel_id: id };
+			return { channel_ids: [id] };
 		},
-		answer: () => ["has no overwrites: the permissions of the roles apply."],
-	},
-	remove_channel_permissions: {
-		ids: {
-			channel_id: channelId,
-			target_id: refusedByBot(
-				"has no overwrite for",
-				(scene) => newRole(scene, scene.other).id,
-			),
-		},
-		act(scene) {
-			const channel = newChannel(scene);
-			const { id } = newRole(scene, scene.guild);
-			denyWriting(scene, channel, id);
-			return {
-				args: { channel_id: channel.id, target_id: id },
-				request: `DELETE /channels/${channel.id}/permissions/${id}`,
-				done: () => !channel.permission_overwrites.some((one) => one.id === id),
-			};
-		},
-		reason: AuditLogEvent.ChannelOverwriteDelete,
-		needs: inChannel("ManageRoles"),
-		dryRun:
-			/^Would remove the overwrite for role @thing-\d+ \(ID: \d+\) in #thing-\d+ \(ID: \d+\)\.\nAllowed: none\nDenied: SEND_MESSAGES$/m,
+		answer: () => ["1 channel(s):", "): no overwrites"],
 	},
 	copy_channel_permissions: {
 		ids: { channel_id: channelId, target_channel_ids: channelId },
@@ -87,7 +69,6 @@ export const overwritesRows: Record<string, Row> = {
 				args: {
 					channel_id: from.id,
 					target_channel_ids: [to.id],
-					dry_run: false,
 				},
 				request: `PATCH /channels/${to.id}`,
 				done: () => to.permission_overwrites.some((one) => one.id === id),
@@ -97,26 +78,6 @@ export const overwritesRows: Record<string, Row> = {
 		reason: AuditLogEvent.ChannelUpdate,
 		needs: inChannel("ManageRoles", "ManageChannels"),
 		dryRun:
-			/^Would give 1 of 1 channel\(s\) the permissions of #thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): changes for 1 role\(s\) and member\(s\)\n- role @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny SEND_MESSAGES$/m,
-	},
-	sync_channel_permissions: {
-		ids: { channel_id: channelId },
-		act(scene) {
-			const { world } = scene.world.simulator;
-			const category = newChannel(scene, ChannelType.GuildCategory);
-			const { id } = newRole(scene, scene.guild);
-			denyWriting(scene, category, id);
-			const channel = newChannel(scene);
-			world.channels.edit(channel, { parent_id: category.id });
-			return {
-				args: { channel_id: channel.id },
-				request: `PATCH /channels/${channel.id}`,
-				done: () => channel.permission_overwrites.some((one) => one.id === id),
-			};
-		},
-		reason: AuditLogEvent.ChannelUpdate,
-		needs: inChannel("ManageRoles", "ManageChannels"),
-		dryRun:
-			/^Would give #thing-\d+ \(ID: \d+\) the permissions of #thing-\d+ \(ID: \d+\); changes for 1 role\(s\) and member\(s\):\nrole @thing-\d+ \| ID: \d+ \| before: none \| after: allow none, deny \S+$/m,
+			/^Would give 1 channel\(s\) the permissions of #thing-\d+ \(ID: \d+\):\n#thing-\d+ \(ID: \d+\): @thing-\d+: SEND_MESSAGES neutral → denied$/m,
 	},
 };

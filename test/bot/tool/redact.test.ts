@@ -67,6 +67,11 @@ test.each<[string, Record<string, unknown>, unknown]>([
 		},
 	],
 	[
+		"set_channel_permissions",
+		{ channel_ids: [id], allow: ["SPEAK", "2048", "my secret"] },
+		{ channel_ids: [id], allow: ["SPEAK", "2048", "[9 characters]"] },
+	],
+	[
 		"send_message",
 		{ content: { text: "deep" }, channel_id: [id], embeds: "x", nsfw: null },
 		{

@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
 import type {
 	GuildChannel,
 	GuildChannelType,
@@ -68,31 +70,31 @@ describe("set_channel_permissions", () => {
 			allow: ViewChannel | Speak | SendMessages,
 			deny: 0n,
 		});
-		expect(merged.text.split("\n").slice(1)).toEqual([
-			"Newly allowed: SEND_MESSAGES",
-			"Newly denied: none",
-			"No longer allowed: none",
-			"No longer denied: SEND_MESSAGES",
+		const lines = ({ text }: { text: string }) => text.split("\n");
+		const regular = roleNamed(world, "Regular").id;
+		const general = `#general (ID: ${channelNamed(world, "general").id})`;
+		expect(lines(merged)).toEqual([
+			`Changed 1 overwrite(s) for @Regular (ID: ${regular}):`,
+			`${general}: @Regular: SEND_MESSAGES denied → allowed`,
 		]);
 		const replace = { deny: String(Connect), replace: true };
 		const dry = await set({ ...replace, dry_run: true });
-		expect(dry.text).toStartWith("Dry run: nothing was done.\nWould set the ");
 		const replaced = await set(replace);
 		expect(replaced).toMatchObject({ allow: 0n, deny: Connect });
-		const lines = replaced.text.split("\n").slice(1);
-		expect(dry.text.split("\n").slice(2)).toEqual(lines);
-		expect(lines).toEqual([
-			"Newly allowed: none",
-			"Newly denied: CONNECT",
-			"No longer allowed: VIEW_CHANNEL, SEND_MESSAGES, SPEAK",
-			"No longer denied: none",
+		const change = `${general}: @Regular: VIEW_CHANNEL, SEND_MESSAGES, SPEAK allowed → neutral, CONNECT neutral → denied`;
+		expect(lines(dry)).toEqual([
+			"Dry run: nothing was done.",
+			`Would change 1 overwrite(s) for @Regular (ID: ${regular}):`,
+			change,
 		]);
+		expect(lines(replaced)[1]).toBe(change);
 		// The kind may be in capitals.
 		const empty = { target_type: "Role", replace: true };
-		expect(await set(empty)).toMatchObject({
-			...{ allow: 0n, deny: 0n },
-			text: expect.stringContaining("No longer denied: CONNECT"),
-		});
+		const removed = await set(empty);
+		expect(removed).toMatchObject({ allow: -1n, deny: -1n });
+		expect(lines(removed)[1]).toBe(
+			`${general}: @Regular: CONNECT denied → neutral; overwrite removed`,
+		);
 	});
 
 	test("sets the overwrite of a member, and refuses non-members and a wrong target_type", async () => {
@@ -105,32 +107,31 @@ describe("set_channel_permissions", () => {
 		});
 		expect(deny).toBe(SendMessages);
 		expect(text).toStartWith(
-			`Set the permissions of Zoë 🍞 (@zoe, ID: ${zoe}) in #general`,
+			`Changed 1 overwrite(s) for Zoë 🍞 (@zoe, ID: ${zoe}):\n#general (ID: `,
 		);
+		expect(text).toEndWith("Zoë 🍞 (@zoe): SEND_MESSAGES neutral → denied");
 		await expect(
 			world.simulator.user("zoe").say("The Cooks/general", "x"),
 		).rejects.toThrow();
 		const before = writes(world).length;
-		expect((await set({ deny: "1" })).text).toContain(
-			`There is no role ${zoe}`,
-		);
 		const bob = setter(world, world.simulator.user("bob_the_baker").id);
 		expect((await bob({ target_type: "member", deny: "1" })).text).toContain(
-			"is not a member of the guild",
+			"There is no role or member",
 		);
 		expect((await set({ target_type: "user", deny: "1" })).text).toContain(
-			"target_type: expected",
+			"target_type: this tool has no such parameter",
 		);
 		expect(writes(world)).toHaveLength(before);
 	});
 
 	test.each([
 		[{}, "expected at least one of these without replace"],
-		[{ deny: "0", target_type: "roles" }, "target_type: expected "],
-		[{ allow: "-1" }, "allow: expected a decimal number"],
-		[{ allow: "0x400" }, "allow: expected a decimal number"],
-		[{ deny: "" }, "deny: expected a decimal number"],
-		[{ deny: 1024 }, "deny: expected string"],
+		[{ deny: "0", target_type: "roles" }, "target_type: this tool has no"],
+		[{ allow: "-1" }, 'allow: Discord has no permission "-1"'],
+		[{ allow: "0x400" }, 'allow: Discord has no permission "0x400"'],
+		[{ deny: 1024 }, "deny: expected Array"],
+		[{ deny: [1024] }, "deny.0: expected string"],
+		[{ deny_names: 1024 }, "deny_names: this tool has no such parameter"],
 		[
 			{ allow: String(1n << 47n) },
 			`allow: Discord has no permission for the bits ${1n << 47n}`,
@@ -141,9 +142,13 @@ describe("set_channel_permissions", () => {
 		],
 		[
 			{ allow_names: ["SEND_MESAGES"] },
-			'allow_names: Discord has no permission "SEND_MESAGES"',
+			'allow: Discord has no permission "SEND_MESAGES"',
 		],
-		[{ deny_names: ["constructor"] }, "deny_names: Discord has no permission"],
+		[{ deny_names: ["constructor"] }, "deny: Discord has no permission"],
+		[
+			{ allow: ["SPEAK"], neutral: ["SPEAK", "CONNECT"] },
+			"allow, neutral: SPEAK cannot be both",
+		],
 		[
 			{ allow: String(SendMessages | Speak), deny_names: ["SEND_MESSAGES"] },
 			"allow, deny: SEND_MESSAGES cannot be both",
@@ -286,6 +291,134 @@ describe("set_channel_permissions", () => {
 	});
 });
 
+describe("set_channel_permissions for several channels and targets", () => {
+	/** Channels one and two, Box with the synced channels in and out, and a call for Regular and Zoë. */
+	async function several() {
+		const world = await startWorld();
+		const { channels } = world.simulator.world;
+		const add = (name: string, more: object = {}) =>
+			channels.add(world.guild, { name, ...more });
+		const [one, two] = [add("one"), add("two")];
+		const box = add("Box", { type: ChannelType.GuildCategory });
+		const within = { parent_id: box.id };
+		const [inside, alone] = [add("in", within), add("alone", within)];
+		const regular = roleNamed(world, "Regular").id;
+		const zoe = world.simulator.user("zoe").id;
+		channels.setOverwrite(alone, {
+			...{ id: regular, type: 0, allow: String(Speak), deny: "0" },
+		});
+		await world.heard();
+		const nameOf = ({ name, id }: GuildChannel) => `#${name} (ID: ${id})`;
+		return {
+			...{ world, one, two, box, inside, alone, regular, zoe, nameOf },
+			names: `@Regular (ID: ${regular}), Zoë 🍞 (@zoe, ID: ${zoe})`,
+			set: (places: readonly GuildChannel[], args: object) =>
+				world.call("set_channel_permissions", {
+					channel_ids: places.map(({ id }) => id),
+					target_ids: [regular, zoe],
+					...args,
+				}),
+			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+		};
+	}
+
+	test("changes each overwrite with one request, and skips those that are so already", async () => {
+		await using scene = await several();
+		const { world, one, two, regular, zoe, names, nameOf, set } = scene;
+		const deny = { deny: ["SEND_MESSAGES", String(Speak)] };
+		await set([one], { ...deny, target_ids: [zoe] });
+		const { text } = await set([one, two], deny);
+		expect(text.split("\n")).toEqual([
+			`Changed 3 overwrite(s) for ${names}; 1 more are so already:`,
+			`${nameOf(one)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
+			`${nameOf(two)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
+			`${nameOf(two)}: Zoë 🍞 (@zoe): SEND_MESSAGES, SPEAK neutral → denied`,
+		]);
+		const mixed = await set([one], { allow: "SPEAK", neutral: ["CONNECT"] });
+		expect(mixed.text).toContain("@Regular: SPEAK denied → allowed");
+		const cleared = await set([one, two], {
+			neutral: ["SPEAK", "SEND_MESSAGES"],
+		});
+		expect(cleared.text).toContain(
+			"@Regular: SPEAK allowed → neutral, SEND_MESSAGES denied → neutral; overwrite removed",
+		);
+		for (const { permission_overwrites } of [one, two])
+			expect(permission_overwrites).toEqual([]);
+		expect(writes(world)).toHaveLength(1 + 3 + 2 + 4);
+		expect(writes(world).at(-1)).toBe(
+			`DELETE /channels/${two.id}/permissions/${zoe}`,
+		);
+		expect(regular).not.toBe(zoe);
+	});
+
+	test("says which channels follow their category, and sends no requests for them", async () => {
+		await using scene = await several();
+		const { world, box, inside, alone, regular, names, nameOf, set } = scene;
+		const hide = { deny: ["SEND_MESSAGES"] };
+		const lines = [
+			`overwrite(s) for ${names}:`,
+			`${nameOf(box)}: @Regular: SEND_MESSAGES neutral → denied`,
+			`${nameOf(box)}: Zoë 🍞 (@zoe): SEND_MESSAGES neutral → denied`,
+			`${nameOf(box)}: 1 synced channel(s) follow: #in`,
+		];
+		const places = [box, inside];
+		const dry = await set(places, { ...hide, dry_run: true });
+		expect(dry.text).toBe(
+			`Dry run: nothing was done.\nWould change 2 ${lines.join("\n")}`,
+		);
+		const done = await set(places, hide);
+		expect(done.text).toBe(`Changed 2 ${lines.join("\n")}`);
+		expect(inside.permission_overwrites).toEqual(box.permission_overwrites);
+		expect(alone.permission_overwrites.map(({ id }) => id)).toEqual([regular]);
+		expect(writes(world)).toHaveLength(2);
+	});
+
+	test("checks everything before the first request", async () => {
+		await using scene = await several();
+		const { world, one, two, alone, regular, set } = scene;
+		world.simulator.world.channels.setOverwrite(alone, {
+			...{ id: regular, type: 0, deny: "0" },
+			allow: String(PrioritySpeaker),
+		});
+		denyBot(world, two, ManageRoles);
+		await world.heard();
+		const refused = async (places: GuildChannel[], args: object) =>
+			(await set(places, args)).text;
+		expect(await refused([one, alone], { replace: true })).toContain(
+			"it lacks PRIORITY_SPEAKER",
+		);
+		expect(await refused([one, two], { deny: ["SPEAK"] })).toContain(
+			`lacks MANAGE_ROLES in #two (ID: ${two.id})`,
+		);
+		const strangers = { target_ids: [regular, one.id], deny: ["SPEAK"] };
+		expect(await refused([one], strangers)).toContain(
+			`There is no role or member ${one.id} in the guild`,
+		);
+		expect(writes(world)).toEqual([]);
+	});
+
+	test("reports which are done if Discord refuses one, and the same call does the rest", async () => {
+		await using scene = await several();
+		const { world, box, one, regular, set, nameOf } = scene;
+		world.simulator.faults.refuse(
+			`PUT /channels/${box.id}/permissions/${regular}`,
+			50013,
+			{ times: 1 },
+		);
+		const only = { target_ids: [regular], deny: ["SPEAK"] };
+		const { text, isError } = await set([one, box], only);
+		expect(isError).toBe(false);
+		expect(text).toStartWith("Changed 1 of 2 overwrite(s) for @Regular");
+		expect(text).toContain(
+			`1 refused by Discord:\n${nameOf(box)}: @Regular: SPEAK neutral → denied | `,
+		);
+		expect(text).not.toContain("follow");
+		const again = await set([one, box], only);
+		expect(again.text).toContain("Changed 1 overwrite(s) for @Regular");
+		expect(again.text).toContain("1 more are so already");
+	});
+});
+
 describe("what the bot needs to undo a change", () => {
 	type Target = "@everyone" | "alpha" | "the bot";
 	/** A new channel, and its overwrites for roles and the bot: `has` sets them, `set` calls the tool. */
@@ -333,7 +466,7 @@ describe("what the bot needs to undo a change", () => {
 		const deny = { deny_names: [name] };
 		const refused = await set(target, deny);
 		expect(refused.text).toBe(
-			`This would take MANAGE_ROLES, because it has no effect without ${name}, in #place (ID: ${channel.id}) from the bot, which could not undo it. First allow the bot what it would lack there (target_type member, target_id ${ids["the bot"]}), or let an administrator do this in Discord. Nothing was done.`,
+			`This would take MANAGE_ROLES, because it has no effect without ${name}, in #place (ID: ${channel.id}) from the bot, which could not undo it. First allow the bot (target_ids ${ids["the bot"]}) what it would lack there, or let an administrator do this in Discord. Nothing was done.`,
 		);
 		expect(writes(world)).toEqual([]);
 		if (target === "the bot") return;
@@ -425,19 +558,87 @@ describe("list_channel_permissions", () => {
 			(
 				await world.call("list_channel_permissions", { channel_id: general.id })
 			).text.split("\n");
-		const lines = [
-			`#general (ID: ${general.id}) has overwrites for 3 role(s) and member(s), roles from the top:`,
-			`role @Regular | ID: ${regular} | allow: VIEW_CHANNEL, SEND_MESSAGES | deny: SPEAK`,
-			`role @everyone | ID: ${world.guild.id} | allow: none | deny: CONNECT`,
-			`member Zoë 🍞 (@zoe) | ID: ${zoe} | allow: SPEAK | deny: none`,
-		];
-		expect(await list()).toEqual(lines);
+		const overwrites =
+			"@Regular allows VIEW_CHANNEL, SEND_MESSAGES; denies SPEAK | @everyone denies CONNECT | Zoë 🍞 (@zoe) allows SPEAK";
+		const ids = `Ids: @Regular (ID: ${regular}), @everyone (ID: ${world.guild.id}), Zoë 🍞 (@zoe, ID: ${zoe})`;
+		expect(await list()).toEqual([
+			"1 channel(s):",
+			`#general (ID: ${general.id}): ${overwrites}`,
+			ids,
+		]);
 		overwritten(world, channelNamed(world, "Talk"));
 		await world.heard();
 		expect(await list()).toEqual([
-			...lines,
-			"They are the same as in its category.",
+			"1 channel(s):",
+			`#general (ID: ${general.id}): as its category #Talk | ${overwrites}`,
+			ids,
 		]);
+	});
+
+	test("shows all channels that have overwrites, each set of overwrites once", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { channels } = simulator.world;
+		const list = async () =>
+			(await world.call("list_channel_permissions")).text.split("\n");
+		const [talk, general, staff] = ["Talk", "general", "staff"].map((name) =>
+			channelNamed(world, name),
+		);
+		if (!talk || !general || !staff) throw new Error("the seed has them");
+		channels.setOverwrite(talk, {
+			...{ id: guild.id, type: 0, allow: "0", deny: String(Speak) },
+		});
+		const twin = channels.add(guild, {
+			name: "twin",
+			permission_overwrites: structuredClone(staff.permission_overwrites),
+		});
+		await world.heard();
+		const lines = await list();
+		expect(lines[0]).toStartWith(
+			`${lines.length - 2} of ${guild.channels.size} channel(s) have overwrites`,
+		);
+		expect(lines).toContain(
+			`#Talk (category, ID: ${talk.id}): @everyone denies SPEAK`,
+		);
+		expect(lines).toContain(
+			`#general (ID: ${general.id}): as its category #Talk`,
+		);
+		const hidden = lines.filter((line) => line.includes("private, ID"));
+		expect(hidden).toHaveLength(2);
+		expect(hidden.join("\n")).toMatch(
+			/@everyone denies VIEW_CHANNEL.*\n.*: the same as #(staff|twin) \(ID: \d+\)$/,
+		);
+		channels.remove(twin);
+	});
+
+	test("a guild of 50 channels takes a few KB", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { channels } = simulator.world;
+		const overwrites = (deny: bigint) =>
+			["@everyone", "Regular", "Staff"].map((name, index) => ({
+				...{ id: roleNamed(world, name).id, type: 0 as const },
+				allow: index === 0 ? "0" : String(ViewChannel),
+				deny: index === 0 ? String(deny) : "0",
+			}));
+		for (let box = 0; box < 5; box++) {
+			const permission_overwrites = overwrites(ViewChannel | BigInt(box));
+			const parent = channels.add(guild, {
+				...{ name: `Area ${box}`, type: ChannelType.GuildCategory },
+				permission_overwrites,
+			});
+			for (let count = 0; count < 9; count++)
+				channels.add(guild, {
+					...{ name: `channel-${box}-${count}`, parent_id: parent.id },
+					permission_overwrites: overwrites(
+						count < 6 ? ViewChannel | BigInt(box) : SendMessages,
+					),
+				});
+		}
+		await world.heard();
+		const { text } = await world.call("list_channel_permissions");
+		expect(text.split("\n").length).toBeGreaterThan(50);
+		expect(text.length).toBeLessThan(5_000);
 	});
 
 	test("names someone who has left", async () => {
@@ -450,7 +651,7 @@ describe("list_channel_permissions", () => {
 		const { text } = await world.call("list_channel_permissions", {
 			channel_id: general.id,
 		});
-		expect(text).toContain(`someone who is not a member | ID: ${zoe} | `);
+		expect(text).toContain(` | non-member ${zoe} allows SPEAK\n`);
 	});
 });
 
@@ -465,9 +666,8 @@ describe("remove_channel_permissions", () => {
 			});
 		const { text } = await remove(regular);
 		expect(text.split("\n")).toEqual([
-			`Removed the overwrite for role @Regular (ID: ${regular}) in #general (ID: ${general.id}).`,
-			"Allowed: VIEW_CHANNEL, SEND_MESSAGES",
-			"Denied: SPEAK",
+			`Changed 1 overwrite(s) for @Regular (ID: ${regular}):`,
+			`#general (ID: ${general.id}): @Regular: VIEW_CHANNEL, SEND_MESSAGES allowed → neutral, SPEAK denied → neutral; overwrite removed`,
 		]);
 		const member = memberNamed(world, "zoe");
 		world.simulator.world.members.remove(world.guild, member);
@@ -476,9 +676,7 @@ describe("remove_channel_permissions", () => {
 		expect(general.permission_overwrites.map(({ id }) => id)).toEqual([
 			world.guild.id,
 		]);
-		expect((await remove(zoe)).text).toContain(
-			"list_channel_permissions lists its overwrites",
-		);
+		expect((await remove(zoe)).text).toContain("There is no role or member");
 	});
 
 	test("requires the permissions that it would remove", async () => {
@@ -504,17 +702,16 @@ describe("sync_channel_permissions", () => {
 		await using world = await startWorld();
 		const talk = channelNamed(world, "Talk");
 		const staff = channelNamed(world, "staff");
-		const { regular } = overwritten(world, talk);
+		overwritten(world, talk);
 		const lines = (await sync(world, staff)).text.split("\n");
 		expect(lines[0]).toBe(
-			`Gave #staff (ID: ${staff.id}) the permissions of #Talk (ID: ${talk.id}); changes for 5 role(s) and member(s):`,
+			"Gave 1 channel(s) the permissions of their category:",
 		);
-		expect(lines).toContain(
-			`role @Regular | ID: ${regular} | before: none | after: allow VIEW_CHANNEL, SEND_MESSAGES, deny SPEAK`,
+		expect(lines[1]).toStartWith(`#staff (ID: ${staff.id}): `);
+		expect(lines[1]).toContain(
+			" | @Regular: VIEW_CHANNEL, SEND_MESSAGES neutral → allowed, SPEAK neutral → denied | ",
 		);
-		expect(lines).toContain(
-			`role @Staff | ID: ${roleNamed(world, "Staff").id} | before: allow VIEW_CHANNEL, deny none | after: none`,
-		);
+		expect(lines[1]).toContain("@Staff: VIEW_CHANNEL allowed → neutral | ");
 		expect(staff.permission_overwrites).toEqual(talk.permission_overwrites);
 		expect((await sync(world, staff)).text).toStartWith(
 			"Nothing would change: ",
@@ -534,6 +731,29 @@ describe("sync_channel_permissions", () => {
 		});
 		expect((await sync(world, general)).isError).toBe(false);
 		expect(general.permission_overwrites).toEqual(talk.permission_overwrites);
+	});
+
+	test("copy_channel_permissions syncs several channels, and is refused where the old name is denied", async () => {
+		await using world = await startWorld(
+			{},
+			{
+				toml: v.parse(toml, {
+					...{ bot_name: "Alpha" },
+					mcp: { tools: { deny: ["sync_channel_permissions"] } },
+				}),
+			},
+		);
+		const [general, staff] = ["general", "staff"].map(
+			(name) => channelNamed(world, name).id,
+		);
+		const copy = async (args: Record<string, unknown>) =>
+			(await world.call("copy_channel_permissions", args)).text;
+		expect(await copy({ target_channel_ids: [general, staff] })).toContain(
+			"denies sync_channel_permissions",
+		);
+		expect(
+			await copy({ channel_id: general, target_channel_ids: [staff] }),
+		).toStartWith("Gave 1 channel(s) the permissions of #general");
 	});
 
 	test("a channel in no category, and permissions that the bot lacks, are refused", async () => {
@@ -585,7 +805,7 @@ describe("copy_channel_permissions", () => {
 		const { world, from, more, regular, copy } = scene;
 		const patch = `PATCH /channels/${more.id}`;
 		const fault = world.simulator.faults.stall(patch, { times: 1 });
-		const copied = copy({ target_channel_ids: [more.id], dry_run: false });
+		const copied = copy({ target_channel_ids: [more.id] });
 		await until("the copy is on its way", () => fault.hits === 1);
 		const set = world.call("set_channel_permissions", {
 			...{ channel_id: more.id, target_type: "role", target_id: regular },
@@ -596,7 +816,7 @@ describe("copy_channel_permissions", () => {
 			await world.call("list_channel_permissions", { channel_id: from.id });
 		fault.release();
 		expect((await copied).isError).toBe(false);
-		expect((await set).text).toContain("Newly denied: SPEAK");
+		expect((await set).text).toContain("SPEAK neutral → denied");
 		expect(more.permission_overwrites).toHaveLength(2);
 		expect(writes(world)).toEqual([
 			patch,
@@ -606,21 +826,18 @@ describe("copy_channel_permissions", () => {
 
 	test("lists the changes in a dry run, and skips channels that already have them", async () => {
 		await using scene = await copier();
-		const { world, from, same, other, more, regular, copy } = scene;
+		const { world, from, same, other, more, copy } = scene;
 		const dry = await copy({ dry_run: true });
 		expect(dry.text.split("\n")).toEqual([
 			"Dry run: nothing was done.",
-			`Would give 2 of 3 channel(s) the permissions of #from (ID: ${from.id}):`,
-			`#other (ID: ${other.id}): changes for 2 role(s) and member(s)`,
-			`- role @Regular | ID: ${regular} | before: allow none, deny SPEAK | after: none`,
-			`- role @everyone | ID: ${world.guild.id} | before: none | after: allow none, deny SEND_MESSAGES`,
-			`#more (ID: ${more.id}): changes for 1 role(s) and member(s)`,
-			`- role @everyone | ID: ${world.guild.id} | before: none | after: allow none, deny SEND_MESSAGES`,
+			`Would give 2 channel(s) the permissions of #from (ID: ${from.id}); 1 more had them already:`,
+			`#other (ID: ${other.id}): @Regular: SPEAK denied → neutral | @everyone: SEND_MESSAGES neutral → denied`,
+			`#more (ID: ${more.id}): @everyone: SEND_MESSAGES neutral → denied`,
 		]);
 		expect(writes(world)).toEqual([]);
-		const done = await copy({ dry_run: false });
+		const done = await copy();
 		expect(done.text).toStartWith(
-			`Gave 2 of 2 channel(s) the permissions of #from (ID: ${from.id}):\n#other (ID: ${other.id}): changed for 2 role(s)`,
+			`Gave 2 channel(s) the permissions of #from (ID: ${from.id}); 1 more had them already:\n#other (ID: ${other.id}): @Regular: `,
 		);
 		for (const channel of [same, other, more])
 			expect(channel.permission_overwrites).toEqual(from.permission_overwrites);
@@ -628,7 +845,7 @@ describe("copy_channel_permissions", () => {
 			`PATCH /channels/${other.id}`,
 			`PATCH /channels/${more.id}`,
 		]);
-		const again = await copy({ dry_run: false });
+		const again = await copy();
 		expect(again.text).toContain(
 			"Nothing would change: the 3 channel(s) already have",
 		);
@@ -638,7 +855,7 @@ describe("copy_channel_permissions", () => {
 		await using scene = await copier();
 		const { world, other, say, regular, copy } = scene;
 		say(other, regular, PrioritySpeaker);
-		const { text } = await copy({ dry_run: false });
+		const { text } = await copy();
 		expect(text).toContain("lacks PRIORITY_SPEAKER");
 		expect(writes(world)).toEqual([]);
 	});
@@ -647,9 +864,9 @@ describe("copy_channel_permissions", () => {
 		await using scene = await copier();
 		const { world, other, more, copy } = scene;
 		world.simulator.faults.refuse(`PATCH /channels/${more.id}`, 50013);
-		const { text } = await copy({ dry_run: false });
+		const { text } = await copy();
 		expect(text).toStartWith("Gave 1 of 2 channel(s) the permissions");
-		expect(text).toContain(`#other (ID: ${other.id}): changed for 2`);
+		expect(text).toContain(`#other (ID: ${other.id}): @Regular: SPEAK`);
 		expect(text).toContain(`1 refused by Discord:\n#more (ID: ${more.id})`);
 	});
 
