@@ -10,9 +10,17 @@ export function channelName({
 	return `#${oneField(name)} (ID: ${id})`;
 }
 
-export function roleName({ name, id }: Role): string {
+export function roleName({ name, id }: Pick<Role, "name" | "id">): string {
 	// The name of @everyone includes its @.
 	return `@${oneField(name).replace(/^@/, "")} (ID: ${id})`;
+}
+
+/**
+ * Formats a role for a list of roles within a line of a tool result: "@name". Commas are escaped, so that one name cannot
+ * look like two.
+ */
+export function roleLabel({ name }: Pick<Role, "name">): string {
+	return `@${oneField(name).replace(/^@/, "").replaceAll(",", "\\,")}`;
 }
 
 export function userName({
@@ -31,9 +39,14 @@ export function userFields({ username, id }: Pick<User, "username" | "id">) {
 	return `@${oneField(username)} | ID: ${id}`;
 }
 
+/** Formats a member's names: "display name (@username)". */
+export function memberNames({ displayName, user }: GuildMember): string {
+	return `${oneField(displayName)} (@${oneField(user.username)})`;
+}
+
 /** Formats a member for a line of a tool result: "display name (@username) | ID: id". */
-export function memberFields({ displayName, user, id }: GuildMember): string {
-	return `${oneField(displayName)} (@${oneField(user.username)}) | ID: ${id}`;
+export function memberFields(member: GuildMember): string {
+	return `${memberNames(member)} | ID: ${member.id}`;
 }
 
 /** Formats a role for a line of a tool result: "@name | ID: id". */

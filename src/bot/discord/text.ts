@@ -148,6 +148,11 @@ const withoutStroke: Record<string, string> = {
 	Ħ: "H",
 };
 
+/** Formats a number with commas between thousands: "5,012". */
+export function thousands(count: number): string {
+	return count.toLocaleString("en-US");
+}
+
 /** Removes case and accents from a name, for comparing names: "Zoë" and "ZOE" become the same text. */
 export function fold(text: string): string {
 	// Only Latin accents: other marks can distinguish letters, such as か and が.

@@ -183,7 +183,7 @@ function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 			run: () =>
 				`level ${guild.premiumTier}, with at most ${guild.maximumBitrate} bit/s in voice channels`,
 		});
-	if (limitsPruning(guild) && offers("get_prune_count", "prune_members"))
+	if (limitsPruning(guild) && offers("prune_members"))
 		checks.push({
 			title: "pruning",
 			run: () =>
@@ -191,7 +191,7 @@ function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 					? "for administrators only, as the bot is"
 					: {
 							warning:
-								"the guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN), and refuses get_prune_count and prune_members to the bot",
+								"the guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN), and refuses prune_members to the bot",
 						},
 		});
 	return checks;

@@ -16,7 +16,9 @@ import {
 const minTimeLeftMs = 5_000;
 /** A request to Discord times out this long before the tool call's deadline, to leave time for returning the result. */
 const reserveMs = 1_000;
-/** Maximum number of successfully changed items that a tool's result lists. Failed items are all listed. */
+/**
+ * Default maximum number of successfully changed items that a tool's result lists. Failed items are all listed.
+ */
 const maxListedDone = 50;
 
 export interface Bulk<Item> {
@@ -30,9 +32,13 @@ export interface Bulk<Item> {
 	 * changes only the items that are not changed yet.
 	 */
 	resumes?: true;
+	/** A sentence for the result that says how to continue with the items not started. Default: repeat the call. */
+	next?: string;
 	idOf(item: Item): string;
 	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
+	/** Describes a changed item in a list of at most `maxListed`. Default: `describe`, and at most 50. */
+	listed?: { describe(item: Item): string; max: number };
 	/** Sends the request to Discord that changes one item, such as giving a member a role. */
 	write(item: Item): Promise<unknown>;
 	/**
@@ -63,32 +69,52 @@ export async function writeEach<Item>(
 	bulk: Bulk<Item>,
 	call: ToolCall,
 ): Promise<ToolOutput> {
-	const { items, idOf, resumes = false } = bulk;
-	const outcome = await tryEach(bulk, call);
+	// For a single item the error says everything.
+	const throwsError = bulk.items.length === 1;
+	const { done, lines } = await attemptEach(bulk, call, throwsError);
+	if (done === 0) throw new ToolError(lines.join("\n"));
+	return lines;
+}
+
+/**
+ * Does the same as `writeEach`, but returns a result also if no item was changed. It is for tools that changed something
+ * else before. `throwsError`: an error of Discord is thrown instead of reported.
+ */
+export async function attemptEach<Item>(
+	bulk: Bulk<Item>,
+	call: ToolCall,
+	throwsError = false,
+): Promise<{ done: number; lines: string[] }> {
+	const { items, idOf } = bulk;
+	const resumes = bulk.resumes || bulk.next !== undefined;
+	const outcome = await tryEach(bulk, call, throwsError);
 	const { done, refused, unknown } = outcome;
 	const started = done.length + refused.length + (unknown ? 1 : 0);
+	const { describe, max } = bulk.listed ?? { ...bulk, max: maxListedDone };
 	const lines = [
 		bulk.done(done.length, items.length),
-		...sample(done, maxListedDone, bulk.describe),
+		...sample(done, max, describe),
 		...section(bulk, "refused by Discord", refused),
 		...section(bulk, "of unknown outcome", unknown ? [unknown] : []),
 	];
 	const left = items.length - started;
 	const last = resumes ? undefined : items[started - 1];
 	if (left > 0) {
-		const next = last ? ` with after=${idOf(last)}` : "";
+		const after = last ? ` with after=${idOf(last)}` : "";
+		const next =
+			bulk.next ?? `To continue, call again with the same arguments${after}.`;
 		lines.push(
-			`${left} not started: ${outcome.stopped} To continue, call again with the same arguments${next}.`,
+			`${left} not started: ${outcome.stopped} ${next}`,
 			...(last ? [`next_after=${idOf(last)}`] : []),
 		);
 	}
-	if (done.length === 0) throw new ToolError(lines.join("\n"));
-	return lines;
+	return { done: done.length, lines };
 }
 
 async function tryEach<Item>(
 	{ items, write }: Bulk<Item>,
 	call: ToolCall,
+	throwsError: boolean,
 ): Promise<Outcome<Item>> {
 	const outcome: Outcome<Item> = { done: [], refused: [] };
 	for (const [index, item] of items.entries()) {
@@ -99,8 +125,7 @@ async function tryEach<Item>(
 			outcome.done.push(item);
 		} catch (error) {
 			const toolError = toToolError(error);
-			// For a single item the error says everything.
-			if (!toolError || items.length === 1) throw error;
+			if (!toolError || throwsError) throw error;
 			const why = toolError.message;
 			if (isOutcomeUnknown(error)) {
 				const stopped = "check the outcome of the previous one first.";

@@ -3,12 +3,18 @@
 
 import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
+import { hexColorPattern } from "./colors.ts";
 
 /**
- * JSON Schema patterns of ids and bit fields. Arguments with these patterns are logged unredacted; digits that match
+ * JSON Schema patterns of ids, bit fields and colors. Arguments with these patterns are logged unredacted; digits that match
  * any other pattern may be a secret.
  */
-const harmless = ["^\\d{17,20}$", "^(\\d{17,20})?$", "^\\d{1,20}$"];
+const harmless = [
+	"^\\d{17,20}$",
+	"^(\\d{17,20})?$",
+	"^\\d{1,20}$",
+	hexColorPattern,
+];
 /**
  * All names of Discord permissions. Arguments with permission names accept any text, but only these names are logged
  * unredacted.

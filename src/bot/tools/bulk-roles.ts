@@ -2,25 +2,27 @@
 
 import { Routes } from "discord.js";
 import * as v from "valibot";
-import { memberFields, roleName } from "../discord/describe.ts";
+import { memberFields, memberNames, roleName } from "../discord/describe.ts";
 import { knownMember, requireKnownMembers, role } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { hasRole, matcherFor } from "../discord/members/member-filter.ts";
+import { thousands } from "../discord/text.ts";
 import {
 	choice,
-	flag,
 	found,
 	guild_id,
 	list,
-	moment,
 	reason,
 	requireOneOf,
 	snowflake,
 } from "../tool/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool } from "../tool/define.ts";
-import { matcherFor, pageOf } from "./members.ts";
+import { adaptFilters, filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
-const previewSize = 5;
+/** Maximum number of members that a result names. */
+const maxNamed = 500;
 
 export const bulkRoleUpdate = destructiveTool({
 	name: "bulk_role_update",
@@ -28,58 +30,50 @@ export const bulkRoleUpdate = destructiveTool({
 	extra: true,
 	title: "Add or remove a role in bulk",
 	description:
-		"Add a role to the members who match all given filters, or remove it, in the order of ids. If time runs out, continue with `next_after` as `after`.",
+		"Add a role to all members who match all filters, or remove it. If time runs out, pass `next_after` as `after`.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
 	lock: "role_id",
+	adapt: adaptFilters,
 	input: v.strictObject({
 		guild_id,
 		role_id: found(role, "role"),
-		action: choice(["add", "remove"], "Add or remove it."),
+		action: choice(["add", "remove"], "What to do."),
 		user_ids: v.optional(
-			list(found(knownMember, "member"), 1, 1000, "Only these members."),
+			list(found(knownMember, "member"), 1, 1000, "Of these members."),
 		),
-		has_role_id: v.optional(found(role, "role that they must have")),
-		joined_before: v.optional(moment("Joined before")),
-		joined_after: v.optional(moment("Joined after")),
-		is_bot: v.optional(flag("Only bots, or only people.")),
+		...memberFilters,
 		after: v.optional(snowflake("previous call's last member")),
 		reason,
 	}),
-	plan({ action, after, ...filter }, { guild, role, users, connection }) {
+	plan(args, { guild, role, users, connection }) {
 		requireAssignable(role);
-		requireOneOf(filter, [
-			"user_ids",
-			"has_role_id",
-			"joined_before",
-			"joined_after",
-			"is_bot",
-		]);
+		const { action, after } = args;
+		requireOneOf(args, ["user_ids", ...filterNames]);
 		requireKnownMembers(guild, connection);
 		const matching = (users ?? [...guild.members.cache.values()]).filter(
-			matcherFor({ ...filter, role_id: filter.has_role_id }),
+			matcherFor(args, Date.now()),
 		);
-		const { page: members } = pageOf(
-			matching.filter(
-				({ roles }) => roles.cache.has(role.id) !== (action === "add"),
-			),
-			after,
-			matching.length,
-		);
+		const members = matching
+			.filter(
+				(member) =>
+					hasRole(member, role.id) !== (action === "add") &&
+					(after === undefined || compareIds(member.id, after) > 0),
+			)
+			.sort((a, b) => compareIds(a.id, b.id));
 		const name = roleName(role);
 		const range = after ? ` with an id above ${after}` : "";
-		const task = (members: string) =>
-			action === "add"
-				? `give ${members} the role ${name}`
-				: `take the role ${name} from ${members}`;
-		const nothing = `Nothing to do: ${matching.length} member(s) match the filters, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
+		const nothing = `Nothing to do: ${thousands(matching.length)} members match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
 		if (members.length === 0)
 			return { preview: nothing, act: async () => nothing };
+		const count = `${thousands(members.length)} of the ${thousands(matching.length)} members who match`;
 		return {
 			preview: [
-				`Would ${task(`${members.length} of the ${matching.length} member(s) who match the filters`)}:`,
-				...sample(members, previewSize, memberFields),
+				action === "add"
+					? `Would give ${count} the role ${name}:`
+					: `Would take the role ${name} from ${count}:`,
+				...sample(members, maxNamed, memberFields),
 			],
 			act: (call) =>
 				writeEach(
@@ -87,6 +81,7 @@ export const bulkRoleUpdate = destructiveTool({
 						items: members,
 						idOf: ({ id }) => id,
 						describe: memberFields,
+						listed: { describe: memberNames, max: maxNamed },
 						write({ id }) {
 							const route = Routes.guildMemberRole(guild.id, id, role.id);
 							const { rest } = guild.client;
@@ -94,8 +89,8 @@ export const bulkRoleUpdate = destructiveTool({
 						},
 						done: (count, of) =>
 							action === "add"
-								? `Gave ${count} of ${of} member(s) the role ${name}:`
-								: `Took the role ${name} from ${count} of ${of} member(s):`,
+								? `Gave ${thousands(count)} of ${thousands(of)} members the role ${name}:`
+								: `Took the role ${name} from ${thousands(count)} of ${thousands(of)} members:`,
 					},
 					call,
 				),

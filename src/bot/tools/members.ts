@@ -1,82 +1,215 @@
 // Members of a guild, and their nicknames.
 
-import { type Guild, type GuildMember, SnowflakeUtil } from "discord.js";
+import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import {
 	memberFields,
 	memberName,
+	roleLabel,
 	roleName,
 	time,
 } from "../discord/describe.ts";
 import { currentMember, member, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { memberIndex, membersOf } from "../discord/members/member-cache.ts";
-import { describeBits } from "../discord/permissions.ts";
-import { fold, oneField, resultLines } from "../discord/text.ts";
 import {
+	comparerFor,
+	firstOf,
+	isTimedOut,
+	type MemberOrder,
+	matcherFor,
+	memberOrders,
+	roleIds,
+} from "../discord/members/member-filter.ts";
+import { describeBits } from "../discord/permissions.ts";
+import {
+	fieldLine,
+	fold,
+	oneField,
+	resultLines,
+	thousands,
+} from "../discord/text.ts";
+import {
+	choice,
 	flag,
 	found,
 	guild_id,
 	limit,
-	type Moment,
+	list,
 	moment,
 	reason,
-	requireOneOf,
-	snowflake,
 	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
+
+/** Filters of guild members that several tools take. */
+export const memberFilters = {
+	joined_after: v.optional(moment("Joined after")),
+	joined_before: v.optional(moment("Joined before")),
+	with_role_ids: v.optional(
+		list(found(role, "role"), 1, 100, "With any of these roles."),
+	),
+	without_role_ids: v.optional(
+		list(found(role, "role"), 1, 100, "With none of these roles."),
+	),
+	bots: v.optional(flag("Only bots; false: only people.")),
+};
+
+export const filterNames = Object.keys(
+	memberFilters,
+) as (keyof typeof memberFilters)[];
+
+/** The filters that the former tool search_members had, by their names in list_members. */
+const searchFilters = [
+	"name",
+	"with_role_ids",
+	"joined_after",
+	"joined_before",
+	"bots",
+];
+
+/** Converts former filters of tools in the unvalidated arguments of a call. */
+export function adaptFilters({
+	has_role_id,
+	is_bot,
+	...args
+}: JsonObject): JsonObject {
+	return {
+		...(has_role_id !== undefined && { with_role_ids: [has_role_id] }),
+		...(is_bot !== undefined && { bots: is_bot }),
+		...args,
+	};
+}
 
 export const listMembers = readTool({
 	name: "list_members",
 	toolset: "core",
 	title: "List members",
 	description:
-		"List a guild's members by id: names, id, role ids, when they joined.",
+		"List and count the members who match all filters: names, id, roles, join time.",
 	intents: ["GuildMembers"],
+	aliases: [
+		{
+			name: "get_role_members",
+			adapt: ({ role_id, ...args }) => ({
+				with_role_ids: role_id === undefined ? [] : [role_id],
+				...args,
+			}),
+			covers: ({ with_role_ids }) => with_role_ids !== undefined,
+		},
+		{
+			name: "search_members",
+			adapt: ({ query, role_id, ...args }) => ({
+				...(query !== undefined && { name: query }),
+				...(role_id !== undefined && { with_role_ids: [role_id] }),
+				...adaptFilters(args),
+			}),
+			covers: (args) => searchFilters.some((key) => args[key] !== undefined),
+		},
+	],
 	input: v.strictObject({
 		guild_id,
+		name: v.optional(
+			text(1, 100, "Part of display name, username or nickname."),
+		),
+		...memberFilters,
+		timed_out: v.optional(flag("In a timeout now.")),
+		pending: v.optional(flag("Has not yet accepted the rules.")),
+		sort: v.optional(choice(memberOrders, "Order."), "id"),
 		limit: limit(1000, 100),
 		// Clients of other MCP servers send an empty id for the first page.
-		after: v.optional(
-			snowflakeOrEmpty("Id of the previous page's last member."),
-		),
+		after: v.optional(snowflakeOrEmpty("Previous page's last member.")),
 	}),
-	run({ limit, after: cursor }, { guild, connection }) {
-		const after = cursor || undefined;
-		const members = [...guild.members.cache.values()];
-		const { page, next } = pageOf(members, after, limit);
+	run({ name, sort, limit, after, ...filter }, { guild, connection }) {
+		const { cache } = guild.members;
+		const nowMs = Date.now();
+		const candidates =
+			name === undefined
+				? [...cache.values()]
+				: membersOf(
+						guild,
+						memberIndex(guild).find(foldedName(name, "name"), Infinity).ids,
+					);
+		const matching = candidates.filter(matcherFor(filter, nowMs));
+		const { page, next } = pageOf(matching, { guild, sort, after, limit });
+		const isFiltered =
+			name !== undefined ||
+			Object.values(filter).some((one) => one !== undefined);
+		const dependsOnNow =
+			filter.timed_out !== undefined ||
+			filter.joined_after !== undefined ||
+			filter.joined_before !== undefined;
+		const shown = page.length < matching.length && `, ${page.length} shown`;
+		const counts = isFiltered
+			? `${thousands(matching.length)} of ${thousands(cache.size)} members match${shown || ""}`
+			: `${thousands(page.length)} of ${thousands(cache.size)} members`;
+		const format = memberFormatter(guild, nowMs);
 		return [
-			page.length > 0
-				? `${page.length} of ${guild.members.cache.size} member(s):`
-				: `No member has an id above ${after}.`,
-			...page.map(memberLine),
+			`${counts}${dependsOnNow ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,
+			...page.map(format),
 			...stillLoading(guild, connection),
 			...next,
 		];
 	},
 });
 
-function memberLine(member: GuildMember): string {
-	return `${memberFields(member)} | roles: ${roleIds(member)} | joined: ${time(member.joinedAt)}`;
+/**
+ * Returns a function that formats a member for a line of a tool result: names, id, roles from the highest down, join
+ * time, and what is special about the member at `nowMs`.
+ */
+function memberFormatter(
+	guild: Guild,
+	nowMs: number,
+): (member: GuildMember) => string {
+	const order = [...guild.roles.cache.values()].sort((a, b) =>
+		b.comparePositionTo(a),
+	);
+	const rank = new Map(order.map(({ id }, index) => [id, index]));
+	const names = order.map(roleLabel);
+	return (member) => {
+		const roles = member[roleIds]
+			.map((id) => rank.get(id))
+			.filter((index) => index !== undefined)
+			.sort((a, b) => a - b)
+			.map((index) => names[index]);
+		return fieldLine(
+			memberFields(member),
+			`roles: ${roles.join(", ") || "none"}`,
+			`joined: ${time(member.joinedAt)}`,
+			member.user.bot && "bot",
+			member.pending && "pending",
+			isTimedOut(member, nowMs) &&
+				`timed out until ${time(member.communicationDisabledUntil)}`,
+		);
+	};
+}
+
+/** Page of members that a tool shows. */
+interface PageRequest {
+	guild: Guild;
+	sort: MemberOrder;
+	/** Id of the last member of the previous page; "" or undefined for the first page. */
+	after: string | undefined;
+	limit: number;
 }
 
 /**
- * Returns the first `limit` members with an id above `after`, sorted by id. `next` has the result line for reading the
- * next page, if there are more members.
+ * Returns the first `limit` members after the member `after`, sorted. `next` has the result line for reading the next
+ * page, if there are more members. Throws a ToolError if the place of `after` in the order is unknown, because that
+ * member left.
  */
-export function pageOf(
+function pageOf(
 	members: readonly GuildMember[],
-	after: string | undefined,
-	limit: number,
+	{ guild, sort, after, limit }: PageRequest,
 ): { page: GuildMember[]; next: string[] } {
-	const rest = members
-		.filter(({ id }) => after === undefined || compareIds(id, after) > 0)
-		.sort((a, b) => compareIds(a.id, b.id));
-	const page = rest.slice(0, limit);
+	const compare = comparerFor(sort);
+	const isNext = nextAfter(guild, sort, after);
+	const rest = isNext ? members.filter(isNext) : members;
+	const page = firstOf(rest, limit, compare);
 	const last = page.at(-1);
 	return {
 		page,
@@ -84,12 +217,25 @@ export function pageOf(
 	};
 }
 
-/** Returns the ids of a member's roles as text, without @everyone, whose id is the guild's. */
-function roleIds(member: GuildMember): string {
-	const ids = [...member.roles.cache.keys()].filter(
-		(id) => id !== member.guild.id,
-	);
-	return ids.sort(compareIds).join(", ") || "none";
+/**
+ * Returns a function that says whether a member comes after the member `after` in the order `sort`; undefined if all
+ * do.
+ */
+function nextAfter(
+	guild: Guild,
+	sort: MemberOrder,
+	after: string | undefined,
+): ((member: GuildMember) => boolean) | undefined {
+	if (!after) return undefined;
+	// Ids are in order even if that member has left.
+	if (sort === "id") return ({ id }) => compareIds(id, after) > 0;
+	const last = guild.members.cache.get(after);
+	if (!last)
+		throw new ToolError(
+			`The member ${after} of \`after\` is not in the guild, so the next page is unknown. Start again without \`after\`, or sort by id.`,
+		);
+	const compare = comparerFor(sort);
+	return (member) => compare(member, last) > 0;
 }
 
 /** Returns a note for a tool's result if the guild's members are still being loaded; otherwise no line. */
@@ -117,7 +263,10 @@ export const lookupUserByName = readTool({
 		limit: limit(50, 10),
 	}),
 	run({ query, limit }, { guild, connection }) {
-		const { total, ids } = memberIndex(guild).find(foldedName(query), limit);
+		const { total, ids } = memberIndex(guild).find(
+			foldedName(query, "query"),
+			limit,
+		);
 		const members = membersOf(guild, ids);
 		const first = members.length < total ? `, the first ${members.length}` : "";
 		return [
@@ -131,83 +280,14 @@ export const lookupUserByName = readTool({
 });
 
 /**
- * Removes case and accents from a searched name, so that it can be compared with indexed names. Throws an RpcError if
- * nothing is left.
+ * Removes case and accents from the searched name in a tool's argument, so that it can be compared with indexed names.
+ * Throws an RpcError if nothing is left.
  */
-function foldedName(query: string): string {
-	const folded = fold(query.replace(/^@(?=.)/, ""));
+function foldedName(name: string, argument: string): string {
+	const folded = fold(name.replace(/^@(?=.)/, ""));
 	if (folded === "")
-		throw invalidParameters(["query: expected more than accents"]);
+		throw invalidParameters([`${argument}: expected more than accents`]);
 	return folded;
-}
-
-const memberFilters = {
-	query: v.optional(
-		text(1, 100, "Start of a nickname, display name or username."),
-	),
-	role_id: v.optional(found(role, "role")),
-	joined_before: v.optional(moment("Joined before")),
-	joined_after: v.optional(moment("Joined after")),
-	is_bot: v.optional(flag("Only bots; false: only people.")),
-};
-
-export const searchMembers = readTool({
-	name: "search_members",
-	toolset: "core",
-	extra: true,
-	title: "Search members",
-	description:
-		"List the members who match all filters, by id: names, id, role ids, when they joined. Takes at least one filter.",
-	intents: ["GuildMembers"],
-	input: v.strictObject({
-		guild_id,
-		...memberFilters,
-		limit: limit(1000, 100),
-		after: v.optional(snowflake("previous page's last member")),
-	}),
-	run(args, { guild, connection }) {
-		const { query } = args;
-		const names = Object.keys(memberFilters) as (keyof typeof memberFilters)[];
-		requireOneOf(args, names, "; list_members lists all members");
-		const candidates =
-			query === undefined
-				? [...guild.members.cache.values()]
-				: membersOf(guild, memberIndex(guild).findByPrefix(foldedName(query)));
-		const matches = candidates.filter(matcherFor(args));
-		const { page, next } = pageOf(matches, args.after, args.limit);
-		return [
-			page.length > 0
-				? `${page.length} of ${matches.length} matching member(s), by id:`
-				: `No member${args.after ? ` with an id above ${args.after}` : ""} matches.`,
-			...page.map(memberLine),
-			...stillLoading(guild, connection),
-			...next,
-		];
-	},
-});
-
-interface Filter {
-	role_id?: string | undefined;
-	joined_before?: Moment | undefined;
-	joined_after?: Moment | undefined;
-	is_bot?: boolean | undefined;
-}
-
-/** Returns a function that says whether a member passes all given filters: role, time of joining, and bot or not. */
-export function matcherFor({
-	role_id,
-	joined_before,
-	joined_after,
-	is_bot,
-}: Filter): (member: GuildMember) => boolean {
-	const at = ({ first }: Moment) => SnowflakeUtil.timestampFrom(first);
-	const before = joined_before ? at(joined_before) : Infinity;
-	const since = joined_after ? at(joined_after) : -Infinity;
-	return ({ user, roles, joinedTimestamp: joined }) =>
-		(role_id === undefined || roles.cache.has(role_id)) &&
-		(is_bot === undefined || user.bot === is_bot) &&
-		((!joined_before && !joined_after) ||
-			(joined !== null && joined < before && joined >= since));
 }
 
 export const getMember = readTool({

@@ -9,6 +9,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { unlisted } from "../../mcp/json-schema.ts";
 import { roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { requirePruning } from "../discord/guild-features.ts";
@@ -20,36 +21,7 @@ import {
 	list,
 	reason,
 } from "../tool/arguments.ts";
-import { destructiveTool, readTool } from "../tool/define.ts";
-
-const fields = {
-	guild_id,
-	days: v.optional(integer(1, 30, "Days of inactivity."), 7),
-	include_role_ids: v.optional(
-		list(
-			found(role, "role"),
-			1,
-			100,
-			"Also members whose roles are all among these.",
-		),
-	),
-};
-
-export const getPruneCount = readTool({
-	name: "get_prune_count",
-	toolset: "moderation",
-	extra: true,
-	title: "Count prunable members",
-	description:
-		"Count the members that prune_members would remove: inactive for some days and without roles.",
-	permissions: ["ManageGuild", "KickMembers"],
-	input: v.strictObject(fields),
-	async run({ days }, { guild, include_roles }) {
-		requirePruning(guild);
-		const count = await pruneCount(guild, days, include_roles);
-		return `${count} member(s) of the guild ${guild.id} ${pruneCriteria(days, include_roles)}.`;
-	},
-});
+import { destructiveTool } from "../tool/define.ts";
 
 export const pruneMembers = destructiveTool({
 	name: "prune_members",
@@ -57,19 +29,34 @@ export const pruneMembers = destructiveTool({
 	extra: true,
 	title: "Prune members",
 	description:
-		"Kick all members who have been inactive for some days and have no roles; they can rejoin. Discord does not say who they are.",
+		"Kick all members who have been inactive for some days and have no roles; they can rejoin. A dry run counts them; Discord does not say who they are.",
 	permissions: ["ManageGuild", "KickMembers"],
 	lock: "guild_id",
 	idempotent: false,
+	aliases: [
+		{
+			name: "get_prune_count",
+			adapt: (args) => ({ ...args, dry_run: true }),
+			covers: ({ dry_run }) => dry_run === true,
+		},
+	],
 	input: v.strictObject({
-		...fields,
-		compute_prune_count: v.optional(
+		guild_id,
+		days: v.optional(integer(1, 30, "Days of inactivity."), 7),
+		include_role_ids: v.optional(
+			list(
+				found(role, "role"),
+				1,
+				100,
+				"Also members whose roles are all among these.",
+			),
+		),
+		compute_prune_count: unlisted(
 			flag("Return the number; false for large guilds."),
-			true,
 		),
 		reason,
 	}),
-	plan({ days, compute_prune_count }, { guild, include_roles }) {
+	plan({ days, compute_prune_count = true }, { guild, include_roles }) {
 		requirePruning(guild);
 		const criteria = pruneCriteria(days, include_roles);
 		return {

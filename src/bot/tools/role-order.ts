@@ -6,6 +6,9 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { roleFields, roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { botMember } from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { endingEarlier, isOutcomeUnknown } from "../discord/rest/rest.ts";
 import { isBelow } from "../discord/role-hierarchy.ts";
 import {
 	found,
@@ -22,7 +25,7 @@ export const moveRoles = editTool({
 	extra: true,
 	title: "Move roles",
 	description:
-		"Put roles right below or right above another one, in the given order. Higher roles rank higher. Returns the new order.",
+		"Put roles right below or right above another one, in the given order.",
 	lock: "guild_id",
 	permissions: ["ManageRoles"],
 	ranked: true,
@@ -30,31 +33,134 @@ export const moveRoles = editTool({
 		guild_id,
 		role_ids: list(found(role, "role"), 1, 250, "Role ids, the highest first."),
 		below_role_id: v.optional(found(role, "role right above them")),
-		above_role_id: v.optional(
-			found(role, "role right below them; give one of the two"),
-		),
+		above_role_id: v.optional(found(role, "role right below them, or else")),
 		reason,
 	}),
 	async run({ role_ids, ...place }, { guild }) {
 		requireEither(place, ["below_role_id", "above_role_id"]);
-		const before = await currentOrder(guild);
-		const after = moved(before, role_ids, place);
-		const positions = positionsFor(before, after);
-		if (positions.length === 0)
+		const move = await planMove(guild, role_ids, place);
+		if (!move.isNeeded)
 			throw new ToolError(
 				"Nothing would change: these roles are already there, in this order. Nothing was done.",
 			);
-		requireBelowBot(guild, after, role_ids);
-		const roles = (await guild.client.rest.patch(Routes.guildRoles(guild.id), {
-			body: positions,
-		})) as APIRole[];
-		roles.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
+		const roles = await move.execute();
+		const at = roles.map(({ id }, index) =>
+			role_ids.includes(id) ? index : -1,
+		);
+		const [first, last] = [
+			at.find((index) => index >= 0) ?? 0,
+			Math.max(...at),
+		];
 		return [
-			`Moved ${role_ids.length} role(s). Now there are ${roles.length}, from the top:`,
-			...roles.map(roleFields),
+			`Moved ${role_ids.length} of ${roles.length} roles. With the roles next to them, from the top:`,
+			...roles.slice(Math.max(0, first - 1), last + 2).map(roleFields),
 		];
 	},
 });
+
+/** Where roles are moved: right below or right above another role. */
+interface Place {
+	below_role_id?: string | undefined;
+	above_role_id?: string | undefined;
+}
+
+type OrderedRole = Pick<APIRole, "id" | "name" | "position">;
+
+/** A change of the order of a guild's roles that has been checked but not yet sent to Discord. */
+export interface RoleMove {
+	/** Whether the order would change. */
+	isNeeded: boolean;
+	/** Sends the new order to Discord, if it differs. Returns the guild's roles from the highest down. */
+	execute(): Promise<OrderedRole[]>;
+}
+
+/**
+ * Fetches the order of a guild's roles, and prepares to move the roles `ids` (listed from the highest down) to `place`.
+ * Throws a ToolError if that is impossible or the roles would no longer rank below the bot.
+ */
+export async function planMove(
+	guild: Guild,
+	ids: readonly string[],
+	place: Place,
+): Promise<RoleMove> {
+	const before = await currentOrder(guild);
+	const after = moved(before, ids, place);
+	const positions = positionsFor(before, after);
+	if (positions.length > 0) requireBelowBot(guild, after, ids);
+	return {
+		isNeeded: positions.length > 0,
+		async execute() {
+			if (positions.length === 0)
+				return before.toReversed().map(({ id, name, rawPosition }) => ({
+					id,
+					name,
+					position: rawPosition,
+				}));
+			const route = Routes.guildRoles(guild.id);
+			const roles = (await guild.client.rest.patch(route, {
+				body: positions,
+			})) as APIRole[];
+			return roles.sort(
+				(a, b) => b.position - a.position || compareIds(a.id, b.id),
+			);
+		},
+	};
+}
+
+/** Throws a ToolError unless the bot can put a new role right below `target`. */
+export function requirePlaceBelow(guild: Guild, target: Role): void {
+	if (target.id === guild.id) throw new ToolError(everyoneStays);
+	const { highest } = botMember(guild).roles;
+	if (isBelow(guild, target) || target.id === highest.id) return;
+	throw new ToolError(
+		`A role right below ${roleName(target)} would not rank below the bot's highest role, ${roleName(highest)}. Nothing was done.`,
+	);
+}
+
+/**
+ * Moves a role right below `target`, for a tool that has changed something before. Returns a line for the tool's result:
+ * where the role stands now, or why it was not moved. `planned` is the move, if it has been prepared.
+ */
+export async function placeBelow(
+	guild: Guild,
+	{ id }: Pick<Role, "id">,
+	target: Role,
+	planned?: RoleMove,
+): Promise<string> {
+	const place = { below_role_id: target.id };
+	try {
+		return await endingEarlier(reserveMs, async () => {
+			const move = planned ?? (await planMove(guild, [id], place));
+			return describePlace(await move.execute(), id);
+		});
+	} catch (error) {
+		const known = error instanceof ToolError ? error : toToolError(error);
+		if (!known) throw error;
+		return isOutcomeUnknown(error)
+			? `Whether it stands right below ${roleName(target)} is unknown: ${known.message}`
+			: `It was not moved right below ${roleName(target)}: ${known.message}`;
+	}
+}
+
+/** Says where a role stands among a guild's roles, which are sorted from the highest down. */
+export function describePlace(
+	roles: readonly OrderedRole[],
+	id: string,
+): string {
+	const at = roles.findIndex((role) => role.id === id);
+	const [above, below] = [roles[at - 1], roles[at + 1]];
+	const neighbors = [
+		above && `right below ${roleName(above)}`,
+		below && `right above ${roleName(below)}`,
+	];
+	return `It stands ${neighbors.filter(Boolean).join(" and ")}.`;
+}
+
+/** A request ends this long before the deadline of the tool call, to leave time for returning the result. */
+const reserveMs = 1_000;
+
+const everyoneStays =
+	"@everyone always stays below all other roles. Nothing was done.";
 
 /**
  * Fetches a guild's roles from Discord, sorted from the lowest up. discord.js's cache may not have the last change yet.
@@ -71,17 +177,12 @@ async function currentOrder(guild: Guild): Promise<Role[]> {
 function moved(
 	order: readonly Role[],
 	ids: readonly string[],
-	place: {
-		below_role_id?: string | undefined;
-		above_role_id?: string | undefined;
-	},
+	place: Place,
 ): Role[] {
 	const target = place.below_role_id ?? place.above_role_id ?? "";
 	const everyone = order[0]?.guild.id ?? "";
 	if (ids.includes(everyone) || place.below_role_id === everyone)
-		throw new ToolError(
-			"@everyone always stays below all other roles. Nothing was done.",
-		);
+		throw new ToolError(everyoneStays);
 	if (ids.includes(target))
 		throw invalidParameters([
 			`role_ids: the role ${target} cannot be placed next to itself`,

@@ -1,55 +1,102 @@
 // Roles: listing, creating, editing, deleting, and assigning them to members.
 
-import { type Guild, type GuildMember, type Role, Routes } from "discord.js";
+import {
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits,
+	PermissionsBitField,
+	type Role,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
+import { unlisted } from "../../mcp/json-schema.ts";
+import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
 import {
 	memberFields,
 	memberName,
 	roleFields,
 	roleName,
 } from "../discord/describe.ts";
-import { currentMember, currentRole, role } from "../discord/find.ts";
+import {
+	currentMember,
+	currentRole,
+	knownMember,
+	role,
+} from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { roleIds } from "../discord/members/member-filter.ts";
 import {
 	describeBits,
 	readBits,
 	requireGrantable,
 } from "../discord/permissions.ts";
-import { fieldLine, resultLines } from "../discord/text.ts";
+import {
+	fieldLine,
+	oneField,
+	resultLines,
+	thousands,
+} from "../discord/text.ts";
 import {
 	flag,
 	found,
 	guild_id,
-	integer,
-	limit,
+	list,
 	permissionBits,
 	permissionNames,
 	reason,
-	snowflake,
+	requireOneOf,
 	text,
 } from "../tool/arguments.ts";
+import { attemptEach } from "../tool/bulk.ts";
+import { color, formatColor } from "../tool/colors.ts";
 import {
 	destructiveTool,
 	editTool,
 	readTool,
 	writeTool,
 } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
-import { pageOf, stillLoading } from "./members.ts";
+import { stillLoading } from "./members.ts";
+import {
+	describePlace,
+	placeBelow,
+	planMove,
+	requirePlaceBelow,
+} from "./role-order.ts";
 
-const optionalFields = {
-	color: v.optional(integer(0, 0xffffff, "Color 0xRRGGBB; 0 for none.")),
+const fields = {
 	hoist: v.optional(flag("List its members separately.")),
 	mentionable: v.optional(flag("Let everyone mention it.")),
+	below_role_id: v.optional(found(role, "role right above it")),
 };
+
+/** Permissions of moderators and administrators, which `list_roles` shows for every role that has them. */
+const notablePermissions = PermissionsBitField.resolve([
+	"Administrator",
+	"BanMembers",
+	"KickMembers",
+	"ModerateMembers",
+	"ManageGuild",
+	"ManageRoles",
+	"ManageChannels",
+	"ManageMessages",
+	"ManageThreads",
+	"ManageWebhooks",
+	"ManageNicknames",
+	"ManageEvents",
+	"ManageGuildExpressions",
+	"ViewAuditLog",
+	"MentionEveryone",
+	"MuteMembers",
+	"DeafenMembers",
+	"MoveMembers",
+]);
 
 export const listRoles = readTool({
 	name: "list_roles",
 	toolset: "roles",
 	title: "List roles",
 	description:
-		"List a guild's roles from the highest down: name, id, members, color, flags, permissions by name.",
+		"List a guild's roles from the highest down: name, id, members, color, flags, permissions beyond @everyone's.",
 	input: v.strictObject({ guild_id }),
 	run(_, { guild, connection }) {
 		const roles = [...guild.roles.cache.values()].sort((a, b) =>
@@ -59,27 +106,44 @@ export const listRoles = readTool({
 		const lines = roles.map((role) =>
 			fieldLine(
 				roleFields(role),
-				`${counts.get(role.id) ?? 0} member(s)`,
-				role.colors.primaryColor !== 0 && `colour: ${role.hexColor}`,
-				role.hoist && "hoist",
+				`${thousands(counts.get(role.id) ?? 0)} members`,
+				describeColors(role),
+				role.hoist && "hoisted",
 				role.mentionable && "mentionable",
 				role.managed && "managed",
-				`permits: ${describeBits(role.permissions.bitfield)}`,
+				`permits: ${describePermissions(role)}`,
 			),
 		);
 		return [
-			`${lines.length} role(s), from the top:`,
+			`${lines.length} roles, from the top, with permissions beyond @everyone's:`,
 			...lines,
 			...stillLoading(guild, connection),
 		];
 	},
 });
 
+/** Formats the colors of a role: "#8E44AD", or for a gradient "#8E44AD to #11806A"; "" for no color. */
+function describeColors({ colors }: Role): string {
+	const { primaryColor, secondaryColor, tertiaryColor } = colors;
+	if (primaryColor === 0 && secondaryColor === null) return "";
+	return [primaryColor, secondaryColor, tertiaryColor]
+		.filter((color) => color !== null)
+		.map(formatColor)
+		.join(" to ");
+}
+
 /**
- * Name of discord.js's private field with the ids of a member's roles. The public getter builds a new collection for
- * each access.
+ * Names the permissions of a role that are notable or that @everyone lacks; of @everyone all. An administrator has every
+ * permission, so the others are left out.
  */
-const roleIds = "_roles";
+function describePermissions({ permissions, guild, id }: Role): string {
+	const { bitfield } = permissions;
+	const { Administrator } = PermissionFlagsBits;
+	if ((bitfield & Administrator) !== 0n) return describeBits(Administrator);
+	if (id === guild.id) return describeBits(bitfield);
+	const common = guild.roles.everyone.permissions.bitfield;
+	return describeBits(bitfield & (notablePermissions | ~common));
+}
 
 /**
  * Counts a guild's members by role id in one pass. discord.js's `role.members` iterates over all members for each role.
@@ -92,33 +156,6 @@ function memberCounts({ id, members }: Guild): Map<string, number> {
 	return counts;
 }
 
-export const getRoleMembers = readTool({
-	name: "get_role_members",
-	toolset: "roles",
-	extra: true,
-	title: "List a role's members",
-	description: "List the members with a role, by id.",
-	intents: ["GuildMembers"],
-	input: v.strictObject({
-		guild_id,
-		role_id: found(role, "role"),
-		limit: limit(1000, 100),
-		after: v.optional(snowflake("previous page's last member")),
-	}),
-	run({ limit, after }, { guild, role, connection }) {
-		const all = membersOf(role);
-		const { page, next } = pageOf(all, after, limit);
-		return [
-			page.length > 0
-				? `${page.length} of ${all.length} member(s) with ${roleName(role)}, by id:`
-				: `No member${after ? ` with an id above ${after}` : ""} has ${roleName(role)}.`,
-			...page.map(memberFields),
-			...stillLoading(guild, connection),
-			...next,
-		];
-	},
-});
-
 /** Returns the members with a role, sorted by id. */
 function membersOf(role: Role): GuildMember[] {
 	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
@@ -129,22 +166,27 @@ export const createRole = writeTool({
 	toolset: "roles",
 	title: "Create a role",
 	description:
-		"Create a role below all others. Without permissions it adds none to those of @everyone.",
+		"Create a role, below all others by default, and give it to members.",
 	permissions: ["ManageRoles"],
+	lock: ({ guild_id, below_role_id }, { guildId }) =>
+		below_role_id ? orderLock(guild_id, guildId) : [],
 	input: v.strictObject({
 		guild_id,
-		name: text(1, 100, "Name of the role."),
-		color: optionalFields.color,
-		permissions: permissionBits("What the role permits"),
-		permission_names: permissionNames("What the role permits"),
-		hoist: optionalFields.hoist,
-		mentionable: optionalFields.mentionable,
+		name: text(1, 100, "Its name."),
+		color: v.optional(color),
+		permission_names: permissionNames("What it permits"),
+		permissions: unlisted(permissionBits("What it permits").wrapped),
+		...fields,
+		user_ids: v.optional(
+			list(found(knownMember, "member"), 1, 100, "Members who get it."),
+		),
 		reason,
 	}),
-	async run(args, { guild }) {
+	async run(args, { guild, below_role, users = [] }, call) {
 		const { name, color = 0, hoist = false, mentionable = false } = args;
-		const permissions = readPermissions(args) ?? 0n;
+		const permissions = requestedPermissions(args, 0n) ?? 0n;
 		requireGrantable(guild, undefined, permissions);
+		if (below_role) requirePlaceBelow(guild, below_role);
 		const made = await guild.roles.create({
 			name,
 			permissions,
@@ -152,69 +194,166 @@ export const createRole = writeTool({
 			mentionable,
 			colors: { primaryColor: color },
 		});
-		return `Created the role ${roleName(made)}, which permits: ${describeBits(made.permissions.bitfield)}.`;
+		return resultLines(
+			`Created the role ${roleName(made)}, which permits: ${describeBits(made.permissions.bitfield)}.`,
+			below_role && (await placeBelow(guild, made, below_role)),
+			users.length > 0 && (await giveRole(made, users, call)),
+		);
 	},
 });
 
-function readPermissions(args: {
-	permissions?: string | undefined;
-	permission_names?: string[] | undefined;
-}): bigint | undefined {
-	const names = ["permissions", "permission_names"] as const;
-	return readBits(names, args.permissions, args.permission_names);
+/** Returns the ids to lock for a change of a guild's role order, which depends on where the other roles are. */
+function orderLock(
+	guildId: string | undefined,
+	ownGuildId: string | undefined,
+): string[] {
+	const id = guildId || ownGuildId;
+	return id ? [id] : [];
+}
+
+/** Gives a new role to members. Returns lines for the tool's result: who has it now, and who not. */
+async function giveRole(
+	role: Role,
+	members: readonly GuildMember[],
+	call: ToolCall,
+): Promise<string[]> {
+	const { guild } = role;
+	const { lines } = await attemptEach(
+		{
+			items: members,
+			idOf: ({ id }) => id,
+			describe: memberFields,
+			write: ({ id }) =>
+				guild.client.rest.put(Routes.guildMemberRole(guild.id, id, role.id)),
+			done: (count, of) => `Gave ${count} of ${of} members the role:`,
+			next: `To continue, call bulk_role_update with role_id=${role.id}.`,
+		},
+		call,
+	);
+	return lines;
 }
 
 export const editRole = editTool({
 	name: "edit_role",
 	toolset: "roles",
 	title: "Edit a role",
-	description:
-		"Change a role; omitted fields stay. Permissions are replaced as a whole.",
-	lock: "role_id",
+	description: "Change a role; what is omitted stays.",
+	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [
+		role_id,
+		...(below_role_id ? orderLock(guild_id, guildId) : []),
+	],
 	permissions: ["ManageRoles"],
 	ranked: true,
 	input: v.strictObject({
 		guild_id,
 		role_id: found(currentRole, "role"),
 		name: v.optional(text(1, 100, "New name.")),
-		color: optionalFields.color,
-		permissions: permissionBits("Everything that the role permits"),
-		permission_names: permissionNames("Everything that the role permits"),
-		hoist: optionalFields.hoist,
-		mentionable: optionalFields.mentionable,
+		color: v.optional(color),
+		add_permissions: permissionNames("What it also permits"),
+		remove_permissions: permissionNames("What it no longer permits"),
+		permissions: unlisted(permissionBits("Everything that it permits").wrapped),
+		permission_names: unlisted(
+			permissionNames("Everything that it permits").wrapped,
+		),
+		...fields,
 		reason,
 	}),
-	async run(args, { guild, role }) {
+	async run(args, { guild, role, below_role }) {
+		if (args.permissions === undefined && args.permission_names === undefined)
+			requireOneOf(args, editable);
 		const before = currentFields(role);
-		const requested = { ...args, permissions: readPermissions(args) };
-		const { color: primaryColor, ...changes } = changesOf(
-			before,
-			requested,
-			roleName(role),
+		const requested = {
+			...args,
+			permissions: requestedPermissions(args, before.permissions),
+		};
+		const present = fieldsOf(before).filter(
+			(field) => requested[field] !== undefined,
+		);
+		const toChange = present.filter(
+			(field) => requested[field] !== before[field],
 		);
 		const toggled =
-			(changes.permissions ?? before.permissions) ^ before.permissions;
+			(requested.permissions ?? before.permissions) ^ before.permissions;
 		requireGrantable(guild, undefined, toggled);
+		const move =
+			below_role &&
+			(await planMove(guild, [role.id], { below_role_id: below_role.id }));
+		if (toChange.length === 0) {
+			const same = [...present, ...(move ? ["place"] : [])].join(", ");
+			if (!move?.isNeeded)
+				throw new ToolError(
+					`Nothing would change: ${roleName(role)} already has this ${same}. Nothing was done.`,
+				);
+			const place = describePlace(await move.execute(), role.id);
+			return `Moved the role ${roleName(role)}. ${place}`;
+		}
+		const { color: primaryColor, ...changes } = Object.fromEntries(
+			toChange.map((field) => [field, requested[field]]),
+		) as Partial<typeof before>;
 		const edited = await guild.roles.edit(role.id, {
 			...changes,
 			...(primaryColor !== undefined && { colors: { primaryColor } }),
 		});
-		const after = currentFields(edited);
-		const fields = Object.keys(before) as (keyof typeof before)[];
-		const changed = fields.filter((field) => before[field] !== after[field]);
+		const changed = describeChanges(before, currentFields(edited));
 		if (changed.length === 0)
 			throw new ToolError(
 				`Discord accepted the edit of ${roleName(edited)} but changed nothing.`,
 			);
 		return resultLines(
-			`Changed ${changed.join(", ")} of ${roleName(edited)}.`,
-			toggled !== 0n && [
-				`Newly permitted: ${describeBits(after.permissions & ~before.permissions)}`,
-				`No longer permitted: ${describeBits(before.permissions & ~after.permissions)}`,
-			],
+			`Changed the role ${roleName(edited)}:`,
+			changed,
+			below_role &&
+				move?.isNeeded &&
+				(await placeBelow(guild, role, below_role, move)),
 		);
 	},
 });
+
+/** The arguments of edit_role that say what to change. */
+const editable = [
+	"name",
+	"color",
+	"add_permissions",
+	"remove_permissions",
+	"hoist",
+	"mentionable",
+	"below_role_id",
+] as const;
+
+interface PermissionArguments {
+	permissions?: string | undefined;
+	permission_names?: string[] | undefined;
+	add_permissions?: string[] | undefined;
+	remove_permissions?: string[] | undefined;
+}
+
+/**
+ * Returns the permissions that a role shall have, from the arguments of edit_role and the role's permissions `before`;
+ * undefined if no argument is about permissions. Throws an RpcError for arguments that contradict each other.
+ */
+function requestedPermissions(
+	args: PermissionArguments,
+	before: bigint,
+): bigint | undefined {
+	const named = (field: "add_permissions" | "remove_permissions") =>
+		readBits(["", field], undefined, args[field]);
+	const all = readBits(
+		["permissions", "permission_names"],
+		args.permissions,
+		args.permission_names,
+	);
+	const [added, removed] = [
+		named("add_permissions"),
+		named("remove_permissions"),
+	];
+	if (added === undefined && removed === undefined) return all;
+	const both = (added ?? 0n) & (removed ?? 0n);
+	if (both !== 0n)
+		throw invalidParameters([
+			`add_permissions, remove_permissions: both have ${describeBits(both)}`,
+		]);
+	return ((all ?? before) | (added ?? 0n)) & ~(removed ?? 0n);
+}
 
 /** Returns a role's current fields, named and valued as in tool arguments. */
 function currentFields(role: Role) {
@@ -225,6 +364,32 @@ function currentFields(role: Role) {
 		hoist: role.hoist,
 		mentionable: role.mentionable,
 	};
+}
+
+type RoleFields = ReturnType<typeof currentFields>;
+
+function fieldsOf(role: RoleFields) {
+	return Object.keys(role) as (keyof RoleFields)[];
+}
+
+/** Describes how the fields of a role changed, in one line each: "color: #000000 → #8E44AD". */
+function describeChanges(before: RoleFields, after: RoleFields): string[] {
+	return fieldsOf(before).flatMap((field) => {
+		if (before[field] === after[field]) return [];
+		if (field !== "permissions")
+			return `${field}: ${formatField(field, before)} → ${formatField(field, after)}`;
+		const added = after.permissions & ~before.permissions;
+		const removed = before.permissions & ~after.permissions;
+		return resultLines(
+			added !== 0n && `permissions added: ${describeBits(added)}`,
+			removed !== 0n && `permissions removed: ${describeBits(removed)}`,
+		);
+	});
+}
+
+function formatField(field: keyof RoleFields, role: RoleFields): string {
+	if (field === "color") return formatColor(role.color);
+	return oneField(String(role[field]));
 }
 
 const sampleSize = 5;

@@ -47,7 +47,8 @@ export const bulkRows: Record<string, Row> = {
 		ids: {
 			role_id: roleId,
 			user_ids: memberId,
-			has_role_id: roleId,
+			with_role_ids: roleId,
+			without_role_ids: roleId,
 			after: anyId("it is a cursor"),
 		},
 		act(scene) {
@@ -66,21 +67,7 @@ export const bulkRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberRoleUpdate,
 		needs: inGuild("ManageRoles"),
 		dryRun:
-			/^Would give 1 of the 1 member\(s\) who match the filters the role @thing-\d+ \(ID: \d+\):$/m,
-	},
-	get_prune_count: {
-		ids: { include_role_ids: roleId },
-		ask(scene) {
-			const { role } = newlyAway(scene);
-			return {
-				args: { days: 9, include_role_ids: [role.id] },
-				request: `GET /guilds/${scene.guild.id}/prune`,
-				answer: [
-					`1 member(s) of the guild ${scene.guild.id} have been inactive for 9 day(s) and have no roles except @${role.name} (ID: ${role.id}).`,
-				],
-			};
-		},
-		needs: pruned,
+			/^Would give 1 of the 1 members who match the role @thing-\d+ \(ID: \d+\):$/m,
 	},
 	prune_members: {
 		ids: { include_role_ids: roleId },

@@ -6,17 +6,20 @@ import {
 	inGuild,
 	memberId,
 	newMember,
-	newRole,
 	type Row,
 	roleId,
 } from "./scene.ts";
 
 export const membersRows: Record<string, Row> = {
 	list_members: {
-		ids: { after: anyId("it is a cursor") },
+		ids: {
+			with_role_ids: roleId,
+			without_role_ids: roleId,
+			after: anyId("it is a cursor"),
+		},
 		args: () => ({ limit: 1000 }),
 		answer: ({ guild }) => [
-			`${guild.members.size} of ${guild.members.size} member(s):`,
+			`${guild.members.size} of ${guild.members.size} members:`,
 			...[...guild.members.keys()].map((id) => `| ID: ${id} |`),
 		],
 	},
@@ -27,25 +30,6 @@ export const membersRows: Record<string, Row> = {
 			"1 match(es):",
 			`MONA LISA (@mona_lisa) | ID: ${world.simulator.user("mona_lisa").id}`,
 		],
-	},
-	search_members: {
-		ids: {
-			role_id: roleId,
-			after: anyId("it is a cursor"),
-		},
-		args(scene) {
-			const role = newRole(scene, scene.guild);
-			const { world, guild } = scene;
-			const member = guild.members.get(world.simulator.user("zoe").id);
-			if (!member) throw new Error("zoe is in both guilds");
-			world.simulator.world.members.edit(guild, member, { roles: [role.id] });
-			return { query: "ZOE", role_id: role.id, is_bot: false };
-		},
-		answer: ({ world, guild }) => {
-			const { id } = world.simulator.user("zoe");
-			const roles = guild.members.get(id)?.roles;
-			return ["1 of 1 matching member(s)", `ID: ${id} | roles: ${roles} |`];
-		},
 	},
 	get_member: {
 		ids: { user_id: memberId },

@@ -2,7 +2,6 @@
 
 import { AuditLogEvent } from "discord.js";
 import {
-	anyId,
 	freshName,
 	inGuild,
 	memberId,
@@ -14,7 +13,7 @@ import {
 
 export const rolesRows: Record<string, Row> = {
 	edit_role: {
-		ids: { role_id: roleId },
+		ids: { role_id: roleId, below_role_id: roleId },
 		act(scene) {
 			const role = newRole(scene, scene.guild);
 			return {
@@ -30,22 +29,14 @@ export const rolesRows: Record<string, Row> = {
 		ids: {},
 		args: () => ({}),
 		answer: ({ guild }) => [
-			`${guild.roles.size} role(s), from the top:`,
+			`${guild.roles.size} roles, from the top`,
 			...[...guild.roles.values()].map(
 				({ id, name }) => `@${name.replace("@", "")} | ID: ${id} | `,
 			),
 		],
 	},
-	get_role_members: {
-		ids: {
-			role_id: roleId,
-			after: anyId("it is a cursor"),
-		},
-		args: (scene) => ({ role_id: newRole(scene, scene.guild).id }),
-		answer: () => ["No member has @thing-"],
-	},
 	create_role: {
-		ids: {},
+		ids: { below_role_id: roleId, user_ids: memberId },
 		act({ guild }) {
 			const name = freshName();
 			return {

@@ -35,13 +35,14 @@ interface Schema extends JsonSchema {
 /** A value, and whether the schema allows it. */
 type Probe = [value: unknown, valid: boolean];
 
-/** Fields that accept more than they publish: numbers are clamped, words are case-insensitive. */
+/** Fields that accept more than they publish: numbers are clamped, words are case-insensitive, colors have other forms. */
 const lenient = [
 	"limit",
 	"max_pages",
 	"channel_type",
 	"target_type",
 	"action_type",
+	"color",
 ];
 
 const texts = [

@@ -149,7 +149,7 @@ test("what the guild's features and boosts forbid is reported", async () => {
 	const restricted = ["COMMUNITY", "PRUNE_REQUIRES_ADMIN"] as const;
 	expect(await about(...restricted)).toEqual([
 		boosts,
-		"warning: pruning: the guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN), and refuses get_prune_count and prune_members to the bot",
+		"warning: pruning: the guild lets only administrators prune members (PRUNE_REQUIRES_ADMIN), and refuses prune_members to the bot",
 	]);
 	const permissions = String(PermissionFlagsBits.Administrator);
 	simulator.world.roles.edit(guild, roleNamed(world, "alpha"), { permissions });

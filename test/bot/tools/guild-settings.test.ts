@@ -139,7 +139,7 @@ describe("move_roles", () => {
 			...where,
 		});
 
-	test("puts roles below or above another one in one request, and answers with the order", async () => {
+	test("puts roles below or above another one in one request, and answers with the order around them", async () => {
 		await using world = await startWorld();
 		const { guild } = world;
 		const move = mover(world);
@@ -150,10 +150,9 @@ describe("move_roles", () => {
 		});
 		expect(order(world)).toBe("alpha Newcomer Regular Staff @everyone");
 		expect(text.split("\n")).toEqual([
-			"Moved 2 role(s). Now there are 5, from the top:",
-			...["alpha", "Newcomer", "Regular", "Staff", "everyone"].map(
-				(name) =>
-					`@${name} | ID: ${id(name === "everyone" ? "@everyone" : name)}`,
+			"Moved 2 of 5 roles. With the roles next to them, from the top:",
+			...["alpha", "Newcomer", "Regular", "Staff"].map(
+				(name) => `@${name} | ID: ${id(name)}`,
 			),
 		]);
 		await move(["Newcomer"], { above_role_id: guild.id });

@@ -1,7 +1,8 @@
-// list_members, lookup_user_by_name and search_members.
+// list_members, lookup_user_by_name and set_nickname.
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
+import { pagesOf } from "../../support/pages.ts";
 import { until } from "../../support/until.ts";
 import {
 	memberNamed,
@@ -130,7 +131,7 @@ test("list_members shows everyone in the order of their ids, shorter ids first, 
 	await world.heard();
 	const { text } = await world.call("list_members", {});
 	const [count, first, ...others] = text.split("\n");
-	expect(count).toBe("7 of 7 member(s):");
+	expect(count).toBe("7 of 7 members:");
 	expect(first).toBe(
 		`veteran (@veteran) | ID: ${short.id} | roles: none | joined: 2016-02-29T12:34:56Z`,
 	);
@@ -138,9 +139,8 @@ test("list_members shows everyone in the order of their ids, shorter ids first, 
 	expect(ids).toEqual(
 		[...guild.members.keys()].filter((id) => id !== short.id).sort(),
 	);
-	const staff = [...guild.roles.values()].find(({ name }) => name === "Staff");
 	expect(text).toContain(
-		`Chef José (@jose.garcia) | ID: ${simulator.user("jose.garcia").id} | roles: ${staff?.id} | joined: `,
+		`Chef José (@jose.garcia) | ID: ${simulator.user("jose.garcia").id} | roles: @Staff | joined: `,
 	);
 });
 
@@ -185,16 +185,16 @@ test("list_members shows a thousand at once and no more", async () => {
 	await world.heard();
 	const { text } = await world.call("list_members", { limit: 5000 });
 	const lines = text.split("\n");
-	expect(lines[0]).toBe("1000 of 1006 member(s):");
+	expect(lines[0]).toBe("1,000 of 1,006 members:");
 	expect(lines).toHaveLength(1002);
 	const after = lines.at(-1)?.replace("next_after=", "");
 	const rest = await world.call("list_members", { limit: 1000, after });
 	expect(rest.text.split("\n")).toHaveLength(7);
 	const first = await world.call("list_members", { limit: 1000, after: "" });
-	expect(first.text.split("\n")[0]).toBe("1000 of 1006 member(s):");
+	expect(first.text.split("\n")[0]).toBe("1,000 of 1,006 members:");
 	const beyond = await world.call("list_members", { after: "9".repeat(20) });
 	expect(beyond).toEqual({
-		text: "No member has an id above 99999999999999999999.",
+		text: "0 of 1,006 members.",
 		isError: false,
 	});
 });
@@ -230,11 +230,12 @@ test("while members are still being loaded, results say so and no request is sen
 	expect(text).toStartWith(`${guild.members.size} of ${guild.members.size}`);
 });
 
-test("search_members finds members who match all filters, by id, in pages", async () => {
+test("list_members finds members who match all filters, also by its former names", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
 	const platform = simulator.world;
 	const role = platform.roles.add(guild, { name: "Baker" });
+	const guest = platform.roles.add(guild, { name: "Guest, @Staff" });
 	const join = (username: string, days: number, more = {}) => {
 		const user = platform.users.add({ username });
 		const member = platform.members.add(guild, user, more);
@@ -245,45 +246,119 @@ test("search_members finds members who match all filters, by id, in pages", asyn
 		return user.id;
 	};
 	const anna = join("Änna", 1, { roles: [role.id] });
-	const annie = join("annie", 2, { nick: "Bea", roles: [role.id] });
+	const annie = join("annie", 2, { nick: "Bea", roles: [role.id, guest.id] });
 	const ben = join("ben", 3, { nick: "Annabel" });
 	await world.heard();
-	const search = async (args: Record<string, unknown>) => {
-		const { text } = await world.call("search_members", args);
+	const find = async (args: Record<string, unknown>, tool = "list_members") => {
+		const { text } = await world.call(tool, args);
 		return Array.from(text.matchAll(/ID: (\d+) \| roles/g), ([, id]) => id);
 	};
-	expect(await search({ query: "@ann" })).toEqual([anna, annie, ben]);
-	expect(await search({ query: "nn" })).toEqual([]);
+	const search = (args: Record<string, unknown>) =>
+		find(args, "search_members");
+	expect(await find({ name: "@ann" })).toEqual([anna, annie, ben]);
+	expect(await find({ name: "NN" })).toEqual([anna, annie, ben]);
+	expect(await search({ query: "nnabel" })).toEqual([ben]);
 	expect(await search({ role_id: role.id })).toEqual([anna, annie]);
 	expect(await search({ role_id: role.id, query: "b" })).toEqual([annie]);
+	expect(await find({ role_id: role.id }, "get_role_members")).toEqual([
+		...[anna, annie],
+	]);
+	const [with_role_ids, without_role_ids] = [[role.id], [guest.id]];
+	expect(await find({ with_role_ids, without_role_ids })).toEqual([anna]);
+	expect(await find({ with_role_ids: [guest.id, role.id] })).toEqual([
+		...[anna, annie],
+	]);
+	expect(await find({ without_role_ids: [guild.id] })).toEqual([]);
+	expect(await find({ with_role_ids: [guild.id], name: "ann" })).toHaveLength(
+		3,
+	);
+	const { text: bea } = await world.call("list_members", { name: "bea" });
+	expect(bea).toContain(
+		"| roles: @Baker, @Guest\\, @Staff | joined: 2020-01-02",
+	);
 	const second = "2020-01-02";
-	expect(await search({ joined_before: second })).toEqual([anna]);
+	expect(await find({ joined_before: second })).toEqual([anna]);
 	expect(await search({ query: "ann", joined_after: second })).toEqual([
-		annie,
-		ben,
+		...[annie, ben],
 	]);
 	expect(
-		await search({ joined_after: second, joined_before: "2020-01-03T00:00Z" }),
+		await find({ joined_after: second, joined_before: "2020-01-03T00:00Z" }),
 	).toEqual([annie]);
-	expect(await search({ is_bot: true })).toEqual([simulator.bot("alpha").id]);
+	expect(await find({ bots: true })).toEqual([simulator.bot("alpha").id]);
 	expect(await search({ is_bot: false, query: "alpha" })).toEqual([]);
-	const { text } = await world.call("search_members", {
-		query: "ann",
-		limit: 2,
-	});
-	expect(text).toStartWith("2 of 3 matching member(s), by id:\n");
+	const { text } = await world.call("list_members", { name: "ann", limit: 2 });
+	expect(text).toStartWith("3 of 9 members match, 2 shown:\n");
 	expect(text).toEndWith(`\nnext_after=${annie}`);
-	expect(await search({ query: "ann", limit: 2, after: annie })).toEqual([ben]);
+	expect(await find({ name: "ann", limit: 2, after: annie })).toEqual([ben]);
+	expect(await world.call("list_members", { name: "nobody" })).toEqual({
+		...{ isError: false, text: "0 of 9 members match." },
+	});
+	const refused = await world.call("get_role_members", {});
+	expect(refused.text).toContain("with_role_ids: expected at least 1");
 });
 
-test("search_members without a filter is refused, and finding nobody is a normal answer", async () => {
+test("list_members says who is timed out, pending or a bot, and what now is", async () => {
 	await using world = await startWorld();
-	const { code, text } = await world.call("search_members", { limit: 3 });
-	expect(code).toBe(-32602);
-	expect(text).toContain("expected at least one of these; list_members");
-	expect(await world.call("search_members", { query: "nobody" })).toMatchObject(
-		{ isError: false, text: "No member matches." },
+	const { simulator, guild } = world;
+	const edit = (name: string, changes: object) =>
+		simulator.world.members.edit(guild, memberNamed(world, name), changes);
+	edit("liwei", { communication_disabled_until: "2999-01-01T00:00:00.000Z" });
+	edit("zoe", { communication_disabled_until: "2001-01-01T00:00:00.000Z" });
+	Object.assign(memberNamed(world, "mona_lisa"), { pending: true });
+	edit("mona_lisa", { mute: true });
+	await world.heard();
+	const list = async (args: object) =>
+		(await world.call("list_members", { ...args })).text.split("\n");
+	const [count, ...timedOut] = await list({ timed_out: true });
+	expect(count).toMatch(
+		/^1 of 6 members match \(now \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\):$/,
 	);
+	expect(timedOut.join()).toMatch(
+		/^李伟 \(@liwei\) .* \| timed out until 2999-01-01T00:00:00Z$/,
+	);
+	expect(await list({ timed_out: false })).toHaveLength(6);
+	const [, pending] = await list({ pending: true });
+	expect(pending).toMatch(/^MONA LISA .* \| joined: \S+ \| pending$/);
+	const [header, bot] = await list({ bots: true });
+	expect(header).toBe("1 of 6 members match:");
+	expect(bot).toMatch(/^alpha .* \| joined: \S+ \| bot$/);
+});
+
+test("list_members sorts as asked, and each order has pages", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const platform = simulator.world;
+	const role = platform.roles.add(guild, { name: "Crowd" });
+	for (const [username, day] of [
+		["dora", 2],
+		["anton", 3],
+		["cleo", 1],
+		["berta", 3],
+		["emil", 2],
+	] as const) {
+		const user = platform.users.add({ username });
+		const member = platform.members.add(guild, user, { roles: [role.id] });
+		Object.assign(member, { joined_at: `2020-01-0${day}T00:00:00.000Z` });
+		platform.members.edit(guild, member, { mute: true });
+	}
+	await world.heard();
+	const args = { with_role_ids: [role.id], limit: 2 };
+	for (const [sort, expected] of [
+		["id", "dora anton cleo berta emil"],
+		["joined", "cleo dora emil anton berta"],
+		["joined_desc", "berta anton emil dora cleo"],
+		["name", "anton berta cleo dora emil"],
+		["name_desc", "emil dora cleo berta anton"],
+	] as const) {
+		const pages = await pagesOf(world.call, "list_members", { ...args, sort });
+		const names = pages.map((page) => page.match(/^\w+(?= \(@)/gm) ?? []);
+		expect(names.map(({ length }) => length)).toEqual([2, 2, 1]);
+		expect(names.flat().join(" ")).toBe(expected);
+	}
+	const gone = { ...args, sort: "name", after: "9".repeat(19) };
+	const { text, isError } = await world.call("list_members", gone);
+	expect(isError).toBe(true);
+	expect(text).toContain("Start again without `after`, or sort by id.");
 });
 
 test("search_members says so while members are still being loaded", async () => {

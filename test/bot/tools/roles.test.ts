@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import {
 	memberNamed,
@@ -14,34 +13,63 @@ import {
 const shared = shareWorld();
 
 const {
+	AddReactions,
 	Administrator,
+	BanMembers,
 	KickMembers,
 	ManageMessages,
 	ModerateMembers,
+	SendMessages,
 	ViewChannel,
 } = PermissionFlagsBits;
 const patch = "PATCH /guilds/:guild_id/roles/:role_id";
 
 test.each([
-	["name", "Chef", { name: "Chef" }],
-	["color", 0xffffff, { color: 0xffffff }],
-	["color", 0, { color: 0 }],
-	["hoist", false, { hoist: false }],
-	["mentionable", true, { mentionable: true }],
+	[{ name: "Chef" }, { name: "Chef" }, ["name: Staff → Chef"]],
+	[{ color: "#8E44ad" }, { color: 0x8e44ad }, ["color: #E67E22 → #8E44AD"]],
+	[{ color: "gold" }, { color: 0xffd700 }, ["color: #E67E22 → #FFD700"]],
+	[{ color: 0xffffff }, { color: 0xffffff }, ["color: #E67E22 → #FFFFFF"]],
+	[{ color: "none" }, { color: 0 }, ["color: #E67E22 → #000000"]],
+	[{ hoist: false }, { hoist: false }, ["hoist: true → false"]],
+	[{ mentionable: true }, { mentionable: true }, ["mentionable: false → true"]],
 	[
-		"permissions",
-		String(ManageMessages),
 		{ permissions: String(ManageMessages) },
+		{ permissions: String(ManageMessages) },
+		["permissions removed: KICK_MEMBERS, MODERATE_MEMBERS"],
 	],
 	[
-		"permission_names",
-		["MANAGE_MESSAGES", "kick_members"],
-		{ permissions: String(ManageMessages | KickMembers) },
+		{ permission_names: ["BAN_MEMBERS", "kick_members"] },
+		{ permissions: String(BanMembers | KickMembers) },
+		[
+			"permissions added: BAN_MEMBERS",
+			"permissions removed: MANAGE_MESSAGES, MODERATE_MEMBERS",
+		],
 	],
-	["permission_names", [], { permissions: "0" }],
-])(
-	"edit_role changes %s to %j and nothing else",
-	async (field, value, expected) => {
+	[
+		{ permission_names: [] },
+		{ permissions: "0" },
+		["permissions removed: KICK_MEMBERS, MANAGE_MESSAGES, MODERATE_MEMBERS"],
+	],
+	[
+		{ add_permissions: ["BAN_MEMBERS", "KICK_MEMBERS"] },
+		{
+			permissions: String(
+				BanMembers | KickMembers | ManageMessages | ModerateMembers,
+			),
+		},
+		["permissions added: BAN_MEMBERS"],
+	],
+	[
+		{
+			add_permissions: ["BAN_MEMBERS"],
+			remove_permissions: ["KICK_MEMBERS", "ADMINISTRATOR"],
+		},
+		{ permissions: String(BanMembers | ManageMessages | ModerateMembers) },
+		["permissions added: BAN_MEMBERS", "permissions removed: KICK_MEMBERS"],
+	],
+] as [object, object, string[]][])(
+	"edit_role with %j changes only %j",
+	async (args, expected, changes) => {
 		const world = await shared();
 		const { id, position, tags, ...staff } = roleNamed(world, "Staff");
 		const role = world.simulator.world.roles.add(
@@ -50,32 +78,80 @@ test.each([
 		);
 		await world.heard();
 		const { colors: _, ...before } = structuredClone(role);
-		const { text, isError } = await world.call("edit_role", {
-			role_id: role.id,
-			[field]: value,
+		const { text } = await world.call("edit_role", {
+			...{ role_id: role.id, ...args },
 		});
-		const said = field === "permission_names" ? "permissions" : field;
-		expect(text).toStartWith(
-			`Changed ${said} of @${role.name} (ID: ${role.id}).`,
-		);
-		expect(isError).toBe(false);
+		expect(text.split("\n")).toEqual([
+			`Changed the role @${role.name} (ID: ${role.id}):`,
+			...changes,
+		]);
 		const { colors, ...after } = role;
 		expect(after).toEqual({ ...before, ...expected });
 		expect(colors.primary_color).toBe(role.color);
+		world.simulator.world.roles.remove(world.guild, role);
 	},
 );
 
-test("edit_role names the permissions that a role gained and lost", async () => {
+test("edit_role puts a role below another one, also as its only change", async () => {
 	await using world = await startWorld();
-	const { text } = await world.call("edit_role", {
-		role_id: roleNamed(world, "Staff").id,
-		permissions: String(ManageMessages),
-		permission_names: ["BAN_MEMBERS"],
+	const { guild } = world;
+	const [staff, regular, newcomer] = ["Staff", "Regular", "Newcomer"].map(
+		(name) => roleNamed(world, name),
+	);
+	const edit = (args: object) =>
+		world.call("edit_role", { role_id: newcomer?.id, ...args });
+	const place = `It stands right below @Staff (ID: ${staff?.id}) and right above @Regular (ID: ${regular?.id}).`;
+	const below_role_id = staff?.id;
+	const moved = await edit({ below_role_id });
+	expect(moved.text).toBe(
+		`Moved the role @Newcomer (ID: ${newcomer?.id}). ${place}`,
+	);
+	const order = () =>
+		[...guild.roles.values()]
+			.sort((a, b) => b.position - a.position)
+			.map(({ name }) => name)
+			.join(" ");
+	expect(order()).toBe("alpha Staff Newcomer Regular @everyone");
+	const again = await edit({ below_role_id, hoist: false });
+	expect(again.text).toStartWith("Nothing would change: @Newcomer");
+	expect(again.text).toContain("already has this hoist, place.");
+	const both = await edit({ below_role_id: regular?.id, name: "Guest" });
+	expect(both.text).toBe(
+		`Changed the role @Guest (ID: ${newcomer?.id}):\nname: Newcomer → Guest\nIt stands right below @Regular (ID: ${regular?.id}) and right above @everyone (ID: ${guild.id}).`,
+	);
+	const above = world.simulator.world.roles.add(guild, {
+		...{ name: "Above", position: 99 },
 	});
-	expect(text.split("\n").slice(1)).toEqual([
-		"Newly permitted: BAN_MEMBERS",
-		"No longer permitted: KICK_MEMBERS, MODERATE_MEMBERS",
-	]);
+	await world.heard();
+	const before = writes(world).length;
+	const refused = await edit({ below_role_id: above.id, name: "Boss" });
+	expect(refused.text).toContain("would no longer rank below the bot's");
+	expect(writes(world)).toHaveLength(before);
+});
+
+test("edit_role reports an edit that took effect when the move after it fails", async () => {
+	await using world = await startWorld();
+	const { guild, simulator } = world;
+	const staff = roleNamed(world, "Staff");
+	const newcomer = roleNamed(world, "Newcomer");
+	const edit = (name: string) =>
+		world.call("edit_role", {
+			...{ role_id: newcomer.id, below_role_id: staff.id, name },
+		});
+	simulator.faults.refuse(`PATCH /guilds/${guild.id}/roles`, 50013);
+	const refused = await edit("Guest");
+	expect(refused.isError).toBe(false);
+	expect(refused.text).toContain(
+		`:\nname: Newcomer → Guest\nIt was not moved right below @Staff (ID: ${staff.id}): Discord API error: Missing Permissions`,
+	);
+	simulator.faults.clear();
+	simulator.faults.drop(`PATCH /guilds/${guild.id}/roles`, {
+		...{ when: "before", times: 1 },
+	});
+	const unknown = await edit("Visitor");
+	expect(unknown.text).toContain(
+		`\nWhether it stands right below @Staff (ID: ${staff.id}) is unknown: `,
+	);
 });
 
 test("edit_role refuses an edit without fields or without a change", async () => {
@@ -107,9 +183,24 @@ test.each([
 		{ permission_names: ["KICK"] },
 		'permission_names: Discord has no permission "KICK"',
 	],
-	[{ color: 0x1000000 }, "color: expected an integer from 0 to 16777215"],
-	[{ color: -1 }, "color: expected an integer"],
-	[{ color: "#ff0000" }, "color: expected number"],
+	[
+		{ add_permissions: ["BAN"] },
+		'add_permissions: Discord has no permission "BAN"',
+	],
+	[
+		{
+			add_permissions: ["KICK_MEMBERS"],
+			remove_permissions: ["KICK_MEMBERS", "BAN_MEMBERS"],
+		},
+		"add_permissions, remove_permissions: both have KICK_MEMBERS",
+	],
+	[{ color: 0x1000000 }, 'color: expected a color such as "#8E44AD"'],
+	[{ color: -1 }, "color: expected a color"],
+	[{ color: 1.5 }, "color: expected a color"],
+	[{ color: "#ff00001" }, "color: expected a color"],
+	[{ color: "nothing" }, 'received "nothing"'],
+	[{ color: "inherit" }, "color: expected a color"],
+	[{ color: true }, "color: expected (string | number)"],
 	[{ name: "" }, "name: expected 1 to 100 characters"],
 	[{ name: "😀".repeat(101) }, "received 101"],
 	[{ hoist: "yes" }, "hoist: expected boolean"],
@@ -220,64 +311,40 @@ test("of concurrent equal edits one changes the role, and the others are refused
 	expect(world.simulator.journal.entries(patch)).toHaveLength(1);
 });
 
-test("list_roles lists from the top, with members, colour, flags and permissions by name", async () => {
+test("list_roles lists from the top, with members, color, flags and what @everyone lacks", async () => {
 	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const everyone = roleNamed(world, "@everyone");
+	simulator.world.roles.edit(guild, everyone, {
+		permissions: String(ViewChannel | SendMessages | ManageMessages),
+	});
+	simulator.world.roles.edit(guild, roleNamed(world, "Newcomer"), {
+		permissions: String(ViewChannel | AddReactions | ManageMessages),
+	});
+	const boss = simulator.world.roles.add(guild, {
+		...{ name: "Boss", permissions: String(Administrator | KickMembers) },
+		colors: {
+			...{ primary_color: 0x112233, secondary_color: 0x445566 },
+			tertiary_color: null,
+		},
+	});
+	await world.heard();
 	const { text } = await world.call("list_roles");
 	const lines = text.split("\n");
 	const id = (name: string) => roleNamed(world, name).id;
-	expect(lines[0]).toBe("5 role(s), from the top:");
-	expect(lines.slice(1).map((line) => line.split(" | ")[0])).toEqual([
-		"@alpha",
-		"@Staff",
-		"@Regular",
-		"@Newcomer",
-		"@everyone",
-	]);
-	expect(lines[1]).toContain(" | 1 member(s) | managed | permits: ");
-	expect(lines.slice(2, 5)).toEqual([
-		`@Staff | ID: ${id("Staff")} | 1 member(s) | colour: #e67e22 | hoist | permits: KICK_MEMBERS, MANAGE_MESSAGES, MODERATE_MEMBERS`,
-		`@Regular | ID: ${id("Regular")} | 1 member(s) | colour: #2ecc71 | mentionable | permits: none`,
-		`@Newcomer | ID: ${id("Newcomer")} | 1 member(s) | permits: none`,
-	]);
-	expect(lines[5]).toContain(`| ID: ${world.guild.id} | 6 member(s) | `);
-});
-
-test("get_role_members gives pages that end with where the next one begins", async () => {
-	await using world = await startWorld();
-	const { simulator, guild } = world;
-	const role = simulator.world.roles.add(guild, { name: "Crowd" });
-	for (const number of [1, 2, 3, 4, 5])
-		simulator.world.members.add(
-			guild,
-			simulator.world.users.add({ username: `crowd${number}` }),
-			{ roles: [role.id] },
-		);
-	await world.heard();
-	const args = { role_id: role.id, limit: 2 };
-	const pages = await pagesOf(world.call, "get_role_members", args);
-	const names = pages.map((page) => page.match(/^crowd\d/gm) ?? []);
-	expect(names).toEqual([
-		["crowd1", "crowd2"],
-		["crowd3", "crowd4"],
-		["crowd5"],
-	]);
-	for (const [index, { length }] of names.entries())
-		expect(pages[index]).toStartWith(
-			`${length} of 5 member(s) with @Crowd (ID: ${role.id}), by id:\n`,
-		);
-	const after = "9".repeat(19);
-	const end = await world.call("get_role_members", { ...args, after });
-	expect(end.text).toBe(
-		`No member with an id above ${after} has @Crowd (ID: ${role.id}).`,
+	expect(lines[0]).toBe(
+		"6 roles, from the top, with permissions beyond @everyone's:",
 	);
-});
-
-test("get_role_members of @everyone is all members", async () => {
-	await using world = await startWorld();
-	const { text } = await world.call("get_role_members", {
-		role_id: world.guild.id,
-	});
-	expect(text).toStartWith("6 of 6 member(s) with @everyone");
+	expect(lines[1]).toMatch(
+		/^@alpha \| ID: \d+ \| 1 members \| managed \| permits: /,
+	);
+	expect(lines.slice(2)).toEqual([
+		`@Staff | ID: ${id("Staff")} | 1 members | #E67E22 | hoisted | permits: KICK_MEMBERS, MANAGE_MESSAGES, MODERATE_MEMBERS`,
+		`@Regular | ID: ${id("Regular")} | 1 members | #2ECC71 | mentionable | permits: none`,
+		`@Newcomer | ID: ${id("Newcomer")} | 1 members | permits: ADD_REACTIONS, MANAGE_MESSAGES`,
+		`@Boss | ID: ${boss.id} | 0 members | #112233 to #445566 | permits: ADMINISTRATOR`,
+		`@everyone | ID: ${guild.id} | 6 members | permits: VIEW_CHANNEL, SEND_MESSAGES, MANAGE_MESSAGES`,
+	]);
 });
 
 describe("create_role", () => {
@@ -296,6 +363,96 @@ describe("create_role", () => {
 			...{ color: 0x123456, hoist: true, mentionable: true, position: 1 },
 			permissions: String(KickMembers | ManageMessages),
 		});
+	});
+
+	test("puts the role below another one, and gives it to members", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const [staff, regular] = ["Staff", "Regular"].map((name) =>
+			roleNamed(world, name),
+		);
+		const user_ids = ["zoe", "liwei"].map((name) => simulator.user(name).id);
+		const { text } = await world.call("create_role", {
+			...{ name: "Cook", color: "teal", below_role_id: staff?.id, user_ids },
+		});
+		const role = roleNamed(world, "Cook");
+		expect(text.split("\n")).toEqual([
+			`Created the role @Cook (ID: ${role.id}), which permits: none.`,
+			`It stands right below @Staff (ID: ${staff?.id}) and right above @Regular (ID: ${regular?.id}).`,
+			"Gave 2 of 2 members the role:",
+			`Zoë 🍞 (@zoe) | ID: ${user_ids[0]}`,
+			`李伟 (@liwei) | ID: ${user_ids[1]}`,
+		]);
+		expect(role.color).toBe(0x008080);
+		for (const id of user_ids)
+			expect(guild.members.get(id)?.roles).toContain(role.id);
+	});
+
+	test("checks place and members before it creates the role", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const above = simulator.world.roles.add(guild, {
+			...{ name: "Above", position: 99 },
+		});
+		await world.heard();
+		for (const [args, refusal] of [
+			[{ below_role_id: above.id }, "would not rank below the bot's highest"],
+			[{ below_role_id: guild.id }, "@everyone always stays below"],
+			[{ below_role_id: "1".repeat(18) }, "There is no role 1"],
+			[
+				{ user_ids: [simulator.user("zoe").id, "1".repeat(18)] },
+				"is not a member of the guild",
+			],
+		] as const) {
+			const { text, isError } = await world.call("create_role", {
+				...{ name: "Cook", ...args },
+			});
+			expect(isError).toBe(true);
+			expect(text).toContain(refusal);
+		}
+		expect(writes(world)).toEqual([]);
+		// Right below the bot's own role is possible.
+		const { text } = await world.call("create_role", {
+			...{ name: "Cook", below_role_id: roleNamed(world, "alpha").id },
+		});
+		expect(text).toContain("\nIt stands right below @alpha (ID: ");
+	});
+
+	test("is created once even if moving it and giving it fail", async () => {
+		await using world = await startWorld();
+		const { simulator, guild } = world;
+		const user_ids = ["zoe", "liwei"].map((name) => simulator.user(name).id);
+		simulator.faults.refuse(`PATCH /guilds/${guild.id}/roles`, 50013);
+		simulator.faults.refuse(
+			`PUT /guilds/${guild.id}/members/${user_ids[0]}/roles/*`,
+			10007,
+		);
+		const create = (ids: string[]) =>
+			world.call("create_role", {
+				...{ name: "Cook", user_ids: ids },
+				below_role_id: roleNamed(world, "Staff").id,
+			});
+		const { text, isError } = await create(user_ids);
+		expect(isError).toBe(false);
+		expect(text).toContain("\nIt was not moved right below @Staff (ID: ");
+		expect(text).toContain("\nGave 1 of 2 members the role:\n李伟");
+		expect(text).toContain("\n1 refused by Discord:\nZoë 🍞 (@zoe) | ID: ");
+		const alone = await create(user_ids.slice(0, 1));
+		expect(alone.isError).toBe(false);
+		expect(alone.text).toContain("\nGave 0 of 1 members the role:\n1 refused");
+		const posts = simulator.requests
+			.list()
+			.filter(({ method }) => method === "POST");
+		expect(posts).toHaveLength(2);
+		simulator.faults.drop(
+			`PUT /guilds/${guild.id}/members/${user_ids[1]}/roles/*`,
+			{ when: "before", times: 1 },
+		);
+		const unknown = await create(user_ids.toReversed());
+		expect(unknown.text).toContain("\n1 of unknown outcome:\n李伟");
+		expect(unknown.text).toMatch(
+			/1 not started: check .* To continue, call bulk_role_update with role_id=\d+\.$/,
+		);
 	});
 
 	test("permits nothing by default", async () => {

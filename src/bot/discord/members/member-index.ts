@@ -98,22 +98,6 @@ export class MemberIndex {
 	}
 
 	/**
-	 * Returns the ids of members with a name that starts with `query`, in any order. `query` must have no case and
-	 * accents (see `fold`).
-	 */
-	findByPrefix(query: string): string[] {
-		const ids: string[] = [];
-		if (!isValidQuery(query)) return ids;
-		this.#table.scanBeginnings(query, (slot) => {
-			ids.push(this.#table.at(slot).id);
-		});
-		for (const named of this.#delta.values())
-			if ((rankOf(named, query) ?? rank.inside) < rank.inside)
-				ids.push(named.id);
-		return ids;
-	}
-
-	/**
 	 * Rebuilds the table of member names with all changes since it was last built. This also happens automatically after
 	 * enough changes.
 	 */

@@ -112,21 +112,6 @@ export class NameTable {
 		}
 	}
 
-	/**
-	 * Calls `visit` in display order for each member with a name that starts with `query`. `slot` is the member's
-	 * position in the table.
-	 */
-	scanBeginnings(query: string, visit: (slot: number) => void): void {
-		const needle = Buffer.from(` ${query}`);
-		needle[0] = separator;
-		let slot = 0;
-		for (let at = this.text.indexOf(needle); at >= 0; ) {
-			slot = this.#slotAt(at, slot);
-			if (this.#isRemoved[slot] !== 1) visit(slot);
-			at = this.text.indexOf(needle, this.#start(slot + 1));
-		}
-	}
-
 	/** Returns the id and display name of the member in a slot (a position in the table of member names). */
 	at(slot: number): Pick<Named, "id" | "display"> {
 		return { id: this.ids[slot] ?? "", display: this.displays[slot] ?? "" };
