@@ -39,10 +39,10 @@ export function hiddenContent(
 	messages: readonly APIMessage[],
 ): string[] {
 	const hidden = messages.some(
-		({ author, content, embeds, attachments }) =>
+		({ author, content, embeds, attachments, components = [] }) =>
 			author.id !== discord.user.id &&
 			content === "" &&
-			embeds.length + attachments.length === 0,
+			embeds.length + attachments.length + components.length === 0,
 	);
 	if (!hidden || readsContent(discord)) return [];
 	return [

@@ -4,20 +4,38 @@ import {
 	type APIAttachment,
 	type APIEmbed,
 	type APIMessage,
+	type APIMessageSnapshotFields,
 	type APIPoll,
-	ComponentType,
+	type APIUser,
+	EmbedType,
 	MessageFlags,
 	MessageReferenceType,
 	MessageType,
 } from "discord.js";
 import { time, userName } from "../discord/describe.ts";
-import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { fieldLine, oneField, resultLines, truncate } from "../discord/text.ts";
+import { componentTexts, searchableTexts } from "./component-texts.ts";
 import { emojiName, reactionCount } from "./emoji.ts";
 
-/** Formats the name and id of a message's author, and whether the author is a bot or a webhook. */
+/** Maximum length of each embed in a list of messages. A link preview repeats what its link leads to. */
+const maxEmbedLength = 600;
+const maxPreviewLength = 200;
+/** Maximum length of the quoted text of the message that another one replies to. */
+const maxQuoteLength = 100;
+
+/** Formats the names and id of a message's author, and whether the author is a bot or a webhook. */
 export function authorName({ author, webhook_id }: APIMessage): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
-	return `@${oneField(author.username)} (ID: ${author.id})${kind}`;
+	return `${personName(author)}${kind}`;
+}
+
+/**
+ * Formats a user with username, id and, if it differs from the username by more than its case, the global display name.
+ */
+function personName({ username, global_name, id }: APIUser): string {
+	return global_name && global_name.toLowerCase() !== username.toLowerCase()
+		? `${oneField(global_name)} (@${oneField(username)}, ID: ${id})`
+		: `@${oneField(username)} (ID: ${id})`;
 }
 
 /** Formats the time, author and id of a message. */
@@ -25,26 +43,32 @@ export function messageHead(message: APIMessage): string {
 	return `${time(new Date(message.timestamp))} by ${authorName(message)} | ID: ${message.id}`;
 }
 
-/** Describes a message completely in one line of a tool's result. */
+/** Describes a message in one line of a tool's result. Long embeds are shortened. */
 export function messageLine(message: APIMessage): string {
+	return lineOf(message, shortEmbedText);
+}
+
+/** Describes a message completely in one line of a tool's result. */
+export function fullMessageLine(message: APIMessage): string {
+	return lineOf(message, embedText);
+}
+
+function lineOf(
+	message: APIMessage,
+	describeEmbed: (embed: APIEmbed) => string,
+): string {
 	const { edited_timestamp: edited } = message;
 	const shown = contentOf(message);
-	const { content, embeds, poll, sticker_items: stickers = [] } = shown;
+	const { poll } = shown;
 	return fieldLine(
 		messageHead(message),
 		kindOf(message),
 		referenceOf(message),
 		memberOf(message),
-		named("text", [content]),
-		...forwardedOf(shown),
-		...embeds.map((embed) => `embed: ${embedText(embed)}`),
-		named("components", textsIn(shown.components)),
-		...shown.attachments.map(attachmentField),
-		named(
-			"stickers",
-			stickers.map(({ name }) => name),
-		),
+		...partsOf(shown, describeEmbed),
+		...forwardedOf(shown, describeEmbed),
 		...(poll ? pollFields(poll) : []),
+		mentionsOf(message),
 		reactionsOf(message),
 		threadOf(message),
 		edited && `edited: ${time(new Date(edited))}`,
@@ -64,7 +88,7 @@ export function messageTexts(of: APIMessage): string[] {
 			({ content, embeds, components, attachments }) => [
 				content,
 				...embeds.flatMap(textsOf),
-				...textsIn(components),
+				...searchableTexts(components),
 				...attachments.map(({ filename }) => filename),
 			],
 		),
@@ -120,7 +144,29 @@ function referenceOf(message: APIMessage): string {
 		: referenced_message === null
 			? ", deleted"
 			: "";
-	return `${label}: ${reference.message_id}${author}`;
+	const isReply = message.type === MessageType.Reply;
+	const quote = isReply && referenced_message && quoteOf(referenced_message);
+	return `${label}: ${reference.message_id}${author}${quote ? ` "${quote}"` : ""}`;
+}
+
+/** Returns the start of what a message says, or the names of its files, to quote the message; empty if it has neither. */
+function quoteOf(message: APIMessage): string {
+	const text = messageTexts(message).find((text) => text.trim() !== "") ?? "";
+	return oneField(truncate(text, maxQuoteLength));
+}
+
+/**
+ * Returns the users and roles that a message mentions, as Discord lists them: those whom it could ping. Members added to
+ * a thread are not mentioned.
+ */
+function mentionsOf(message: APIMessage): string {
+	const { mentions = [], mention_roles = [], mention_everyone } = message;
+	const names = [
+		...(mention_everyone ? ["@everyone"] : []),
+		...(memberOf(message) === "" ? mentions.map(personName) : []),
+		...mention_roles.map((id) => `the role ${id}`),
+	];
+	return names.length > 0 ? `mentions: ${names.join(", ")}` : "";
 }
 
 /** Returns the name of the member for system messages which say that a member was added to or removed from a thread. */
@@ -130,20 +176,48 @@ function memberOf({ type, mentions: [member] }: APIMessage): string {
 	return member ? `member: ${userName(member)}` : "";
 }
 
-function forwardedOf(message: APIMessage): string[] {
+/** The fields of a message that a forward of the message contains as well. */
+type Parts = Pick<
+	APIMessageSnapshotFields,
+	"content" | "embeds" | "components" | "attachments" | "sticker_items"
+>;
+
+/**
+ * Returns the fields of a result line with a message's text, embeds, components, attachments and stickers. `prefix` is
+ * put before their names.
+ */
+function partsOf(
+	{ content, embeds, components, attachments, sticker_items }: Parts,
+	describeEmbed: (embed: APIEmbed) => string,
+	prefix = "",
+): string[] {
+	return [
+		named(`${prefix}text`, [content]),
+		...embeds.map((embed) => `${prefix}embed: ${describeEmbed(embed)}`),
+		named(`${prefix}components`, componentTexts(components)),
+		...attachments.map((file) => `${prefix}${attachmentField(file)}`),
+		named(
+			`${prefix}stickers`,
+			(sticker_items ?? []).map(({ name }) => name),
+		),
+	];
+}
+
+// https://discord.com/developers/docs/resources/message#message-snapshot-object
+function forwardedOf(
+	message: APIMessage,
+	describeEmbed: (embed: APIEmbed) => string,
+): string[] {
 	const { message_reference: reference, message_snapshots = [] } = message;
 	if (reference?.type !== MessageReferenceType.Forward) return [];
 	const { message_id, channel_id } = reference;
+	const [from] = message_snapshots;
+	const sent = from ? ` of ${time(Date.parse(from.message.timestamp))}` : "";
 	return [
-		`forwarded: message ${message_id} of the channel ${channel_id}`,
-		...message_snapshots.flatMap(({ message }) => [
-			named("forwarded text", [message.content]),
-			...message.embeds.map((embed) => `forwarded embed: ${embedText(embed)}`),
-			named("forwarded components", textsIn(message.components)),
-			...message.attachments.map(
-				(file) => `forwarded ${attachmentField(file)}`,
-			),
-		]),
+		`forwarded: message ${message_id}${sent} in the channel ${channel_id}`,
+		...message_snapshots.flatMap(({ message }) =>
+			partsOf(message, describeEmbed, "forwarded "),
+		),
 	];
 }
 
@@ -164,26 +238,27 @@ function textsOf(embed: APIEmbed): string[] {
 	].filter((text) => text !== undefined);
 }
 
+/** Describes an embed in one field: all its texts, then its links. */
 function embedText(embed: APIEmbed): string {
-	const links = [embed.url, embed.image?.url, embed.video?.url];
-	const parts = [...textsOf(embed), ...links.flatMap((link) => link ?? [])];
+	const { url, image, thumbnail, video } = embed;
+	const links = [url, image?.url, thumbnail?.url, video?.url];
+	const unique = new Set(links.filter((link) => link !== undefined));
+	const parts = [...textsOf(embed), ...unique];
 	return parts.length > 0 ? parts.map(oneField).join(" / ") : "empty";
 }
 
-/** Returns the texts in a message's components, and the labels of its buttons. */
-function textsIn(components: unknown): string[] {
-	if (Array.isArray(components)) return components.flatMap(textsIn);
-	if (typeof components !== "object" || components === null) return [];
-	const component = components as Record<string, unknown>;
-	const { type, content, label } = component;
-	const own =
-		type === ComponentType.TextDisplay
-			? [String(content)]
-			: type === ComponentType.Button && typeof label === "string"
-				? [`[${label}]`]
-				: [];
-	const inner = [component.components, component.accessory];
-	return [...own, ...textsIn(inner)];
+/**
+ * Describes an embed in one field, shortened to its first part and its link. Most of a link preview is what the linked
+ * page says of itself. https://discord.com/developers/docs/resources/message#embed-object-embed-types
+ */
+function shortEmbedText(embed: APIEmbed): string {
+	const { type = EmbedType.Rich, url, image } = embed;
+	const max = type === EmbedType.Rich ? maxEmbedLength : maxPreviewLength;
+	const texts = textsOf(embed).join(" / ");
+	if (texts.length <= max) return embedText(embed);
+	const link = url ?? image?.url;
+	const shortened = oneField(truncate(texts, max));
+	return link === undefined ? shortened : `${shortened} / ${oneField(link)}`;
 }
 
 /** Whether voting in a poll is over. */

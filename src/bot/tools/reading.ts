@@ -8,7 +8,7 @@ import {
 	onMessage,
 } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
-import { messageLine } from "../messages/message-lines.ts";
+import { fullMessageLine } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
 import { limit } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
@@ -18,7 +18,7 @@ export const getRecentMessages = readTool({
 	toolset: "messages",
 	title: "Get recent messages",
 	description:
-		"Read a channel or thread, newest first, with replies, embeds, attachments, reactions, threads, edits and pins.",
+		"Read a channel or thread, newest first: text, files, embeds, components, replies, forwards, reactions.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
 	input: v.strictObject({
@@ -33,12 +33,12 @@ export const getMessage = readTool({
 	name: "get_message",
 	toolset: "messages",
 	title: "Get a message",
-	description: "Read one message, as get_recent_messages shows it.",
+	description: "Read one message in full.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
 	input: v.strictObject(onMessage),
 	async run({ message_id }, { discord, channel }) {
 		const message = await fetchMessage(channel, message_id);
-		return [messageLine(message), ...hiddenContent(discord, [message])];
+		return [fullMessageLine(message), ...hiddenContent(discord, [message])];
 	},
 });

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import type { APIMessage } from "discord.js";
 import {
+	fullMessageLine,
 	messageLine,
 	messageTexts,
 } from "../../../src/bot/messages/message-lines.ts";
@@ -64,8 +65,9 @@ test.each([
 		" | embed: Cook / Menu / soup\\nbread / Price: 3 \\| 4 / small / https://menu | embed: empty",
 	],
 	[
-		"components with text",
+		"the components of newer messages",
 		{
+			flags: 1 << 15,
 			components: [
 				{
 					type: 17,
@@ -73,13 +75,78 @@ test.each([
 						{
 							type: 9,
 							components: [{ type: 10, content: "# Hi\nthere" }],
-							accessory: { type: 2, label: "Press" },
+							accessory: {
+								type: 11,
+								media: { url: "https://cdn/t.png" },
+								description: "a | leek",
+							},
+						},
+						{ type: 14, divider: true },
+						{
+							type: 12,
+							items: [
+								{ media: { url: "https://cdn/a.png" }, description: "soup" },
+								{ media: { url: "https://cdn/b.png" }, description: null },
+							],
+						},
+						{
+							type: 13,
+							name: "menu.pdf",
+							size: 12,
+							file: { url: "https://cdn/menu.pdf" },
 						},
 					],
 				},
+				{ type: 99, components: [{ type: 10, content: "of tomorrow" }] },
 			],
 		},
-		" | components: # Hi\\nthere / [Press]",
+		' | components: # Hi\\nthere / thumbnail: https://cdn/t.png, described as "a \\| leek" / --- / media: https://cdn/a.png, described as "soup" / media: https://cdn/b.png / file: menu.pdf (12 bytes) https://cdn/menu.pdf / of tomorrow',
+	],
+	[
+		"buttons and selects",
+		{
+			components: [
+				{
+					type: 1,
+					components: [
+						{ type: 2, style: 1, label: "Press", custom_id: "a" },
+						{
+							type: 2,
+							style: 5,
+							label: "Site",
+							emoji: { id: null, name: "🍞" },
+							url: "https://bread",
+						},
+						{
+							type: 2,
+							style: 1,
+							emoji: { id: "9", name: "x|" },
+							disabled: true,
+						},
+						{ type: 2, style: 6, sku_id: "7" },
+					],
+				},
+				{
+					type: 1,
+					components: [
+						{
+							type: 3,
+							placeholder: "Dish",
+							options: Array.from({ length: 12 }, (_, n) => ({
+								label: `d${n}`,
+							})),
+						},
+					],
+				},
+				{ type: 1, components: [{ type: 6, disabled: true }] },
+			],
+		},
+		" | components: [Press] / [🍞 Site → https://bread] / [<:x\\|:9>, disabled] / [buy SKU 7] / [select: Dish (d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, … 2 more)] / [role select:, disabled]",
+	],
+	[
+		"components that are no components",
+		{ components: [null, 3, { type: 2, label: 5 }, { type: 12, items: 3 }] },
+		" | components: []",
 	],
 	[
 		"a reply",
@@ -89,6 +156,40 @@ test.each([
 			referenced_message: message({ id: "7" }),
 		},
 		" | reply to: 7 by @ada (ID: 100000000000000001)",
+	],
+	[
+		"a reply, and the start of what it replies to",
+		{
+			type: 19,
+			message_reference: { message_id: "7" },
+			referenced_message: message({
+				id: "7",
+				content: `a | b\n${"c".repeat(200)}`,
+			}),
+			mentions: [ada],
+		},
+		` | reply to: 7 by @ada (ID: 100000000000000001) "a \\| b\\n${"c".repeat(93)}…" | mentions: @ada (ID: 100000000000000001)`,
+	],
+	[
+		"a reply to a file",
+		{
+			type: 19,
+			message_reference: { message_id: "7" },
+			referenced_message: message({
+				id: "7",
+				attachments: [{ filename: "soup.png" }],
+			}),
+		},
+		' | reply to: 7 by @ada (ID: 100000000000000001) "soup.png"',
+	],
+	[
+		"mentions",
+		{
+			mention_everyone: true,
+			mentions: [{ ...ada, global_name: "Ada |\nL." }],
+			mention_roles: ["5"],
+		},
+		" | mentions: @everyone, Ada \\|\\nL. (@ada, ID: 100000000000000001), the role 5",
 	],
 	[
 		"a reply to what is gone",
@@ -106,6 +207,9 @@ test.each([
 			message_snapshots: [
 				{
 					message: {
+						timestamp: "2026-01-30T12:00:00.500000+00:00",
+						sticker_items: [{ name: "Wave" }],
+						components: [{ type: 10, content: "old" }],
 						content: "old\nnews",
 						embeds: [{ title: "E" }],
 						attachments: [{ filename: "f", size: 2, url: "https://f" }],
@@ -113,7 +217,7 @@ test.each([
 				},
 			],
 		},
-		" | forwarded: message 7 of the channel 8 | forwarded text: old\\nnews | forwarded embed: E | forwarded attachment: f (unknown type, 2 bytes) https://f",
+		" | forwarded: message 7 of 2026-01-30T12:00:00Z in the channel 8 | forwarded text: old\\nnews | forwarded embed: E | forwarded components: old | forwarded attachment: f (unknown type, 2 bytes) https://f | forwarded stickers: Wave",
 	],
 	["Discord's own message", { type: 6 }, " | kind: ChannelPinnedMessage"],
 	["a kind yet unknown", { type: 999 }, " | kind: 999"],
@@ -192,6 +296,29 @@ test.each([
 	],
 ])("a line shows %s", (_, fields, shown) => {
 	expect(messageLine(message(fields))).toBe(head + shown);
+});
+
+test("a list shortens long embeds, and link previews more; a single message has all of them", () => {
+	const long = (type: string) => ({
+		type,
+		title: "T",
+		description: "d".repeat(1000),
+		url: "https://soup",
+		image: { url: "https://soup/png" },
+	});
+	const fields = { embeds: [long("rich"), long("article")] };
+	expect(messageLine(message(fields))).toBe(
+		`${head} | embed: T / ${"d".repeat(595)}… / https://soup | embed: T / ${"d".repeat(195)}… / https://soup`,
+	);
+	const whole = ` | embed: T / ${"d".repeat(1000)} / https://soup / https://soup/png`;
+	expect(fullMessageLine(message(fields))).toBe(head + whole + whole);
+});
+
+test("an author is shown by display name and username", () => {
+	const author = { ...ada, global_name: "Ada (@bob, ID: 7)" };
+	expect(messageLine(message({ author }))).toContain(
+		"by Ada (@bob, ID\\: 7) (@ada, ID: 100000000000000001) |",
+	);
 });
 
 test("a line says who is a bot, and what came by a webhook under a name of its own", () => {

@@ -51,7 +51,7 @@ test("a forward shows what was forwarded, escaped, and pings nobody", async () =
 		...{ channel_id: to.id, message_id: forward?.id },
 	});
 	expect(seen.text.split(" | ").slice(2)).toEqual([
-		`forwarded: message ${message.id} of the channel ${from.id}`,
+		`forwarded: message ${message.id} of ${message.timestamp.slice(0, 19)}Z in the channel ${from.id}`,
 		`forwarded text: @everyone <@${ada.id}>\\n\\| ID\\: 1`,
 		"forwarded attachment: a\\|b.png (image/png, 7 bytes) https://cdn/a.png",
 	]);

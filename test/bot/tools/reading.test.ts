@@ -99,9 +99,46 @@ test("get_message shows reply, file, embed, reaction, edit and pin as Discord ha
 	});
 	expect(text).toMatch(
 		new RegExp(
-			`^\\S+Z by @ada \\(ID: ${ada.id}\\) \\| ID: ${message.id} \\| reply to: ${ids[0]} by @ada \\(ID: ${ada.id}\\) \\| text: yes! \\| embed: Soup \\| attachment: soup\\.png \\(image/png, 7 bytes\\) https://cdn/soup\\.png \\| reactions: 🍞 1 \\| edited: \\S+Z \\| pinned$`,
+			`^\\S+Z by @ada \\(ID: ${ada.id}\\) \\| ID: ${message.id} \\| reply to: ${ids[0]} by @ada \\(ID: ${ada.id}\\) "soup\\?" \\| text: yes! \\| embed: Soup \\| attachment: soup\\.png \\(image/png, 7 bytes\\) https://cdn/soup\\.png \\| reactions: 🍞 1 \\| edited: \\S+Z \\| pinned$`,
 		),
 	);
+});
+
+test("a message of newer components, with a sticker, is read like any other", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const { channel, channel_id, ada } = write(world, []);
+	const { id } = simulator.world.messages.add(channel, ada, {
+		content: "",
+		mentions: [userNamed({ simulator }, "alpha")],
+		flags: 1 << 15,
+		components: [
+			{
+				...{ type: 17, id: 1, spoiler: false, accent_color: null },
+				components: [
+					{ type: 10, id: 2, content: "Soup | <@1>" },
+					{
+						...{ type: 1, id: 3 },
+						components: [
+							{
+								...{ type: 2, id: 4, style: 5, label: "Menu" },
+								url: "https://menu",
+							},
+						],
+					},
+				],
+			},
+		],
+		sticker_items: [{ id: "200000000000000001", name: "Wave", format_type: 1 }],
+	});
+	await world.heard();
+	for (const tool of ["get_message", "get_recent_messages"]) {
+		const args = tool === "get_message" ? { message_id: id } : {};
+		const { text } = await world.call(tool, { channel_id, ...args });
+		expect(text).toContain(
+			`| ID: ${id} | components: Soup \\| <@1> / [Menu → https://menu] | stickers: Wave | mentions: @alpha (ID: `,
+		);
+	}
 });
 
 const blind = {

@@ -86,12 +86,14 @@ const channel = v.lazy((value) => {
 });
 
 const embed = object({
+	type: v.optional(text),
 	title: v.optional(text),
 	description: v.optional(text),
 	url: v.optional(text),
 	author: v.optional(object({ name: text })),
 	footer: v.optional(object({ text })),
 	image: v.optional(object({ url: v.optional(text) })),
+	thumbnail: v.optional(object({ url: v.optional(text) })),
 	video: v.optional(object({ url: v.optional(text) })),
 	fields: v.optional(v.array(object({ name: text, value: text }))),
 });
@@ -108,6 +110,7 @@ const messageBody = {
 	content: text,
 	embeds: v.array(embed),
 	attachments: v.array(attachment),
+	sticker_items: v.nullish(v.array(object({ name: text }))),
 };
 
 const poll = object({
@@ -150,9 +153,13 @@ const messageFields = {
 	flags: count,
 	poll: v.nullish(poll),
 	mentions: v.array(user),
+	mention_roles: v.optional(ids),
+	mention_everyone: flag,
 	message_reference: reference,
 	message_snapshots: v.optional(
-		v.array(object({ message: object(messageBody) })),
+		v.array(
+			object({ message: object({ ...messageBody, timestamp: nullableText }) }),
+		),
 	),
 	reactions: v.optional(
 		v.array(
@@ -164,7 +171,6 @@ const messageFields = {
 			}),
 		),
 	),
-	sticker_items: v.nullish(v.array(object({ name: text }))),
 	thread: v.nullish(object({ id, name: text, message_count: count })),
 };
 const message = object({
@@ -174,9 +180,15 @@ const message = object({
 
 /**
  * Schema of Discord's response after the bot has sent a message or ended a message's poll. The bot reads only the
- * message's id and poll.
+ * message's id, poll and mentions.
  */
-const sent = object({ id, poll: v.nullish(poll) });
+const sent = object({
+	id,
+	poll: v.nullish(poll),
+	mentions: v.optional(v.array(user)),
+	mention_roles: v.optional(ids),
+	mention_everyone: flag,
+});
 
 const role = object({
 	id,

@@ -325,7 +325,10 @@ export type Message = Stored<
 	| "mention_everyone"
 	| "mention_roles"
 > &
-	Maybe<APIMessage, "nonce" | "application_id" | "webhook_id"> & {
+	Maybe<
+		APIMessage,
+		"nonce" | "application_id" | "webhook_id" | "sticker_items"
+	> & {
 		readonly author: User;
 		mentions: readonly User[];
 		attachments: readonly Attachment[];
