@@ -298,11 +298,6 @@ const allowed: readonly {
 		shows: "channel: none | kind: 9",
 	},
 	{
-		tool: "search_guild_messages",
-		of: json((found) => ({ ...found, threads: null })),
-		shows: "2 match(es)",
-	},
-	{
 		tool: "get_recent_messages",
 		of: json(each({ embeds: [{ type: "rich", title: "Menu", image: {} }] })),
 		shows: "embed: Menu",

@@ -12,7 +12,8 @@ import {
 const howToEnable =
 	'The operator can enable "Message Content Intent" in the developer portal (Bot) and restart the bot.';
 
-function readsContent(discord: Client<true>): boolean {
+/** Whether Discord shows the content of messages to the bot. */
+export function readsContent(discord: Client<true>): boolean {
 	return isSwitchedOn(discord, privilegedIntents.MessageContent);
 }
 

@@ -13,7 +13,6 @@ import * as emojis from "./emojis.ts";
 import * as files from "./files.ts";
 import * as forums from "./forums.ts";
 import * as forwarding from "./forwarding.ts";
-import * as guildSearch from "./guild-search.ts";
 import * as guildSettings from "./guild-settings.ts";
 import * as guilds from "./guilds.ts";
 import * as incidents from "./incidents.ts";
@@ -56,7 +55,6 @@ export const tools = [
 	reading.getRecentMessages,
 	reading.getMessage,
 	search.searchMessages,
-	guildSearch.searchGuildMessages,
 	reactions.addReaction,
 	reactions.removeReaction,
 	reactions.getReactions,

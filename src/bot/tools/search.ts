@@ -1,138 +1,351 @@
-// Searching one channel by reading it page by page, newest first.
+// Searching and counting the messages of one, several or all channels.
 
-import type { APIMessage, Guild } from "discord.js";
+import type { Guild } from "discord.js";
 import * as v from "valibot";
-import { channelName, time } from "../discord/describe.ts";
-import { compareIds } from "../discord/ids.ts";
-import { toToolError } from "../discord/rest/errors.ts";
-import { fold } from "../discord/text.ts";
-import { inChannel } from "../messages/message-arguments.ts";
-import { hiddenContent } from "../messages/message-content.ts";
-import { messageLine, messageTexts } from "../messages/message-lines.ts";
-import { fetchPage } from "../messages/message-pages.ts";
-import { limit, moment, snowflake, text } from "../tool/arguments.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import { unlisted } from "../../mcp/json-schema.ts";
+import { channelName, memberName, time } from "../discord/describe.ts";
+import { anyChannel } from "../discord/find.ts";
+import { timeLeftMs } from "../discord/rest/rest.ts";
+import { resultLines } from "../discord/text.ts";
+import { readsContent, requireContent } from "../messages/message-content.ts";
+import {
+	authorType,
+	filterArguments,
+	matcher,
+	userIds,
+} from "../messages/message-filter.ts";
+import {
+	type Found,
+	type Indexed,
+	type IndexQuery,
+	type Range,
+	readChannels,
+	type Scope,
+	scopeNote,
+	scopeOf,
+	searchIndex,
+} from "../messages/message-search.ts";
+import {
+	type Count,
+	countLines,
+	countsOf,
+	type Grouping,
+	groupings,
+	summaries,
+} from "../messages/message-summary.ts";
+import {
+	choice,
+	flag,
+	found,
+	guild_id,
+	limit,
+	list,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
-const pageSize = 100;
 /**
- * How long after the start of a tool call another page of messages may be requested, in milliseconds: a request may
- * take 10 s, and a tool call 25 s.
+ * A search requests nothing more once its tool call has less time left than this, in milliseconds: a request may take
+ * 10 s.
  */
-const lastStartMs = 14_000;
+const reserveMs = 11_000;
+/** With more channels than this, messages are counted by channel without one search in Discord's index for each. */
+const maxCountedChannels = 100;
+
+const input = v.strictObject({
+	guild_id,
+	...filterArguments,
+	not_user_ids: userIds("Not by these."),
+	mentions: userIds("Mentioning one of these users."),
+	pinned: v.optional(flag("Only pinned; false: only others.")),
+	count_by: v.optional(
+		choice(groupings, "Return counts; for author, 0 for silent user_ids."),
+	),
+	limit: limit(1000, 50),
+	channel_id: unlisted(found(anyChannel, "channel")),
+	author_id: unlisted(snowflake("author")),
+	author_name: unlisted(text(1, 100, "Part of the author's name.")),
+	content: unlisted(text(1, 1024, "Part of the text.")),
+	author_type: unlisted(list(authorType, 1, 6, "Types of authors.")),
+	max_pages: unlisted(limit(100, 20, "Maximum pages to read.")),
+});
+
+type Args = v.InferOutput<typeof input>;
 
 export const searchMessages = readTool({
 	name: "search_messages",
 	toolset: "messages",
 	title: "Search messages",
 	description:
-		"Search one channel, newest first from `before` (or now) back to `after`, for messages that match all filters. Reads 100 per page for about 15 s and says how far it got.",
+		"Search or count messages, newest first. With `after`, or in one channel, every message is read; otherwise Discord's index answers, which finds whole words.",
 	permissions: ["ReadMessageHistory"],
+	permissionsIn: "run",
 	intents: ["MessageContent"],
-	input: v.strictObject({
-		...inChannel,
-		author_id: v.optional(snowflake("author")),
-		author_name: v.optional(
-			text(1, 100, "Part of the author's name, ignoring case and accents."),
-		),
-		content: v.optional(
-			text(
-				1,
-				200,
-				"Part of the text, an embed or a file name, ignoring case and accents.",
-			),
-		),
-		after: v.optional(moment("Only messages after this")),
-		before: v.optional(moment("Only messages before this")),
-		limit: limit(1000, 100),
-		max_pages: limit(100, 20, "Maximum pages to read."),
-	}),
-	async run(args, { discord, guild, channel }, { reportProgress }) {
-		const { limit, max_pages } = args;
-		const after = args.after?.lastBefore;
-		const startedAt = performance.now();
-		const searched: APIMessage[] = [];
-		const matches: APIMessage[] = [];
-		let before = args.before?.first;
-		let stopped: string | undefined;
-		let pages = 0;
-		search: for (;;) {
-			if (pages === max_pages) stopped = `${pages} page(s) were read`;
-			else if (performance.now() - startedAt > lastStartMs)
-				stopped = "the time for one call is up";
-			if (stopped !== undefined) break;
-			let page: APIMessage[];
-			try {
-				page = await fetchPage(channel, { limit: pageSize, before });
-			} catch (error) {
-				const refusal = toToolError(error);
-				// Return what was found so far along with the refusal.
-				if (searched.length === 0 || !refusal) throw error;
-				stopped = refusal.message;
-				break;
-			}
-			pages += 1;
-			reportProgress(pages, max_pages);
-			for (const message of page) {
-				if (after !== undefined && compareIds(message.id, after) <= 0)
-					break search;
-				if (matches.length === limit) {
-					stopped = `${limit} matches were found`;
-					break search;
-				}
-				searched.push(message);
-				before = message.id;
-				if (isMatch(message, args, guild)) matches.push(message);
-			}
-			if (page.length < pageSize) break;
+	input,
+	aliases: [
+		{
+			name: "search_guild_messages",
+			adapt: fromGuildSearch,
+			// search_guild_messages searched with Discord's index.
+			covers: ({ channel_id, channel_ids: ids, after }) =>
+				channel_id === undefined &&
+				after === undefined &&
+				!(Array.isArray(ids) && ids.length === 1),
+		},
+	],
+	async run(given, { discord, guild, channel, channels }, { reportProgress }) {
+		const args = withFormer(given);
+		const { count_by, limit, max_pages, after, before } = args;
+		const places = channel ? [...(channels ?? []), channel] : channels;
+		const scope = scopeOf(guild, places, ["ReadMessageHistory"]);
+		const search = { guild, args, scope, isNamed: places !== undefined };
+		const isForIndex = usesIndex(search);
+		if (isForIndex) {
+			if (args.text !== undefined || args.has !== undefined)
+				requireContent(discord, "Discord does not let it search");
+			const result = readsContent(discord) ? await askIndex(search) : undefined;
+			if (result) return result;
 		}
-		const where = channelName(channel);
-		const oldest = searched.at(-1);
-		if (!oldest) return `There are no messages in this range of ${where}.`;
-		const range = `${searched.length} message(s) of ${where}, back to ${time(new Date(oldest.timestamp))}`;
-		return [
-			matches.length > 0
-				? `${matches.length} match(es) among ${range}, newest first, times in UTC:`
-				: `No match among ${range}.`,
-			...matches.map(messageLine),
-			...hiddenContent(discord, searched),
-			...(stopped === undefined
-				? ["The whole range was searched."]
-				: [
-						`Older messages were not searched, because ${stopped}`.replace(
-							/\.?$/,
-							".",
-						),
-						`next_before=${before}`,
-					]),
-		];
+		const read = await readChannels(
+			scope.channels,
+			{ after, before },
+			{
+				matches: matcher(args, guild),
+				limit: count_by ? undefined : limit,
+				maxPages: max_pages,
+				reserveMs,
+				reportProgress,
+			},
+		);
+		const result = count_by
+			? countResult(search, count_by, read)
+			: readResult(search, read);
+		return isForIndex
+			? [
+					...result,
+					"Channels were read, because Discord's search cannot be used yet.",
+				]
+			: result;
 	},
 });
 
-interface Filter {
-	author_id?: string | undefined;
-	author_name?: string | undefined;
-	content?: string | undefined;
+/** A search: the arguments of the call, and the channels that it searches. */
+interface Search {
+	guild: Guild;
+	args: Args;
+	scope: Scope;
+	/** Whether the call names channels. */
+	isNamed: boolean;
 }
 
-function isMatch(
-	message: APIMessage,
-	{ author_id, author_name, content }: Filter,
-	guild: Guild,
-): boolean {
-	const { author } = message;
-	if (author_id !== undefined && author.id !== author_id) return false;
-	const nickname = guild.members.cache.get(author.id)?.nickname;
-	const names = [author.username, author.global_name, nickname];
+/** Renames the arguments of `search_guild_messages`, which `search_messages` replaced. */
+function fromGuildSearch(args: JsonObject): JsonObject {
+	const { query, author_ids, sort: _, order: __, offset, ...rest } = args;
+	return {
+		...rest,
+		...(query !== undefined && { text: query }),
+		...(author_ids !== undefined && { user_ids: author_ids }),
+		// Refused: it would return the first page again. `before` continues.
+		...(offset ? { offset } : {}),
+	};
+}
+
+/** Puts the values of former arguments into those that replaced them. */
+function withFormer(args: Args): Args {
+	const { author_id, content, user_ids, text = content } = args;
+	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
+	return { ...args, text, user_ids: authors };
+}
+
+/**
+ * Whether Discord's index answers a search. It needs few requests for all time, but finds whole words only, knows no
+ * negated authors, and may lack the latest messages.
+ */
+function usesIndex({ args, scope }: Search): boolean {
+	const { after, not_user_ids, author_name, max_pages, count_by } = args;
 	return (
-		contains(names, author_name) && contains(messageTexts(message), content)
+		after === undefined &&
+		scope.channels.length > 1 &&
+		scope.channels.length <= 500 &&
+		not_user_ids === undefined &&
+		author_name === undefined &&
+		max_pages === undefined &&
+		(count_by === undefined ||
+			(count_by === "author" && args.user_ids !== undefined) ||
+			(count_by === "channel" && scope.channels.length <= maxCountedChannels))
 	);
 }
 
-function contains(
-	texts: readonly (string | null | undefined)[],
-	part: string | undefined,
-): boolean {
-	if (part === undefined) return true;
-	const folded = fold(part);
-	return texts.some((text) => text && fold(text).includes(folded));
+/** Returns the result of a search in Discord's index; undefined while Discord has not indexed the guild. */
+function askIndex(search: Search): Promise<string[] | undefined> {
+	const { count_by } = search.args;
+	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
+}
+
+function queryOf({ args, scope, isNamed }: Search): IndexQuery {
+	return {
+		content: args.text,
+		author_id: args.user_ids,
+		author_type: args.author_type,
+		mentions: args.mentions,
+		has: args.has,
+		pinned: args.pinned,
+		max_id: args.before?.first,
+		channel_id: isNamed ? scope.channels.map(({ id }) => id) : undefined,
+		// Other tools read age-restricted channels too.
+		include_nsfw: true,
+	};
+}
+
+async function searchInIndex(search: Search): Promise<string[] | undefined> {
+	const { guild, args, scope } = search;
+	const { limit } = args;
+	const query = queryOf(search);
+	const found = await searchIndex(guild, query, { limit, reserveMs });
+	if (!found) return undefined;
+	const { total, messages, threads, hasMore } = found;
+	const last = messages.at(-1);
+	return resultLines(
+		total === 0
+			? "No indexed message matches."
+			: `${total} match(es) in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
+		summaries(messages, { guild, threads, isAcross: true }, args.text),
+		indexNotes(search, found),
+		scope.forbidden.length > 0 && scopeNote({ ...scope, lacksArchived: false }),
+		hasMore && last && `next_before=${last.id}`,
+	);
+}
+
+function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
+	return resultLines(
+		isIndexing &&
+			"Discord is still indexing old messages: some may be missing.",
+		args.text !== undefined &&
+			"Discord's index finds whole words; with `after`, each message is read and parts of words are found.",
+	);
+}
+
+/** Counts messages with one search in Discord's index for each author or channel. */
+async function countInIndex(
+	search: Search,
+	by: Grouping,
+): Promise<string[] | undefined> {
+	const { guild, args, scope } = search;
+	const groups =
+		by === "author"
+			? authorsOf(args, guild)
+			: scope.channels.map((one) => ({ id: one.id, name: channelName(one) }));
+	const counts: Count[] = [];
+	let tried = 0;
+	let isIndexing = false;
+	for (const group of groups) {
+		if (timeLeftMs() < reserveMs) break;
+		const key = by === "author" ? "author_id" : "channel_id";
+		const query = { ...queryOf(search), [key]: group.id };
+		const found = await searchIndex(guild, query, { limit: 0, reserveMs });
+		if (!found) return undefined;
+		isIndexing ||= found.isIndexing;
+		tried += 1;
+		// Of all channels, those without a match are not worth a line.
+		if (found.total > 0 || by === "author" || search.isNamed)
+			counts.push({ ...group, count: found.total });
+	}
+	const left = groups.slice(tried);
+	const sum = counts.reduce((sum, { count }) => sum + count, 0);
+	counts.sort((a, b) => b.count - a.count);
+	const until = args.before ? ` before ${time(args.before.atMs)}` : "";
+	return resultLines(
+		`${sum} message(s)${until} by ${by}, counted by Discord's index:`,
+		countLines(counts, Math.max(args.limit, 100)),
+		left.length > 0 &&
+			`Not counted, because the time for one call is up: ${left.map(({ name }) => name).join(", ")}`,
+		indexNotes(search, { isIndexing }),
+		scope.forbidden.length > 0 && scopeNote({ ...scope, lacksArchived: false }),
+	);
+}
+
+/** Returns the ids and names of the authors that a call names. */
+function authorsOf({ user_ids = [] }: Args, guild: Guild) {
+	return user_ids.map((id) => {
+		const member = guild.members.cache.get(id);
+		const name = member ? memberName(member) : `not a member (ID: ${id})`;
+		return { id, name };
+	});
+}
+
+function readResult(search: Search, read: Found): string[] {
+	const { guild, args, scope } = search;
+	const { matches, searched } = read;
+	const { channels } = scope;
+	if (searched === 0 && read.stopped === undefined)
+		return resultLines(
+			`There are no messages in this range of ${whereOf(scope)}.`,
+			read.notes,
+			scopeNote(scope),
+		);
+	const range = `${searched} message(s) of ${whereOf(scope)}, ${rangeOf(args, read)}`;
+	return resultLines(
+		matches.length > 0
+			? `${matches.length} match(es) among ${range}, newest first, times in UTC:`
+			: `No match among ${range}.`,
+		summaries(matches, { guild, isAcross: channels.length > 1 }, args.text),
+		endNotes(scope, read),
+	);
+}
+
+function countResult(search: Search, by: Grouping, read: Found): string[] {
+	const { guild, args, scope } = search;
+	const { matches } = read;
+	const zeros =
+		by === "author"
+			? authorsOf(args, guild)
+			: by === "channel" && search.isNamed
+				? scope.channels.map((one) => ({ id: one.id, name: channelName(one) }))
+				: [];
+	const counts = countsOf(matches, by, guild, zeros);
+	const silent = counts.filter(({ count }) => count === 0).length;
+	const groups = counts.length - silent;
+	return resultLines(
+		`${matches.length} message(s) of ${whereOf(scope)} by ${groups} ${by}(s), ${rangeOf(args, read)}:`,
+		countLines(counts, Math.max(args.limit, zeros.length)),
+		endNotes(scope, read),
+	);
+}
+
+function whereOf({ channels: [first, ...others] }: Scope): string {
+	return first && others.length === 0
+		? channelName(first)
+		: `${others.length + 1} channel(s)`;
+}
+
+/** Describes the time that was searched, and what now is. */
+function rangeOf({ after, before }: Range, { oldest }: Found): string {
+	const start = oldest
+		? `back to ${time(new Date(oldest.timestamp))}`
+		: after
+			? `back to ${time(after.atMs)}`
+			: "";
+	const end = before
+		? `before ${time(before.atMs)}`
+		: `now ${time(Date.now())}`;
+	return [start, end].filter(Boolean).join(", ");
+}
+
+function endNotes(
+	scope: Scope,
+	{ notes, stopped, nextBefore }: Found,
+): string[] {
+	return resultLines(
+		notes,
+		scopeNote(scope),
+		stopped === undefined
+			? "The whole range was searched."
+			: `Older messages were not searched, because ${stopped}`.replace(
+					/\.?$/,
+					".",
+				),
+		nextBefore && `next_before=${nextBefore}`,
+	);
 }

@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/reading.ts, search.ts and guild-search.ts.
+// The rows of src/bot/tools/reading.ts and search.ts.
 
 import {
 	anyId,
@@ -49,24 +49,18 @@ export const readingRows: Record<string, Row> = {
 	},
 	search_messages: {
 		ids: {
+			user_ids: anyId("it is a filter"),
+			channel_ids: channelId,
+			not_user_ids: anyId("it is a filter"),
+			mentions: anyId("it is a filter"),
 			channel_id: channelId,
 			author_id: anyId("it is a filter"),
 		},
-		ask: twoWritten,
-		needs: inChannel("ReadMessageHistory"),
-	},
-	search_guild_messages: {
-		ids: {
-			channel_ids: channelId,
-			author_ids: anyId("it is a filter"),
-			mentions: anyId("it is a filter"),
-		},
 		ask(scene) {
-			const { args, answer } = twoWritten(scene);
+			const { args, request, answer } = twoWritten(scene);
 			return {
-				args: { query: "SECRET", channel_ids: [args.channel_id] },
-				request: `GET /guilds/${scene.guild.id}/messages/search`,
-				answer: ["2 match(es) in total", ...answer],
+				args: { text: "SECRET", channel_ids: [args.channel_id] },
+				...{ request, answer },
 				channel: args.channel_id,
 			};
 		},

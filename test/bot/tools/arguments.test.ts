@@ -46,6 +46,7 @@ const lenient = [
 ];
 
 const texts = [
+	"-link",
 	"10m",
 	"",
 	"1".repeat(16),

@@ -1,9 +1,17 @@
-// search_messages: filters, limits and cursors.
+// search_messages: filters, counts, limits and cursors, by reading channels and with Discord's index.
 
 import { expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { demoSeed } from "../../../src/simulator/seed.ts";
+import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import {
+	denyBot,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -11,20 +19,35 @@ const shared = shareWorld();
 const at = (days: number) => Date.UTC(2020, 2, 2, 12) - days * 86_400_000;
 const route = "GET /channels/:channel_id/messages";
 
-type Written = [content: string, author: string, days: number];
+type Written = [
+	content: string,
+	author: string,
+	days: number,
+	more?: Partial<Message>,
+];
+
+const poll: Message["poll"] = {
+	...{ allow_multiselect: false, layout_type: 1 },
+	...{ question: { text: "soup?" }, answers: [], votes: new Map() },
+	...{ expiry: "2020-03-09T12:00:00Z", ended: true },
+};
 
 /** Messages m0, m1, … of ada, one a day. */
 const numbered = (count: number) =>
 	Array.from({ length: count }, (_, n): Written => [`m${n}`, "ada", count - n]);
 
 /** A channel with messages of these people, each this many days before the fixed day, oldest first. */
-function write({ simulator, guild }: TestWorld, messages: Written[]) {
+function write(
+	{ simulator, guild }: TestWorld,
+	messages: Written[],
+	name = "notes",
+) {
 	const { world } = simulator;
-	const channel = world.channels.add(guild, { name: "notes" });
-	const ids = messages.map(([content, name, days]) => {
+	const channel = world.channels.add(guild, { name });
+	const ids = messages.map(([content, name, days, more = {}]) => {
 		const author = userNamed({ simulator }, name);
 		const id = world.state.newId(at(days));
-		return world.messages.add(channel, author, { content, id }).id;
+		return world.messages.add(channel, author, { content, id, ...more }).id;
 	});
 	return { channel, channel_id: channel.id, ids };
 }
@@ -88,7 +111,7 @@ test("it stops at limit and max_pages, and continues without a gap", async () =>
 	const { channel_id } = write(world, numbered(250));
 	await world.heard();
 	for (const bound of [{ limit: 70 }, { max_pages: 1 }, { max_pages: 0 }]) {
-		const args = { channel_id, content: "m", ...bound };
+		const args = { channel_id, text: "m", limit: 1000, ...bound };
 		const pages = await pagesOf(world.call, "search_messages", args);
 		for (const page of pages.slice(0, -1))
 			expect(page).toMatch(
@@ -139,6 +162,46 @@ test("a slow search ends within the call's time, with a cursor", async () => {
 });
 
 test.each([
+	[{ user_ids: ["zoe"] }, ["poll", "file"]],
+	[{ not_user_ids: ["zoe", "alpha"] }, ["hi@zoe", "link"]],
+	[{ mentions: ["zoe"] }, ["hi@zoe"]],
+	[{ pinned: true }, ["link"]],
+	[{ pinned: false }, ["bot", "poll", "hi@zoe", "file"]],
+	[{ has: ["link", "poll"] }, ["poll", "link"]],
+	[{ has: ["-link"] }, ["bot", "poll", "hi@zoe", "file"]],
+	[{ has: ["file", "-image"] }, []],
+	[{ has: ["image"] }, ["file"]],
+	[{ has: ["embed"] }, []],
+	[{ author_type: ["bot"] }, ["bot"]],
+	[{ author_type: ["-bot"], has: ["poll"] }, ["poll"]],
+])("with %j, reading a channel finds %j", async (filter, expected) => {
+	const world = await shared();
+	const { simulator } = world;
+	const id = (name: string) => simulator.user(name).id;
+	const file = {
+		...{ id: "1", filename: "a.png", content_type: "image/png", size: 1 },
+		...{ url: "https://cdn.test/a.png", proxy_url: "https://cdn.test/a.png" },
+	};
+	const { channel_id } = write(world, [
+		["link discord.gg/soup", "ada", 5, { pinned_at: "2020-01-01T00:00:00Z" }],
+		["file", "zoe", 4, { attachments: [file] }],
+		["hi@zoe", "ada", 3, { mentions: [userNamed(world, "zoe")] }],
+		["poll", "zoe", 2, { poll }],
+		["bot", "alpha", 1],
+	]);
+	await world.heard();
+	const named = Object.entries(filter).map(([key, values]) => [
+		key,
+		Array.isArray(values) && !/has|type/.test(key) ? values.map(id) : values,
+	]);
+	const { text } = await world.call("search_messages", {
+		channel_ids: [channel_id],
+		...Object.fromEntries(named),
+	});
+	expect(found(text)).toEqual(expected);
+});
+
+test.each([
 	[{ after: "2026-02-30" }, "after: expected a duration such as 6h"],
 	[{ before: "2014-12-31" }, "before: expected a duration such as 6h"],
 	[{ before: "yesterday" }, "before: expected a duration such as 6h"],
@@ -152,4 +215,310 @@ test.each([
 	});
 	expect(code).toBe(-32602);
 	expect(text).toContain(fault);
+});
+
+/** Two channels, in which ada and zoe write in turn, a message a day each: s0 … in #stove, o0 … in #oven. */
+function writeInTwo(world: TestWorld, count: number) {
+	const inOne = (letter: string, author: string, name: string, shift: number) =>
+		write(
+			world,
+			Array.from({ length: count }, (_, n): Written => {
+				return [`${letter}${n} leek`, author, count - n + shift];
+			}),
+			name,
+		);
+	const stove = inOne("s", "ada", "stove", 0.5);
+	const oven = inOne("o", "zoe", "oven", 0);
+	return { stove, oven, channel_ids: [stove.channel_id, oven.channel_id] };
+}
+
+test("several channels are read as one, newest first, and pages continue without a gap", async () => {
+	await using world = await startWorld();
+	const { channel_ids, stove } = writeInTwo(world, 130);
+	await world.heard();
+	const args = { channel_ids, text: "LEEK", after: "2016-01-01", limit: 100 };
+	const pages = await pagesOf(world.call, "search_messages", args);
+	const all = Array.from({ length: 130 }, (_, n) => [
+		`o${129 - n}`,
+		`s${129 - n}`,
+	]);
+	expect(pages.flatMap(found)).toEqual(all.flat());
+	expect(pages).toHaveLength(3);
+	expect(pages[0]).toContain(
+		`#stove | ${new Date(at(1.5)).toISOString().replace(".000", "")} | @ada | ID: ${stove.channel_id}/${stove.ids.at(-1)} | text: s129 leek`,
+	);
+	expect(pages[0]).toMatch(
+		/^Authors: Zoë 🍞 \(@zoe, ID: \d+\) \| Ada \(@ada, /m,
+	);
+	expect(pages[2]).toEndWith("The whole range was searched.");
+});
+
+test("with after, all channels are read without Discord's index, archived threads excepted", async () => {
+	await using world = await startWorld();
+	const { stove } = writeInTwo(world, 3);
+	denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
+	await world.heard();
+	const { text } = await world.call("search_messages", {
+		text: "eek",
+		after: "2020-01-01",
+	});
+	expect(found(text)).toEqual(["o2", "o1", "o0"]);
+	expect(text).toContain("now 20");
+	expect(text).toContain(
+		`Not searched: archived threads | 1 channel(s) for lack of permissions, such as #stove (ID: ${stove.channel_id}).`,
+	);
+	expect(world.simulator.requests.list(indexRoute)).toEqual([]);
+});
+
+test("a category stands for its channels, and a forum for its posts", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { channels, threads, messages } = simulator.world;
+	const ada = userNamed(world, "ada");
+	const category = channels.add(guild, {
+		...{ name: "kitchen", type: ChannelType.GuildCategory },
+	});
+	const parent = { parent_id: category.id };
+	const notes = channels.add(guild, { name: "notes", ...parent });
+	const type = ChannelType.GuildForum;
+	const forum = channels.add(guild, { name: "tips", type, ...parent });
+	const post = threads.add(forum, ada, { name: "soups" });
+	messages.add(notes, ada, { content: "one" });
+	messages.add(post, ada, { content: "two" });
+	messages.add(channels.add(guild, { name: "out" }), ada, { content: "no" });
+	await world.heard();
+	const search = async (id: string) => {
+		const args = { channel_ids: [id], after: "2016-01-01" };
+		return found((await world.call("search_messages", args)).text);
+	};
+	expect(await search(category.id)).toEqual(["two", "one"]);
+	expect(await search(forum.id)).toEqual(["two"]);
+	const empty = channels.add(guild, { name: "empty", type });
+	await world.heard();
+	const { text, isError } = await world.call("search_messages", {
+		channel_ids: [empty.id],
+	});
+	expect(isError).toBe(true);
+	expect(text).toContain("Use list_threads to find archived posts");
+});
+
+test("a channel that Discord refuses to show is named, and the others are searched", async () => {
+	await using world = await startWorld();
+	const { channel_ids, stove } = writeInTwo(world, 3);
+	await world.heard();
+	world.simulator.faults.refuse(
+		`GET /channels/${stove.channel_id}/messages`,
+		50001,
+	);
+	const { text } = await world.call("search_messages", { channel_ids, after });
+	expect(found(text)).toEqual(["o2", "o1", "o0"]);
+	expect(text).toContain(
+		`#stove (ID: ${stove.channel_id}) was not read further: Discord API error: Missing Access`,
+	);
+});
+
+test("a channel that is rate limited for long does not stop the others, and before continues", async () => {
+	await using world = await startWorld({
+		rateLimits: {
+			global: { requests: 10_000, perMs: 1000 },
+			each: { requests: 10_000, perMs: 1000 },
+			routes: { [route]: { requests: 1, perMs: 600_000 } },
+		},
+	});
+	const { channel_ids, oven } = writeInTwo(world, 130);
+	const { channel_id } = write(world, [["leek", "ada", 500]]);
+	await world.heard();
+	const { text } = await world.call("search_messages", {
+		...{ channel_ids: [...channel_ids, channel_id], after: "2016-01-01" },
+		limit: 1000,
+	});
+	// Each of the channels was read once, and only what none of them can hide is shown.
+	expect(found(text)).toHaveLength(199);
+	expect(text).toContain("among 201 message(s) of 3 channel(s)");
+	expect(text).toEndWith(`next_before=${oven.ids[30]}`);
+});
+
+test.each([
+	[
+		"author",
+		[/^2 \| Ada \(@ada, ID/, /^1 \| Zoë/, /^0 \| .*@alpha/, /^0 \| not/],
+	],
+	["channel", [/^2 \| #notes/, /^1 \| #oven/, /^0 \| #empty/]],
+	["day", [/^1 \| 2020-02-27$/, /^1 \| 2020-02-28$/, /^1 \| 2020-03-01$/]],
+] as const)("messages are counted by %s", async (count_by, expected) => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const notes = write(world, [
+		["a", "ada", 4],
+		["b", "ada", 3],
+	]);
+	const oven = write(world, [["c", "zoe", 1]], "oven");
+	const empty = write(world, [], "empty");
+	await world.heard();
+	const names = ["ada", "zoe", "alpha"] as const;
+	const ids = names.map((name) => simulator.user(name).id);
+	const { text } = await world.call("search_messages", {
+		...{ count_by, after: "2020-01-01" },
+		channel_ids: [notes, oven, empty].map(({ channel_id }) => channel_id),
+		user_ids: [...ids, "1".repeat(18)],
+	});
+	const [head, ...lines] = text.split("\n");
+	expect(head).toMatch(
+		/^3 message\(s\) of 3 channel\(s\) by \d \w+\(s\), back to 2020-02-27T12:00:00Z, now 20.*Z:$/,
+	);
+	for (const line of expected) expect(lines.shift()).toMatch(line);
+	expect(lines).toEqual(["The whole range was searched."]);
+});
+
+// Discord's index
+
+const after = "2016-01-01";
+const indexRoute = "GET /guilds/:guild_id/messages/search";
+
+test("without after, Discord's index answers, and pages continue with before", async () => {
+	await using world = await startWorld();
+	const { oven, channel_ids } = writeInTwo(world, 30);
+	await world.heard();
+	const args = { text: "Leek", limit: 40 };
+	const pages = await pagesOf(world.call, "search_messages", args);
+	const all = Array.from({ length: 30 }, (_, n) => [
+		`o${29 - n}`,
+		`s${29 - n}`,
+	]);
+	expect(pages.flatMap(found)).toEqual(all.flat());
+	expect(pages[0]).toStartWith(
+		"60 match(es) in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ",
+	);
+	expect(pages[0]).toContain("finds whole words");
+	const one = await world.call("search_messages", {
+		...{ channel_ids, user_ids: [world.simulator.user("zoe").id], limit: 1 },
+	});
+	expect(one.text).toContain(`| ID: ${oven.channel_id}/${oven.ids.at(-1)} |`);
+	expect(world.simulator.requests.list(indexRoute)).toHaveLength(4);
+	expect(world.simulator.requests.list(route)).toEqual([]);
+	const none = await world.call("search_messages", { text: "turnip" });
+	expect(none.text).toStartWith("No indexed message matches.");
+});
+
+test("an uncached thread is named in results", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const { channel } = write(world, []);
+	const ada = userNamed(world, "ada");
+	const told = simulator.world.threads.add(channel, ada, { name: "new soup" });
+	const id = simulator.world.state.newId();
+	const thread = { ...told, id, name: "old soup", archived: true };
+	world.guild.threads.set(id, thread);
+	simulator.world.state.channels.set(id, thread);
+	simulator.world.messages.add(thread, ada, { content: "leek" });
+	await world.heard();
+	const { text } = await world.call("search_messages", { text: "leek" });
+	expect(text).toContain(`\n#old soup | `);
+	expect(text).toContain(` | ID: ${id}/`);
+	simulator.faults.rewrite(
+		"GET /guilds/*/messages/search",
+		({ body = "", ...answer }) => ({
+			...answer,
+			body: JSON.stringify({ ...JSON.parse(body), threads: null }),
+		}),
+	);
+	const unnamed = await world.call("search_messages", { text: "leek" });
+	expect(unnamed.text).toContain(` | ID: ${id}/`);
+});
+
+test("the index counts by author and channel with one request for each", async () => {
+	await using world = await startWorld();
+	const { oven, stove, channel_ids } = writeInTwo(world, 30);
+	await world.heard();
+	const count = async (args: Record<string, unknown>) =>
+		(await world.call("search_messages", args)).text.split("\n");
+	const user_ids = ["zoe", "alpha"].map((one) => world.simulator.user(one).id);
+	const byAuthor = await count({ count_by: "author", user_ids });
+	expect(byAuthor[0]).toBe(
+		"30 message(s) by author, counted by Discord's index:",
+	);
+	expect(byAuthor[1]).toStartWith("30 | Zoë 🍞 (@zoe, ID: ");
+	expect(byAuthor[2]).toStartWith("0 | ");
+	expect(world.simulator.requests.list(indexRoute)).toHaveLength(2);
+	const byChannel = await count({
+		...{ count_by: "channel", channel_ids, before: stove.ids[1] },
+	});
+	expect(byChannel.slice(1, 3)).toEqual([
+		`1 | #stove (ID: ${stove.channel_id})`,
+		`1 | #oven (ID: ${oven.channel_id})`,
+	]);
+	const byDay = await count({ count_by: "day" });
+	expect(byDay.at(-1)).toBe("The whole range was searched.");
+});
+
+test("a channel that the bot may not read is refused if given, and otherwise left out", async () => {
+	await using world = await startWorld();
+	const { stove, channel_ids } = writeInTwo(world, 2);
+	denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
+	await world.heard();
+	const named = await world.call("search_messages", { channel_ids });
+	expect(named.isError).toBe(true);
+	expect(named.text).toContain(
+		`lacks READ_MESSAGE_HISTORY in #stove (ID: ${stove.channel_id})`,
+	);
+	const all = await world.call("search_messages", { text: "leek" });
+	expect(found(all.text)).toEqual(["o1", "o0"]);
+	expect(all.text).toContain(
+		"Not searched: 1 channel(s) for lack of permissions",
+	);
+});
+
+test("the search is repeated while Discord is indexing, and if that takes too long, channels are read", async () => {
+	await using world = await startWorld();
+	writeInTwo(world, 1);
+	await world.heard();
+	const { faults, requests } = world.simulator;
+	faults.indexing(indexRoute, { retryAfterSeconds: 1, times: 1 });
+	faults.indexing(indexRoute, { retryAfterSeconds: 0, times: 1 });
+	const { text } = await world.call("search_messages", { text: "leek" });
+	expect(found(text)).toEqual(["o0", "s0"]);
+	expect(requests.list(indexRoute)).toHaveLength(3);
+	faults.indexing(indexRoute, { retryAfterSeconds: 30 });
+	for (const args of [{ text: "eek" }, { count_by: "channel" }]) {
+		const read = await world.call("search_messages", args);
+		expect(read.isError).toBe(false);
+		expect(read.text).toEndWith(
+			"Channels were read, because Discord's search cannot be used yet.",
+		);
+	}
+});
+
+test("without the Message Content Intent, Discord's index is not asked", async () => {
+	const seed = demoSeed();
+	const bots = [
+		{ username: "alpha", privilegedIntents: ["GuildMembers"] as const },
+		{ username: "beta" },
+	];
+	await using world = await startWorld({ seed: { ...seed, bots } });
+	const { oven } = writeInTwo(world, 2);
+	await world.heard();
+	const answer = await world.call("search_messages", { text: "leek" });
+	expect(answer.isError).toBe(true);
+	expect(answer.text).toContain('enable "Message Content Intent"');
+	const user_ids = [world.simulator.user("zoe").id];
+	const { text } = await world.call("search_messages", { user_ids });
+	expect(text).toContain(`ID: ${oven.channel_id}/${oven.ids[0]}`);
+	expect(text).toContain("Discord hides the content");
+	expect(world.simulator.requests.list(indexRoute)).toEqual([]);
+});
+
+test("search_guild_messages takes its own arguments, and refuses an offset", async () => {
+	await using world = await startWorld();
+	const { channel_ids } = writeInTwo(world, 2);
+	await world.heard();
+	const call = (args: Record<string, unknown>) =>
+		world.call("search_guild_messages", args);
+	const zoe = world.simulator.user("zoe").id;
+	const { text } = await call({
+		...{ query: "leek", author_ids: [zoe], channel_ids, sort: "timestamp" },
+	});
+	expect(found(text)).toEqual(["o1", "o0"]);
+	expect((await call({ query: "leek", offset: 0 })).isError).toBe(false);
+	const { code } = await call({ query: "leek", offset: 25 });
+	expect(code).toBe(-32602);
 });

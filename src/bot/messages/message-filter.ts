@@ -1,0 +1,197 @@
+// The filter arguments of tools that search or delete messages, and whether a message matches them.
+
+import type { APIMessage, Guild } from "discord.js";
+import * as v from "valibot";
+import { anyChannel } from "../discord/find.ts";
+import { fold } from "../discord/text.ts";
+import { choice, expected, list, moment, text } from "../tool/arguments.ts";
+import { messageTexts } from "./message-lines.ts";
+
+/**
+ * What a message can contain, as in Discord's search.
+ * https://docs.discord.com/developers/resources/message#search-guild-messages-search-has-types
+ */
+const kinds = [
+	"image",
+	"sound",
+	"video",
+	"file",
+	"sticker",
+	"embed",
+	"link",
+	"poll",
+	"snapshot",
+] as const;
+
+type Kind = (typeof kinds)[number];
+
+const has = list(
+	v.pipe(
+		v.string(),
+		// Unlike an enum, this is not part of tools/list: the description names the kinds.
+		v.regex(
+			new RegExp(`^-?(${kinds.join("|")})$`),
+			expected(`one of ${kinds.join(", ")}, or with "-" in front`),
+		),
+	),
+	1,
+	18,
+	`One of ${kinds.join(", ")} (forward); -link: without.`,
+);
+
+/** Schema of the former argument that selects messages by the type of their author. */
+export const authorType = choice(
+	["user", "bot", "webhook", "-user", "-bot", "-webhook"],
+	"With -: not by these.",
+);
+
+/** Schema of an id in a list: unlike `snowflake`, without a description, since the list has one. */
+const id = v.pipe(
+	v.string(),
+	v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")),
+);
+
+/** Schema of an optional argument with up to 100 user ids. */
+export function userIds(description: string) {
+	return v.optional(list(id, 1, 100, description));
+}
+
+/** Schemas of the arguments that select messages, for tools that search or delete them. */
+export const filterArguments = {
+	text: v.optional(text(1, 1024, "Text in it; ignores case.")),
+	user_ids: userIds("Authors."),
+	has: v.optional(has),
+	channel_ids: v.optional(
+		list(
+			{ ...id, find: anyChannel },
+			1,
+			200,
+			"Channels, threads, forums, categories; default: all.",
+		),
+	),
+	after: v.optional(moment("Only after this")),
+	before: v.optional(moment("Only before this")),
+};
+
+/** The filters that a message must match, as far as they do not concern its channel and time. */
+export interface MessageFilter {
+	text?: string | undefined;
+	user_ids?: readonly string[] | undefined;
+	not_user_ids?: readonly string[] | undefined;
+	/** Part of a name of the author. */
+	author_name?: string | undefined;
+	/** Kinds, or kinds with "-" in front, which exclude messages that contain it. */
+	has?: readonly string[] | undefined;
+	/** Types of authors, or types with "-" in front, which exclude messages of such authors. */
+	author_type?: readonly string[] | undefined;
+	mentions?: readonly string[] | undefined;
+	pinned?: boolean | undefined;
+}
+
+/** Returns a function that tells whether a message of the guild matches all filters. */
+export function matcher(
+	filter: MessageFilter,
+	guild: Guild,
+): (message: APIMessage) => boolean {
+	const { not_user_ids: others, has, author_type, mentions, pinned } = filter;
+	const text = filter.text === undefined ? undefined : fold(filter.text);
+	const name =
+		filter.author_name === undefined ? undefined : fold(filter.author_name);
+	const authors = filter.user_ids && new Set(filter.user_ids);
+	return (message) => {
+		const { author } = message;
+		return (
+			(!authors || authors.has(author.id)) &&
+			!others?.includes(author.id) &&
+			(pinned === undefined || message.pinned === pinned) &&
+			(!mentions || message.mentions.some(({ id }) => mentions.includes(id))) &&
+			passes(author_type, () => [authorTypeOf(message)]) &&
+			passes(has, () => kindsIn(message)) &&
+			contains(text, () => messageTexts(message)) &&
+			contains(name, () => [
+				author.username,
+				author.global_name,
+				guild.members.cache.get(author.id)?.nickname,
+			])
+		);
+	};
+}
+
+/**
+ * Whether something with the values `there` passes a filter: it has none of the wanted values with "-" in front, and at
+ * least one of the others, if there are any.
+ */
+function passes(
+	wanted: readonly string[] | undefined,
+	there: () => readonly string[],
+): boolean {
+	if (!wanted) return true;
+	const values = there();
+	const required = wanted.filter((value) => !value.startsWith("-"));
+	return (
+		!wanted.some(
+			(value) => value.startsWith("-") && values.includes(value.slice(1)),
+		) &&
+		(required.length === 0 || required.some((value) => values.includes(value)))
+	);
+}
+
+function contains(
+	part: string | undefined,
+	texts: () => readonly (string | null | undefined)[],
+): boolean {
+	if (part === undefined) return true;
+	return texts().some((text) => text && fold(text).includes(part));
+}
+
+/**
+ * Discord shows invites without "https://" as invites, so they count as links.
+ * A guess: Discord's own search may not find them as links.
+ */
+const linkPattern =
+	/https?:\/\/\S|\bdiscord(?:\.gg|(?:app)?\.com\/invite)\/\w/i;
+
+/**
+ * Returns what a message contains, as Discord's search names it.
+ * A guess: Discord documents the kinds in half a sentence each. Here previews of images and videos count as such, and
+ * what a forwarded message contains counts as in the message itself.
+ */
+export function kindsIn(message: APIMessage): Kind[] {
+	const { poll, sticker_items, message_snapshots: forwarded = [] } = message;
+	const parts = [message, ...forwarded.map(({ message }) => message)];
+	const files = parts.flatMap(({ attachments }) => attachments);
+	const embeds = parts.flatMap((part) => part.embeds);
+	const stickers = [
+		sticker_items,
+		...forwarded.map(({ message }) => message.sticker_items),
+	];
+	const isFile = (type: string) =>
+		files.some(({ content_type }) => content_type?.startsWith(`${type}/`));
+	const isEmbed = (...types: readonly string[]) =>
+		embeds.some(({ type }) => types.includes(String(type)));
+	const present: Record<Kind, boolean> = {
+		image:
+			isFile("image") ||
+			isEmbed("image", "gifv") ||
+			embeds.some(({ image }) => image),
+		sound: isFile("audio"),
+		video: isFile("video") || isEmbed("video"),
+		file: files.length > 0,
+		sticker: stickers.some((items = []) => items.length > 0),
+		embed: embeds.length > 0,
+		link:
+			embeds.some(({ url }) => url) ||
+			messageTexts(message).some((text) => linkPattern.test(text)),
+		poll: poll !== undefined,
+		snapshot: forwarded.length > 0,
+	};
+	return kinds.filter((kind) => present[kind]);
+}
+
+/** Returns the type of a message's author, as Discord's search names it. */
+function authorTypeOf({ author, webhook_id, application_id }: APIMessage) {
+	// Responses to interactions have a webhook_id, too, but a bot sends them.
+	if (webhook_id !== undefined && application_id === undefined)
+		return "webhook";
+	return author.bot ? "bot" : "user";
+}

@@ -1,0 +1,389 @@
+// Finding messages in one, several or all channels of a guild: by reading the channels page by page, which is complete, or
+// with Discord's search index, which needs few requests for long times.
+// https://docs.discord.com/developers/resources/message#search-guild-messages
+
+import {
+	type APIMessage,
+	type APIMessageSearchResult,
+	DiscordAPIError,
+	type Guild,
+	type GuildBasedChannel,
+	type GuildTextBasedChannel,
+	type RESTGetAPIGuildMessagesSearchResult,
+	Routes,
+} from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
+import { isForum } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import {
+	bitsIn,
+	missingPermissions,
+	type Permission,
+	requirePermissions,
+} from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
+import { fieldLine } from "../discord/text.ts";
+import type { Moment } from "../tool/arguments.ts";
+import { hiddenContent } from "./message-content.ts";
+import { fetchPage } from "./message-pages.ts";
+
+/** The channels of a search, and what the search leaves out. */
+export interface Scope {
+	channels: readonly GuildTextBasedChannel[];
+	/** Channels that the bot may not read or, for a deletion, in which it may not delete. */
+	forbidden: readonly GuildBasedChannel[];
+	/** Whether archived threads may be missing in `channels`: Discord lists a guild's active threads only. */
+	lacksArchived: boolean;
+}
+
+/**
+ * Returns the channels of a search: those given, the channels of given categories and the posts of given forums; without
+ * `given`, all of the guild. Throws a ToolError if the bot lacks one of the permissions in a given channel; other
+ * channels in which it lacks one are left out.
+ */
+export function scopeOf(
+	guild: Guild,
+	given: readonly GuildBasedChannel[] | undefined,
+	permissions: readonly Permission[],
+): Scope {
+	const all = [...guild.channels.cache.values()];
+	const within = (id: string): GuildBasedChannel[] =>
+		all
+			.filter(({ parentId }) => parentId === id)
+			.flatMap((one) => [one, ...within(one.id)]);
+	const isGroup = (one: GuildBasedChannel) => !one.isTextBased();
+	const bits = (one: GuildBasedChannel) =>
+		bitsIn(one, permissions) | impliedIn(one);
+	for (const one of given ?? [])
+		if (!isGroup(one)) requirePermissions(guild, one, bits(one));
+	const named = (given ?? []).flatMap((one) =>
+		isGroup(one) ? within(one.id) : [one],
+	);
+	const wanted = [...new Set(given ? named : all)].filter((one) =>
+		one.isTextBased(),
+	);
+	const isAllowed = (one: GuildBasedChannel) =>
+		missingPermissions(guild, one, bits(one)) === 0n;
+	const channels = wanted.filter(isAllowed);
+	if (channels.length === 0) {
+		const [first] = wanted;
+		if (first) requirePermissions(guild, first, bits(first));
+		throw new ToolError(
+			"There is no active post or channel with messages in the given channels. Use list_threads to find archived posts.",
+		);
+	}
+	return {
+		channels,
+		forbidden: wanted.filter((one) => !isAllowed(one)),
+		lacksArchived: !given || given.some((one) => isGroup(one) || isForum(one)),
+	};
+}
+
+/** Describes what a search leaves out, in one result line; empty if nothing. */
+export function scopeNote({ forbidden, lacksArchived }: Scope): string {
+	const names = forbidden
+		.filter((one) => !one.isThread())
+		.slice(0, maxNamed)
+		.map(channelName);
+	const left = fieldLine(
+		lacksArchived && "archived threads",
+		forbidden.length > 0 &&
+			`${forbidden.length} channel(s) for lack of permissions${names.length > 0 ? `, such as ${names.join(", ")}` : ""}`,
+	);
+	return left && `Not searched: ${left}.`;
+}
+
+const maxNamed = 5;
+const pageSize = 100;
+/** How many channels are read at the same time. */
+const parallelReads = 6;
+/** How many channels without new messages, according to Discord's events, are read nevertheless. */
+const maxIdleReads = 50;
+/** The highest id that Discord can issue: ids have 64 bits. */
+const maxId = String(2n ** 64n - 1n);
+
+export interface Range {
+	after?: Moment | undefined;
+	before?: Moment | undefined;
+}
+
+export interface Reading {
+	matches(message: APIMessage): boolean;
+	/** How many matches are enough; undefined to read the whole range. */
+	limit?: number | undefined;
+	/** How many pages of 100 messages to read at most. */
+	maxPages?: number | undefined;
+	/** No page is requested once the tool call has less time left than this. A request may take 10 s. */
+	reserveMs: number;
+	reportProgress(pages: number): void;
+}
+
+/** What reading channels found. */
+export interface Found {
+	/** The matching messages, newest first. None are missing in between. */
+	matches: APIMessage[];
+	/** Older matches, newest first, between which others may be missing. */
+	further: APIMessage[];
+	/** How many messages were read. */
+	searched: number;
+	/** The oldest message that was read; undefined if the range is empty. */
+	oldest?: APIMessage | undefined;
+	/** Result lines on content that Discord hides from the bot, and on channels that Discord refused to let it read. */
+	notes: string[];
+	/** Why older messages were not read; undefined if all were. */
+	stopped?: string | undefined;
+	/** Id before which to continue, if `stopped` is set and a part of the range was searched completely. */
+	nextBefore?: string | undefined;
+}
+
+/** A channel that is read page by page. */
+interface Source {
+	channel: GuildTextBasedChannel;
+	/** Id below which this channel's unread messages are; undefined before its first page. */
+	before: string | undefined;
+	/** Id below which all of this channel's unread messages are, as far as is known without reading. */
+	end: string;
+	state: "waiting" | "being read" | "done" | "stopped";
+}
+
+/**
+ * Reads the messages of several channels, newest first, always continuing with the channel whose unread messages may be
+ * the newest. Throws if the very first request fails. If a later one fails, returns what was found so far.
+ */
+export async function readChannels(
+	channels: readonly GuildTextBasedChannel[],
+	{ after, before }: Range,
+	{
+		matches: isMatch,
+		limit,
+		maxPages = 300,
+		reserveMs,
+		reportProgress,
+	}: Reading,
+): Promise<Found> {
+	const oldestWanted = after?.lastBefore ?? "0";
+	const sources = sourcesOf(channels, oldestWanted, before?.first);
+	const found: APIMessage[] = [];
+	const refused: string[] = [];
+	const notes: string[] = [];
+	/** Why no channel is read any more. */
+	let stopped: string | undefined;
+	/** Why one of the channels is not read any more. */
+	let paused: string | undefined;
+	let failure: unknown;
+	let oldest: APIMessage | undefined;
+	let searched = 0;
+	let pages = 0;
+	let started = 0;
+
+	const unread = () => sources.filter(({ state }) => state !== "done");
+	/** Id below which unread messages may be; undefined if everything was read. */
+	const frontier = () =>
+		unread()
+			.map(({ end }) => end)
+			.sort(compareIds)
+			.at(-1);
+	const isEnough = () => {
+		if (limit === undefined || found.length < limit) return false;
+		const border = frontier();
+		const sure = found.filter(
+			({ id }) => border === undefined || compareIds(id, border) >= 0,
+		);
+		return sure.length >= limit;
+	};
+	const read = async (source: Source) => {
+		const { channel } = source;
+		const page = await fetchPage(channel, {
+			limit: pageSize,
+			before: source.before,
+		});
+		pages += 1;
+		reportProgress(pages);
+		const inRange = page.filter(({ id }) => compareIds(id, oldestWanted) > 0);
+		for (const message of inRange) {
+			searched += 1;
+			if (isMatch(message)) found.push(message);
+		}
+		if (notes.length === 0)
+			notes.push(...hiddenContent(channel.client, inRange));
+		const last = inRange.at(-1);
+		if (last && (!oldest || compareIds(last.id, oldest.id) < 0)) oldest = last;
+		source.before = source.end = last?.id ?? source.end;
+		const isAll = inRange.length < pageSize;
+		source.state = isAll ? "done" : "waiting";
+	};
+	const work = async () => {
+		for (;;) {
+			if (stopped !== undefined || isEnough()) return;
+			const next = sources
+				.filter(({ state }) => state === "waiting")
+				.sort((a, b) => compareIds(b.end, a.end))
+				.at(0);
+			if (!next) return;
+			if (started >= maxPages) stopped = `${maxPages} page(s) were read`;
+			else if (timeLeftMs() < reserveMs)
+				stopped = "the time for one call is up";
+			if (stopped !== undefined) return;
+			next.state = "being read";
+			started += 1;
+			try {
+				await read(next);
+			} catch (error) {
+				const refusal = toToolError(error);
+				failure ??= error;
+				if (!refusal) {
+					stopped = "an internal error occurred";
+					throw error;
+				}
+				const isFinal = error instanceof DiscordAPIError;
+				if (isFinal)
+					refused.push(
+						`${channelName(next.channel)} was not read further: ${refusal.message}`,
+					);
+				else if (error instanceof PlatformBusy) paused ??= refusal.message;
+				else stopped ??= refusal.message;
+				next.state = isFinal ? "done" : "stopped";
+			}
+		}
+	};
+	await Promise.all(Array.from({ length: parallelReads }, work));
+	if (pages === 0 && failure !== undefined) throw failure;
+
+	found.sort((a, b) => compareIds(b.id, a.id));
+	const border = frontier();
+	const isSure = ({ id }: APIMessage) =>
+		border === undefined || compareIds(id, border) >= 0;
+	const sure = found.filter(isSure);
+	const matches = sure.slice(0, limit);
+	const further = found.slice(matches.length);
+	const result = { matches, further, searched, oldest };
+	const allNotes = [...notes, ...refused];
+	const isCut = sure.length > matches.length;
+	if (border === undefined && !isCut) return { ...result, notes: allNotes };
+	const nextBefore = isCut ? matches.at(-1)?.id : border;
+	return {
+		...result,
+		notes: allNotes,
+		stopped: stopped ?? paused ?? `${limit} matches were found`,
+		nextBefore: nextBefore === maxId ? undefined : nextBefore,
+	};
+}
+
+/**
+ * Returns the channels to read. Channels whose last message is older than the range are left out if there are many.
+ * Discord's events keep `last_message_id` current.
+ * https://docs.discord.com/developers/events/gateway-events#channel-update
+ */
+function sourcesOf(
+	channels: readonly GuildTextBasedChannel[],
+	oldestWanted: string,
+	before: string | undefined,
+): Source[] {
+	const sources = channels.map((channel): Source => {
+		const { lastMessageId } = channel;
+		const end = lastMessageId ? String(BigInt(lastMessageId) + 1n) : maxId;
+		const isBelow = before !== undefined && compareIds(before, end) < 0;
+		return {
+			...{ channel, before, state: "waiting" },
+			end: isBelow ? before : end,
+		};
+	});
+	const isIdle = ({ end }: Source) =>
+		compareIds(end, String(BigInt(oldestWanted) + 1n)) <= 0;
+	const idle = sources.filter(isIdle).slice(maxIdleReads);
+	return sources.filter((source) => !idle.includes(source));
+}
+
+// Discord's index
+
+/** The highest offset that Discord's search takes, and the size of its pages. */
+const maxOffset = 9975;
+const indexPageSize = 25;
+/** Minimum wait before a search is repeated. Discord asks for a short delay if retry_after is 0. */
+const minWaitSeconds = 0.5;
+/** How long a search waits at most for Discord to index a guild that it has not indexed yet. */
+const maxIndexWaitMs = 4_000;
+
+/** The parameters of Discord's search; see its documentation. */
+export type IndexQuery = Record<
+	string,
+	string | number | boolean | readonly string[] | undefined
+>;
+
+/** What Discord's search index found. */
+export interface Indexed {
+	/** How many messages match. */
+	total: number;
+	/** The newest of them. */
+	messages: APIMessage[];
+	/** Names of the threads with these messages, by id: archived threads are not cached. */
+	threads: ReadonlyMap<string, string>;
+	/** Whether Discord is still indexing old messages. */
+	isIndexing: boolean;
+	/** Whether there may be more matches than `messages`. */
+	hasMore: boolean;
+}
+
+/**
+ * Finds up to `limit` messages with Discord's search index, newest first; with `limit` 0, only their number. Returns
+ * undefined if Discord has not indexed the guild yet and needs longer than a few seconds.
+ */
+export async function searchIndex(
+	guild: Guild,
+	query: IndexQuery,
+	{ limit, reserveMs }: { limit: number; reserveMs: number },
+): Promise<Indexed | undefined> {
+	const messages: APIMessage[] = [];
+	const threads = new Map<string, string>();
+	for (let offset = 0; ; offset += indexPageSize) {
+		const page = await indexPage(guild, {
+			...query,
+			limit: limit === 0 ? 1 : indexPageSize,
+			offset,
+		});
+		if (!page) return undefined;
+		const { total_results: total } = page;
+		messages.push(...(page.messages.flat() as APIMessage[]));
+		for (const { id, name } of page.threads ?? []) threads.set(id, name);
+		// A page may have fewer messages than its size.
+		const next = offset + indexPageSize;
+		const isLast = next >= total;
+		if (
+			isLast ||
+			messages.length >= limit ||
+			next > maxOffset ||
+			timeLeftMs() < reserveMs
+		)
+			return {
+				total,
+				messages: messages.slice(0, limit),
+				threads,
+				isIndexing: page.doing_deep_historical_index,
+				hasMore: !isLast || messages.length > limit,
+			};
+	}
+}
+
+async function indexPage(
+	guild: Guild,
+	query: IndexQuery,
+): Promise<APIMessageSearchResult | undefined> {
+	const params = new URLSearchParams();
+	for (const [key, value] of Object.entries(query))
+		for (const one of [value ?? []].flat()) params.append(key, String(one));
+	const startedAt = performance.now();
+	for (;;) {
+		const result = (await guild.client.rest.get(
+			Routes.guildMessagesSearch(guild.id),
+			{ query: params },
+		)) as RESTGetAPIGuildMessagesSearchResult;
+		if ("messages" in result) return result;
+		const waitMs = Math.max(result.retry_after, minWaitSeconds) * 1000;
+		if (performance.now() - startedAt + waitMs > maxIndexWaitMs)
+			return undefined;
+		await Bun.sleep(waitMs);
+	}
+}
