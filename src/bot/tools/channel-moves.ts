@@ -28,6 +28,7 @@ import {
 	requireGrantable,
 	requirePermissions,
 } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
 import {
 	flag,
 	found,
@@ -36,7 +37,7 @@ import {
 	list,
 	requireOneOf,
 } from "../tool/arguments.ts";
-import { writeEach } from "../tool/bulk.ts";
+import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 
 /** Schema of an argument for a channel's position: an index from 0. An index beyond the end means the last place. */
@@ -48,85 +49,6 @@ function place(description: string) {
 		v.description(description),
 	);
 }
-
-export const moveChannel = editTool({
-	name: "move_channel",
-	toolset: "channels",
-	title: "Move a channel",
-	description:
-		"Move a channel within its category or to another one. Voice and stage channels are always below the others.",
-	// Moving changes the positions of other channels too, and lock_permissions the channel's overwrites.
-	lock: ["guild_id", "channel_id"],
-	permissions: [
-		"ManageChannels",
-		{ permission: "ManageRoles", with: "lock_permissions" },
-	],
-	permissionsIn: "run",
-	ignored: ["reason"],
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.channel, "channel"),
-		position: v.optional(
-			place(
-				"Index there, from 0, among channels of its kind; last in a new category when omitted.",
-			),
-		),
-		category_id: v.optional(
-			foundOrNone(find.categoryOrNone, "category to move it into"),
-		),
-		lock_permissions: v.optional(
-			flag("Copy the permissions of the new category."),
-			false,
-		),
-	}),
-	async run(args, { guild, channel }) {
-		const { position, category_id, lock_permissions } = args;
-		requireOneOf(args, ["position", "category_id"]);
-		if (category_id && channel.type === ChannelType.GuildCategory)
-			throw invalidParameters(["category_id: category channels have none"]);
-		const route = Routes.guildChannels(guild.id);
-		const all = (await guild.client.rest.get(route)) as RawChannel[];
-		const raw = rawOf(all, channel.id);
-		const from = raw.parent_id ?? "";
-		const parentId = category_id ?? from;
-		if (lock_permissions && (parentId === from || parentId === ""))
-			throw invalidParameters([
-				"lock_permissions: expected only with the category_id of another category; sync_channel_permissions works without moving",
-			]);
-		requireMovable(guild, [raw], parentId, lock_permissions);
-		if (lock_permissions) {
-			const category = all.find(({ id }) => id === parentId);
-			requireGrantable(guild, channel, differenceOf(raw, category));
-			requireUndoable(channel, readOverwrites(category ?? {}));
-		}
-		const siblings = siblingsIn(raw, all, parentId);
-		const stays = position === undefined && siblings.includes(raw);
-		const { order, moves } = reorder(
-			[raw],
-			siblings,
-			stays ? siblings.indexOf(raw) : position,
-		);
-		const place = order.indexOf(raw);
-		const parent = guild.channels.cache.get(parentId);
-		const where = parent ? `in ${channelName(parent)}` : "in no category";
-		if (parentId === from && moves.length === 0)
-			throw new ToolError(
-				`Nothing would change: ${channelName(channel)} is already at position ${place} ${where}. Nothing was done.`,
-			);
-		const own = {
-			id: raw.id,
-			...moves.find(({ id }) => id === raw.id),
-			// Discord accepts one change of category per request.
-			...(parentId !== from && {
-				parent_id: parentId || null,
-				lock_permissions,
-			}),
-		};
-		const others = moves.filter(({ id }) => id !== raw.id);
-		await guild.client.rest.patch(route, { body: [own, ...others] });
-		return `Moved ${channelName(channel)} to position ${place} of ${order.length} ${where}${lock_permissions ? ", with its permissions" : ""}.`;
-	},
-});
 
 /**
  * Throws a ToolError unless the bot may move channels to a category. To bring channels in from elsewhere, the bot needs
@@ -159,10 +81,9 @@ const maxChannelsPerCategory = 50;
 export const moveChannels = editTool({
 	name: "move_channels",
 	toolset: "channels",
-	extra: true,
 	title: "Move channels",
 	description:
-		"Place channels one below the other, in their category or another, at an index or last. Each change of category takes a request of its own.",
+		"Place channels one below the other, in their category or another, at an index or last. Voice and stage channels are always below the others.",
 	// Moving changes the positions of other channels too, and lock_permissions the channels' overwrites.
 	lock: ["guild_id", "channel_ids"],
 	permissions: [
@@ -171,6 +92,17 @@ export const moveChannels = editTool({
 	],
 	permissionsIn: "run",
 	ignored: ["reason"],
+	aliases: [
+		{
+			name: "move_channel",
+			adapt: ({ channel_id, ...args }) => ({
+				...args,
+				channel_ids: [channel_id],
+			}),
+			covers: ({ channel_ids }) =>
+				!Array.isArray(channel_ids) || channel_ids.length < 2,
+		},
+	],
 	input: v.strictObject({
 		guild_id,
 		channel_ids: list(
@@ -209,43 +141,81 @@ export const moveChannels = editTool({
 			(raw, index) =>
 				raws.findIndex((other) => inSameGroup(other, raw)) === index,
 		);
-		const moves = groups.flatMap((first) => {
+		// A single channel that only gets the category in which it already is stays at its place.
+		const stays =
+			raws.length === 1 &&
+			arriving.length === 0 &&
+			!below &&
+			args.position === undefined;
+		const reordered = groups.map((first) => {
 			const group = raws.filter((raw) => inSameGroup(raw, first));
 			const siblings = siblingsIn(first, all, parentId);
+			if (stays) return { order: siblings, moves: [] };
 			const others = siblings.filter((raw) => !group.includes(raw));
 			const place = below ? others.indexOf(below) + 1 : args.position;
-			return reorder(group, siblings, place).moves;
+			return reorder(group, siblings, place);
 		});
-		const parent = guild.channels.cache.get(parentId);
-		const where = parent ? `in ${channelName(parent)}` : "in no category";
+		const moves = reordered.flatMap(({ moves }) => moves);
+		const orders = reordered.map(({ order }) =>
+			describeOrder(guild, order, raws, parentId),
+		);
 		if (arriving.length === 0 && moves.length === 0)
 			throw new ToolError(
-				`Nothing would change: the ${raws.length} channel(s) are already in this order ${where}. Nothing was done.`,
+				`Nothing would change. ${orders.join(". ")}. Nothing was done.`,
 			);
+		const steps = stepsFor(arriving, moves, parentId, lock_permissions);
 		const names = new Map(
 			channels.map((channel) => [channel.id, channelName(channel)]),
 		);
-		const arrivals =
-			arriving.length === 0
-				? ""
-				: `, ${arriving.length} of them from elsewhere${lock_permissions ? ", with its permissions" : ""}`;
-		const order = channel_ids.map((id) => names.get(id)).join(", ");
-		return writeEach(
+		let written = 0;
+		const output = await writeEach(
 			{
-				items: stepsFor(arriving, moves, parentId, lock_permissions),
+				items: steps,
 				resumes: true,
 				idOf: ({ id }) => id ?? "",
 				describe: ({ id = "" }) => names.get(id) ?? "the positions of all",
-				write: ({ body }) => guild.client.rest.patch(route, { body }),
+				async write({ body }) {
+					await guild.client.rest.patch(route, { body });
+					written += 1;
+				},
 				done: (done, of) =>
-					done === of
-						? `${raws.length} channel(s) are now ${where}${arrivals}, in this order: ${order}. Changed:`
-						: `Did ${done} of ${of} steps to move ${raws.length} channel(s) ${where}; the last step sets their order. Changed:`,
+					`Did ${done} of ${of} steps to move ${raws.length} channel(s); the last step sets their order. Changed:`,
 			},
 			call,
 		);
+		if (written < steps.length) return output;
+		const elsewhere =
+			arriving.length > 0 && `${arriving.length} of them from elsewhere`;
+		const moved = [
+			`Moved ${raws.length} channel(s)`,
+			elsewhere,
+			lock_permissions && "with the permissions of the category",
+		];
+		return [`${moved.filter(Boolean).join(", ")}.`, ...orders];
 	},
 });
+
+/** Maximum number of channels in the list of channels that shows their new order. */
+const maxInOrder = 100;
+
+/** Describes the order of channels in a category, or in no category, with the ids of the moved ones. */
+function describeOrder(
+	guild: Guild,
+	order: readonly RawChannel[],
+	moved: readonly RawChannel[],
+	parentId: string,
+): string {
+	const parent = guild.channels.cache.get(parentId);
+	const isCategories = order[0]?.type === ChannelType.GuildCategory;
+	const where = parent ? `In ${channelName(parent)}` : "In no category";
+	const names = sample(order, maxInOrder, (raw) => {
+		const name = guild.channels.cache.get(raw.id)?.name ?? "unknown";
+		return moved.includes(raw)
+			? channelName({ name, id: raw.id })
+			: `#${oneField(name)}`;
+	});
+	return `${isCategories ? "Categories" : where}, from the top: ${names.join(", ")}`;
+}
 
 interface Destination {
 	channel_ids: string[];
@@ -338,7 +308,7 @@ function requireCopyable(
 ): void {
 	if (parentId === "" || arriving.length === 0)
 		throw invalidParameters([
-			"lock_permissions: expected only with another category; sync_channel_permissions works without moving",
+			"lock_permissions: expected only with another category; copy_channel_permissions without channel_id works without moving",
 		]);
 	const category = all.find(({ id }) => id === parentId);
 	for (const raw of arriving) {

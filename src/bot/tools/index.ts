@@ -86,7 +86,6 @@ export const tools = [
 	channels.getChannel,
 	channels.createChannel,
 	channels.editChannel,
-	channelMoves.moveChannel,
 	channelMoves.moveChannels,
 	channels.cloneChannel,
 	channels.deleteChannel,

@@ -75,22 +75,6 @@ export const channelsRows: Record<string, Row> = {
 		dryRun:
 			/^Would delete the text channel #thing-\d+ \(ID: \d+\), with everything in it\.$/m,
 	},
-	move_channel: {
-		ids: { channel_id: channelId, category_id: categoryId },
-		act(scene) {
-			const category = newChannel(scene, ChannelType.GuildCategory);
-			const channel = newChannel(scene);
-			return {
-				args: { channel_id: channel.id, category_id: category.id },
-				request: `PATCH /guilds/${scene.guild.id}/channels`,
-				done: () => channel.parent_id === category.id,
-			};
-		},
-		needs: inChannel("ManageChannels", {
-			permission: "ManageRoles",
-			with: { lock_permissions: true },
-		}),
-	},
 	move_channels: {
 		ids: {
 			channel_ids: channelId,

@@ -2,11 +2,19 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
 import type {
 	GuildChannel,
 	GuildChannelType,
 } from "../../../src/simulator/world/state/entities.ts";
-import { denyBot, roleNamed, startWorld, writes } from "../../support/world.ts";
+import {
+	channelNamed,
+	denyBot,
+	roleNamed,
+	startWorld,
+	writes,
+} from "../../support/world.ts";
 
 /** Channels a to e in no category, f and g in Box, and their order in the simulator. */
 async function row() {
@@ -39,7 +47,7 @@ async function row() {
 		...{ world, box, add, idOf },
 		top: () => order(null),
 		inBox: (type?: ChannelType) => order(box.id, type as GuildChannelType),
-		move: (names: string, args: object) =>
+		move: (names: string | readonly string[], args: object) =>
 			world.call("move_channels", {
 				channel_ids: [...names].map(idOf),
 				...args,
@@ -67,12 +75,12 @@ test.each([
 		});
 		expect(scene.top()).toBe(expected);
 		expect(writes(scene.world)).toHaveLength(1);
-		const order = [...names].map(
-			(name) => `#${name} (ID: ${scene.idOf(name)})`,
+		const order = [...expected].map((name) =>
+			names.includes(name) ? `#${name} (ID: ${scene.idOf(name)})` : `#${name}`,
 		);
 		expect(text.split("\n")).toEqual([
-			`2 channel(s) are now in no category, in this order: ${order.join(", ")}. Changed:`,
-			"the positions of all",
+			"Moved 2 channel(s).",
+			`In no category, from the top: ${order.join(", ")}`,
 		]);
 	},
 );
@@ -83,10 +91,11 @@ test("each move into a category is a request of its own, in order", async () => 
 	const { text } = await move("cfa", { category_id: box.id });
 	expect(scene.inBox()).toBe("gcfa");
 	expect(scene.top()).toBe("bde");
-	expect(text).toContain("2 of them from elsewhere, in this order");
-	expect(text.split("\n").slice(1)).toEqual(
-		["c", "a"].map((name) => `#${name} (ID: ${scene.idOf(name)})`),
-	);
+	const named = [..."cfa"].map((name) => `#${name} (ID: ${scene.idOf(name)})`);
+	expect(text.split("\n")).toEqual([
+		"Moved 3 channel(s), 2 of them from elsewhere.",
+		`In #Box (ID: ${box.id}), from the top: #g, ${named.join(", ")}`,
+	]);
 	const bodies = world.simulator.journal.entries().map(({ body }) => body);
 	const parents = bodies.map(
 		(body) =>
@@ -104,7 +113,10 @@ test("each kind is ordered separately, and several kinds can move to a category 
 	add("v", ChannelType.GuildVoice, box.id);
 	add("w", ChannelType.GuildVoice);
 	await world.heard();
-	await scene.move("wa", { category_id: box.id, position: 0 });
+	const { text } = await scene.move("wa", { category_id: box.id, position: 0 });
+	const [, voice = "", texts = ""] = text.split("\n");
+	expect(voice).toEndWith(`: #w (ID: ${scene.idOf("w")}), #v`);
+	expect(texts).toEndWith(`: #a (ID: ${scene.idOf("a")}), #f, #g`);
 	expect(scene.inBox()).toBe("afg");
 	expect(scene.inBox(ChannelType.GuildVoice)).toBe("wv");
 });
@@ -115,7 +127,7 @@ test("below_channel_id in another category moves them to that category", async (
 		below_channel_id: scene.idOf("f"),
 	});
 	expect(scene.inBox()).toBe("fbag");
-	expect(text).toContain(`are now in #Box (ID: ${scene.box.id})`);
+	expect(text).toContain(`In #Box (ID: ${scene.box.id}), from the top: #f, #b`);
 });
 
 test("a call that changes nothing is refused, also when repeated", async () => {
@@ -123,12 +135,14 @@ test("a call that changes nothing is refused, also when repeated", async () => {
 	const { move, world } = scene;
 	const same = await move("de", { position: 3 });
 	expect(same.text).toContain(
-		"Nothing would change: the 2 channel(s) are already in this order",
+		"Nothing would change. In no category, from the top: #a, #b, #c, #d (ID: ",
 	);
 	expect(writes(world)).toEqual([]);
 	await move("ab", { category_id: scene.box.id });
 	const again = await move("ab", { category_id: scene.box.id });
-	expect(again.text).toContain(`in this order in #Box (ID: ${scene.box.id})`);
+	expect(again.text).toContain(
+		`Nothing would change. In #Box (ID: ${scene.box.id}), from the top: #f, #g, #a`,
+	);
 	expect(writes(world)).toHaveLength(2);
 });
 
@@ -145,7 +159,7 @@ test("a partial move reports its progress, and the same call completes it", asyn
 	});
 	const { text } = await move("abc", { category_id: box.id });
 	expect(text).toStartWith(
-		`Did 1 of 3 steps to move 3 channel(s) in #Box (ID: ${box.id}); the last step sets their order. Changed:\n#a (ID: ${idOf("a")})\n1 of unknown outcome:\n#b (ID: ${idOf("b")}) | Discord API error: `,
+		`Did 1 of 3 steps to move 3 channel(s); the last step sets their order. Changed:\n#a (ID: ${idOf("a")})\n1 of unknown outcome:\n#b (ID: ${idOf("b")}) | Discord API error: `,
 	);
 	expect(text).toEndWith(
 		"1 not started: check the outcome of the previous one first. To continue, call again with the same arguments.",
@@ -175,7 +189,9 @@ test("they take over the permissions of a new category, if the bot may give them
 	});
 	await world.heard();
 	const { text } = await move("ab", args);
-	expect(text).toContain("2 of them from elsewhere, with its permissions");
+	expect(text).toContain(
+		"2 of them from elsewhere, with the permissions of the category.",
+	);
 	for (const name of "ab")
 		expect(
 			world.guild.channels.get(scene.idOf(name))?.permission_overwrites,
@@ -263,6 +279,39 @@ test.each([
 	expect(code).toBe(-32602);
 	expect(text).toContain(expected);
 	expect(writes(scene.world)).toEqual([]);
+});
+
+test("categories are moved among themselves, and a channel that gets its own category stays", async () => {
+	await using scene = await row();
+	const { world, add, box, move } = scene;
+	add("Pen", ChannelType.GuildCategory);
+	await world.heard();
+	const { text } = await move(["Pen"], { position: 0 });
+	expect(text).toContain(
+		`Categories, from the top: #Pen (ID: ${scene.idOf("Pen")}), #`,
+	);
+	const before = writes(world).length;
+	const same = await move("f", { category_id: box.id });
+	expect(same.text).toStartWith("Nothing would change. In #Box");
+	expect(scene.inBox()).toBe("fg");
+	expect(writes(world)).toHaveLength(before);
+});
+
+test("denying move_channel denies moving one channel, not several", async () => {
+	await using world = await startWorld(
+		{},
+		{
+			toml: v.parse(toml, {
+				...{ bot_name: "Alpha" },
+				mcp: { tools: { deny: ["move_channel"] } },
+			}),
+		},
+	);
+	const ids = ["general", "staff"].map((name) => channelNamed(world, name).id);
+	const move = async (channel_ids: unknown) =>
+		(await world.call("move_channels", { channel_ids, position: 0 })).text;
+	expect(await move(ids.slice(0, 1))).toContain("denies move_channel");
+	expect(await move(ids.toReversed())).toStartWith("Moved 2 channel(s)");
 });
 
 test("a category has room for 50", async () => {

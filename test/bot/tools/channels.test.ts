@@ -585,7 +585,7 @@ test("a media channel is listed by its kind, edited as a forum is, moved and del
 	);
 	expect(
 		(await world.call("move_channel", { channel_id, category_id: talk })).text,
-	).toMatch(/^Moved #photos \(ID: \d+\) to position \d of \d in #Talk/);
+	).toMatch(/\nIn #Talk \(ID: \d+\), from the top: .*, #photos \(ID: \d+\)$/);
 	const dry = await world.call("delete_channel", { channel_id, dry_run: true });
 	expect(dry.text).toContain("Would delete the media channel #photos");
 	expect((await world.call("delete_channel", { channel_id })).isError).toBe(
@@ -632,8 +632,11 @@ describe("move_channel", () => {
 		const { text } = await scene.move(name, { position });
 		expect(scene.order()).toBe(expected);
 		const { id } = channelNamed(scene.world, name);
+		const order = [...expected]
+			.map((one) => (one === name ? `#${one} (ID: ${id})` : `#${one}`))
+			.join(", ");
 		expect(text).toBe(
-			`Moved #${name} (ID: ${id}) to position ${expected.indexOf(name)} of 4 in no category.`,
+			`Moved 1 channel(s).\nIn no category, from the top: ${order}`,
 		);
 	});
 
@@ -654,8 +657,8 @@ describe("move_channel", () => {
 		await scene.move("b", { position: 2 });
 		const [entry] = scene.world.simulator.journal.entries();
 		expect(entry?.body).toEqual([
-			{ id: channelNamed(scene.world, "b").id, position: 2 },
 			{ id: channelNamed(scene.world, "c").id, position: 1 },
+			{ id: channelNamed(scene.world, "b").id, position: 2 },
 		]);
 	});
 
@@ -664,8 +667,8 @@ describe("move_channel", () => {
 		const { world, order, move } = scene;
 		const { id: category_id } = channelNamed(world, "Talk");
 		const last = await move("a", { category_id });
-		expect(last.text).toEndWith(
-			`to position 2 of 3 in #Talk (ID: ${category_id}).`,
+		expect(last.text).toStartWith(
+			`Moved 1 channel(s), 1 of them from elsewhere.\nIn #Talk (ID: ${category_id}), from the top: #general, #staff, #a (ID: `,
 		);
 		expect(order(category_id)).toBe("generalstaffa");
 		await move("b", { category_id, position: 0 });
@@ -695,14 +698,14 @@ describe("move_channel", () => {
 			category_id: talk.id,
 			lock_permissions: true,
 		});
-		expect(text).toEndWith(", with its permissions.");
+		expect(text).toContain(", with the permissions of the category.\n");
 		expect(channelNamed(world, "b").permission_overwrites).toEqual([overwrite]);
 		const here = await move("a", {
 			category_id: talk.id,
 			lock_permissions: true,
 		});
 		expect(here.code).toBe(-32602);
-		expect(here.text).toContain("sync_channel_permissions");
+		expect(here.text).toContain("copy_channel_permissions without");
 	});
 
 	test("refuses calls that change nothing, have no arguments, or are impossible", async () => {
@@ -711,7 +714,7 @@ describe("move_channel", () => {
 		const { id: category_id } = channelNamed(world, "Talk");
 		const same = await move("b", { position: 1 });
 		expect(same.text).toBe(
-			`Nothing would change: #b (ID: ${channelNamed(world, "b").id}) is already at position 1 in no category. Nothing was done.`,
+			`Nothing would change. In no category, from the top: #a, #b (ID: ${channelNamed(world, "b").id}), #c, #d. Nothing was done.`,
 		);
 		expect((await move("b", { category_id: "" })).isError).toBe(true);
 		expect((await move("general", { category_id })).isError).toBe(true);

@@ -153,7 +153,7 @@ test.each([
 		["create_voice_channel", { name, category_id: category.id }, 1],
 		["edit_voice_channel", { channel_id: lounge.id, user_limit: 3 }, 1],
 		["clone_channel", { channel_id }, 1],
-		["move_channel", { channel_id, category_id: category.id }, 1],
+		["move_channel", { channel_id, category_id: category.id }, 2],
 		["sync_channel_permissions", { channel_id }, 1],
 		["delete_channel", { channel_id, dry_run: true }, 2],
 		["delete_channel", { channel_id: category.id, dry_run: true }, 4],
