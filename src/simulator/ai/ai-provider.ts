@@ -30,8 +30,8 @@ export interface AiRequest {
 	/** Whether the request had the right API key, a wrong one, or none. */
 	readonly authorization: "right" | "wrong" | "none";
 	/**
-	 * How the response ended, "waiting" before that: complete, broken off by the provider, aborted by the client, or
-	 * the HTTP status of an error.
+	 * How the response ended: "whole" (complete), "broken" (broken off by the provider), "hung up" (aborted by the
+	 * client), or the HTTP status of an error. "waiting" until then.
 	 */
 	readonly outcome: "waiting" | "whole" | "broken" | "hung up" | number;
 }
@@ -44,11 +44,11 @@ export interface AiSimulation extends AsyncDisposable {
 	readonly key: string;
 	/** The latest 1,000 chat completion requests that the simulated AI provider received, oldest first. */
 	readonly requests: readonly AiRequest[];
-	/** Returns the text of the AI's response to these messages. Tests may replace this function. */
+	/** Returns the text with which the simulated AI responds to a conversation. Tests may replace this function. */
 	answer: (messages: readonly ChatMessage[]) => string;
 	/** Makes the AI provider misbehave for the next `times` requests; by default until `behave()` is called. */
 	misbehave(kind: AiMisbehaviour, given?: { times?: number | undefined }): void;
-	/** Ends the misbehaviour of the AI provider and sends the responses that it held back. */
+	/** Ends the misbehaviour of the AI provider, which then sends the responses that it has held back. */
 	behave(): void;
 	close(): Promise<void>;
 }
@@ -79,8 +79,8 @@ export async function startAiProvider(
 	let held = Promise.withResolvers<void>();
 
 	/**
-	 * Returns the misbehaviour of the AI provider for the next request; undefined if none. Decreases the number of
-	 * requests for which it remains.
+	 * Returns the AI provider's simulated fault for the next request, undefined if none, and counts the request towards
+	 * the fault's maximum.
 	 */
 	const nextMisbehaviour = (): AiMisbehaviour | undefined => {
 		const now = wrong;

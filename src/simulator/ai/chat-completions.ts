@@ -31,7 +31,7 @@ export interface ChatMessage {
 }
 
 export const aiMisbehaviours = [
-	/** Simulated fault: the AI provider holds back its correct response until the test calls `behave()`. */
+	/** Simulated fault: the AI provider holds back its response until the test calls `behave()`. */
 	"slow",
 	/**
 	 * Simulated fault: the AI provider streams the first word, and the rest of the response when the test calls
@@ -105,7 +105,10 @@ export interface Completion {
 	readonly finish: "stop" | "length" | "content_filter";
 }
 
-/** Splits the response text into words and cuts it after max_tokens of the request. One word counts as one token. */
+/**
+ * Splits the text of a response into words and omits the words after the request's max_tokens. One word counts as one
+ * token.
+ */
 export function createCompletion(
 	request: ChatRequest,
 	text: string,
@@ -190,8 +193,8 @@ export function openAiError(
 }
 
 /**
- * By simulated fault: creates the HTTP response that the AI provider sends instead of a stream. `key` is the API key,
- * which some providers quote in an error.
+ * For simulated faults without a stream: functions that create the AI provider's HTTP response. Their parameter is the
+ * API key, which some providers quote in an error.
  */
 export const errorResponses: Readonly<
 	Partial<Record<AiMisbehaviour, (key: string) => Response>>

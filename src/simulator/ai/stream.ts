@@ -11,7 +11,7 @@ import {
 const hugeLength = 64 * 1024 * 1024;
 /** Pause after each stream event, so that it is sent in a TCP packet of its own. */
 const pauseMs = 1;
-/** Number of 1 ms pauses before a connection is cut. Without them the client loses data that it has not read yet. */
+/** Number of pauses of 1 ms before a connection is cut, so that the client can first read the data sent so far. */
 const turnsBeforeCut = 20;
 
 export interface StreamOptions {
@@ -28,7 +28,7 @@ export interface StreamOptions {
 /** Thrown while a response is streamed, to close the connection in the middle. */
 class CutOff extends Error {}
 
-/** Streams a completion as server-sent events, with the given simulated fault, if any. */
+/** Streams a completion as server-sent events. If a simulated fault is set, the stream shows that fault. */
 export function streamAnswer(
 	answer: Completion,
 	{ kind, released, onEnd }: StreamOptions,

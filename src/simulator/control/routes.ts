@@ -104,7 +104,7 @@ const connectionsRequest = v.strictObject({ held: v.boolean() });
 
 const heartbeatsRequest = v.strictObject({ answered: v.boolean() });
 
-/** The parts of a Discord simulator that tests and its control routes use. */
+/** The parts of a Discord simulator that tests and the simulator's control routes use. */
 export interface Controllable {
 	/** The simulator's URL: "http://127.0.0.1:PORT". */
 	readonly url: string;
@@ -116,7 +116,7 @@ export interface Controllable {
 	readonly journal: Journal;
 	/** The log of all REST requests to the simulator. */
 	readonly requests: RequestLog;
-	/** Routes that a client requested and the simulator does not implement. */
+	/** Routes that clients have requested but the simulator does not implement. */
 	readonly unknownRoutes: readonly UnknownRoute[];
 	readonly faults: Faults;
 	/** Every use of a slash command or button, with the bot's response. */

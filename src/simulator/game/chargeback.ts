@@ -3,7 +3,10 @@
 import { randomUUID } from "node:crypto";
 import { parseJson } from "../../lib/json.ts";
 
-/** A chargeback (refunded payment of a player) to report to the bot. A missing uuid is random. */
+/**
+ * A chargeback (refunded payment of a player) to report to the bot. If the player's uuid is missing, a random one is
+ * used.
+ */
 export interface Chargeback {
 	readonly username: string;
 	/** The id of the Discord user to whom the player is linked; null if the player is not linked. */
@@ -34,7 +37,7 @@ export interface ChargebackAnswer {
 	readonly status: number;
 	/** The body of the bot's response: parsed if it is JSON, else the text. */
 	readonly body: unknown;
-	/** The chargeback event that was sent to the bot (if the caller did not replace the request body). */
+	/** The chargeback event. It was sent to the bot unless the caller replaced the request body. */
 	readonly event: Readonly<Record<string, string | null>>;
 	/** Sends the same chargeback event to the bot again, possibly with another URL, secret or body. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;

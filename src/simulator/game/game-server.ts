@@ -59,7 +59,8 @@ export interface GameServer extends AsyncDisposable {
 	/** The donators that the simulated route `GET /api/donators` lists. Tests may change the list. */
 	readonly donators: Donator[];
 	/**
-	 * The name of the JSON field with the Discord user id. Older versions of the game server plugin use "discord_id".
+	 * The name of the Discord user id's field in the JSON of the game server. Older versions of the game server plugin
+	 * use "discord_id".
 	 */
 	idField: "chat_id" | "discord_id";
 	/** The reasons of all bans on the game server, by the uuid of the banned player. */
@@ -71,7 +72,7 @@ export interface GameServer extends AsyncDisposable {
 	 * milliseconds, by default ten minutes.
 	 */
 	issueCode(given?: { username?: string; validMs?: number }): Code;
-	/** Adds a donator. A missing uuid is random; a missing user name becomes "player" and a number. */
+	/** Adds a donator. A missing uuid is replaced by a random one, a missing user name by "player" and a number. */
 	addDonator(given: {
 		chat_id: string | null;
 		tier: string;
@@ -85,7 +86,7 @@ export interface GameServer extends AsyncDisposable {
 	): Promise<ChargebackAnswer>;
 	/**
 	 * Makes the game server misbehave on one route (default: all) for `times` requests (default: until `behave()` is
-	 * called). With `executed`, requests take effect although the response is wrong.
+	 * called). If `executed` is true, these requests take effect despite their faulty responses.
 	 */
 	misbehave(
 		kind: Misbehaviour,
@@ -95,7 +96,7 @@ export interface GameServer extends AsyncDisposable {
 			executed?: boolean | undefined;
 		},
 	): void;
-	/** Ends all misbehaviour of the game server and sends the responses that it held back. */
+	/** Ends all misbehaviour of the game server, which then sends the responses that it has held back. */
 	behave(): void;
 	close(): Promise<void>;
 }
@@ -106,7 +107,7 @@ export interface GameServerOptions {
 	readonly secret?: string;
 	/** Verification codes that the simulated game server accepts from the start. */
 	readonly codes?: readonly Code[];
-	/** The name of the JSON field with the Discord user id: "chat_id" by default. */
+	/** The name of the Discord user id's field in the JSON of the game server. Default: "chat_id". */
 	readonly idField?: GameServer["idField"];
 }
 
@@ -128,10 +129,7 @@ export async function startGameServer(
 	const donators: Donator[] = [];
 	const bans = new Map<string, string>();
 	const requests: GameRequest[] = [];
-	/**
-	 * How the game server misbehaves at the moment, by route. The key "*" is for all routes without an entry of their
-	 * own.
-	 */
+	/** The game server's current misbehaviour by route. The entry "*" applies to all routes without an entry. */
 	const wrong = new Map<
 		string,
 		{ kind: Misbehaviour; left: number; executed: boolean }
@@ -178,8 +176,8 @@ export async function startGameServer(
 	]);
 
 	/**
-	 * Returns the misbehaviour of the game server for a request to this route; undefined if none. Decreases the number of
-	 * requests for which it remains.
+	 * Returns the game server's simulated fault for a request to a route, undefined if none, and counts the request
+	 * towards the fault's maximum.
 	 */
 	const nextMisbehaviour = (route: string) => {
 		const key = wrong.has(route) ? route : "*";

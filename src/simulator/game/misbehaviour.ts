@@ -15,12 +15,9 @@ export interface GameResponse {
 }
 
 export const misbehaviours = [
-	/**
-	 * Simulated fault: the game server holds back its correct response until the test calls `behave()` or closes the
-	 * server.
-	 */
+	/** Simulated fault: the game server holds back its response until the test calls `behave()` or closes the server. */
 	"slow",
-	/** Simulated fault: the game server sends the correct response byte by byte, for about 30 s. */
+	/** Simulated fault: the game server sends its response byte by byte, for about 30 s. */
 	"trickle",
 	/** Simulated fault: the game server closes the connection in the middle of the response. */
 	"cut",
@@ -75,9 +72,9 @@ const largeBytes = 64 * 1024 + 1;
 const trickleBytes = 60;
 const trickleEveryMs = 500;
 
-/** The state of the game server that a misbehaving response depends on. */
+/** The data from which the game server creates the response for a simulated fault. */
 export interface ResponseContext {
-	/** The donators that a correct response of `GET /api/donators` lists. */
+	/** The donators that `GET /api/donators` lists when there is no simulated fault. */
 	readonly donators: readonly unknown[];
 	/** Resolves when the test ends the misbehaviour of the game server with `behave()`. */
 	readonly released: Promise<void>;
@@ -89,7 +86,7 @@ const refusal = (error: string, status: number) => () =>
 const json = (text: string) =>
 	new Response(text, { headers: { "content-type": "application/json" } });
 
-/** Creates the game server's response for each misbehaviour that does not need the correct response. */
+/** For simulated faults that replace the game server's response: functions that create the faulty response. */
 export const wrongResponses: Readonly<
 	Record<
 		Exclude<Misbehaviour, "slow" | "trickle">,
@@ -159,7 +156,7 @@ export const wrongResponses: Readonly<
 		}),
 };
 
-/** Sends the correct response byte by byte. When the test calls `behave()`, the rest is sent at once. */
+/** Sends a response byte by byte. When the test calls `behave()`, the rest is sent at once. */
 export function trickle(
 	{ status, body }: GameResponse,
 	{ released }: Pick<ResponseContext, "released">,

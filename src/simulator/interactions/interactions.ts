@@ -34,7 +34,7 @@ import { timeOf } from "../world/state/snowflake.ts";
 import { apply } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 
-/** A checked use of a slash command or button, as the application (the bot) receives it in INTERACTION_CREATE. */
+/** A valid use of a slash command or button, as the application (the bot) receives it in INTERACTION_CREATE. */
 export type Invocation = Invoked & {
 	readonly application: Account;
 	readonly user: User;
@@ -103,8 +103,8 @@ interface Progress {
 	/** The type of the application's first response to a slash command or button; undefined before that response. */
 	readonly answer: InteractionResponseType | undefined;
 	/**
-	 * The message with which an application first responded to a slash command or button; if its response updates the
-	 * message with the button, that message.
+	 * The message of the application's first response to a slash command or button. If the response updates the button's
+	 * message, it is that message.
 	 */
 	readonly original: Message | undefined;
 	readonly followUps: readonly Message[];
@@ -191,8 +191,8 @@ export class Interactions {
 	}
 
 	/**
-	 * Records the application's first response to a slash command or button. `original` is the response's message, or the
-	 * message with the button if the response updates it.
+	 * Records the application's first response to a slash command or button. `original` is the message that the response
+	 * creates or updates.
 	 */
 	acknowledge(
 		interaction: Interaction,
@@ -206,8 +206,8 @@ export class Interactions {
 	}
 
 	/**
-	 * Calls `look` now and each time the interaction changes (response, edit, follow-up, timeout). Resolves with the
-	 * first result that is not undefined.
+	 * Calls a function now and after each change of the interaction (response, edit, follow-up, timeout). Resolves with
+	 * the function's first result that is not undefined.
 	 */
 	async until<T>(
 		interaction: Interaction,
@@ -223,7 +223,7 @@ export class Interactions {
 
 	// Messages
 
-	/** Adds a response message of the application: to the channel, or visible only to the user if it is ephemeral. */
+	/** Adds a response message of the application to the channel. An ephemeral message is visible only to the user. */
 	write(interaction: Interaction, given: NewMessage): Message {
 		const { application, channel, user } = interaction;
 		const whole = { ...given, ...this.#origin(interaction) };
@@ -245,7 +245,7 @@ export class Interactions {
 		return message;
 	}
 
-	/** Edits a response message of the application. An edit of a deferred response ("thinking…") completes it. */
+	/** Edits a response message of the application. Editing a deferred response ("thinking…") completes the response. */
 	edit(
 		interaction: Interaction,
 		message: Message,

@@ -18,11 +18,14 @@ export interface UserClient {
 	readonly id: string;
 	readonly username: string;
 	readonly token: string;
-	/** Sends a message to a channel, given by id or name. Rejects with Discord's error. */
+	/**
+	 * Sends a message to a channel. `channel` is the channel's id or name. Rejects with Discord's error if Discord would
+	 * refuse the message.
+	 */
 	say(channel: string, text: string): Promise<SentMessage>;
 	/**
-	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. Users, roles and
-	 * channels in `options` are given by id. Rejects with Discord's error.
+	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. Users, roles and channels
+	 * in `options` are ids. Rejects with Discord's error if Discord would refuse the command.
 	 */
 	run(
 		channel: string,
@@ -30,16 +33,16 @@ export interface UserClient {
 		options?: Readonly<Record<string, string | number | boolean>>,
 	): Promise<InteractionHandle>;
 	/**
-	 * Votes in a poll for the answers with these texts or ids, instead of the user's earlier votes. Rejects if the poll
-	 * or an answer does not exist, or the poll has ended.
+	 * Votes in a poll and removes the user's earlier votes. Answers are named by text or id. Rejects if the poll or an
+	 * answer does not exist, or the poll has ended.
 	 */
 	vote(
 		message: MessageIds,
 		...answers: readonly (string | number)[]
 	): Promise<void>;
 	/**
-	 * Presses the button of a message with this custom_id or label. Rejects if the button does not exist or is
-	 * disabled, and with Discord's error.
+	 * Presses a button of a message. `button` is the button's custom_id or label. Rejects if the button does not exist,
+	 * if it is disabled, or if Discord would refuse the click.
 	 */
 	press(message: MessageIds, button: string): Promise<InteractionHandle>;
 }
@@ -52,14 +55,13 @@ export interface InteractionHandle {
 	readonly id: string;
 	readonly state: Interaction["state"];
 	/**
-	 * Resolves with true when the bot responds to the slash command or button or defers its response; with false if it
-	 * does neither in time.
+	 * Resolves with true when the bot responds to the slash command or button or defers its response; with false if the
+	 * bot does neither in time.
 	 */
 	acknowledged(): Promise<boolean>;
 	/**
-	 * Resolves with the bot's response to the slash command or button. If the bot defers it, this waits for the final
-	 * content; if the bot updates the message with the button, it is that message. If the bot did not respond in time,
-	 * the result has `failed: true`.
+	 * Resolves with the final message of the bot's response to the slash command or button: a new message, or the
+	 * button's message if the bot updates it. If the bot did not respond in time, `failed` is true.
 	 */
 	reply(): Promise<Reply>;
 	/**
@@ -77,7 +79,7 @@ export interface VisibleMessage extends SentMessage {
 	readonly buttons: readonly Button[];
 	readonly deleted: boolean;
 	/**
-	 * The content after each edit of the message, oldest first. The completion of a deferred response does not count.
+	 * The content after each edit of the message, oldest first. Completing a deferred response does not count as an edit.
 	 */
 	readonly edits: readonly string[];
 }

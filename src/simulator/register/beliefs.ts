@@ -36,13 +36,14 @@ const sourced =
 const documented = sourced("documentation", "2026-08-06");
 const inOpenApi = sourced("OpenAPI", "2026-07-18");
 /**
- * Records a behaviour of Discord whose source is discord-userdoccers, unofficial documentation by authors of clients.
+ * Records an assumption about Discord. Its source is discord-userdoccers, unofficial documentation by authors of
+ * Discord clients.
  */
 const observed = sourced("documentation", "2026-07-21");
 
 /**
- * Assumptions of the simulator about Discord that are not in the documentation of the routes, by id. Each has another
- * source or is a guess.
+ * Assumptions of the simulator about Discord that Discord's documentation of the routes does not confirm, by id. Each
+ * one is a guess or names its source.
  */
 export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"webhook-everyone": guess("A webhook may mention everyone."),

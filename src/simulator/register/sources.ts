@@ -8,8 +8,8 @@ export interface Source {
 }
 
 /**
- * Each page of Discord's documentation with the date it was read, then the routes (with their sections) and events
- * that it describes. Pages without a host are on discord.com.
+ * Table of the pages of Discord's documentation. After a page and the date it was read come the routes (with their
+ * sections) and events that the page describes. Pages without a host are on discord.com.
  */
 const table = `
 events/gateway 2026-08-06

@@ -90,8 +90,8 @@ export function findEntities(
 }
 
 /**
- * Throws Discord's error if the sender of the request may not use this route: because only bots may, because the thread
- * is archived, or because the sender lacks a permission.
+ * Throws Discord's error if the sender of the request may not use the route: only bots may use it, the thread is
+ * archived, or the sender lacks a permission.
  */
 export function checkRoute(route: Route, call: Call): void {
 	const { actor, channel, guild } = call;
@@ -127,7 +127,7 @@ export function permissionsIn(
 	return webhook ? allPermissions : permissionsOf(world, channel, actor.user);
 }
 
-/** Throws if the sender of the request lacks one of these permissions in the channel. */
+/** Throws Discord's error if the sender of the request lacks any of the required permissions in a channel. */
 export function requirePermissions(
 	call: Call,
 	channel: Channel,
@@ -141,7 +141,7 @@ export function requirePermissions(
 
 type Acting = Pick<Call<":guild_id">, "guild" | "actor">;
 
-/** Throws if the sender of the request lacks one of these permissions in the guild. */
+/** Throws Discord's error if the sender of the request lacks any of the required permissions in a guild. */
 export function requireGuildPermissions(
 	call: Acting & Pick<Call, "world">,
 	bits: bigint,
@@ -152,8 +152,8 @@ export function requireGuildPermissions(
 }
 
 /**
- * Throws if the guild requires two-factor authentication for one of these permissions and the sender of the request
- * does not use it.
+ * Throws Discord's error if the guild requires two-factor authentication for any of the needed permissions and the
+ * sender of the request does not use it.
  */
 export function requireMfa(
 	{ guild, actor, world }: Acting & Pick<Call, "world">,

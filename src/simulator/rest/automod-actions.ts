@@ -28,14 +28,17 @@ interface ActionContext {
 	readonly member: Member;
 	readonly text: string;
 	readonly violation: Violation;
-	/** The message that violated an AutoMod rule; undefined if AutoMod blocked it, because then it was never created. */
+	/**
+	 * The message that violated an AutoMod rule; undefined if AutoMod blocked the message, because a blocked message is
+	 * never created.
+	 */
 	readonly message: Message | undefined;
 }
 
 /**
- * Checks the text of a new or edited message against the guild's AutoMod rules. If a rule blocks it, executes the
- * rules' actions and throws Discord's error. Otherwise returns a function that executes the actions; call it with the
- * sent message. Bots and members with MANAGE_GUILD are exempt.
+ * Checks the text of a new or edited message against the guild's AutoMod rules. Throws Discord's error if a rule blocks
+ * the message. Otherwise returns a function that executes the actions of the violated rules; call it with the sent
+ * message.
  */
 export function moderate(
 	call: Call,

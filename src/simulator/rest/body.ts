@@ -69,10 +69,10 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /**
- * Reads the audit log reason of a request, which is URL-encoded. Its limit of 512 counts code points of the decoded
- * text, as the libraries twilight-validate and serenity do.
- * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
- * A guess (reason-length): the form of the error.
+ * Reads the URL-encoded audit log reason of a request. The limit of 512 counts code points of the decoded reason, as
+ * the libraries twilight-validate and serenity do.
+ * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object A guess (reason-length): the form of
+ * the error.
  */
 export function readReason(request: Request): string | undefined {
 	const encoded = request.headers.get("x-audit-log-reason");

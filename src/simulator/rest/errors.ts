@@ -144,8 +144,8 @@ for (const [status, errors] of Object.entries(messages))
 		byCode.set(Code[name as keyof typeof Code], [Number(status), message]);
 
 /**
- * Creates Discord's error with this JSON error code. `given` can replace its HTTP status and message; codes that the
- * simulator does not know get status 400.
+ * Creates Discord's error with this JSON error code. The second parameter can replace the error's HTTP status and
+ * message. The default status of an unknown code is 400.
  */
 export function apiError(
 	code: number,
@@ -169,7 +169,7 @@ export function httpError(status: number, name: string): ApiError {
 	return new ApiError(status, { message: `${status}: ${name}`, code: 0 });
 }
 
-/** Creates Discord's 429 response to a request that exceeds a rate limit. `scope` is sent as x-ratelimit-scope. */
+/** Creates Discord's 429 response to a request that exceeds a rate limit. */
 export function rateLimited(
 	retryAfterMs: number,
 	{ global, scope }: { global: boolean; scope: string },
@@ -223,7 +223,8 @@ export class FormError extends ApiError {
 }
 
 /**
- * Creates the error for an invalid value in a request body. `path` leads from the value to the invalid part of it.
+ * Creates the error for an invalid value in a request body. If only a nested part of the value is invalid, the last
+ * parameters are the path to that part.
  */
 export function formError(
 	code: string,

@@ -16,7 +16,7 @@ interface FaultLimits {
 	readonly actor?: string | undefined;
 }
 
-/** What an injected fault does to a request. If `executed` is true, the request takes effect first. */
+/** What an injected fault does to a request. If the fault has `executed: true`, the request also takes effect. */
 export type Effect =
 	/** An injected fault that responds to requests with an error. */
 	| {
@@ -32,7 +32,7 @@ export type Effect =
 	  }
 	/** An injected fault that closes the connection without a response. */
 	| { readonly kind: "drop"; readonly executed: boolean }
-	/** An injected fault that sends another response instead of the correct one. */
+	/** An injected fault that replaces the response. */
 	| {
 			readonly kind: "answer";
 			readonly executed: boolean;
@@ -68,7 +68,7 @@ interface ActiveFault extends InjectedFault {
 export class Faults {
 	readonly #active = new Set<ActiveFault>();
 
-	/** Injects a fault: matching requests get Discord's error with this JSON error code and have no effect. */
+	/** Injects a fault: matching requests are refused with one of Discord's JSON error codes and have no effect. */
 	refuse(
 		match: Match,
 		code: number,
@@ -82,8 +82,8 @@ export class Faults {
 	}
 
 	/**
-	 * Injects a fault: matching requests are held until the test releases them. With `after`, they take effect at once
-	 * and only their responses are held.
+	 * Injects a fault: matching requests are held until the test releases them. With the option `after`, they take effect
+	 * at once and only their responses are held.
 	 */
 	stall(
 		match: Match,
@@ -141,9 +141,7 @@ export class Faults {
 		return this.#add(match, { kind: "refuse", executed: false, error }, given);
 	}
 
-	/**
-	 * Injects a fault: matching requests get this HTTP error status. With `executed`, they take effect nevertheless.
-	 */
+	/** Injects a fault: matching requests get an HTTP error status. With the option `executed`, they also take effect. */
 	fail(
 		match: Match,
 		status: number,
@@ -155,8 +153,8 @@ export class Faults {
 	}
 
 	/**
-	 * Injects a fault: matching requests get this status, body and headers. With `executed`, they take effect
-	 * nevertheless.
+	 * Injects a fault: matching requests get a response chosen by the test (status, body and headers). With the option
+	 * `executed`, they also take effect.
 	 */
 	answer(
 		match: Match,
@@ -167,7 +165,9 @@ export class Faults {
 		return this.#add(match, { kind: "answer", executed, rewrite }, given);
 	}
 
-	/** Injects a fault: matching requests are executed; if they succeed, `rewrite` replaces their responses. */
+	/**
+	 * Injects a fault: matching requests are executed. If they succeed, a function of the test replaces their responses.
+	 */
 	rewrite(
 		match: Match,
 		rewrite: (right: ResponseData) => ResponseData,
@@ -193,8 +193,8 @@ export class Faults {
 	}
 
 	/**
-	 * Returns the effect of the first injected fault that matches this request; undefined if none matches. Counts the
-	 * request as affected, and removes a fault that has affected as many requests as it may.
+	 * Returns the effect of the first injected fault that matches a request; undefined if none matches. Counts the
+	 * request, and removes the fault when it has affected its maximum number of requests.
 	 */
 	hit(request: {
 		method: string;

@@ -41,7 +41,7 @@ export function nullable<T>(field: Field<T>): Field<T | null> {
 }
 
 /**
- * A request field that is parsed by `field` and then checked or converted by `convert`. A missing value stays
+ * A request field that is parsed by `field`; a second function then checks or converts the value. A missing value stays
  * undefined.
  */
 export function refine<T, U>(
@@ -135,7 +135,7 @@ export const permissionBits = optional((value) => {
 	return BigInt(bits);
 });
 
-/** A request field whose value must be one of these numbers. */
+/** A request field whose value must be one of the numbers in `choices`. */
 export function choice<const T extends number>(...choices: readonly T[]) {
 	return optional((value) => {
 		const found = choices.find((one) => one === value);
@@ -148,7 +148,7 @@ export function choice<const T extends number>(...choices: readonly T[]) {
 	});
 }
 
-/** A request field whose value must be one of these strings. */
+/** A request field whose value must be one of the strings in `words`. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
 	return optional((value) => {
 		const found = words.find((one) => one === value);
@@ -172,7 +172,7 @@ export const timestamp = optional((value) => {
 	return new Date(at);
 });
 
-/** A request field whose value is a list of `min` to `max` items. Each item is parsed by `item`. */
+/** A request field whose value is a list. `item` parses each item; the number of items has a minimum and a maximum. */
 export function list<F extends Field<unknown>>(
 	item: F,
 	min: number,
@@ -223,7 +223,7 @@ export function object<const F extends Fields>(fields: F) {
 	});
 }
 
-/** Returns a copy of an object with only the properties for whose values `passes` returns true. */
+/** Returns a copy of an object with only the properties whose values pass a test. */
 export function pickBy<T extends object>(
 	given: T,
 	passes: (value: unknown) => boolean,

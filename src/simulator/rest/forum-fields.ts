@@ -21,7 +21,7 @@ import type { Call, ReadForm } from "./route.ts";
 const tagLimit = 20;
 const tagsPerPost = 5;
 
-/** After how many minutes without messages Discord archives a thread. */
+/** A request field: the number of minutes without messages after which Discord archives a thread. */
 export const archiveDuration = f.nullable(f.choice(60, 1440, 4320, 10_080));
 export const slowMode = f.nullable(f.integer(0, 21_600));
 export const appliedTags = f.list(f.snowflake, 0, tagsPerPost);
@@ -55,7 +55,10 @@ export const forumFields = {
 
 type ForumBody = ReadForm<typeof forumFields>;
 
-/** Returns the forum and thread settings that a request body changes in a channel of this type. */
+/**
+ * Returns the changes that a request body makes to the thread settings and, in forum and media channels, the forum
+ * settings of a channel.
+ */
 export function forumChanges(
 	call: Call,
 	type: GuildChannelType,
@@ -85,8 +88,8 @@ export function forumChanges(
 }
 
 /**
- * Returns the forum tags to store. Tags with an id must exist and keep it; the others get new ids. Throws if two
- * names are equal.
+ * Returns the forum tags to store. Tags with an id must exist and keep the id; tags without one get a new id. Throws if
+ * two tags have the same name.
  */
 function tagsOf(
 	{ world }: Call,

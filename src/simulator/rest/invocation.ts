@@ -196,8 +196,8 @@ type Resolved = {
 };
 
 /**
- * Checks the option values that a user gave a slash command. Returns them with the users, roles and channels that
- * they name, as sent to the application. Throws Discord's error for invalid values.
+ * Checks the values of a slash command's options. Returns, in the form sent to the application, the values and the
+ * users, roles and channels to which they refer. Throws Discord's error for invalid values.
  */
 function resolveOptions(
 	call: Call,
@@ -274,8 +274,8 @@ function inRange(option: CommandOption, value: number): boolean {
 }
 
 /**
- * Adds the user, role or channel that is the value of a command's option to `resolved`. Returns false if it does not
- * exist.
+ * Adds the user, role or channel that is the value of a command's option to the interaction's resolved data. Returns
+ * false if that object does not exist.
  */
 function resolve(
 	{ world, actor }: Call,

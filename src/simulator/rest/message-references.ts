@@ -29,8 +29,8 @@ export const messageReference = f.object({
 type Reference = Exclude<f.Read<typeof messageReference>, undefined>;
 
 /**
- * Returns the message to which a new message replies. If that message does not exist, returns undefined if the request
- * has `fail_if_not_exists` false, and otherwise throws.
+ * Returns the message to which a new message replies. If that message does not exist, returns undefined when the
+ * request sets `fail_if_not_exists` to false, and throws otherwise.
  */
 export function repliedTo(
 	call: Call,
@@ -48,7 +48,7 @@ export function repliedTo(
 	return message;
 }
 
-/** Returns the fields that make a new message a reply to this message. */
+/** Returns the fields that make a new message a reply to the message `id`. */
 export function asReply(channel: Channel, { id }: Message) {
 	return {
 		type: MessageType.Reply,
@@ -64,8 +64,8 @@ const forwardable: readonly MessageType[] = [
 ];
 
 /**
- * Returns the fields that make a new message a forward of another message. Throws Discord's error if it cannot be
- * forwarded.
+ * Returns the fields that make a new message a forward of an existing message. Throws Discord's error if the existing
+ * message cannot be forwarded.
  */
 export function asForward(
 	call: Call,

@@ -34,7 +34,7 @@ export interface Found {
 	role: Role;
 	member: Member;
 	interaction: Interaction;
-	/** The webhook that is authorized by its token in the request path. */
+	/** The webhook whose token is in the request path. */
 	webhook: Webhook;
 }
 
@@ -70,15 +70,15 @@ interface Request<Path, Body, Query> {
 	readonly query: Query;
 	/** The uploaded files of a multipart request body, by part name. */
 	readonly files: ReadonlyMap<string, Blob>;
-	/** The user who makes the change and the reason that they give, for the entry in the guild's audit log. */
+	/** The sender of the request and the request's audit log reason, for the guild's audit log. */
 	readonly by: Attribution;
 	/** The host and port to which the client sent the request. */
 	readonly host: string;
 	/** Stores an uploaded file. Returns its URL. */
 	storeFile(path: string, file: Blob): string;
 	/**
-	 * A route's handler calls this function if the request changed nothing, so that the simulator's journal of changes
-	 * does not record the request.
+	 * Keeps the request out of the simulator's journal of changes. A route's handler calls this function if the request
+	 * changed nothing.
 	 */
 	skipJournal(): void;
 	/** Sets the HTTP status of the response, for routes whose successful responses have different statuses. */
@@ -86,8 +86,7 @@ interface Request<Path, Body, Query> {
 }
 
 /**
- * The request that a route's handler receives after the checks, with the entities (guild, channel …) whose ids are in
- * the path.
+ * A checked request, as a route's handler receives it, with the entities (guild, channel …) whose ids are in the path.
  */
 export type Call<Path = "", Body = unknown, Query = unknown> = Request<
 	Path,
@@ -124,7 +123,7 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	readonly query?: Q;
 	/** The HTTP status of a successful response with a body: 200 by default. Without a body it is 204. */
 	readonly status?: number;
-	/** The route may change archived threads. */
+	/** True if the route may change archived threads. */
 	readonly inArchived?: true;
 	/** True if the route's requests change no stored state. The simulator's journal of changes does not record them. */
 	readonly fleeting?: true;
@@ -132,10 +131,7 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	readonly run: Run<Path, B, Q>;
 }
 
-/**
- * A route of the simulated REST API. Its type does not contain the types of the request's body and query; its `run`
- * parses both.
- */
+/** A route of the simulated REST API. `run` parses and handles the request. */
 export interface Route
 	extends Omit<RouteSpec<"", Fields, Fields>, "body" | "query" | "run"> {
 	/** Method and path pattern, such as "POST /channels/:channel_id/messages". */

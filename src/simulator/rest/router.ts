@@ -357,8 +357,8 @@ function respond(
 }
 
 /**
- * Creates a response that makes Bun close the connection without sending anything, because its body fails before the
- * first chunk. Bun would print an error value; undefined is not printed.
+ * Creates a response whose body fails before the first chunk, so that Bun closes the connection without sending
+ * anything.
  */
 function hangUp(): Response {
 	return new Response(

@@ -27,9 +27,8 @@ type RateLimited = EventPayloads["RATE_LIMITED"];
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /**
- * Answers a bot's request for guild members (REQUEST_GUILD_MEMBERS) with chunks, which are created one at a time.
- * `limited` has the rate limit metadata of a request for all members. Returns undefined if Discord would not respond:
- * the request is malformed, the bot is not in the guild, or it lacks the intent for a request for all members.
+ * Returns the events with which Discord answers a bot's request for guild members (REQUEST_GUILD_MEMBERS); undefined if
+ * Discord would not answer, for example because the bot is not in the guild. The chunks are created one at a time.
  */
 export function memberChunks(
 	d: unknown,

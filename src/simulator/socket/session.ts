@@ -41,7 +41,7 @@ export class Session {
 	connection: SessionConnection | undefined;
 	alter: Alter | undefined;
 	/**
-	 * Timer that ends a Gateway session some time after its connection was closed. Then the bot cannot resume the
+	 * Timer that ends a Gateway session some time after its connection was closed. Until then the bot can resume the
 	 * session.
 	 */
 	expiry: Timer | undefined;
@@ -107,7 +107,7 @@ export class Session {
 		return (BigInt(guildId) >> 22n) % BigInt(count) === BigInt(id);
 	}
 
-	/** Sends a Gateway event to the bot if its intents, guilds and permissions let it receive the event. */
+	/** Sends a Gateway event to the bot if the bot's intents, guilds and permissions let it receive the event. */
 	dispatchIfConcerned(event: WorldEvent, world: World): void {
 		if (!this.#shouldReceive(event, world)) return;
 		const { id } = this.bot.user;

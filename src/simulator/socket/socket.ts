@@ -44,8 +44,7 @@ export interface Connection {
 	readonly encoding: string;
 	session: Session | undefined;
 	/**
-	 * The object by which a bot's session sends payloads over this connection; undefined before the bot has identified or
-	 * resumed.
+	 * Sends the payloads of the bot's session over this connection; undefined before the bot has identified or resumed.
 	 */
 	sessionConnection: SessionConnection | undefined;
 	heartbeat: Timer | undefined;
@@ -194,7 +193,7 @@ export class SocketHub {
 		this.#refusedStatus = status;
 	}
 
-	/** Sends a Gateway event to all sessions of a bot, even if the bot has no intent for it. */
+	/** Sends a Gateway event to all sessions of a bot, even if the bot lacks the intent for the event. */
 	dispatch(botId: string, type: string, data: unknown): void {
 		for (const session of this.#sessions.values())
 			if (session.bot.user.id === botId) session.dispatchAny(type, data);
@@ -358,7 +357,7 @@ export class SocketHub {
 
 	/**
 	 * Returns how many milliseconds a bot must wait before it may request all members of a guild. If the result is 0, the
-	 * bot may send the request now, and it is recorded as sent.
+	 * bot's request is recorded as sent now.
 	 */
 	#takeAllMembers(
 		{ bot }: Session,

@@ -77,7 +77,10 @@ const newFields = {
 	),
 };
 
-/** Returns the trigger metadata to store for an AutoMod rule of this type. Throws if required metadata is missing. */
+/**
+ * Returns the trigger metadata to store for an AutoMod rule with this trigger type. Throws if required metadata is
+ * missing.
+ */
 function metadataOf(
 	trigger: Trigger,
 	given: f.Read<typeof triggerMetadata> | null,
@@ -111,10 +114,10 @@ function metadataOf(
 }
 
 /**
- * The AutoMod actions whose use in a rule needs MODERATE_MEMBERS, each with the trigger types of the rules that may
- * use it. Sources: discord-userdoccers (QUARANTINE_USER) for BlockMemberInteraction, for Timeout
- * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types
- * A guess (automod-timeout): the error code for another trigger type.
+ * By AutoMod action: the trigger types of the rules that may use the action. Contains only the actions that need
+ * MODERATE_MEMBERS. Sources: discord-userdoccers (QUARANTINE_USER) for BlockMemberInteraction, for Timeout
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types A guess
+ * (automod-timeout): the error code if a rule of any other trigger type uses the action.
  */
 const triggersWith = new Map<Action, readonly Trigger[]>([
 	[Action.Timeout, [Trigger.Keyword, Trigger.MentionSpam]],

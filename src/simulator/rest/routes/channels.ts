@@ -62,8 +62,8 @@ const creatable = f.choice(
 type ChannelBody = ReadForm<typeof channelFields>;
 
 /**
- * Returns the changes that a request body makes to a channel of this type. Throws if a value is not allowed in the
- * guild.
+ * Returns the changes that a request body makes to a channel. Throws if the guild or the channel's type does not allow
+ * a value.
  */
 function changesOf(
 	call: Call,
@@ -146,9 +146,9 @@ function checkTypeLimits(
 }
 
 /**
- * Throws if the channel type needs a community guild and the guild is not one. For announcement channels the feature
- * NEWS suffices, and the error lists the allowed types
- * (https://github.com/Lucky3028/terraform-provider-discord/issues/149). Stage channels:
+ * Throws if the channel type needs a community guild and the guild is not one. For announcement channels the guild
+ * feature NEWS suffices. Sources: for announcement channels
+ * https://github.com/Lucky3028/terraform-provider-discord/issues/149, for stage channels
  * https://github.com/Rapptz/discord.py/issues/6883
  */
 function requireCommunity({ features }: Guild, type: GuildChannelType): void {
@@ -189,9 +189,8 @@ function checkParent(
 }
 
 /**
- * Throws unless the sender of the request may move a channel: into the category `parentId`, or if that is undefined
- * within its category.
- * A guess (move-position): the error code for moves within a category.
+ * Throws unless the sender of the request may move a channel within its category or to another category. A guess
+ * (move-position): the error code for moves within a category.
  * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
 function requireMove(

@@ -163,10 +163,7 @@ const defaults: CommandDetails = {
 	integration_types: [0],
 };
 
-/**
- * Returns the properties of a slash command after an edit. Fields that the request leaves out keep their values from
- * `before`.
- */
+/** Returns the properties of a slash command after an edit. Fields that the request leaves out do not change. */
 function detailsOf(
 	form: CommandForm,
 	before: CommandDetails,

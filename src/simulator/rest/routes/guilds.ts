@@ -14,7 +14,7 @@ import { formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
 import { type ReadForm, route } from "../route.ts";
 
-/** A request field whose value must be a number of the given enum, or null. */
+/** A request field whose value must be a number of an enum, or null. `numbers` is the enum. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	const all = Object.values(numbers).filter((one) => typeof one === "number");
 	return f.nullable(f.choice(...(all as T[])));

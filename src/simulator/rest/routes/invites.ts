@@ -28,9 +28,9 @@ const inviteLimit = 1000;
 const longestSeconds = 5_184_000;
 
 /**
- * Whether the guild has paused its invites. Then none can be created, and the response is 204 (discord-userdoccers,
- * Create Channel Invite).
- * A guess (invite-paused): this holds both for the feature INVITES_DISABLED and for `invites_disabled_until`.
+ * Whether the guild has paused its invites. While they are paused, requests to create one get status 204
+ * (discord-userdoccers, Create Channel Invite). A guess (invite-paused): this holds both for the feature
+ * INVITES_DISABLED and for `invites_disabled_until`.
  */
 function arePaused({ features, incidents_data }: Guild): boolean {
 	const until = incidents_data?.invites_disabled_until;
@@ -53,7 +53,7 @@ function withMetadata(call: Call, invite: Invite) {
 	return { ...inviteJson(call, invite), ...metadata(invite) };
 }
 
-/** Throws if the sender of the request may not create an invite that grants these roles. */
+/** Throws if the sender of the request may not create an invite that gives new members the requested roles. */
 function requireGrantable(
 	{ actor, world }: Call,
 	guild: Guild,

@@ -116,8 +116,8 @@ export const memberRoutes = [
 type MemberCall = Call<":guild_id/members/:user_id">;
 
 /**
- * Throws if the sender of the request may not change the member's roles to the role ids `wanted`, because they may not
- * assign an added role or take away a removed one.
+ * Throws if the sender of the request may not replace the member's roles by the roles with the ids `wanted`: the sender
+ * must be allowed to assign each added role and to remove each removed role.
  */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {
 	const { guild, member } = call;

@@ -34,8 +34,8 @@ export const overwriteList = f.list(
 type GivenOverwrite = ReadForm<typeof overwriteFields> & { id: string };
 
 /**
- * Returns the permission overwrites to store for a channel. Throws if the sender of the request may not make these
- * changes.
+ * Converts the permission overwrites in a request to the form in which the channel stores them. Throws if the sender of
+ * the request may not set these overwrites.
  */
 export function checkOverwrites(
 	call: Call,
@@ -56,7 +56,7 @@ export function checkOverwrites(
 	return overwrites;
 }
 
-/** Throws if the sender of the request may not allow or deny these permissions in the channel's overwrites. */
+/** Throws if the sender of the request may not change certain permission bits in a channel's permission overwrites. */
 function requireOverwrite(
 	{ actor }: Call,
 	guild: Guild,
@@ -78,7 +78,7 @@ function changedBits(
 }
 
 /**
- * Converts a permission overwrite of a request to the stored form. A missing type is derived from the id: role if the
+ * Converts a permission overwrite of a request to the stored form. If its type is missing, the type is role if the
  * guild has a role with this id, else member.
  */
 function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {

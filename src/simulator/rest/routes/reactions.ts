@@ -30,8 +30,8 @@ function emojiOf({ params }: Call<typeof one>): Emoji {
 }
 
 /**
- * Returns the emoji to react with, a custom one with its current name. Throws if it does not exist, or if it is from
- * another guild and the sender of the request lacks USE_EXTERNAL_EMOJIS.
+ * Returns the emoji to react with. A custom emoji gets its current name. Throws if the emoji does not exist, or if it
+ * is from another guild and the sender of the request lacks USE_EXTERNAL_EMOJIS.
  */
 function usable(call: Call<typeof one>, emoji: Emoji): Emoji {
 	if (emoji.id === null) return emoji;

@@ -90,8 +90,8 @@ function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
 }
 
 /**
- * The permissions that creating, editing or deleting a scheduled event of each kind needs, beside CREATE_EVENTS or
- * MANAGE_EVENTS.
+ * By a scheduled event's type: the permissions needed to create, edit or delete the event, in addition to CREATE_EVENTS
+ * or MANAGE_EVENTS.
  */
 const neededAt = {
 	[Kind.StageInstance]:
@@ -114,8 +114,8 @@ function requirePermissionsAt(
 }
 
 /**
- * Throws if a scheduled event lacks the channel, location or end time that its kind requires, or has a channel of the
- * wrong type.
+ * Throws if a scheduled event lacks the channel, location or end time that its entity type requires, or has a channel
+ * of the wrong type.
  */
 function checkPlace(
 	guild: Guild,

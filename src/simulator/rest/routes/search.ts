@@ -89,8 +89,8 @@ export const searchRoutes = [
 ];
 
 /**
- * Returns the channels and threads whose messages the sender of the request may read: all, or those with the ids in
- * `named`. Throws if one of `named` is not readable.
+ * Returns the channels and threads whose messages the sender of the request may read, or only those that the request
+ * names. Throws if the sender may not read a named one.
  */
 function readableIn(
 	call: Call<":guild_id">,

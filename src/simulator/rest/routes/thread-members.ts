@@ -50,8 +50,8 @@ function leave(call: Call<":channel_id">, user: User): void {
 }
 
 /**
- * Returns a user's thread member as JSON, in a list that is empty if the user is not in the thread. `withMember` adds
- * the guild member.
+ * Returns a list with the user's thread member object; empty if the user is not in the thread. If the request asks for
+ * it, the object includes the guild member.
  */
 function serializeMember(
 	{ world }: Call,

@@ -157,8 +157,9 @@ export function editThread(call: Call<"", Edit>, thread: Thread) {
 }
 
 /**
- * Throws unless the sender of the request may edit the thread. Slow mode, flags, lock and locked threads need
- * MANAGE_THREADS. Otherwise the owner may change the thread, and other members may only reopen it.
+ * Throws unless the sender of the request may edit the thread. With MANAGE_THREADS everything may be edited. Without
+ * it, only the thread's owner may edit, but not slow mode, flags or lock; other members may only reopen a thread that
+ * is not locked.
  */
 function requireEditor(call: Call, thread: Thread, body: Edit): void {
 	if (has(permissionsIn(call, thread), Permission.ManageThreads)) return;
@@ -185,7 +186,7 @@ export function deleteThread(call: Call, thread: Thread) {
 	return answer;
 }
 
-/** Returns a list of threads as JSON, with the thread member objects of the sender of the request in these threads. */
+/** Returns a list of threads as JSON, with the thread member objects of the user who sent the request. */
 function listed({ actor }: Call, threads: readonly Thread[]) {
 	const { id } = actor.user;
 	return {

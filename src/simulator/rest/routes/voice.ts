@@ -49,9 +49,8 @@ interface VoiceBody {
 }
 
 /**
- * Checks a request to mute, deafen, move or disconnect a member in voice channels. `target` is the channel to move
- * the member to; null to disconnect, undefined to not move. Throws if the member is in no voice channel or the sender
- * of the request lacks a permission.
+ * Checks a request to mute, deafen, move or disconnect a member in voice channels, and returns the changes to make.
+ * Throws if the member is in no voice channel or the sender of the request lacks a permission.
  */
 export function checkVoice(
 	call: Call<":guild_id/members/:user_id", VoiceBody>,

@@ -78,8 +78,8 @@ function checkWebhookLimit({ world }: Call, channel: GuildChannel): void {
 }
 
 /**
- * Returns the id of the channel to move a webhook to; undefined if it stays. Throws if the channel is not in the
- * guild or the sender of the request may not manage webhooks there.
+ * Returns the id of the channel to move a webhook to; undefined if the webhook is not moved. Throws if the channel is
+ * not in the guild or the sender of the request may not manage webhooks in it.
  */
 function targetOf(
 	call: Call,
@@ -104,7 +104,7 @@ type TokenCall = Call<
 
 /**
  * Returns the channel or thread of a webhook's message: the thread named in the query, otherwise the webhook's channel.
- * Throws if the thread is in another channel.
+ * Throws if the thread is not in the webhook's channel.
  */
 function placeOf({ world, query, webhook }: TokenCall) {
 	const own = world.state.channelOf(webhook);
@@ -115,7 +115,10 @@ function placeOf({ world, query, webhook }: TokenCall) {
 	return thread;
 }
 
-/** Returns the message of the request path and its channel or thread. Throws if another author sent the message. */
+/**
+ * Returns the message of the request path and its channel or thread. Throws if the message was not sent by the webhook
+ * of the request path.
+ */
 function ownMessage(call: TokenCall & Call<typeof oneMessage>) {
 	const place = placeOf(call);
 	const message = call.world.messages.get(place.id, call.params.message_id);

@@ -51,9 +51,7 @@ export class Channels {
 		return this.state.channels.values();
 	}
 
-	/**
-	 * Adds a channel to a guild, by default a text channel. Without `position` it is sorted below all others of its kind.
-	 */
+	/** Adds a channel to a guild. Default: a text channel at the end of the guild's channel list. */
 	add(
 		guild: Guild,
 		given: ChannelChanges & { name: string },
@@ -223,8 +221,8 @@ export class Channels {
 }
 
 /**
- * Returns the channels of a category that have the same permission overwrites as the category: they follow its changes.
- * Empty for a channel that is not a category.
+ * Returns the channels of a category whose permission overwrites equal those of the category. Discord changes them
+ * together with the category. Empty for a channel that is not a category.
  * https://discord.com/developers/docs/topics/permissions#permission-syncing
  */
 function syncedChannels(guild: Guild, category: GuildChannel): GuildChannel[] {

@@ -89,8 +89,8 @@ export class AutoModeration {
 	}
 
 	/**
-	 * The AutoMod rules of a guild that a text violates. `channelIds`: the channel of the text and, for a thread, its
-	 * parent. `roleIds`: the author's roles. Rules that exempt any of these channels or roles do not apply.
+	 * The violations of a guild's AutoMod rules by a message text, without rules that exempt the message's channel or one
+	 * of the author's roles.
 	 */
 	violations(
 		guild: Guild,

@@ -59,7 +59,7 @@ export class Emojis {
 		audit.delete(this.state, guild, emoji, { name: emoji.name }, {}, by);
 	}
 
-	/** The custom emoji with this id, if a guild that the user is a member of has it. */
+	/** The custom emoji with this id; undefined unless the emoji belongs to a guild that the user is a member of. */
 	usableBy(user: User, id: string): GuildEmoji | undefined {
 		const guilds = this.state.guilds.values();
 		return guilds

@@ -116,8 +116,8 @@ export class Guilds {
 	}
 
 	/**
-	 * The data of the event GUILD_CREATE for a bot. It lists `members` with their presences, by default the bot itself
-	 * and the members in voice channels. Throws if the bot is not in the guild.
+	 * The data of the event GUILD_CREATE for a bot. By default the member list contains only the bot and the members in
+	 * voice channels. Throws if the bot is not in the guild.
 	 */
 	serializeFor(
 		guild: Guild,

@@ -61,9 +61,7 @@ export class Roles {
 		audit.update(this.state, guild, role, before, changes, by);
 	}
 
-	/**
-	 * Moves roles of a guild to the given positions, then numbers all roles from 1 without gaps. @everyone stays at 0.
-	 */
+	/** Moves roles of a guild to new positions, then numbers all roles from 1 without gaps. @everyone stays at 0. */
 	move(
 		guild: Guild,
 		positions: ReadonlyMap<Role, number>,

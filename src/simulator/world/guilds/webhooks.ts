@@ -154,8 +154,8 @@ export function accountOf(webhook: Webhook): Account {
 }
 
 /**
- * Converts a webhook to Discord's API object for an account. The token is left out if another application owns the
- * webhook.
+ * Converts a webhook to the API object that Discord sends to an account. The token is left out if the webhook belongs
+ * to the application of a different account.
  */
 export function serializeWebhook(
 	webhook: Webhook,

@@ -28,7 +28,9 @@ import { Threads } from "./threads.ts";
 export type NewMessage = Pick<Message, "content"> &
 	Partial<Omit<Message, "channel_id" | "author" | "timestamp">>;
 
-/** Creates a message object with default values, without adding it to the channel. Its timestamp is taken from `id`. */
+/**
+ * Creates a message object with default values, but adds it to no channel. The message's timestamp is the time in `id`.
+ */
 export function newMessage(
 	id: string,
 	channelId: string,
@@ -278,8 +280,8 @@ export class Messages {
 	}
 
 	/**
-	 * Converts a message to Discord's API object as `reader` sees it, with the thread that was started from it and the
-	 * message that it replies to.
+	 * Converts a message to Discord's API object for one reader, including the thread that was started from the message
+	 * and the message to which it replies.
 	 */
 	serialize(
 		message: Message,

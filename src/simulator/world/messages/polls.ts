@@ -43,8 +43,8 @@ export class Polls {
 	}
 
 	/**
-	 * Sets the answers that a user votes for in a poll; an empty list removes their votes. Throws if the poll has ended,
-	 * an answer does not exist, or there are several although the poll allows one.
+	 * Sets the answers that a user votes for in a poll; an empty list removes the user's votes. Throws if the poll has
+	 * ended, an answer does not exist, or several answers are given and the poll allows only one.
 	 */
 	vote(
 		channel: Channel,

@@ -14,8 +14,8 @@ export class Reactions {
 	constructor(private readonly state: State) {}
 
 	/**
-	 * Adds a user's reaction to a message, a super reaction if `burst`. Does nothing if the user has already reacted with
-	 * this emoji.
+	 * Adds a user's normal reaction or super reaction ("burst") to a message. Does nothing if the user has already
+	 * reacted with this emoji.
 	 */
 	add(
 		channel: Channel,

@@ -94,9 +94,8 @@ function anyOf(
 }
 
 /**
- * Whether a message passes the search filter `has` or `author_type`. `there` are the message's values for this filter,
- * `wanted` those of the search: the message must have none of those with the prefix "-" and, if there are others, at
- * least one of the others.
+ * Whether a message passes the search filter `has` or `author_type`. The message must have none of the values in
+ * `wanted` with the prefix "-", and at least one of the values without it, if there are any.
  */
 function matchesFilter(
 	wanted: readonly string[] | undefined,

@@ -103,8 +103,8 @@ export class Threads {
 	}
 
 	/**
-	 * Adds the system message about a new thread: to the thread if it was started from `message`, otherwise to the parent
-	 * channel. Adds none for private threads and forum posts.
+	 * Adds the system message about a new thread: to the thread if it was started from a message, otherwise to the parent
+	 * channel. Private threads and forum posts get no system message.
 	 */
 	#announce(
 		parent: GuildChannel,
@@ -283,8 +283,8 @@ export class Threads {
 	}
 
 	/**
-	 * Updates a thread after a new message: counts the message, unarchives the thread and adds the author to its members.
-	 * A guess (thread-notices): system messages about a name change or about members are counted, but do nothing else.
+	 * Updates a thread after a new message: increases its message count, unarchives the thread and adds the author to its
+	 * members. A guess (thread-notices): system messages about a name change or about members only increase the count.
 	 */
 	messageAdded(thread: Thread, message: Message): void {
 		if (isStart(thread, message)) return;

@@ -17,9 +17,8 @@ import type {
 import type { AuditLogChange } from "./entities.ts";
 
 /**
- * The read-only form of a discord-api-types type, for data that the simulator sends. String enums become their string
- * values. Flags become numbers, because their enums have no 0. Message components become unknown, because the simulator
- * stores select menus and components that need IS_COMPONENTS_V2 unchecked.
+ * The read-only form of a discord-api-types type, for data that the simulator sends: string enums become strings, flags
+ * become numbers, and message components become unknown.
  */
 export type Sent<T> = T extends string
 	? `${T}`

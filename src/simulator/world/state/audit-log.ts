@@ -14,7 +14,7 @@ type NounOf<A> = A extends `${infer N}Create`
 
 /**
  * Returns functions that add an audit log entry about the creation, update or deletion of a kind of object, such as
- * "Role". The entry lists the changes between `before` and `after`.
+ * "Role". The entry lists the changed fields.
  */
 export function auditOf(noun: NounOf<Action>) {
 	const log =
@@ -40,8 +40,8 @@ export function auditOf(noun: NounOf<Action>) {
 }
 
 /**
- * The changed fields between two states of an object, for the audit log. `before` is empty if the object is new,
- * `after` if it was deleted. Otherwise only the fields that are in `after` are compared.
+ * The fields in which two states of an object differ, for the audit log. For a new object `before` is empty, for a
+ * deleted one `after`. For an updated object, only the fields in `after` are compared.
  */
 export function changesBetween(
 	before: object,

@@ -101,10 +101,7 @@ export type GuildChannel = Complete<
 		Pick<APIGuildVoiceChannel, "bitrate" | "user_limit" | "rtc_region">
 > & {
 	type: GuildChannelType;
-	/**
-	 * After how many minutes without messages a thread is archived if it was created in this channel without another
-	 * value.
-	 */
+	/** Default for new threads in this channel: after how many minutes without messages a thread is archived. */
 	default_auto_archive_duration?: number | null;
 	flags: number;
 };

@@ -32,8 +32,8 @@ export interface WorldEvent<T extends EventType = EventType> extends Audience {
 const None = 0;
 
 /**
- * The Gateway intent that a bot needs to receive each type of event in guilds. Event types with None need no intent and
- * are sent to a single bot.
+ * The Gateway intent that a bot needs to receive each type of event in guilds. Event types with the value None need no
+ * intent and are sent to a single bot.
  */
 export const guildIntents = {
 	GUILD_CREATE: Intent.Guilds,

@@ -183,9 +183,9 @@ export function isAboveMember(
 }
 
 /**
- * Whether a user may allow or deny these permission bits in a channel's overwrites. The user needs the same bits in the
- * guild or the channel's category, or MANAGE_ROLES from an overwrite of the channel. MANAGE_ROLES itself in `bits`
- * requires ADMINISTRATOR or such an overwrite.
+ * Whether a user may allow or deny certain permission bits in a channel's overwrites. The user needs the same bits in
+ * the guild or in the channel's category, or needs an overwrite of the channel that allows MANAGE_ROLES. To allow or
+ * deny MANAGE_ROLES itself, the user needs ADMINISTRATOR or such an overwrite.
  */
 export function mayOverwrite(
 	guild: Guild,

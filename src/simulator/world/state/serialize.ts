@@ -137,8 +137,8 @@ export function threadMember(
 }
 
 /**
- * A list with the API object for one member of a thread, including their guild member object. The list is empty if the
- * user is not a member of both.
+ * A list with the API object for one member of a thread, including the guild member object. The list is empty if the
+ * user is not a member of both the thread and the guild.
  */
 export function threadMemberWith(
 	guild: Guild,
@@ -304,8 +304,8 @@ export function isReadable(
 }
 
 /**
- * Converts a message to Discord's API object for one reader. `referenced` is the message that it replies to, or null if
- * that message was deleted.
+ * Converts a message to Discord's API object for one reader, including the message to which it replies (null if that
+ * message was deleted).
  */
 export function message(
 	of: Message,
