@@ -134,6 +134,20 @@ export function readBits(
 }
 
 /**
+ * Returns the bit field of the permissions in a tool argument: names such as VIEW_CHANNEL, and bit fields as decimal
+ * strings. Throws an RpcError with the argument's name `field` for what Discord does not have.
+ */
+export function readPermissions(
+	field: string,
+	permissions: readonly string[],
+): bigint {
+	const decimal = permissions.filter((item) => /^\d{1,20}$/.test(item));
+	const bits = decimal.reduce((all, item) => all | BigInt(item), 0n);
+	const names = permissions.filter((item) => !decimal.includes(item));
+	return readBits([field, field], String(bits), names) ?? 0n;
+}
+
+/**
  * Returns the bot's own member in a guild, which Discord sends with the guild. Throws a ToolError if it is not loaded
  * yet.
  */

@@ -219,21 +219,11 @@ export function choiceInAnyCase<const Option extends string>(
 }
 
 /**
- * Schema of an optional argument with Discord permissions: a bit field as a decimal string. `what` is the start of the
- * argument's description.
+ * Schema of an argument with Discord permissions: names such as VIEW_CHANNEL, and bit fields as decimal strings. See
+ * `readPermissions`.
  */
-export function permissionBits(what: string) {
-	return v.optional(
-		v.pipe(
-			v.string(),
-			v.regex(/^\d{1,20}$/, "expected a decimal number as a string"),
-			v.description(`${what}, bits in decimal.`),
-		),
-	);
-}
-
-export function permissionNames(what: string) {
-	return v.optional(list(v.string(), 0, 64, `${what}, by name: VIEW_CHANNEL.`));
+export function permissionList(description: string) {
+	return list(v.string(), 0, 64, description);
 }
 
 /**

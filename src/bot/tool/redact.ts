@@ -83,7 +83,7 @@ function redactValue(
  */
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[
-		/_names$|^(allow|deny|neutral)$/,
+		/_names$|permissions$|^(allow|deny|neutral)$/,
 		(text) =>
 			knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
 	],

@@ -31,7 +31,7 @@ import {
 	describeBits,
 	type Overwrites,
 	overwritesOf,
-	readBits,
+	readPermissions,
 	requireGrantable,
 	requirePermissions,
 } from "../discord/permissions.ts";
@@ -224,13 +224,9 @@ function readChange(args: {
 	replace: boolean;
 }): Bits & { neutral: bigint } {
 	if (!args.replace) requireOneOf(args, permissionSets, " without replace");
-	const [allow, deny, neutral] = permissionSets.map((set) => {
-		const items = args[set] ?? [];
-		const decimal = items.filter((item) => /^\d+$/.test(item));
-		const bits = decimal.reduce((all, item) => all | BigInt(item), 0n);
-		const names = items.filter((item) => !decimal.includes(item));
-		return readBits([set, set], String(bits), names) ?? 0n;
-	}) as [bigint, bigint, bigint];
+	const [allow, deny, neutral] = permissionSets.map((set) =>
+		readPermissions(set, args[set] ?? []),
+	) as [bigint, bigint, bigint];
 	for (const [sets, both] of [
 		["allow, deny", allow & deny],
 		["allow, neutral", allow & neutral],

@@ -9,6 +9,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
 import {
@@ -27,7 +28,7 @@ import { compareIds } from "../discord/ids.ts";
 import { roleIds } from "../discord/members/member-filter.ts";
 import {
 	describeBits,
-	readBits,
+	readPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
 import {
@@ -41,8 +42,7 @@ import {
 	found,
 	guild_id,
 	list,
-	permissionBits,
-	permissionNames,
+	permissionList,
 	reason,
 	requireOneOf,
 	text,
@@ -161,9 +161,26 @@ function membersOf(role: Role): GuildMember[] {
 	return [...role.members.values()].sort((a, b) => compareIds(a.id, b.id));
 }
 
+/**
+ * Converts former arguments of create_role and edit_role: `permissions` was a text with a bit field in decimal, and
+ * `permission_names` a list.
+ */
+function adaptPermissions({
+	permissions,
+	permission_names,
+	...args
+}: JsonObject): JsonObject {
+	const given = [permissions, permission_names]
+		.filter((value) => value !== undefined && value !== null)
+		.flat();
+	const isGiven = (permissions ?? permission_names ?? null) !== null;
+	return isGiven ? { ...args, permissions: given } : args;
+}
+
 export const createRole = writeTool({
 	name: "create_role",
 	toolset: "roles",
+	adapt: adaptPermissions,
 	title: "Create a role",
 	description:
 		"Create a role, below all others by default, and give it to members.",
@@ -174,8 +191,7 @@ export const createRole = writeTool({
 		guild_id,
 		name: text(1, 100, "Its name."),
 		color: v.optional(color),
-		permission_names: permissionNames("What it permits"),
-		permissions: unlisted(permissionBits("What it permits").wrapped),
+		permissions: v.optional(permissionList("Names: VIEW_CHANNEL.")),
 		...fields,
 		user_ids: v.optional(
 			list(found(knownMember, "member"), 1, 100, "Members who get it."),
@@ -184,7 +200,7 @@ export const createRole = writeTool({
 	}),
 	async run(args, { guild, below_role, users = [] }, call) {
 		const { name, color = 0, hoist = false, mentionable = false } = args;
-		const permissions = requestedPermissions(args, 0n) ?? 0n;
+		const permissions = readPermissions("permissions", args.permissions ?? []);
 		requireGrantable(guild, undefined, permissions);
 		if (below_role) requirePlaceBelow(guild, below_role);
 		const made = await guild.roles.create({
@@ -236,6 +252,7 @@ async function giveRole(
 export const editRole = editTool({
 	name: "edit_role",
 	toolset: "roles",
+	adapt: adaptPermissions,
 	title: "Edit a role",
 	description: "Change a role; what is omitted stays.",
 	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [
@@ -249,18 +266,14 @@ export const editRole = editTool({
 		role_id: found(currentRole, "role"),
 		name: v.optional(text(1, 100, "New name.")),
 		color: v.optional(color),
-		add_permissions: permissionNames("What it also permits"),
-		remove_permissions: permissionNames("What it no longer permits"),
-		permissions: unlisted(permissionBits("Everything that it permits").wrapped),
-		permission_names: unlisted(
-			permissionNames("Everything that it permits").wrapped,
-		),
+		add_permissions: v.optional(permissionList("Names: VIEW_CHANNEL.")),
+		remove_permissions: v.optional(permissionList("Likewise.")),
+		permissions: unlisted(permissionList("All that it permits.")),
 		...fields,
 		reason,
 	}),
 	async run(args, { guild, role, below_role }) {
-		if (args.permissions === undefined && args.permission_names === undefined)
-			requireOneOf(args, editable);
+		if (args.permissions === undefined) requireOneOf(args, editable);
 		const before = currentFields(role);
 		const requested = {
 			...args,
@@ -321,8 +334,7 @@ const editable = [
 ] as const;
 
 interface PermissionArguments {
-	permissions?: string | undefined;
-	permission_names?: string[] | undefined;
+	permissions?: string[] | undefined;
 	add_permissions?: string[] | undefined;
 	remove_permissions?: string[] | undefined;
 }
@@ -335,17 +347,11 @@ function requestedPermissions(
 	args: PermissionArguments,
 	before: bigint,
 ): bigint | undefined {
-	const named = (field: "add_permissions" | "remove_permissions") =>
-		readBits(["", field], undefined, args[field]);
-	const all = readBits(
-		["permissions", "permission_names"],
-		args.permissions,
-		args.permission_names,
-	);
-	const [added, removed] = [
-		named("add_permissions"),
-		named("remove_permissions"),
-	];
+	const read = (field: keyof PermissionArguments) =>
+		args[field] && readPermissions(field, args[field]);
+	const all = read("permissions");
+	const added = read("add_permissions");
+	const removed = read("remove_permissions");
 	if (added === undefined && removed === undefined) return all;
 	const both = (added ?? 0n) & (removed ?? 0n);
 	if (both !== 0n)

@@ -114,6 +114,21 @@ describe("what is allowed and listed", () => {
 	});
 });
 
+test.each([
+	["get_role_members", "list_members", { with_role_ids: ["1"] }, { name: "a" }],
+	["search_members", "list_members", { name: "a" }, { pending: true }],
+	["search_members", "list_members", { bots: false }, {}],
+	["get_prune_count", "prune_members", { dry_run: true }, {}],
+] as [string, string, JsonObject, JsonObject][])(
+	"denying %s denies what it did inside %s: %j, but not %j",
+	(former, tool, did, other) => {
+		const { resolve } = offer({ tools: { deny: [former] } });
+		expect(resolve(tool, did).refusal).toContain(`denies ${former}`);
+		expect(resolve(tool, other).refusal).toBeUndefined();
+		expect(resolve(former, {}).refusal).toContain(`denies ${former}`);
+	},
+);
+
 describe("a call", () => {
 	const [ban, members] = ["ban", "list_members"].map((name) =>
 		tools.find((tool) => tool.name === name),

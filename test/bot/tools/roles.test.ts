@@ -181,7 +181,7 @@ test.each([
 	],
 	[
 		{ permission_names: ["KICK"] },
-		'permission_names: Discord has no permission "KICK"',
+		'permissions: Discord has no permission "KICK"',
 	],
 	[
 		{ add_permissions: ["BAN"] },
