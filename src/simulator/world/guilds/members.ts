@@ -89,7 +89,13 @@ export class Members {
 			this.parts.voice.dispatch(guild, member);
 		const { MemberUpdate, MemberRoleUpdate } = AuditLogEvent;
 		for (const [action, made] of [
-			[MemberUpdate, changesBetween(before, others)],
+			// Of an empty object, `changesBetween` would say that everything was deleted.
+			[
+				MemberUpdate,
+				roles && !Object.values(others).some((value) => value !== undefined)
+					? []
+					: changesBetween(before, others),
+			],
 			[MemberRoleUpdate, roles ? roleChanges(guild, before.roles, roles) : []],
 		] as const)
 			if (made.length > 0)

@@ -702,3 +702,16 @@ test("the audit log has user, action, target, changes and reason", async (given)
 	}
 	expect((await zoe("GET", `${path}/audit-logs`)).code).toBe(50001);
 });
+
+test("giving a member a role is one entry in the audit log, about the role alone", async (given) => {
+	const { path, asAda, guild, simulator, world } = given;
+	const role = world.roles.add(guild, { name: "Red" });
+	const zoe = simulator.user("zoe").id;
+	await asAda("PUT", `${path}/members/${zoe}/roles/${role.id}`);
+	expect(guild.auditLog).toMatchObject([
+		{
+			...{ action_type: 25, target_id: zoe },
+			changes: [{ key: "$add", new_value: [{ id: role.id, name: "Red" }] }],
+		},
+	]);
+});
