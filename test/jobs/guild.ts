@@ -213,7 +213,7 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	}
 	for (let number = 0; number < 600; number += 1) {
 		const channel = open[(number * 7) % open.length];
-		const author = people[(number * number) % Math.min(count, 60)];
+		const author = people[authorOf(number)];
 		if (channel && author)
 			world.messages.add(channel, author.user, {
 				id: world.state.newId(now - 20 * dayMs + number * 40 * minuteMs),
@@ -227,6 +227,14 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 			[...guild.channels.values()].find((one) => one.name === name),
 		people,
 	};
+}
+
+/** The person who wrote a message: three people write most, others a little, and many nothing. */
+function authorOf(number: number): number {
+	const turn = number % 20;
+	if (turn < 6) return 20;
+	if (turn < 10) return 31;
+	return turn < 13 ? 12 : 40 + (number % 30);
 }
 
 /** What a raid left: who and what is to be found by the job that cleans up after it. */
