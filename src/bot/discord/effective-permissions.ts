@@ -1,7 +1,8 @@
-// Computes the effective permissions of a member or role, with the reason for each. Discord's steps in order; later ones win.
+// Computes the effective permissions of a member or role, with the cause of each. Discord's steps in order; later ones win.
 // https://discord.com/developers/docs/topics/permissions#permission-overwrites
 
 import {
+	ChannelType,
 	type Guild,
 	type GuildBasedChannel,
 	GuildMember,
@@ -10,7 +11,7 @@ import {
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, roleName, time } from "./describe.ts";
-import { isVoice } from "./find.ts";
+import { type Channel, isVoice } from "./find.ts";
 import {
 	allBits,
 	bitsByName,
@@ -24,12 +25,30 @@ const {
 	AttachFiles,
 	Connect,
 	EmbedLinks,
+	ManageThreads,
 	MentionEveryone,
 	SendMessages,
 	SendMessagesInThreads,
 	SendTTSMessages,
 	ViewChannel,
 } = PermissionFlagsBits;
+
+/** Why a permission is allowed or denied. */
+export type Cause =
+	| { kind: "owner" }
+	/** Roles with ADMINISTRATOR. */
+	| { kind: "administrator"; roles: readonly Role[] }
+	/** Roles that grant the permission in the guild. */
+	| { kind: "roles"; roles: readonly Role[] }
+	/** Permission overwrites of `channel` for @everyone or other roles. */
+	| { kind: "role_overwrites"; roles: readonly Role[]; channel: Channel }
+	/** The permission overwrite of `channel` for the member. */
+	| { kind: "member_overwrite"; memberId: string; channel: Channel }
+	/** The permission has no effect without the permission named `missing`. */
+	| { kind: "implied"; missing: string }
+	/** A private thread of which the member is not a member. */
+	| { kind: "private_thread" }
+	| { kind: "timeout"; until: Date | null };
 
 /** Whether a member or role has a certain permission, and why. */
 export interface Decision {
@@ -46,6 +65,28 @@ export interface Effective {
 	reasonForEverything: string | undefined;
 }
 
+/** Who has permissions: a guild member, or a member who has only one role and @everyone. */
+export interface Holder {
+	/** The member's id; undefined for a role. */
+	memberId: string | undefined;
+	isOwner: boolean;
+	/** All roles, @everyone included, highest role first. */
+	roles: readonly Role[];
+	/** When the member's timeout ends; undefined if the member is not timed out. */
+	timedOutUntil: Date | null | undefined;
+}
+
+/** Where permissions apply: a channel or thread, or the guild. */
+export interface Place {
+	/** Undefined: guild-wide, without permission overwrites. */
+	channel: GuildBasedChannel | undefined;
+	/** The channel whose permission overwrites apply: for a thread its parent channel. */
+	source: Channel | undefined;
+	overwrites: Overwrites;
+	/** The ids of a private thread's members; undefined in other channels, and if the members are not known. */
+	threadMembers: ReadonlySet<string> | undefined;
+}
+
 /**
  * One step of Discord's algorithm that computes permissions. It removes the bits in `deny`, then adds the bits in
  * `allow`.
@@ -53,7 +94,16 @@ export interface Effective {
 interface Step {
 	allow: bigint;
 	deny: bigint;
-	why(bit: bigint): string;
+	cause(bit: bigint): Cause;
+}
+
+/** The permissions of one holder in one place. */
+export interface Computed {
+	bits: bigint;
+	/** Returns why a permission is allowed or denied; undefined if nothing allows or denies it. */
+	causeOf(bit: bigint): Cause | undefined;
+	/** Why the holder has all permissions in every channel; undefined if some may be missing. */
+	everything: Cause | undefined;
 }
 
 /**
@@ -67,65 +117,130 @@ export function effectivePermissions(
 	channel: GuildBasedChannel | undefined,
 	overwrites?: Overwrites,
 ): Effective {
-	const roles = rolesOf(guild, subject);
+	const place = placeOf(channel);
+	const computed = computePermissions(
+		holderOf(guild, subject),
+		overwrites ? { ...place, overwrites } : place,
+	);
+	return describePermissions(computed);
+}
+
+/** Puts the causes of computed permissions in words. */
+export function describePermissions({
+	bits,
+	causeOf,
+	everything,
+}: Computed): Effective {
+	const decisions = [...bitsByName].map(([name, bit]) => {
+		const cause = causeOf(bit);
+		const why = cause && describeCause(cause);
+		return { name, allowed: (bits & bit) !== 0n, why };
+	});
+	const reasonForEverything = everything && describeCause(everything);
+	return { bits, decisions, reasonForEverything };
+}
+
+export function holderOf(guild: Guild, subject: GuildMember | Role): Holder {
+	if (!(subject instanceof GuildMember)) {
+		const roles = highestFirst([guild.roles.everyone, subject]);
+		return {
+			...{ memberId: undefined, isOwner: false, timedOutUntil: undefined },
+			roles,
+		};
+	}
+	return {
+		memberId: subject.id,
+		isOwner: subject.id === guild.ownerId,
+		roles: highestFirst([...subject.roles.cache.values()]),
+		timedOutUntil: subject.isCommunicationDisabled()
+			? subject.communicationDisabledUntil
+			: undefined,
+	};
+}
+
+export function highestFirst(roles: readonly Role[]): Role[] {
+	return [...new Set(roles)].sort((a, b) => b.comparePositionTo(a));
+}
+
+/**
+ * Returns what decides about permissions in a channel or thread; guild-wide if `channel` is undefined. `threadMembers`
+ * are the ids of the members of a private thread. Throws a ToolError for a thread whose parent channel is not cached.
+ */
+export function placeOf(
+	channel: GuildBasedChannel | undefined,
+	threadMembers?: ReadonlySet<string>,
+): Place {
+	if (!channel)
+		return {
+			...{ channel, source: undefined, overwrites: new Map(), threadMembers },
+		};
+	const source = channel.isThread() ? channel.parent : channel;
+	if (!source)
+		throw new ToolError(
+			`The parent channel of ${channelName(channel)} is not in the cache. Use list_channels to find the channels that the bot can see.`,
+		);
+	return { channel, source, overwrites: overwritesOf(source), threadMembers };
+}
+
+/** Computes the permissions of a member or role in one place, by Discord's algorithm. */
+export function computePermissions(holder: Holder, place: Place): Computed {
+	const { roles, timedOutUntil: until } = holder;
 	const fromRoles = roleStep(roles);
-	const reasonForEverything = reasonForAll(guild, subject, fromRoles);
-	if (reasonForEverything !== undefined) {
-		const why = () => reasonForEverything;
-		const everything = { allow: allBits, deny: 0n, why };
-		return { ...applySteps([everything]), reasonForEverything };
-	}
+	const everything = causeOfAll(holder, fromRoles);
+	if (everything)
+		return {
+			...applySteps([{ allow: allBits, deny: 0n, cause: () => everything }]),
+			everything,
+		};
 	const steps: Step[] = [fromRoles];
-	if (channel) {
-		steps.push(...overwriteSteps(guild, subject, roles, channel, overwrites));
-		// Depends on the result so far.
-		steps.push(impliedStep(applySteps(steps).bits, channel));
+	if (place.channel) {
+		steps.push(...overwriteSteps(holder, place));
+		// The following steps depend on the result so far.
+		steps.push(privateThreadStep(holder, place, applySteps(steps).bits));
+		steps.push(impliedStep(applySteps(steps).bits, place.channel));
 	}
-	steps.push(timeoutStep(subject, applySteps(steps).bits));
-	return { ...applySteps(steps), reasonForEverything: undefined };
+	if (until !== undefined)
+		steps.push({
+			allow: 0n,
+			deny: applySteps(steps).bits & ~permissionsInTimeout,
+			cause: () => ({ kind: "timeout", until }),
+		});
+	return { ...applySteps(steps), everything: undefined };
 }
 
 function applySteps(
 	steps: readonly Step[],
-): Omit<Effective, "reasonForEverything"> {
+): Pick<Computed, "bits" | "causeOf"> {
 	let bits = 0n;
 	for (const { allow, deny } of steps) bits = (bits & ~deny) | allow;
-	const decisions = [...bitsByName].map(([name, bit]) => {
-		const last = steps.findLast(
-			({ allow, deny }) => ((allow | deny) & bit) !== 0n,
-		);
-		return { name, allowed: (bits & bit) !== 0n, why: last?.why(bit) };
-	});
-	return { bits, decisions };
-}
-
-/** Returns the roles of a member, or the given role, together with @everyone, highest role first. */
-function rolesOf(guild: Guild, subject: GuildMember | Role): Role[] {
-	const held =
-		subject instanceof GuildMember
-			? [...subject.roles.cache.values()]
-			: [guild.roles.everyone, subject];
-	return [...new Set(held)].sort((a, b) => b.comparePositionTo(a));
+	return {
+		bits,
+		causeOf: (bit) =>
+			steps
+				.findLast(({ allow, deny }) => ((allow | deny) & bit) !== 0n)
+				?.cause(bit),
+	};
 }
 
 function roleStep(roles: readonly Role[]): Step {
 	return {
 		allow: roles.reduce((bits, entry) => bits | entry.permissions.bitfield, 0n),
 		deny: 0n,
-		why: (bit) =>
-			`by ${nameRoles(roles.filter((entry) => (entry.permissions.bitfield & bit) !== 0n))}`,
+		cause: (bit) => ({ kind: "roles", roles: rolesWith(roles, bit) }),
 	};
 }
 
-function reasonForAll(
-	guild: Guild,
-	subject: GuildMember | Role,
-	fromRoles: Step,
-): string | undefined {
-	if (subject.id === guild.ownerId)
-		return "as the owner of the guild, who has all permissions";
-	if ((fromRoles.allow & Administrator) === 0n) return undefined;
-	return `by ADMINISTRATOR, which bypasses channel permissions and timeouts, ${fromRoles.why(Administrator)}`;
+function rolesWith(roles: readonly Role[], bit: bigint): Role[] {
+	return roles.filter((entry) => (entry.permissions.bitfield & bit) !== 0n);
+}
+
+function causeOfAll(
+	{ isOwner, roles }: Holder,
+	{ allow }: Step,
+): Cause | undefined {
+	if (isOwner) return { kind: "owner" };
+	if ((allow & Administrator) === 0n) return undefined;
+	return { kind: "administrator", roles: rolesWith(roles, Administrator) };
 }
 
 /**
@@ -133,46 +248,68 @@ function reasonForAll(
  * for all other roles together, then for the member.
  */
 function overwriteSteps(
-	guild: Guild,
-	subject: GuildMember | Role,
-	roles: readonly Role[],
-	channel: GuildBasedChannel,
-	given: Overwrites | undefined,
+	{ roles, memberId }: Holder,
+	{ source: channel, overwrites }: Place,
 ): Step[] {
-	const overwriteChannel = channel.isThread() ? channel.parent : channel;
-	if (!overwriteChannel)
-		throw new ToolError(
-			`The parent channel of ${channelName(channel)} is not in the cache. Use list_channels to find the channels that the bot can see.`,
-		);
-	const all = given ?? overwritesOf(overwriteChannel);
-	const where = `in ${channelName(overwriteChannel)}`;
-	const step = (ids: readonly string[], whose: (ids: string[]) => string) => {
+	if (!channel || overwrites.size === 0) return [];
+	const everyone = ({ id, guild }: Role) => id === guild.id;
+	const roleStep = (among: readonly Role[]): Step => {
+		const own = among.filter(({ id }) => overwrites.has(id));
 		const bitsOf = (kind: "allow" | "deny") =>
-			ids.reduce((bits, id) => bits | (all.get(id)?.[kind] ?? 0n), 0n);
+			own.reduce(
+				(bits, { id }) => bits | (overwrites.get(id)?.[kind] ?? 0n),
+				0n,
+			);
 		const [allow, deny] = [bitsOf("allow"), bitsOf("deny")];
 		return {
 			allow,
 			deny,
-			why(bit: bigint) {
+			cause(bit) {
 				// Among roles, allow wins over deny.
 				const kind = (allow & bit) !== 0n ? "allow" : "deny";
-				const deciding = ids.filter(
-					(id) => ((all.get(id)?.[kind] ?? 0n) & bit) !== 0n,
+				const deciding = own.filter(
+					({ id }) => ((overwrites.get(id)?.[kind] ?? 0n) & bit) !== 0n,
 				);
-				return `by the permissions of ${whose(deciding)} ${where}`;
+				return { kind: "role_overwrites", roles: deciding, channel };
 			},
 		};
 	};
-	const byRole = (ids: string[]) =>
-		nameRoles(roles.filter(({ id }) => ids.includes(id)));
-	const others = roles.map(({ id }) => id).filter((id) => id !== guild.id);
+	const ofMember = memberId && overwrites.get(memberId);
 	return [
-		step([guild.id], byRole),
-		step(others, byRole),
-		...(subject instanceof GuildMember
-			? [step([subject.id], () => `the member (ID: ${subject.id})`)]
+		roleStep(roles.filter(everyone)),
+		roleStep(roles.filter((role) => !everyone(role))),
+		...(ofMember
+			? [
+					{
+						...ofMember,
+						cause: () =>
+							({ kind: "member_overwrite", memberId, channel }) as const,
+					},
+				]
 			: []),
 	];
+}
+
+/**
+ * Returns the step that hides a private thread from everybody but its members and those who manage threads. Without the
+ * thread's members, it hides nothing.
+ * https://discord.com/developers/docs/topics/threads#private-threads
+ */
+function privateThreadStep(
+	{ memberId }: Holder,
+	{ channel, threadMembers }: Place,
+	bits: bigint,
+): Step {
+	const isHidden =
+		channel?.type === ChannelType.PrivateThread &&
+		threadMembers !== undefined &&
+		!threadMembers.has(memberId ?? "") &&
+		(bits & ManageThreads) === 0n;
+	return {
+		allow: 0n,
+		deny: isHidden ? bits : 0n,
+		cause: () => ({ kind: "private_thread" }),
+	};
 }
 
 /**
@@ -192,7 +329,7 @@ function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	const without = (deny: bigint, missing: string): Step => ({
 		allow: 0n,
 		deny: bits & deny,
-		why: () => `because it has no effect without ${missing}`,
+		cause: () => ({ kind: "implied", missing }),
 	});
 	if ((bits & ViewChannel) === 0n) return without(allBits, "VIEW_CHANNEL");
 	if (isVoice(channel) && (bits & Connect) === 0n)
@@ -207,15 +344,26 @@ function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	);
 }
 
-function timeoutStep(subject: GuildMember | Role, bits: bigint): Step {
-	const timedOut =
-		subject instanceof GuildMember && subject.isCommunicationDisabled();
-	return {
-		allow: 0n,
-		deny: timedOut ? bits & ~permissionsInTimeout : 0n,
-		why: () =>
-			`by a timeout until ${time(timedOut ? subject.communicationDisabledUntil : null)}`,
-	};
+/** Completes "allowed …" or "denied …". */
+function describeCause(cause: Cause): string {
+	switch (cause.kind) {
+		case "owner":
+			return "as the owner of the guild, who has all permissions";
+		case "administrator":
+			return `by ADMINISTRATOR, which bypasses channel permissions and timeouts, by ${nameRoles(cause.roles)}`;
+		case "roles":
+			return `by ${nameRoles(cause.roles)}`;
+		case "role_overwrites":
+			return `by the permissions of ${nameRoles(cause.roles)} in ${channelName(cause.channel)}`;
+		case "member_overwrite":
+			return `by the permissions of the member (ID: ${cause.memberId}) in ${channelName(cause.channel)}`;
+		case "implied":
+			return `because it has no effect without ${cause.missing}`;
+		case "private_thread":
+			return "because the thread is private: only its members and those with MANAGE_THREADS see it";
+		case "timeout":
+			return `by a timeout until ${time(cause.until)}`;
+	}
 }
 
 const maxNamed = 3;

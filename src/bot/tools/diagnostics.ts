@@ -1,95 +1,16 @@
-// Diagnostics: effective permissions, facts about the bot, and checks of its setup.
+// Diagnostics: facts about the bot, and checks of its setup.
 
-import { GuildMember, type Role } from "discord.js";
 import * as v from "valibot";
 import { version } from "../../lib/program.ts";
-import { invalidParameters } from "../../mcp/tool.ts";
 import {
 	isSwitchedOn,
 	privilegedIntents,
 } from "../discord/connection/intents.ts";
-import {
-	channelName,
-	memberName,
-	roleName,
-	time,
-	userName,
-} from "../discord/describe.ts";
-import {
-	type Decision,
-	type Effective,
-	effectivePermissions,
-} from "../discord/effective-permissions.ts";
-import { anyChannel, member, role } from "../discord/find.ts";
-import { permissionNames, readBits } from "../discord/permissions.ts";
-import { oneLine, resultLines } from "../discord/text.ts";
+import { time, userName } from "../discord/describe.ts";
+import { oneLine } from "../discord/text.ts";
 import { reportSetup } from "../setup/setup-report.ts";
-import { found, guild_id, list } from "../tool/arguments.ts";
+import { guild_id } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
-
-export const checkPermissions = readTool({
-	name: "check_permissions",
-	toolset: "diagnostics",
-	title: "Check permissions",
-	description:
-		"Effective permissions of a member, or of a role alone, in a channel or the guild, and what decides each: role, channel permissions, timeout. Takes user_id or role_id.",
-	input: v.strictObject({
-		guild_id,
-		user_id: v.optional(found(member, "member")),
-		role_id: v.optional(found(role, "role")),
-		channel_id: v.optional(found(anyChannel, "channel or thread")),
-		permissions: v.optional(
-			list(v.string(), 1, 64, "Only these, by name: VIEW_CHANNEL."),
-		),
-	}),
-	run({ permissions }, { guild, user: member, role, channel }) {
-		const subject = member ?? role;
-		if (!subject || (member && role))
-			throw invalidParameters([
-				"user_id, role_id: expected exactly one of these",
-			]);
-		const fields = ["permissions", "permissions"] as const;
-		const requested = readBits(fields, undefined, permissions);
-		const effective = effectivePermissions(guild, subject, channel);
-		const decisions = selectDecisions(effective, requested);
-		const allowed = decisions.filter(({ allowed }) => allowed).length;
-		const where = channel
-			? channelName(channel)
-			: "the guild, without channel permissions";
-		const { bits, reasonForEverything } = effective;
-		return resultLines(
-			`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}; all allowed permissions as bits: ${bits}`,
-			reasonForEverything && `everything is allowed ${reasonForEverything}`,
-			(!reasonForEverything || requested !== undefined) &&
-				decisions.map(lineOf),
-			channel?.isThread() &&
-				"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
-		);
-	},
-});
-
-function nameOf(subject: GuildMember | Role): string {
-	if (subject instanceof GuildMember) return memberName(subject);
-	return `a member with ${roleName(subject)} as the only role`;
-}
-
-/**
- * Selects which permissions to report: the requested ones, or if none are requested, all that are allowed or explicitly
- * denied.
- */
-function selectDecisions(
-	{ decisions }: Effective,
-	requested: bigint | undefined,
-): Decision[] {
-	if (requested === undefined)
-		return decisions.filter(({ why }) => why !== undefined);
-	const names = permissionNames(requested);
-	return decisions.filter(({ name }) => names.includes(name));
-}
-
-function lineOf({ name, allowed, why }: Decision): string {
-	return `${name} | ${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
-}
 
 export const getBotInfo = readTool({
 	name: "get_bot_info",

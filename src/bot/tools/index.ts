@@ -22,6 +22,7 @@ import * as members from "./members.ts";
 import * as messages from "./messages.ts";
 import * as moderation from "./moderation.ts";
 import * as overwrites from "./overwrites.ts";
+import * as permissionChecks from "./permission-checks.ts";
 import * as pins from "./pins.ts";
 import * as polls from "./polls.ts";
 import * as prune from "./prune.ts";
@@ -149,7 +150,7 @@ export const tools = [
 	emojis.editEmoji,
 	emojis.deleteEmoji,
 	toolCalls.listRecentToolCalls,
-	diagnostics.checkPermissions,
+	permissionChecks.checkPermissions,
 	diagnostics.getBotInfo,
 	diagnostics.runSetupCheck,
 	toolAccess.findTools,
@@ -202,7 +203,7 @@ export const listedByDefault: readonly string[] = [
 	auditLog.getAuditLog,
 	invites.listInvites,
 	invites.deleteInvite,
-	diagnostics.checkPermissions,
+	permissionChecks.checkPermissions,
 	diagnostics.runSetupCheck,
 	toolAccess.findTools,
 	...callingTools,

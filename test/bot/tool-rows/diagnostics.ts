@@ -11,7 +11,7 @@ import {
 
 export const diagnosticsRows: Record<string, Row> = {
 	check_permissions: {
-		ids: { user_id: memberId, role_id: roleId, channel_id: channelId },
+		ids: { user_ids: memberId, role_ids: roleId, channel_ids: channelId },
 		args(scene) {
 			const member = newMember(scene, scene.guild);
 			const channel = newChannel(scene);
@@ -19,8 +19,8 @@ export const diagnosticsRows: Record<string, Row> = {
 				...{ id: member.user.id, type: 1, allow: "0", deny: "2048" },
 			});
 			return {
-				user_id: member.user.id,
-				channel_id: channel.id,
+				user_ids: [member.user.id],
+				channel_ids: [channel.id],
 				permissions: ["view_channel", "SEND_MESSAGES", "BAN_MEMBERS"],
 			};
 		},

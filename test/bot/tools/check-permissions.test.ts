@@ -1,12 +1,16 @@
 // check_permissions: the same result as Discord's, with the reasons.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { PermissionFlagsBits as Bit, ChannelType } from "discord.js";
 import { bitsByName } from "../../../src/bot/discord/permissions.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { channelPermissions } from "../../../src/simulator/world/state/permissions.ts";
 import { seeded } from "../../support/random.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import {
+	memberNamed,
+	startWorld,
+	type TestWorld,
+} from "../../support/world.ts";
 
 const bitsIn = (text: string) =>
 	/allowed permissions as bits: (\d+)/.exec(text)?.[1];
@@ -231,20 +235,303 @@ test("a thread has its channel's permissions, with another one for writing", asy
 	expect(text).toContain("A thread has the permissions of its channel");
 });
 
-test("no target, two targets and unknown permissions are refused", async () => {
+test("unknown permissions are refused", async () => {
 	await using world = await startWorld();
-	const user_id = world.simulator.user("zoe").id;
-	const cases: [Record<string, unknown>, string][] = [
-		[{}, "user_id, role_id: expected exactly one of these"],
-		[{ user_id, role_id: world.guild.id }, "expected exactly one of these"],
-		[
-			{ user_id, permissions: ["FLY"] },
-			'permissions: Discord has no permission "FLY"',
-		],
-	];
-	for (const [args, expected] of cases) {
-		const { code, text } = await world.call("check_permissions", args);
-		expect(code).toBe(-32602);
-		expect(text).toContain(expected);
-	}
+	const user_ids = [world.simulator.user("zoe").id];
+	const { code, text } = await world.call("check_permissions", {
+		user_ids,
+		permissions: ["FLY"],
+	});
+	expect(code).toBe(-32602);
+	expect(text).toContain('permissions: Discord has no permission "FLY"');
+});
+
+/** The display name of the member zoe. */
+const zoeName = "Zoë 🍞";
+
+/** A guild with a role for each `names`, its permissions, and a member with this role. */
+function cast(world: TestWorld, permissions: Record<string, bigint>) {
+	const { guild, simulator } = world;
+	const made = Object.entries(permissions).map(([name, bits]) => {
+		const role = simulator.world.roles.add(guild, {
+			...{ name, permissions: String(bits) },
+		});
+		const user = simulator.world.users.add({ username: name.toLowerCase() });
+		simulator.world.members.add(guild, user, { roles: [role.id] });
+		return [name, { role, user }] as const;
+	});
+	return Object.fromEntries(made);
+}
+
+describe("a matrix", () => {
+	test("has a line for channels in which all have the same, and joins who has the same", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { world: platform } = simulator;
+		const { Cook, Waiter } = cast(world, {
+			Cook: 0n,
+			Waiter: Bit.Administrator,
+		});
+		if (!Cook || !Waiter) throw new Error("both were added");
+		const [kitchen, pantry, hall] = ["kitchen", "pantry", "hall"].map((name) =>
+			platform.channels.add(guild, { name }),
+		);
+		if (!kitchen || !pantry || !hall) throw new Error("three were added");
+		for (const channel of [kitchen, pantry]) {
+			platform.channels.setOverwrite(channel, {
+				...{ id: guild.id, type: 0, allow: "0", deny: String(Bit.ViewChannel) },
+			});
+			platform.channels.setOverwrite(channel, {
+				...{ id: Cook.role.id, type: 0, deny: "0" },
+				allow: String(Bit.ViewChannel),
+			});
+		}
+		await world.heard();
+		const zoe = simulator.user("zoe").id;
+		const { text } = await world.call("check_permissions", {
+			user_ids: [zoe, Waiter.user.id],
+			role_ids: [guild.id, Cook.role.id],
+			channel_ids: [kitchen.id, hall.id, pantry.id],
+			permissions: ["view_channel", "SEND_MESSAGES", "MANAGE_CHANNELS"],
+		});
+		const cook = `@Cook (ID: ${Cook.role.id})`;
+		expect(text.split("\n")).toEqual([
+			'4 role(s) or member(s) in 3 channel(s); a role as a member\'s only one. "all" is: MANAGE_CHANNELS, VIEW_CHANNEL, SEND_MESSAGES',
+			`Checked: ${zoeName} (@zoe, ID: ${zoe}) | @everyone (ID: ${guild.id}) | ${cook}`,
+			`Everything, as owner or by ADMINISTRATOR: waiter (@waiter, ID: ${Waiter.user.id})`,
+			`#kitchen (ID: ${kitchen.id}), #pantry (ID: ${pantry.id}) | none: @zoe, @everyone | all but MANAGE_CHANNELS: @Cook`,
+			`#hall (ID: ${hall.id}) | all but MANAGE_CHANNELS: @zoe, @everyone, @Cook`,
+		]);
+	});
+
+	test("checks what matters in each kind of channel, in all channels", async () => {
+		await using world = await startWorld();
+		const { text } = await world.call("check_permissions", {
+			role_ids: [world.guild.id],
+			all_channels: true,
+		});
+		expect(text).toContain(` in ${world.guild.channels.size} channel(s)`);
+		expect(text).toMatch(/"all" is: .*text: VIEW_CHANNEL, SEND_MESSAGES, /);
+		expect(text).toContain("voice: VIEW_CHANNEL, CONNECT, SPEAK, ");
+		for (const { name, id } of world.guild.channels.values())
+			expect(text).toContain(`#${name} (ID: ${id})`);
+	});
+
+	test("names who is timed out, and tells apart those with the same name", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const zoe = memberNamed(world, "zoe");
+		const role = simulator.world.roles.add(guild, { name: "zoe" });
+		const odd = simulator.world.roles.add(guild, { name: "a, @b: all" });
+		const until = new Date(Date.now() + 3_600_000).toISOString();
+		simulator.world.members.edit(guild, zoe, {
+			communication_disabled_until: until,
+		});
+		await world.heard();
+		const { text } = await world.call("check_permissions", {
+			user_ids: [zoe.user.id],
+			role_ids: [role.id, odd.id],
+			permissions: ["MANAGE_GUILD"],
+		});
+		expect(text).toContain(
+			`none: ${zoeName} (@zoe, ID: ${zoe.user.id}), @zoe (ID: ${role.id}), "@a, @b: all"`,
+		);
+		expect(text).toContain(` until ${until.replace(/\.\d+/, "")}; now is `);
+	});
+});
+
+describe("who has a permission", () => {
+	test("is listed by what gives it, with counts, bots and exceptions", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { world: platform } = simulator;
+		const { Cook, Waiter, Guest } = cast(world, {
+			...{ Cook: 0n, Waiter: 0n, Guest: 0n },
+		});
+		if (!Cook || !Waiter || !Guest) throw new Error("all were added");
+		const [kitchen, hall] = ["kitchen", "hall"].map((name) =>
+			platform.channels.add(guild, { name }),
+		);
+		if (!kitchen || !hall) throw new Error("both were added");
+		const set = (
+			channel: GuildChannel,
+			id: string,
+			type: 0 | 1,
+			bits: { allow?: bigint; deny?: bigint },
+		) =>
+			platform.channels.setOverwrite(channel, {
+				...{ id, type },
+				allow: String(bits.allow ?? 0n),
+				deny: String(bits.deny ?? 0n),
+			});
+		set(kitchen, guild.id, 0, { deny: Bit.ViewChannel });
+		set(kitchen, Cook.role.id, 0, { allow: Bit.ViewChannel });
+		set(kitchen, Guest.user.id, 1, { allow: Bit.ViewChannel });
+		set(hall, Waiter.role.id, 0, { deny: Bit.SendMessages });
+		await world.heard();
+		const total = guild.members.size;
+		const { text } = await world.call("check_permissions", {
+			channel_ids: [kitchen.id, hall.id],
+		});
+		const owner = `Ada (@ada, ID: ${guild.owner_id})`;
+		const lines = text.split("\n").slice(2, -1);
+		expect(text).toStartWith(`Who has permissions, of ${total} member(s), `);
+		expect(text).toContain(
+			`Everything, as owner or by ADMINISTRATOR: ${owner}`,
+		);
+		expect(lines).toEqual([
+			`#kitchen (ID: ${kitchen.id}):`,
+			`VIEW_CHANNEL, SEND_MESSAGES: 3 | 1 with everything | 1 by channel permissions of @Cook (ID: ${Cook.role.id}): cook (@cook, ID: ${Cook.user.id}) | 1 by channel permissions of their own: guest (@guest, ID: ${Guest.user.id})`,
+			`#hall (ID: ${hall.id}):`,
+			`VIEW_CHANNEL: ${total}, 1 of them bot(s) | 1 with everything | ${total - 1} as @everyone`,
+			`SEND_MESSAGES: ${total - 1}, 1 of them bot(s) | 1 with everything | ${total - 2} as @everyone | not 1 by channel permissions of @Waiter (ID: ${Waiter.role.id}): waiter (@waiter, ID: ${Waiter.user.id})`,
+		]);
+	});
+
+	test("in the guild is listed by role, with channels whose permissions allow it", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { world: platform } = simulator;
+		const { Cook, Boss } = cast(world, {
+			Cook: Bit.BanMembers | Bit.ManageWebhooks,
+			Boss: Bit.Administrator,
+		});
+		if (!Cook || !Boss) throw new Error("both were added");
+		const alpha = memberNamed(world, "alpha");
+		platform.members.edit(guild, alpha, { roles: [Cook.role.id] });
+		const channel = platform.channels.add(guild, { name: "kitchen" });
+		platform.channels.setOverwrite(channel, {
+			...{ id: guild.id, type: 0, deny: "0" },
+			allow: String(Bit.ManageWebhooks),
+		});
+		await world.heard();
+		const { text } = await world.call("check_permissions", {
+			permissions: ["BAN_MEMBERS", "MANAGE_WEBHOOKS", "VIEW_GUILD_INSIGHTS"],
+		});
+		expect(text).toStartWith(
+			"Who has permissions in the guild, without channel permissions, of ",
+		);
+		expect(text).toContain(
+			`Everything, as owner or by ADMINISTRATOR: Ada (@ada, ID: ${guild.owner_id}), boss (@boss, ID: ${Boss.user.id})`,
+		);
+		expect(text).toContain(
+			`2 by @Cook (ID: ${Cook.role.id}): alpha (@alpha, ID: ${alpha.user.id}) (bot), cook (@cook, ID: ${Cook.user.id})`,
+		);
+		expect(text).toContain("\nVIEW_GUILD_INSIGHTS: 2 | 2 with everything");
+		expect(text).toContain(
+			`\nChannel permissions also allow MANAGE_WEBHOOKS: @everyone (ID: ${guild.id}) in #kitchen (ID: ${channel.id})`,
+		);
+	});
+
+	test("counts as Discord computes, for random roles, permissions of channels, timeouts and private threads", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { world: platform } = simulator;
+		const { chance } = seeded(20_260_201);
+		const bits = [Bit.ViewChannel, Bit.SendMessages, Bit.ManageThreads];
+		const more = [Bit.Connect, Bit.SendMessagesInThreads, Bit.AttachFiles];
+		const some = (share: number) =>
+			[...bits, ...more].reduce(
+				(sum, bit) => (chance(share) ? sum | bit : sum),
+				0n,
+			);
+		const roles = Array.from({ length: 6 }, (_, index) =>
+			platform.roles.add(guild, {
+				...{ name: `role-${index}`, permissions: String(some(0.2)) },
+			}),
+		);
+		const until = new Date(Date.now() + 3_600_000).toISOString();
+		const members = Array.from({ length: 60 }, (_, index) => {
+			const user = platform.users.add({ username: `person-${index}` });
+			const own = roles.filter(() => chance(0.3)).map(({ id }) => id);
+			const member = platform.members.add(guild, user, { roles: own });
+			if (chance(0.1))
+				platform.members.edit(guild, member, {
+					communication_disabled_until: until,
+				});
+			return member;
+		});
+		const channels = Array.from({ length: 12 }, (_, index) => {
+			const type =
+				index % 3 === 0 ? ChannelType.GuildVoice : ChannelType.GuildText;
+			const channel = platform.channels.add(guild, {
+				name: `c-${index}`,
+				type,
+			});
+			for (const [id, kind] of [
+				[guild.id, 0],
+				...roles.map(({ id }) => [id, 0] as const),
+				...members.slice(0, 5).map(({ user }) => [user.id, 1] as const),
+			] as const)
+				if (chance(0.5)) {
+					const deny = some(0.3);
+					platform.channels.setOverwrite(channel, {
+						...{ id, type: kind, deny: String(deny) },
+						allow: String(some(0.3) & ~deny),
+					});
+				}
+			return channel;
+		});
+		const [, parent] = channels;
+		const [first] = members;
+		if (!parent || !first) throw new Error("they were added");
+		const thread = platform.threads.add(parent, first.user, {
+			name: "secret",
+			type: ChannelType.PrivateThread,
+		});
+		await world.heard();
+		for (const place of [...channels, thread]) {
+			const { text } = await world.call("check_permissions", {
+				channel_ids: [place.id],
+				permissions: ["VIEW_CHANNEL", "ATTACH_FILES", "MANAGE_THREADS"],
+			});
+			for (const [name, bit] of [
+				["VIEW_CHANNEL", Bit.ViewChannel],
+				["ATTACH_FILES", Bit.AttachFiles],
+				["MANAGE_THREADS", Bit.ManageThreads],
+			] as const) {
+				const expected = [...guild.members.keys()].filter(
+					(id) => (channelPermissions(guild, place, id) & bit) !== 0n,
+				).length;
+				const line = text
+					.split("\n")
+					.find((one) => one.split(": ", 1)[0]?.split(", ").includes(name));
+				expect(`${place.name} ${name} ${/: (\d+)/.exec(line ?? "")?.[1]}`).toBe(
+					`${place.name} ${name} ${expected}`,
+				);
+			}
+		}
+	});
+
+	test("of 5,000 members is listed in a short result", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { world: platform } = simulator;
+		const roles = Array.from({ length: 40 }, (_, index) =>
+			platform.roles.add(guild, {
+				...{ name: `role-${index}`, permissions: String(Bit.ManageMessages) },
+			}),
+		);
+		for (let index = 0; index < 5_000; index += 1) {
+			const user = platform.users.add({ username: `person-${index}` });
+			const [a, b] = [roles[index % 40], roles[(index * 7) % 39]];
+			const own = [...new Set([a?.id, b?.id])].filter((id) => id !== undefined);
+			platform.members.add(guild, user, { roles: own });
+		}
+		const channels = Array.from({ length: 30 }, (_, index) => {
+			const channel = platform.channels.add(guild, { name: `c-${index}` });
+			platform.channels.setOverwrite(channel, {
+				...{ id: roles[index]?.id ?? "", type: 0, allow: "0" },
+				deny: String(Bit.SendMessages),
+			});
+			return channel;
+		});
+		await world.heard();
+		const { text } = await world.call("check_permissions", {
+			channel_ids: channels.map(({ id }) => id),
+		});
+		expect(text).toMatch(/not \d+ by channel permissions of @role-0 /);
+		expect(text).not.toContain("@person-");
+		expect(text.length).toBeLessThan(10_000);
+	});
 });

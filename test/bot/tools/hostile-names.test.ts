@@ -135,6 +135,13 @@ test.each([
 			{ role_id: role.id, channel_id, permissions: ["VIEW_CHANNEL"] },
 			2,
 		],
+		[
+			"check_permissions",
+			{ role_ids: [role.id], user_ids: [user.id], channel_ids: [channel_id] },
+			3,
+		],
+		["check_permissions", { channel_ids: [channel_id] }, 5],
+		["check_permissions", { permissions: ["VIEW_CHANNEL"] }, 5],
 		["list_channels", {}, 1 + guild.channels.size],
 		["get_channel", { channel_id }, 9],
 		["get_channel", { channel_id: lounge.id }, 12],

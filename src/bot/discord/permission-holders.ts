@@ -1,0 +1,194 @@
+// Who has a permission in a place: the members of a guild, grouped by what gives or takes it.
+
+import {
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits,
+	type Role,
+} from "discord.js";
+import {
+	type Cause,
+	type Computed,
+	computePermissions,
+	type Holder,
+	highestFirst,
+	holderOf,
+	impliedIn,
+	type Place,
+} from "./effective-permissions.ts";
+
+const {
+	Administrator,
+	Connect,
+	ManageThreads,
+	SendMessages,
+	SendMessagesInThreads,
+	ViewChannel,
+} = PermissionFlagsBits;
+
+/** Permissions on which other permissions depend. */
+const implying =
+	Administrator |
+	Connect |
+	ManageThreads |
+	SendMessages |
+	SendMessagesInThreads |
+	ViewChannel;
+
+/** Members who have the same permissions in all asked places, for the same reasons. */
+export interface Alike {
+	holder: Holder;
+	members: GuildMember[];
+}
+
+/**
+ * Groups the cached members of a guild by what decides about the permissions `bits` in `places`, so that permissions are
+ * computed once for each group instead of once for each member. Roles that decide nothing there are left out.
+ */
+export function groupAlike(
+	guild: Guild,
+	places: readonly Place[],
+	bits: bigint,
+): Alike[] {
+	const { everyone } = guild.roles;
+	const ownIds = new Set(
+		places.flatMap(({ overwrites, threadMembers = [] }) => [
+			...overwrites.keys(),
+			...threadMembers,
+		]),
+	);
+	const granted = (bits | implying) & ~everyone.permissions.bitfield;
+	const decides = (role: Role) =>
+		role.id === everyone.id ||
+		ownIds.has(role.id) ||
+		(role.permissions.bitfield & granted) !== 0n;
+	const deciding = new Set(
+		guild.roles.cache.filter((role) => decides(role)).keys(),
+	);
+	const groups = new Map<string, Alike>();
+	for (const member of guild.members.cache.values()) {
+		const roles = [...member.roles.cache.values()].filter(({ id }) =>
+			deciding.has(id),
+		);
+		const isOnTheirOwn =
+			member.id === guild.ownerId ||
+			ownIds.has(member.id) ||
+			member.isCommunicationDisabled();
+		const key = isOnTheirOwn
+			? member.id
+			: roles
+					.map(({ id }) => id)
+					.sort()
+					.join();
+		const group = groups.get(key);
+		if (group) group.members.push(member);
+		else {
+			const holder = { ...holderOf(guild, member), roles: highestFirst(roles) };
+			groups.set(key, { holder, members: [member] });
+		}
+	}
+	return [...groups.values()];
+}
+
+/** Members to whom the same thing allows or denies a permission. */
+export interface Group {
+	allowed: boolean;
+	source: Source;
+	members: GuildMember[];
+}
+
+/** What allows or denies a permission to a group of members. Of several roles it is the highest. */
+export type Source =
+	| { kind: "owner" | "everyone" | "own_overwrite" | "timeout" }
+	| { kind: "administrator" | "role" | "overwrite"; role: Role };
+
+/**
+ * Returns who has the permission `bit` in `place`, and who lacks it for a reason of their own: a role, a permission
+ * overwrite of a role other than @everyone or of the member, or a timeout.
+ */
+export function holdersOf(
+	alike: readonly Alike[],
+	place: Place,
+	bits: readonly bigint[],
+): Group[][] {
+	const groups = bits.map(() => new Map<string, Group>());
+	for (const { holder, members } of alike) {
+		const computed = computePermissions(holder, place);
+		for (const [index, bit] of bits.entries()) {
+			const allowed = (computed.bits & bit) !== 0n;
+			const source = allowed
+				? entranceOf(computed, place, bit)
+				: sourceOf(computed.causeOf(bit));
+			if (!source || (!allowed && source.kind === "everyone")) continue;
+			const key = `${allowed} ${source.kind} ${"role" in source ? source.role.id : ""}`;
+			const known = groups[index]?.get(key);
+			if (known) known.members.push(...members);
+			else groups[index]?.set(key, { allowed, source, members: [...members] });
+		}
+	}
+	return groups.map((found) => [...found.values()].sort(byRank));
+}
+
+/**
+ * Returns what gives a permission. If @everyone has it, that is what lets the members see the channel or connect to it.
+ */
+function entranceOf(
+	{ causeOf }: Computed,
+	{ channel }: Place,
+	bit: bigint,
+): Source | undefined {
+	const isNeeded = (one: bigint) =>
+		one !== bit && (impliedIn(channel) & one) !== 0n;
+	const sources = [bit, ...[ViewChannel, Connect].filter(isNeeded)].map((one) =>
+		sourceOf(causeOf(one)),
+	);
+	return sources.find((source) => source?.kind !== "everyone") ?? sources[0];
+}
+
+function sourceOf(cause: Cause | undefined): Source | undefined {
+	switch (cause?.kind) {
+		case "owner":
+		case "timeout":
+			return { kind: cause.kind };
+		case "member_overwrite":
+			return { kind: "own_overwrite" };
+		case "administrator":
+			return ofRole("administrator", cause.roles);
+		case "roles":
+			return ofRole("role", cause.roles);
+		case "role_overwrites":
+			return ofRole("overwrite", cause.roles);
+		default:
+			return undefined;
+	}
+}
+
+function ofRole(
+	kind: "administrator" | "role" | "overwrite",
+	roles: readonly Role[],
+): Source | undefined {
+	const [role] = roles;
+	if (!role) return undefined;
+	const isForAll = roles.some(({ id, guild }) => id === guild.id);
+	if (isForAll && kind !== "administrator") return { kind: "everyone" };
+	return { kind, role };
+}
+
+const order: readonly Source["kind"][] = [
+	"owner",
+	"administrator",
+	"role",
+	"overwrite",
+	"own_overwrite",
+	"everyone",
+	"timeout",
+];
+
+/** Sorts groups of members: who has the permission before who lacks it, then by what decides, then the highest role first. */
+function byRank(a: Group, b: Group): number {
+	if (a.allowed !== b.allowed) return a.allowed ? -1 : 1;
+	const kinds = order.indexOf(a.source.kind) - order.indexOf(b.source.kind);
+	if (kinds !== 0 || !("role" in a.source) || !("role" in b.source))
+		return kinds;
+	return b.source.role.comparePositionTo(a.source.role);
+}

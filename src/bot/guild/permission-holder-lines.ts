@@ -1,0 +1,214 @@
+// Who has permissions in channels or the guild, as lines of a tool result.
+
+import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
+import {
+	channelName,
+	memberName,
+	nowIs,
+	roleName,
+} from "../discord/describe.ts";
+import type { Place } from "../discord/effective-permissions.ts";
+import {
+	type Alike,
+	type Group,
+	groupAlike,
+	holdersOf,
+	type Source,
+} from "../discord/permission-holders.ts";
+import { bitsByName, overwritesOf } from "../discord/permissions.ts";
+import { fieldLine, resultLines } from "../discord/text.ts";
+import {
+	checkedIn,
+	groupPlaces,
+	type Places,
+	placeNames,
+} from "./permission-places.ts";
+
+/** The number of the most telling permissions that are checked in a channel by default: seeing and using it. */
+const defaultCount = 2;
+
+/**
+ * Lists who has each of the permissions `asked` (default: to see and use a channel, or to harm the guild) in each of
+ * `places`, grouped by what gives it. Permissions and places with the same result share lines.
+ */
+export function permissionHolders(
+	guild: Guild,
+	places: readonly Place[],
+	asked: readonly string[] | undefined,
+): string[] {
+	const groups = groupPlaces(places);
+	const namesIn = ({ kind }: Places) => checkedIn(kind, asked, defaultCount);
+	const bits = groups
+		.flatMap(namesIn)
+		.reduce((all, name) => all | bitOf(name), 0n);
+	const alike = groupAlike(
+		guild,
+		groups.map(({ place }) => place),
+		bits,
+	);
+	const members = [...guild.members.cache.values()];
+	const all = alike.flatMap(({ holder, members }) =>
+		isUnlimited(holder) ? members : [],
+	);
+	const inGuild = places.every(({ channel }) => !channel);
+	const blocks = mergeBlocks(groups, (group) =>
+		linesOf(alike, group, namesIn(group)),
+	);
+	return resultLines(
+		`Who has permissions${inGuild ? " in the guild, without channel permissions" : ""}, of ${members.length} member(s)${countBots(members)}; ${nowIs()}`,
+		all.length > 0 &&
+			`Everything, as owner or by ADMINISTRATOR: ${sample(all)}`,
+		nameOnce(blocks),
+		"list_members with role_id lists the members with a role.",
+		inGuild && asked && channelLines(guild, asked),
+	);
+}
+
+function bitOf(name: string): bigint {
+	return bitsByName.get(name) ?? 0n;
+}
+
+function isUnlimited({ isOwner, roles }: Alike["holder"]): boolean {
+	return (
+		isOwner ||
+		roles.some(({ permissions }) =>
+			permissions.has(PermissionFlagsBits.Administrator, false),
+		)
+	);
+}
+
+/** Joins the places with the same lines: the names of the places, then the lines. */
+function mergeBlocks(
+	groups: readonly Places[],
+	linesFor: (group: Places) => string[],
+): string[] {
+	const merged = new Map<string, Place[]>();
+	for (const group of groups) {
+		const key = linesFor(group).join("\n");
+		merged.set(key, [...(merged.get(key) ?? []), ...group.all]);
+	}
+	return [...merged].flatMap(([key, places]) => [
+		...(places.some(({ channel }) => channel)
+			? [`${placeNames(places)}:`]
+			: []),
+		...key.split("\n"),
+	]);
+}
+
+function linesOf(
+	alike: readonly Alike[],
+	{ place }: Places,
+	names: readonly string[],
+): string[] {
+	const found = holdersOf(alike, place, names.map(bitOf));
+	const merged = new Map<string, string[]>();
+	for (const [index, name] of names.entries()) {
+		const key = groupLine(found[index] ?? []);
+		merged.set(key, [...(merged.get(key) ?? []), name]);
+	}
+	return [...merged].map(([text, names]) => `${names.join(", ")}: ${text}`);
+}
+
+/** Returns the line of one permission: how many have it, and by what. Lists of names are marked for `nameOnce`. */
+function groupLine(groups: readonly Group[]): string {
+	const has = groups.filter(({ allowed }) => allowed);
+	const members = has.flatMap(({ members }) => members);
+	if (members.length === 0) return "nobody";
+	const isUnlimited = ({ source }: Group) =>
+		source.kind === "owner" || source.kind === "administrator";
+	const unlimited = has.filter(isUnlimited).flatMap(({ members }) => members);
+	return fieldLine(
+		`${members.length}${countBots(members)}`,
+		unlimited.length > 0 && `${unlimited.length} with everything`,
+		...groups
+			.filter((group) => !isUnlimited(group))
+			.map(({ allowed, source, members }) => {
+				const text = `${allowed ? "" : "not "}${members.length} ${sourceText(source)}`;
+				const roleId = "role" in source ? source.role.id : "";
+				const isListed = roleId === "" || members.length <= maxNamed;
+				return source.kind === "everyone" || !isListed
+					? text
+					: [text, roleId, sample(members)].join(separator);
+			}),
+	);
+}
+
+function sourceText(source: Source): string {
+	switch (source.kind) {
+		case "everyone":
+			return "as @everyone";
+		case "role":
+			return `by ${roleName(source.role)}`;
+		case "overwrite":
+			return `by channel permissions of ${roleName(source.role)}`;
+		case "own_overwrite":
+			return "by channel permissions of their own";
+		case "timeout":
+			return "by a timeout";
+		default:
+			return "with everything";
+	}
+}
+
+const maxNamed = 15;
+
+/** Separates the parts of a field until `nameOnce` joins them. Names cannot contain it: tabs in them are escaped. */
+const separator = "\t";
+
+/** Returns the lines with each list of members who have a role only once. */
+function nameOnce(lines: readonly string[]): string[] {
+	const given = new Set<string>();
+	const named = (field: string) => {
+		const [text = "", roleId, names] = field.split(separator);
+		if (roleId === undefined || names === undefined) return field;
+		const key = `${roleId} ${names}`;
+		const isKnown = roleId !== "" && given.has(key);
+		given.add(key);
+		return `${text}: ${isKnown ? "as above" : names}`;
+	};
+	return lines.map((line) => line.split(" | ").map(named).join(" | "));
+}
+
+function sample(members: readonly GuildMember[]): string {
+	const names = members
+		.slice(0, maxNamed)
+		.map((member) => `${memberName(member)}${member.user.bot ? " (bot)" : ""}`);
+	const more = members.length - names.length;
+	return [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+function countBots(members: readonly GuildMember[]): string {
+	const bots = members.filter(({ user }) => user.bot).length;
+	return bots > 0 ? `, ${bots} of them bot(s)` : "";
+}
+
+const maxChannels = 5;
+
+/** Lists which roles and members get each permission from permission overwrites, and in which channels. */
+function channelLines(guild: Guild, asked: readonly string[]): string[] {
+	return asked.flatMap((name) => {
+		const channelsById = new Map<string, string[]>();
+		for (const channel of guild.channels.cache.values()) {
+			if (channel.isThread()) continue;
+			for (const [id, { allow }] of overwritesOf(channel))
+				if ((allow & bitOf(name)) !== 0n)
+					channelsById.set(id, [
+						...(channelsById.get(id) ?? []),
+						channelName(channel),
+					]);
+		}
+		if (channelsById.size === 0) return [];
+		const texts = [...channelsById].map(([id, channels]) => {
+			const member = guild.members.cache.get(id);
+			const role = guild.roles.cache.get(id);
+			const who = role
+				? roleName(role)
+				: member
+					? memberName(member)
+					: `unknown (ID: ${id})`;
+			const more = channels.length - maxChannels;
+			return `${who} in ${channels.slice(0, maxChannels).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+		});
+		return `Channel permissions also allow ${name}: ${texts.slice(0, maxNamed).join(" | ")}${texts.length > maxNamed ? ` | ${texts.length - maxNamed} more` : ""}`;
+	});
+}

@@ -1,0 +1,184 @@
+// Effective permissions of roles and members, and who has a permission.
+
+import {
+	type APIThreadMember,
+	ChannelType,
+	type Guild,
+	type GuildBasedChannel,
+	GuildMember,
+	makeURLSearchParams,
+	type Role,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { channelsFromTop } from "../channels/channel-order.ts";
+import { channelName, memberName, roleName } from "../discord/describe.ts";
+import {
+	computePermissions,
+	type Decision,
+	describePermissions,
+	type Effective,
+	holderOf,
+	type Place,
+	placeOf,
+} from "../discord/effective-permissions.ts";
+import {
+	anyChannel,
+	member,
+	requireKnownMembers,
+	role,
+} from "../discord/find.ts";
+import { permissionNames, readBits } from "../discord/permissions.ts";
+import { resultLines } from "../discord/text.ts";
+import { permissionHolders } from "../guild/permission-holder-lines.ts";
+import { permissionMatrix } from "../guild/permission-matrix.ts";
+import { flag, found, guild_id, list } from "../tool/arguments.ts";
+import { readTool } from "../tool/define.ts";
+
+export const checkPermissions = readTool({
+	name: "check_permissions",
+	toolset: "diagnostics",
+	title: "Check permissions",
+	description:
+		"What members or roles may do in channels (none: in the guild). Without user_ids and role_ids: who may, and by which role or channel permissions.",
+	intents: ["GuildMembers"],
+	input: v.strictObject({
+		guild_id,
+		user_ids: v.optional(list(found(member, "member"), 0, 50, "Members.")),
+		role_ids: v.optional(
+			list(found(role, "role"), 0, 250, "Roles; @everyone has the guild's id."),
+		),
+		channel_ids: v.optional(
+			list(
+				found(anyChannel, "channel or thread"),
+				0,
+				500,
+				"Channels, threads.",
+			),
+		),
+		all_channels: v.optional(flag("All channels."), false),
+		permissions: v.optional(
+			list(
+				v.string(),
+				0,
+				64,
+				"By name: VIEW_CHANNEL. Default: the most important.",
+			),
+		),
+	}),
+	adapt({ user_id, role_id, channel_id, ...args }) {
+		const single = {
+			user_ids: user_id,
+			role_ids: role_id,
+			channel_ids: channel_id,
+		};
+		const lists = Object.entries(single)
+			.filter(([, id]) => id !== undefined)
+			.map(([key, id]) => {
+				const given = args[key] ?? [];
+				return [key, Array.isArray(given) ? [...given, id] : given];
+			});
+		return { ...args, ...Object.fromEntries(lists) };
+	},
+	async run(
+		{ permissions = [], all_channels },
+		{ guild, connection, users = [], roles = [], channels: chosen = [] },
+	) {
+		const fields = ["permissions", "permissions"] as const;
+		const requested =
+			permissions.length > 0
+				? readBits(fields, undefined, permissions)
+				: undefined;
+		const asked =
+			requested === undefined ? undefined : permissionNames(requested);
+		const all = all_channels ? channelsFromTop(guild) : [];
+		const channels = [...new Set([...all, ...chosen])];
+		const places =
+			channels.length > 0
+				? await Promise.all(channels.map(findPlace))
+				: [placeOf(undefined)];
+		const subjects = [...users, ...roles];
+		const [subject] = subjects;
+		const [place] = places;
+		if (!subject || !place) {
+			requireKnownMembers(guild, connection);
+			return permissionHolders(guild, places, asked);
+		}
+		if (subjects.length === 1 && places.length === 1)
+			return detailLines(guild, subject, place, asked);
+		return permissionMatrix(guild, subjects, places, asked);
+	},
+});
+
+/** Returns what decides about permissions in a channel or thread. Fetches the members of a private thread from Discord. */
+async function findPlace(channel: GuildBasedChannel): Promise<Place> {
+	if (channel.type !== ChannelType.PrivateThread) return placeOf(channel);
+	return placeOf(channel, await threadMembers(channel));
+}
+
+const pageSize = 100;
+
+/** https://discord.com/developers/docs/resources/channel#list-thread-members */
+async function threadMembers({
+	id,
+	client,
+}: GuildBasedChannel): Promise<ReadonlySet<string>> {
+	const ids = new Set<string>();
+	for (let after: string | undefined; ; ) {
+		const query = makeURLSearchParams({
+			with_member: true,
+			limit: pageSize,
+			after,
+		});
+		const page = (await client.rest.get(Routes.threadMembers(id), {
+			query,
+		})) as APIThreadMember[];
+		for (const { user_id } of page) if (user_id) ids.add(user_id);
+		after = page.at(-1)?.user_id;
+		if (page.length < pageSize || !after) return ids;
+	}
+}
+
+/** Lists the permissions of one role or member in one place, with the reason for each. */
+function detailLines(
+	guild: Guild,
+	subject: GuildMember | Role,
+	place: Place,
+	asked: readonly string[] | undefined,
+): string[] {
+	const computed = computePermissions(holderOf(guild, subject), place);
+	const effective = describePermissions(computed);
+	const decisions = selectDecisions(effective, asked);
+	const allowed = decisions.filter(({ allowed }) => allowed).length;
+	const { channel } = place;
+	const where = channel
+		? channelName(channel)
+		: "the guild, without channel permissions";
+	const { bits, reasonForEverything } = effective;
+	return resultLines(
+		`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}; all allowed permissions as bits: ${bits}`,
+		reasonForEverything && `everything is allowed ${reasonForEverything}`,
+		(!reasonForEverything || asked !== undefined) && decisions.map(lineOf),
+		channel?.isThread() &&
+			"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
+	);
+}
+
+function nameOf(subject: GuildMember | Role): string {
+	if (subject instanceof GuildMember) return memberName(subject);
+	return `a member with ${roleName(subject)} as the only role`;
+}
+
+/** Selects which permissions to report: the asked ones, or if none are asked, all that are allowed or explicitly denied. */
+function selectDecisions(
+	{ decisions }: Effective,
+	asked: readonly string[] | undefined,
+): Decision[] {
+	if (asked === undefined)
+		return decisions.filter(({ why }) => why !== undefined);
+	return decisions.filter(({ name }) => asked.includes(name));
+}
+
+function lineOf({ name, allowed, why }: Decision): string {
+	return `${name} | ${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
+}
