@@ -107,9 +107,9 @@ export interface Computed {
 }
 
 /**
- * Computes the permissions of `subject` in a channel; guild-wide if `channel` is undefined. For a role, they are those
- * of a member who has only this role and @everyone. A thread has the permissions of its parent channel. `overwrites`
- * replaces the channel's own permission overwrites.
+ * Computes the permissions of a member or role in a channel, or guild-wide if the channel is undefined. A role's
+ * permissions are those of a member who has only this role and @everyone. The last parameter replaces the channel's
+ * permission overwrites.
  */
 export function effectivePermissions(
 	guild: Guild,

@@ -60,8 +60,8 @@ export interface VoiceMember {
 }
 
 /**
- * Returns a function that looks up a channel or thread by id. If the channel is not of the wanted kind, the function
- * throws a ToolError with the channel's name and the text `problem`.
+ * Returns a function that looks up a channel or thread by id. The function throws a ToolError if `isOfKind` is false
+ * for the channel.
  */
 function channelOfKind<Kind extends GuildBasedChannel>(
 	isOfKind: (found: GuildBasedChannel) => found is Kind,
@@ -76,8 +76,8 @@ function channelOfKind<Kind extends GuildBasedChannel>(
 }
 
 /**
- * Returns a function that looks up a channel with `find`, but then fetches its latest version from Discord. Use it
- * before an edit: the cached channel may be older than the latest edit.
+ * Returns a function that looks up a channel with `find` and then fetches the channel's latest version from Discord.
+ * For tools that edit channels: the cached channel may be outdated.
  */
 function freshlyFetched<Kind extends GuildBasedChannel>(
 	find: (guild: Guild, id: string) => Promise<Kind>,
@@ -131,8 +131,8 @@ export function isForum(channel: GuildBasedChannel): channel is Forum {
 }
 
 /**
- * Whether a channel is a voice or stage channel. discord.js's own check reads the bitrate, which programs that imitate
- * Discord's API may omit.
+ * Whether a channel is a voice or stage channel. Checks only the channel's type; discord.js's own check also needs a
+ * bitrate.
  */
 export function isVoice(
 	channel: GuildBasedChannel,
@@ -341,8 +341,8 @@ async function memberOrNone(
 }
 
 /**
- * Looks up a channel or thread of the guild by id. Fetches it from Discord if it is not in the cache, such as an
- * archived thread.
+ * Looks up a channel or thread of the guild by id. Fetches the channel from Discord if it is not in the cache, for
+ * example because it is an archived thread.
  */
 export async function anyChannel(
 	guild: Guild,

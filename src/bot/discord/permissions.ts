@@ -57,7 +57,8 @@ export function neededBy<Args extends object>(
 }
 
 /**
- * Whether the bot has the guild-wide permission `needed.orInGuild`, which suffices instead of the needed permission.
+ * Whether the bot has the guild-wide permission `needed.orInGuild`, which replaces the needed permission in the
+ * channel.
  */
 export function isHeldInGuild<Args>(
 	needed: Needed<Args>,
@@ -106,9 +107,9 @@ export function describeBits(bits: bigint): string {
 }
 
 /**
- * Combines two tool arguments that set permissions: `decimal`, a bit field as a decimal string, and `names`, a list of
- * permission names. `fields` holds the names of both arguments for errors. Returns undefined if both arguments are
- * undefined. Throws an RpcError for unknown bits and names.
+ * Combines two tool arguments that set permissions: a bit field as a decimal string, and a list of permission names.
+ * `fields` are the names of the two arguments, for errors. Returns undefined if both arguments are undefined. Throws an
+ * RpcError for unknown bits or names.
  */
 export function readBits(
 	fields: readonly [decimal: string, names: string],
@@ -147,10 +148,7 @@ export function readPermissions(
 	return readBits([field, field], String(bits), names) ?? 0n;
 }
 
-/**
- * Returns the bot's own member in a guild, which Discord sends with the guild. Throws a ToolError if it is not loaded
- * yet.
- */
+/** Returns the bot's own member in a guild. Throws a ToolError if Discord has not sent the member yet. */
 export function botMember(guild: Guild): GuildMember {
 	const me = guild.members.me;
 	if (me) return me;
@@ -160,8 +158,8 @@ export function botMember(guild: Guild): GuildMember {
 }
 
 /**
- * Returns the bot's permissions in a channel, or guild-wide if `channel` is undefined, as a bit field. A timeout of the
- * bot reduces them.
+ * Returns the bit field of the bot's permissions in a channel, or guild-wide if `channel` is undefined. While the bot
+ * is timed out in the guild, it has fewer permissions.
  */
 export function botPermissions(
 	guild: Guild,
@@ -205,7 +203,10 @@ export function isAdministrator(member: GuildMember): boolean {
 	return member.permissions.has(PermissionFlagsBits.Administrator);
 }
 
-/** Returns the bit field of `permissions` in a channel. In a thread, SendMessages becomes SendMessagesInThreads. */
+/**
+ * Converts permission names to a bit field for a channel. If the channel is a thread, SendMessages becomes
+ * SendMessagesInThreads.
+ */
 export function bitsIn(
 	channel: Pick<GuildBasedChannel, "isThread"> | undefined,
 	permissions: readonly Permission[],
@@ -251,8 +252,8 @@ export function overwritesOf({
 }
 
 /**
- * Returns the permissions that the bot needs to write in a channel but lacks. Check this before sending a message:
- * Discord would count the refused request as invalid.
+ * Returns the permissions that the bot lacks to write in a channel. Check this before sending a message: Discord counts
+ * refused requests as invalid.
  */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
@@ -260,8 +261,8 @@ export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 }
 
 /**
- * Throws a ToolError unless the bot has all permissions in the bit field `needed`, in a channel or guild-wide. `why`
- * returns sentences that explain what the missing permissions are needed for.
+ * Throws a ToolError unless the bot has all needed permissions in a channel or guild-wide. A function of the caller can
+ * add sentences to the error that explain why the missing permissions are needed.
  */
 export function requirePermissions(
 	guild: Guild,
@@ -289,9 +290,9 @@ export function requirePermissions(
 }
 
 /**
- * Throws a ToolError unless the bot may allow or deny the permissions in `bits`. For a role (`channel` is undefined)
- * and for a new channel, the bot needs these permissions in the guild. For an existing channel, it needs them in the
- * guild or in the channel's category, unless the channel's overwrites allow it MANAGE_ROLES.
+ * Throws a ToolError unless the bot may allow or deny certain permissions in a role or in a channel's overwrites. The
+ * bot must itself have these permissions in the guild or in the channel's category, or an overwrite of the channel must
+ * allow the bot MANAGE_ROLES.
  */
 export function requireGrantable(
 	guild: Guild,

@@ -25,8 +25,8 @@ export function escapeInvisible(text: string): string {
 }
 
 /**
- * Characters that look like "|", which separates the fields of a line in a tool result. They are escaped only next to
- * white space or at an end of the text, because many names contain such characters.
+ * Characters that look like "|", the separator between the fields of a line in a tool result. They are escaped only
+ * next to white space and at the start or end of a text.
  */
 const stroke = String.raw`[\u01c0\u05c0\u2223\u23d0\u23fd\u2502\u2503\u2758\u2759\ufe31\uffe8]`;
 const bars = new RegExp(
@@ -38,10 +38,7 @@ const bars = new RegExp(
 const colons =
 	/[:\u02d0\u02f8\u05c3\u2236\ua789\ufe13\ufe30\ufe55\uff1a](?=\p{White_Space}*\p{Nd})/gu;
 
-/**
- * Whether a text ends in "ID" or in characters that look like "ID". NFKC covers all look-alikes except letters of other
- * scripts.
- */
+/** Whether a text ends in "ID" or in characters that look like "ID". */
 function endsInId(text: string): boolean {
 	const end = text.trimEnd().slice(-8);
 	if (/\bID$/i.test(end)) return true;
@@ -71,10 +68,7 @@ export function oneField(text: string): string {
 		);
 }
 
-/**
- * A text for a tool result, or an empty value (false, null, undefined, ""), which is left out of the result. It allows
- * expressions such as `isPinned && "pinned"`.
- */
+/** A text for a tool result, or an empty value (false, null, undefined, ""), which is left out of the result. */
 type Optional = string | false | null | undefined;
 
 const isPresent = (text: Optional): text is string => Boolean(text);
@@ -96,7 +90,10 @@ export function withoutTokens(text: string): string {
 	return text.replace(/(webhooks\/\d+\/)[\w-]+/gi, "$1[hidden]");
 }
 
-/** Truncates `text` with "…" so that `length(text)` is at most `max`. Does not split surrogate pairs. */
+/**
+ * Truncates `text` to at most `max` characters, including the "…" at the end. A third parameter can count characters
+ * differently. Does not split surrogate pairs.
+ */
 export function truncate(
 	text: string,
 	max: number,

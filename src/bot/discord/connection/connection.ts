@@ -67,11 +67,14 @@ const connectionTiming = {
 	 */
 	identifyClock: () => performance.now(),
 	/**
-	 * How long the connection to Discord may be lost so that the bot still handles the messages and interactions that
-	 * Discord replays afterwards. After a longer loss, the bot ignores them.
+	 * Maximum duration of a connection loss, in milliseconds, after which the bot still handles the messages and
+	 * interactions that Discord replays.
 	 */
 	maxCommandAgeMs: 30_000,
-	/** How long discord.js waits for the guilds of a new Gateway session to arrive before its client is ready. */
+	/**
+	 * How long a discord.js client waits for the guilds of a new Gateway session before the client becomes ready, in
+	 * milliseconds.
+	 */
 	guildsMs: 15_000,
 };
 
@@ -81,8 +84,8 @@ const commandEvents = new Set<string>([
 ]);
 
 /**
- * Gateway events that are passed to discord.js before its client is ready. The bot holds back all other events until
- * the client is ready: discord.js would queue them and handle them later, outside of our error handling.
+ * Gateway events that are passed to a discord.js client before the client is ready. The bot holds back all other events
+ * until the client is ready.
  */
 const eventsBeforeReady = new Set<string>([
 	GatewayDispatchEvents.Ready,
@@ -100,7 +103,7 @@ const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-/** How long the bot, when it stops, waits for Discord to close the connection. */
+/** When the bot stops: how long it waits for Discord to close the connection. */
 const closeTimeoutMs = 500;
 
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
@@ -151,10 +154,7 @@ export class Connection {
 	 * token reset.
 	 */
 	readonly failed: Promise<Error>;
-	/**
-	 * Pauses all requests to Discord's API after too many invalid ones. All discord.js clients share this pause, because
-	 * Discord counts invalid requests by IP address.
-	 */
+	/** Pauses all requests to Discord's API after too many invalid ones (answered with 401, 403 or 429). */
 	readonly requests = new RequestGuard(({ waitMs, ...pause }) =>
 		this.#options.log.warn("requests to Discord are paused", {
 			...pause,
@@ -176,8 +176,7 @@ export class Connection {
 	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<SocketConnection>();
 	/**
-	 * Functions that pass Gateway events to discord.js. The events arrived before the discord.js client was ready; the
-	 * functions are called once it is.
+	 * Gateway events that arrived before the discord.js client was ready. Each function passes one of them to discord.js.
 	 */
 	#deferredEvents: (() => void)[] = [];
 	/** Number of messages and interactions that were ignored because Discord replayed them too late. */
@@ -186,10 +185,10 @@ export class Connection {
 	readonly #scheduledLoads = new Map<string, Timer>();
 	/**
 	 * When the last data arrived from Discord's Gateway before the connection was lost, in milliseconds of
-	 * `performance.now()`; undefined while connected. A dead connection is detected up to two heartbeats later.
+	 * `performance.now()`; undefined while connected.
 	 */
 	#lostAt: number | undefined;
-	/** Whether the bot has a session on Discord's Gateway. Some guilds of a new session may not have arrived yet. */
+	/** Whether the bot has a session on Discord's Gateway. */
 	#hasSession = false;
 	readonly #fail: (error: Error) => void;
 	#client: Client | undefined;
@@ -198,8 +197,8 @@ export class Connection {
 	/** Ids of the guilds whose members are all in the cache. */
 	#completeGuilds = new Set<string>();
 	/**
-	 * By guild id: a unique symbol for the latest load of the guild's members. A load stops when another symbol replaces
-	 * its own.
+	 * By guild id: a unique symbol for the latest load of the guild's members. An older load ends when it finds a newer
+	 * symbol.
 	 */
 	readonly #loads = new Map<string, symbol>();
 	#state: ConnectionState = {
@@ -560,8 +559,8 @@ export class Connection {
 	}
 
 	/**
-	 * Returns true if retries cannot fix a login error, such as a refused token, and false otherwise. If true, the
-	 * promise `failed` resolves, which tells the operator. Never rejects.
+	 * Returns whether a login error is permanent, such as a refused token. If it is, also resolves the promise `failed`
+	 * of this connection. Never rejects.
 	 */
 	async #failIfPermanent(client: Client, error: unknown): Promise<boolean> {
 		const closeCode = error instanceof GatewayCloseError && error.code;
@@ -591,7 +590,10 @@ export class Connection {
 		return describeRefusal(client.options.intents.bitfield, flags);
 	}
 
-	/** Updates the connection state that operators see. `reason` is why the connection was lost. */
+	/**
+	 * Updates the connection state that operators see. `reason` is why the connection was lost or could not be
+	 * established.
+	 */
 	#noteState(reason = this.#state.reason): void {
 		const connected = this.ready && this.#lostAt === undefined;
 		const since =
@@ -610,8 +612,8 @@ export class Connection {
 }
 
 /**
- * Removes the cached channels of a guild that becomes available again, because discord.js would keep channels that were
- * deleted meanwhile. `d` is the data of the guild's GUILD_CREATE event.
+ * Removes the cached channels of a guild that becomes available again, because some may have been deleted meanwhile.
+ * `d` is the data of the guild's GUILD_CREATE event.
  */
 function forgetChannels({ guilds, channels }: Client, d: unknown): void {
 	const guild = guilds.cache.get(String(isObject(d) ? d.id : undefined));

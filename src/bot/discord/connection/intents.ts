@@ -49,9 +49,9 @@ export function isSwitchedOn(
 export const portal = "https://discord.com/developers/applications";
 
 /**
- * Returns the error text after Discord refused a login because privileged intents are not enabled. The text names the
- * intents to enable, which Discord's own error does not. `intents` is the bit field of the requested intents, `flags`
- * the bit field of the application's flags (undefined if unknown).
+ * Returns the error text for a login that Discord refused because privileged intents are not enabled. The text names
+ * the intents to enable. `intents` is the bit field of the requested intents, `flags` that of the application's flags
+ * (undefined if unknown).
  * https://discord.com/developers/docs/resources/application#application-object-application-flags
  */
 export function describeRefusal(

@@ -70,9 +70,8 @@ export class SessionStarts {
 	}
 
 	/**
-	 * Resolves when Discord's limit lets the bot start another session. `fetchLimit` returns the response to GET
-	 * /gateway/bot; if it rejects, only the bot's own count applies. `onWait` is called with the reason for waiting.
-	 * Rejects when `signal` aborts.
+	 * Resolves when Discord's limit lets the bot start another session; rejects when the AbortSignal aborts. `fetchLimit`
+	 * returns the response to GET /gateway/bot. If it rejects, only the bot's own count of logins applies.
 	 */
 	async wait(
 		fetchLimit: () => Promise<unknown>,
@@ -159,10 +158,7 @@ export class SessionStarts {
 		}
 	}
 
-	/**
-	 * Logs once that the file with the times of the bot's logins cannot be read or written. After a restart, the bot then
-	 * relies on the number of logins that Discord has counted.
-	 */
+	/** Logs once that the file with the times of the bot's logins cannot be read or written. */
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)

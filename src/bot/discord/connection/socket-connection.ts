@@ -42,8 +42,8 @@ export class SocketConnection {
 	#unacknowledgedAt: number | undefined;
 
 	/**
-	 * Connects to `url` and calls `receive` with each payload that is a JSON object. `helloMs` is the timeout for the
-	 * WebSocket upgrade and Discord's Hello together, `closeMs` the timeout for Discord to answer a close frame.
+	 * Connects to Discord's Gateway. The parameters are the URL, the timeouts for connecting (up to Discord's Hello) and
+	 * for closing, and a function that receives each payload (a JSON object).
 	 */
 	constructor(
 		url: URL,
@@ -143,10 +143,7 @@ export class SocketConnection {
 	}
 }
 
-/**
- * Describes why a WebSocket upgrade failed, without the URL. Bun's message holds the URL, then the HTTP status or the
- * cause.
- */
+/** Describes why a WebSocket upgrade failed, without the URL that Bun's message contains. */
 function describeUpgradeError(event: Event): string {
 	const message = "message" in event ? String(event.message) : "";
 	const [, status] = /status code: (\d{3})/.exec(message) ?? [];

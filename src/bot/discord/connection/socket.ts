@@ -32,10 +32,7 @@ export const defaultTiming = {
 	stableMs: 10_000,
 	/** Timeout for the WebSocket upgrade and Discord's Hello together. */
 	helloMs: 30_000,
-	/**
-	 * Timeout for Discord to send READY or RESUMED. It is long: in an outage Discord still acknowledges heartbeats and
-	 * answers eventually.
-	 */
+	/** Timeout for Discord to send READY or RESUMED. It is long because Discord can be very slow during an outage. */
 	readyMs: 300_000,
 	/** Timeout for Discord to answer a WebSocket close frame. */
 	closeMs: 2_000,
@@ -64,8 +61,8 @@ export interface SocketOptions {
 	/** Returns the ids of the guilds in discord.js's cache. */
 	knownGuilds(): Iterable<string>;
 	/**
-	 * Calls `read`, which passes a Gateway event to discord.js. Returns false if the event could not be read. `isReplay`
-	 * is true for an event that the bot missed while disconnected and that Discord sends again.
+	 * Handles a Gateway event by calling the function `read`, which passes the event to discord.js. Returns false if the
+	 * event could not be read. `isReplay` is true for an event that Discord replays after a connection loss.
 	 */
 	readEvent(
 		event: Dispatch,
@@ -185,8 +182,8 @@ export class Socket implements Strategy {
 	}
 
 	/**
-	 * Queues a payload for Discord's Gateway until there is a session and the rate limit allows it. A new session clears
-	 * the queue.
+	 * Queues a payload for Discord's Gateway. The payload is sent as soon as there is a session and the rate limit has
+	 * room. A new session clears the queue.
 	 */
 	send(_shard: number, payload: GatewaySendPayload): void {
 		this.#queue.push(payload);
@@ -435,10 +432,7 @@ export class Socket implements Strategy {
 		this.#flushTimer = setTimeout(() => this.#flush(), connection.sent.waitMs);
 	}
 
-	/**
-	 * Passes the id, URL and sequence number of the Gateway session to discord.js, which computes the number of replayed
-	 * events from them.
-	 */
+	/** Passes the id, URL and sequence number of the Gateway session to discord.js. */
 	#reportSession(): void {
 		const session = this.#session;
 		void this.manager.options.updateSessionInfo(

@@ -91,8 +91,8 @@ export function trackNames(client: Client): void {
 }
 
 /**
- * Updates the indexes of member names for the member whom a Gateway event is about. Call it after discord.js has read
- * the event. discord.js itself emits nothing if it already learned the new name from a message or a response.
+ * Updates the indexes of member names for the member whom a Gateway event is about. Call this function after discord.js
+ * has read the event.
  */
 export function refreshName(
 	client: Client,

@@ -66,9 +66,9 @@ export class MemberIndex {
 	}
 
 	/**
-	 * Finds members with a name that contains `query`. Returns their total number and the ids of the first `limit`
-	 * members. Exact matches come first, then prefixes, then the others, each ordered by display name, then id. `query`
-	 * must have no case and accents (see `fold`); an empty or malformed query matches nothing.
+	 * Finds members with a name that contains `query`. Returns their number and the ids of the `limit` best matches:
+	 * exact matches first, then prefixes, then all others. `query` must be a result of `fold`, which removes case and
+	 * accents.
 	 */
 	find(query: string, limit: number): { total: number; ids: string[] } {
 		if (!isValidQuery(query)) return { total: 0, ids: [] };
@@ -98,8 +98,8 @@ export class MemberIndex {
 	}
 
 	/**
-	 * Rebuilds the table of member names with all changes since it was last built. This also happens automatically after
-	 * enough changes.
+	 * Rebuilds the table of member names with all changes since it was last built. After enough changes, the index
+	 * rebuilds the table automatically.
 	 */
 	async rebuild(): Promise<void> {
 		if (this.#changedIds) return;
@@ -127,7 +127,7 @@ export class MemberIndex {
 
 	/**
 	 * Replaces the table of member names by a rebuilt one. `changedIds` are the members who changed during the rebuild;
-	 * their outdated entries are removed from the new table.
+	 * the new table's outdated entries of these members are removed.
 	 */
 	#replaceTable(table: NameTable, changedIds: ReadonlySet<string>): void {
 		const changed = new Map<string, Named>();

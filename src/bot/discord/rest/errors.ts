@@ -185,7 +185,7 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	}`;
 }
 
-/** Texts that tell the AI model why a request was not sent to Discord. "in N s" is added to the text. */
+/** Texts that tell the AI model why a request was not sent to Discord. The waiting time ("in N s") is added to them. */
 const busyTexts: Record<PlatformBusy["why"], string> = {
 	"rate limit": "Discord's rate limit allows this request again",
 	"invalid requests":

@@ -20,8 +20,8 @@ import {
 } from "./rest.ts";
 
 /**
- * How long after the first attempt the bot may send a message again whose response was lost. Discord remembers a
- * message's nonce for "the past few minutes".
+ * If the response to a sent message is lost: how long after the first attempt the bot may send the message again.
+ * Discord remembers a message's nonce for "the past few minutes".
  */
 const maxResolveMs = 60_000;
 const maxResends = 4;
@@ -34,9 +34,8 @@ const resendTimeoutMs = 5_000;
 const pauseMs = [500, 4_000] as const;
 
 /**
- * Makes `rest` send a message again, with the same nonce, if the response to the Create Message request was lost.
- * Discord then returns the message that it has already created. Sends no message again after the deadline of the
- * running tool or after the signal `closing` aborts. Call this after `guardRest`.
+ * Makes `rest` send a message again, with the same nonce, if the response to its Create Message request was lost.
+ * Discord returns the existing message if the first request had created it. Call this after `guardRest`.
  */
 export function resolveLostMessages(
 	rest: REST,
@@ -60,17 +59,14 @@ export function resolveLostMessages(
 	};
 }
 
-/**
- * Returns a unique nonce, by which Discord recognizes a message that is sent twice. It differs in form from the nonces
- * of AI chat answers. Discord allows 25 characters.
- */
+/** Returns a unique nonce, by which Discord recognizes a message that is sent twice. Discord allows 25 characters. */
 function newNonce(): string {
 	return randomBytes(12).toString("hex");
 }
 
 /**
- * Whether a request failed because its response was lost. An unreadable response does not count as lost: if the request
- * were sent again, Discord would return the same response.
+ * Whether a request failed because its response was lost. A response that arrived but cannot be read does not count as
+ * lost.
  */
 function isLost(error: unknown): boolean {
 	if (!isOutcomeUnknown(error)) return false;

@@ -5,13 +5,13 @@ import { InvalidRequests } from "./invalid-requests.ts";
 
 /**
  * First pause of all requests after an error response from a proxy in front of Discord (failed: 5xx, refused: 4xx). The
- * pause doubles with each further such response in a row. A guess: proxies in front of Discord return a single 502 or
+ * pause doubles with each further error response in a row. A guess: proxies in front of Discord return a single 502 or
  * 503 now and then, and the next request succeeds.
  */
 const firstPauseMs = { failed: 1_000, refused: 5_000 };
 /**
- * Maximum pause of all requests after error responses from a proxy in front of Discord (failed: 5xx, refused: 4xx).
- * Failing servers recover soon, a block of the IP address lasts. A guess.
+ * Maximum pause of all requests after error responses from a proxy in front of Discord (failed: 5xx, refused: 4xx). A
+ * guess: failing servers recover soon, but a block of the IP address lasts.
  */
 const maxPauseMs = { failed: 60_000, refused: 10 * 60_000 };
 /** Maximum pause that the Retry-After header of a response can cause. */
@@ -34,7 +34,7 @@ export class RequestGuard {
 	#endsAt = -Infinity;
 	#status = 0;
 	/**
-	 * Number of error responses in a row that came from a proxy and not from Discord's API. Responses to requests that
+	 * Number of consecutive error responses that came from a proxy and not from Discord's API. Responses to requests that
 	 * were sent before the latest pause do not count.
 	 */
 	#foreignInARow = 0;
@@ -69,15 +69,12 @@ export class RequestGuard {
 	}
 
 	/**
-	 * Call this before sending a request, while requests are not paused. Pass the response to one of the two returned
-	 * functions.
+	 * Call this before sending a request, while requests are not paused. When the response arrives, pass it to the
+	 * returned function for responses from Discord's API or to the one for responses from a proxy.
 	 */
 	begin() {
 		const sentAt = this.now();
-		/**
-		 * Whether the request was sent before the latest pause started. Its error response then has the same cause as the
-		 * pause.
-		 */
+		/** Whether the request was sent before the latest pause started. */
 		const isOld = () => sentAt <= this.#startedAt;
 		return {
 			/**

@@ -452,8 +452,8 @@ function routePattern(path: string): string {
 }
 
 /**
- * Checks a 2xx response of Discord's REST API. Returns what is wrong with the response, as words that follow its status
- * in an error message; undefined if the response is valid.
+ * Checks a 2xx response of Discord's REST API. Returns the problem for an error message, as words that follow the HTTP
+ * status, such as "without JSON"; undefined if the response is valid.
  */
 export function findResponseProblem(
 	method: string,

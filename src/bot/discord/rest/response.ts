@@ -32,11 +32,11 @@ export class UnusableResponse extends Error {
 
 /**
  * Thrown when a proxy or block in front of Discord's API answered a request with an error. Later requests will probably
- * get such a response, too.
+ * get errors, too.
  */
 export class ForeignResponse extends UnusableResponse {
 	override name = "ForeignResponse";
-	/** How long the bot sends no requests to Discord after the error response from a proxy, in milliseconds. */
+	/** How long the bot pauses all requests to Discord after the error response from a proxy, in milliseconds. */
 	pauseMs = 0;
 
 	constructor(
@@ -148,7 +148,7 @@ function retryAfterSeconds(headers: Headers, body: unknown) {
 }
 
 /**
- * Converts an error body of Discord's API to the form that discord.js reads: code, message, and field errors if they
+ * Converts an error body of Discord's API to the form that discord.js reads: code, message, and those field errors that
  * have the documented form.
  */
 function normalizeError(

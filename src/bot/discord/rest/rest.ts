@@ -132,8 +132,8 @@ export interface ToolRun {
 	/** Reason for the guild's audit log. It is sent with every request of the tool that changes something. */
 	reason: string | undefined;
 	/**
-	 * Whether the tool may send requests that change something. It is false while a read-only tool runs, and until
-	 * another tool has planned its changes; such requests then throw.
+	 * Whether the tool may send requests that change something; otherwise these requests throw. False for read-only
+	 * tools, and for other tools until they have planned their changes.
 	 */
 	mayWrite: boolean;
 	/** Called after the tool sent a request that changes something and that Discord may have carried out. */
@@ -153,7 +153,7 @@ function withScope<T>(added: Scope, work: () => T): T {
 	return scope.run({ ...scope.getStore(), ...added }, work);
 }
 
-/** Returns the limits of the running tool, such as its deadline; undefined outside a tool. */
+/** Returns the limits of the running tool, such as its deadline; undefined if no tool is running. */
 export const currentRun = () => scope.getStore()?.run;
 const currentCall = () => scope.getStore()?.call;
 
@@ -187,7 +187,7 @@ export function permitWrites(): void {
 	if (run) run.mayWrite = true;
 }
 
-/** Returns the milliseconds until the deadline of the running tool; Infinity outside a tool. */
+/** Returns the milliseconds until the deadline of the running tool; Infinity if no tool is running. */
 export function timeLeftMs(): number {
 	const { endsAt = Infinity } = currentRun() ?? {};
 	return endsAt - performance.now();
@@ -217,9 +217,8 @@ export type PlatformOutcome =
 	| "failed";
 
 /**
- * Returns the options for a discord.js REST client. They turn off the retries of discord.js; the client must be passed
- * to `guardRest` instead. `onResponse` is called after every request that was sent. `guard` decides when the bot pauses
- * all requests.
+ * Returns the options for a discord.js REST client. They turn off the retries of discord.js. Pass the client to
+ * `guardRest`, too. `onResponse` is called after every request that was sent.
  */
 export function restOptions(
 	api: string,
@@ -287,8 +286,8 @@ function rejectOnRateLimit({ retryAfter, timeToReset }: RateLimitData) {
 }
 
 /**
- * Throws a PlatformBusy error if the current request was rate limited too often. discord.js would retry such a request
- * without end while the waits are short.
+ * Throws a PlatformBusy error if the current request was rate limited too often. Otherwise discord.js would retry the
+ * request endlessly.
  */
 function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
 	const call = currentCall();
@@ -349,8 +348,8 @@ export interface GuardOptions {
 }
 
 /**
- * Gives every request of a discord.js REST client a deadline. If a request fails, its error states whether Discord may
- * have carried it out. Call this before the first request.
+ * Gives every request of a discord.js REST client a deadline and repeats failed reads once. If a request fails, its
+ * error states whether Discord may have carried it out. Call this before the first request.
  */
 export function guardRest(
 	rest: REST,
@@ -419,8 +418,8 @@ export function createsMessage({ method, fullRoute }: InternalRequest) {
 }
 
 /**
- * Whether a request may carry a reason for the guild's audit log. The log has entries neither for requests that only
- * read nor for sent messages.
+ * Whether a request may carry a reason for the guild's audit log. False for requests that only read and for sent
+ * messages, which the audit log does not record.
  */
 function takesReason(options: InternalRequest): boolean {
 	return !createsMessage(options) && !isReadOnly(options);
