@@ -15,7 +15,7 @@ export interface ButtonOptions {
 	/** Ids of the Discord roles whose members may decide on chargebacks. */
 	staffRoles: readonly string[];
 	log: Log;
-	/** Called after a staff member's decision on a chargeback was stored, or may have been. */
+	/** Called after a staff member's decision on a chargeback was stored, or when it is unknown whether it was stored. */
 	onDecision(): void;
 }
 

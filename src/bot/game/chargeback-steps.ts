@@ -301,8 +301,8 @@ export function createSteps({
 	}
 
 	/**
-	 * Searches the staff channel for a chargeback's alert message, which an earlier request without a response may have
-	 * sent.
+	 * Searches the staff channel for a chargeback's alert message. The message may exist although Discord's response to
+	 * its creation was lost.
 	 */
 	async function findAlert({
 		id,

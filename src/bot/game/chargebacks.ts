@@ -39,7 +39,10 @@ import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
 /** Maximum number of concurrent chargeback actions: few enough that no request times out in discord.js's queue. */
 const maxConcurrent = 5;
-/** Maximum wait on shutdown for actions in progress, such as a ban. The next start repeats unfinished ones. */
+/**
+ * Maximum wait on shutdown for actions in progress, such as a ban. Actions that do not finish are repeated after the
+ * next start.
+ */
 const shutdownGraceMs = 3_000;
 
 export interface ChargebacksOptions extends StepsOptions {
@@ -55,9 +58,15 @@ export interface Chargebacks {
 	respond(request: Request, path: string): Promise<Response> | undefined;
 	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void;
-	/** Whether a chargeback restricts the user, whose roles must then not be changed. Rejects with StoreUnavailable. */
+	/**
+	 * Whether a chargeback restricts the user, so that nothing else may change the user's roles. Rejects with
+	 * StoreUnavailable if the database is unavailable.
+	 */
 	isRestricted(userId: string): Promise<boolean>;
-	/** Resolves with the ids of all users whom a chargeback restricts. Rejects with StoreUnavailable. */
+	/**
+	 * Resolves with the ids of all users whom a chargeback restricts. Rejects with StoreUnavailable if the database is
+	 * unavailable.
+	 */
 	allRestricted(): Promise<ReadonlySet<string>>;
 	start(): void;
 	close(): Promise<void>;

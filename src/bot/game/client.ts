@@ -17,8 +17,8 @@ export class GameServerError extends Error {
 export type VerifyResult =
 	| { success: true; account: string }
 	/**
-	 * `error` is the game server's own message that explains why it refused the verification code; undefined if it sent
-	 * none.
+	 * `error` is the game server's text that explains why it refused the verification code; undefined if the server sent
+	 * no text.
 	 */
 	| { success: false; error: string | undefined };
 
@@ -47,7 +47,7 @@ export interface GameClientOptions {
 	timeoutMs?: number;
 }
 
-/** Validates a Discord id: an unsigned 64-bit integer as decimal text. */
+/** Schema of a Discord id: an unsigned 64-bit integer as decimal text. */
 export const discordId = v.pipe(
 	v.string(),
 	v.check((id) => /^\d{17,20}$/.test(id) && BigInt(id) < 2n ** 64n),
@@ -64,7 +64,9 @@ const verifyResponse = v.union([
 	v.object({ success: v.literal(false), error: v.nullish(v.string()) }),
 ]);
 
-/** Validates the Discord user id of a game account; null or empty if the account is not linked to Discord. */
+/**
+ * Schema of the Discord user id of a game account. The value is null or empty if the account is not linked to Discord.
+ */
 const chatId = v.nullish(v.union([v.literal(""), discordId]));
 
 const donatorsResponse = v.object({

@@ -18,8 +18,8 @@ export interface Change {
 
 export interface RolePlan {
 	/**
-	 * Role changes that give members the roles of their tiers on the list of supporters, and take the roles of other
-	 * tiers away. Members whose roles must not be changed are left out.
+	 * Role changes that give members the roles of their tiers on the list of supporters, and take away the roles of all
+	 * other tiers. Members whose roles must not be changed are left out.
 	 */
 	changes: readonly Change[];
 	/** Ids of members whose roles must not be changed, although they differ from the list of supporters. */
@@ -40,7 +40,7 @@ export interface RolePlanOptions {
 
 /**
  * Computes which members must be given or lose a supporter role, according to the game server's list of supporters.
- * Changes no other roles than those in `tiers`.
+ * Only the roles that are configured for supporter tiers change.
  */
 export function planRoles({
 	guild,
@@ -114,8 +114,8 @@ export function keyOf([userId, tier]: ListEntry): string {
 }
 
 /**
- * Returns the supporter roles that the bot can give and remove, each with its tiers, and a text for each other role
- * that tells the operator why the bot cannot.
+ * Returns the supporter roles that the bot can give and remove, each with its tiers. For each supporter role that the
+ * bot cannot give, returns the reason for the operator.
  */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	const byRole = Map.groupBy(tiers.keys(), (tier) => tiers.get(tier) ?? "");

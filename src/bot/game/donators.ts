@@ -57,10 +57,7 @@ export interface DonatorSyncOptions {
 	restrictedRole: string | undefined;
 	/** Whether the user's roles must not be changed, for example because of a chargeback. A rejection counts as true. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
-	/**
-	 * Resolves with the ids of all users whose roles must not be changed. Just before each role change, `isRestricted` is
-	 * asked again.
-	 */
+	/** Resolves with the ids of all users whose roles must not be changed. */
 	allRestricted?(): Promise<ReadonlySet<string>>;
 	/** Lock per user id: only one change to a user's roles or bans runs at a time. */
 	mutex: KeyedMutex;
@@ -73,7 +70,7 @@ export interface SyncPlan extends RolePlan {
 	donators: readonly Donator[];
 	/** Why no roles may be removed from members for now; undefined if removals are allowed. */
 	removalsHeld: string | undefined;
-	/** Stores the list of supporters for comparison with the next list. Call before the plan's role changes are made. */
+	/** Stores the list of supporters for comparison with the next list. Call this before making the role changes. */
 	saveList(): Promise<void>;
 }
 
@@ -102,9 +99,7 @@ export interface DonatorSync {
 	 * with a ToolError while another plan is being applied.
 	 */
 	apply(plan: SyncPlan, untilMs?: number): Promise<SyncResult>;
-	/**
-	 * Stops syncing members' supporter roles with the game server's list. The next start makes the changes that are left.
-	 */
+	/** Stops syncing members' supporter roles with the game server's list. */
 	close(): Promise<void>;
 }
 
@@ -129,9 +124,15 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	let failedRuns = 0;
 	/** When supporter roles are synced next, in milliseconds of performance.now(). */
 	let nextRunAt = 0;
-	/** Since when a due sync of supporter roles waits for members to be loaded, in milliseconds of performance.now(). */
+	/**
+	 * When the bot started to wait for members to be loaded before a due sync of supporter roles, in milliseconds of
+	 * performance.now().
+	 */
 	let connectedSince: number | undefined;
-	/** Problems that the last sync of supporter roles had. The next sync does not log these again. */
+	/**
+	 * Problems that the last sync of supporter roles had. If the next sync has the same problems, they are not logged
+	 * again.
+	 */
 	let lastProblems = new Set<string>();
 
 	async function plan(): Promise<SyncPlan> {
@@ -369,8 +370,8 @@ const storeUnavailable =
 	"the bot's database is unavailable, and with it the previous list";
 
 /**
- * Decides whether the new list of supporters is plausible enough to take roles from members who are not on it, and how
- * to store the list.
+ * Compares a new list of supporters with the previous one. Decides whether supporter roles may be taken from members
+ * who are not on the new list, and returns the function that stores the list.
  */
 function checkList(
 	entries: readonly ListEntry[],

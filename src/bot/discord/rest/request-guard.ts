@@ -69,8 +69,8 @@ export class RequestGuard {
 	}
 
 	/**
-	 * Call this before sending a request, while requests are not paused. When the response arrives, pass it to the
-	 * returned function for responses from Discord's API or to the one for responses from a proxy.
+	 * Call this before sending a request, while requests are not paused. Returns two functions to record the response:
+	 * one for responses from Discord's API, one for error responses from a proxy.
 	 */
 	begin() {
 		const sentAt = this.now();
