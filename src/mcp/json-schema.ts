@@ -40,8 +40,8 @@ export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
 
 /**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
- * patterns, which error messages explain, `"default": false`, `"additionalProperties": false`, descriptions of texts
- * in a list, which has its own, and properties that are marked as unlisted.
+ * patterns, which error messages explain, `"default": false`, `"additionalProperties": false`, a minimum length of 1,
+ * descriptions of texts in a list, which has its own, and properties that are marked as unlisted.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	const kept = Object.entries(schema).filter(
@@ -50,7 +50,8 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 			!(
 				value === false &&
 				(key === "default" || key === "additionalProperties")
-			),
+			) &&
+			!(value === 1 && (key === "minItems" || key === "minLength")),
 	);
 	return Object.fromEntries(
 		kept.map(([key, value]) => {

@@ -8,6 +8,7 @@ import {
 	type GuildTextBasedChannel,
 	type NonThreadGuildBasedChannel,
 	PermissionFlagsBits,
+	PermissionsBitField,
 } from "discord.js";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, roleName, time } from "./describe.ts";
@@ -85,6 +86,28 @@ export const bitsByName: ReadonlyMap<string, bigint> = new Map(
 );
 
 export const allBits = namesByBit.keys().reduce((all, bit) => all | bit, 0n);
+
+/** The permissions of administrators and moderators, as a bit field. */
+export const notablePermissions = PermissionsBitField.resolve([
+	"Administrator",
+	"BanMembers",
+	"KickMembers",
+	"ModerateMembers",
+	"ManageGuild",
+	"ManageRoles",
+	"ManageChannels",
+	"ManageMessages",
+	"ManageThreads",
+	"ManageWebhooks",
+	"ManageNicknames",
+	"ManageEvents",
+	"ManageGuildExpressions",
+	"ViewAuditLog",
+	"MentionEveryone",
+	"MuteMembers",
+	"DeafenMembers",
+	"MoveMembers",
+]);
 
 /** Converts a permission name from discord.js's spelling to Discord's: "SendTTSMessages" → "SEND_TTS_MESSAGES". */
 export function officialName(name: string): string {

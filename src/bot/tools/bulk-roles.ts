@@ -29,8 +29,7 @@ export const bulkRoleUpdate = destructiveTool({
 	toolset: "roles",
 	extra: true,
 	title: "Add or remove a role in bulk",
-	description:
-		"Add a role to all members who match all filters, or remove it. If time runs out, pass `next_after` as `after`.",
+	description: "Add or remove a role for all members who match all filters.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,
@@ -44,7 +43,12 @@ export const bulkRoleUpdate = destructiveTool({
 			list(found(knownMember, "member"), 1, 1000, "Of these members."),
 		),
 		...memberFilters,
-		after: v.optional(snowflake("previous call's last member")),
+		after: v.optional(
+			v.pipe(
+				snowflake("member"),
+				v.description("The `next_after` of an unfinished call."),
+			),
+		),
 		reason,
 	}),
 	plan(args, { guild, role, users, connection }) {

@@ -49,14 +49,16 @@ import { editTool, readTool } from "../tool/define.ts";
 /** Filters of guild members that several tools take. */
 export const memberFilters = {
 	joined_after: v.optional(moment("Joined after")),
-	joined_before: v.optional(moment("Joined before")),
+	joined_before: v.optional(
+		v.pipe(moment("Joined before"), v.description("Joined before.")),
+	),
 	with_role_ids: v.optional(
-		list(found(role, "role"), 1, 100, "With any of these roles."),
+		list(found(role, "role"), 1, 100, "With any of these."),
 	),
 	without_role_ids: v.optional(
-		list(found(role, "role"), 1, 100, "With none of these roles."),
+		list(found(role, "role"), 1, 100, "With none of these."),
 	),
-	bots: v.optional(flag("Only bots; false: only people.")),
+	bots: v.optional(flag("Bots; false: people.")),
 };
 
 export const filterNames = Object.keys(
@@ -113,9 +115,7 @@ export const listMembers = readTool({
 	],
 	input: v.strictObject({
 		guild_id,
-		name: v.optional(
-			text(1, 100, "Part of display name, username or nickname."),
-		),
+		name: v.optional(text(1, 100, "Part of any of their names.")),
 		...memberFilters,
 		timed_out: v.optional(flag("In a timeout now.")),
 		pending: v.optional(flag("Has not yet accepted the rules.")),

@@ -4,7 +4,6 @@ import {
 	type Guild,
 	type GuildMember,
 	PermissionFlagsBits,
-	PermissionsBitField,
 	type Role,
 	Routes,
 } from "discord.js";
@@ -28,6 +27,7 @@ import { compareIds } from "../discord/ids.ts";
 import { roleIds } from "../discord/members/member-filter.ts";
 import {
 	describeBits,
+	notablePermissions,
 	readPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
@@ -68,28 +68,6 @@ const fields = {
 	mentionable: v.optional(flag("Let everyone mention it.")),
 	below_role_id: v.optional(found(role, "role right above it")),
 };
-
-/** Permissions of moderators and administrators, which `list_roles` shows for every role that has them. */
-const notablePermissions = PermissionsBitField.resolve([
-	"Administrator",
-	"BanMembers",
-	"KickMembers",
-	"ModerateMembers",
-	"ManageGuild",
-	"ManageRoles",
-	"ManageChannels",
-	"ManageMessages",
-	"ManageThreads",
-	"ManageWebhooks",
-	"ManageNicknames",
-	"ManageEvents",
-	"ManageGuildExpressions",
-	"ViewAuditLog",
-	"MentionEveryone",
-	"MuteMembers",
-	"DeafenMembers",
-	"MoveMembers",
-]);
 
 export const listRoles = readTool({
 	name: "list_roles",
