@@ -39,7 +39,10 @@ export interface Bulk<Item> {
 	describe(item: Item): string;
 	/** Describes a changed item in a list of at most `maxListed`. Default: `describe`, and at most 50. */
 	listed?: { describe(item: Item): string; max: number };
-	/** Sends the request to Discord that changes one item, such as giving a member a role. */
+	/**
+	 * Sends the requests to Discord that change one item, such as giving a member a role. It may throw a ToolError with
+	 * Discord's error as its `cause`.
+	 */
 	write(item: Item): Promise<unknown>;
 	/**
 	 * Returns the first line of the tool's result after `count` of `of` items were changed: "Gave 2 of 3 member(s) the
@@ -124,14 +127,16 @@ async function tryEach<Item>(
 			await endingEarlier(reserveMs, () => write(item));
 			outcome.done.push(item);
 		} catch (error) {
-			const toolError = toToolError(error);
+			const isToolError = error instanceof ToolError;
+			const toolError = isToolError ? error : toToolError(error);
 			if (!toolError || throwsError) throw error;
 			const why = toolError.message;
-			if (isOutcomeUnknown(error)) {
+			const cause = isToolError ? error.cause : error;
+			if (isOutcomeUnknown(cause)) {
 				const stopped = "check the outcome of the previous one first.";
 				return { ...outcome, unknown: { item, why }, stopped };
 			}
-			if (!isRefusal(error)) return { ...outcome, stopped: why };
+			if (!isRefusal(cause)) return { ...outcome, stopped: why };
 			outcome.refused.push({ item, why });
 		}
 		call.reportProgress(index + 1, items.length);

@@ -3,302 +3,414 @@
 import {
 	ChannelType,
 	type Guild,
-	OverwriteType,
 	PermissionFlagsBits,
-	Routes,
+	type Snowflake,
 } from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
-import { overwriteOf, requireUndoable } from "../channels/overwrites.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	bitsOf,
+	inForce,
+	lockedBits,
+	lockPermissions,
+	lostByBot,
+	restore,
+	restoredBits,
+	rowsFor,
+	stateOf,
+	writeBits,
+} from "../channels/channel-lock.ts";
+import { channelsFromTop } from "../channels/channel-order.ts";
+import {
+	fetchCurrent,
+	overwriteOf,
+	requireUndoable,
+} from "../channels/overwrites.ts";
 import { channelName, time } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
 import {
-	type Bits,
-	botMember,
-	botPermissions,
 	describeBits,
 	overwritesOf,
 	requireGrantable,
+	requirePermissions,
 } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/channel-locks.ts";
-import { found, guild_id, reason } from "../tool/arguments.ts";
+import { flag, found, guild_id, list, reason } from "../tool/arguments.ts";
+import { sample, writeEach } from "../tool/bulk.ts";
+import type { Locks } from "../tool/channel-locks.ts";
+import type { BotContext } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
+import { adaptChannelId } from "./overwrites.ts";
 
-/** Permissions that locking a channel denies to @everyone. In voice channels, Connect and Speak are denied too. */
-const textPermissions =
-	PermissionFlagsBits.SendMessages |
-	PermissionFlagsBits.SendMessagesInThreads |
-	PermissionFlagsBits.CreatePublicThreads |
-	PermissionFlagsBits.CreatePrivateThreads |
-	PermissionFlagsBits.AddReactions;
-const voicePermissions =
-	PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
+/** Schema of the arguments of both tools. `all` describes the channels that the argument `all` stands for. */
+function inputFor(all: string) {
+	return v.strictObject({
+		guild_id,
+		channel_ids: v.optional(
+			list(
+				found(find.channel, "channel"),
+				1,
+				50,
+				"Channels; a category: those in it.",
+			),
+		),
+		all: v.optional(flag(all), false),
+		reason,
+	});
+}
 
-const input = v.strictObject({
-	guild_id,
-	channel_id: found(find.currentChannel, "channel"),
-	reason,
-});
+interface Chosen {
+	guild_id?: string | undefined;
+	channel_ids?: string[] | undefined;
+	all: boolean;
+}
+
+/** Returns the ids of the channels that a call may change, to lock them against concurrent edits. */
+function idsToLock(
+	{ guild_id, channel_ids = [], all }: Chosen,
+	{ connection, guildId }: BotContext,
+): Snowflake[] {
+	const { guilds } = connection.discord;
+	const guild = guilds.cache.get(guild_id || (guildId ?? ""));
+	const inGuild = guild ? channelsFromTop(guild) : [];
+	const chosen = inGuild.filter(
+		({ id, parentId }) =>
+			all || channel_ids.includes(id) || channel_ids.includes(parentId ?? ""),
+	);
+	return [...new Set([...channel_ids, ...chosen.map(({ id }) => id)])];
+}
+
+/** A channel that a call changes, and how; or a channel that it leaves as it is, and why. */
+type Planned<Plan> = { channel: find.Channel } & (
+	| { plan: Plan; why?: undefined }
+	| { plan?: undefined; why: string }
+);
+
+/**
+ * Plans the change of each channel. `plan` returns why a channel is left as it is, and throws a ToolError for a channel
+ * that the bot may not change: then the call is refused, unless it is for all channels.
+ */
+async function planEach<Plan extends object>(
+	channels: readonly find.Channel[],
+	isForAll: boolean,
+	plan: (channel: find.Channel) => Promise<Plan | string>,
+): Promise<Planned<Plan>[]> {
+	const planned: Planned<Plan>[] = [];
+	for (const channel of channels) {
+		const { guild } = channel;
+		try {
+			const needed = PermissionFlagsBits.ManageRoles | impliedIn(channel);
+			requirePermissions(guild, channel, needed);
+			const result = await plan(channel);
+			planned.push(
+				typeof result === "string"
+					? { channel, why: result }
+					: { channel, plan: result },
+			);
+		} catch (error) {
+			if (!isForAll || !(error instanceof ToolError)) throw error;
+			const why = error.message.replace(/\.( Nothing was done\.)?$/, "");
+			planned.push({ channel, why });
+		}
+	}
+	return planned;
+}
+
+/** Returns the channels that a call names, with those in its categories. Throws an RpcError if it names none. */
+async function chosenChannels(
+	guild: Guild,
+	{ channel_ids, all }: Chosen,
+	channels: readonly find.Channel[] = [],
+): Promise<find.Channel[]> {
+	if (all === (channel_ids !== undefined))
+		throw invalidParameters(["channel_ids, all: expected one of these"]);
+	const isCategory = ({ type }: find.Channel) =>
+		type === ChannelType.GuildCategory;
+	const own = channels.filter((channel) => !isCategory(channel));
+	const parents = channels.filter(isCategory).map(({ id }) => id);
+	const inside = channelsFromTop(guild).filter(
+		(channel) =>
+			!isCategory(channel) && (all || parents.includes(channel.parentId ?? "")),
+	);
+	const chosen = [...new Set([...own, ...inside])];
+	if (chosen.length === 0)
+		throw new ToolError(
+			"There are no channels in it; list_channels shows them. Nothing was done.",
+		);
+	return fetchCurrent(guild, chosen);
+}
+
+/** How a channel is locked. */
+interface LockPlan {
+	rows: ChannelLockRow[];
+	/** Permissions that the lock denies to @everyone. */
+	denies: bigint;
+	/** Permissions that @everyone was denied before. */
+	before: bigint;
+	/** Permissions that the lock allows the bot. */
+	own: bigint;
+	/** Number of roles and members whom an overwrite of the channel allows what the lock denies. */
+	exempt: number;
+	/** Number of members in the voice channel. */
+	inside: number;
+}
 
 export const lockChannel = editTool({
 	name: "lock_channel",
 	toolset: "channels",
 	extra: true,
-	title: "Lock a channel",
+	title: "Lock channels",
 	description:
-		"Deny @everyone to write, react and create threads in a channel, and in voice to connect and speak, until unlock_channel. Exempt: the bot, administrators, and those allowed by overwrites.",
-	lock: "channel_id",
+		"Deny @everyone to write, react and create threads in channels, and in voice to connect and speak, until unlock_channel. Exempt: the bot, administrators, and those allowed by overwrites.",
+	lock: idsToLock,
 	permissions: ["ManageRoles"],
-	input,
-	async run(_, { guild, channel, locks }) {
-		if (channel.type === ChannelType.GuildCategory)
-			throw new ToolError(
-				`${channelName(channel)} is a category: lock its channels instead; list_channels shows them. Nothing was done.`,
+	permissionsIn: "run",
+	adapt: adaptChannelId,
+	input: inputFor("All channels that @everyone sees."),
+	async run(args, { guild, channels: given, locks }, call) {
+		const channels = await chosenChannels(guild, args, given);
+		const { everyone } = guild.roles;
+		const isHidden = (channel: find.Channel) =>
+			!everyone.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel);
+		const hidden = args.all ? channels.filter(isHidden) : [];
+		const planned = await planEach(
+			channels.filter((channel) => !hidden.includes(channel)),
+			args.all,
+			(channel) => planLock(channel, locks),
+		);
+		const plans = planned.flatMap(({ channel, plan }) =>
+			plan ? [{ channel, ...plan }] : [],
+		);
+		const left = resultLines(
+			leftLines("Not locked", planned),
+			hidden.length > 0 &&
+				`Left, because @everyone does not see them: ${namesOf(hidden)}. channel_ids locks them for those who do.`,
+		);
+		if (plans.length === 0) throw nothingChanged(left);
+		const write = ({ channel, rows }: (typeof plans)[number]) =>
+			locks.begin(rows, (row) =>
+				writeBits(channel, row, lockedBits(channel, row)),
 			);
-		const bits = find.isVoice(channel)
-			? textPermissions | voicePermissions
-			: textPermissions;
-		const name = channelName(channel);
-		const rows = await locks.of(channel.id);
-		if (rows.length > 0) throw alreadyLocked(channel, rows);
-		const { deny } = overwriteOf(channel, guild.id);
-		const denies = bits & ~deny;
-		if (denies === 0n)
-			throw new ToolError(
-				`Nothing would change: ${name} already denies @everyone all that a lock would, and unlock_channel would not undo that. Nothing was done.`,
-			);
-		const own = lostByBot(guild, channel, denies);
-		requireGrantable(guild, channel, denies);
-		// Read before the writes, which change the cached overwrites.
-		const exempt = channel.permissionOverwrites.cache.filter(
-			({ id, allow }) => id !== guild.id && (allow.bitfield & bits) !== 0n,
+		const [only] = plans;
+		if (only && planned.length === 1) {
+			await write(only);
+			return describeLock(only.channel, only);
+		}
+		const all = plans.reduce((bits, { denies }) => bits | denies, 0n);
+		const output = await writeEach(
+			{
+				items: plans,
+				resumes: true,
+				idOf: ({ channel }) => channel.id,
+				describe: ({ channel, exempt, inside }) =>
+					resultLines(
+						channelName(channel),
+						exempt > 0 && `exempt by overwrites: ${exempt}`,
+						inside > 0 && `still in it: ${inside}`,
+					).join("; "),
+				write,
+				done: (done, of) =>
+					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): @everyone may no longer ${describeBits(all)}. unlock_channel undoes it.`,
+			},
+			call,
 		);
-		await locks.begin(rowsFor(guild, channel, denies, own), (row) =>
-			writeBits(channel, row, lockedBits(channel, row)),
-		);
-		const inside = find.isVoice(channel) ? channel.members.size : 0;
-		return resultLines(
-			`Locked ${name}: @everyone may no longer ${describeBits(denies)}.`,
-			(bits & deny) !== 0n && `Denied before: ${describeBits(bits & deny)}`,
-			own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
-			exempt.size > 0 &&
-				`The channel itself allows some of it to ${exempt.size} role(s) and member(s), who are exempt; list_channel_permissions shows them.`,
-			inside > 0 && `${inside} member(s) are in it and stay connected.`,
-		);
+		return [...[output].flat(), ...left];
 	},
 });
 
-/** Returns the permission overwrite that a role or member gets in a channel when the channel is locked. */
-function lockedBits(
+/** Plans the lock of a channel. Returns why it cannot be locked, if it is locked or if nothing would change. */
+async function planLock(
 	channel: find.Channel,
-	{ target_id, allows, denies }: ChannelLockRow,
-): Bits {
-	const { allow, deny } = overwriteOf(channel, target_id);
+	locks: Locks,
+): Promise<LockPlan | string> {
+	const { guild } = channel;
+	const rows = await locks.of(channel.id);
+	if (rows.length > 0) return describeLocked(channel, rows);
+	const bits = lockPermissions(channel);
+	const { deny } = overwriteOf(channel, guild.id);
+	const denies = bits & ~deny;
+	if (denies === 0n)
+		return "already denies @everyone all that a lock would, and unlock_channel would not undo that";
+	const own = lostByBot(guild, channel, denies);
+	requireGrantable(guild, channel, denies);
+	const exempt = channel.permissionOverwrites.cache.filter(
+		({ id, allow }) => id !== guild.id && (allow.bitfield & bits) !== 0n,
+	);
 	return {
-		allow: (allow & ~BigInt(denies)) | BigInt(allows),
-		deny: deny | BigInt(denies),
+		rows: rowsFor(guild, channel, denies, own),
+		before: bits & deny,
+		...{ denies, own },
+		exempt: exempt.size,
+		inside: find.isVoice(channel) ? channel.members.size : 0,
 	};
 }
 
-/**
- * Returns the error for a call that locks a channel which is already locked. It lists the permission changes of the
- * lock that are not set any more.
- */
-function alreadyLocked(
+function describeLock(
+	channel: find.Channel,
+	{ denies, before, own, exempt, inside }: LockPlan,
+): string[] {
+	return resultLines(
+		`Locked ${channelName(channel)}: @everyone may no longer ${describeBits(denies)}.`,
+		before !== 0n && `Denied before: ${describeBits(before)}`,
+		own !== 0n && `The bot is now explicitly allowed: ${describeBits(own)}`,
+		exempt > 0 &&
+			`The channel itself allows some of it to ${exempt} role(s) and member(s), who are exempt; list_channel_permissions shows them.`,
+		inside > 0 && `${inside} member(s) are in it and stay connected.`,
+	);
+}
+
+/** Says that a channel is locked, and which of the lock's permission changes are no longer in force. */
+function describeLocked(
 	channel: find.Channel,
 	rows: readonly ChannelLockRow[],
-): ToolError {
-	const name = channelName(channel);
+): string {
 	const ended = rows.reduce(
 		(bits, row) => bits | (bitsOf(row) & ~inForce(channel, row)),
 		0n,
 	);
 	const since = time(rows[0]?.locked_at ?? null);
-	return new ToolError(
-		ended === 0n
-			? `${name} has been locked since ${since}. unlock_channel unlocks it. Nothing was done.`
-			: `${name} was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock_channel undoes the rest; then it can be locked again. Nothing was done.`,
+	return ended === 0n
+		? `has been locked since ${since}; unlock_channel unlocks it`
+		: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock_channel undoes the rest; then it can be locked again`;
+}
+
+/** Maximum number of channels that one line of a result names. */
+const maxNames = 30;
+
+function namesOf(channels: readonly find.Channel[]): string {
+	return sample(channels, maxNames, channelName).join(", ");
+}
+
+/** Lists the channels that a call leaves as they are, one line for each reason. */
+function leftLines(
+	label: string,
+	planned: readonly Planned<object>[],
+): string[] {
+	const byReason = Map.groupBy(planned, ({ why }) => why);
+	return [...byReason].flatMap(([why, some]) =>
+		why === undefined
+			? []
+			: [`${label}: ${namesOf(some.map(({ channel }) => channel))}: ${why}.`],
 	);
 }
 
-/**
- * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: those that no
- * permission overwrite allows for the bot itself or its roles.
- */
-function lostByBot(
-	guild: Guild,
-	channel: find.Channel,
-	denies: bigint,
-): bigint {
-	const { Administrator } = PermissionFlagsBits;
-	const has = botPermissions(guild, channel);
-	if ((has & Administrator) !== 0n) return 0n;
-	const me = botMember(guild);
-	return channel.permissionOverwrites.cache
-		.filter(
-			({ id }) => id === me.id || (id !== guild.id && me.roles.cache.has(id)),
-		)
-		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
+function nothingChanged(left: readonly string[]): ToolError {
+	return new ToolError(
+		[...left, "Nothing was done."].join(left.length === 1 ? " " : "\n"),
+	);
 }
 
-/**
- * Returns the changes of permission overwrites that lock a channel. The bot's own overwrite comes first: without
- * CONNECT the bot could no longer edit the channel.
- */
-function rowsFor(
-	guild: Guild,
-	channel: find.Channel,
-	denies: bigint,
-	own: bigint,
-): ChannelLockRow[] {
-	const me = botMember(guild).id;
-	const row = (target_id: string, target_type: OverwriteType) => ({
-		channel_id: channel.id,
-		target_id,
-		target_type,
-		locked_at: Date.now(),
-		allows: "0",
-		denies: "0",
-		allowed: "0",
-		existed: channel.permissionOverwrites.cache.has(target_id)
-			? (1 as const)
-			: (0 as const),
-	});
-	const { allow } = overwriteOf(channel, guild.id);
-	return [
-		...(own === 0n
-			? []
-			: [{ ...row(me, OverwriteType.Member), allows: String(own) }]),
-		{
-			...row(guild.id, OverwriteType.Role),
-			denies: String(denies),
-			allowed: String(allow & denies),
-		},
-	];
+/** How a channel is unlocked, for each permission overwrite that the lock changed. */
+interface UnlockPlan {
+	restored: {
+		row: ChannelLockRow;
+		/** Permissions that are still as locking the channel set them: they are restored. */
+		active: bigint;
+		owner: "@everyone" | "the bot";
+	}[];
+	/** Changes that others made since the lock, one line for each overwrite. */
+	changed: string[];
 }
 
 export const unlockChannel = editTool({
 	name: "unlock_channel",
 	toolset: "channels",
 	extra: true,
-	title: "Unlock a channel",
+	title: "Unlock channels",
 	description:
 		"Undo lock_channel: restore what it changed. Changes that others made since then stay, and are listed.",
-	lock: "channel_id",
+	lock: idsToLock,
 	permissions: ["ManageRoles"],
-	input,
-	async run(_, { guild, channel, locks }) {
-		const name = channelName(channel);
-		const rows = await locks.of(channel.id);
-		if (rows.length === 0)
+	permissionsIn: "run",
+	adapt: adaptChannelId,
+	input: inputFor("All that are locked."),
+	async run(args, { guild, channels: given, locks }, call) {
+		const channels = await chosenChannels(guild, args, given);
+		const rowsOf = new Map<string, readonly ChannelLockRow[]>();
+		for (const { id } of channels) rowsOf.set(id, await locks.of(id));
+		const isLocked = ({ id }: find.Channel) =>
+			(rowsOf.get(id) ?? []).length > 0;
+		const chosen = args.all ? channels.filter(isLocked) : channels;
+		if (chosen.length === 0)
 			throw new ToolError(
-				`${name} was not locked by lock_channel. set_channel_permissions changes its permissions. Nothing was done.`,
+				`No channel of the guild ${guild.id} is locked by lock_channel. Nothing was done.`,
 			);
-		const restored = rows.map((row) => ({
-			row,
-			active: inForce(channel, row),
-			owner: row.target_id === guild.id ? "@everyone" : "the bot",
-		}));
-		const active = restored.reduce((bits, { active }) => bits | active, 0n);
-		requireGrantable(guild, channel, active);
-		const after = restored.map(
-			({ row, active }) =>
-				[row.target_id, restoredBits(channel, row, active)] as const,
+		const planned = await planEach(chosen, args.all, async (channel) =>
+			isLocked(channel)
+				? planUnlock(channel, rowsOf.get(channel.id) ?? [])
+				: "not locked by lock_channel; set_channel_permissions changes permissions",
 		);
-		requireUndoable(channel, new Map([...overwritesOf(channel), ...after]));
-		// Read before the writes, which change the cached overwrites.
-		const left = restored.flatMap(({ row, active, owner }) => {
-			const changed = bitsOf(row) & ~active;
-			if (changed === 0n) return [];
-			const state = stateOf(channel, row, changed);
-			return `Changed since the lock for ${owner}, and left as it is: ${state}`;
-		});
-		for (const { row, active } of restored) await restore(channel, row, active);
-		const forgotten = await locks.forget(channel.id);
-		return resultLines(
-			`Unlocked ${name}.`,
-			restored.map(
-				({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`,
-			),
-			left,
-			!forgotten &&
-				"The database is unavailable and still has the lock: call unlock_channel again in a minute.",
+		const plans = planned.flatMap(({ channel, plan }) =>
+			plan ? [{ channel, ...plan }] : [],
 		);
+		const left = leftLines("Not unlocked", planned);
+		if (plans.length === 0) throw nothingChanged(left);
+		const remembered: find.Channel[] = [];
+		const write = async ({ channel, restored }: (typeof plans)[number]) => {
+			for (const { row, active } of restored)
+				await restore(channel, row, active);
+			if (!(await locks.forget(channel.id))) remembered.push(channel);
+		};
+		const unavailable = () =>
+			remembered.length > 0 &&
+			"The database is unavailable and still has the lock: call unlock_channel again in a minute.";
+		const [only] = plans;
+		if (only && planned.length === 1) {
+			await write(only);
+			return resultLines(
+				`Unlocked ${channelName(only.channel)}.`,
+				only.restored.map(
+					({ active, owner }) =>
+						`Restored for ${owner}: ${describeBits(active)}`,
+				),
+				only.changed,
+				unavailable(),
+			);
+		}
+		const output = await writeEach(
+			{
+				items: plans,
+				resumes: true,
+				idOf: ({ channel }) => channel.id,
+				describe: ({ channel, changed }) =>
+					[channelName(channel), ...changed].join("; "),
+				write,
+				done: (done, of) =>
+					`Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+			},
+			call,
+		);
+		return resultLines(...[output].flat(), left, unavailable());
 	},
 });
 
-/** Returns all permissions that locking a channel changes for a role or member, as a bit field. */
-function bitsOf({ allows, denies }: ChannelLockRow): bigint {
-	return BigInt(allows) | BigInt(denies);
-}
-
-/**
- * Returns, as a bit field, the permissions that locking a channel allowed or denied for a role or member and that are
- * still set so.
- */
-function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
-	const { allow, deny } = overwriteOf(channel, row.target_id);
-	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
-}
-
-/** Describes for each of the permissions `bits` whether a channel's overwrite allows it, denies it or does neither. */
-function stateOf(
+/** Plans the unlocking of a channel. Throws a ToolError if the bot may not do that. */
+async function planUnlock(
 	channel: find.Channel,
-	{ target_id }: ChannelLockRow,
-	bits: bigint,
-): string {
-	const { allow, deny } = overwriteOf(channel, target_id);
-	const describe = (group: bigint, state: string) =>
-		group !== 0n && `${describeBits(group)} (${state})`;
-	return resultLines(
-		describe(bits & allow, "allowed"),
-		describe(bits & deny, "denied"),
-		describe(bits & ~(allow | deny), "neither allowed nor denied"),
-	).join(", ");
-}
-
-/**
- * Returns the permission overwrite that a role or member gets when a channel is unlocked. Only the permissions `active`
- * are restored: those that are still set as locking the channel set them.
- */
-function restoredBits(
-	channel: find.Channel,
-	row: ChannelLockRow,
-	active: bigint,
-): Bits {
-	const { allow, deny } = overwriteOf(channel, row.target_id);
-	return {
-		allow: (allow & ~active) | (BigInt(row.allowed) & active),
-		deny: deny & ~active,
-	};
-}
-
-/**
- * Unlocks a channel for a role or member. Only the permissions `active` are restored: those that are still set as
- * locking the channel set them. Deletes the permission overwrite if locking created it and nothing else is left in it.
- */
-async function restore(
-	channel: find.Channel,
-	row: ChannelLockRow,
-	active: bigint,
-): Promise<void> {
-	if (active === 0n) return;
-	const after = restoredBits(channel, row, active);
-	if (row.existed === 0 && (after.allow | after.deny) === 0n)
-		await channel.client.rest.delete(
-			Routes.channelPermission(channel.id, row.target_id),
-		);
-	else await writeBits(channel, row, after);
-}
-
-function writeBits(
-	channel: find.Channel,
-	{ target_id, target_type }: ChannelLockRow,
-	{ allow, deny }: Bits,
-): Promise<unknown> {
-	return channel.client.rest.put(
-		Routes.channelPermission(channel.id, target_id),
-		{ body: { type: target_type, allow: String(allow), deny: String(deny) } },
+	rows: readonly ChannelLockRow[],
+): Promise<UnlockPlan> {
+	const { guild } = channel;
+	const restored = rows.map((row) => ({
+		row,
+		active: inForce(channel, row),
+		owner:
+			row.target_id === guild.id
+				? ("@everyone" as const)
+				: ("the bot" as const),
+	}));
+	const active = restored.reduce((bits, { active }) => bits | active, 0n);
+	requireGrantable(guild, channel, active);
+	const after = restored.map(
+		({ row, active }) =>
+			[row.target_id, restoredBits(channel, row, active)] as const,
 	);
+	requireUndoable(channel, new Map([...overwritesOf(channel), ...after]));
+	const changed = restored.flatMap(({ row, active, owner }) => {
+		const bits = bitsOf(row) & ~active;
+		if (bits === 0n) return [];
+		return `Changed since the lock for ${owner}, and left as it is: ${stateOf(channel, row, bits)}`;
+	});
+	return { restored, changed };
 }

@@ -49,7 +49,10 @@ import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
 /** Converts the former argument `channel_id` of a tool to `channel_ids`. */
-function adaptChannelId({ channel_id, ...args }: JsonObject): JsonObject {
+export function adaptChannelId({
+	channel_id,
+	...args
+}: JsonObject): JsonObject {
 	if (channel_id === undefined || args.channel_ids !== undefined)
 		return channel_id === undefined ? args : { ...args, channel_id };
 	return { ...args, channel_ids: [channel_id] };

@@ -21,7 +21,7 @@ function oneChannel(scene: Scene) {
 	const channel = newChannel(scene);
 	const everyone = scene.guild.id;
 	return {
-		...{ channel, everyone, args: { channel_id: channel.id } },
+		...{ channel, everyone, args: { channel_ids: [channel.id] } },
 		request: `PUT /channels/${channel.id}/permissions/${everyone}`,
 		denied: () =>
 			BigInt(
@@ -43,7 +43,7 @@ function note({ world, guild }: Scene, channel: string): void {
 
 export const locksRows: Record<string, Row> = {
 	lock_channel: {
-		ids: { channel_id: channelId },
+		ids: { channel_ids: channelId },
 		act(scene) {
 			const { channel, args, request, denied } = oneChannel(scene);
 			// What the bot would keep by itself, it needs no request for.
@@ -52,7 +52,7 @@ export const locksRows: Record<string, Row> = {
 				allow: String((1n << 53n) - 1n),
 			});
 			return {
-				...{ args, request },
+				...{ args, request, channel: channel.id },
 				done: () => (denied() & SendMessages) !== 0n,
 			};
 		},
@@ -60,7 +60,7 @@ export const locksRows: Record<string, Row> = {
 		needs,
 	},
 	unlock_channel: {
-		ids: { channel_id: channelId },
+		ids: { channel_ids: channelId },
 		act(scene) {
 			const { channel, everyone, args, request, denied } = oneChannel(scene);
 			scene.world.simulator.world.channels.setOverwrite(channel, {
@@ -68,7 +68,10 @@ export const locksRows: Record<string, Row> = {
 				deny: String(SendMessages | AddReactions),
 			});
 			note(scene, channel.id);
-			return { args, request, done: () => denied() === AddReactions };
+			return {
+				...{ args, request, channel: channel.id },
+				done: () => denied() === AddReactions,
+			};
 		},
 		reason: AuditLogEvent.ChannelOverwriteUpdate,
 		needs,

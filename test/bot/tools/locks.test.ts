@@ -18,6 +18,8 @@ import { recordLog } from "../../support/log.ts";
 import { connectTo } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import {
+	channelNamed,
+	denyBot,
 	memberNamed,
 	roleNamed,
 	startWorld,
@@ -31,6 +33,7 @@ const {
 	CreatePrivateThreads,
 	CreatePublicThreads,
 	ManageMessages,
+	ManageRoles,
 	SendMessages,
 	SendMessagesInThreads,
 	Speak,
@@ -168,30 +171,34 @@ describe("is refused", () => {
 		await using scene = await place();
 		const { world, lock, unlock, name } = scene;
 		expect((await unlock()).text).toStartWith(
-			`${name} was not locked by lock_channel.`,
+			`Not unlocked: ${name}: not locked by lock_channel; `,
 		);
 		await lock();
 		const sent = writes(world).length;
 		expect((await lock()).text).toMatch(
-			/ has been locked since \d{4}-.+Z\. unlock_channel unlocks it\. Nothing was done\.$/,
+			/ has been locked since \d{4}-.+Z; unlock_channel unlocks it\. Nothing was done\.$/,
 		);
 		await unlock();
-		expect((await unlock()).text).toContain("was not locked by lock_channel");
+		expect((await unlock()).text).toContain("not locked by lock_channel");
 		expect(writes(world)).toHaveLength(2 * sent);
 	});
 
-	test("locking a category, and what denies all of it already", async () => {
+	test("locking an empty category, no channels, and what denies all of it already", async () => {
 		await using scene = await place((world) => [
 			{ ...{ id: world.guild.id, type: 0, allow: "0" }, deny: String(written) },
 		]);
 		const { world, lock, noted } = scene;
-		expect((await lock()).text).toContain("Nothing would change");
-		const category = await world.call("lock_channel", {
-			channel_id: [...world.guild.channels.values()].find(
-				({ type }) => type === ChannelType.GuildCategory,
-			)?.id,
+		expect((await lock()).text).toContain("already denies @everyone all");
+		const { id } = world.simulator.world.channels.add(world.guild, {
+			...{ name: "empty", type: ChannelType.GuildCategory },
 		});
-		expect(category.text).toContain("is a category: lock its channels instead");
+		await world.heard();
+		const category = await world.call("lock_channel", { channel_ids: [id] });
+		expect(category.text).toContain("There are no channels in it");
+		for (const args of [{}, { channel_ids: [id], all: true }])
+			expect((await world.call("lock_channel", args)).text).toContain(
+				"channel_ids, all: expected one of these",
+			);
 		expect(writes(world)).toEqual([]);
 		expect(noted()).toBe(0);
 	});
@@ -264,7 +271,7 @@ describe("an interrupted lock is stored", () => {
 			expect(isError).toBe(true);
 			expect(text).toContain("whether it took effect is unknown");
 			expect(text).toEndWith(
-				"The lock is stored: use unlock_channel to undo it as far as it took effect.",
+				" is stored: use unlock_channel to undo it as far as it took effect.",
 			);
 			expect((await lock()).text).toContain(
 				when === "after" ? "has been locked since" : "is not in force",
@@ -341,6 +348,146 @@ describe("an interrupted lock is stored", () => {
 			);
 		}
 		expect(writes(world)).toEqual([]);
+	});
+});
+
+describe("several channels", () => {
+	async function hall() {
+		const world = await startWorld();
+		const tool = async (name: string, args: object) => {
+			await world.heard();
+			return world.call(name, { ...args });
+		};
+		return {
+			world,
+			named: (name: string) => channelNamed(world, name),
+			nameOf: (name: string) => {
+				const { id } = channelNamed(world, name);
+				return `#${name} (ID: ${id})`;
+			},
+			lock: (args: object) => tool("lock_channel", args),
+			unlock: (args: object) => tool("unlock_channel", args),
+			denied: (name: string) => {
+				const all = channelNamed(world, name).permission_overwrites;
+				const own = all.find(({ id }) => id === world.guild.id);
+				return (BigInt(own?.deny ?? 0) & SendMessages) !== 0n;
+			},
+			[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+		};
+	}
+
+	test("all that @everyone sees are locked and unlocked in one call each", async () => {
+		await using scene = await hall();
+		const { world, lock, unlock, nameOf, denied } = scene;
+		const before = structuredClone([...world.guild.channels.values()]);
+		const locked = await lock({ all: true });
+		const [first, ...lines] = locked.text.split("\n");
+		expect(first).toMatch(
+			/^Locked (\d+) channel\(s\): @everyone may no longer /,
+		);
+		expect(lines).toContain(nameOf("general"));
+		expect(lines.at(-1)).toBe(
+			`Left, because @everyone does not see them: ${nameOf("staff")}. channel_ids locks them for those who do.`,
+		);
+		expect(denied("general")).toBe(true);
+		expect(denied("staff")).toBe(false);
+		const again = await lock({ all: true });
+		expect(again.isError).toBe(true);
+		expect(again.text).toContain("has been locked since");
+		const undone = await unlock({ all: true });
+		expect(undone.text).toStartWith(`Unlocked ${lines.length - 1} channel(s):`);
+		expect([...world.guild.channels.values()]).toEqual(before);
+		expect((await unlock({ all: true })).text).toStartWith(
+			"No channel of the guild",
+		);
+	});
+
+	test("a category stands for its channels, and those locked before are left", async () => {
+		await using scene = await hall();
+		const { lock, named, nameOf, denied } = scene;
+		await lock({ channel_id: named("general").id });
+		const { text } = await lock({ channel_ids: [named("Talk").id] });
+		expect(text).toContain(`\n${nameOf("staff")}`);
+		expect(text).toContain(
+			`Not locked: ${nameOf("general")}: has been locked since `,
+		);
+		expect(denied("staff")).toBe(true);
+		expect(named("Talk").permission_overwrites).toEqual([]);
+	});
+
+	test("a call that names a channel which the bot may not change is refused; one for all leaves it", async () => {
+		await using scene = await hall();
+		const { world, lock, named, nameOf, denied } = scene;
+		const extra = world.simulator.world.channels.add(world.guild, {
+			name: "extra",
+		});
+		denyBot(world, extra, ManageRoles);
+		const channel_ids = [named("general").id, extra.id];
+		const refused = await lock({ channel_ids });
+		expect(refused.text).toContain(`lacks MANAGE_ROLES in ${nameOf("extra")}`);
+		expect(writes(world)).toEqual([]);
+		const { text } = await lock({ all: true });
+		expect(text).toContain(
+			`Not locked: ${nameOf("extra")}: The bot lacks MANAGE_ROLES in`,
+		);
+		expect(denied("general")).toBe(true);
+	});
+
+	test("refusals and unknown outcomes are reported for each channel", async () => {
+		await using scene = await hall();
+		const { world, lock, unlock, named, nameOf } = scene;
+		const { channels } = world.simulator.world;
+		const added = ["one", "two", "three", "four"].map((name) =>
+			channels.add(world.guild, { name }),
+		);
+		const [one, two] = added;
+		const path = (id = "") =>
+			`PUT /channels/${id}/permissions/${world.guild.id}`;
+		world.simulator.faults.refuse(path(one?.id), 50013, { times: 1 });
+		const channel_ids = added.map(({ id }) => id);
+		const first = await lock({ channel_ids });
+		expect(first.text).toStartWith("Locked 3 of 4 channel(s)");
+		expect(first.text).toContain(
+			`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`,
+		);
+		expect(first.text).toContain(
+			`The lock of channel ${one?.id} is stored: use unlock_channel`,
+		);
+		expect((await unlock({ channel_ids })).text).toStartWith(
+			"Unlocked 4 channel(s):",
+		);
+		world.simulator.faults.drop(path(two?.id), { when: "after", times: 1 });
+		const second = await lock({ channel_ids });
+		expect(second.text).toStartWith("Locked 1 of 4 channel(s)");
+		expect(second.text).toContain(`1 of unknown outcome:\n${nameOf("two")} | `);
+		expect(second.text).toContain("2 not started: check the outcome");
+		await unlock({ all: true });
+		for (const { permission_overwrites } of added)
+			expect(permission_overwrites).toEqual([]);
+		expect(named("general").permission_overwrites).toEqual([]);
+	});
+
+	test("locking all waits for an edit of one of them", async () => {
+		await using scene = await hall();
+		const { world, lock, named } = scene;
+		const general = named("general");
+		const regular = roleNamed(world, "Regular").id;
+		const fault = world.simulator.faults.stall(
+			`PUT /channels/${general.id}/permissions/${regular}`,
+			{ times: 1 },
+		);
+		const set = world.call("set_channel_permissions", {
+			...{ channel_ids: [general.id], target_ids: [regular] },
+			deny: ["SPEAK"],
+		});
+		await until("the edit is on its way", () => fault.hits === 1);
+		const locked = lock({ all: true });
+		for (let calls = 0; calls < 5; calls++)
+			await world.call("list_channel_permissions");
+		expect(writes(world)).toHaveLength(1);
+		fault.release();
+		expect((await set).isError).toBe(false);
+		expect((await locked).text).toStartWith("Locked ");
 	});
 });
 

@@ -1,0 +1,179 @@
+// Locking a channel: which permission overwrites change, and how unlocking restores them. The rows of the database table
+// channel_locks describe a lock.
+
+import {
+	type Guild,
+	OverwriteType,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import * as find from "../discord/find.ts";
+import {
+	type Bits,
+	botMember,
+	botPermissions,
+	describeBits,
+} from "../discord/permissions.ts";
+import { resultLines } from "../discord/text.ts";
+import type { ChannelLockRow } from "../store/channel-locks.ts";
+import { overwriteOf } from "./overwrites.ts";
+
+/** Permissions that locking a channel denies to @everyone. In voice channels, Connect and Speak are denied too. */
+const textPermissions =
+	PermissionFlagsBits.SendMessages |
+	PermissionFlagsBits.SendMessagesInThreads |
+	PermissionFlagsBits.CreatePublicThreads |
+	PermissionFlagsBits.CreatePrivateThreads |
+	PermissionFlagsBits.AddReactions;
+const voicePermissions =
+	PermissionFlagsBits.Connect | PermissionFlagsBits.Speak;
+
+/** Returns the permissions that locking a channel denies to @everyone, as a bit field. */
+export function lockPermissions(channel: find.Channel): bigint {
+	return find.isVoice(channel)
+		? textPermissions | voicePermissions
+		: textPermissions;
+}
+
+/** Returns the permission overwrite that a role or member gets in a channel when the channel is locked. */
+export function lockedBits(
+	channel: find.Channel,
+	{ target_id, allows, denies }: ChannelLockRow,
+): Bits {
+	const { allow, deny } = overwriteOf(channel, target_id);
+	return {
+		allow: (allow & ~BigInt(denies)) | BigInt(allows),
+		deny: deny | BigInt(denies),
+	};
+}
+
+/**
+ * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: those that no
+ * permission overwrite allows for the bot itself or its roles.
+ */
+export function lostByBot(
+	guild: Guild,
+	channel: find.Channel,
+	denies: bigint,
+): bigint {
+	const { Administrator } = PermissionFlagsBits;
+	const has = botPermissions(guild, channel);
+	if ((has & Administrator) !== 0n) return 0n;
+	const me = botMember(guild);
+	return channel.permissionOverwrites.cache
+		.filter(
+			({ id }) => id === me.id || (id !== guild.id && me.roles.cache.has(id)),
+		)
+		.reduce((bits, { allow }) => bits & ~allow.bitfield, has & denies);
+}
+
+/**
+ * Returns the changes of permission overwrites that lock a channel. The bot's own overwrite comes first: without
+ * CONNECT the bot could no longer edit the channel.
+ */
+export function rowsFor(
+	guild: Guild,
+	channel: find.Channel,
+	denies: bigint,
+	own: bigint,
+): ChannelLockRow[] {
+	const me = botMember(guild).id;
+	const row = (target_id: string, target_type: OverwriteType) => ({
+		channel_id: channel.id,
+		target_id,
+		target_type,
+		locked_at: Date.now(),
+		allows: "0",
+		denies: "0",
+		allowed: "0",
+		existed: channel.permissionOverwrites.cache.has(target_id)
+			? (1 as const)
+			: (0 as const),
+	});
+	const { allow } = overwriteOf(channel, guild.id);
+	return [
+		...(own === 0n
+			? []
+			: [{ ...row(me, OverwriteType.Member), allows: String(own) }]),
+		{
+			...row(guild.id, OverwriteType.Role),
+			denies: String(denies),
+			allowed: String(allow & denies),
+		},
+	];
+}
+
+/** Returns all permissions that locking a channel changes for a role or member, as a bit field. */
+export function bitsOf({ allows, denies }: ChannelLockRow): bigint {
+	return BigInt(allows) | BigInt(denies);
+}
+
+/**
+ * Returns, as a bit field, the permissions that locking a channel allowed or denied for a role or member and that are
+ * still set so.
+ */
+export function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
+	const { allow, deny } = overwriteOf(channel, row.target_id);
+	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
+}
+
+/** Describes for each of the permissions `bits` whether a channel's overwrite allows it, denies it or does neither. */
+export function stateOf(
+	channel: find.Channel,
+	{ target_id }: ChannelLockRow,
+	bits: bigint,
+): string {
+	const { allow, deny } = overwriteOf(channel, target_id);
+	const describe = (group: bigint, state: string) =>
+		group !== 0n && `${describeBits(group)} (${state})`;
+	return resultLines(
+		describe(bits & allow, "allowed"),
+		describe(bits & deny, "denied"),
+		describe(bits & ~(allow | deny), "neither allowed nor denied"),
+	).join(", ");
+}
+
+/**
+ * Returns the permission overwrite that a role or member gets when a channel is unlocked. Only the permissions `active`
+ * are restored: those that are still set as locking the channel set them.
+ */
+export function restoredBits(
+	channel: find.Channel,
+	row: ChannelLockRow,
+	active: bigint,
+): Bits {
+	const { allow, deny } = overwriteOf(channel, row.target_id);
+	return {
+		allow: (allow & ~active) | (BigInt(row.allowed) & active),
+		deny: deny & ~active,
+	};
+}
+
+/**
+ * Unlocks a channel for a role or member. Only the permissions `active` are restored: those that are still set as
+ * locking the channel set them. Deletes the permission overwrite if locking created it and nothing else is left in it.
+ */
+export async function restore(
+	channel: find.Channel,
+	row: ChannelLockRow,
+	active: bigint,
+): Promise<void> {
+	if (active === 0n) return;
+	const after = restoredBits(channel, row, active);
+	if (row.existed === 0 && (after.allow | after.deny) === 0n)
+		await channel.client.rest.delete(
+			Routes.channelPermission(channel.id, row.target_id),
+		);
+	else await writeBits(channel, row, after);
+}
+
+export function writeBits(
+	channel: find.Channel,
+	{ target_id, target_type }: ChannelLockRow,
+	{ allow, deny }: Bits,
+): Promise<unknown> {
+	return channel.client.rest.put(
+		Routes.channelPermission(channel.id, target_id),
+		{ body: { type: target_type, allow: String(allow), deny: String(deny) } },
+	);
+}
