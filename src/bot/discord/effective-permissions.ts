@@ -36,17 +36,17 @@ const {
 /** Why a permission is allowed or denied. */
 export type Cause =
 	| { kind: "owner" }
-	/** Roles with ADMINISTRATOR. */
+	/** Cause of an allowed permission: the member's roles with ADMINISTRATOR. */
 	| { kind: "administrator"; roles: readonly Role[] }
-	/** Roles that grant the permission in the guild. */
+	/** Cause of an allowed permission: the roles that grant the permission in the guild. */
 	| { kind: "roles"; roles: readonly Role[] }
-	/** Permission overwrites of `channel` for @everyone or other roles. */
+	/** Cause of an allowed or denied permission: permission overwrites of `channel` for @everyone or other roles. */
 	| { kind: "role_overwrites"; roles: readonly Role[]; channel: Channel }
-	/** The permission overwrite of `channel` for the member. */
+	/** Cause of an allowed or denied permission: the permission overwrite of `channel` for the member. */
 	| { kind: "member_overwrite"; memberId: string; channel: Channel }
-	/** The permission has no effect without the permission named `missing`. */
+	/** Cause of a denied permission: it has no effect without the permission named `missing`. */
 	| { kind: "implied"; missing: string }
-	/** A private thread of which the member is not a member. */
+	/** Cause of a denied permission: the thread is private and the guild member is not in it. */
 	| { kind: "private_thread" }
 	| { kind: "timeout"; until: Date | null };
 
@@ -67,23 +67,23 @@ export interface Effective {
 
 /** Who has permissions: a guild member, or a member who has only one role and @everyone. */
 export interface Holder {
-	/** The member's id; undefined for a role. */
+	/** The id of the guild member whose permissions are computed; undefined for the permissions of a role. */
 	memberId: string | undefined;
 	isOwner: boolean;
-	/** All roles, @everyone included, highest role first. */
+	/** All roles of the guild member, or a single role, together with @everyone. Highest role first. */
 	roles: readonly Role[];
 	/** When the member's timeout ends; undefined if the member is not timed out. */
 	timedOutUntil: Date | null | undefined;
 }
 
-/** Where permissions apply: a channel or thread, or the guild. */
+/** Where permissions apply: in a channel or thread, or guild-wide. */
 export interface Place {
-	/** Undefined: guild-wide, without permission overwrites. */
+	/** The channel or thread in which permissions apply; undefined for guild-wide permissions. */
 	channel: GuildBasedChannel | undefined;
 	/** The channel whose permission overwrites apply: for a thread its parent channel. */
 	source: Channel | undefined;
 	overwrites: Overwrites;
-	/** The ids of a private thread's members; undefined in other channels, and if the members are not known. */
+	/** The ids of a private thread's members; undefined for other channels and if the members are unknown. */
 	threadMembers: ReadonlySet<string> | undefined;
 }
 
@@ -97,12 +97,12 @@ interface Step {
 	cause(bit: bigint): Cause;
 }
 
-/** The permissions of one holder in one place. */
+/** The permissions of a member or role in a channel or guild-wide. */
 export interface Computed {
 	bits: bigint;
 	/** Returns why a permission is allowed or denied; undefined if nothing allows or denies it. */
 	causeOf(bit: bigint): Cause | undefined;
-	/** Why the holder has all permissions in every channel; undefined if some may be missing. */
+	/** Why the member or role has all permissions in every channel; undefined if some may be missing. */
 	everything: Cause | undefined;
 }
 
@@ -125,7 +125,7 @@ export function effectivePermissions(
 	return describePermissions(computed);
 }
 
-/** Puts the causes of computed permissions in words. */
+/** Describes computed permissions: for each permission, whether it is allowed and, in words, why. */
 export function describePermissions({
 	bits,
 	causeOf,
@@ -163,8 +163,9 @@ export function highestFirst(roles: readonly Role[]): Role[] {
 }
 
 /**
- * Returns what decides about permissions in a channel or thread; guild-wide if `channel` is undefined. `threadMembers`
- * are the ids of the members of a private thread. Throws a ToolError for a thread whose parent channel is not cached.
+ * Returns the data of a channel or thread that its permissions depend on; without a channel, the data for guild-wide
+ * permissions. `threadMembers` are the ids of a private thread's members. Throws a ToolError for a thread whose parent
+ * channel is not cached.
  */
 export function placeOf(
 	channel: GuildBasedChannel | undefined,
@@ -182,7 +183,7 @@ export function placeOf(
 	return { channel, source, overwrites: overwritesOf(source), threadMembers };
 }
 
-/** Computes the permissions of a member or role in one place, by Discord's algorithm. */
+/** Computes the permissions of a member or role in a channel or guild-wide, by Discord's algorithm. */
 export function computePermissions(holder: Holder, place: Place): Computed {
 	const { roles, timedOutUntil: until } = holder;
 	const fromRoles = roleStep(roles);
@@ -291,8 +292,8 @@ function overwriteSteps(
 }
 
 /**
- * Returns the step that hides a private thread from everybody but its members and those who manage threads. Without the
- * thread's members, it hides nothing.
+ * Returns the step of the permission algorithm that hides a private thread from everybody except its members and users
+ * with MANAGE_THREADS. If the thread's members are unknown, the step hides nothing.
  * https://discord.com/developers/docs/topics/threads#private-threads
  */
 function privateThreadStep(
@@ -344,7 +345,7 @@ function impliedStep(bits: bigint, channel: GuildBasedChannel): Step {
 	);
 }
 
-/** Completes "allowed …" or "denied …". */
+/** Describes why a permission is allowed or denied, as words that follow "allowed" or "denied". */
 function describeCause(cause: Cause): string {
 	switch (cause.kind) {
 		case "owner":

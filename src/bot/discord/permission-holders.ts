@@ -35,15 +35,15 @@ const implying =
 	SendMessagesInThreads |
 	ViewChannel;
 
-/** Members who have the same permissions in all asked places, for the same reasons. */
+/** Members who have the same permissions in all requested channels, for the same reasons. */
 export interface Alike {
 	holder: Holder;
 	members: GuildMember[];
 }
 
 /**
- * Groups the cached members of a guild by what decides about the permissions `bits` in `places`, so that permissions are
- * computed once for each group instead of once for each member. Roles that decide nothing there are left out.
+ * Groups the cached members of a guild by the roles and overwrites that decide about certain permissions in certain
+ * channels. All members of a group have the same permissions, so they need to be computed only once for each group.
  */
 export function groupAlike(
 	guild: Guild,
@@ -90,21 +90,22 @@ export function groupAlike(
 	return [...groups.values()];
 }
 
-/** Members to whom the same thing allows or denies a permission. */
+/** Members whom the same role, permission overwrite or other source allows or denies a permission. */
 export interface Group {
 	allowed: boolean;
 	source: Source;
 	members: GuildMember[];
 }
 
-/** What allows or denies a permission to a group of members. Of several roles it is the highest. */
+/** What allows or denies a permission to a group of members, such as a role. If several roles do, the highest one. */
 export type Source =
 	| { kind: "owner" | "everyone" | "own_overwrite" | "timeout" }
 	| { kind: "administrator" | "role" | "overwrite"; role: Role };
 
 /**
- * Returns who has the permission `bit` in `place`, and who lacks it for a reason of their own: a role, a permission
- * overwrite of a role other than @everyone or of the member, or a timeout.
+ * For each permission in `bits`: returns the groups of members who have it in a channel or guild-wide, and of members
+ * to whom it is denied by a role, a permission overwrite or a timeout. Members who lack it only because of @everyone
+ * are left out.
  */
 export function holdersOf(
 	alike: readonly Alike[],
@@ -130,7 +131,8 @@ export function holdersOf(
 }
 
 /**
- * Returns what gives a permission. If @everyone has it, that is what lets the members see the channel or connect to it.
+ * Returns what allows a permission to members. If it is only @everyone, returns what lets the members see or connect to
+ * the channel.
  */
 function entranceOf(
 	{ causeOf }: Computed,
@@ -184,7 +186,10 @@ const order: readonly Source["kind"][] = [
 	"timeout",
 ];
 
-/** Sorts groups of members: who has the permission before who lacks it, then by what decides, then the highest role first. */
+/**
+ * Compares two groups of members for sorting: members who have the permission come first, then the groups are ordered
+ * by kind of source and by role, highest role first.
+ */
 function byRank(a: Group, b: Group): number {
 	if (a.allowed !== b.allowed) return a.allowed ? -1 : 1;
 	const kinds = order.indexOf(a.source.kind) - order.indexOf(b.source.kind);

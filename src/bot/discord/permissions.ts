@@ -158,8 +158,8 @@ export function readBits(
 }
 
 /**
- * Returns the bit field of the permissions in a tool argument: names such as VIEW_CHANNEL, and bit fields as decimal
- * strings. Throws an RpcError with the argument's name `field` for what Discord does not have.
+ * Converts a tool argument that lists permissions to a bit field. Its items are names such as VIEW_CHANNEL, or bit
+ * fields as decimal strings. Throws an RpcError for unknown permissions; the error names the argument `field`.
  */
 export function readPermissions(
 	field: string,

@@ -30,8 +30,8 @@ export interface AiRequest {
 	/** Whether the request had the right API key, a wrong one, or none. */
 	readonly authorization: "right" | "wrong" | "none";
 	/**
-	 * How the response ended: "whole" (complete), "broken" (broken off by the provider), "hung up" (aborted by the
-	 * client), or the HTTP status of an error. "waiting" until then.
+	 * "waiting" until the response ends. Then how it ended: "whole" (complete), "broken" (broken off by the provider),
+	 * "hung up" (aborted by the client), or the HTTP status of an error.
 	 */
 	readonly outcome: "waiting" | "whole" | "broken" | "hung up" | number;
 }
@@ -79,8 +79,8 @@ export async function startAiProvider(
 	let held = Promise.withResolvers<void>();
 
 	/**
-	 * Returns the AI provider's simulated fault for the next request, undefined if none, and counts the request towards
-	 * the fault's maximum.
+	 * Returns the AI provider's simulated fault for the next request; undefined if none. Decreases the number of requests
+	 * that the fault still affects.
 	 */
 	const nextMisbehaviour = (): AiMisbehaviour | undefined => {
 		const now = wrong;

@@ -59,8 +59,8 @@ export interface GameServer extends AsyncDisposable {
 	/** The donators that the simulated route `GET /api/donators` lists. Tests may change the list. */
 	readonly donators: Donator[];
 	/**
-	 * The name of the Discord user id's field in the JSON of the game server. Older versions of the game server plugin
-	 * use "discord_id".
+	 * The JSON field in which the game server sends and receives Discord user ids. Older versions of the game server
+	 * plugin use "discord_id".
 	 */
 	idField: "chat_id" | "discord_id";
 	/** The reasons of all bans on the game server, by the uuid of the banned player. */
@@ -107,7 +107,7 @@ export interface GameServerOptions {
 	readonly secret?: string;
 	/** Verification codes that the simulated game server accepts from the start. */
 	readonly codes?: readonly Code[];
-	/** The name of the Discord user id's field in the JSON of the game server. Default: "chat_id". */
+	/** The JSON field in which the game server sends and receives Discord user ids. Default: "chat_id". */
 	readonly idField?: GameServer["idField"];
 }
 
@@ -176,8 +176,8 @@ export async function startGameServer(
 	]);
 
 	/**
-	 * Returns the game server's simulated fault for a request to a route, undefined if none, and counts the request
-	 * towards the fault's maximum.
+	 * Returns the game server's simulated fault for a request to a route; undefined if none. Decreases the number of
+	 * requests that the fault still affects.
 	 */
 	const nextMisbehaviour = (route: string) => {
 		const key = wrong.has(route) ? route : "*";

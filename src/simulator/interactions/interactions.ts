@@ -103,8 +103,8 @@ interface Progress {
 	/** The type of the application's first response to a slash command or button; undefined before that response. */
 	readonly answer: InteractionResponseType | undefined;
 	/**
-	 * The message of the application's first response to a slash command or button. If the response updates the button's
-	 * message, it is that message.
+	 * The message that the application's first response to a slash command or button created, or the button's message if
+	 * the response updated that one.
 	 */
 	readonly original: Message | undefined;
 	readonly followUps: readonly Message[];

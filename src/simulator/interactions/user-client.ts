@@ -25,7 +25,7 @@ export interface UserClient {
 	say(channel: string, text: string): Promise<SentMessage>;
 	/**
 	 * Runs the slash command "name", or "bot/name" if several bots have a command of this name. Users, roles and channels
-	 * in `options` are ids. Rejects with Discord's error if Discord would refuse the command.
+	 * as option values are given by id. Rejects with Discord's error if Discord would refuse the command.
 	 */
 	run(
 		channel: string,

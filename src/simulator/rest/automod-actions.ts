@@ -37,8 +37,8 @@ interface ActionContext {
 
 /**
  * Checks the text of a new or edited message against the guild's AutoMod rules. Throws Discord's error if a rule blocks
- * the message. Otherwise returns a function that executes the actions of the violated rules; call it with the sent
- * message.
+ * the message. Otherwise returns a function that takes the sent message and executes the actions of the rules which the
+ * message violates.
  */
 export function moderate(
 	call: Call,

@@ -194,7 +194,7 @@ export class Faults {
 
 	/**
 	 * Returns the effect of the first injected fault that matches a request; undefined if none matches. Counts the
-	 * request, and removes the fault when it has affected its maximum number of requests.
+	 * request as affected, and removes a fault that has affected its maximum number of requests.
 	 */
 	hit(request: {
 		method: string;

@@ -27,7 +27,7 @@ type RateLimited = EventPayloads["RATE_LIMITED"];
 type MembersRequest = v.InferOutput<typeof membersRequest>;
 
 /**
- * Returns the events with which Discord answers a bot's request for guild members (REQUEST_GUILD_MEMBERS); undefined if
+ * Returns the chunks (GUILD_MEMBERS_CHUNK) with which Discord answers a bot's request for guild members; undefined if
  * Discord would not answer, for example because the bot is not in the guild. The chunks are created one at a time.
  */
 export function memberChunks(

@@ -4,25 +4,33 @@ import type { GuildMember } from "discord.js";
 import { compareIds } from "../ids.ts";
 
 /**
- * Name of discord.js's private field with the ids of a member's roles, without @everyone. The public getter builds a
- * new collection for each access.
+ * Name of discord.js's private field with the ids of a member's roles, without @everyone. Reading it is faster than the
+ * public property `roles`.
  */
 export const roleIds = "_roles";
 
-/** Conditions on members of a guild. A member matches if all given conditions hold. */
+/** Conditions that select members of a guild. A member must fulfil all conditions that are set. */
 export interface MemberFilter {
-	/** The member has at least one of these roles. */
+	/** Selects members who have at least one of the roles with these ids. */
 	with_role_ids?: readonly string[] | undefined;
-	/** The member has none of these roles. */
+	/** Selects members who have none of the roles with these ids. */
 	without_role_ids?: readonly string[] | undefined;
-	/** The member joined before this time; a member of unknown join time does not match. */
+	/**
+	 * Selects members who joined the guild before `atMs` (epoch milliseconds). Members with unknown join time are left
+	 * out.
+	 */
 	joined_before?: { atMs: number } | undefined;
-	/** The member joined at or after this time; a member of unknown join time does not match. */
+	/**
+	 * Selects members who joined the guild at or after `atMs` (epoch milliseconds). Members with unknown join time are
+	 * left out.
+	 */
 	joined_after?: { atMs: number } | undefined;
 	bots?: boolean | undefined;
-	/** The member is in a timeout at `nowMs`. */
+	/** If true, selects members who are timed out at the moment; if false, all others. */
 	timed_out?: boolean | undefined;
-	/** The member has not yet accepted the guild's rules (membership screening). */
+	/**
+	 * If true, selects members who have not yet accepted the guild's rules (membership screening); if false, all others.
+	 */
 	pending?: boolean | undefined;
 }
 
@@ -51,7 +59,7 @@ export function matcherFor(
 	};
 }
 
-/** Whether a member has a role other than @everyone. */
+/** Whether a member has the role with this id. Does not work for @everyone. */
 export function hasRole(member: GuildMember, id: string): boolean {
 	return member[roleIds].includes(id);
 }
@@ -93,7 +101,10 @@ const ascending: Record<string, Compare> = {
 	name: (a, b) => a.displayName.localeCompare(b.displayName) || byId(a, b),
 };
 
-/** Returns a function that compares two members for sorting. Members that are otherwise equal are ordered by id. */
+/**
+ * Returns a function that compares two members, to sort them in the order `order`. Members that are equal in this order
+ * are sorted by id.
+ */
 export function comparerFor(order: MemberOrder): Compare {
 	const [key = "id", direction] = order.split("_");
 	const compare = ascending[key] ?? byId;
@@ -101,8 +112,8 @@ export function comparerFor(order: MemberOrder): Compare {
 }
 
 /**
- * Returns the first `count` of `items` in the order of `compare`, sorted. It keeps at most twice as many at a time, since
- * sorting all members of a large guild for one page is slow.
+ * Returns the first `count` of `items` in the order of `compare`, sorted. For long lists this is faster than sorting
+ * all items.
  */
 export function firstOf<Item>(
 	items: Iterable<Item>,

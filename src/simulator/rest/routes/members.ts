@@ -116,7 +116,7 @@ export const memberRoutes = [
 type MemberCall = Call<":guild_id/members/:user_id">;
 
 /**
- * Throws if the sender of the request may not replace the member's roles by the roles with the ids `wanted`: the sender
+ * Throws unless the sender of the request may change the member's roles to the roles with the ids `wanted`. The sender
  * must be allowed to assign each added role and to remove each removed role.
  */
 function checkRoles(call: MemberCall, wanted: readonly string[]): void {

@@ -89,8 +89,8 @@ export class AutoModeration {
 	}
 
 	/**
-	 * The violations of a guild's AutoMod rules by a message text, without rules that exempt the message's channel or one
-	 * of the author's roles.
+	 * Returns the violations of a guild's AutoMod rules by a message text. Ignores rules that exempt the message's
+	 * channel or one of the author's roles.
 	 */
 	violations(
 		guild: Guild,

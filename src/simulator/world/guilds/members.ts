@@ -37,8 +37,8 @@ export class Members {
 	) {}
 
 	/**
-	 * Adds a user to a guild, and for a bot with the option `botPermissions` a managed role with these permissions. If
-	 * the user is already a member, returns the existing member unchanged.
+	 * Adds a user to a guild. With the option `botPermissions`, a bot gets a managed role with these permissions. If the
+	 * user is already a member, returns the existing member unchanged.
 	 */
 	add(
 		guild: Guild,
