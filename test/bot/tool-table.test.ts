@@ -318,7 +318,7 @@ describe.each([...asking, ...writing])("%s", (name, row) => {
 		scene.world.simulator.faults.refuse(made.request, 50013);
 		const { text, isError } = await scene.world.call(name, made.args);
 		expect(isError).toBe(true);
-		expect(text).toStartWith(
+		expect(text).toContain(
 			"Discord API error: Missing Permissions (code 50013). ",
 		);
 		if ("done" in made) expect(made.done()).toBe(false);

@@ -158,7 +158,7 @@ class Client {
 			{ name: "send_message", ...writes },
 			(number) => ({ channel_id, content: text(number) }),
 			(number, said) => {
-				const id = /^Message sent \(ID: (\d+)\)\.$/.exec(said)?.[1] ?? "";
+				const id = /^Message sent \(ID: (\d+)\) to #/.exec(said)?.[1] ?? "";
 				const { world } = this.#world.simulator;
 				this.#sent.set(channel_id, id);
 				return world.messages.get(channel_id, id)?.content === text(number);

@@ -36,6 +36,15 @@ export interface TestWorld extends AsyncDisposable {
 	heard(): Promise<void>;
 }
 
+/** A channel and the link to a message in it, as results of tools name them. */
+export function linked(
+	{ guild }: Pick<TestWorld, "guild">,
+	{ id, name }: { id: string; name: string },
+	messageId: string | undefined,
+): string {
+	return `#${name} (ID: ${id}): https://discord.com/channels/${guild.id}/${id}/${messageId}`;
+}
+
 /** Reconnects without delay. */
 export const quickTiming = { identifyMs: 0, backOffMs: [5, 200] } as const;
 

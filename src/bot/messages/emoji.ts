@@ -7,6 +7,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { oneField } from "../discord/text.ts";
 import { expected } from "../tool/arguments.ts";
@@ -23,13 +24,12 @@ const customEmoji = /^(?:<?a?:)?(?:(?<name>\w{1,32}):)?(?<id>\d{17,20})>?$/;
 
 const invalidEmoji = expected("a Unicode emoji such as 👍, or <:name:id>");
 
+// A custom emoji, or any text beyond ASCII: Discord checks whether it is a Unicode emoji.
+const emojiPattern = /^(?:(?:<?a?:)?(?:\w{1,32}:)?\d{17,20}>?|.*[^ -~].*)$/;
+
 export const emoji = v.pipe(
 	v.string(),
-	v.regex(
-		// A custom emoji, or any text beyond ASCII: Discord checks whether it is a Unicode emoji.
-		/^(?:(?:<?a?:)?(?:\w{1,32}:)?\d{17,20}>?|.*[^ -~].*)$/,
-		invalidEmoji,
-	),
+	v.regex(emojiPattern, invalidEmoji),
 	v.check((input) => input.length <= 64, invalidEmoji),
 	v.transform((input): Emoji => {
 		const { name, id } = customEmoji.exec(input)?.groups ?? {};
@@ -38,6 +38,12 @@ export const emoji = v.pipe(
 			: { id, name };
 	}),
 	v.description("A Unicode emoji (👍), or a guild's as <:name:id>."),
+);
+
+/** Schema of an emoji inside another argument, whose description explains it. */
+export const innerEmoji = v.pipe(
+	emoji,
+	publishedAs({ type: "string", pattern: emojiPattern.source }),
 );
 
 /** A custom emoji of a guild, as Discord's API returns it. */

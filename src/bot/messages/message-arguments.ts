@@ -10,7 +10,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { publishedAs } from "../../mcp/json-schema.ts";
+import { published, publishedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { roleName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
@@ -21,10 +21,10 @@ import {
 	found,
 	guild_id,
 	instant,
-	integer,
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
+import { color } from "../tool/colors.ts";
 import { authorName } from "./message-lines.ts";
 
 /** Schemas of the arguments that name a channel or thread, for tools that work on its messages. */
@@ -49,11 +49,16 @@ const mentionTypes = {
 
 type Mentions = keyof typeof mentionTypes;
 
-export const mentions = v.optional(
-	choice(
-		Object.keys(mentionTypes) as Mentions[],
-		"Who mentions may ping; each includes the ones before.",
-	),
+const mentionsChoice = choice(
+	Object.keys(mentionTypes) as Mentions[],
+	"Who may be pinged, cumulatively.",
+);
+
+export const mentions = v.optional(mentionsChoice, "none");
+
+/** Schema of the argument `mentions` of tools that edit messages: not listed, because an edit notifies nobody. */
+export const editedMentions = v.optional(
+	v.pipe(mentionsChoice, published({ unlisted: true })),
 	"none",
 );
 
@@ -64,7 +69,7 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 	};
 }
 
-export const content = text(1, 2000, "Text in Discord's Markdown.");
+export const content = text(1, 2000, "Text, in Markdown.");
 
 /**
  * Description of each field in the schema of an embed: empty, because the description of the whole embed explains its
@@ -91,7 +96,7 @@ const embed = v.pipe(
 		description: optionalText(4096),
 		url: link,
 		timestamp: v.optional(instant("Timestamp")),
-		color: v.optional(integer(0, 0xffffff, undescribed)),
+		color: v.optional(color),
 		footer: v.optional(
 			v.strictObject({ text: text(1, 2048, undescribed), icon_url: link }),
 		),
@@ -117,7 +122,7 @@ const embed = v.pipe(
 	publishedAs({
 		type: "object",
 		description:
-			"Discord's embed: title, description, url, timestamp, color, footer {text, icon_url}, image {url}, thumbnail {url}, author {name, url, icon_url}, fields [{name, value, inline}].",
+			"Has title, description, url, timestamp, color, footer, image, thumbnail, author, fields.",
 	}),
 );
 
@@ -129,7 +134,7 @@ export const embeds = v.pipe(
 		({ input }) =>
 			`expected at most ${embedLimit} characters over all embeds, received ${lengthOf(input)}`,
 	),
-	v.description("Embeds below the content."),
+	v.description("Embeds."),
 );
 
 const embedLimit = 6000;

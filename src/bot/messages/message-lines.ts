@@ -32,7 +32,7 @@ export function authorName({ author, webhook_id }: APIMessage): string {
 /**
  * Formats a user with username, id and, if it differs from the username by more than its case, the global display name.
  */
-function personName({ username, global_name, id }: APIUser): string {
+export function personName({ username, global_name, id }: APIUser): string {
 	return global_name && global_name.toLowerCase() !== username.toLowerCase()
 		? `${oneField(global_name)} (@${oneField(username)}, ID: ${id})`
 		: `@${oneField(username)} (ID: ${id})`;

@@ -2,8 +2,11 @@
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
 import { memberName } from "../discord/describe.ts";
 import { directChannel, member } from "../discord/find.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { isOutcomeUnknown } from "../discord/rest/rest.ts";
 import {
 	allowedMentions,
 	content,
@@ -11,6 +14,7 @@ import {
 } from "../messages/message-arguments.ts";
 import { messageHead } from "../messages/message-lines.ts";
 import { pageArguments, readPage } from "../messages/message-pages.ts";
+import { linkTo } from "../messages/sent-message.ts";
 import { flag, found, guild_id, limit, snowflake } from "../tool/arguments.ts";
 import {
 	destructiveTool,
@@ -20,30 +24,39 @@ import {
 } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-const withMember = { guild_id, user_id: found(member, "member of the guild") };
+const withMember = { guild_id, user_id: found(member, "member") };
 const onDirectMessage = { ...withMember, message_id: snowflake("message") };
 
 export const sendPrivateMessage = writeTool({
 	name: "send_private_message",
 	toolset: "direct_messages",
 	title: "Send a DM",
-	description:
-		"Send a direct message (DM) to a member of a guild, as the bot. Returns the message's id.",
+	description: "Send a direct message (DM) to a member, as the bot.",
 	input: v.strictObject({
 		...withMember,
 		content,
 		silent: v.optional(flag("Without a notification."), false),
 	}),
 	async run({ content, silent }, { discord, user }) {
-		const { id } = await directChannel(user);
-		const message = (await discord.rest.post(Routes.channelMessages(id), {
-			body: {
-				content,
-				allowed_mentions: allowedMentions("none"),
-				flags: silent ? MessageFlags.SuppressNotifications : 0,
-			},
-		})) as APIMessage;
-		return `Direct message sent to ${memberName(user)} (ID: ${message.id}).`;
+		const body = {
+			content,
+			allowed_mentions: allowedMentions("none"),
+			flags: silent ? MessageFlags.SuppressNotifications : 0,
+		};
+		const to = memberName(user);
+		try {
+			const channel = await directChannel(user);
+			const path = Routes.channelMessages(channel.id);
+			const { id } = (await discord.rest.post(path, { body })) as APIMessage;
+			return `Direct message sent to ${to} (ID: ${id}): ${linkTo({ id: channel.id }, id)}`;
+		} catch (error) {
+			const failure = error instanceof ToolError ? error : toToolError(error);
+			if (!failure || isOutcomeUnknown(error)) throw error;
+			throw new ToolError(
+				`The direct message to ${to} was not delivered: ${failure.message}`,
+				{ cause: error },
+			);
+		}
 	},
 });
 
@@ -69,8 +82,7 @@ export const editPrivateMessage = editTool({
 	name: "edit_private_message",
 	toolset: "direct_messages",
 	title: "Edit a DM",
-	description:
-		"Change the content of a direct message that the bot sent. An edit without a change is refused.",
+	description: "Change the content of a direct message that the bot sent.",
 	lock: "message_id",
 	input: v.strictObject({ ...onDirectMessage, content }),
 	async run({ message_id, content }, { discord, user }) {
@@ -82,7 +94,7 @@ export const editPrivateMessage = editTool({
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions("none") },
 		});
-		return `Changed ${target}.`;
+		return `Changed ${target}: ${linkTo({ id: channel.id }, message_id)}`;
 	},
 });
 
@@ -90,8 +102,7 @@ export const deletePrivateMessage = destructiveTool({
 	name: "delete_private_message",
 	toolset: "direct_messages",
 	title: "Delete a DM",
-	description:
-		"Delete a direct message that the bot sent. This cannot be undone.",
+	description: "Delete a direct message that the bot sent; not undoable.",
 	lock: "message_id",
 	input: v.strictObject(onDirectMessage),
 	async plan({ message_id }, { discord, user }) {

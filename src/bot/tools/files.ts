@@ -13,6 +13,7 @@ import {
 	mentions,
 	pingsMany,
 } from "../messages/message-arguments.ts";
+import { pingLines, placeOf } from "../messages/sent-message.ts";
 import { flag, found, guild_id, requireEither } from "../tool/arguments.ts";
 import { writeTool } from "../tool/define.ts";
 
@@ -44,19 +45,21 @@ export const sendFile = writeTool({
 	toolset: "messages",
 	title: "Send a file",
 	description:
-		"Send a file of up to about 45 KB, as text or base64. URLs are not fetched.",
+		"Send a file of up to about 45 KB; give `text` or `data_base64`.",
 	permissions: ["SendMessages", "AttachFiles", pingsMany],
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(textChannel, "channel or thread to send to"),
+		channel_id: found(textChannel, "channel or thread"),
 		filename,
-		text: v.optional(v.pipe(v.string(), v.description("Content as text."))),
-		data_base64: v.optional(v.pipe(v.string(), v.description("Or as base64."))),
+		text: v.optional(v.pipe(v.string(), v.description("The file as text."))),
+		data_base64: v.optional(
+			v.pipe(v.string(), v.description("The file as base64.")),
+		),
 		content: v.optional(content),
 		mentions,
 		spoiler: v.optional(flag("Hide it until clicked."), false),
 	}),
-	async run(args, { discord, channel }) {
+	async run(args, { discord, guild, channel }) {
 		const { data, contentType } = readFile(args);
 		const filename = `${args.spoiler ? "SPOILER_" : ""}${args.filename}`;
 		const message = (await discord.rest.post(
@@ -69,7 +72,10 @@ export const sendFile = writeTool({
 				files: [{ name: filename, data, contentType }],
 			},
 		)) as APIMessage;
-		return `File sent: ${oneField(filename)}, ${data.length} bytes (message ID: ${message.id}).`;
+		return [
+			`File sent: ${oneField(filename)}, ${data.length} bytes (message ID: ${message.id}) to ${placeOf(channel, message.id)}`,
+			...pingLines(guild, args.content, message),
+		];
 	},
 });
 

@@ -20,6 +20,7 @@ import {
 	onMessage,
 } from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
+import { linkTo, placeOf } from "../messages/sent-message.ts";
 import { found, guild_id, snowflake } from "../tool/arguments.ts";
 import { destructiveTool, writeTool } from "../tool/define.ts";
 
@@ -29,13 +30,13 @@ export const forwardMessage = writeTool({
 	extra: true,
 	title: "Forward a message",
 	description:
-		"Send a copy of a message to another channel of the guild, with a link to the original. It pings nobody.",
+		"Forward a message to another channel of the guild. It pings nobody.",
 	permissions: ["SendMessages"],
 	permissionsIn: "to_channel_id",
 	intents: ["MessageContent"],
 	input: v.strictObject({
 		...onMessage,
-		to_channel_id: found(textChannel, "channel or thread to send to"),
+		to_channel_id: found(textChannel, "channel or thread"),
 	}),
 	async run({ message_id }, { discord, guild, channel, to_channel }) {
 		const { ReadMessageHistory, ViewChannel } = PermissionFlagsBits;
@@ -59,7 +60,7 @@ export const forwardMessage = writeTool({
 				},
 			},
 		)) as APIMessage;
-		return `Forwarded ${target} to ${channelName(to_channel)} (message ID: ${forward.id}).`;
+		return `Forwarded ${target} (message ID: ${forward.id}) to ${placeOf(to_channel, forward.id)}`;
 	},
 });
 
@@ -69,7 +70,7 @@ export const crosspostMessage = destructiveTool({
 	extra: true,
 	title: "Publish a message",
 	description:
-		"Publish a message of an announcement channel to all channels that follow it. This cannot be undone.",
+		"Publish a message of an announcement channel to all channels that follow it; not undoable.",
 	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
 	input: v.strictObject({
@@ -97,7 +98,7 @@ export const crosspostMessage = destructiveTool({
 				discord.rest.post(
 					Routes.channelMessageCrosspost(channel.id, message_id),
 				),
-			result: `Published the message ${message_id} of ${where}.`,
+			result: `Published the message ${message_id} of ${where}: ${linkTo(channel, message_id)}`,
 		};
 	},
 });

@@ -2,11 +2,13 @@
 
 import { type APIMessage, MessageFlags, Routes } from "discord.js";
 import * as v from "valibot";
+import { unlisted } from "../../mcp/json-schema.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import {
 	allowedMentions,
 	content,
+	editedMentions,
 	embeds,
 	fetchOwnMessage,
 	mentions,
@@ -14,6 +16,7 @@ import {
 	onMessage,
 	textPermissions,
 } from "../messages/message-arguments.ts";
+import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import { flag, found, guild_id, snowflake } from "../tool/arguments.ts";
 import { editTool, writeTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
@@ -22,8 +25,7 @@ export const sendMessage = writeTool({
 	name: "send_message",
 	toolset: "messages",
 	title: "Send a message",
-	description:
-		"Send a message to a channel or thread. It pings nobody unless `mentions` allows it.",
+	description: "Send a message. It pings nobody unless `mentions` allows it.",
 	permissions: [
 		"SendMessages",
 		...textPermissions,
@@ -31,15 +33,15 @@ export const sendMessage = writeTool({
 	],
 	input: v.strictObject({
 		guild_id,
-		channel_id: found(textChannel, "channel or thread to send to"),
+		channel_id: found(textChannel, "channel or thread"),
 		content,
-		reply_to: v.optional(snowflake("message to reply to, in the same channel")),
+		reply_to: v.optional(snowflake("message to reply to")),
 		mentions,
 		silent: v.optional(flag("Without a notification."), false),
-		embeds: v.optional(embeds, []),
-		suppress_embeds: v.optional(flag("Without link previews."), false),
+		embeds: v.optional(embeds),
+		suppress_embeds: unlisted(flag("Without link previews.")),
 	}),
-	async run(args, { discord, channel }) {
+	async run(args, { discord, guild, channel }) {
 		const flags =
 			(args.silent ? MessageFlags.SuppressNotifications : 0) |
 			(args.suppress_embeds ? MessageFlags.SuppressEmbeds : 0);
@@ -60,7 +62,10 @@ export const sendMessage = writeTool({
 				},
 			},
 		)) as APIMessage;
-		return `Message sent (ID: ${message.id}).`;
+		return [
+			`Message sent (ID: ${message.id}) to ${placeOf(channel, message.id)}`,
+			...pingLines(guild, args.content, message),
+		];
 	},
 });
 
@@ -68,15 +73,14 @@ export const editMessage = editTool({
 	name: "edit_message",
 	toolset: "messages",
 	title: "Edit a message",
-	description:
-		"Change the content or embeds of a message that the bot sent; omitted fields stay.",
+	description: "Change the content or embeds of a message that the bot sent.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory", ...textPermissions],
 	input: v.strictObject({
 		...onMessage,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-		mentions,
+		mentions: editedMentions,
 	}),
 	async run(args, { discord, channel }) {
 		const { message_id } = args;
@@ -86,6 +90,6 @@ export const editMessage = editTool({
 		await discord.rest.patch(Routes.channelMessage(channel.id, message_id), {
 			body: { ...changes, allowed_mentions: allowedMentions(args.mentions) },
 		});
-		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
+		return `Changed ${Object.keys(changes).join(", ")} of ${target}: ${linkTo(channel, message_id)}`;
 	},
 });

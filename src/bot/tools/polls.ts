@@ -12,7 +12,7 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, userFields } from "../discord/describe.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
-import { emoji, requireOwnEmoji } from "../messages/emoji.ts";
+import { innerEmoji, requireOwnEmoji } from "../messages/emoji.ts";
 import {
 	allowedMentions,
 	fetchMessage,
@@ -21,6 +21,7 @@ import {
 } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
+import { placeOf } from "../messages/sent-message.ts";
 import {
 	flag,
 	integer,
@@ -36,26 +37,32 @@ const onPoll = {
 	message_id: snowflake("message with the poll"),
 };
 
+/** Returns a poll answer that a call gives as a plain text in the form of an object; anything else as it is. */
+function asAnswer(given: unknown): unknown {
+	return typeof given === "string" ? { text: given } : given;
+}
+
+const answer = v.strictObject({
+	text: text(1, 55, ""),
+	emoji: v.optional(innerEmoji),
+});
+
 export const createPoll = writeTool({
 	name: "create_poll",
 	toolset: "messages",
 	extra: true,
 	title: "Create a poll",
 	description:
-		"Create a poll in a channel, as the bot. It cannot be edited, and ends by itself.",
+		"Send a poll, as the bot. It cannot be edited, and ends by itself.",
 	permissions: ["SendMessages", "SendPolls"],
+	adapt: (args) =>
+		Array.isArray(args.answers)
+			? { ...args, answers: args.answers.map(asAnswer) }
+			: args,
 	input: v.strictObject({
 		...inChannel,
 		question: text(1, 300, "The question."),
-		answers: list(
-			v.strictObject({
-				text: text(1, 55, "The answer."),
-				emoji: v.optional(emoji),
-			}),
-			2,
-			10,
-			"The answers.",
-		),
+		answers: list(answer, 2, 10, "The answers."),
 		duration: v.optional(integer(1, 768, "Hours until it ends."), 24),
 		allow_multiselect: v.optional(flag("Several answers per user."), false),
 	}),
@@ -77,7 +84,10 @@ export const createPoll = writeTool({
 		const body = { poll, allowed_mentions: allowedMentions("none") };
 		const route = Routes.channelMessages(channel.id);
 		const message = (await discord.rest.post(route, { body })) as APIMessage;
-		return pollLine(`Poll sent (ID: ${message.id})`, message.poll);
+		return [
+			`Poll sent (ID: ${message.id}) to ${placeOf(channel, message.id)}`,
+			...(message.poll ? [fieldLine(...pollFields(message.poll))] : []),
+		];
 	},
 });
 
@@ -86,8 +96,7 @@ export const endPoll = destructiveTool({
 	toolset: "messages",
 	extra: true,
 	title: "End a poll",
-	description:
-		"End a poll of the bot at once. It cannot be reopened. Returns the votes.",
+	description: "End a poll of the bot now and show the votes; not undoable.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject(onPoll),

@@ -32,7 +32,9 @@ test("the first message opens the channel, and mentions in it ping nobody", asyn
 		mentions: [],
 		mention_everyone: false,
 	});
-	expect(text).toContain(`Direct message sent to Zoë 🍞 (@zoe, ID: ${zoe.id})`);
+	expect(text).toBe(
+		`Direct message sent to Zoë 🍞 (@zoe, ID: ${zoe.id}) (ID: ${message?.id}): https://discord.com/channels/@me/${channel().id}/${message?.id}`,
+	);
 	const edited = await world.call("edit_private_message", {
 		user_id: zoe.id,
 		message_id: message?.id,
@@ -54,6 +56,9 @@ test("a user who does not accept direct messages is named, with advice", async (
 		content: "hello",
 	});
 	expect(isError).toBe(true);
+	expect(text).toStartWith(
+		`The direct message to Zoë 🍞 (@zoe, ID: ${zoe.id}) was not delivered: `,
+	);
 	expect(text).toContain("(code 50007). This person does not accept direct");
 });
 
@@ -68,7 +73,9 @@ test("direct messages to bots are refused", async () => {
 		content: "hello",
 	});
 	expect(isError).toBe(true);
-	expect(text).toStartWith(`@beta (ID: ${beta.id}) is a bot`);
+	expect(text).toContain(
+		` was not delivered: @beta (ID: ${beta.id}) is a bot: bots cannot `,
+	);
 	expect(simulator.requests.list("POST /users/@me/channels")).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
 import {
 	channelNamed,
+	linked,
 	startWorld,
 	type TestWorld,
 } from "../../support/world.ts";
@@ -32,7 +33,7 @@ test("text and bytes arrive as they are", async () => {
 	};
 	const { text } = await send({ text: "süß\n\u0000", content: "look" });
 	expect(text).toBe(
-		`File sent: soup.txt, 7 bytes (message ID: ${last()?.id}).`,
+		`File sent: soup.txt, 7 bytes (message ID: ${last()?.id}) to ${linked(world, channelNamed(world, "general"), last()?.id)}`,
 	);
 	expect(last()?.content).toBe("look");
 	const written = Buffer.from("süß\n\u0000").toString("base64");

@@ -5,6 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import {
 	denyBot,
+	linked,
 	startWorld,
 	type TestWorld,
 	userNamed,
@@ -44,7 +45,7 @@ test("a forward shows what was forwarded, escaped, and pings nobody", async () =
 	});
 	const [forward] = platform.messages.in(to.id);
 	expect(text).toBe(
-		`Forwarded the message ${message.id} of #from (ID: ${from.id}) to #to (ID: ${to.id}) (message ID: ${forward?.id}).`,
+		`Forwarded the message ${message.id} of #from (ID: ${from.id}) (message ID: ${forward?.id}) to ${linked(world, to, forward?.id)}`,
 	);
 	expect(forward).toMatchObject({ mentions: [], mention_everyone: false });
 	const seen = await world.call("get_message", {
@@ -130,7 +131,7 @@ test("a message is published once, and shows that it was", async () => {
 	await world.heard();
 	const args = { channel_id: from.id, message_id: message.id };
 	expect((await world.call("crosspost_message", args)).text).toBe(
-		`Published the message ${message.id} of #from (ID: ${from.id}).`,
+		`Published the message ${message.id} of ${linked(world, from, message.id)}`,
 	);
 	expect((await world.call("get_message", args)).text).toEndWith(
 		"| text: news | crossposted",

@@ -8,6 +8,7 @@ import { shareWorld } from "../../support/shared-world.ts";
 import {
 	channelNamed,
 	denyBot,
+	linked,
 	startWorld,
 	type TestWorld,
 	userNamed,
@@ -25,7 +26,8 @@ test("send_message writes once, pings nobody, and returns the message's id", asy
 	await using world = await startWorld();
 	const { simulator } = world;
 	const { id: channel_id } = simulator.channel(general);
-	const content = `@everyone <@${simulator.user("ada").id}>`;
+	const { id: ada } = simulator.user("ada");
+	const content = `@everyone <@${ada}> <@${ada}>`;
 	const { text, isError } = await world.call("send_message", {
 		channel_id,
 		content,
@@ -33,7 +35,9 @@ test("send_message writes once, pings nobody, and returns the message's id", asy
 	expect(isError).toBe(false);
 	expect(simulator.journal.entries(messages)).toHaveLength(1);
 	const [message] = simulator.world.messages.in(channel_id);
-	expect(text).toBe(`Message sent (ID: ${message?.id}).`);
+	expect(text).toBe(
+		`Message sent (ID: ${message?.id}) to ${linked(world, channelNamed(world, "general"), message?.id)}\nNot pinged: @everyone, Ada (@ada, ID: ${ada}).`,
+	);
 	expect(message).toMatchObject({
 		content,
 		mention_everyone: false,
@@ -42,21 +46,35 @@ test("send_message writes once, pings nobody, and returns the message's id", asy
 });
 
 test.each([
-	["users", { mention_everyone: false, mentions: 1, roles: 0 }],
-	["roles", { mention_everyone: false, mentions: 1, roles: 1 }],
-	["everyone", { mention_everyone: true, mentions: 1, roles: 1 }],
+	[
+		"users",
+		{ mention_everyone: false, mentions: 1, roles: 0 },
+		"Pinged: @ada.\nNot pinged: @everyone, @Regular.",
+	],
+	[
+		"roles",
+		{ mention_everyone: false, mentions: 1, roles: 1 },
+		"Pinged: @ada, @Regular.\nNot pinged: @everyone.",
+	],
+	[
+		"everyone",
+		{ mention_everyone: true, mentions: 1, roles: 1 },
+		"Pinged: @everyone, @ada, @Regular.",
+	],
 ] as const)(
-	"send_message with mentions = %s pings just those",
-	async (mentions, expected) => {
+	"send_message with mentions = %s pings just those, and says whom",
+	async (mentions, expected, said) => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
 		const { id: channel_id } = simulator.channel(general);
 		const role = [...guild.roles.values()].find((r) => r.name === "Regular");
-		await world.call("send_message", {
+		const { text } = await world.call("send_message", {
 			channel_id,
 			content: `@everyone <@${simulator.user("ada").id}> <@&${role?.id}>`,
 			mentions,
 		});
+		const pings = text.split("\n").slice(1).join("\n");
+		expect(pings.replace(/ \(ID: \d+\)/g, "")).toBe(said);
 		const [message] = simulator.world.messages.in(channel_id);
 		expect({
 			mention_everyone: message?.mention_everyone,

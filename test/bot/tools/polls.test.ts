@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
 import {
 	channelNamed,
+	linked,
 	startWorld,
 	type TestWorld,
 	userNamed,
@@ -38,13 +39,21 @@ test("a poll is sent with its answers, for a day by default", async () => {
 	const expiry = message?.poll?.expiry ?? "";
 	const shown = expiry.replace(/\.\d+Z$/, "Z");
 	expect(text).toBe(
-		`Poll sent (ID: ${message?.id}) | poll: Lunch? | answer 1, 0 vote(s): 🍲 Soup | answer 2, 0 vote(s): Bread | poll open until: ${shown}`,
+		`Poll sent (ID: ${message?.id}) to ${linked(world, channelNamed(world, "general"), message?.id)}\npoll: Lunch? | answer 1, 0 vote(s): 🍲 Soup | answer 2, 0 vote(s): Bread | poll open until: ${shown}`,
 	);
 	const hours = (at = "") => Math.round((Date.parse(at) - Date.now()) / 3.6e6);
 	expect(hours(expiry)).toBe(24);
 	const long = await ask(world, { duration: 768, allow_multiselect: true });
 	expect(hours(long.message?.poll?.expiry)).toBe(768);
 	expect(long.text).toContain("| several answers allowed |");
+});
+
+test("answers may be plain texts", async () => {
+	await using world = await startWorld();
+	const { text } = await ask(world, { answers: ["Soup", { text: "Bread" }] });
+	expect(text).toContain(
+		"| answer 1, 0 vote(s): Soup | answer 2, 0 vote(s): Bread |",
+	);
 });
 
 test("an invalid poll is refused before it is sent", async () => {

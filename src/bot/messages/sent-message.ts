@@ -1,0 +1,72 @@
+// What a tool's result says of a message that was sent: where it is, and who was pinged.
+
+import type { APIMessage, Guild } from "discord.js";
+import { channelName, memberName, roleName } from "../discord/describe.ts";
+import { personName } from "./message-lines.ts";
+
+/** The place of a message: a channel of a guild or, without `guild`, a DM channel. */
+export interface Place {
+	id: string;
+	guild?: Pick<Guild, "id"> | undefined;
+}
+
+/** Returns the link that opens a channel, or a message in it, in Discord's clients: what "Copy Link" copies there. */
+export function linkTo({ id, guild }: Place, messageId?: string): string {
+	const path = [guild?.id ?? "@me", id, messageId].filter(Boolean).join("/");
+	return `https://discord.com/channels/${path}`;
+}
+
+/** Formats a message's channel and link for a tool's result. */
+export function placeOf(
+	channel: { id: string; name: string; guild: Guild },
+	messageId: string,
+): string {
+	return `${channelName(channel)}: ${linkTo(channel, messageId)}`;
+}
+
+/**
+ * Returns result lines that say whom a message has pinged, and whom its text mentions without a ping; no lines if it
+ * mentions nobody. Discord lists in a message only the mentions that `allowed_mentions` lets through.
+ * https://discord.com/developers/docs/resources/message#edit-message
+ */
+export function pingLines(
+	guild: Guild,
+	content: string | undefined,
+	message: Partial<
+		Pick<APIMessage, "mentions" | "mention_roles" | "mention_everyone">
+	>,
+): string[] {
+	const { mentions = [], mention_roles = [], mention_everyone } = message;
+	const roleOf = (id: string) => {
+		const role = guild.roles.cache.get(id);
+		return role ? roleName(role) : `the role ${id}`;
+	};
+	const pinged = [
+		...(mention_everyone ? ["@everyone"] : []),
+		...mentions.map(personName),
+		...mention_roles.map(roleOf),
+	];
+	const userIds = new Set(mentions.map(({ id }) => id));
+	const everyone = /@(?:everyone|here)/.exec(content ?? "")?.[0];
+	const silent = [
+		...(everyone && !mention_everyone ? [everyone] : []),
+		...idsIn(content, /<@!?(\d{17,20})>/g)
+			.filter((id) => !userIds.has(id))
+			.map((id) => {
+				const member = guild.members.cache.get(id);
+				return member ? memberName(member) : `the user ${id}`;
+			}),
+		...idsIn(content, /<@&(\d{17,20})>/g)
+			.filter((id) => !mention_roles.includes(id))
+			.map(roleOf),
+	];
+	return [
+		...(pinged.length > 0 ? [`Pinged: ${pinged.join(", ")}.`] : []),
+		...(silent.length > 0 ? [`Not pinged: ${silent.join(", ")}.`] : []),
+	];
+}
+
+function idsIn(text: string | undefined, mention: RegExp): string[] {
+	const matches = (text ?? "").matchAll(mention);
+	return [...new Set(Array.from(matches, ([, id]) => id ?? ""))];
+}
