@@ -39,11 +39,21 @@ export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
 }
 
 /**
+ * Returns a Valibot action for the schema of an argument: `tools/list` shows the JSON Schema `shown` instead of the
+ * generated one, to save clients tokens. `shown` must allow all valid values.
+ */
+export function listedAs<T>(shown: JsonSchema) {
+	return published<T>({ listedAs: shown });
+}
+
+/**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
  * patterns, which error messages explain, `"default": false`, `"additionalProperties": false`, a minimum length of 1,
  * descriptions of texts in a list, which has its own, and properties that are marked as unlisted.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
+	// See `listedAs`.
+	if (schema.listedAs) return schema.listedAs as JsonSchema;
 	const kept = Object.entries(schema).filter(
 		([key, value]) =>
 			key !== "pattern" &&

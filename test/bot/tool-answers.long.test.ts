@@ -288,9 +288,9 @@ const allowed: readonly {
 		shows: "archived: unknown",
 	},
 	{
-		tool: "set_forum_tags",
-		of: json((channel) => ({ ...channel, available_tags: undefined })),
-		shows: "Set the ",
+		tool: "edit_channel",
+		of: json((channel) => ({ ...channel, topic: undefined })),
+		shows: "Changed #",
 	},
 	{
 		tool: "list_webhooks",

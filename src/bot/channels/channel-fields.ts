@@ -1,18 +1,25 @@
-// The kinds of channels, their fields, and creating and editing channels by fields.
+// The kinds of channels and their settings: schemas of tool arguments, checks, and the conversion from and to discord.js.
 
 import {
+	ChannelFlags,
 	ChannelType,
+	type DefaultReactionEmoji,
+	ForumLayoutType,
 	type Guild,
 	type GuildBasedChannel,
 	type GuildChannelCreateOptions,
+	SortOrderType,
+	type ThreadAutoArchiveDuration,
+	VideoQualityMode,
 } from "discord.js";
 import * as v from "valibot";
+import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
-import * as find from "../discord/find.ts";
 import { isAllowedKind } from "../discord/guild-features.ts";
-import { flag, found, integer, text } from "../tool/arguments.ts";
-import { changesOf } from "../tool/diff.ts";
+import { oneField } from "../discord/text.ts";
+import { type Emoji, emoji, emojiName } from "../messages/emoji.ts";
+import { choice, expected, flag, integer, text } from "../tool/arguments.ts";
 
 const voiceFields = [
 	"nsfw",
@@ -20,28 +27,52 @@ const voiceFields = [
 	"bitrate",
 	"user_limit",
 	"rtc_region",
+	"video_quality",
 	"category_id",
+] as const;
+
+const mediaFields = [
+	"topic",
+	"nsfw",
+	"slowmode_seconds",
+	"category_id",
+	"tags",
+	"require_tag",
+	"default_reaction",
+	"default_sort_order",
+	"thread_slowmode_seconds",
+	"auto_archive_minutes",
 ] as const;
 
 /**
  * The kinds of channels that tools can create, each with Discord's channel type and the settings that such channels
- * have.
+ * have. https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
  */
 const kinds = {
 	text: {
 		type: ChannelType.GuildText,
-		fields: ["topic", "nsfw", "slowmode_seconds", "category_id"],
+		fields: [
+			"topic",
+			"nsfw",
+			"slowmode_seconds",
+			"category_id",
+			"thread_slowmode_seconds",
+			"auto_archive_minutes",
+		],
 	},
-	voice: { type: ChannelType.GuildVoice, fields: voiceFields },
+	voice: {
+		type: ChannelType.GuildVoice,
+		fields: [...voiceFields, "status"],
+	},
 	category: { type: ChannelType.GuildCategory, fields: [] },
 	forum: {
 		type: ChannelType.GuildForum,
-		fields: ["topic", "nsfw", "slowmode_seconds", "category_id"],
+		fields: [...mediaFields, "default_layout"],
 	},
 	stage: { type: ChannelType.GuildStageVoice, fields: voiceFields },
 	announcement: {
 		type: ChannelType.GuildAnnouncement,
-		fields: ["topic", "nsfw", "category_id"],
+		fields: ["topic", "nsfw", "category_id", "auto_archive_minutes"],
 	},
 } as const satisfies Record<
 	string,
@@ -51,12 +82,19 @@ const kinds = {
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
+/** Returns Discord's channel type of a kind of channel that tools can create. */
+export const typeOf = (kind: Kind) => kinds[kind].type;
+
 /** The kinds of channels that tools can edit. Tools can edit media channels, but not create them. */
 const editedKinds = {
 	...kinds,
-	media: { type: ChannelType.GuildMedia, fields: kinds.forum.fields },
+	media: { type: ChannelType.GuildMedia, fields: mediaFields },
 } as const;
-type EditedKind = keyof typeof editedKinds;
+export type EditedKind = keyof typeof editedKinds;
+
+/** Whether channels of a kind contain posts: forums and media channels. */
+export const hasPosts = (kind: EditedKind) =>
+	kind === "forum" || kind === "media";
 
 const otherKinds = new Map<ChannelType, string>([
 	[ChannelType.GuildDirectory, "directory"],
@@ -75,36 +113,112 @@ function kindOf(type: ChannelType): EditedKind | undefined {
 	return names.find((name) => editedKinds[name].type === type);
 }
 
-export const nameField = text(1, 100, "Channel name.");
+/** Returns the kind of a channel. Throws a ToolError if tools cannot edit channels of that kind. */
+export function editableKind(channel: GuildBasedChannel): EditedKind {
+	const kind = kindOf(channel.type);
+	if (kind) return kind;
+	throw new ToolError(
+		`This tool cannot edit ${channelName(channel)}: it is a ${kindName(channel)} channel. Nothing was done.`,
+	);
+}
 
-export const categoryField = v.optional(
-	found(find.category, "parent category"),
-);
+const sortOrders = {
+	latest_activity: SortOrderType.LatestActivity,
+	creation_date: SortOrderType.CreationDate,
+} as const;
+const layouts = {
+	list: ForumLayoutType.ListView,
+	gallery: ForumLayoutType.GalleryView,
+} as const;
+const videoQualities = {
+	auto: VideoQualityMode.Auto,
+	"720p": VideoQualityMode.Full,
+} as const;
+
+const namesOf = <Name extends string>(values: Record<Name, number>) =>
+	Object.keys(values) as Name[];
+
+/** Returns the name under which `values` has `value`, or "" if it has none. */
+function nameIn<Name extends string>(
+	values: Record<Name, number>,
+	value: number | null | undefined,
+): Name | "" {
+	return namesOf(values).find((name) => values[name] === value) ?? "";
+}
 
 /** Schemas of tool arguments for channel settings that not every kind of channel has. */
 export const kindFields = {
 	topic: v.optional(
-		text(0, 4096, "Topic, or a forum's guidelines; empty for none."),
+		v.pipe(
+			text(0, 4096, "Or a forum's guidelines."),
+			listedAs({ type: "string", description: "Or a forum's guidelines." }),
+		),
 	),
 	nsfw: v.optional(flag("Age-restricted.")),
 	slowmode_seconds: v.optional(
-		integer(
-			0,
-			21_600,
-			"Slow mode: seconds between a user's messages; 0 for none.",
+		v.pipe(
+			integer(0, 21_600, "Seconds between a user's messages; 0 for none."),
+			listedAs({ type: "integer", description: "At most 21600; 0: off." }),
 		),
 	),
-	bitrate: v.optional(
+	user_limit: v.optional(
+		v.pipe(
+			integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none."),
+			listedAs({ type: "integer", description: "Voice; 0: none." }),
+		),
+	),
+	bitrate: unlisted(
 		integer(8000, 384_000, "Bits per second of a voice or stage channel."),
 	),
-	user_limit: v.optional(
-		integer(
-			0,
-			10_000,
-			"Maximum users of a voice (99) or stage channel; 0 for no limit.",
+	rtc_region: unlisted(
+		text(0, 32, 'Voice region such as rotterdam; "" for automatic.'),
+	),
+	video_quality: unlisted(
+		choice(namesOf(videoQualities), "Camera quality in a voice channel."),
+	),
+	require_tag: unlisted(flag("Posts of the forum need a tag.")),
+	default_reaction: unlisted(
+		v.pipe(
+			v.string(),
+			v.check(
+				(input) => input === "" || v.is(emoji, input),
+				expected("a Unicode emoji such as 👍, <:name:id>, or nothing"),
+			),
+			v.transform((input) =>
+				input === "" ? "" : keyOf(v.parse(emoji, input)),
+			),
+			v.description('Emoji for posts of the forum; "" for none.'),
+		),
+	),
+	default_sort_order: unlisted(
+		choice(namesOf(sortOrders), "Order of a forum's posts."),
+	),
+	default_layout: unlisted(choice(namesOf(layouts), "Layout of a forum.")),
+	thread_slowmode_seconds: unlisted(
+		integer(0, 21_600, "Slow mode of new threads; 0 for none."),
+	),
+	auto_archive_minutes: unlisted(
+		v.pipe(
+			v.picklist([60, 1440, 4320, 10_080]),
+			v.description("Idle minutes until new threads are archived."),
 		),
 	),
 };
+
+/** The end of the description of tools with these arguments: those that `tools/list` omits, to save clients tokens. */
+export const otherFields =
+	"auto_archive_minutes, thread_slowmode_seconds; voice: bitrate, rtc_region, video_quality (auto, 720p); forum: require_tag, default_reaction (emoji), default_sort_order (latest_activity, creation_date), default_layout (list, gallery)";
+
+/** Names of the arguments for settings that not every kind of channel has. */
+export const editedFieldNames = [
+	...(Object.keys(kindFields) as (keyof typeof kindFields)[]),
+	"category_id",
+	"tags",
+	"status",
+] as const;
+
+/** Returns a text that stands for an emoji: its id if it is a guild's own, or else the emoji itself. */
+const keyOf = ({ id, name }: Emoji) => id ?? name ?? "";
 
 type ChannelFields = ReturnType<typeof currentFields>;
 
@@ -125,21 +239,21 @@ export function requireAllowedKind(guild: Guild, kind: string): void {
  * Throws an RpcError if a tool call passes a setting that this kind of channel does not have, or a value that Discord
  * does not allow for it in this guild.
  */
-function requireSupportedFields(
+export function requireSupportedFields(
 	guild: Guild,
-	args: GivenFields,
+	args: GivenFields & { tags?: unknown; status?: unknown },
 	kind: EditedKind,
 ): void {
-	const own: readonly string[] = ["name", ...editedKinds[kind].fields];
-	const unsupported = [...Object.keys(kindFields), "rtc_region", "category_id"]
-		.filter((field) => args[field as keyof GivenFields] !== undefined)
-		.filter((field) => !own.includes(field));
+	const own: readonly string[] = editedKinds[kind].fields;
+	const unsupported = editedFieldNames.filter(
+		(field) =>
+			args[field as keyof GivenFields] !== undefined && !own.includes(field),
+	);
 	if (unsupported.length > 0)
 		throw invalidParameters(
 			unsupported.map((field) => `${field}: ${kind} channels have none`),
 		);
-	const isForum = kind === "forum" || kind === "media";
-	if (!isForum && [...(args.topic ?? "")].length > 1024)
+	if (!hasPosts(kind) && [...(args.topic ?? "")].length > 1024)
 		throw invalidParameters([
 			"topic: expected at most 1024 characters; only forums allow 4096",
 		]);
@@ -156,9 +270,19 @@ function requireSupportedFields(
 		]);
 }
 
-/** Converts the channel settings of a tool call to the options of discord.js. */
+/** Returns the custom emoji that a call sets as a forum's default reaction, as a list of at most one. */
+export function emojisIn({ default_reaction = "" }: GivenFields): Emoji[] {
+	return isId(default_reaction)
+		? [{ id: default_reaction, name: undefined }]
+		: [];
+}
+
+const isId = (text: string) => /^\d{17,20}$/.test(text);
+
+/** Converts the channel settings of a tool call to the options of discord.js for creating and editing channels. */
 export function discordFields(fields: GivenFields) {
-	const { rtc_region, category_id } = fields;
+	const { category_id, default_sort_order, default_layout } = fields;
+	const { rtc_region, video_quality, default_reaction } = fields;
 	return withoutUndefined({
 		name: fields.name,
 		topic: fields.topic,
@@ -168,73 +292,24 @@ export function discordFields(fields: GivenFields) {
 		userLimit: fields.user_limit,
 		// null clears a field; undefined leaves it unchanged.
 		rtcRegion: rtc_region === "" ? null : rtc_region,
+		videoQualityMode: video_quality ? videoQualities[video_quality] : undefined,
 		parent: category_id === "" ? null : category_id,
+		defaultReactionEmoji:
+			default_reaction === undefined ? undefined : reaction(default_reaction),
+		defaultSortOrder: default_sort_order
+			? sortOrders[default_sort_order]
+			: undefined,
+		defaultForumLayout: default_layout ? layouts[default_layout] : undefined,
+		defaultThreadRateLimitPerUser: fields.thread_slowmode_seconds,
+		defaultAutoArchiveDuration: fields.auto_archive_minutes as
+			| ThreadAutoArchiveDuration
+			| undefined,
 	});
 }
 
-/** Creates a channel in a guild. Returns a sentence for the tool's result, without its full stop. */
-export async function createGuildChannel(
-	guild: Guild,
-	kind: Kind,
-	{ name, ...fields }: Omit<GivenFields, "rtc_region"> & { name: string },
-	more: Pick<
-		GuildChannelCreateOptions,
-		"position" | "permissionOverwrites"
-	> = {},
-): Promise<string> {
-	requireSupportedFields(guild, fields, kind);
-	requireAllowedKind(guild, kind);
-	const { rtcRegion: _, ...options } = discordFields(fields);
-	const made = await guild.channels.create({
-		...options,
-		name,
-		type: kinds[kind].type,
-		...more,
-	});
-	const parent = guild.channels.cache.get(fields.category_id ?? "");
-	const where = parent ? ` in ${channelName(parent)}` : "";
-	return `Created the ${kind} channel ${channelName(made)}${where}`;
-}
-
-/**
- * Changes those settings of a channel that differ from the current ones. Returns a sentence for the tool's result.
- * Throws a ToolError if nothing changed.
- */
-export async function editGuildChannel(
-	guild: Guild,
-	channel: find.Channel,
-	given: GivenFields,
-): Promise<string> {
-	const kind = kindOf(channel.type);
-	if (!kind)
-		throw new ToolError(
-			`This tool cannot edit ${channelName(channel)}: it is a ${kindName(channel)} channel. Nothing was done.`,
-		);
-	requireSupportedFields(guild, given, kind);
-	const before = currentFields(channel);
-	const names = Object.keys(given) as (keyof ChannelFields)[];
-	const changes = changesOf<GivenFields>(
-		Object.fromEntries(names.map((name) => [name, before[name]])),
-		given,
-		channelName(channel),
-	);
-	const edited = (await guild.channels.edit(
-		channel.id,
-		discordFields(changes),
-	)) as find.Channel;
-	// Discord normalizes the names of text channels, so a new name can turn out to be the old one.
-	const after = currentFields(edited);
-	const fields = Object.keys(before) as (keyof ChannelFields)[];
-	const changed = fields.filter((field) =>
-		after[field] === undefined
-			? changes[field] !== undefined
-			: before[field] !== after[field],
-	);
-	if (changed.length === 0)
-		throw new ToolError(
-			`Nothing changed: after Discord normalized the values, ${channelName(edited)} has the same ${Object.keys(changes).join(", ")} as before.`,
-		);
-	return `Changed ${changed.join(", ")} of ${channelName(edited)}.`;
+function reaction(key: string): DefaultReactionEmoji | null {
+	if (key === "") return null;
+	return isId(key) ? { id: key, name: null } : { id: null, name: key };
 }
 
 /**
@@ -248,7 +323,14 @@ export function currentFields(channel: GuildBasedChannel) {
 		bitrate: number | null;
 		userLimit: number;
 		rtcRegion: string | null;
+		videoQualityMode: VideoQualityMode | null;
+		defaultReactionEmoji: DefaultReactionEmoji | null;
+		defaultSortOrder: SortOrderType | null;
+		defaultForumLayout: ForumLayoutType;
+		defaultThreadRateLimitPerUser: number | null;
+		defaultAutoArchiveDuration: number | null;
 	}>;
+	const { id, name } = fields.defaultReactionEmoji ?? {};
 	return {
 		name: channel.name,
 		topic: fields.topic ?? "",
@@ -259,8 +341,101 @@ export function currentFields(channel: GuildBasedChannel) {
 		user_limit: fields.userLimit ?? 0,
 		/** A voice channel's region; empty if Discord selects the region automatically. */
 		rtc_region: fields.rtcRegion ?? "",
+		video_quality: nameIn(videoQualities, fields.videoQualityMode) || "auto",
 		category_id: channel.parentId ?? "",
+		require_tag: channel.flags.has(ChannelFlags.RequireTag),
+		/** A forum's default reaction: the id of a guild's own emoji, or a Unicode emoji; empty for none. */
+		default_reaction: keyOf({ id: id ?? undefined, name: name ?? undefined }),
+		default_sort_order: nameIn(sortOrders, fields.defaultSortOrder),
+		default_layout: nameIn(layouts, fields.defaultForumLayout),
+		thread_slowmode_seconds: fields.defaultThreadRateLimitPerUser ?? 0,
+		/** After how many minutes new threads are archived; undefined if the clients decide. */
+		auto_archive_minutes: fields.defaultAutoArchiveDuration ?? undefined,
 	};
+}
+
+const maxTopicLength = 80;
+
+/** Returns the start of a channel's topic, of at most 80 characters, for a line of a tool result. */
+export function topicStart(topic: string): string {
+	const characters = [...topic];
+	const start = oneField(characters.slice(0, maxTopicLength).join(""));
+	return characters.length > maxTopicLength ? `${start}…` : start;
+}
+
+/** How tool results name and show a channel setting. */
+interface Label {
+	name: string;
+	/** What stands after the new value, such as " s". */
+	unit?: string;
+	/** What an empty value means. Default: "none". */
+	empty?: string;
+}
+
+const labels: Record<keyof ChannelFields, Label> = {
+	name: { name: "name" },
+	topic: { name: "topic" },
+	nsfw: { name: "age-restricted" },
+	slowmode_seconds: { name: "slow mode", unit: " s" },
+	bitrate: { name: "bitrate", unit: " bit/s", empty: "unknown" },
+	user_limit: { name: "user limit" },
+	rtc_region: { name: "region", empty: "automatic" },
+	video_quality: { name: "video quality" },
+	category_id: { name: "category" },
+	require_tag: { name: "posts need a tag" },
+	default_reaction: { name: "default reaction" },
+	default_sort_order: { name: "sort order", empty: "not set" },
+	default_layout: { name: "layout", empty: "not set" },
+	thread_slowmode_seconds: { name: "slow mode of new threads", unit: " s" },
+	auto_archive_minutes: {
+		name: "auto-archive of new threads",
+		unit: " min",
+		empty: "not set",
+	},
+};
+
+/** Describes the change of a channel setting in one line: "slow mode: 0 → 10 s". */
+export function changedField<Field extends keyof ChannelFields>(
+	guild: Guild,
+	field: Field,
+	before: ChannelFields[Field],
+	after: ChannelFields[Field],
+): string {
+	const { name, unit = "" } = labels[field];
+	return `${name}: ${shown(guild, field, before)} → ${shown(guild, field, after)}${unit}`;
+}
+
+/** Describes a channel setting in one line: "slow mode: 10 s". */
+export function fieldText<Field extends keyof ChannelFields>(
+	guild: Guild,
+	field: Field,
+	value: ChannelFields[Field],
+): string {
+	const text = shown(guild, field, value);
+	const { name, unit = "" } = labels[field];
+	return `${name}: ${text}${typeof value === "number" ? unit : ""}`;
+}
+
+function shown(
+	guild: Guild,
+	field: keyof ChannelFields,
+	value: ChannelFields[keyof ChannelFields],
+): string {
+	const { empty = "none" } = labels[field];
+	if (value === undefined || value === "") return empty;
+	if (typeof value === "boolean") return value ? "yes" : "no";
+	if (typeof value === "number")
+		return field === "user_limit" && value === 0 ? empty : String(value);
+	if (field === "topic") return topicStart(value);
+	if (field === "category_id") {
+		const category = guild.channels.cache.get(value);
+		return category ? channelName(category) : value;
+	}
+	if (field === "default_reaction" && isId(value)) {
+		const known = guild.emojis.cache.get(value);
+		return emojiName({ id: value, name: known?.name });
+	}
+	return oneField(value);
 }
 
 /** Removes undefined properties from an object, because discord.js treats undefined and absent options differently. */

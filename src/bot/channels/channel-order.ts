@@ -13,7 +13,12 @@ export interface RawChannel {
 	type: ChannelType;
 	position: number;
 	parent_id?: string | null;
-	permission_overwrites?: { id: string; allow: string; deny: string }[];
+	permission_overwrites?: {
+		id: string;
+		type: number;
+		allow: string;
+		deny: string;
+	}[];
 }
 
 /**

@@ -5,6 +5,8 @@ import {
 	type APIGuildForumTag,
 	type Guild,
 	type GuildForumTag,
+	type GuildForumTagData,
+	type GuildForumTagEmoji,
 	PermissionFlagsBits,
 } from "discord.js";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
@@ -12,7 +14,7 @@ import { channelName } from "../discord/describe.ts";
 import type { Forum } from "../discord/find.ts";
 import { requirePermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
-import { type Emoji, emojiName, requireOwnEmoji } from "../messages/emoji.ts";
+import { type Emoji, emojiName } from "../messages/emoji.ts";
 
 /**
  * Throws a ToolError if the forum lacks one of these tags, or if a tag is moderated and the bot lacks Manage Threads.
@@ -31,7 +33,7 @@ export function tagOf(forum: Forum, id: string): GuildForumTag {
 	const tag = forum.availableTags.find((tag) => tag.id === id);
 	if (tag) return tag;
 	throw new ToolError(
-		`${channelName(forum)} has no tag ${id}. list_forum_tags lists its tags. Nothing was done.`,
+		`${channelName(forum)} has no tag ${id}. get_channel shows its tags. Nothing was done.`,
 	);
 }
 
@@ -71,17 +73,9 @@ export function currentTags(forum: Forum): Tag[] {
  * Compares a forum's new list of tags with its current tags, and returns the list to store and what changes. A new tag
  * is matched with a current one by id, or by name if it has no id.
  */
-export async function tagChanges(
-	guild: Guild,
-	forum: Forum,
-	given: readonly GivenTag[],
-) {
+export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 	const before = currentTags(forum);
-	const names = given.map(({ name }) => name);
-	if (new Set(names).size < names.length)
-		throw invalidParameters(["tags: expected each name once"]);
-	const emojis = given.flatMap(({ emoji }) => emoji ?? []);
-	await requireOwnEmoji(guild, emojis);
+	requireUniqueNames(given);
 	const named = given.flatMap(({ id }) => id ?? []);
 	if (new Set(named).size < named.length)
 		throw invalidParameters(["tags: expected each id once"]);
@@ -111,6 +105,29 @@ export async function tagChanges(
 		gone: before.filter(({ id }) => !kept.has(id ?? "")),
 		moved: after.some((tag, index) => tag.id !== before[index]?.id),
 	};
+}
+
+/** Throws an RpcError if two tags of a forum have the same name. */
+export function requireUniqueNames(given: readonly GivenTag[]): void {
+	const names = given.map(({ name }) => name);
+	if (new Set(names).size < names.length)
+		throw invalidParameters(["tags: expected each name once"]);
+}
+
+/** Converts a forum tag to the form in which discord.js sends it. */
+export function tagOptions(tag: Tag): GuildForumTagData {
+	const { emoji_id: id = null, emoji_name: name = null } = tag;
+	return {
+		...(tag.id !== undefined && { id: tag.id }),
+		name: tag.name,
+		moderated: tag.moderated,
+		emoji: id || name ? ({ id, name } as GuildForumTagEmoji) : null,
+	};
+}
+
+/** Converts a forum tag of a tool call to a new tag as in Discord's API. */
+export function newTag({ name, moderated = false, emoji }: GivenTag): Tag {
+	return { name, moderated, ...emojiFields(emoji, undefined) };
 }
 
 function emojiFields(

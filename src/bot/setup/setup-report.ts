@@ -171,13 +171,13 @@ function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const kinds = ["stage", "announcement"].filter(
 		(kind) => !isAllowedKind(guild, kind),
 	);
-	if (kinds.length > 0 && offers("create_channel", "create_stage_channel"))
+	if (kinds.length > 0 && offers("create_channel"))
 		checks.push({
 			title: "community",
 			run: () =>
 				`off, so that the guild can have no ${kinds.join(" or ")} channels`,
 		});
-	if (offers("create_channel", "create_voice_channel", "edit_voice_channel"))
+	if (offers("create_channel", "edit_channel"))
 		checks.push({
 			title: "boosts",
 			run: () =>

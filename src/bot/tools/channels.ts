@@ -4,138 +4,240 @@ import {
 	ChannelType,
 	type Guild,
 	type GuildBasedChannel,
-	type OverwriteResolvable,
-	OverwriteType,
 	PermissionFlagsBits,
-	type Role,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { listedAs, unlisted } from "../../mcp/json-schema.ts";
+import { ToolError } from "../../mcp/tool.ts";
 import {
-	categoryField,
-	createGuildChannel,
+	type Access,
+	accessFields,
+	accessNames,
+	accessText,
+} from "../channels/channel-access.ts";
+import { type EditStep, editSteps } from "../channels/channel-edit.ts";
+import {
 	currentFields,
-	editGuildChannel,
+	fieldText,
+	type Kind,
 	kindFields,
 	kindName,
 	kindNames,
-	nameField,
+	otherFields,
 	requireAllowedKind,
+	topicStart,
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
+import { currentTags, tagLine } from "../channels/forum-tags.ts";
+import { createGuildChannel } from "../channels/new-channel.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
-import { channelName, roleName, time } from "../discord/describe.ts";
+import { channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import {
-	botMember,
 	missingPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { emoji } from "../messages/emoji.ts";
 import {
 	choiceInAnyCase,
+	flag,
 	found,
 	foundOrNone,
 	guild_id,
 	integer,
-	list,
 	reason,
+	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { writeEach } from "../tool/bulk.ts";
+import type { BotContext } from "../tool/context.ts";
+import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
+import type { Alias } from "../tool/toolsets.ts";
+
+const nameField = v.pipe(
+	text(1, 100, "Channel name."),
+	listedAs({ type: "string", description: "Channel name." }),
+);
+
+const tagFields = {
+	name: text(1, 20, "Name of the tag."),
+	emoji: v.optional(emoji),
+	moderated: v.optional(flag("Only moderators can apply it.")),
+};
+
+/** Schema of an argument with all tags of a forum. `shown` has the names of their fields. */
+function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
+	return v.optional(
+		v.pipe(
+			v.array(tag),
+			v.maxLength(20, "expected at most 20"),
+			v.description("The forum's complete list of tags."),
+			listedAs({
+				type: "array",
+				items: { type: "object" },
+				description: `Forum: all tags, ${shown}.`,
+			}),
+		),
+	);
+}
+
+const below_channel_id = v.optional(
+	v.pipe(
+		found(find.channel, "channel right above it, or category to be first in"),
+		listedAs({
+			type: "string",
+			description: "Channel right above it, or its category.",
+		}),
+	),
+);
 
 export const createChannel = writeTool({
 	name: "create_channel",
 	toolset: "channels",
+	aliases: [
+		createAlias("create_voice_channel", "voice"),
+		createAlias("create_stage_channel", "stage"),
+	],
 	title: "Create a channel",
-	description:
-		"Create a channel. With `private_to_role_ids` only these roles and the bot see it; it then ignores its category's permissions.",
+	description: `Create a channel. Access is as in its category unless given; the bot keeps its own. Also: position, ${otherFields}.`,
 	permissions: ["ManageChannels"],
+	lock: ({ below_channel_id, guild_id }, bot) =>
+		below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot),
+	adapt: ({ private_to_role_ids, ...args }) =>
+		private_to_role_ids === undefined
+			? args
+			: { view_role_ids: private_to_role_ids, ...args },
 	input: v.strictObject({
 		guild_id,
 		name: nameField,
-		channel_type: v.optional(
-			choiceInAnyCase(kindNames, "Kind of channel."),
-			"text",
-		),
-		category_id: categoryField,
+		channel_type: v.optional(choiceInAnyCase(kindNames, "Kind."), "text"),
+		category_id: v.optional(found(find.category, "category")),
+		below_channel_id,
+		position: unlisted(integer(0, 1000, "Index from the top, from 0.")),
+		...accessFields,
 		...kindFields,
-		position: v.optional(integer(0, 1000, "Index from the top, from 0.")),
-		private_to_role_ids: v.optional(
-			list(
-				found(find.role, "role that can see it"),
-				1,
-				50,
-				"Roles that can see the channel; default: everyone.",
-			),
-		),
+		tags: tagList(v.strictObject(tagFields), "{name, emoji, moderated}"),
 		reason,
 	}),
-	async run(args, { guild, private_to_roles }) {
-		const { guild_id, reason, ...fields } = args;
-		const { channel_type, position, private_to_role_ids, ...rest } = fields;
-		const made = await createGuildChannel(guild, channel_type, rest, {
-			...(position !== undefined && { position }),
-			...(private_to_roles && {
-				permissionOverwrites: visibleOnlyTo(guild, private_to_roles),
-			}),
-		});
-		return private_to_roles
-			? `${made}, visible only to ${private_to_roles.map(roleName).join(", ")} and the bot.`
-			: `${made}.`;
+	run(args, context) {
+		const { channel_type, guild_id, reason, ...fields } = args;
+		const { guild, connection } = context;
+		const access = accessText(args, context);
+		return createGuildChannel(guild, channel_type, fields, access, connection);
 	},
 });
 
-/**
- * Returns permission overwrites for a channel that only these roles and the bot see. The bot needs its own overwrite,
- * or it would lose access.
- */
-function visibleOnlyTo(guild: Guild, roles: Role[]): OverwriteResolvable[] {
-	const view = PermissionFlagsBits.ViewChannel;
-	if (roles.some(({ id }) => id === guild.id))
-		throw invalidParameters([
-			"private_to_role_ids: @everyone is not a private role; omit this for a channel that everyone can see",
-		]);
-	requireGrantable(guild, undefined, view);
-	return [
-		{ id: guild.id, type: OverwriteType.Role, deny: view },
-		...roles.map(({ id }) => ({ id, type: OverwriteType.Role, allow: view })),
-		{ id: botMember(guild).id, type: OverwriteType.Member, allow: view },
-	];
+/** Returns the alias for a former tool that created channels of one kind. */
+function createAlias(name: string, kind: Kind): Alias {
+	return {
+		name,
+		adapt: (args) => ({ ...args, channel_type: kind }),
+		covers: ({ channel_type }) =>
+			typeof channel_type === "string" && channel_type.toLowerCase() === kind,
+	};
 }
 
-export const editChannel = editTool({
+/** Returns the id to lock for a change of the order of a guild's channels. */
+function lockOfOrder(guildId: string | undefined, bot: BotContext): string[] {
+	const id = guildId || bot.guildId;
+	return id === undefined ? [] : [id];
+}
+
+/** The bot needs MANAGE_ROLES for a call with this argument, even if it is an empty list. */
+const forAccess = accessNames.map((name) => ({
+	permission: "ManageRoles" as const,
+	with: name,
+	when: (args: Access) => args[name] !== undefined,
+}));
+
+export const editChannel = destructiveTool({
 	name: "edit_channel",
 	toolset: "channels",
+	aliases: [
+		{
+			name: "edit_voice_channel",
+			covers: (args) =>
+				["bitrate", "user_limit", "rtc_region"].some((name) => name in args),
+		},
+		{ name: "set_forum_tags", covers: (args) => "tags" in args },
+		{ name: "set_voice_channel_status", covers: (args) => "status" in args },
+	],
 	title: "Edit a channel",
-	description:
-		"Change a channel's name, topic, age restriction, slow mode or category; omitted fields stay.",
-	lock: "channel_id",
-	permissions: ["ManageChannels"],
+	description: `Change a channel; omitted settings stay. Also: status, ${otherFields}.`,
+	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
+		below_channel_id === undefined
+			? [channel_id]
+			: [...lockOfOrder(guild_id, bot), channel_id],
+	permissions: [
+		"ManageChannels",
+		...forAccess,
+		{
+			permission: "SetVoiceChannelStatus",
+			with: "status",
+			when: ({ status }) => status !== undefined,
+		},
+	],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
-		name: v.optional(text(1, 100, "New name.")),
-		topic: kindFields.topic,
-		nsfw: kindFields.nsfw,
-		slowmode_seconds: kindFields.slowmode_seconds,
-		category_id: v.optional(
-			foundOrNone(find.categoryOrNone, "category to move it into"),
+		name: v.optional(nameField),
+		category_id: v.optional(foundOrNone(find.categoryOrNone, "category")),
+		below_channel_id,
+		...accessFields,
+		...kindFields,
+		tags: tagList(
+			v.strictObject({
+				id: v.optional(snowflake("tag, to rename it")),
+				...tagFields,
+			}),
+			"{id to rename, name, emoji, moderated}",
 		),
+		status: unlisted(text(0, 500, "Shown under a voice channel's name.")),
 		reason,
 	}),
-	run(args, { guild, channel }) {
-		const { name, topic, nsfw, slowmode_seconds, category_id } = args;
-		const fields = { name, topic, nsfw, slowmode_seconds, category_id };
-		return editGuildChannel(guild, channel, fields);
+	async plan(args, { guild, channel, connection }) {
+		const steps = await editSteps(guild, channel, args, connection);
+		const results = new Map<EditStep, readonly string[]>();
+		return {
+			preview: [
+				`Would change ${channelName(channel)}:`,
+				...steps.flatMap(({ preview }) => preview),
+			],
+			act: (call) =>
+				writeEach(
+					{
+						items: steps,
+						resumes: true,
+						idOf: ({ name }) => name,
+						describe: (step) => (results.get(step) ?? [step.name]).join("\n"),
+						write: async (step) => {
+							const lines = await step.write();
+							if (lines.length > 0) results.set(step, lines);
+							else if (steps.length === 1) throw unchanged(channel, args);
+						},
+						done: (count, of) =>
+							count === of
+								? `Changed ${channelName(channel)}:`
+								: `Changed ${channelName(channel)} in part, by ${count} of ${of} requests:`,
+					},
+					call,
+				),
+		};
 	},
 });
+
+/** The error for an edit whose values Discord normalized to those that the channel had. */
+function unchanged(channel: find.Channel, args: object): ToolError {
+	const given = Object.entries(args).filter(([, value]) => value !== undefined);
+	const names = given
+		.map(([name]) => name)
+		.filter((name) => !["guild_id", "channel_id", "reason"].includes(name));
+	return new ToolError(
+		`Nothing changed: after Discord normalized the values, ${channelName(channel)} has the same ${names.join(", ")} as before.`,
+	);
+}
 
 export const listChannels = readTool({
 	name: "list_channels",
@@ -164,17 +266,12 @@ export const listChannels = readTool({
 	},
 });
 
-const maxTopicLength = 80;
-
 function lineOf(channel: find.Channel): string {
 	const { topic, nsfw, slowmode_seconds, category_id } = currentFields(channel);
-	const characters = [...topic];
-	const start = characters.slice(0, maxTopicLength).join("");
-	const ellipsis = characters.length > maxTopicLength ? "…" : "";
 	return fieldLine(
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
 		category_id && `category: ${category_id}`,
-		topic && `topic: ${oneField(start)}${ellipsis}`,
+		topic && `topic: ${topicStart(topic)}`,
 		nsfw && "nsfw",
 		slowmode_seconds > 0 && `slow mode: ${slowmode_seconds} s`,
 		!isVisible(channel) && "hidden from the bot",
@@ -189,15 +286,16 @@ function isVisible(channel: GuildBasedChannel): boolean {
 export const getChannel = readTool({
 	name: "get_channel",
 	toolset: "channels",
+	aliases: ["list_forum_tags"],
 	extra: true,
 	title: "Get a channel",
 	description:
-		"A channel's or thread's kind, category, position, topic, limits, and whether its permissions are its category's.",
+		"A channel's or thread's settings, category and position, a forum's tags, and whether its permissions are its category's.",
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.anyChannel, "channel or thread"),
 	}),
-	run(_, { channel }) {
+	run(_, { guild, channel }) {
 		const fields = currentFields(channel);
 		const { parent } = channel;
 		const yesOrNo = (value: unknown) => (value ? "yes" : "no");
@@ -226,12 +324,32 @@ export const getChannel = readTool({
 				`user limit: ${fields.user_limit || "none"}`,
 				`region: ${oneField(fields.rtc_region) || "automatic"}`,
 			],
+			(["thread_slowmode_seconds", "auto_archive_minutes"] as const).map(
+				(field) =>
+					fields[field] ? fieldText(guild, field, fields[field]) : "",
+			),
+			find.isForum(channel) && forumLines(channel),
 			parent &&
 				`permissions as in the category: ${yesOrNo(channel.permissionsLocked)}`,
 			`permissions of its own: for ${size} role(s) and member(s), shown by list_channel_permissions`,
 		);
 	},
 });
+
+/** Describes the settings and tags that only forums have, in lines. */
+function forumLines(forum: find.Forum): string[] {
+	const fields = currentFields(forum);
+	const set = (
+		["default_reaction", "default_sort_order", "default_layout"] as const
+	).filter((field) => fields[field] !== "");
+	const tags = currentTags(forum);
+	const needed = fields.require_tag ? ", every post needs at least one" : "";
+	return [
+		...set.map((field) => fieldText(forum.guild, field, fields[field])),
+		`tags: ${tags.length || "none"}${needed}`,
+		...tags.map((tag) => `tag: ${tagLine(tag)}`),
+	];
+}
 
 const sampleSize = 5;
 

@@ -1,29 +1,11 @@
 // Forums: posts, which are threads, and tags.
 
-import {
-	type APIGuildForumChannel,
-	type APIThreadChannel,
-	ChannelFlags,
-	Routes,
-} from "discord.js";
+import { type APIThreadChannel, Routes } from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
-import {
-	currentTags,
-	requireTags,
-	type Tag,
-	tagChanges,
-	tagLine,
-	tagOf,
-} from "../channels/forum-tags.ts";
-import {
-	activeThreads,
-	threadCursor,
-	threadLines,
-} from "../channels/thread-pages.ts";
+import { requireTags, tagOf } from "../channels/forum-tags.ts";
+import { threadCursor, threadLines } from "../channels/thread-pages.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import { emoji } from "../messages/emoji.ts";
 import {
 	allowedMentions,
 	content,
@@ -40,7 +22,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
+import { readTool, writeTool } from "../tool/define.ts";
 import { autoArchive } from "./threads.ts";
 
 const inForum = { guild_id, channel_id: found(find.currentForum, "forum") };
@@ -94,84 +76,5 @@ export const listForumPosts = readTool({
 		const tagId = tag_id && tagOf(channel, tag_id).id;
 		const query = { channel, archived: include_archived, limit, before, tagId };
 		return threadLines(guild, "post", query);
-	},
-});
-
-export const listForumTags = readTool({
-	name: "list_forum_tags",
-	toolset: "threads",
-	title: "List forum tags",
-	description: "List a forum's tags.",
-	input: v.strictObject(inForum),
-	run(_, { channel }) {
-		const where = channelName(channel);
-		const tags = currentTags(channel);
-		if (tags.length === 0)
-			return `${where} has no tags. set_forum_tags creates some.`;
-		const needed = channel.flags.has(ChannelFlags.RequireTag)
-			? "; every post needs at least one"
-			: "";
-		return [
-			`${tags.length} tag(s) of ${where}${needed}:`,
-			...tags.map(tagLine),
-		];
-	},
-});
-
-export const setForumTags = destructiveTool({
-	name: "set_forum_tags",
-	toolset: "threads",
-	title: "Set forum tags",
-	description:
-		"Replace a forum's list of tags, in this order. Existing tags are matched by id, or else by name; those not listed are deleted.",
-	permissions: ["ManageChannels"],
-	lock: "channel_id",
-	input: v.strictObject({
-		...inForum,
-		tags: v.pipe(
-			v.array(
-				v.strictObject({
-					id: v.optional(snowflake("tag, to rename it")),
-					name: text(1, 20, "Name of the tag."),
-					moderated: v.optional(flag("Only moderators can apply it.")),
-					emoji: v.optional(emoji),
-				}),
-			),
-			v.maxLength(20, "expected at most 20"),
-			v.description("The complete list."),
-		),
-		reason,
-	}),
-	async plan({ tags }, { discord, guild, channel }) {
-		const where = channelName(channel);
-		const changes = await tagChanges(guild, channel, tags);
-		const { after, added, changed, gone, moved } = changes;
-		if (added.length + changed.length + gone.length === 0 && !moved)
-			throw new ToolError(
-				`Nothing would change: ${where} already has these tags. Nothing was done.`,
-			);
-		const posts =
-			gone.length > 0 ? await activeThreads(guild, { channel }) : [];
-		const postsWith = ({ id = "" }: Tag) =>
-			posts.filter(({ applied_tags }) => applied_tags?.includes(id)).length;
-		const lost = gone.map(
-			(tag) => `deleted: ${tagLine(tag)} | on ${postsWith(tag)} active post(s)`,
-		);
-		const count = `${after.length} tag(s) of ${where}: ${added.length} new, ${changed.length} changed, ${gone.length} deleted.`;
-		return {
-			preview: [
-				`Would set the ${count}`,
-				...lost,
-				...changed.map((tag) => `changed: ${tagLine(tag)}`),
-				...added.map((tag) => `new: ${tagLine(tag)}`),
-			],
-			async act() {
-				const { available_tags = [] } = (await discord.rest.patch(
-					Routes.channel(channel.id),
-					{ body: { available_tags: after } },
-				)) as APIGuildForumChannel;
-				return [`Set the ${count}`, ...lost, ...available_tags.map(tagLine)];
-			},
-		};
 	},
 });

@@ -1,4 +1,4 @@
-// Live stages, and the status of voice channels.
+// Live stages.
 
 import {
 	type APIStageInstance,
@@ -6,7 +6,6 @@ import {
 	type Guild,
 	Routes,
 	type StageChannel,
-	type VoiceChannel,
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
@@ -22,17 +21,6 @@ async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	if (channel.type === ChannelType.GuildStageVoice) return channel;
 	throw new ToolError(
 		`${channelName(channel)} is not a stage channel. list_channels shows which ones are. Nothing was done.`,
-	);
-}
-
-async function plainVoiceChannel(
-	guild: Guild,
-	id: string,
-): Promise<VoiceChannel> {
-	const channel = await voiceChannel(guild, id);
-	if (channel.type === ChannelType.GuildVoice) return channel;
-	throw new ToolError(
-		`${channelName(channel)} is a stage channel, which has a topic instead of a status: start_stage and edit_stage set it. Nothing was done.`,
 	);
 }
 
@@ -120,32 +108,5 @@ export const endStage = destructiveTool({
 			write: () => discord.rest.delete(Routes.stageInstance(channel.id)),
 			result: [`Ended ${target}.`, about],
 		};
-	},
-});
-
-export const setVoiceChannelStatus = editTool({
-	name: "set_voice_channel_status",
-	toolset: "voice",
-	extra: true,
-	title: "Set a voice channel's status",
-	description:
-		"Set the status shown under a voice channel's name. It is removed when everyone has left.",
-	lock: "channel_id",
-	// Users outside the channel need Manage Channels too, and the bot never joins one.
-	permissions: ["SetVoiceChannelStatus", "ManageChannels"],
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(plainVoiceChannel, "voice channel"),
-		status: text(0, 500, "Empty for none."),
-		reason,
-	}),
-	async run({ status }, { discord, channel }) {
-		await discord.rest.put(Routes.channelVoiceStatus(channel.id), {
-			body: { status: status || null },
-		});
-		const name = channelName(channel);
-		return status
-			? `${name} now shows: ${oneField(status)}`
-			: `${name} no longer shows a status.`;
 	},
 });

@@ -9,101 +9,14 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import {
-	categoryField,
-	createGuildChannel,
-	editGuildChannel,
-	kindFields,
-	nameField,
-} from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { channelName, memberFields, memberName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { fieldLine } from "../discord/text.ts";
-import {
-	flag,
-	found,
-	foundOrNone,
-	guild_id,
-	integer,
-	reason,
-	text,
-} from "../tool/arguments.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { flag, found, guild_id, reason } from "../tool/arguments.ts";
+import { destructiveTool, editTool, readTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
-
-export const createVoiceChannel = writeTool({
-	name: "create_voice_channel",
-	toolset: "voice",
-	title: "Create a voice channel",
-	description: "Create a voice channel. Returns its name and id.",
-	permissions: ["ManageChannels"],
-	input: v.strictObject({
-		guild_id,
-		name: nameField,
-		category_id: categoryField,
-		bitrate: kindFields.bitrate,
-		user_limit: v.optional(integer(0, 99, "Maximum users; 0 for no limit.")),
-		reason,
-	}),
-	async run({ name, category_id, bitrate, user_limit }, { guild }) {
-		const fields = { name, category_id, bitrate, user_limit };
-		return `${await createGuildChannel(guild, "voice", fields)}.`;
-	},
-});
-
-export const createStageChannel = writeTool({
-	name: "create_stage_channel",
-	toolset: "voice",
-	title: "Create a stage channel",
-	description:
-		"Create a stage channel, for speakers and an audience. Returns its name and id.",
-	permissions: ["ManageChannels"],
-	input: v.strictObject({
-		guild_id,
-		name: nameField,
-		category_id: categoryField,
-		reason,
-	}),
-	async run({ name, category_id }, { guild }) {
-		return `${await createGuildChannel(guild, "stage", { name, category_id })}.`;
-	},
-});
-
-export const editVoiceChannel = editTool({
-	name: "edit_voice_channel",
-	toolset: "voice",
-	title: "Edit a voice channel",
-	description:
-		"Change a voice or stage channel's name, bitrate, user limit, region or category; omitted fields stay.",
-	lock: "channel_id",
-	permissions: ["ManageChannels"],
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.currentVoiceChannel, "voice or stage channel"),
-		name: v.optional(text(1, 100, "New name.")),
-		bitrate: kindFields.bitrate,
-		user_limit: kindFields.user_limit,
-		rtc_region: v.optional(
-			text(0, 32, "Region such as rotterdam; empty for automatic."),
-		),
-		category_id: v.optional(
-			foundOrNone(find.categoryOrNone, "category to move it into"),
-		),
-		reason,
-	}),
-	run(args, { guild, channel }) {
-		const { name, bitrate, user_limit, rtc_region, category_id } = args;
-		const fields = { name, bitrate, user_limit, rtc_region, category_id };
-		return editGuildChannel(guild, channel, fields);
-	},
-});
 
 export const listVoiceMembers = readTool({
 	name: "list_voice_members",

@@ -8,6 +8,7 @@ import {
 	freshName,
 	inChannel,
 	inGuild,
+	memberId,
 	newChannel,
 	type Row,
 	roleId,
@@ -15,7 +16,13 @@ import {
 
 export const channelsRows: Record<string, Row> = {
 	create_channel: {
-		ids: { category_id: categoryId, private_to_role_ids: roleId },
+		ids: {
+			category_id: categoryId,
+			below_channel_id: channelId,
+			view_role_ids: roleId,
+			view_user_ids: memberId,
+			write_role_ids: roleId,
+		},
 		act({ guild }) {
 			const name = freshName();
 			return {
@@ -29,7 +36,14 @@ export const channelsRows: Record<string, Row> = {
 		needs: inGuild("ManageChannels"),
 	},
 	edit_channel: {
-		ids: { channel_id: channelId, category_id: categoryId },
+		ids: {
+			channel_id: channelId,
+			category_id: categoryId,
+			below_channel_id: channelId,
+			view_role_ids: roleId,
+			view_user_ids: memberId,
+			write_role_ids: roleId,
+		},
 		act(scene) {
 			const channel = newChannel(scene);
 			return {
@@ -39,7 +53,15 @@ export const channelsRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelUpdate,
-		needs: inChannel("ManageChannels"),
+		needs: inChannel(
+			"ManageChannels",
+			{
+				permission: "ManageRoles",
+				with: { permission_overwrites: [{ id: "123456789012345678" }] },
+			},
+			{ permission: "SetVoiceChannelStatus", with: { status: "" } },
+		),
+		dryRun: /^topic: none → changed$/m,
 	},
 	list_channels: {
 		ids: { category_id: categoryId },

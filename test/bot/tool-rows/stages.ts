@@ -60,21 +60,4 @@ export const stagesRows: Record<string, Row> = {
 		dryRun:
 			/^Would end the stage in #thing-\d+ \(ID: \d+\), with 0 member\(s\) in it\.\nTopic: Soup$/m,
 	},
-	set_voice_channel_status: {
-		ids: { channel_id: voiceChannelId },
-		act(scene) {
-			const { id } = newChannel(scene, ChannelType.GuildVoice);
-			const { world } = scene.world.simulator;
-			return {
-				args: { channel_id: id, status: "Soup at 8" },
-				request: `PUT /channels/${id}/voice-status`,
-				done: () => {
-					const channel = scene.guild.channels.get(id);
-					return !!channel && world.voiceStatuses.of(channel) === "Soup at 8";
-				},
-			};
-		},
-		reason: AuditLogEvent.VoiceChannelStatusCreate,
-		needs: inChannel("SetVoiceChannelStatus", "ManageChannels"),
-	},
 };

@@ -215,34 +215,4 @@ export const threadsRows: Record<string, Row> = {
 		},
 		needs: inChannel("ReadMessageHistory"),
 	},
-	list_forum_tags: {
-		ids: { channel_id: forumId },
-		ask(scene) {
-			const forum = newForum(scene);
-			return {
-				args: { channel_id: forum.id },
-				request: `GET /channels/${forum.id}`,
-				answer: [
-					`1 tag(s) of #${forum.name} (ID: ${forum.id}):`,
-					`\nsoup | ID: ${tagOf(forum)} | emoji: 🍲`,
-				],
-			};
-		},
-		needs: inChannel("ViewChannel"),
-	},
-	set_forum_tags: {
-		ids: { channel_id: forumId },
-		act(scene) {
-			const forum = newForum(scene);
-			return {
-				args: { channel_id: forum.id, tags: [{ name: "stew" }] },
-				request: `PATCH /channels/${forum.id}`,
-				done: () => forum.available_tags[0]?.name === "stew",
-			};
-		},
-		reason: AuditLogEvent.ChannelUpdate,
-		needs: inChannel("ManageChannels"),
-		dryRun:
-			/^Would set the 1 tag\(s\) of #thing-\d+ \(ID: \d+\): 1 new, 0 changed, 1 deleted\.$/m,
-	},
 };

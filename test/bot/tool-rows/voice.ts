@@ -2,57 +2,17 @@
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import {
-	categoryId,
-	channelId,
-	freshName,
 	inChannel,
-	inGuild,
 	memberId,
 	newChannel,
 	newSpeaker,
 	type Row,
-	type Scene,
 	voiceChannelId,
 } from "./scene.ts";
 
 const moves = inChannel("MoveMembers");
 
-const creation = (type: ChannelType): Row => ({
-	ids: { category_id: categoryId },
-	act({ guild, world }: Scene) {
-		const name = freshName();
-		// Stage channels need it.
-		const { guilds } = world.simulator.world;
-		guilds.edit(guild, { features: ["COMMUNITY"] });
-		return {
-			args: { name },
-			request: `POST /guilds/${guild.id}/channels`,
-			done: () =>
-				[...guild.channels.values()].some(
-					(one) => one.name === name && one.type === type,
-				),
-		};
-	},
-	reason: AuditLogEvent.ChannelCreate,
-	needs: inGuild("ManageChannels"),
-});
-
 export const voiceRows: Record<string, Row> = {
-	create_voice_channel: creation(ChannelType.GuildVoice),
-	create_stage_channel: creation(ChannelType.GuildStageVoice),
-	edit_voice_channel: {
-		ids: { channel_id: channelId, category_id: categoryId },
-		act(scene) {
-			const channel = newChannel(scene, ChannelType.GuildVoice);
-			return {
-				args: { channel_id: channel.id, user_limit: 7 },
-				request: `PATCH /channels/${channel.id}`,
-				done: () => channel.user_limit === 7,
-			};
-		},
-		reason: AuditLogEvent.ChannelUpdate,
-		needs: inChannel("ManageChannels"),
-	},
 	list_voice_members: {
 		ids: { channel_id: voiceChannelId },
 		args: (scene) => ({

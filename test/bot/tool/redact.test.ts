@@ -127,7 +127,7 @@ test("lists and the whole are bounded", () => {
 	expect(kept.message_ids[50]).toBe("[50 more]");
 	const tag = { id, name: "a long name", moderated: true, emoji: "an emoji" };
 	const tags = Array.from({ length: 50 }, () => tag);
-	const long = redact(schemaOf("set_forum_tags"), { tags });
+	const long = redact(schemaOf("edit_channel"), { tags });
 	expect(long).toMatch(/^\{"…":"\d+ characters"\}$/);
 });
 

@@ -92,7 +92,7 @@ test("stage tools refuse voice channels, and the status tool refuses stages", as
 	const started = await call("start_stage", { channel_id: bar.id, topic: "x" });
 	expect(started.text).toContain("is not a stage channel");
 	const status = await call("set_voice_channel_status", { status: "x" });
-	expect(status.text).toContain("is a stage channel, which has a topic");
+	expect(status.text).toContain("status: a stage channel has a topic instead");
 	expect(writes(world)).toEqual([]);
 });
 
@@ -102,11 +102,11 @@ test("a status is shown, and cleared", async () => {
 	const set = (status: string) =>
 		call("set_voice_channel_status", { channel_id: bar.id, status });
 	expect((await set("Soup\n@everyone")).text).toBe(
-		`#c1 (ID: ${bar.id}) now shows: Soup\\n@everyone`,
+		`Changed #c1 (ID: ${bar.id}):\nstatus: Soup\\n@everyone`,
 	);
 	expect(platform.voiceStatuses.of(bar)).toBe("Soup\n@everyone");
 	expect((await set("x".repeat(501))).text).toContain("0 to 500 characters");
-	expect((await set("")).text).toEndWith("no longer shows a status.");
+	expect((await set("")).text).toEndWith("status: none");
 	expect(platform.voiceStatuses.of(bar)).toBeNull();
 });
 

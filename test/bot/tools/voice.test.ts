@@ -91,25 +91,39 @@ test("bitrates end at the limit of the guild's boost level, on stages at 64,000"
 	expect(writes(world)).toEqual([]);
 	guilds.edit(world.guild, { premium_tier: 1 });
 	await world.heard();
-	expect(await edit(lounge, 128_000)).toStartWith("Changed bitrate");
+	expect(await edit(lounge, 128_000)).toEndWith(
+		"bitrate: 64000 → 128000 bit/s",
+	);
 });
 
 describe("edit_voice_channel", () => {
 	test.each([
-		["name", "Hall", { name: "Hall" }],
-		["bitrate", 8000, { bitrate: 8000 }],
-		["user_limit", 99, { user_limit: 99 }],
-		["rtc_region", "rotterdam", { rtc_region: "rotterdam" }],
-		["category_id", "", { parent_id: null }],
-	])("changes %s to %j and nothing else", async (field, value, expected) => {
+		["name", "Hall", { name: "Hall" }, "name: Lounge → Hall"],
+		["bitrate", 8000, { bitrate: 8000 }, "bitrate: 64000 → 8000 bit/s"],
+		["user_limit", 99, { user_limit: 99 }, "user limit: none → 99"],
+		[
+			"rtc_region",
+			"rotterdam",
+			{ rtc_region: "rotterdam" },
+			"region: automatic → rotterdam",
+		],
+		[
+			"video_quality",
+			"720p",
+			{ video_quality_mode: 2 },
+			"video quality: auto → 720p",
+		],
+		["category_id", "", { parent_id: null }, "category: #Talk → none"],
+	])("changes %s to %j and nothing else", async (...row) => {
+		const [field, value, expected, said] = row;
 		await using world = await startWorld();
 		const lounge = channelNamed(world, "Lounge");
 		const before = structuredClone(lounge);
 		const { text } = await world.call("edit_voice_channel", {
 			...{ channel_id: lounge.id, [field]: value },
 		});
-		expect(text).toBe(
-			`Changed ${field} of #${lounge.name} (ID: ${lounge.id}).`,
+		expect(text.replace(/ \(ID: \d+\) →/, " →")).toBe(
+			`Changed #${lounge.name} (ID: ${lounge.id}):\n${said}`,
 		);
 		expect(lounge).toEqual({ ...before, ...expected });
 	});
@@ -141,7 +155,7 @@ describe("edit_voice_channel", () => {
 			"user_limit: expected at most 99 for voice channels",
 		);
 		expect((await limit(channelNamed(world, "general"))).text).toContain(
-			"is not a voice or stage channel. Use list_channels",
+			"user_limit: text channels have none",
 		);
 		expect(
 			(await world.call("edit_voice_channel", { channel_id: stage.id })).code,

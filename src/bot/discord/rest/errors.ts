@@ -38,7 +38,7 @@ const advice = new Map(
 			"There is no such event in this guild. Use list_scheduled_events to find events.",
 		[codes.UnknownStageInstance]:
 			"This stage channel is not live; start_stage starts it.",
-		[codes.UnknownTag]: "Use list_forum_tags to find the tags of a forum.",
+		[codes.UnknownTag]: "Use get_channel to find the tags of a forum.",
 		[codes.MaximumNumberOfWebhooksReached]:
 			"list_webhooks shows those of the channel, and delete_webhook makes room.",
 		[codes.MaximumNumberOfInvitesReached]:
@@ -109,7 +109,7 @@ const advice = new Map(
 		[codes.ThreadAlreadyCreatedForMessage]:
 			"The message has a thread already, with the id of the message. Use get_message to see it.",
 		[codes.TagRequiredToCreateAForumPostInThisChannel]:
-			"Every post there needs a tag; use list_forum_tags to find tags.",
+			"Every post there needs a tag; use get_channel to find its tags.",
 		[codes.CannotSendAnEmptyMessage]: "Set content.",
 		[codes.CannotSendMessagesToThisUser]:
 			"This person does not accept direct messages from the bot.",

@@ -46,6 +46,7 @@ const channelFields = {
 	bitrate: f.nullable(f.integer(8000, 384_000)),
 	user_limit: f.nullable(f.integer(0, 10_000)),
 	rtc_region: f.nullable(f.text(0, 100)),
+	video_quality_mode: f.nullable(f.choice(1, 2)),
 	permission_overwrites: f.nullable(overwriteList),
 	parent_id: f.nullable(f.snowflake),
 };
@@ -85,6 +86,7 @@ function changesOf(
 		bitrate: body.bitrate ?? undefined,
 		user_limit: body.user_limit === null ? 0 : body.user_limit,
 		rtc_region: body.rtc_region,
+		video_quality_mode: body.video_quality_mode ?? undefined,
 		parent_id: checkParent(guild, type, body.parent_id, channel),
 		permission_overwrites: overwrites
 			? checkOverwrites(call, guild, overwrites, channel)

@@ -72,6 +72,7 @@ export class Channels {
 			bitrate: 64_000,
 			user_limit: 0,
 			rtc_region: null,
+			video_quality_mode: 1,
 			last_message_id: null,
 			default_thread_rate_limit_per_user: 0,
 			available_tags: [],

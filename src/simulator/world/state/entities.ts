@@ -98,7 +98,10 @@ export type GuildChannel = Complete<
 		APIGuildForumChannel,
 		"type" | "flags" | "last_pin_timestamp" | "default_auto_archive_duration"
 	> &
-		Pick<APIGuildVoiceChannel, "bitrate" | "user_limit" | "rtc_region">
+		Pick<
+			APIGuildVoiceChannel,
+			"bitrate" | "user_limit" | "rtc_region" | "video_quality_mode"
+		>
 > & {
 	type: GuildChannelType;
 	/** Default for new threads in this channel: after how many minutes without messages a thread is archived. */

@@ -79,8 +79,12 @@ export function guildChannel(
 		...{ ...common, parent_id, topic, last_message_id, rate_limit_per_user },
 	};
 	if (type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice) {
-		const { bitrate, user_limit, rtc_region } = channel;
-		return { ...messageable, type, bitrate, user_limit, rtc_region };
+		const { bitrate, user_limit, rtc_region, video_quality_mode } = channel;
+		return {
+			...{ ...messageable, type, bitrate, user_limit, rtc_region },
+			// "1 when not present": https://discord.com/developers/docs/resources/channel#channel-object
+			...(video_quality_mode !== 1 && { video_quality_mode }),
+		};
 	}
 	const { default_auto_archive_duration } = channel;
 	const withThreads = {

@@ -1,0 +1,431 @@
+// Who sees a channel and who writes in it: the permission overwrites that follow from the access arguments of a tool call.
+// https://discord.com/developers/docs/topics/permissions
+
+import {
+	type Guild,
+	type GuildMember,
+	OverwriteType,
+	PermissionFlagsBits,
+	type Role,
+} from "discord.js";
+import * as v from "valibot";
+import { listedAs } from "../../mcp/json-schema.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { memberName, roleName } from "../discord/describe.ts";
+import type { Finder } from "../discord/find.ts";
+import * as find from "../discord/find.ts";
+import {
+	type Bits,
+	botMember,
+	botPermissions,
+	describeBits,
+	isAdministrator,
+	permissionNames,
+	readBits,
+} from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
+import { found, list, snowflake } from "../tool/arguments.ts";
+import type { EditedKind } from "./channel-fields.ts";
+import type { RawChannel } from "./channel-order.ts";
+
+const {
+	Administrator,
+	Connect,
+	CreatePrivateThreads,
+	CreatePublicThreads,
+	ManageChannels,
+	ManageRoles,
+	SendMessages,
+	SendMessagesInThreads,
+	Speak,
+	ViewChannel,
+} = PermissionFlagsBits;
+
+/** What a member needs to see a channel of this kind and its contents. */
+const viewBits = (kind: EditedKind) =>
+	kind === "voice" || kind === "stage" ? ViewChannel | Connect : ViewChannel;
+
+const textBits =
+	SendMessages |
+	SendMessagesInThreads |
+	CreatePublicThreads |
+	CreatePrivateThreads;
+
+/**
+ * What members write with in a channel of this kind. In voice channels that includes speaking; on a stage, moderators
+ * decide who speaks.
+ */
+function writeBits(kind: EditedKind): bigint {
+	if (kind === "stage") return SendMessages;
+	if (kind === "voice") return SendMessages | Speak;
+	return kind === "category" ? textBits | Speak : textBits;
+}
+
+const maxNames = 64;
+const names = () => v.optional(list(v.string(), 0, maxNames, "By name."), []);
+const maxSubjects = 50;
+
+const overwrite = v.strictObject({
+	id: snowflake("role or member"),
+	allow: names(),
+	deny: names(),
+});
+
+/** Schema of a list of ids of roles or members, looked up by `find`. */
+function subjects<Thing>(
+	find: Finder<Thing>,
+	what: string,
+	description: string,
+) {
+	return v.optional(
+		v.pipe(
+			list(found(find, what), 1, maxSubjects, description),
+			listedAs({ type: "array", items: { type: "string" }, description }),
+		),
+	);
+}
+
+/** Schemas of the arguments that say who sees a channel and who writes in it. */
+export const accessFields = {
+	view_role_ids: subjects(find.role, "role", "Only these see it."),
+	view_user_ids: subjects(find.member, "member", "Members who see it, too."),
+	write_role_ids: subjects(find.role, "role", "Only these write; others read."),
+	permission_overwrites: v.optional(
+		v.pipe(
+			v.array(overwrite),
+			v.minLength(1, "expected at least 1"),
+			v.maxLength(100, "expected at most 100"),
+			v.description("All permission overwrites, by names of permissions."),
+			listedAs({
+				type: "array",
+				items: { type: "object" },
+				description:
+					"Instead: all {id, allow, deny}, names such as VIEW_CHANNEL.",
+			}),
+		),
+	),
+};
+
+/** The access arguments of a tool call. */
+export interface Access {
+	view_role_ids?: string[] | undefined;
+	view_user_ids?: string[] | undefined;
+	write_role_ids?: string[] | undefined;
+	permission_overwrites?: v.InferOutput<typeof overwrite>[] | undefined;
+}
+
+/** Names of the access arguments. */
+export const accessNames = Object.keys(accessFields) as (keyof Access)[];
+
+export const givesAccess = (access: Access): boolean =>
+	accessNames.some((name) => access[name] !== undefined);
+
+/** A permission overwrite: the permission bits that it allows and denies, and whether it is for a role or a member. */
+interface Entry extends Bits {
+	type: OverwriteType;
+}
+
+/** The permission overwrites of a channel, by the id of the role or member. */
+export type Entries = ReadonlyMap<string, Entry>;
+
+/** Converts a channel's permission overwrites as in Discord's API. */
+export function entriesOf(
+	overwrites: RawChannel["permission_overwrites"] = [],
+): Entries {
+	return new Map(
+		overwrites.map(({ id, type, allow, deny }) => [
+			id,
+			{ type, allow: BigInt(allow), deny: BigInt(deny) },
+		]),
+	);
+}
+
+/** Converts permission overwrites to the form that discord.js sends. */
+export function overwriteOptions(entries: Entries) {
+	return [...entries].map(([id, { type, allow, deny }]) => ({
+		...{ id, type, allow, deny },
+	}));
+}
+
+/**
+ * Reads the argument `permission_overwrites`. Throws an RpcError for names that are no permissions, and a ToolError for
+ * ids that are neither of a role nor of a member.
+ */
+export async function readEntries(
+	guild: Guild,
+	given: NonNullable<Access["permission_overwrites"]>,
+	connection: find.MemberState,
+): Promise<Entries> {
+	const entries = new Map<string, Entry>();
+	for (const { id, ...bits } of given) {
+		if (entries.has(id))
+			throw invalidParameters([
+				`permission_overwrites: expected each id once, received ${id} twice`,
+			]);
+		const field = "permission_overwrites";
+		const allow = readBits([field, field], undefined, bits.allow) ?? 0n;
+		const deny = readBits([field, field], undefined, bits.deny) ?? 0n;
+		if ((allow & deny) !== 0n)
+			throw invalidParameters([
+				`${field}: ${describeBits(allow & deny)} cannot be both allowed and denied for ${id}`,
+			]);
+		const isRole = guild.roles.cache.has(id);
+		if (!isRole) await requireMember(guild, id, connection);
+		const type = isRole ? OverwriteType.Role : OverwriteType.Member;
+		entries.set(id, { type, allow, deny });
+	}
+	return entries;
+}
+
+async function requireMember(
+	guild: Guild,
+	id: string,
+	connection: find.MemberState,
+): Promise<void> {
+	try {
+		await find.member(guild, id, connection);
+	} catch (error) {
+		if (!(error instanceof ToolError)) throw error;
+		throw new ToolError(
+			`permission_overwrites: ${id} is neither a role nor a member of the guild ${guild.id}. Nothing was done.`,
+			{ cause: error },
+		);
+	}
+}
+
+/**
+ * Returns the permission overwrites that a channel with the overwrites `base` gets by the arguments view_role_ids,
+ * view_user_ids and write_role_ids. Those who write also see the channel. What `base` denies to others stays.
+ */
+export function restricted(
+	guild: Guild,
+	kind: EditedKind,
+	base: Entries,
+	{ view_role_ids, view_user_ids, write_role_ids }: Access,
+): Entries {
+	const entries = new Map(base);
+	const change = (
+		id: string,
+		type: OverwriteType,
+		next: (old: Bits) => Bits,
+	) => {
+		const old = entries.get(id) ?? { type, allow: 0n, deny: 0n };
+		const now = { type: old.type, ...next(old) };
+		if ((now.allow | now.deny) === 0n) entries.delete(id);
+		else entries.set(id, now);
+	};
+	/** Allows `bits` to these roles and members only, with `own` for each of them. */
+	const allowOnly = (
+		bits: bigint,
+		own: bigint,
+		subjects: ReadonlyMap<string, OverwriteType>,
+	) => {
+		for (const [id, { type }] of [...entries])
+			if (!subjects.has(id) && !isBot(guild, id))
+				change(id, type, ({ allow, deny }) => ({ allow: allow & ~bits, deny }));
+		if (!subjects.has(guild.id))
+			change(guild.id, OverwriteType.Role, ({ allow, deny }) => ({
+				allow: allow & ~bits,
+				deny: deny | bits,
+			}));
+		for (const [id, type] of subjects) {
+			// @everyone needs no more than its role has in the guild.
+			const inGuild =
+				id === guild.id ? guild.roles.everyone.permissions.bitfield : 0n;
+			change(id, type, ({ allow, deny }) => ({
+				allow: allow | (own & ~inGuild),
+				deny: deny & ~own,
+			}));
+		}
+	};
+	const roles = (ids: readonly string[] = []) =>
+		ids.map((id) => [id, OverwriteType.Role] as const);
+	const members = (view_user_ids ?? []).map(
+		(id) => [id, OverwriteType.Member] as const,
+	);
+	const view = viewBits(kind);
+	const writers = roles(write_role_ids);
+	const isPrivate = view_role_ids !== undefined || view_user_ids !== undefined;
+	if (isPrivate) {
+		const others = writers.filter(([id]) => id !== guild.id);
+		const viewers = [...roles(view_role_ids), ...members, ...others];
+		allowOnly(ViewChannel, view, new Map(viewers));
+	}
+	if (write_role_ids !== undefined) {
+		const write = writeBits(kind);
+		allowOnly(write, write, new Map(writers));
+		for (const [id, type] of writers)
+			if (id !== guild.id)
+				change(id, type, ({ allow, deny }) => ({
+					allow: allow | view,
+					deny: deny & ~view,
+				}));
+	}
+	return entries;
+}
+
+/** Whether an overwrite with this id is only for the bot: for its member, or for the role that Discord made for it. */
+function isBot(guild: Guild, id: string): boolean {
+	const me = botMember(guild);
+	return id === me.id || id === me.roles.botRole?.id;
+}
+
+/**
+ * Returns the permission overwrites with one that keeps the bot's access, if `entries` would take from the bot what it
+ * needs in such a channel, or what it had before (`before`, as a bit field). Administrators need none.
+ */
+export function withBotAccess(
+	guild: Guild,
+	kind: EditedKind,
+	entries: Entries,
+	before: bigint,
+): Entries {
+	const me = botMember(guild);
+	if (isAdministrator(me)) return entries;
+	const wanted = viewBits(kind) | ManageChannels | writeBits(kind);
+	const lost = wanted & before & ~bitsWith(me, entries);
+	if (lost === 0n) return entries;
+	const old = entries.get(me.id) ?? { allow: 0n, deny: 0n };
+	const own = {
+		type: OverwriteType.Member,
+		allow: old.allow | lost,
+		deny: old.deny & ~lost,
+	};
+	return new Map([...entries, [me.id, own]]);
+}
+
+/**
+ * Whether the bot could not see or manage a new channel of this kind with these permission overwrites, such as those of
+ * its category, although it has the permissions in the guild.
+ */
+export function wouldLoseBot(
+	guild: Guild,
+	kind: EditedKind,
+	entries: Entries,
+): boolean {
+	const me = botMember(guild);
+	const needed = viewBits(kind) | ManageChannels;
+	const lost = needed & me.permissions.bitfield & ~bitsWith(me, entries);
+	return !isAdministrator(me) && lost !== 0n;
+}
+
+/**
+ * Computes a member's permissions in a channel with these overwrites, without what a missing VIEW_CHANNEL or CONNECT
+ * takes away.
+ * https://discord.com/developers/docs/topics/permissions#permission-overwrites
+ */
+function bitsWith(member: GuildMember, entries: Entries): bigint {
+	const { guild } = member;
+	const steps = [
+		[guild.id],
+		[...member.roles.cache.keys()].filter((id) => id !== guild.id),
+		[member.id],
+	];
+	let bits = member.permissions.bitfield;
+	for (const ids of steps) {
+		const of = (kind: "allow" | "deny") =>
+			ids.reduce((all, id) => all | (entries.get(id)?.[kind] ?? 0n), 0n);
+		bits = (bits & ~of("deny")) | of("allow");
+	}
+	return bits;
+}
+
+/**
+ * Removes from the permission overwrites of a category what the bot may not allow in a new channel. `lost` has the
+ * permissions that were removed, as a bit field.
+ * https://discord.com/developers/docs/resources/guild#create-guild-channel
+ */
+export function grantable(
+	guild: Guild,
+	entries: Entries,
+): { entries: Entries; lost: bigint } {
+	const inGuild = botPermissions(guild, undefined);
+	if ((inGuild & Administrator) !== 0n) return { entries, lost: 0n };
+	const mayAllow = inGuild & ~ManageRoles;
+	let lost = 0n;
+	const kept = [...entries].map(([id, { allow, ...rest }]) => {
+		lost |= allow & ~mayAllow;
+		return [id, { ...rest, allow: allow & mayAllow }] as const;
+	});
+	return { entries: new Map(kept), lost };
+}
+
+/** Returns the permissions, as a bit field, that two sets of permission overwrites set differently. */
+export function changedBits(before: Entries, after: Entries): bigint {
+	let bits = 0n;
+	for (const id of new Set([...before.keys(), ...after.keys()])) {
+		const [old, now] = [before.get(id), after.get(id)];
+		bits |= (old?.allow ?? 0n) ^ (now?.allow ?? 0n);
+		bits |= (old?.deny ?? 0n) ^ (now?.deny ?? 0n);
+	}
+	return bits;
+}
+
+/** Describes in one line for each role and member how its permission overwrite changes. */
+export function changedEntries(
+	guild: Guild,
+	before: Entries,
+	after: Entries,
+): string[] {
+	const ids = [...new Set([...after.keys(), ...before.keys()])];
+	return ids.flatMap((id) => {
+		const [old, now] = [stateOf(before.get(id)), stateOf(after.get(id))];
+		const both = permissionNames(~0n);
+		const changes = both.flatMap((name) => {
+			const [from = "not set", to = "not set"] = [old.get(name), now.get(name)];
+			return from === to ? [] : `${name} ${from} → ${to}`;
+		});
+		return changes.length === 0
+			? []
+			: `${subjectName(guild, id)}: ${changes.join(", ")}`;
+	});
+}
+
+function stateOf({ allow, deny }: Bits = { allow: 0n, deny: 0n }) {
+	return new Map([
+		...permissionNames(deny).map((name) => [name, "denied"] as const),
+		...permissionNames(allow).map((name) => [name, "allowed"] as const),
+	]);
+}
+
+function subjectName(guild: Guild, id: string): string {
+	const role = guild.roles.cache.get(id);
+	if (role) return id === guild.id ? "@everyone" : roleName(role);
+	const member = guild.members.cache.get(id);
+	return member ? memberName(member) : oneField(id);
+}
+
+/** Describes who sees a new channel and who writes in it, as the end of a sentence: ", visible only to …". */
+export function accessText(
+	{ view_role_ids, view_user_ids, ...access }: Access,
+	things: {
+		view_roles?: readonly Role[] | undefined;
+		view_users?: readonly GuildMember[] | undefined;
+		write_roles?: readonly Role[] | undefined;
+	},
+): string {
+	const list = (
+		roles: readonly Role[] = [],
+		users: readonly GuildMember[] = [],
+	) =>
+		[...roles.map(roleName), ...users.map(memberName)]
+			.map((name) => `${name}, `)
+			.join("")
+			.replace(/, $/, " and ");
+	const viewers = [...(things.view_roles ?? [])];
+	const writers = things.write_roles ?? [];
+	const seers = [
+		...viewers,
+		...writers.filter((role) => !viewers.includes(role)),
+	];
+	const isPrivate = view_role_ids !== undefined || view_user_ids !== undefined;
+	const visible = isPrivate
+		? `, visible only to ${list(seers, things.view_users)}the bot`
+		: "";
+	const written =
+		access.write_role_ids === undefined
+			? ""
+			: `, in which only ${list(writers)}the bot can write`;
+	const count = access.permission_overwrites?.length;
+	return `${visible}${written}${count === undefined ? "" : `, with ${count} permission overwrite(s) of its own`}`;
+}

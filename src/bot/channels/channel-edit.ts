@@ -1,0 +1,343 @@
+// Editing a channel: what would change, and the requests that change it.
+
+import {
+	ChannelFlags,
+	ChannelFlagsBitField,
+	type Guild,
+	type GuildChannelEditOptions,
+	Routes,
+} from "discord.js";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import {
+	type Channel,
+	type Forum,
+	isForum,
+	type MemberState,
+} from "../discord/find.ts";
+import { botPermissions, requireGrantable } from "../discord/permissions.ts";
+import { oneField } from "../discord/text.ts";
+import { requireOwnEmoji } from "../messages/emoji.ts";
+import { requireOneOf } from "../tool/arguments.ts";
+import {
+	type Access,
+	accessNames,
+	changedBits,
+	changedEntries,
+	type Entries,
+	entriesOf,
+	givesAccess,
+	overwriteOptions,
+	readEntries,
+	restricted,
+	withBotAccess,
+} from "./channel-access.ts";
+import {
+	changedField,
+	currentFields,
+	discordFields,
+	editableKind,
+	editedFieldNames,
+	emojisIn,
+	type GivenFields,
+	requireSupportedFields,
+} from "./channel-fields.ts";
+import {
+	channelWithId,
+	fetchChannels,
+	movesTo,
+	type Place,
+	placeBelow,
+	requireOrderable,
+	requireRoom,
+} from "./channel-placement.ts";
+import {
+	currentTags,
+	type GivenTag,
+	type Tag,
+	tagChanges,
+	tagLine,
+	tagOptions,
+} from "./forum-tags.ts";
+import { rawOverwrites, requireUndoable } from "./overwrites.ts";
+import { activeThreads } from "./thread-pages.ts";
+
+/** The arguments of a tool call that edits a channel. */
+export interface ChannelEdit extends GivenFields, Access {
+	tags?: GivenTag[] | undefined;
+	below_channel_id?: string | undefined;
+	/** The status of a voice channel; empty for none. */
+	status?: string | undefined;
+}
+
+/** One of the requests to Discord that an edit of a channel consists of. */
+export interface EditStep {
+	/** What the request changes, for the result if it fails. */
+	name: string;
+	/** What the request would change, in lines such as "slow mode: 0 → 10 s". */
+	preview: readonly string[];
+	/** Sends the request. Returns what changed, in such lines. */
+	write(): Promise<readonly string[]>;
+}
+
+/**
+ * Returns the requests that make a channel as the arguments say: none for what is so already. Throws an RpcError or a
+ * ToolError, before any request that changes something, if the arguments do not fit the channel, if the bot may not do
+ * all of it or could not undo it, or if nothing would change.
+ */
+export async function editSteps(
+	guild: Guild,
+	channel: Channel,
+	args: ChannelEdit,
+	connection: MemberState,
+): Promise<EditStep[]> {
+	requireOneOf(args, argumentNames);
+	requireValid(guild, channel, args);
+	const custom = (args.tags ?? []).flatMap(({ emoji }) => emoji ?? []);
+	await requireOwnEmoji(guild, [...custom, ...emojisIn(args)]);
+	const { place, moves } = await placeOf(guild, channel, args);
+	const fields = { ...args, ...(place && { category_id: place.parentId }) };
+	const access = await accessChange(guild, channel, args, connection);
+	const tags =
+		args.tags && isForum(channel)
+			? await tagChange(guild, channel, args.tags)
+			: undefined;
+	const placeLine = place ? [`place: ${place.text}`] : [];
+	const settings = settingsStep(guild, channel, fields, access, tags);
+	const steps = [
+		...(settings
+			? [moves.length > 0 ? settings : withLines(settings, placeLine)]
+			: []),
+		...(moves.length > 0 ? [orderStep(guild, moves, placeLine)] : []),
+		...(args.status === undefined ? [] : [statusStep(channel, args.status)]),
+	];
+	if (steps.length > 0) return steps;
+	const given = argumentNames.filter((name) => args[name] !== undefined);
+	throw new ToolError(
+		`Nothing would change: ${channelName(channel)} already has this ${given.join(", ")}. Nothing was done.`,
+	);
+}
+
+const argumentNames: readonly (keyof ChannelEdit)[] = [
+	"name",
+	...editedFieldNames,
+	...accessNames,
+	"below_channel_id",
+];
+
+/** Throws an RpcError if a setting does not fit the kind of channel. */
+function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
+	const kind = editableKind(channel);
+	if (kind === "stage" && args.status !== undefined)
+		throw invalidParameters([
+			"status: a stage channel has a topic instead, which start_stage and edit_stage set",
+		]);
+	requireSupportedFields(guild, args, kind);
+	if (args.below_channel_id === channel.id)
+		throw invalidParameters(["below_channel_id: expected another channel"]);
+}
+
+/** Returns the channel's new place and the position changes that lead to it, if the call names one. */
+async function placeOf(
+	guild: Guild,
+	channel: Channel,
+	{ below_channel_id, category_id }: ChannelEdit,
+): Promise<{ place?: Place; moves: { id: string; position: number }[] }> {
+	if (below_channel_id === undefined) return { moves: [] };
+	const all = await fetchChannels(guild);
+	const own = channelWithId(all, channel.id);
+	const below = channelWithId(all, below_channel_id);
+	const place = placeBelow(channel.type, below, all, own);
+	if (category_id !== undefined && category_id !== place.parentId)
+		throw invalidParameters([
+			"below_channel_id: expected a channel in the category of category_id",
+		]);
+	requireRoom(all, place.parentId, own.id);
+	requireOrderable(guild, place.parentId);
+	return { place, moves: movesTo(own, place, all) };
+}
+
+/** The permission overwrites of a channel before and after an edit. */
+interface AccessChange {
+	before: Entries;
+	after: Entries;
+}
+
+/**
+ * Returns how an edit changes the channel's permission overwrites; undefined if it does not. Throws a ToolError if the
+ * bot may not do that, or could not undo it.
+ */
+async function accessChange(
+	guild: Guild,
+	channel: Channel,
+	args: ChannelEdit,
+	connection: MemberState,
+): Promise<AccessChange | undefined> {
+	if (!givesAccess(args)) return undefined;
+	const { permission_overwrites: given } = args;
+	const kind = editableKind(channel);
+	const before = entriesOf(rawOverwrites(channel).permission_overwrites);
+	const base = given ? await readEntries(guild, given, connection) : before;
+	const after = withBotAccess(
+		guild,
+		kind,
+		restricted(guild, kind, base, args),
+		botPermissions(guild, channel),
+	);
+	const changed = changedBits(before, after);
+	if (changed === 0n) return undefined;
+	requireGrantable(guild, channel, changed);
+	requireUndoable(channel, after);
+	return { before, after };
+}
+
+/** How an edit changes a forum's tags. */
+interface TagChange {
+	after: readonly Tag[];
+	lines: readonly string[];
+	added: readonly string[];
+}
+
+/** Returns how an edit changes a forum's tags; undefined if it does not. */
+async function tagChange(
+	guild: Guild,
+	forum: Forum,
+	given: readonly GivenTag[],
+): Promise<TagChange | undefined> {
+	const { after, added, changed, gone, moved } = tagChanges(forum, given);
+	if (added.length + changed.length + gone.length === 0 && !moved)
+		return undefined;
+	const posts =
+		gone.length > 0 ? await activeThreads(guild, { channel: forum }) : [];
+	const postsWith = ({ id = "" }: Tag) =>
+		posts.filter(({ applied_tags }) => applied_tags?.includes(id)).length;
+	return {
+		after,
+		lines: [
+			`tags: ${added.length} new, ${changed.length} changed, ${gone.length} deleted`,
+			...gone.map(
+				(tag) =>
+					`deleted tag: ${tagLine(tag)} | on ${postsWith(tag)} active post(s)`,
+			),
+			...changed.map((tag) => `changed tag: ${tagLine(tag)}`),
+		],
+		added: added.map((tag) => `new tag: ${tagLine(tag)}`),
+	};
+}
+
+/** Returns the request that changes a channel's settings, permission overwrites and tags; undefined if nothing changes. */
+function settingsStep(
+	guild: Guild,
+	channel: Channel,
+	given: GivenFields,
+	access: AccessChange | undefined,
+	tags: TagChange | undefined,
+): EditStep | undefined {
+	const before = currentFields(channel);
+	const fields = Object.keys(before) as (keyof typeof before)[];
+	const changed = fields.filter(
+		(field) => given[field] !== undefined && given[field] !== before[field],
+	);
+	if (changed.length === 0 && !access && !tags) return undefined;
+	const changes: GivenFields = Object.fromEntries(
+		changed.map((field) => [field, given[field]]),
+	);
+	const { require_tag } = changes;
+	const options: GuildChannelEditOptions = {
+		...discordFields(changes),
+		...(access && { permissionOverwrites: overwriteOptions(access.after) }),
+		...(tags && { availableTags: tags.after.map(tagOptions) }),
+		...(require_tag !== undefined && {
+			flags: flagsWith(channel, require_tag),
+		}),
+	};
+	const accessLines = (after: Entries) =>
+		access ? changedEntries(guild, access.before, after) : [];
+	return {
+		name: "settings",
+		preview: [
+			...changed.map((field) =>
+				changedField(guild, field, before[field], given[field]),
+			),
+			...accessLines(access?.after ?? new Map()),
+			...(tags ? [...tags.lines, ...tags.added] : []),
+		],
+		async write() {
+			const edited = (await guild.channels.edit(
+				channel.id,
+				options,
+			)) as Channel;
+			// Discord normalizes the names of text channels, so a new name can turn out to be the old one.
+			const after = currentFields(edited);
+			const lines = fields
+				.filter((field) =>
+					after[field] === undefined
+						? changes[field] !== undefined
+						: before[field] !== after[field],
+				)
+				.map((field) =>
+					changedField(
+						guild,
+						field,
+						before[field],
+						// Some servers of Discord's API leave out fields.
+						after[field] ?? changes[field],
+					),
+				);
+			const overwrites = rawOverwrites(edited).permission_overwrites;
+			return [
+				...lines,
+				...accessLines(entriesOf(overwrites)),
+				...(tags?.lines ?? []),
+				...(tags && isForum(edited)
+					? currentTags(edited).map((tag) => `tag: ${tagLine(tag)}`)
+					: []),
+			];
+		},
+	};
+}
+
+/** Returns a channel's flags with the flag that posts need a tag set or cleared. */
+function flagsWith(channel: Channel, require_tag: boolean): number {
+	const flags = new ChannelFlagsBitField(channel.flags.bitfield);
+	const { RequireTag } = ChannelFlags;
+	return (require_tag ? flags.add(RequireTag) : flags.remove(RequireTag))
+		.bitfield;
+}
+
+const withLines = (step: EditStep, more: readonly string[]): EditStep => ({
+	...step,
+	preview: [...step.preview, ...more],
+	write: async () => [...(await step.write()), ...more],
+});
+
+/** Returns the request that changes the positions of a channel and of others. */
+function orderStep(
+	guild: Guild,
+	body: readonly { id: string; position: number }[],
+	lines: readonly string[],
+): EditStep {
+	return {
+		name: "place",
+		preview: lines,
+		async write() {
+			await guild.client.rest.patch(Routes.guildChannels(guild.id), { body });
+			return lines;
+		},
+	};
+}
+
+/** Returns the request that sets the status of a voice channel. Discord does not tell bots the current status. */
+function statusStep({ id, client }: Channel, status: string): EditStep {
+	const lines = [`status: ${oneField(status) || "none"}`];
+	return {
+		name: "status",
+		preview: lines,
+		async write() {
+			await client.rest.put(Routes.channelVoiceStatus(id), {
+				body: { status: status || null },
+			});
+			return lines;
+		},
+	};
+}

@@ -1,0 +1,143 @@
+// Placing one channel right below another, where Discord's clients show it.
+
+import {
+	ChannelType,
+	type Guild,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
+import {
+	missingPermissions,
+	requirePermissions,
+} from "../discord/permissions.ts";
+import {
+	inSameGroup,
+	type RawChannel,
+	reorder,
+	siblingsIn,
+} from "./channel-order.ts";
+
+/** A channel as in Discord's API, with its name. */
+export type NamedChannel = RawChannel & { name: string };
+
+/** Fetches all channels of a guild from Discord, also those that the bot cannot see. */
+export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
+	const route = Routes.guildChannels(guild.id);
+	return (await guild.client.rest.get(route)) as NamedChannel[];
+}
+
+/** Returns one of the fetched channels by its id. Throws a ToolError if it was just deleted. */
+export function channelWithId(
+	all: readonly NamedChannel[],
+	id: string,
+): NamedChannel {
+	const found = all.find((channel) => channel.id === id);
+	if (found) return found;
+	throw new ToolError(
+		`The channel ${id} was just deleted. Nothing was done; list_channels shows the channels.`,
+	);
+}
+
+/** Where a channel goes: into a category ("" for none), at an index among the others of its group there. */
+export interface Place {
+	parentId: string;
+	index: number;
+	/** The place in words: "below #rules (ID: …) in #Staff (ID: …)". */
+	text: string;
+}
+
+const maxChannelsPerCategory = 50;
+
+/**
+ * Returns the place right below the channel `below`, or at its top if `below` is a category and the channel is not.
+ * `own` is the channel, if it exists already. Throws an RpcError if Discord's clients cannot show a channel of this type
+ * there: they show text channels above voice and stage channels, and categories below both.
+ */
+export function placeBelow(
+	type: ChannelType,
+	below: NamedChannel,
+	all: readonly NamedChannel[],
+	own?: NamedChannel,
+): Place {
+	const { GuildCategory, GuildText, GuildVoice } = ChannelType;
+	const isCategory = type === GuildCategory;
+	const atTop = below.type === GuildCategory && !isCategory;
+	const parentId = atTop ? below.id : (below.parent_id ?? "");
+	const category = all.find(({ id }) => id === parentId);
+	const where = category && !isCategory ? ` in ${channelName(category)}` : "";
+	const text = atTop
+		? `at the top of ${channelName(below)}`
+		: `below ${channelName(below)}${where}`;
+	const group = (type: ChannelType) =>
+		siblingsIn({ id: "", type, position: 0 }, all, parentId).filter(
+			(other) => other !== own,
+		);
+	if (!atTop && inSameGroup({ type }, below))
+		return { parentId, index: group(type).indexOf(below) + 1, text };
+	const isVoice = inSameGroup({ type }, { type: GuildVoice });
+	const lastText = isVoice
+		? all.find((channel) => channel === group(GuildText).at(-1))
+		: undefined;
+	const aboveGroup = lastText ?? (atTop ? below : undefined);
+	if (!isCategory && aboveGroup === below) return { parentId, index: 0, text };
+	const hint = isCategory
+		? "expected a category: clients show categories below all other channels"
+		: isVoice
+			? `clients show voice and stage channels below the others, the last of which is ${channelName(lastText ?? below)} there`
+			: "expected a text channel or a category: clients show voice and stage channels below the others";
+	throw invalidParameters([`below_channel_id: ${hint}`]);
+}
+
+/** Throws a ToolError if a category would hold more channels than Discord allows. */
+export function requireRoom(
+	all: readonly RawChannel[],
+	parentId: string,
+	ownId?: string,
+): void {
+	const inside = all.filter(
+		({ id, parent_id }) => parentId && parent_id === parentId && id !== ownId,
+	);
+	if (inside.length >= maxChannelsPerCategory)
+		throw new ToolError(
+			`A category holds at most ${maxChannelsPerCategory} channels, and this one has ${inside.length}. Nothing was done.`,
+		);
+}
+
+/**
+ * Throws a ToolError unless the bot may order the channels of a category: it needs MANAGE_CHANNELS in the guild or in
+ * the category. https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
+ */
+export function requireOrderable(guild: Guild, parentId: string): void {
+	const { ManageChannels } = PermissionFlagsBits;
+	if (missingPermissions(guild, undefined, ManageChannels) === 0n) return;
+	const parent = guild.channels.cache.get(parentId);
+	requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
+}
+
+/**
+ * Returns the position with which Discord creates a channel at this place without moving others: channels with equal
+ * positions are sorted by id, and a new channel has the highest id.
+ * https://discord.com/developers/docs/resources/guild#create-guild-channel
+ */
+export function positionOfNew(
+	type: ChannelType,
+	{ parentId, index }: Place,
+	all: readonly RawChannel[],
+): number {
+	const others = siblingsIn({ id: "", type, position: 0 }, all, parentId);
+	const above = others[index - 1];
+	if (above) return above.position;
+	return Math.max(0, (others[0]?.position ?? 1) - 1);
+}
+
+/** Returns the position changes that bring a channel, one of `all`, to its place; empty if it is there. */
+export function movesTo(
+	own: RawChannel,
+	{ parentId, index }: Place,
+	all: readonly RawChannel[],
+): { id: string; position: number }[] {
+	return reorder([own], siblingsIn(own, all, parentId), index).moves;
+}

@@ -1,0 +1,239 @@
+// Creating a channel with its settings, access and place.
+
+import {
+	ChannelFlags,
+	type Guild,
+	type GuildChannelCreateOptions,
+	type NonThreadGuildBasedChannel,
+	Routes,
+} from "discord.js";
+import { invalidParameters } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import { isForum, type MemberState } from "../discord/find.ts";
+import {
+	botPermissions,
+	describeBits,
+	requireGrantable,
+} from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { endingEarlier } from "../discord/rest/rest.ts";
+import { resultLines } from "../discord/text.ts";
+import { requireOwnEmoji } from "../messages/emoji.ts";
+import {
+	type Access,
+	changedBits,
+	type Entries,
+	entriesOf,
+	givesAccess,
+	grantable,
+	overwriteOptions,
+	readEntries,
+	restricted,
+	withBotAccess,
+	wouldLoseBot,
+} from "./channel-access.ts";
+import {
+	discordFields,
+	emojisIn,
+	type GivenFields,
+	type Kind,
+	requireAllowedKind,
+	requireSupportedFields,
+	typeOf,
+} from "./channel-fields.ts";
+import {
+	channelWithId,
+	fetchChannels,
+	movesTo,
+	type NamedChannel,
+	type Place,
+	placeBelow,
+	positionOfNew,
+	requireRoom,
+} from "./channel-placement.ts";
+import {
+	currentTags,
+	type GivenTag,
+	newTag,
+	requireUniqueNames,
+	tagLine,
+	tagOptions,
+} from "./forum-tags.ts";
+
+/** The arguments of a tool call that creates a channel. */
+export interface NewChannel extends GivenFields, Access {
+	name: string;
+	tags?: GivenTag[] | undefined;
+	position?: number | undefined;
+	below_channel_id?: string | undefined;
+}
+
+/**
+ * Creates a channel in a guild, with one request unless other channels have to make room for it. Returns the lines of
+ * the tool's result. `access` describes in words who has access.
+ */
+export async function createGuildChannel(
+	guild: Guild,
+	kind: Kind,
+	args: NewChannel,
+	access: string,
+	connection: MemberState,
+): Promise<string[]> {
+	requireValid(guild, kind, args);
+	requireAllowedKind(guild, kind);
+	const { tags, below_channel_id, category_id = "" } = args;
+	const custom = (tags ?? []).flatMap(({ emoji }) => emoji ?? []);
+	await requireOwnEmoji(guild, [...custom, ...emojisIn(args)]);
+	const all = category_id || below_channel_id ? await fetchChannels(guild) : [];
+	const place = placeOf(kind, args, all);
+	const parentId = category_id || (place?.parentId ?? "");
+	requireRoom(all, parentId);
+	const parent = all.find(({ id }) => id === parentId);
+	const { entries, line } = await overwritesOfNew(
+		guild,
+		kind,
+		args,
+		entriesOf(parent?.permission_overwrites),
+		connection,
+	);
+	const options: GuildChannelCreateOptions = {
+		...(discordFields({ ...args, category_id: undefined }) as object),
+		name: args.name,
+		type: typeOf(kind),
+		...(parentId && { parent: parentId }),
+		...(tags && { availableTags: tags.map((tag) => tagOptions(newTag(tag))) }),
+		...(entries && { permissionOverwrites: overwriteOptions(entries) }),
+		...(place
+			? { position: positionOfNew(typeOf(kind), place, all) }
+			: args.position !== undefined && { position: args.position }),
+	};
+	const made = await guild.channels.create(options);
+	const where = place?.text ?? (parent && `in ${channelName(parent)}`);
+	const { misplaced, lines } = await finish(guild, made, args, place, all);
+	const shownPlace = where && !misplaced ? ` ${where}` : "";
+	return resultLines(
+		`Created the ${kind} channel ${channelName(made)}${shownPlace}${access}.`,
+		line,
+		isForum(made) &&
+			tags &&
+			currentTags(made).map((tag) => `tag: ${tagLine(tag)}`),
+		lines,
+	);
+}
+
+/** Throws an RpcError if a setting does not fit the kind of channel, or if settings contradict each other. */
+function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
+	requireSupportedFields(guild, args, kind);
+	requireUniqueNames(args.tags ?? []);
+	if (args.position !== undefined && args.below_channel_id !== undefined)
+		throw invalidParameters([
+			"position, below_channel_id: expected one of these",
+		]);
+	// With private_to_role_ids, which view_role_ids replaced, this was a mistake.
+	if (args.view_role_ids?.includes(guild.id))
+		throw invalidParameters([
+			"view_role_ids: @everyone is not a private role; omit this for a channel that everyone can see",
+		]);
+}
+
+/** Returns the place of a new channel below another one; undefined if the call names none. */
+function placeOf(
+	kind: Kind,
+	{ below_channel_id, category_id }: NewChannel,
+	all: readonly NamedChannel[],
+): Place | undefined {
+	if (below_channel_id === undefined) return undefined;
+	const place = placeBelow(
+		typeOf(kind),
+		channelWithId(all, below_channel_id),
+		all,
+	);
+	if (category_id !== undefined && category_id !== place.parentId)
+		throw invalidParameters([
+			"below_channel_id: expected a channel in the category of category_id",
+		]);
+	return place;
+}
+
+/**
+ * Returns the permission overwrites of a new channel; undefined if it gets those of its category, `inherited`. `line`
+ * says for the tool's result what the bot added or left out. Throws a ToolError if the bot may not set them.
+ */
+async function overwritesOfNew(
+	guild: Guild,
+	kind: Kind,
+	args: NewChannel,
+	inherited: Entries,
+	connection: MemberState,
+): Promise<{ entries?: Entries; line?: string }> {
+	const { permission_overwrites } = args;
+	const losesBot = wouldLoseBot(guild, kind, inherited);
+	if (!givesAccess(args) && !losesBot) return {};
+	const given = permission_overwrites
+		? await readEntries(guild, permission_overwrites, connection)
+		: undefined;
+	const base = given
+		? { entries: given, lost: 0n }
+		: grantable(guild, inherited);
+	const wanted = restricted(guild, kind, base.entries, args);
+	const entries = withBotAccess(
+		guild,
+		kind,
+		wanted,
+		botPermissions(guild, undefined),
+	);
+	requireGrantable(guild, "new", changedBits(new Map(), entries));
+	const own = changedBits(wanted, entries);
+	const line = resultLines(
+		!givesAccess(args) &&
+			`The bot is allowed ${describeBits(own)} there, which its category denies.`,
+		base.lost !== 0n &&
+			`Not taken over from its category, because the bot cannot allow it: ${describeBits(base.lost)}.`,
+	).join(" ");
+	return { entries, line };
+}
+
+/**
+ * Makes room for a new channel at its place, and sets what Discord does not take when it creates a channel. Returns
+ * lines on what failed.
+ */
+async function finish(
+	guild: Guild,
+	made: NonThreadGuildBasedChannel,
+	{ require_tag }: NewChannel,
+	place: Place | undefined,
+	all: readonly NamedChannel[],
+): Promise<{ misplaced: boolean; lines: string[] }> {
+	const lines: string[] = [];
+	const attempt = async (what: string, write: () => Promise<unknown>) => {
+		try {
+			await endingEarlier(reserveMs, write);
+			return true;
+		} catch (error) {
+			const failure = toToolError(error);
+			if (!failure) throw error;
+			lines.push(`The channel exists, but ${what}: ${failure.message}`);
+			return false;
+		}
+	};
+	const { id, type, rawPosition, name } = made;
+	const raw = {
+		...{ id, type, name },
+		position: rawPosition,
+		parent_id: place?.parentId ?? "",
+	};
+	const moves = place ? movesTo(raw, place, [...all, raw]) : [];
+	const isPlaced =
+		moves.length === 0 ||
+		(await attempt("is not at its place", () =>
+			guild.client.rest.patch(Routes.guildChannels(guild.id), { body: moves }),
+		));
+	if (require_tag)
+		await attempt("posts need no tag", () =>
+			guild.channels.edit(id, { flags: ChannelFlags.RequireTag }),
+		);
+	return { misplaced: !isPlaced, lines };
+}
+
+/** The follow-up requests end this long before the call's deadline, so that the result can still name the channel. */
+const reserveMs = 1_000;

@@ -1,0 +1,581 @@
+// Creating and editing channels with their access, place and forum settings in one call.
+
+import { describe, expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { OfferedTools } from "../../../src/bot/tool/offered-tools.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import {
+	channelNamed,
+	denyBot,
+	makeCommunity,
+	memberNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	writes,
+} from "../../support/world.ts";
+
+const {
+	Connect,
+	CreatePrivateThreads,
+	CreatePublicThreads,
+	ManageChannels,
+	ManageRoles,
+	PrioritySpeaker,
+	SendMessages,
+	SendMessagesInThreads,
+	Speak,
+	ViewChannel,
+} = PermissionFlagsBits;
+const writing =
+	SendMessages |
+	SendMessagesInThreads |
+	CreatePublicThreads |
+	CreatePrivateThreads;
+
+/** A world with what the tests name: a category, roles, members and the bot. */
+async function scene() {
+	const world = await startWorld();
+	const { simulator, guild } = world;
+	const [staff, regular] = ["Staff", "Regular"].map((name) =>
+		roleNamed(world, name),
+	);
+	if (!staff || !regular) throw new Error("the world has both roles");
+	const alpha = simulator.bot("alpha").id;
+	const talk = channelNamed(world, "Talk");
+	const add = (given: Parameters<typeof simulator.world.channels.add>[1]) =>
+		simulator.world.channels.add(guild, given);
+	const make = (args: Record<string, unknown>) =>
+		world.call("create_channel", { name: "fresh", ...args });
+	const overwrite = (
+		channel: GuildChannel,
+		id: string,
+		allow: bigint,
+		deny: bigint,
+	) =>
+		simulator.world.channels.setOverwrite(channel, {
+			...{ id, type: guild.roles.has(id) || id === guild.id ? 0 : 1 },
+			...{ allow: String(allow), deny: String(deny) },
+		});
+	return {
+		...{ world, simulator, guild, staff, regular, alpha, talk, add, make },
+		overwrite,
+		edit: (channel: GuildChannel, args: Record<string, unknown>) =>
+			world.call("edit_channel", { channel_id: channel.id, ...args }),
+		fresh: (name = "fresh") => channelNamed(world, name),
+		overwrites: (channel: GuildChannel) =>
+			channel.permission_overwrites.map(({ id, allow, deny }) => [
+				...[nameOf(world, id), BigInt(allow), BigInt(deny)],
+			]),
+		[Symbol.asyncDispose]: world[Symbol.asyncDispose],
+	};
+}
+
+function nameOf({ guild }: TestWorld, id: string): string {
+	return (
+		guild.roles.get(id)?.name ?? guild.members.get(id)?.user.username ?? id
+	);
+}
+
+describe("access of a new channel", () => {
+	test("with view_* only these roles and members see it, and the bot", async () => {
+		await using it = await scene();
+		const zoe = memberNamed(it.world, "zoe").user;
+		const { text } = await it.make({
+			view_role_ids: [it.staff.id],
+			view_user_ids: [zoe.id],
+		});
+		expect(text).toBe(
+			`Created the text channel #fresh (ID: ${it.fresh().id}), visible only to @Staff (ID: ${it.staff.id}), Zoë 🍞 (@zoe, ID: ${zoe.id}) and the bot.`,
+		);
+		expect(it.overwrites(it.fresh())).toEqual([
+			["@everyone", 0n, ViewChannel],
+			["Staff", ViewChannel, 0n],
+			["zoe", ViewChannel, 0n],
+			["alpha", ViewChannel, 0n],
+		]);
+		expect(writes(it.world)).toHaveLength(1);
+		await it.simulator.user("zoe").say("fresh", "hello");
+		await expect(
+			it.simulator.user("liwei").say("fresh", "x"),
+		).rejects.toThrow();
+	});
+
+	test("with write_role_ids everyone reads, and only these write, also in threads", async () => {
+		await using it = await scene();
+		const { text } = await it.make({ write_role_ids: [it.staff.id] });
+		expect(text).toEndWith(
+			`, in which only @Staff (ID: ${it.staff.id}) and the bot can write.`,
+		);
+		expect(it.overwrites(it.fresh())).toEqual([
+			["@everyone", 0n, writing],
+			["Staff", ViewChannel | writing, 0n],
+			["alpha", writing, 0n],
+		]);
+		await it.simulator.user("jose.garcia").say("fresh", "hello");
+		await expect(it.simulator.user("zoe").say("fresh", "x")).rejects.toThrow();
+		const channel_id = it.fresh().id;
+		const sent = await it.world.call("send_message", {
+			...{ channel_id, content: "x" },
+		});
+		expect(sent.isError).toBe(false);
+	});
+
+	test("in a voice channel those who see it may connect, and those who write speak", async () => {
+		await using it = await scene();
+		const { text } = await it.make({
+			...{ channel_type: "voice", user_limit: 5 },
+			view_role_ids: [it.regular.id],
+			write_role_ids: [it.staff.id],
+		});
+		expect(text).toContain(
+			`, visible only to @Regular (ID: ${it.regular.id}), @Staff (ID: ${it.staff.id}) and the bot, in which only @Staff`,
+		);
+		expect(it.overwrites(it.fresh())).toEqual([
+			["@everyone", 0n, ViewChannel | SendMessages | Speak],
+			["Regular", ViewChannel | Connect, 0n],
+			["Staff", ViewChannel | Connect | SendMessages | Speak, 0n],
+			["alpha", ViewChannel | SendMessages | Speak, 0n],
+		]);
+		expect(it.fresh().user_limit).toBe(5);
+	});
+
+	test("changes what the category gives: a read-only channel in a private category stays private", async () => {
+		await using it = await scene();
+		const { talk, guild, staff, regular, alpha } = it;
+		it.overwrite(talk, guild.id, 0n, ViewChannel);
+		it.overwrite(talk, staff.id, ViewChannel | SendMessages, 0n);
+		it.overwrite(talk, alpha, ViewChannel, 0n);
+		await it.world.heard();
+		await it.make({ category_id: talk.id, write_role_ids: [regular.id] });
+		expect(it.overwrites(it.fresh())).toEqual([
+			["@everyone", 0n, ViewChannel | writing],
+			["Staff", ViewChannel, 0n],
+			["alpha", ViewChannel | writing, 0n],
+			["Regular", ViewChannel | writing, 0n],
+		]);
+	});
+
+	test("is as fresh as the category, however late its events are", async () => {
+		await using it = await scene();
+		const { talk, staff, guild } = it;
+		it.simulator.sockets.holdEvents(true);
+		it.overwrite(talk, guild.id, 0n, ViewChannel);
+		await it.make({ category_id: talk.id, write_role_ids: [staff.id] });
+		expect(it.overwrites(it.fresh())[0]).toEqual([
+			...["@everyone", 0n, ViewChannel | writing],
+		]);
+	});
+
+	test("takes named overwrites of roles and members, and the bot keeps access", async () => {
+		await using it = await scene();
+		const zoe = memberNamed(it.world, "zoe").user;
+		const { text } = await it.make({
+			permission_overwrites: [
+				{ id: it.guild.id, deny: ["view_channel"] },
+				{ id: zoe.id, allow: ["VIEW_CHANNEL"], deny: ["SEND_MESSAGES"] },
+			],
+		});
+		expect(text).toEndWith(", with 2 permission overwrite(s) of its own.");
+		expect(it.overwrites(it.fresh())).toEqual([
+			["@everyone", 0n, ViewChannel],
+			["zoe", ViewChannel, SendMessages],
+			["alpha", ViewChannel, 0n],
+		]);
+	});
+
+	test("a bot that is administrator gets no overwrite", async () => {
+		await using it = await scene();
+		const role = roleNamed(it.world, "alpha");
+		it.simulator.world.roles.edit(it.guild, role, {
+			permissions: String(PermissionFlagsBits.Administrator),
+		});
+		await it.world.heard();
+		await it.make({ view_role_ids: [it.staff.id] });
+		expect(it.overwrites(it.fresh()).map(([name]) => name)).toEqual([
+			...["@everyone", "Staff"],
+		]);
+	});
+
+	test.each([
+		["voice", Connect, "CONNECT"],
+		["text", ViewChannel, "VIEW_CHANNEL"],
+		["text", ManageChannels, "MANAGE_CHANNELS"],
+	])(
+		"a %s channel in a category that denies the bot %d can be managed",
+		async (channel_type, bits, name) => {
+			await using it = await scene();
+			it.overwrite(it.talk, it.guild.id, 0n, bits);
+			await it.world.heard();
+			const { text } = await it.make({ channel_type, category_id: it.talk.id });
+			expect(text).toEndWith(
+				`.\nThe bot is allowed ${name} there, which its category denies.`,
+			);
+			expect(it.overwrites(it.fresh())).toEqual([
+				["@everyone", 0n, bits],
+				["alpha", bits, 0n],
+			]);
+			const edited = await it.edit(it.fresh(), { slowmode_seconds: 5 });
+			expect(edited.isError).toBe(false);
+		},
+	);
+
+	test("what the bot cannot allow is not taken over from the category, and said", async () => {
+		await using it = await scene();
+		const { talk, staff, regular } = it;
+		it.overwrite(talk, staff.id, ManageRoles | PrioritySpeaker, 0n);
+		await it.world.heard();
+		const { text } = await it.make({
+			...{ category_id: talk.id, view_role_ids: [regular.id] },
+		});
+		expect(text).toEndWith(
+			"\nNot taken over from its category, because the bot cannot allow it: PRIORITY_SPEAKER, MANAGE_ROLES.",
+		);
+		expect(it.overwrites(it.fresh()).map(([name]) => name)).not.toContain(
+			"Staff",
+		);
+	});
+
+	test.each([
+		[{ view_role_ids: [] }, "view_role_ids: expected at least 1"],
+		[
+			{ permission_overwrites: [{ id: "123456789012345678" }] },
+			"permission_overwrites: 123456789012345678 is neither a role nor a member",
+		],
+		[
+			{ permission_overwrites: [{ id: "@Staff", allow: ["FLY"] }] },
+			'permission_overwrites: Discord has no permission "FLY"',
+		],
+		[
+			{
+				permission_overwrites: [
+					{ id: "@Staff", allow: ["CONNECT"], deny: ["CONNECT"] },
+				],
+			},
+			"CONNECT cannot be both allowed and denied",
+		],
+		[
+			{ permission_overwrites: [{ id: "@Staff" }, { id: "@Staff" }] },
+			"expected each id once",
+		],
+		[
+			{ permission_overwrites: [{ id: "@Staff", allow: ["MANAGE_ROLES"] }] },
+			"Only an administrator can allow or deny MANAGE_ROLES",
+		],
+		[
+			{ permission_overwrites: [{ id: "@Staff", deny: ["PRIORITY_SPEAKER"] }] },
+			"it lacks PRIORITY_SPEAKER",
+		],
+	])("%j is refused before a write", async (args, said) => {
+		await using it = await scene();
+		const given = JSON.stringify(args).replaceAll("@Staff", it.staff.id);
+		const { text, isError } = await it.make(JSON.parse(given));
+		expect(isError).toBe(true);
+		expect(text).toContain(said);
+		expect(writes(it.world)).toEqual([]);
+	});
+});
+
+describe("access of an existing channel", () => {
+	test("is changed in one request, and said for each role and member", async () => {
+		await using it = await scene();
+		const general = channelNamed(it.world, "general");
+		it.overwrite(general, it.regular.id, ViewChannel, 0n);
+		await it.world.heard();
+		const args = { view_role_ids: [it.staff.id], topic: "Secret" };
+		const lines = [
+			"topic: Everything and nothing → Secret",
+			"@everyone: VIEW_CHANNEL not set → denied",
+			`@Staff (ID: ${it.staff.id}): VIEW_CHANNEL not set → allowed`,
+			`alpha (@alpha, ID: ${it.alpha}): VIEW_CHANNEL not set → allowed`,
+			`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL allowed → not set`,
+		];
+		const dry = await it.edit(general, { ...args, dry_run: true });
+		expect(dry.text.split("\n").slice(1)).toEqual([
+			`Would change #general (ID: ${general.id}):`,
+			...lines,
+		]);
+		expect(writes(it.world)).toEqual([]);
+		const { text } = await it.edit(general, args);
+		expect(text.split("\n")).toEqual([
+			`Changed #general (ID: ${general.id}):`,
+			...lines,
+		]);
+		expect(writes(it.world)).toHaveLength(1);
+		expect((await it.edit(general, args)).text).toBe(
+			`Nothing would change: #general (ID: ${general.id}) already has this topic, view_role_ids. Nothing was done.`,
+		);
+	});
+
+	test("@everyone among those who see and write opens it", async () => {
+		await using it = await scene();
+		const general = channelNamed(it.world, "general");
+		const [only, all] = [[it.staff.id], [it.guild.id]];
+		await it.edit(general, { view_role_ids: only, write_role_ids: only });
+		await it.edit(general, { view_role_ids: all, write_role_ids: all });
+		await it.simulator.user("zoe").say("The Cooks/general", "hello");
+		expect(it.overwrites(general)).toEqual([
+			["alpha", ViewChannel | writing, 0n],
+		]);
+	});
+
+	test("requires MANAGE_ROLES in the channel, unlike other settings", async () => {
+		await using it = await scene();
+		const general = channelNamed(it.world, "general");
+		denyBot(it.world, general, ManageRoles);
+		await it.world.heard();
+		const { text } = await it.edit(general, { write_role_ids: [it.staff.id] });
+		expect(text).toStartWith("The bot lacks MANAGE_ROLES in #general");
+		expect((await it.edit(general, { topic: "x" })).isError).toBe(false);
+	});
+
+	test("what would take MANAGE_ROLES from the bot is refused", async () => {
+		await using it = await scene();
+		const general = channelNamed(it.world, "general");
+		it.overwrite(general, it.alpha, ManageRoles, 0n);
+		it.overwrite(general, it.guild.id, 0n, ManageRoles);
+		await it.world.heard();
+		const { text } = await it.edit(general, {
+			permission_overwrites: [{ id: it.guild.id, deny: ["MANAGE_ROLES"] }],
+		});
+		expect(text).toStartWith("This would take MANAGE_ROLES");
+		expect(writes(it.world)).toEqual([]);
+	});
+});
+
+describe("below_channel_id", () => {
+	/** Two categories with channels whose positions collide, and the order in a category as clients show it. */
+	async function places() {
+		const it = await scene();
+		const category = (name: string) =>
+			it.add({ name, type: ChannelType.GuildCategory });
+		const [attic, cellar] = [category("Attic"), category("Cellar")];
+		for (const name of ["a", "b", "c"])
+			it.add({ name, parent_id: attic.id, position: 4 });
+		it.add({
+			...{ name: "V", parent_id: attic.id, position: 0 },
+			type: ChannelType.GuildVoice,
+		});
+		await it.world.heard();
+		const order = async (parent: GuildChannel) => {
+			await it.world.heard();
+			const { text } = await it.world.call("list_channels", {
+				category_id: parent.id,
+			});
+			return Array.from(text.matchAll(/^#(\S+) \|/gm), ([, name]) => name)
+				.slice(1)
+				.join("");
+		};
+		const id = (name: string) => channelNamed(it.world, name).id;
+		return Object.assign(it, { attic, cellar, order, id });
+	}
+
+	test.each([
+		["a", "text", "aXbcV"],
+		["c", "text", "abcXV"],
+		["Attic", "text", "XabcV"],
+		["V", "voice", "abcVX"],
+		["c", "voice", "abcXV"],
+		["b", "announcement", "abXcV"],
+	])("below %s, a new %s channel lands there: %s", async (...row) => {
+		const [below, channel_type, expected] = row;
+		await using it = await places();
+		await makeCommunity(it.world);
+		const below_channel_id = it.id(below);
+		const args = { name: "X", channel_type, below_channel_id };
+		const { text } = await it.make(args);
+		const where =
+			below === "Attic"
+				? `at the top of #Attic (ID: ${it.attic.id})`
+				: `below #${below} (ID: ${below_channel_id}) in #Attic (ID: ${it.attic.id})`;
+		expect(text).toEndWith(` ${where}.`);
+		expect((await it.order(it.attic)).toUpperCase()).toBe(
+			expected.toUpperCase(),
+		);
+	});
+
+	test.each([
+		["a", "c", "bcaV"],
+		["c", "a", "acbV"],
+		["c", "Attic", "cabV"],
+		["general", "a", "ageneralbcV"],
+		["Lounge", "V", "abcVLounge"],
+		["Lounge", "c", "abcLoungeV"],
+	])("%s is moved below %s: %s", async (name, below, expected) => {
+		await using it = await places();
+		const channel = channelNamed(it.world, name);
+		const args = { below_channel_id: it.id(below), topic: "x" };
+		const { topic: _, ...rest } = args;
+		const given = name === "Lounge" ? rest : args;
+		const { text, isError } = await it.edit(channel, given);
+		expect({ text, isError }).toMatchObject({ isError: false });
+		expect(text).toMatch(/\nplace: (below|at the top of) #\w+ \(ID: \d+\)/);
+		expect(await it.order(it.attic)).toBe(expected);
+		expect((await it.edit(channel, given)).text).toStartWith(
+			"Nothing would change",
+		);
+	});
+
+	test("a category lands below another one", async () => {
+		await using it = await places();
+		const below_channel_id = it.talk.id;
+		const { text } = await it.make({
+			...{ name: "New", channel_type: "category", below_channel_id },
+		});
+		expect(text).toEndWith(` below #Talk (ID: ${it.talk.id}).`);
+		await it.world.heard();
+		const listed = (await it.world.call("list_channels")).text;
+		expect(listed).toMatch(/^#Talk .*^#Lounge .*^#New .*^#Attic .*^#Cellar /ms);
+	});
+
+	test.each([
+		["a", "voice", "voice and stage channels below the others"],
+		["V", "text", "expected a text channel or a category"],
+		["a", "category", "expected a category"],
+		["Attic", "voice", "the last of which is #c"],
+	])("below %s a %s channel is not shown by clients", async (...row) => {
+		const [below, channel_type, said] = row;
+		await using it = await places();
+		const below_channel_id = it.id(below);
+		const { code, text } = await it.make({ channel_type, below_channel_id });
+		expect(code).toBe(-32602);
+		expect(text).toContain(said);
+		expect(writes(it.world)).toEqual([]);
+	});
+
+	test("must be in category_id, and not the channel itself", async () => {
+		await using it = await places();
+		const [a, b] = [it.id("a"), it.id("b")];
+		const elsewhere = { below_channel_id: a, category_id: it.cellar.id };
+		const own = channelNamed(it.world, "b");
+		for (const { code, text } of [
+			await it.make(elsewhere),
+			await it.edit(own, elsewhere),
+			await it.edit(own, { below_channel_id: b }),
+			await it.make({ below_channel_id: a, position: 1 }),
+		]) {
+			expect(code).toBe(-32602);
+			expect(text).toContain("below_channel_id: expected");
+		}
+		expect(writes(it.world)).toEqual([]);
+	});
+
+	test("a full category is refused before a write", async () => {
+		await using it = await places();
+		for (let index = 0; index < 50; index += 1)
+			it.add({ name: `n${index}`, parent_id: it.cellar.id });
+		await it.world.heard();
+		const args = { below_channel_id: it.id("n7") };
+		for (const { text } of [
+			await it.make(args),
+			await it.edit(channelNamed(it.world, "a"), args),
+		])
+			expect(text).toContain("A category holds at most 50 channels");
+		expect(writes(it.world)).toEqual([]);
+	});
+
+	test("a new channel that could not be placed is reported with its id", async () => {
+		await using it = await places();
+		it.simulator.faults.refuse("PATCH /guilds/*/channels", 50013);
+		const { text, isError } = await it.make({ below_channel_id: it.id("a") });
+		expect(isError).toBe(false);
+		expect(text).toStartWith(
+			`Created the text channel #fresh (ID: ${it.fresh().id}).\nThe channel exists, but is not at its place: `,
+		);
+		expect(text).toContain("(code 50013)");
+	});
+
+	test("an edit whose second request fails says what was done and what was not", async () => {
+		await using it = await places();
+		it.simulator.faults.refuse("PATCH /guilds/*/channels", 50013);
+		const { text } = await it.edit(channelNamed(it.world, "c"), {
+			...{ topic: "x", below_channel_id: it.id("a") },
+		});
+		expect(text).toMatch(
+			/^Changed #c \(ID: \d+\) in part, by 1 of 2 requests:\ntopic: none → x\n1 refused by Discord:\nplace \| .*\(code 50013\)/,
+		);
+	});
+});
+
+test("a forum is made with tags, guidelines and defaults, and edited", async () => {
+	await using it = await scene();
+	const { text } = await it.make({
+		...{ channel_type: "forum", topic: "Be kind." },
+		tags: [{ name: "Bug", emoji: "🐛", moderated: true }, { name: "Idea" }],
+		...{ require_tag: true, default_reaction: "👍" },
+		...{ default_sort_order: "creation_date", default_layout: "gallery" },
+		...{ thread_slowmode_seconds: 30, auto_archive_minutes: 10_080 },
+	});
+	const forum = it.fresh();
+	const [bug, idea] = forum.available_tags;
+	expect(text).toBe(
+		`Created the forum channel #fresh (ID: ${forum.id}).\ntag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated\ntag: Idea | ID: ${idea?.id}`,
+	);
+	expect(forum).toMatchObject({
+		...{ topic: "Be kind.", flags: 16, default_sort_order: 1 },
+		default_reaction_emoji: { emoji_id: null, emoji_name: "👍" },
+		...{ default_forum_layout: 2, default_thread_rate_limit_per_user: 30 },
+		default_auto_archive_duration: 10_080,
+	});
+	await it.world.heard();
+	const shown = await it.world.call("get_channel", { channel_id: forum.id });
+	expect(shown.text).toContain(
+		"\nslow mode of new threads: 30 s\nauto-archive of new threads: 10080 min\ndefault reaction: 👍\nsort order: creation_date\nlayout: gallery\ntags: 2, every post needs at least one\ntag: Bug | ID: ",
+	);
+	const edited = await it.edit(forum, {
+		...{ require_tag: false, default_reaction: "", default_layout: "list" },
+		tags: [{ name: "Idea" }],
+	});
+	expect(edited.text.split("\n").slice(1)).toEqual([
+		"posts need a tag: yes → no",
+		"default reaction: 👍 → none",
+		"layout: gallery → list",
+		"tags: 0 new, 0 changed, 1 deleted",
+		`deleted tag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated | on 0 active post(s)`,
+		`tag: Idea | ID: ${idea?.id}`,
+	]);
+	expect(forum).toMatchObject({ flags: 0, default_reaction_emoji: null });
+});
+
+test.each([
+	[{ tags: [{ name: "x" }, { name: "x" }] }, "tags: expected each name once"],
+	[{ channel_type: "text", tags: [] }, "tags: text channels have none"],
+	[{ default_reaction: "like" }, "default_reaction: expected a Unicode emoji"],
+	[
+		{ default_reaction: "<:pan:123456789012345678>" },
+		"There is no emoji 123456789012345678",
+	],
+	[{ default_layout: "cards" }, "default_layout: expected"],
+])("a forum with %j is refused before a write", async (args, said) => {
+	await using it = await scene();
+	const { text } = await it.make({ channel_type: "forum", ...args });
+	expect(text).toContain(said);
+	expect(writes(it.world)).toEqual([]);
+});
+
+test.each([
+	[
+		"create_voice_channel",
+		"create_channel",
+		{ channel_type: "Voice" },
+		{ channel_type: "text" },
+	],
+	[
+		"create_stage_channel",
+		"create_channel",
+		{ channel_type: "stage" },
+		{ channel_type: 7 },
+	],
+	["edit_voice_channel", "edit_channel", { user_limit: 1 }, { topic: "x" }],
+	["set_forum_tags", "edit_channel", { tags: [] }, { topic: "x" }],
+	["set_voice_channel_status", "edit_channel", { status: "" }, { name: "x" }],
+])("%s, if denied, is denied in %s, too", (name, tool, denied, allowed) => {
+	const choice = { read_only: false, tools: { deny: [name] } };
+	const offered = new OfferedTools(tools, choice, []);
+	expect(offered.resolve(tool, denied).refusal).toContain(
+		`What ${name} did, now ${tool}, is not allowed`,
+	);
+	expect(offered.resolve(tool, allowed).refusal).toBeUndefined();
+	expect(offered.resolve(name, {}).refusal).toContain("is not allowed");
+});
