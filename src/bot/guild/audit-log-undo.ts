@@ -276,7 +276,10 @@ function restoreOverwrite(
 	const { target_id, options } = entry;
 	const channel = guild.channels.cache.get(target_id ?? "");
 	if (!channel || channel.isThread() || !options?.id) return undefined;
-	const ids = { channel_id: channel.id, target_id: options.id };
+	const ids = {
+		channel_ids: `[${channel.id}]`,
+		target_ids: `[${options.id}]`,
+	};
 	const changes = changesOf(entry);
 	const current = channel.permissionOverwrites.cache.get(options.id);
 	const old = (key: "allow" | "deny") => {
@@ -285,15 +288,13 @@ function restoreOverwrite(
 	};
 	const isNew = entry.action_type === AuditLogEvent.ChannelOverwriteCreate;
 	const [allow = 0n, deny = 0n] = isNew ? [] : [old("allow"), old("deny")];
-	if ((allow | deny) === 0n)
-		return current && { tool: "remove_channel_permissions", args: ids };
+	if ((allow | deny) === 0n && !current) return undefined;
 	return {
 		tool: "set_channel_permissions",
 		args: {
 			...ids,
-			target_type: options.type === "1" ? "member" : "role",
-			...(allow !== 0n && { allow_names: nameList(allow) }),
-			...(deny !== 0n && { deny_names: nameList(deny) }),
+			...(allow !== 0n && { allow: nameList(allow) }),
+			...(deny !== 0n && { deny: nameList(deny) }),
 			replace: "true",
 		},
 	};

@@ -444,7 +444,7 @@ const undone: [
 		(world) => overwritten(world),
 		(world) => {
 			const { target_id, options } = overwritten(world);
-			return `remove_channel_permissions channel_id=${target_id} target_id=${options.id}`;
+			return `set_channel_permissions channel_ids=[${target_id}] target_ids=[${options.id}] replace=true`;
 		},
 	],
 	[
@@ -461,7 +461,7 @@ const undone: [
 		}),
 		(world) => {
 			const { target_id, options } = overwritten(world);
-			return `set_channel_permissions channel_id=${target_id} target_id=${options.id} target_type=role allow_names=[VIEW_CHANNEL,SPEAK] deny_names=[SEND_MESSAGES] replace=true`;
+			return `set_channel_permissions channel_ids=[${target_id}] target_ids=[${options.id}] allow=[VIEW_CHANNEL,SPEAK] deny=[SEND_MESSAGES] replace=true`;
 		},
 	],
 	[
@@ -475,7 +475,7 @@ const undone: [
 			],
 		}),
 		(world) =>
-			`set_channel_permissions channel_id=${channelNamed(world, "general").id} target_id=${ids(world).zoe} target_type=member allow_names=[VIEW_CHANNEL] replace=true`,
+			`set_channel_permissions channel_ids=[${channelNamed(world, "general").id}] target_ids=[${ids(world).zoe}] allow=[VIEW_CHANNEL] replace=true`,
 	],
 	[
 		"MemberBanAdd",
