@@ -150,6 +150,11 @@ export function thousands(count: number): string {
 	return count.toLocaleString("en-US");
 }
 
+/** Formats a number with a noun in singular or plural: "1 member", "5,012 members". */
+export function countOf(count: number, noun: string): string {
+	return `${thousands(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Removes case and accents from a name, for comparing names: "Zoë" and "ZOE" become the same text. */
 export function fold(text: string): string {
 	// Only Latin accents: other marks can distinguish letters, such as か and が.

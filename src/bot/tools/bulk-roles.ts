@@ -6,7 +6,7 @@ import { memberFields, memberNames, roleName } from "../discord/describe.ts";
 import { knownMember, requireKnownMembers, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { hasRole, matcherFor } from "../discord/members/member-filter.ts";
-import { thousands } from "../discord/text.ts";
+import { countOf, thousands } from "../discord/text.ts";
 import {
 	choice,
 	found,
@@ -68,10 +68,10 @@ export const bulkRoleUpdate = destructiveTool({
 			.sort((a, b) => compareIds(a.id, b.id));
 		const name = roleName(role);
 		const range = after ? ` with an id above ${after}` : "";
-		const nothing = `Nothing to do: ${thousands(matching.length)} members match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
+		const nothing = `Nothing to do: ${countOf(matching.length, "member")} match, and none of them${range} ${action === "add" ? "lacks" : "has"} ${name}.`;
 		if (members.length === 0)
 			return { preview: nothing, act: async () => nothing };
-		const count = `${thousands(members.length)} of the ${thousands(matching.length)} members who match`;
+		const count = `${thousands(members.length)} of the ${countOf(matching.length, "member")} who match`;
 		return {
 			preview: [
 				action === "add"
@@ -93,8 +93,8 @@ export const bulkRoleUpdate = destructiveTool({
 						},
 						done: (count, of) =>
 							action === "add"
-								? `Gave ${thousands(count)} of ${thousands(of)} members the role ${name}:`
-								: `Took the role ${name} from ${thousands(count)} of ${thousands(of)} members:`,
+								? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}:`
+								: `Took the role ${name} from ${thousands(count)} of ${countOf(of, "member")}:`,
 					},
 					call,
 				),

@@ -26,6 +26,7 @@ import {
 } from "../discord/members/member-filter.ts";
 import { describeBits } from "../discord/permissions.ts";
 import {
+	countOf,
 	fieldLine,
 	fold,
 	oneField,
@@ -145,8 +146,8 @@ export const listMembers = readTool({
 			filter.joined_before !== undefined;
 		const shown = page.length < matching.length && `, ${page.length} shown`;
 		const counts = isFiltered
-			? `${thousands(matching.length)} of ${thousands(cache.size)} members match${shown || ""}`
-			: `${thousands(page.length)} of ${thousands(cache.size)} members`;
+			? `${thousands(matching.length)} of ${countOf(cache.size, "member")} match${shown || ""}`
+			: `${thousands(page.length)} of ${countOf(cache.size, "member")}`;
 		const format = memberFormatter(guild, nowMs);
 		return [
 			`${counts}${dependsOnNow ? ` (now ${time(nowMs)})` : ""}${page.length > 0 ? ":" : "."}`,

@@ -31,12 +31,7 @@ import {
 	readPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
-import {
-	fieldLine,
-	oneField,
-	resultLines,
-	thousands,
-} from "../discord/text.ts";
+import { countOf, fieldLine, oneField, resultLines } from "../discord/text.ts";
 import {
 	flag,
 	found,
@@ -84,7 +79,7 @@ export const listRoles = readTool({
 		const lines = roles.map((role) =>
 			fieldLine(
 				roleFields(role),
-				`${thousands(counts.get(role.id) ?? 0)} members`,
+				countOf(counts.get(role.id) ?? 0, "member"),
 				describeColors(role),
 				role.hoist && "hoisted",
 				role.mentionable && "mentionable",
@@ -163,8 +158,10 @@ export const createRole = writeTool({
 	description:
 		"Create a role, below all others by default, and give it to members.",
 	permissions: ["ManageRoles"],
-	lock: ({ guild_id, below_role_id }, { guildId }) =>
-		below_role_id ? orderLock(guild_id, guildId) : [],
+	lock: ({ guild_id, below_role_id, user_ids = [] }, { guildId }) => [
+		...user_ids,
+		...(below_role_id ? orderLock(guild_id, guildId) : []),
+	],
 	input: v.strictObject({
 		guild_id,
 		name: text(1, 100, "Its name."),
@@ -219,8 +216,9 @@ async function giveRole(
 			describe: memberFields,
 			write: ({ id }) =>
 				guild.client.rest.put(Routes.guildMemberRole(guild.id, id, role.id)),
-			done: (count, of) => `Gave ${count} of ${of} members the role:`,
-			next: `To continue, call bulk_role_update with role_id=${role.id}.`,
+			done: (count, of) =>
+				`Gave ${count} of ${countOf(of, "member")} the role:`,
+			next: `To continue, call bulk_role_update with role_id=${role.id} and their user_ids.`,
 		},
 		call,
 	);

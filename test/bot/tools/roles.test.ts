@@ -336,12 +336,12 @@ test("list_roles lists from the top, with members, color, flags and what @everyo
 		"6 roles, from the top, with permissions beyond @everyone's:",
 	);
 	expect(lines[1]).toMatch(
-		/^@alpha \| ID: \d+ \| 1 members \| managed \| permits: /,
+		/^@alpha \| ID: \d+ \| 1 member \| managed \| permits: /,
 	);
 	expect(lines.slice(2)).toEqual([
-		`@Staff | ID: ${id("Staff")} | 1 members | #E67E22 | hoisted | permits: KICK_MEMBERS, MANAGE_MESSAGES, MODERATE_MEMBERS`,
-		`@Regular | ID: ${id("Regular")} | 1 members | #2ECC71 | mentionable | permits: none`,
-		`@Newcomer | ID: ${id("Newcomer")} | 1 members | permits: ADD_REACTIONS, MANAGE_MESSAGES`,
+		`@Staff | ID: ${id("Staff")} | 1 member | #E67E22 | hoisted | permits: KICK_MEMBERS, MANAGE_MESSAGES, MODERATE_MEMBERS`,
+		`@Regular | ID: ${id("Regular")} | 1 member | #2ECC71 | mentionable | permits: none`,
+		`@Newcomer | ID: ${id("Newcomer")} | 1 member | permits: ADD_REACTIONS, MANAGE_MESSAGES`,
 		`@Boss | ID: ${boss.id} | 0 members | #112233 to #445566 | permits: ADMINISTRATOR`,
 		`@everyone | ID: ${guild.id} | 6 members | permits: VIEW_CHANNEL, SEND_MESSAGES, MANAGE_MESSAGES`,
 	]);
@@ -439,7 +439,7 @@ describe("create_role", () => {
 		expect(text).toContain("\n1 refused by Discord:\nZoë 🍞 (@zoe) | ID: ");
 		const alone = await create(user_ids.slice(0, 1));
 		expect(alone.isError).toBe(false);
-		expect(alone.text).toContain("\nGave 0 of 1 members the role:\n1 refused");
+		expect(alone.text).toContain("\nGave 0 of 1 member the role:\n1 refused");
 		const posts = simulator.requests
 			.list()
 			.filter(({ method }) => method === "POST");
@@ -451,7 +451,7 @@ describe("create_role", () => {
 		const unknown = await create(user_ids.toReversed());
 		expect(unknown.text).toContain("\n1 of unknown outcome:\n李伟");
 		expect(unknown.text).toMatch(
-			/1 not started: check .* To continue, call bulk_role_update with role_id=\d+\.$/,
+			/1 not started: check .* To continue, call bulk_role_update with role_id=\d+ and their user_ids\.$/,
 		);
 	});
 
