@@ -216,9 +216,6 @@ restricted_role = "${ids.restrictedRole}"
 staff_channel = "${ids.staffChannel}"
 staff_roles = ["${ids.staffRole}"]
 
-[mcp]
-toolsets = "all"
-
 [ai.providers.simulated]
 url = "${ids.aiUrl}"
 model = "simulated"

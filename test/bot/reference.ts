@@ -138,6 +138,7 @@ function settled({ args, text }: Example): Example {
 				/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)/g,
 				"2026-01-31T12:00:00Z",
 			)
+			.replace(/\b\d{4}-\d\d-\d\d \d\d:\d\d\b/g, "2026-01-31 12:00")
 			// The first heartbeat comes after a random time.
 			.replace("latency: not measured yet", "latency: 5 ms")
 			.replace(/\b\d+(?:\.\d+)? ms\b/g, "5 ms");

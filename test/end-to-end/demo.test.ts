@@ -1,7 +1,11 @@
 // The main job: a client, the gateway, two bots and a chat platform, each a real program on a real port.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { tools } from "../../src/bot/tools/index.ts";
+import {
+	callingTools,
+	listedByDefault,
+	tools,
+} from "../../src/bot/tools/index.ts";
 import type { DemoFacts } from "../../src/demo/demo.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
@@ -101,10 +105,12 @@ test("the bots' AI provider answers those who have its key", async () => {
 	expect(await response.text()).toContain("The last I heard was: hello");
 });
 
-test("list_instances and every tool of the bots are in one catalogue", async () => {
+test("list_instances and the default tools of the bots are in one catalogue", async () => {
 	const listed = await mcp.listTools();
 	expect(listed.map(({ name }) => name)).toEqual([
-		...tools.map(({ name }) => name),
+		...[...tools, ...callingTools]
+			.map(({ name }) => name)
+			.filter((name) => listedByDefault.includes(name)),
 		"list_instances",
 	]);
 	const { text } = await mcp.call("list_instances");
