@@ -57,21 +57,37 @@ const guildArguments: Arguments = Object.fromEntries(
 	].map((key) => [key, key]),
 );
 
-/** Tools that take the ids of several objects in one call, by the tool that takes one. */
-const plurals: Readonly<
-	Record<
-		string,
-		readonly [tool: string, one: string, many: string, more?: Call["args"]]
-	>
-> = {
-	ban: ["bulk_ban", "user_id", "user_ids"],
-	assign_role: ["bulk_role_update", "user_id", "user_ids", { action: "add" }],
-	remove_role: [
-		"bulk_role_update",
-		"user_id",
-		"user_ids",
-		{ action: "remove" },
-	],
+/** How one tool call does what several calls of a tool would do for several objects. */
+interface Plural {
+	tool: string;
+	/** The argument with one object, and the argument of `tool` with several. */
+	one: string;
+	many: string;
+	more?: Call["args"];
+}
+
+const severalUsers = { one: "user_id", many: "user_ids" };
+
+const plurals: Readonly<Record<string, Plural>> = {
+	unban: { tool: "unban", ...severalUsers },
+	ban: { tool: "bulk_ban", ...severalUsers },
+	kick: { tool: "kick", ...severalUsers },
+	remove_timeout: { tool: "remove_timeout", ...severalUsers },
+	assign_role: {
+		...{ tool: "bulk_role_update", ...severalUsers },
+		more: { action: "add" },
+	},
+	remove_role: {
+		...{ tool: "bulk_role_update", ...severalUsers },
+		more: { action: "remove" },
+	},
+	delete_invite: {
+		...{ tool: "delete_invite", one: "invite_code", many: "invite_codes" },
+	},
+	set_channel_permissions: {
+		...{ tool: "set_channel_permissions" },
+		...{ one: "channel_ids", many: "channel_ids" },
+	},
 };
 
 /**
@@ -96,17 +112,23 @@ export function undoOf(
 	const [first] = all;
 	if (!first || all.some(({ tool }) => tool !== first.tool)) return undefined;
 	const keys = [...new Set(all.flatMap(({ args }) => Object.keys(args)))];
-	const [tool, one, many, more] = (all.length > 1 && plurals[first.tool]) || [
-		first.tool,
-	];
-	const shown = keys.map((key) => {
-		const values = new Set(all.map(({ args }) => args[key]));
-		if (key === one) return `${many}=these`;
-		return `${key}=${values.size === 1 ? first.args[key] : "each"}`;
-	});
-	const others = Object.entries(more ?? {}).map(
-		([key, value]) => `${key}=${value}`,
+	const differing = keys.filter(
+		(key) => new Set(all.map(({ args }) => args[key])).size > 1,
 	);
+	const plural = plurals[first.tool];
+	// One call takes all of them only if they differ in nothing else.
+	const takesAll =
+		plural && differing.length === 1 && differing[0] === plural.one;
+	const {
+		tool,
+		many,
+		more = {},
+	}: Partial<Plural> = takesAll ? plural : { tool: first.tool };
+	const shown = keys.map((key) => {
+		if (!differing.includes(key)) return `${key}=${first.args[key]}`;
+		return takesAll ? `${many}=these` : `${key}=each`;
+	});
+	const others = Object.entries(more).map(([key, value]) => `${key}=${value}`);
 	return [tool, ...shown, ...others].join(" ");
 }
 
@@ -288,6 +310,7 @@ function restoreOverwrite(
 	};
 	const isNew = entry.action_type === AuditLogEvent.ChannelOverwriteCreate;
 	const [allow = 0n, deny = 0n] = isNew ? [] : [old("allow"), old("deny")];
+	// The overwrite to remove is gone already.
 	if ((allow | deny) === 0n && !current) return undefined;
 	return {
 		tool: "set_channel_permissions",
@@ -295,6 +318,7 @@ function restoreOverwrite(
 			...ids,
 			...(allow !== 0n && { allow: nameList(allow) }),
 			...(deny !== 0n && { deny: nameList(deny) }),
+			// Without allow and deny it removes the overwrite.
 			replace: "true",
 		},
 	};

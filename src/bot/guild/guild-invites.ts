@@ -5,6 +5,7 @@ import {
 	type APIInvite,
 	type Guild,
 	type GuildBasedChannel,
+	PermissionFlagsBits,
 	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
@@ -12,7 +13,9 @@ import * as v from "valibot";
 import { published } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
 import { absentIf } from "../discord/find.ts";
+import { botPermissions, requirePermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
 
 /** An invite to a guild, with the channel that it leads to. */
@@ -25,32 +28,78 @@ export interface GuildInvite {
 const link =
 	/^(?:https?:\/\/)?(?:www\.)?(?:discord\.gg|discord(?:app)?\.com\/invite)\/([^/?#]*).*$/i;
 
+/** Schema of an argument with an invite's code or link, normalized to the code. */
+export const inviteCode = v.pipe(
+	v.string(),
+	v.transform((input) => input.trim().replace(link, "$1")),
+	v.check(
+		(code) => /^[A-Za-z0-9-]{2,32}$/.test(code),
+		"expected an invite code, such as CODE in https://discord.gg/CODE",
+	),
+	published({ pattern: "[A-Za-z0-9-]{2}" }),
+	v.description("Invite code or link."),
+);
+
 /**
  * Schema of an argument with an invite's code or link. Before the tool runs, the invite is fetched from Discord and
  * passed to the tool.
  */
-export const foundInvite = {
-	...v.pipe(
-		v.string(),
-		v.transform((input) => input.trim().replace(link, "$1")),
-		v.check(
-			(code) => /^[A-Za-z0-9-]{2,32}$/.test(code),
-			"expected an invite code, such as CODE in https://discord.gg/CODE",
-		),
-		published({ pattern: "[A-Za-z0-9-]{2}" }),
-		v.description("Invite code or link."),
-	),
-	find: invite,
-};
+export const foundInvite = { ...inviteCode, find: invite };
 
-async function invite(guild: Guild, code: string): Promise<GuildInvite> {
+/**
+ * Fetches several invites of a guild: with one request if the bot has MANAGE_GUILD, otherwise one by one. Codes that do
+ * not exist, or lead to another guild, are in the result line `missing`. Throws a ToolError if none exists, or if the
+ * bot may not manage the channel of one.
+ */
+export async function invitesOf(
+	guild: Guild,
+	codes: readonly string[],
+): Promise<{ invites: APIInvite[]; missing: string | false }> {
+	const { ManageGuild, ManageChannels } = PermissionFlagsBits;
+	const { rest } = guild.client;
+	const all =
+		(botPermissions(guild, undefined) & ManageGuild) !== 0n
+			? ((await rest.get(Routes.guildInvites(guild.id))) as APIInvite[])
+			: undefined;
+	const found = all
+		? codes.map((code) => all.find((invite) => invite.code === code))
+		: await Promise.all(codes.map((code) => fetchInvite(guild, code)));
+	const invites = found.filter((invite) => invite !== undefined);
+	const missing = codes.filter((_, index) => !found[index]);
+	if (invites.length === 0)
+		throw new ToolError(
+			`There is no invite ${missing.join(", ")} to the guild ${guild.id}. Nothing was done; list_invites lists them.`,
+		);
+	if (!all)
+		for (const invite of invites) {
+			const channel = guild.channels.cache.get(invite.channel?.id ?? "");
+			requirePermissions(guild, channel, ManageChannels | impliedIn(channel));
+		}
+	return {
+		invites,
+		missing:
+			missing.length > 0 &&
+			`${missing.length} not found in the guild: ${missing.join(", ")}`,
+	};
+}
+
+/** Fetches an invite; undefined if it does not exist or leads to another guild. */
+async function fetchInvite(
+	guild: Guild,
+	code: string,
+): Promise<APIInvite | undefined> {
 	const { rest } = guild.client;
 	const query = new URLSearchParams({ with_counts: "true" });
 	const data = await absentIf(
 		[RESTJSONErrorCodes.UnknownInvite],
 		() => rest.get(Routes.invite(code), { query }) as Promise<APIInvite>,
 	);
-	if (data?.guild?.id === guild.id)
+	return data?.guild?.id === guild.id ? data : undefined;
+}
+
+async function invite(guild: Guild, code: string): Promise<GuildInvite> {
+	const data = await fetchInvite(guild, code);
+	if (data)
 		return { data, channel: guild.channels.cache.get(data.channel?.id ?? "") };
 	throw new ToolError(
 		`There is no invite ${code} to the guild ${guild.id}. list_invites lists them.`,

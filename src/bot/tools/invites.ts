@@ -3,10 +3,16 @@
 import { type APIExtendedInvite, type APIInvite, Routes } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
+import { channelName, nowIs } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
 import { resultLines } from "../discord/text.ts";
-import { foundInvite, inviteLine, inviteLink } from "../guild/guild-invites.ts";
+import {
+	foundInvite,
+	inviteCode,
+	inviteLine,
+	inviteLink,
+	invitesOf,
+} from "../guild/guild-invites.ts";
 import {
 	flag,
 	found,
@@ -14,7 +20,9 @@ import {
 	integer,
 	list,
 	reason,
+	requireOneOf,
 } from "../tool/arguments.ts";
+import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { requireAssignable } from "./roles.ts";
 
@@ -47,7 +55,7 @@ export const listInvites = readTool({
 		if (invites.length === 0) return `There is no invite to ${where}.`;
 		const hidden = invites.some((invite) => !("uses" in invite));
 		return resultLines(
-			`${invites.length} invite(s) to ${where}, ${hidden ? "in Discord's order" : "newest first"}, times in UTC:`,
+			`${invites.length} invite(s) to ${where}, ${hidden ? "in Discord's order" : "newest first"}, times in UTC, ${nowIs()}:`,
 			invites.sort((a, b) => createdAt(b) - createdAt(a)).map(inviteLine),
 			hidden && "Discord shows the number of uses only with MANAGE_GUILD.",
 		);
@@ -131,9 +139,9 @@ export const getInvite = readTool({
 export const deleteInvite = destructiveTool({
 	name: "delete_invite",
 	toolset: "guild",
-	title: "Delete an invite",
+	title: "Delete invites",
 	description:
-		"Delete an invite, so that its link stops working. This cannot be undone.",
+		"Delete an invite, or several, so that the links stop working. This cannot be undone.",
 	permissions: [
 		{
 			permission: "ManageChannels",
@@ -141,15 +149,53 @@ export const deleteInvite = destructiveTool({
 			with: "invite_code",
 		},
 	],
-	input: v.strictObject({ guild_id, invite_code: foundInvite, reason }),
-	plan(_, { discord, invite: { data } }) {
+	input: v.strictObject({
+		guild_id,
+		invite_code: v.optional(foundInvite),
+		invite_codes: v.optional(
+			list(inviteCode, 1, 100, "Several codes or links."),
+		),
+		reason,
+	}),
+	async plan(args, { discord, guild, invite }) {
+		requireOneOf(args, ["invite_code", "invite_codes"]);
+		const remove = ({ code }: APIInvite) =>
+			discord.rest.delete(Routes.invite(code));
+		if (invite && !args.invite_codes) {
+			const { data } = invite;
+			return {
+				preview: [
+					`Would delete the invite ${data.code}; ${inviteLink(data)} would stop working:`,
+					inviteLine(data),
+				],
+				write: () => remove(data),
+				result: `Deleted the invite ${inviteLine(data)}`,
+			};
+		}
+		const { invites, missing } = await invitesOf(guild, [
+			...new Set([invite?.data.code ?? [], args.invite_codes ?? []].flat()),
+		]);
 		return {
-			preview: [
-				`Would delete the invite ${data.code}; ${inviteLink(data)} would stop working:`,
-				inviteLine(data),
-			],
-			write: () => discord.rest.delete(Routes.invite(data.code)),
-			result: `Deleted the invite ${inviteLine(data)}`,
+			preview: resultLines(
+				`Would delete ${invites.length} invite(s), whose links would stop working; ${nowIs()}:`,
+				invites.map(inviteLine),
+				missing,
+			),
+			act: async (call) =>
+				resultLines(
+					await writeEach(
+						{
+							items: invites,
+							resumes: true,
+							idOf: ({ code }) => code,
+							describe: inviteLine,
+							write: remove,
+							done: (count, of) => `Deleted ${count} of ${of} invite(s):`,
+						},
+						call,
+					),
+					missing,
+				),
 		};
 	},
 });

@@ -2,107 +2,179 @@
 
 import type { GuildMember } from "discord.js";
 import * as v from "valibot";
+import { published } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { memberName, time } from "../discord/describe.ts";
+import { memberFields, memberName, nowIs, time } from "../discord/describe.ts";
 import { currentMember } from "../discord/find.ts";
 import { isAdministrator } from "../discord/permissions.ts";
-import { found, guild_id, reason } from "../tool/arguments.ts";
+import { resultLines } from "../discord/text.ts";
+import { memberLine } from "../guild/bans.ts";
+import {
+	idsOf,
+	memberOrAbsent,
+	membersAmong,
+} from "../guild/several-members.ts";
+import {
+	found,
+	guild_id,
+	list,
+	reason,
+	requireOneOf,
+} from "../tool/arguments.ts";
+import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
+import { readDuration, readTime } from "../tool/times.ts";
 
 const minuteMs = 60_000;
-const dayMs = 24 * 60 * minuteMs;
-const unitsMs: Readonly<Record<string, number>> = {
-	s: 1000,
-	m: minuteMs,
-	h: 60 * minuteMs,
-	d: dayMs,
-	w: 7 * dayMs,
-};
-const durationPattern = /^(\d{1,10}) ?([smhdwSMHDW]?)$/;
-const maxDurationMs = 28 * dayMs;
+const maxDurationMs = 28 * 24 * 60 * minuteMs;
 /**
  * Longest timeout of a member that is sent to Discord: a minute below Discord's limit of 28 days, because clocks
  * differ. https://github.com/discord-jda/JDA/issues/2074
  */
 const maxTimeoutMs = maxDurationMs - minuteMs;
 
-/** Converts a duration such as "10m" to milliseconds. Returns undefined if it is invalid or longer than 28 days. */
-function readDuration(text: string): number | undefined {
-	const [, count, unit = "m"] = durationPattern.exec(text) ?? [];
-	const ms = Number(count) * (unitsMs[unit.toLowerCase() || "m"] ?? Number.NaN);
-	return ms > 0 && ms <= maxDurationMs ? ms : undefined;
+/**
+ * Converts a duration such as "10m", a bare number of minutes, or a time in the future to milliseconds from now. Returns
+ * undefined if it is invalid, in the past, or longer than 28 days.
+ */
+function readTimeout(text: string): number | undefined {
+	const until = readTime(text.replace(" ", "T"));
+	const ms = /^\d{1,10}$/.test(text)
+		? Number(text) * minuteMs
+		: (readDuration(text) ?? (until && until - Date.now()));
+	return ms !== undefined && ms > 0 && ms <= maxDurationMs ? ms : undefined;
 }
-
-const invalidDuration = ({ input }: { input: string }) =>
-	`expected a duration of at most 28 days, such as "10m" (units s, m, h, d, w; minutes by default), received ${JSON.stringify(input)}`;
 
 const duration = v.pipe(
 	v.string(),
-	v.regex(durationPattern, invalidDuration),
-	v.check((input) => readDuration(input) !== undefined, invalidDuration),
-	v.transform((input) => readDuration(input) as number),
-	v.description(
-		"At most 28 days: 90s, 10m, 2h, 3d, 1w; a bare number is in minutes.",
+	v.check(
+		(input) => readTimeout(input) !== undefined,
+		({ input }) =>
+			`expected a duration of at most 28 days, such as "10m" (units s, m, h, d, w; minutes by default), or a time within them, received ${JSON.stringify(input)}; ${nowIs()}`,
 	),
+	v.transform((input) => readTimeout(input) as number),
+	published({ pattern: "^\\d{1,10}($| ?[smhdwSMHDW])|^\\d{4}-\\d\\d-\\d\\d" }),
+	v.description("At most 28 days: 10m, 2h, 3d, or until a time."),
 );
+
+const members = {
+	user_id: v.optional(found(currentMember, "member")),
+	user_ids: v.optional(
+		list(found(memberOrAbsent, "member"), 1, 200, "Several members."),
+	),
+};
 
 export const timeout = destructiveTool({
 	name: "timeout",
 	toolset: "moderation",
 	aliases: ["timeout_member"],
-	title: "Time a member out",
+	title: "Time members out",
 	description:
-		"Time a member out: they cannot write, react or speak. Replaces an earlier timeout. Administrators cannot be timed out.",
+		"Time a member out, or several: they cannot write, react or speak. Replaces an earlier timeout. Administrators cannot be timed out.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	lock: "user_id",
+	lock: idsOf,
 	idempotent: false,
-	input: v.strictObject({
-		guild_id,
-		user_id: found(currentMember, "member"),
-		duration,
-		reason,
-	}),
-	plan({ duration }, { guild, user: member }) {
-		const name = memberName(member);
-		if (isAdministrator(member))
-			throw new ToolError(
-				`${name} has ADMINISTRATOR: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
-			);
-		const before = timedOutUntil(member);
-		const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
-		const instead = before ? `, instead of until ${time(before)}` : "";
-		const target = `${name} until ${time(until)}${instead}.`;
+	input: v.strictObject({ guild_id, ...members, duration, reason }),
+	plan(args, { guild, user, users }) {
+		requireOneOf(args, ["user_id", "user_ids"]);
+		const until = new Date(Date.now() + Math.min(args.duration, maxTimeoutMs));
+		const write = ({ id }: GuildMember) =>
+			guild.members.edit(id, { communicationDisabledUntil: until });
+		if (user && !users) {
+			refuseAdministrators([user]);
+			const before = timedOutUntil(user);
+			const instead = before ? `, instead of until ${time(before)}` : "";
+			const target = `${memberName(user)} until ${time(until)}${instead}.`;
+			return {
+				preview: `Would time out ${target}`,
+				write: () => write(user),
+				result: `Timed out ${target}`,
+			};
+		}
+		const { members, absent } = membersAmong(guild, user, users ?? []);
+		refuseAdministrators(members);
+		const end = `until ${time(until)}, ${nowIs()}`;
 		return {
-			preview: `Would time out ${target}`,
-			write: () =>
-				guild.members.edit(member.id, { communicationDisabledUntil: until }),
-			result: `Timed out ${target}`,
+			preview: resultLines(
+				`Would time out ${members.length} member(s) ${end}:`,
+				members.map(memberLine),
+				absent,
+			),
+			act: async (call) =>
+				resultLines(
+					await writeEach(
+						{
+							items: members,
+							resumes: true,
+							idOf: ({ id }) => id,
+							describe: memberFields,
+							write,
+							done: (count, of) =>
+								`Timed out ${count} of ${of} member(s) ${end}:`,
+						},
+						call,
+					),
+					absent,
+				),
 		};
 	},
 });
 
+function refuseAdministrators(members: readonly GuildMember[]): void {
+	const names = members.filter(isAdministrator).map(memberName);
+	if (names.length > 0)
+		throw new ToolError(
+			`${names.join(", ")} ${names.length > 1 ? "have" : "has"} ADMINISTRATOR: administrators cannot be timed out. Nothing was done; get_member shows their roles.`,
+		);
+}
+
 export const removeTimeout = editTool({
 	name: "remove_timeout",
 	toolset: "moderation",
-	title: "Remove a timeout",
-	description: "End a member's timeout at once.",
+	title: "Remove timeouts",
+	description: "End a member's timeout at once, or those of several members.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	lock: "user_id",
-	input: v.strictObject({
-		guild_id,
-		user_id: found(currentMember, "member"),
-		reason,
-	}),
-	async run(_, { guild, user: member }) {
-		const until = timedOutUntil(member);
-		if (!until)
+	lock: idsOf,
+	input: v.strictObject({ guild_id, ...members, reason }),
+	async run(args, { guild, user, users }, call) {
+		requireOneOf(args, ["user_id", "user_ids"]);
+		const write = ({ id }: GuildMember) =>
+			guild.members.edit(id, { communicationDisabledUntil: null });
+		if (user && !users) {
+			const until = timedOutUntil(user);
+			if (!until)
+				throw new ToolError(
+					`${memberName(user)} is not timed out. Nothing was done.`,
+				);
+			await write(user);
+			return `Ended the timeout of ${memberName(user)}, which would have lasted until ${time(until)}.`;
+		}
+		const { members, absent } = membersAmong(guild, user, users ?? []);
+		const items = members.filter(timedOutUntil);
+		const others = members.filter((member) => !timedOutUntil(member));
+		if (items.length === 0)
 			throw new ToolError(
-				`${memberName(member)} is not timed out. Nothing was done.`,
+				"None of these members is timed out. Nothing was done.",
 			);
-		await guild.members.edit(member.id, { communicationDisabledUntil: null });
-		return `Ended the timeout of ${memberName(member)}, which would have lasted until ${time(until)}.`;
+		const result = await writeEach(
+			{
+				items,
+				resumes: true,
+				idOf: ({ id }) => id,
+				describe: memberFields,
+				write,
+				done: (count, of) => `Ended ${count} of ${of} timeout(s):`,
+			},
+			call,
+		);
+		return resultLines(
+			result,
+			others.length > 0 &&
+				`${others.length} not timed out: ${others.map(memberName).join(", ")}`,
+			absent,
+		);
 	},
 });
 

@@ -41,7 +41,7 @@ export const bulkRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberBanAdd,
 		needs: inGuild("BanMembers", "ManageGuild"),
 		dryRun:
-			/^Would ban 1 user\(s\), 1 of them members:\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
+			/^Would ban 1 user\(s\), 1 of them members; now is \S+Z:\nthing-\d+ \(@thing-\d+\) \| ID: \d+ \| joined: \S+Z$/m,
 	},
 	bulk_role_update: {
 		ids: {

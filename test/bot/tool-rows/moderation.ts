@@ -42,6 +42,7 @@ export const moderationRows: Record<string, Row> = {
 					refusedBy: "Discord",
 				},
 			},
+			user_ids: anyId("those who are not banned are left out"),
 		},
 		act(scene) {
 			const { guild } = scene;
@@ -72,7 +73,10 @@ export const moderationRows: Record<string, Row> = {
 		needs: inGuild("BanMembers"),
 	},
 	kick: {
-		ids: { user_id: memberId },
+		ids: {
+			user_id: memberId,
+			user_ids: anyId("those who are not members are left out"),
+		},
 		act(scene) {
 			const { guild } = scene;
 			const { user } = newMember(scene, guild);

@@ -1,13 +1,16 @@
 // The rows of src/bot/tools/timeouts.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { inGuild, memberId, newMember, type Row } from "./scene.ts";
+import { anyId, inGuild, memberId, newMember, type Row } from "./scene.ts";
 
 const moderate = inGuild("ModerateMembers");
 
 export const timeoutsRows: Record<string, Row> = {
 	timeout: {
-		ids: { user_id: memberId },
+		ids: {
+			user_id: memberId,
+			user_ids: anyId("those who are not members are left out"),
+		},
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);
@@ -22,7 +25,10 @@ export const timeoutsRows: Record<string, Row> = {
 		dryRun: /^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z\.$/m,
 	},
 	remove_timeout: {
-		ids: { user_id: memberId },
+		ids: {
+			user_id: memberId,
+			user_ids: anyId("those who are not members are left out"),
+		},
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);

@@ -195,7 +195,7 @@ test("a hundred entries of a raid take few bytes", async () => {
 	expect(text).toStartWith("100 audit log entries in 3 line(s)");
 	expect(text).toContain(`By: @ada (ID: ${ada}) 70, @zoe (ID: ${zoe}) 30\n`);
 	expect(text.length).toBeLessThan(4500);
-	expect(text).toContain("| undo: unban user_id=each\n");
+	expect(text).toContain("| undo: unban user_ids=these\n");
 	expect(text).toContain(
 		`| +@Regular (ID: ${id}) | undo: bulk_role_update user_ids=these role_id=${id} action=remove\n`,
 	);
@@ -729,13 +729,13 @@ test("what was done to several objects is undone by one call where a tool takes 
 		Partial<AuditLogEntry>[],
 		string,
 	][] = [
-		["MemberBanAdd", [{}, {}], "unban user_id=each"],
+		["MemberBanAdd", [{}, {}], "unban user_ids=these"],
 		["MemberBanRemove", [{}, {}], "bulk_ban user_ids=these"],
-		["BotAdd", [{}, {}], "kick user_id=each"],
+		["BotAdd", [{}, {}], "kick user_ids=these"],
 		[
 			"MemberUpdate",
 			[{ changes: timeout }, { changes: timeout }],
-			"remove_timeout user_id=each",
+			"remove_timeout user_ids=these",
 		],
 		[
 			"MemberRoleUpdate",
@@ -751,7 +751,7 @@ test("what was done to several objects is undone by one call where a tool takes 
 				{ target_id: null, changes: invite("one") },
 				{ target_id: null, changes: invite("two") },
 			],
-			"delete_invite invite_code=each",
+			"delete_invite invite_codes=these",
 		],
 		["ThreadCreate", [{}, {}], "delete_thread thread_id=each"],
 	];

@@ -8,6 +8,7 @@ import type {
 	Role,
 } from "../../../src/simulator/world/state/entities.ts";
 import {
+	channelNamed,
 	roleNamed,
 	startWorld,
 	type TestWorld,
@@ -241,20 +242,27 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	simulator.world.bans.add(guild, banned);
 	await world.heard();
 	const user_ids = [...idsOf(members), outsider.id, banned.id];
+	const [author] = members;
+	if (author)
+		simulator.world.messages.add(channelNamed(world, "general"), author.user, {
+			content: "spam",
+		});
 	const args = { user_ids, delete_message_seconds: 60 };
 	const dry = await world.call("bulk_ban", { ...args, dry_run: true });
-	expect(dry.text).toContain(
-		"\nWould ban 3 user(s), 2 of them members, and delete their messages of the last 60 seconds:\nnew-0",
+	expect(dry.text).toMatch(
+		/\nWould ban 3 user\(s\), 2 of them members, and delete about 1 message\(s\) of the last 60 s \(Discord's search, where the bot can read\); now is \S+Z:\nnew-0 \(@new-0\) \| ID: \d+ \| joined: \S+Z\nnew-1 /,
 	);
 	expect(dry.text).toEndWith(
-		`\nnot a member | ID: ${outsider.id}\n1 already banned:\nnot a member | ID: ${banned.id}`,
+		`\nID: ${outsider.id} | not a member\n1 already banned:\n@banned | ID: ${banned.id}`,
 	);
 	expect(writes(world)).toEqual([]);
 	const { text, isError } = await world.call("bulk_ban", { ...args, ...done });
 	expect(isError).toBe(false);
-	expect(text).toStartWith("Banned 3 of 4 user(s):\nnew-0 (@new-0) | ID: ");
-	expect(text).toContain("\n1 not banned: already banned");
-	expect(text).toEndWith(`| ID: ${banned.id}`);
+	expect(text).toStartWith(
+		"Banned 3 of 4 user(s); before, they had about 1 message(s) of the last 60 s (Discord's search, where the bot can read), which Discord deletes:\nnew-0 (@new-0) | ID: ",
+	);
+	expect(text).toContain("\n1 not banned:\n");
+	expect(text).toEndWith(`ID: ${banned.id} | not a member | already banned`);
 	expect([...guild.bans.keys()].sort()).toEqual(user_ids.sort());
 	const again = await world.call("bulk_ban", {
 		user_ids: [banned.id],
@@ -277,7 +285,7 @@ test("a dry run of bulk_ban finds who is banned among thousands", async () => {
 		(user) => user?.id ?? "",
 	);
 	const { text } = await world.call("bulk_ban", { user_ids, dry_run: true });
-	expect(text).toContain("\nWould ban 1 user(s), 0 of them members:");
+	expect(text).toContain("\nWould ban 1 user(s), 0 of them members; now is ");
 	expect(text).toContain("\n3 already banned:");
 });
 

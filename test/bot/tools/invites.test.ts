@@ -9,6 +9,7 @@ import {
 	startWorld,
 	type TestWorld,
 	userNamed,
+	writes,
 } from "../../support/world.ts";
 
 const { ManageChannels, ManageGuild, ViewAuditLog, ViewChannel } =
@@ -77,7 +78,9 @@ test("invites are listed newest first, with uses if the bot manages the guild", 
 	invites.use(old);
 	const { text } = await world.call("list_invites");
 	expect(text.split("\n")).toEqual([
-		"2 invite(s) to the guild, newest first, times in UTC:",
+		expect.stringMatching(
+			/^2 invite\(s\) to the guild, newest first, times in UTC, now is \S+Z:$/,
+		),
 		expect.stringContaining(
 			`${late.code} | https://discord.gg/${late.code} | to #notes (ID: ${channel.id}) | by @ada (ID: ${ada.id}) | expires: never | used: 0 | created: 2026-02-01T12:00:00Z`,
 		),
@@ -144,6 +147,66 @@ test.each([
 	expect((await remove()).text).toStartWith(`Deleted the invite ${code} | `);
 	expect(invites.get(code)).toBeUndefined();
 	expect((await remove()).text).toContain(`There is no invite ${code} to`);
+});
+
+test("several invites are deleted at once, and codes that are not found are named", async () => {
+	await using world = await startWorld();
+	const { channel, invites, ada } = notes(world);
+	const codes = [1, 2, 3].map(
+		() => invites.add(channel, { inviter: ada }).code,
+	);
+	await world.heard();
+	const [first = "", second = "", third = ""] = codes;
+	const invite_codes = [first, `https://discord.gg/${second}`, "no-such-code"];
+	const dry = await world.call("delete_invite", {
+		invite_codes,
+		dry_run: true,
+	});
+	expect(dry.text).toMatch(
+		/^Dry run: nothing was done\.\nWould delete 2 invite\(s\), whose links would stop working; now is \S+Z:\n/,
+	);
+	expect(dry.text).toContain(
+		`\n${first} | https://discord.gg/${first} | to #not`,
+	);
+	expect(dry.text).toEndWith("\n1 not found in the guild: no-such-code");
+	expect(writes(world)).toEqual([]);
+	const { text, isError } = await world.call("delete_invite", { invite_codes });
+	expect(isError).toBe(false);
+	expect(text).toStartWith(`Deleted 2 of 2 invite(s):\n${first} | `);
+	expect(codes.map((code) => invites.get(code)?.code)).toEqual([
+		...[undefined, undefined, third],
+	]);
+	const again = await world.call("delete_invite", { invite_codes });
+	expect(again.isError).toBe(true);
+	expect(again.text).toContain(
+		`There is no invite ${first}, ${second}, no-such-code to the guild`,
+	);
+	const both = { invite_code: third, invite_codes: [third] };
+	const last = await world.call("delete_invite", both);
+	expect(last.text).toStartWith("Deleted 1 of 1 invite(s):");
+	expect((await world.call("delete_invite")).code).toBe(-32602);
+});
+
+test("several invites are deleted without MANAGE_GUILD only where the bot manages the channels", async () => {
+	await using world = await startWorld();
+	const { channel, invites, ada } = notes(world);
+	const other = world.simulator.world.channels.add(world.guild, {
+		name: "den",
+	});
+	const codes = [channel, other].map(
+		(place) => invites.add(place, { inviter: ada }).code,
+	);
+	denyBot(world, channel, ManageChannels);
+	setBits(world, ManageGuild, false);
+	setBits(world, ManageChannels, true);
+	await world.heard();
+	const remove = (invite_codes: string[]) =>
+		world.call("delete_invite", { invite_codes });
+	const refused = await remove(codes);
+	expect(refused.text).toContain("lacks MANAGE_CHANNELS in #notes");
+	expect(writes(world)).toEqual([]);
+	const { text } = await remove(codes.slice(1));
+	expect(text).toStartWith("Deleted 1 of 1 invite(s):");
 });
 
 test("the store keeps only the length of a code", async () => {

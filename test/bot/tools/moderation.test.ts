@@ -2,7 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { shareWorld } from "../../support/shared-world.ts";
-import { memberNamed, startWorld, userNamed } from "../../support/world.ts";
+import {
+	memberNamed,
+	roleNamed,
+	startWorld,
+	userNamed,
+	writes,
+} from "../../support/world.ts";
 
 const shared = shareWorld();
 
@@ -112,11 +118,15 @@ test.each([
 		...args,
 		dry_run: true,
 	});
-	expect(dry.text.includes("delete their messages of the last")).toBe(
-		left.length < 5,
+	const count = 5 - left.length;
+	expect(/, and delete about (\d+) message/.exec(dry.text)?.[1]).toBe(
+		count > 0 ? String(count) : undefined,
 	);
-	const { isError } = await world.call("ban", { user_id: zoe.id, ...args });
-	expect(isError).toBe(false);
+	const banned = await world.call("ban", { user_id: zoe.id, ...args });
+	expect(banned.isError).toBe(false);
+	expect(/they had about (\d+) message/.exec(banned.text)?.[1]).toBe(
+		count > 0 ? String(count) : undefined,
+	);
 	const contents = simulator.world.messages
 		.in(channel.id)
 		.map(({ content }) => content);
@@ -159,4 +169,126 @@ test("ban looks up the ban first, and bans nobody if that fails", async () => {
 	expect(isError).toBe(true);
 	expect(text).toContain("nothing was changed");
 	expect(world.guild.members.has(user_id)).toBe(true);
+});
+
+test("a dry run names the member with what tells them apart, and a ban does without the number of messages", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const zoe = memberNamed(world, "zoe");
+	const role = roleNamed(world, "Regular");
+	zoe.joined_at = "2026-01-31T12:00:00.000Z";
+	simulator.world.members.edit(guild, zoe, { roles: [role.id] });
+	await world.heard();
+	const args = { user_id: zoe.user.id, delete_message_seconds: 60 };
+	simulator.faults.fail("GET /guilds/*/messages/search", 403);
+	const dry = await world.call("ban", { ...args, dry_run: true });
+	expect(dry.text).toContain(
+		", and delete an unknown number of messages of the last 60 s (Discord's search failed: ",
+	);
+	expect(dry.text).toMatch(
+		new RegExp(
+			`\\nZoë 🍞 \\(@zoe\\) \\| ID: ${zoe.user.id} \\| joined: 2026-01-31T12:00:00Z \\| highest role: @Regular \\(ID: ${role.id}\\) \\| now is \\S+Z$`,
+		),
+	);
+	simulator.faults.clear();
+	simulator.faults.indexing("GET /guilds/*/messages/search", {
+		retryAfterSeconds: 2,
+	});
+	const { text, isError } = await world.call("ban", args);
+	expect(isError).toBe(false);
+	expect(text).toContain("(Discord is still indexing the guild's messages)");
+	expect(text).toStartWith(`Banned Zoë 🍞 (@zoe, ID: ${zoe.user.id}). Before,`);
+});
+
+test("kick and unban take several users, and say who was left out", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { users, members, bans } = simulator.world;
+	const made = [1, 2].map((n) =>
+		members.add(guild, users.add({ username: `raider-${n}` })),
+	);
+	const outsider = users.add({ username: "outsider" });
+	await world.heard();
+	const user_ids = [...made.map(({ user }) => user.id), outsider.id];
+	const dry = await world.call("kick", { user_ids, dry_run: true });
+	expect(dry.text).toMatch(
+		/^Dry run: nothing was done\.\nWould kick 2 member\(s\); now is \S+Z:\nraider-1 \(@raider-1\) \| ID: \d+ \| joined: \S+Z\nraider-2 /,
+	);
+	expect(writes(world)).toEqual([]);
+	const { text, isError } = await world.call("kick", { user_ids });
+	expect(isError).toBe(false);
+	expect(text).toStartWith(
+		"Kicked 2 of 2 member(s):\nraider-1 (@raider-1) | ID: ",
+	);
+	expect(text).toEndWith(`\n1 not in the guild: ${outsider.id}`);
+	expect(made.some(({ user }) => guild.members.has(user.id))).toBe(false);
+	await world.heard();
+	const again = await world.call("kick", { user_ids });
+	expect(again.isError).toBe(true);
+	expect(again.text).toContain("None of the users ");
+
+	for (const { user } of made) bans.add(guild, user);
+	const lifted = await world.call("unban", { user_ids });
+	expect(lifted.text).toStartWith("Lifted 2 of 2 ban(s):\n@raider-1 | ID: ");
+	expect(lifted.text).toEndWith(`\n1 not banned: ${outsider.id}`);
+	expect(guild.bans.size).toBe(0);
+	for (const tool of ["kick", "unban"]) {
+		const { code, text } = await world.call(tool);
+		expect(code).toBe(-32602);
+		expect(text).toContain("user_id, user_ids: expected at least one of these");
+	}
+});
+
+test("kick of several stops before the first if one ranks too high, and names who Discord refused", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { users, members } = simulator.world;
+	const [one, two] = [1, 2].map((n) =>
+		members.add(guild, users.add({ username: `raider-${n}` })),
+	);
+	await world.heard();
+	const user_ids = [one?.user.id ?? "", two?.user.id ?? ""];
+	const high = await world.call("kick", {
+		user_ids: [...user_ids, guild.owner_id],
+	});
+	expect(high.text).toContain("1 of 3 member(s) out of the bot's reach: ");
+	expect(writes(world)).toEqual([]);
+	simulator.faults.fail(
+		`DELETE /guilds/${guild.id}/members/${user_ids[0]}`,
+		403,
+	);
+	const { text } = await world.call("kick", { user_ids });
+	expect(text).toStartWith("Kicked 1 of 2 member(s):\nraider-2 ");
+	expect(text).toContain("\n1 refused by Discord:\nraider-1 ");
+});
+
+test("bans are searched by name over all pages", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { users, bans } = simulator.world;
+	const add = (username: string, global_name: string | null = null) => {
+		const user = users.add({ username, global_name });
+		bans.add(guild, user);
+		return user;
+	};
+	add("first_mallory", "Mällory");
+	for (let n = 0; n < 1001; n += 1) add(`other-${n}`);
+	const last = add("someone", "Mallory II");
+	const search = (args: Record<string, unknown>) =>
+		world.call("get_bans", args);
+	const found = (await search({ query: "MALLORY" })).text.split("\n");
+	expect(found[0]).toBe("2 of 1003 ban(s) match, by user id:");
+	expect(found[1]).toStartWith("Mällory (@first_mallory) | ID: ");
+	expect(found[2]).toBe(
+		`Mallory II (@someone) | ID: ${last.id} | no reason given`,
+	);
+	const page = (await search({ query: "mallory", limit: 1 })).text.split("\n");
+	expect(page).toHaveLength(3);
+	const after = page[2]?.replace("next_after=", "");
+	const next = (await search({ query: "mallory", limit: 1, after })).text;
+	expect(next).toContain("Mallory II");
+	expect(next).not.toContain("next_after");
+	expect((await search({ query: "nobody" })).text).toBe(
+		"0 of 1003 ban(s) match, by user id:",
+	);
 });

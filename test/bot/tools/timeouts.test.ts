@@ -1,11 +1,15 @@
 // Timeouts, nicknames, kicks and bans.
 
-import { expect, test } from "bun:test";
+import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { shareWorld } from "../../support/shared-world.ts";
 import { memberNamed, startWorld } from "../../support/world.ts";
 
 const shared = shareWorld();
+
+afterEach(() => {
+	setSystemTime();
+});
 
 const patch = "PATCH /guilds/:guild_id/members/:user_id";
 
@@ -17,6 +21,8 @@ test.each([
 	["3 d", 259_200],
 	["4w", 2_419_140],
 	["28d", 2_419_140],
+	["1h30m", 5400],
+	["2 hours", 7200],
 ])("timeout for %j is %d seconds", async (duration, seconds) => {
 	const world = await shared();
 	const { world: platform } = world.simulator;
@@ -51,7 +57,8 @@ test.each([
 	"9999999999w",
 	"99999999999999999999",
 	"1.5h",
-	"1h30m",
+	"2020-01-01",
+	"2099-01-01T00:00:00Z",
 	"soon",
 	"",
 	"1y",
@@ -227,4 +234,61 @@ test("get_member shows labels, timeout and roles from the highest down", async (
 		user_id: simulator.bot("alpha").id,
 	});
 	expect(bot.text).toContain("Is: bot");
+});
+
+test("several members are timed out until a time, and their timeouts ended", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { users, members } = simulator.world;
+	const made = [1, 2].map((n) =>
+		members.add(guild, users.add({ username: `loud-${n}` })),
+	);
+	const outsider = users.add({ username: "outsider" });
+	await world.heard();
+	setSystemTime(new Date("2026-03-01T12:00:00Z"));
+	const user_ids = [...made.map(({ user }) => user.id), outsider.id];
+	const until = "2026-03-02T12:00:00Z";
+	const args = { user_ids, duration: until };
+	const dry = await world.call("timeout", { ...args, dry_run: true });
+	expect(dry.text).toStartWith(
+		`Dry run: nothing was done.\nWould time out 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\nloud-1 (@loud-1) | ID: `,
+	);
+	const { text } = await world.call("timeout", args);
+	expect(text).toStartWith(
+		`Timed out 2 of 2 member(s) until ${until}, now is 2026-03-01T12:00:00Z:\nloud-1 `,
+	);
+	expect(text).toEndWith(`\n1 not in the guild: ${outsider.id}`);
+	for (const { communication_disabled_until } of made)
+		expect(Date.parse(communication_disabled_until ?? "")).toBe(
+			Date.parse(until),
+		);
+	await world.heard();
+	const ended = await world.call("remove_timeout", { user_ids });
+	expect(ended.text).toStartWith("Ended 2 of 2 timeout(s):\nloud-1 ");
+	expect(made.every((member) => !member.communication_disabled_until)).toBe(
+		true,
+	);
+	await world.heard();
+	const none = await world.call("remove_timeout", { user_ids });
+	expect(none.text).toContain("None of these members is timed out.");
+});
+
+test("several members are refused together if one is an administrator", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { users, members, roles } = simulator.world;
+	const role = roles.add(guild, {
+		name: "Admin",
+		permissions: String(PermissionFlagsBits.Administrator),
+	});
+	const made = [1, 2].map((n) =>
+		members.add(guild, users.add({ username: `loud-${n}` })),
+	);
+	const [first] = made;
+	if (first) members.edit(guild, first, { roles: [role.id] });
+	await world.heard();
+	const user_ids = made.map(({ user }) => user.id);
+	const { text } = await world.call("timeout", { user_ids, duration: "1h" });
+	expect(text).toContain("has ADMINISTRATOR");
+	expect(simulator.requests.list(patch)).toEqual([]);
 });
