@@ -370,7 +370,7 @@ function formatValue(
 }
 
 /** Formats a color as "#8E44AD"; "none" for 0, which is Discord's default color. */
-function colorText(color: number): string {
+export function colorText(color: number): string {
 	return color === 0
 		? "none"
 		: `#${color.toString(16).padStart(6, "0").toUpperCase()}`;

@@ -9,6 +9,7 @@ import {
 	type Change,
 	changesOf,
 	channelKind,
+	colorText,
 } from "./audit-log-changes.ts";
 
 /** A call of one of the bot's tools. The values are texts as a result shows them. */
@@ -34,7 +35,6 @@ const channelArguments: Arguments = {
 const roleArguments: Arguments = {
 	name: "name",
 	color: "color",
-	permissions: "permissions",
 	hoist: "hoist",
 	mentionable: "mentionable",
 };
@@ -99,16 +99,7 @@ export function undoOf(
 	entries: readonly APIAuditLogEntry[],
 	guild: Guild,
 ): string | undefined {
-	const calls = new Map<string, Call>();
-	for (const entry of entries) {
-		const call = callFor(entry, guild);
-		if (!call) continue;
-		const key = `${entry.target_id} ${entry.options?.id} ${call.args.invite_code}`;
-		// Of several changes of one field, the oldest entry has the value to restore.
-		const args = { ...calls.get(key)?.args, ...call.args };
-		calls.set(key, { ...call, args });
-	}
-	const all = [...calls.values()];
+	const all = merged(entries).flatMap((entry) => callsFor(entry, guild));
 	const [first] = all;
 	if (!first || all.some(({ tool }) => tool !== first.tool)) return undefined;
 	const keys = [...new Set(all.flatMap(({ args }) => Object.keys(args)))];
@@ -132,7 +123,46 @@ export function undoOf(
 	return [tool, ...shown, ...others].join(" ");
 }
 
-/** Returns the call that would undo a single entry. */
+/**
+ * Merges entries about the same object to one, with the new values of the newest entry and the old values of the oldest.
+ * The entries are sorted from newest to oldest.
+ */
+function merged(entries: readonly APIAuditLogEntry[]): APIAuditLogEntry[] {
+	const byObject = new Map<string, APIAuditLogEntry>();
+	for (const entry of entries) {
+		const { target_id, options, id } = entry;
+		// Invites have no id. Each is created only once.
+		const key = `${target_id ?? id} ${options?.id} ${options?.message_id}`;
+		const newer = byObject.get(key);
+		const changes = [...(newer ? changesOf(newer) : [])];
+		for (const change of changesOf(entry)) {
+			const index = changes.findIndex(
+				({ key }) => key === change.key && !key.startsWith("$"),
+			);
+			const { key, old_value } = change;
+			if (index < 0) changes.push(change);
+			else
+				changes[index] = {
+					key,
+					old_value,
+					new_value: changes[index]?.new_value,
+				};
+		}
+		byObject.set(key, {
+			...entry,
+			changes: changes as NonNullable<APIAuditLogEntry["changes"]>,
+		});
+	}
+	return [...byObject.values()];
+}
+
+/** Returns the calls that would undo an entry: one, or none; one for each role that a member got or lost. */
+function callsFor(entry: APIAuditLogEntry, guild: Guild): Call[] {
+	return entry.action_type === AuditLogEvent.MemberRoleUpdate
+		? restoreRoles(entry.target_id ?? "", changesOf(entry))
+		: [callFor(entry, guild) ?? []].flat();
+}
+
 function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 	const { target_id, action_type, options } = entry;
 	const id = target_id ?? "";
@@ -169,8 +199,6 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 			return one("ban", "user_id");
 		case AuditLogEvent.MemberUpdate:
 			return restoreMember(id, changes);
-		case AuditLogEvent.MemberRoleUpdate:
-			return restoreRole(id, changes);
 		case AuditLogEvent.BotAdd:
 			return one("kick", "user_id");
 		case AuditLogEvent.RoleCreate:
@@ -178,9 +206,19 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 				? one("delete_role", "role_id")
 				: undefined;
 		case AuditLogEvent.RoleUpdate:
-			return edit("edit_role", "role_id", roleArguments);
-		case AuditLogEvent.RoleDelete:
-			return { tool: "create_role", args: oldValues(changes, roleArguments) };
+			return restoreRole(id, changes);
+		case AuditLogEvent.RoleDelete: {
+			const permissions = bitsOf(
+				changes.find(({ key }) => key === "permissions")?.old_value,
+			);
+			return {
+				tool: "create_role",
+				args: {
+					...oldValues(changes, roleArguments),
+					...(permissions && { permissions: nameList(permissions) }),
+				},
+			};
+		}
 		case AuditLogEvent.InviteCreate: {
 			const code = changes.find(({ key }) => key === "code")?.new_value;
 			return typeof code === "string"
@@ -256,6 +294,7 @@ function oldValues(
 
 /** Formats a value for an argument of a tool; undefined for values that no argument takes. */
 function argument(name: string, value: unknown): string | undefined {
+	if (name === "color") return colorText(Number(value ?? 0));
 	if (typeof value === "boolean" || typeof value === "number")
 		return String(value);
 	// Absent means that the field had no value.
@@ -363,20 +402,35 @@ function restoreMember(
 	};
 }
 
-/** Gives back or takes back a single role. For several roles at once there is no single call. */
-function restoreRole(id: string, changes: readonly Change[]): Call | undefined {
-	const roles = changes.flatMap(({ key, new_value }) =>
+/** Edits a role back. Permissions are given back and taken back by name, because the others may have changed since. */
+function restoreRole(
+	role_id: string,
+	changes: readonly Change[],
+): Call | undefined {
+	const permissions = changes.find(({ key }) => key === "permissions");
+	const before = bitsOf(permissions?.old_value) ?? 0n;
+	const after = bitsOf(permissions?.new_value) ?? 0n;
+	const [lost, gained] = [before & ~after, after & ~before];
+	const args = {
+		...oldValues(changes, roleArguments),
+		...(lost !== 0n && { add_permissions: nameList(lost) }),
+		...(gained !== 0n && { remove_permissions: nameList(gained) }),
+	};
+	return Object.keys(args).length > 0
+		? { tool: "edit_role", args: { role_id, ...args } }
+		: undefined;
+}
+
+/** Gives back or takes back roles. */
+function restoreRoles(id: string, changes: readonly Change[]): Call[] {
+	return changes.flatMap(({ key, new_value }) =>
 		Array.isArray(new_value)
 			? new_value.map((role: unknown) => ({
 					tool: key === "$add" ? "remove_role" : "assign_role",
-					id: String(Object(role).id),
+					args: { user_id: id, role_id: oneField(String(Object(role).id)) },
 				}))
 			: [],
 	);
-	const [role] = roles;
-	return role && roles.length === 1
-		? { tool: role.tool, args: { user_id: id, role_id: oneField(role.id) } }
-		: undefined;
 }
 
 /** Whether a value is a time in the future. */

@@ -565,11 +565,17 @@ const undone: [
 		() => ({
 			target_id: entityId,
 			changes: [
-				{ key: "permissions", old_value: "8", new_value: "0" },
+				{
+					key: "permissions",
+					old_value: bits("ViewChannel", "Speak"),
+					new_value: bits("ViewChannel", "BanMembers"),
+				},
+				{ key: "color", old_value: 0x8e44ad, new_value: 0 },
 				{ key: "mentionable", old_value: false, new_value: true },
 			],
 		}),
-		() => `edit_role role_id=${entityId} permissions=8 mentionable=false`,
+		() =>
+			`edit_role role_id=${entityId} color=#8E44AD mentionable=false add_permissions=[SPEAK] remove_permissions=[BAN_MEMBERS]`,
 	],
 	[
 		"RoleDelete",
@@ -578,9 +584,10 @@ const undone: [
 			changes: [
 				{ key: "name", old_value: "Gone" },
 				{ key: "color", old_value: 5 },
+				{ key: "permissions", old_value: bits("Speak") },
 			],
 		}),
-		() => 'create_role name="Gone" color=5',
+		() => 'create_role name="Gone" color=#000005 permissions=[SPEAK]',
 	],
 	[
 		"InviteCreate",
@@ -785,9 +792,32 @@ test("of several changes of one object the oldest value is restored; a ban lifte
 		});
 	slow(90, 5, 10);
 	slow(80, 10, 60);
+	const roleId = roleNamed(world, "Regular").id;
+	for (const [ago, before, after] of [
+		[79, bits("Speak"), bits("Speak", "BanMembers")],
+		[78, bits("Speak", "BanMembers"), bits("Speak", "Administrator")],
+	] as const)
+		at(ago, {
+			...{ action_type: AuditLogEvent.RoleUpdate, target_id: roleId },
+			changes: [{ key: "permissions", old_value: before, new_value: after }],
+		});
+	for (const [ago, id] of [
+		[77, "5"],
+		[76, "6"],
+	] as const)
+		at(ago, {
+			...{ action_type: AuditLogEvent.MemberRoleUpdate, target_id: zoe },
+			changes: [{ key: "$add", new_value: [{ id, name: `role ${id}` }] }],
+		});
 	at(70, { action_type: AuditLogEvent.MemberBanAdd, target_id: zoe });
 	at(60, { action_type: AuditLogEvent.MemberBanRemove, target_id: zoe });
-	const [, unbanned, banned, changed] = await lines(world);
+	const [, unbanned, banned, given, role, changed] = await lines(world);
+	expect(role).toEndWith(
+		`| +BAN_MEMBERS; +ADMINISTRATOR, −BAN_MEMBERS | undo: edit_role role_id=${roleId} remove_permissions=[ADMINISTRATOR]`,
+	);
+	expect(given).toEndWith(
+		`| +@role 5 (ID: 5); +@role 6 (ID: 6) | undo: remove_role user_id=${zoe} role_id=each`,
+	);
 	expect(changed).toEndWith(
 		`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,
 	);
