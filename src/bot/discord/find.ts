@@ -360,8 +360,8 @@ export async function anyChannel(
 }
 
 /**
- * Returns the result of `request`; undefined if the result is null or Discord answers with one of the error codes in
- * `codes`.
+ * Returns the result of a request to Discord; undefined if the result is null or Discord answers with one of the error
+ * codes in `codes`.
  */
 export async function absentIf<T>(
 	codes: readonly number[],

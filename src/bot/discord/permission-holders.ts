@@ -103,9 +103,8 @@ export type Source =
 	| { kind: "administrator" | "role" | "overwrite"; role: Role };
 
 /**
- * For each permission in `bits`: returns the groups of members who have it in a channel or guild-wide, and of members
- * to whom it is denied by a role, a permission overwrite or a timeout. Members who lack it only because of @everyone
- * are left out.
+ * Returns for each requested permission the groups of members who have it in a channel or guild-wide, and those to whom
+ * a role, a permission overwrite or a timeout denies it. Members who lack it only because of @everyone are left out.
  */
 export function holdersOf(
 	alike: readonly Alike[],

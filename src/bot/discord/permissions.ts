@@ -22,10 +22,7 @@ export interface NeededWith<Args> {
 	permission: Permission;
 	/** Name of the tool argument that requires the permission. */
 	with: keyof Args & string;
-	/**
-	 * A guild-wide permission that suffices instead of the permission in the channel, even if the bot cannot see the
-	 * channel.
-	 */
+	/** A guild-wide permission that also suffices: a bot that has it does not need the permission in the channel. */
 	orInGuild?: Permission;
 	/**
 	 * Whether a tool call with `args` needs the permission. Default: if the argument is present and neither false nor an
@@ -181,8 +178,8 @@ export function botMember(guild: Guild): GuildMember {
 }
 
 /**
- * Returns the bit field of the bot's permissions in a channel, or guild-wide if `channel` is undefined. While the bot
- * is timed out in the guild, it has fewer permissions.
+ * Returns the bit field of the bot's permissions in a channel, or guild-wide without a channel. While the bot is timed
+ * out in the guild, it has fewer permissions.
  */
 export function botPermissions(
 	guild: Guild,
@@ -200,8 +197,8 @@ export function botPermissions(
 export const everything = ~0n;
 
 /**
- * Returns the bot's permissions in a channel, or guild-wide if `channel` is undefined. If the bot is an administrator,
- * all bits are set.
+ * Returns the bot's permissions in a channel, or guild-wide without a channel. If the bot is an administrator, all bits
+ * are set.
  */
 export function allowed(
 	guild: Guild,
@@ -243,8 +240,8 @@ export function bitsIn(
 }
 
 /**
- * Returns the permissions in the bit field `needed` that the bot lacks in a channel, or guild-wide if `channel` is
- * undefined. An administrator lacks none.
+ * Returns the bit field of those needed permissions that the bot lacks in a channel, or guild-wide without a channel.
+ * An administrator lacks none.
  */
 export function missingPermissions(
 	guild: Guild,

@@ -14,7 +14,9 @@ import { botMember, missingPermissions } from "./permissions.ts";
 const sampleSize = 10;
 const remedy = "Someone who ranks above both can move the bot's role up.";
 
-/** Throws a ToolError if any of `roles` does not rank below the bot's highest role. The error names these roles. */
+/**
+ * Throws a ToolError unless all of `roles` rank below the bot's highest role. The error names the roles that do not.
+ */
 export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
 	refuseAny("role(s)", roles, (role) => {
 		if (isBelow(guild, role)) return undefined;
@@ -27,7 +29,7 @@ export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
 }
 
 /**
- * Throws a ToolError if any of `members` does not rank below the bot. The error names these members. The guild's owner
+ * Throws a ToolError unless all of the members rank below the bot. The error names those who do not. The guild's owner
  * never ranks below the bot.
  */
 export function requireMembersBelow(

@@ -47,8 +47,8 @@ export async function lacksTwoFactor({ client }: Guild): Promise<boolean> {
 }
 
 /**
- * Throws a ToolError if the guild requires two-factor authentication for one of the permissions in `needed`, and the
- * account that owns the bot's application has not enabled it.
+ * Throws a ToolError if the guild requires two-factor authentication for one of the needed permissions, but the account
+ * that owns the bot's application has not enabled it.
  */
 export async function requireTwoFactor(
 	guild: Guild,

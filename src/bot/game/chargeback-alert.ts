@@ -31,7 +31,7 @@ export interface Alert {
 
 /**
  * Builds the Discord message that tells staff about a chargeback. `isHeld` is true if the person's roles are not given
- * back yet because another of the person's chargebacks is undecided.
+ * back yet because the person has another undecided chargeback.
  */
 export function createAlert(row: Chargeback, isHeld: boolean): Alert {
 	const { decision } = row;

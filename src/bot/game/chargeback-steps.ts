@@ -53,8 +53,8 @@ export interface StepsOptions {
 }
 
 /**
- * Thrown if Discord's rules forbid the bot for now to restrict a member, such as the guild's owner. The message is for
- * staff.
+ * Thrown if Discord does not allow the bot to restrict a member, for example because the member is the guild's owner.
+ * The message is for staff.
  */
 export class Refusal extends Error {
 	override name = "Refusal";
@@ -92,8 +92,8 @@ const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
 /**
- * Returns the functions that carry out the actions of a chargeback, such as restricting a member. If such a function
- * rejects, it can be called again safely.
+ * Returns the functions that carry out the actions of a chargeback, such as restricting a member. A function that
+ * rejected can be called again safely.
  */
 export function createSteps({
 	connection,
@@ -343,7 +343,7 @@ export function shortId(id: string): string {
 	return id.slice(0, 8);
 }
 
-/** Throws a Refusal unless the bot can remove all roles of a member except those in `kept`. */
+/** Throws a Refusal unless the bot can remove a member's roles. Roles that the member keeps are not checked. */
 function requireRestrictable(
 	guild: Guild,
 	{ user, roles }: APIGuildMember,

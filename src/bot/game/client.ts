@@ -95,7 +95,10 @@ export function createGameClient({
 	log,
 	timeoutMs = 10_000,
 }: GameClientOptions): GameClient {
-	/** Sends a request to the game server. `json` in the result is undefined if the response body is not JSON. */
+	/**
+	 * Sends a request to the game server. The response body is parsed as JSON; the result's `json` is undefined if that
+	 * fails.
+	 */
 	async function send(
 		method: "GET" | "POST",
 		path: string,

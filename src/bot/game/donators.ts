@@ -68,7 +68,7 @@ export interface DonatorSyncOptions {
 export interface SyncPlan extends RolePlan {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** Why no roles may be removed from members for now; undefined if removals are allowed. */
+	/** Why no roles may be removed from members at present; undefined if roles may be removed. */
 	removalsHeld: string | undefined;
 	/** Stores the list of supporters for comparison with the next list. Call this before making the role changes. */
 	saveList(): Promise<void>;
@@ -404,7 +404,7 @@ function checkList(
 	};
 }
 
-/** Returns the guild in which supporters get roles. Throws a ToolError if it is unknown or unavailable. */
+/** Returns the guild in which supporters get roles. Throws a ToolError if the guild is unknown or unavailable. */
 function requireGuild(
 	connection: Connection,
 	guildId: string | undefined,

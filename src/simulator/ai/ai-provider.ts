@@ -46,7 +46,7 @@ export interface AiSimulation extends AsyncDisposable {
 	readonly requests: readonly AiRequest[];
 	/** Returns the text with which the simulated AI responds to a conversation. Tests may replace this function. */
 	answer: (messages: readonly ChatMessage[]) => string;
-	/** Makes the AI provider misbehave for the next `times` requests; by default until `behave()` is called. */
+	/** Makes the AI provider misbehave for the next `times` requests. Default: until `behave()` is called. */
 	misbehave(kind: AiMisbehaviour, given?: { times?: number | undefined }): void;
 	/** Ends the misbehaviour of the AI provider, which then sends the responses that it has held back. */
 	behave(): void;

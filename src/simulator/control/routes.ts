@@ -229,7 +229,7 @@ function setVoice(
 	return { user_id, channel_id };
 }
 
-/** Votes in a poll as the user with the given name. Throws BadRequest if that fails. */
+/** Votes in a poll as the user with the requested user name. Throws BadRequest if that is not possible. */
 async function vote(
 	simulator: Controllable,
 	given: v.InferOutput<typeof voteRequest>,

@@ -85,8 +85,8 @@ export interface GameServer extends AsyncDisposable {
 		target: ChargebackTarget,
 	): Promise<ChargebackAnswer>;
 	/**
-	 * Makes the game server misbehave on one route (default: all) for `times` requests (default: until `behave()` is
-	 * called). If `executed` is true, these requests take effect despite their faulty responses.
+	 * Makes the game server misbehave on one route or all routes, for a number of requests or until `behave()` is called.
+	 * With the option `executed`, the requests take effect although their responses are faulty.
 	 */
 	misbehave(
 		kind: Misbehaviour,

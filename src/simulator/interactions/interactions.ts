@@ -191,8 +191,8 @@ export class Interactions {
 	}
 
 	/**
-	 * Records the application's first response to a slash command or button. `original` is the message that the response
-	 * creates or updates.
+	 * Records the application's first response to a slash command or button, and the message that the response created or
+	 * updated.
 	 */
 	acknowledge(
 		interaction: Interaction,
@@ -291,7 +291,7 @@ export class Interactions {
 		return found?.userId === user.id ? found.message : undefined;
 	}
 
-	/** Marks all interactions that wait for a response as failed. */
+	/** Changes the state of all interactions that still wait for a response to "failed". */
 	close(): void {
 		for (const live of this.#all.values()) {
 			clearTimeout(live.timer);
@@ -365,7 +365,10 @@ function notifyChange(live: Live): void {
 	changed.resolve();
 }
 
-/** The API field `authorizing_integration_owners`: the guild in which the application is installed, or "0" in DMs. */
+/**
+ * Returns the API field `authorizing_integration_owners`: the guild in which the application is installed, or "0" in
+ * DMs.
+ */
 function ownersOf({
 	channel,
 }: {

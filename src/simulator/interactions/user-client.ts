@@ -61,7 +61,7 @@ export interface InteractionHandle {
 	acknowledged(): Promise<boolean>;
 	/**
 	 * Resolves with the final message of the bot's response to the slash command or button: a new message, or the
-	 * button's message if the bot updates it. If the bot did not respond in time, `failed` is true.
+	 * button's message if the bot updates it. The result says whether the bot failed to respond in time.
 	 */
 	reply(): Promise<Reply>;
 	/**

@@ -204,7 +204,7 @@ export function queryList<F extends Field<unknown>>(item: F, max: number) {
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** A request field whose value is an object with the given fields. */
+/** A request field whose value is an object. `fields` parse the object's properties. */
 export function object<const F extends Fields>(fields: F) {
 	return optional((value) => {
 		if (typeof value !== "object" || value === null || Array.isArray(value))

@@ -85,8 +85,8 @@ export class RequestLog {
 	}
 
 	/**
-	 * Adds a request to the log. Returns a function that adds data which becomes known later, such as the response's
-	 * status, to this entry of the log.
+	 * Adds a request to the log. Returns a function that completes the log entry with data that becomes known later, such
+	 * as the response's status.
 	 */
 	add(
 		request: Pick<RequestRecord, "method" | "path">,

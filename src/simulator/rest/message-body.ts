@@ -144,7 +144,9 @@ const usersOnly: AllowedMentions = {
 	replied_user: undefined,
 };
 
-/** Finds the mentions in a message text that `allowed_mentions` and the sender's permissions allow. */
+/**
+ * Finds the mentions in the text of a new message that its field `allowed_mentions` and its sender's permissions allow.
+ */
 function findMentions(
 	call: Call,
 	channel: Channel,

@@ -9,8 +9,8 @@ interface Page {
 }
 
 /**
- * Returns a page of at most `limit` items, ordered by id: the last items before the id `before`; without `before`, the
- * first items after the id `after`.
+ * Returns a page of items, ordered by id: the last items before the id `before` or, if that is missing, the first items
+ * after the id `after`.
  */
 export function pageById<T>(
 	items: Iterable<T>,

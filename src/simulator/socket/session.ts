@@ -30,7 +30,10 @@ export interface SessionConnection {
 	close(code: number, reason: string): void;
 }
 
-/** A test's function that replaces the data of Gateway events: returns the data to send instead of `data`. */
+/**
+ * A function by which a test changes Gateway events. It receives an event's type and data, and returns the data to send
+ * to the bot.
+ */
 export type Alter = (type: string, data: unknown) => unknown;
 
 // A bot that missed more has to identify again. `length` is in characters.
@@ -66,7 +69,7 @@ export class Session {
 		else this.dispatchAny(type, data);
 	}
 
-	/** Like `dispatch`, but accepts any event name and data, so that tests can send invalid events. */
+	/** Sends a Gateway event with any name and data to the bot, so that tests can send invalid events. */
 	dispatchAny(type: string, data: unknown): void {
 		this.#seq += 1;
 		const d = this.alter ? this.alter(type, data) : data;

@@ -268,7 +268,8 @@ export class Connection {
 	}
 
 	/**
-	 * Logs in to Discord, with retries until a login succeeds, retries cannot help, or `close` is called. Never rejects.
+	 * Logs in to Discord. Retries failed logins until one succeeds, retries cannot help, or the connection is closed.
+	 * Never rejects.
 	 */
 	async open(): Promise<void> {
 		const { log } = this.#options;
@@ -532,7 +533,7 @@ export class Connection {
 	}
 
 	/**
-	 * Checks the bot's token after Discord answered 401: requests the bot's own user until the token works or Discord
+	 * Checks the bot's token after Discord answered 401: requests the bot's Discord user until the token works or Discord
 	 * answers 401 again.
 	 */
 	async #verifyToken(client: Client): Promise<void> {

@@ -50,7 +50,7 @@ export const portal = "https://discord.com/developers/applications";
 
 /**
  * Returns the error text for a login that Discord refused because privileged intents are not enabled. The text names
- * the intents to enable. `intents` is the bit field of the requested intents, `flags` that of the application's flags
+ * the intents to enable. The parameters are the bit fields of the requested intents and of the application's flags
  * (undefined if unknown).
  * https://discord.com/developers/docs/resources/application#application-object-application-flags
  */

@@ -15,8 +15,8 @@ const dayMs = 86_400_000;
 /** Discord's default limit on session starts (logins to its Gateway) in 24 hours. */
 const defaultTotal = 1_000;
 /**
- * Share of Discord's limit on logins that the bot leaves to other programs with the same token and to its own command
- * `--check`.
+ * Share of Discord's limit on logins that the running bot does not use, so that other programs with the same token and
+ * the command `--check` can still log in.
  */
 const reservedShare = 0.1;
 /** Maximum time until the bot asks Discord again how many logins are left. */

@@ -61,8 +61,8 @@ export interface SocketOptions {
 	/** Returns the ids of the guilds in discord.js's cache. */
 	knownGuilds(): Iterable<string>;
 	/**
-	 * Handles a Gateway event by calling the function `read`, which passes the event to discord.js. Returns false if the
-	 * event could not be read. `isReplay` is true for an event that Discord replays after a connection loss.
+	 * Handles a Gateway event and calls the function that passes the event to discord.js. Returns false if the event
+	 * could not be read. `isReplay` says whether Discord replays the event after a connection loss.
 	 */
 	readEvent(
 		event: Dispatch,
@@ -116,8 +116,8 @@ const sessionEndingCodes = new Set<number>([
 ]);
 
 /**
- * Number of failed connections in a row after which the bot resumes the session at the Gateway's initial URL instead of
- * the session's own URL.
+ * After this many failed connections in a row, the bot resumes the session at the Gateway's initial URL instead of the
+ * URL that Discord sent for the session.
  */
 const maxResumeFailures = 3;
 
@@ -213,8 +213,8 @@ export class Socket implements Strategy {
 	}
 
 	/**
-	 * Opens one connection to Discord's Gateway and resolves when its socket has closed. `readyMs` is how long the
-	 * session was ready, in milliseconds; absent if it never was. Never rejects.
+	 * Opens one connection to Discord's Gateway. Resolves when its socket has closed, with the time that the session was
+	 * ready, in milliseconds (absent if it never was ready). Never rejects.
 	 */
 	async #runConnection(failures: number): Promise<{
 		code: number;
@@ -418,7 +418,7 @@ export class Socket implements Strategy {
 		read({ ...event, t: GatewayDispatchEvents.GuildDelete, d: gone });
 	}
 
-	/** Sends the queued payloads to Discord's Gateway as far as the rate limit allows, and the rest later. */
+	/** Sends as many queued payloads to Discord's Gateway as the rate limit allows. The rest is sent later. */
 	#flush(): void {
 		const connection = this.#connection;
 		if (connection?.state !== "ready") return;

@@ -4,8 +4,8 @@ import type { GuildMember } from "discord.js";
 import { compareIds } from "../ids.ts";
 
 /**
- * Name of discord.js's private field with the ids of a member's roles, without @everyone. Reading it is faster than the
- * public property `roles`.
+ * Name of discord.js's private field with the ids of a member's roles, without @everyone. Reading it is faster than
+ * reading the public property.
  */
 export const roleIds = "_roles";
 
@@ -34,7 +34,10 @@ export interface MemberFilter {
 	pending?: boolean | undefined;
 }
 
-/** Returns a function that says whether a member matches the filter at the time `nowMs` (epoch milliseconds). */
+/**
+ * Returns a function that says whether a member matches the filter. Timeouts are compared with the time `nowMs` (epoch
+ * milliseconds).
+ */
 export function matcherFor(
 	filter: MemberFilter,
 	nowMs: number,
@@ -71,7 +74,7 @@ function hasAny(member: GuildMember, roles: ReadonlySet<string>): boolean {
 	);
 }
 
-/** Whether a member is in a timeout at `nowMs` (epoch milliseconds). */
+/** Whether a member is timed out at a certain time. */
 export function isTimedOut(
 	{ communicationDisabledUntilTimestamp: until }: GuildMember,
 	nowMs: number,
@@ -111,10 +114,7 @@ export function comparerFor(order: MemberOrder): Compare {
 	return direction ? (a, b) => compare(b, a) : compare;
 }
 
-/**
- * Returns the first `count` of `items` in the order of `compare`, sorted. For long lists this is faster than sorting
- * all items.
- */
+/** Returns the first items in a sort order, sorted. For long lists this is faster than sorting all items. */
 export function firstOf<Item>(
 	items: Iterable<Item>,
 	count: number,

@@ -119,7 +119,7 @@ export class NameTable {
 
 	/**
 	 * Builds a new table of the names of all members in this table and of `others`, who must not be in this table. Yields
-	 * about every 0.2 ms. Members who are removed from this table meanwhile may be in the new table.
+	 * about every 0.2 ms. If members are removed from this table during the build, the new table may still contain them.
 	 */
 	*with(others: Iterable<Named>): Generator<undefined, NameTable> {
 		const added = yield* sortInSteps([...others]);
@@ -199,8 +199,8 @@ export class NameTable {
 	}
 
 	/**
-	 * Returns the slot (member's position in the table) whose names contain the byte offset `byte`. Starts at the slot
-	 * `from` and gallops (doubles its steps), because the next match is usually near.
+	 * Returns the slot (position in the table of names) of the member whose names contain the byte offset `byte`. The
+	 * search starts at the slot `from`.
 	 */
 	#slotAt(byte: number, from: number): number {
 		const count = this.ids.length;
@@ -228,8 +228,8 @@ export class NameTable {
 }
 
 /**
- * Binary search: returns the last number in [low, high) for which `matches` is true. `matches` must be true from `low`
- * up to that number and false after it.
+ * Binary search: returns the last number for which a condition is true, in the range from `low` up to an exclusive
+ * maximum. The condition must be true for `low`, and false for all numbers after the returned one.
  */
 function lastWhere(
 	low: number,

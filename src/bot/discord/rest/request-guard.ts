@@ -86,8 +86,8 @@ export class RequestGuard {
 				if (!isOld()) this.#foreignInARow = 0;
 			},
 			/**
-			 * Records an error response that came from a proxy and not from Discord's API. `retryAfterMs` is the wait that
-			 * the response asks for, if any.
+			 * Records an error response that came from a proxy and not from Discord's API, with the time that the response
+			 * asks the bot to wait, if any.
 			 */
 			noteForeignResponse: (
 				status: number,

@@ -36,7 +36,7 @@ export class UnusableResponse extends Error {
  */
 export class ForeignResponse extends UnusableResponse {
 	override name = "ForeignResponse";
-	/** How long the bot pauses all requests to Discord after the error response from a proxy, in milliseconds. */
+	/** How long the bot pauses all requests to Discord after an error response from a proxy, in milliseconds. */
 	pauseMs = 0;
 
 	constructor(
@@ -135,8 +135,8 @@ async function readAtMost({ status, body }: Response): Promise<Buffer> {
 }
 
 /**
- * Returns how long an error response asks the bot to wait, in seconds. Prefers `retry_after` in the body to the
- * headers, because the Retry-After header is rounded up.
+ * Returns how long an error response asks the bot to wait, in seconds. `retry_after` in the body is preferred to the
+ * header Retry-After, which is rounded up.
  */
 function retryAfterSeconds(headers: Headers, body: unknown) {
 	const field = isObject(body) ? body.retry_after : undefined;

@@ -167,7 +167,8 @@ export interface RateLimitState {
 }
 
 /**
- * Runs `work` and calls `onRateLimitState` whenever Discord's response to a request of `work` has rate limit headers.
+ * Runs a function and calls `onRateLimitState` whenever Discord's response to one of the function's requests has rate
+ * limit headers.
  */
 export function observeRateLimit<T>(
 	onRateLimitState: (state: RateLimitState) => void,
@@ -194,8 +195,8 @@ export function timeLeftMs(): number {
 }
 
 /**
- * Runs `work` with a deadline that is `reserveMs` before the deadline of the running tool, to leave time for reporting
- * the result.
+ * Runs a function with a deadline that is `reserveMs` before the deadline of the running tool, to leave time for
+ * reporting the result.
  */
 export function endingEarlier<T>(
 	reserveMs: number,
@@ -217,8 +218,8 @@ export type PlatformOutcome =
 	| "failed";
 
 /**
- * Returns the options for a discord.js REST client. They turn off the retries of discord.js. Pass the client to
- * `guardRest`, too. `onResponse` is called after every request that was sent.
+ * Returns the options for a discord.js REST client, which turn off the retries of discord.js. Pass the client to
+ * `guardRest`, too. The second parameter is called after every request that was sent.
  */
 export function restOptions(
 	api: string,

@@ -110,8 +110,8 @@ function put(
 }
 
 /**
- * Registers slash commands and removes all others of the application: its commands in the guild if the request path has
- * a guild id, otherwise its global commands.
+ * Replaces the slash commands of an application by those in the request: its commands in the guild if the request path
+ * has a guild id, otherwise its global commands.
  */
 function replaceAll(
 	call: Call<typeof everywhere>,

@@ -63,7 +63,9 @@ function requireRoles({ guild }: Call<":guild_id">, ids: readonly string[]) {
 	return [...ids];
 }
 
-/** Whether an image, given as a data URL, is animated. Throws if it is too large or not an image. */
+/**
+ * Whether an image is animated. `image` is a data URL. Throws if the image is too large or the data is not an image.
+ */
 function isAnimated(image: string): boolean {
 	// The declared type does not matter: discord.js calls every image a JPEG.
 	const [, data = ""] =

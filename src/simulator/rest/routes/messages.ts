@@ -91,8 +91,8 @@ function nonceKey(call: Call<"", NewMessage>, channel: Channel) {
 }
 
 /**
- * If the request has `enforce_nonce`, returns the recent message that an earlier request sent with the same nonce; else
- * undefined. Throws if that message was deleted.
+ * If the request has `enforce_nonce`, returns the message that a recent request created with the same nonce; undefined
+ * if there is none. Throws if that message was deleted.
  */
 function findByNonce(call: Call<"", NewMessage>, channel: Channel) {
 	const { messages } = call.world;

@@ -95,8 +95,8 @@ function stored(guild: Guild, { id, type, allow, deny }: GivenOverwrite) {
 const one = "/channels/:channel_id/permissions/:overwrite_id";
 
 /**
- * Returns the channel of the request path and, as `old`, the channel's permission overwrite with the id in the path;
- * `old` is undefined if there is none.
+ * Returns the channel of the request path, and the channel's permission overwrite with the id in the path, undefined if
+ * there is none.
  */
 function overwriteOf(call: Call<typeof one>) {
 	const channel = guildChannelOf(call);

@@ -20,8 +20,8 @@ const roles = f.list(f.snowflake, 0, 250);
 const defaultDays = 7;
 
 /**
- * Returns the members who were inactive for `days` days and rank below the sender of the request. Throws if only
- * administrators may prune the guild and the sender is not one.
+ * Returns the members who were inactive for the requested number of days and rank below the sender of the request.
+ * Throws if only administrators may prune the guild and the sender is not one.
  */
 function prunable(
 	call: Call<typeof path>,

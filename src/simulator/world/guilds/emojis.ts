@@ -16,8 +16,8 @@ export class Emojis {
 	constructor(private readonly state: State) {}
 
 	/**
-	 * Adds a custom emoji, created by `user`, to a guild. If `roles` (ids) is not empty, only members with one of these
-	 * roles may use the emoji.
+	 * Adds a custom emoji to a guild and records its creator. If the emoji has role ids, only members with one of these
+	 * roles may use it.
 	 */
 	add(
 		guild: Guild,

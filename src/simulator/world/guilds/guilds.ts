@@ -57,9 +57,7 @@ export class Guilds {
 		return this.state.guildOf(channel);
 	}
 
-	/**
-	 * Adds a guild with an @everyone role and its owner as the only member. `everyone` is that role's permission bits.
-	 */
+	/** Adds a guild whose only member is its owner. `everyone` is the permission bits of the role @everyone. */
 	add(given: { name: string; owner: User; everyone?: bigint }): Guild {
 		const id = this.state.newId();
 		const { owner } = given;

@@ -77,10 +77,7 @@ export class Invites {
 		return invite;
 	}
 
-	/**
-	 * Finds an existing invite to a channel with the same inviter and settings as `given`, so that no new invite is
-	 * created.
-	 */
+	/** Finds an existing invite to a channel that has the same inviter and settings as the invite to create. */
 	findSame(channel: GuildChannel, given: NewInvite): Invite | undefined {
 		const { inviter, max_age = 86_400, max_uses = 0 } = given;
 		const { temporary = false, role_ids = [] } = given;

@@ -144,7 +144,9 @@ export class Members {
 	}
 }
 
-/** Up to `limit` members of a guild whose user name, global name or nickname starts with `query`, ignoring case. */
+/**
+ * Returns the first members of a guild whose user name, global name or nickname starts with the query, ignoring case.
+ */
 export function membersNamed(
 	guild: Guild,
 	query: string,

@@ -21,8 +21,7 @@ export class Roles {
 	constructor(private readonly state: State) {}
 
 	/**
-	 * Adds a role to a guild at `position`, by default just above @everyone. Roles at or above this position move up by
-	 * one.
+	 * Adds a role to a guild, by default just above @everyone. Roles at or above the new role's position move up by one.
 	 */
 	add(
 		guild: Guild,

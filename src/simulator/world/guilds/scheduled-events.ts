@@ -39,8 +39,8 @@ export class ScheduledEvents {
 	}
 
 	/**
-	 * Converts a scheduled event to Discord's API object. With `counted`, it contains the number of interested users
-	 * (`user_count`). Throws if the event has no channel and no location.
+	 * Converts a scheduled event to Discord's API object. If `counted`, the object contains the number of interested
+	 * users. Throws if the event has no channel and no location.
 	 */
 	serialize(event: ScheduledEvent, counted = false): SentScheduledEvent {
 		const { userIds, ...rest } = event;

@@ -59,7 +59,7 @@ export function newMessage(
 }
 
 /**
- * The types of messages that Discord sends with `referenced_message`, the message that they refer to.
+ * The types of messages with the field `referenced_message`, in which Discord sends the message that they refer to.
  * https://discord.com/developers/docs/resources/message#message-object
  */
 const withReferenced: readonly MessageType[] = [
@@ -86,8 +86,8 @@ export function referenceTo(
 }
 
 /**
- * Selects up to `limit` messages of a channel. `around`, `before` and `after` are message ids; if several are set, only
- * the first of them in this order applies.
+ * Selects messages of a channel: those around, before or after a message id. If several ids are set, `around` takes
+ * precedence over `before`, and `before` over `after`.
  */
 export interface Page {
 	readonly limit: number;

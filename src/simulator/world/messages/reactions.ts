@@ -73,7 +73,7 @@ export class Reactions {
 		);
 	}
 
-	/** Removes all reactions from a message, or only those with `emoji` if it is given. */
+	/** Removes all reactions from a message, or only those with `emoji` if it is defined. */
 	clear(channel: Channel, message: Message, emoji?: Emoji): void {
 		const removed = emoji && reactionWith(message, emoji);
 		message.reactions = emoji
@@ -94,7 +94,10 @@ export class Reactions {
 	}
 }
 
-/** The ids of the users who added a reaction to a message: as a normal reaction, or as a super reaction if `burst`. */
+/**
+ * Returns the ids of the users who added a reaction to a message: by default those with a normal reaction, with `burst`
+ * those with a super reaction.
+ */
 export function idsOf(
 	{ userIds, burstUserIds = [] }: Reaction,
 	burst = false,

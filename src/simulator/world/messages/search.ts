@@ -5,8 +5,8 @@ import type { Attachment, Message } from "../state/entities.ts";
 import { compareIds } from "../state/snowflake.ts";
 
 /**
- * The values of the search filter `has`: what a found message contains. The prefix "-" excludes messages that contain
- * it.
+ * The values of the search filter `has`: what a message must contain to be found. With the prefix "-", it must not
+ * contain that.
  */
 export const hasTypes = [
 	"image",
@@ -21,13 +21,14 @@ export const hasTypes = [
 ] as const;
 
 /**
- * The values of the search filter `author_type`. With the prefix "-", messages by authors of this type are excluded.
+ * The values of the search filter `author_type`: the kinds of authors whose messages are found. The prefix "-" excludes
+ * a kind of author.
  */
 export const authorTypes = ["user", "bot", "webhook"] as const;
 
 /**
- * The filters of a message search. A message must match all filters that are set, and at least one value of each list.
- * In `author_type` and `has`, a value with the prefix "-" excludes the messages that match it.
+ * The filters of a message search. A message must match all filters that are set. A filter with several values matches
+ * if one of the values does. A value with the prefix "-" excludes messages.
  */
 export interface Search {
 	readonly content?: string | undefined;
@@ -94,8 +95,8 @@ function anyOf(
 }
 
 /**
- * Whether a message passes the search filter `has` or `author_type`. The message must have none of the values in
- * `wanted` with the prefix "-", and at least one of the values without it, if there are any.
+ * Whether a message passes a search filter whose values can have the prefix "-". The message must have none of the
+ * values with the prefix and, if the filter has others, at least one of those.
  */
 function matchesFilter(
 	wanted: readonly string[] | undefined,

@@ -40,8 +40,8 @@ export function auditOf(noun: NounOf<Action>) {
 }
 
 /**
- * The fields in which two states of an object differ, for the audit log. For a new object `before` is empty, for a
- * deleted one `after`. For an updated object, only the fields in `after` are compared.
+ * Compares an object before and after a change. Returns the changed fields for the audit log. A new object is {}
+ * before, a deleted one {} after. For an update, only the fields of the new state are compared.
  */
 export function changesBetween(
 	before: object,
@@ -61,8 +61,8 @@ export function changesBetween(
 }
 
 /**
- * The audit log changes when a member's roles change from the ids `before` to the ids `after`: `$add` and `$remove`
- * list the added and removed roles.
+ * Returns the audit log's changes for a member whose role ids changed: `$add` lists the added roles, `$remove` the
+ * removed ones.
  */
 export function roleChanges(
 	guild: Guild,

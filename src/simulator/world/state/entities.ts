@@ -114,7 +114,7 @@ export type ThreadType =
 	| ChannelType.PublicThread
 	| ChannelType.PrivateThread;
 
-/** A thread or forum post. The fields of Discord's `thread_metadata` are in the object itself. */
+/** A thread or forum post. The fields of Discord's nested object `thread_metadata` are direct properties. */
 export type Thread = Stored<
 	APIThreadChannel,
 	| "id"

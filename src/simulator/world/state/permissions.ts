@@ -156,7 +156,7 @@ function highestRole(guild: Guild, member: Member): Role | undefined {
 		.sort(compareRoles)[0];
 }
 
-/** Whether a user (`actorId`) ranks above a role: as the guild's owner, or because their highest role is higher. */
+/** Whether a user ranks above a role: as the guild's owner, or because the user's highest role is higher. */
 export function isAboveRole(
 	guild: Guild,
 	actorId: string,
@@ -169,8 +169,8 @@ export function isAboveRole(
 }
 
 /**
- * Whether a user (`actorId`) ranks above a guild member: as the guild's owner, or because their highest role is higher.
- * Nobody ranks above the owner.
+ * Whether a user ranks above a guild member: as the guild's owner, or because the user's highest role is higher. Nobody
+ * ranks above the owner.
  */
 export function isAboveMember(
 	guild: Guild,

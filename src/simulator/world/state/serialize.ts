@@ -157,8 +157,8 @@ export function threadMemberWith(
 }
 
 /**
- * Converts any channel or thread to the API object that Discord sends to `viewer`. A direct message channel lists only
- * the other user as recipient.
+ * Converts a channel or thread of any type to the API object that Discord sends to one user. A direct message channel
+ * lists only the other user as recipient.
  */
 export function channel(
 	any: Channel,
@@ -273,8 +273,8 @@ export function guildCounts(of: Guild) {
 }
 
 /**
- * The user for whom a message is serialized. Without `seesContent` (the message content intent), the content is empty
- * except in direct messages, in the user's own messages and in messages that mention the user.
+ * The user for whom a message is serialized. Users without access to message content see the content only in direct
+ * messages, in their own messages and in messages that mention them.
  */
 export interface MessageReader {
 	readonly id: string;
@@ -293,7 +293,7 @@ export function readerOf(account: Account): MessageReader {
 	};
 }
 
-/** Whether a user may see the content of a message. `guildId` is undefined in direct messages. */
+/** Whether a user may see the content of a message. */
 export function isReadable(
 	of: Message,
 	reader: MessageReader,

@@ -52,7 +52,7 @@ export class State {
 		for (const subscriber of this.#subscribers) subscriber(event);
 	}
 
-	/** Dispatches a Gateway event to the members of a guild, limited by the conditions in `to`. */
+	/** Dispatches a Gateway event to the members of a guild who meet certain conditions. */
 	dispatchToGuild<T extends EventType>(
 		type: T,
 		guild: Guild,
@@ -72,8 +72,8 @@ export class State {
 	}
 
 	/**
-	 * Adds an entry to a guild's audit log and dispatches the event GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if `by`,
-	 * the user who made the change, is undefined.
+	 * Adds an entry to a guild's audit log and dispatches the event GUILD_AUDIT_LOG_ENTRY_CREATE. Does nothing if it is
+	 * undefined who made the change.
 	 */
 	audit(
 		guild: Guild,
