@@ -29,7 +29,8 @@ export const bulkRoleUpdate = destructiveTool({
 	toolset: "roles",
 	extra: true,
 	title: "Add or remove a role in bulk",
-	description: "Add or remove a role for all members who match all filters.",
+	description:
+		"Add or remove a role for the members in `user_ids`, or for all who match all filters.",
 	permissions: ["ManageRoles"],
 	intents: ["GuildMembers"],
 	ranked: true,

@@ -33,7 +33,9 @@ export const moveRoles = editTool({
 		guild_id,
 		role_ids: list(found(role, "role"), 1, 250, "Role ids, the highest first."),
 		below_role_id: v.optional(found(role, "role right above them")),
-		above_role_id: v.optional(found(role, "role right below them, or else")),
+		above_role_id: v.optional(
+			found(role, "role right below them; give one of the two"),
+		),
 		reason,
 	}),
 	async run({ role_ids, ...place }, { guild }) {
