@@ -2,6 +2,7 @@
 
 import { type APIAutoModerationRule, Routes } from "discord.js";
 import * as v from "valibot";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
@@ -45,40 +46,80 @@ import { changesOf } from "../tool/diff.ts";
 
 const ruleId = found(automodRule, "rule");
 
+/** How tools/list shows an argument: without its limits, which error messages and descriptions name. */
+const shown = <T>(type: "string" | "integer", description: string) =>
+	listedAs<T>({ type, description });
+const shownList = <T>(description: string, options?: readonly string[]) =>
+	listedAs<T>({
+		type: "array",
+		items: { type: "string", ...(options && { enum: options }) },
+		description,
+	});
+
+const words = (max: number, maxLength: number, description: string) =>
+	v.optional(
+		v.pipe(
+			list(text(1, maxLength, ""), 0, max, description),
+			shownList(description),
+		),
+	);
+
 const ruleFields = {
-	keyword_filter: v.optional(
-		list(text(1, 60, ""), 0, 1000, "Words; * is a wildcard at an end: *cat*."),
+	keyword_filter: words(1000, 60, "Words; cat* and *cat* match parts."),
+	regex_patterns: words(10, 260, "In Rust's syntax."),
+	presets: v.optional(
+		v.pipe(
+			list(choice(presetNames, ""), 1, 3, "Discord's lists."),
+			shownList("Discord's lists.", presetNames),
+		),
 	),
-	regex_patterns: v.optional(
-		list(text(1, 260, ""), 0, 10, "Regexes, Rust syntax."),
-	),
-	presets: v.optional(list(choice(presetNames, ""), 1, 3, "Discord's lists.")),
-	allow_list: v.optional(list(text(1, 60, ""), 0, 1000, "Allowed words.")),
+	allow_list: words(1000, 60, "Exceptions."),
 	mention_total_limit: v.optional(
-		integer(1, 50, "Maximum mentions per message."),
+		v.pipe(
+			integer(1, 50, "Mentions per message."),
+			shown("integer", "Mentions per message: 1–50."),
+		),
 	),
 	mention_raid_protection_enabled: v.optional(flag("Detect mention raids.")),
 };
 
 const actionFields = {
 	custom_message: v.optional(
-		text(0, 150, "What block_message tells the author."),
+		v.pipe(
+			text(0, 150, "Told by block_message."),
+			shown("string", "Told by block_message."),
+		),
 	),
-	alert_channel_id: v.optional(
-		found(textChannel, "channel of send_alert_message"),
-	),
+	alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
 	duration_seconds: v.optional(
-		integer(1, 2_419_200, "How long timeout lasts, at most 4 weeks."),
+		v.pipe(
+			integer(1, 2_419_200, "Of timeout."),
+			shown("integer", "Of timeout, up to 4 weeks."),
+		),
 	),
 	exempt_role_ids: v.optional(
-		list(found(role, "role"), 0, 20, "Exempt roles."),
+		v.pipe(
+			list(found(role, "role"), 0, 20, "Exempt roles."),
+			shownList("Roles, up to 20."),
+		),
 	),
 	exempt_channel_ids: v.optional(
-		list(found(channel, "channel"), 0, 50, "Exempt channels."),
+		v.pipe(
+			list(found(channel, "channel"), 0, 50, "Exempt channels."),
+			shownList("Channels, up to 50."),
+		),
 	),
 };
 
-const actionList = list(choice(actionNames, ""), 1, 4, "Actions.");
+const actionList = v.pipe(
+	list(choice(actionNames, ""), 1, 4, "What it does."),
+	shownList("What it does.", actionNames),
+);
+
+const ruleNameField = v.pipe(
+	text(1, 100, "Its name."),
+	shown("string", "Its name."),
+);
 
 const actionNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
 	permission: "ModerateMembers",
@@ -112,17 +153,16 @@ export const createAutomodRule = writeTool({
 	name: "create_automod_rule",
 	toolset: "automod",
 	title: "Create an AutoMod rule",
-	description:
-		"Create an AutoMod rule. A guild has at most 6 of trigger_type keyword and 1 of each other.",
+	description: "Create an AutoMod rule: at most 6 of keyword, 1 of each other.",
 	permissions: ["ManageGuild", actionNeeds],
 	input: v.strictObject({
 		guild_id,
-		name: text(1, 100, "Name of the rule."),
-		trigger_type: choice(triggerNames, "Trigger."),
+		name: ruleNameField,
+		trigger_type: choice(triggerNames, "What it looks for."),
 		...ruleFields,
 		actions: actionList,
 		...actionFields,
-		enabled: v.optional(flag("Whether it is on."), true),
+		enabled: v.optional(flag("On or off."), true),
 		reason,
 	}),
 	async run(
@@ -159,11 +199,11 @@ export const editAutomodRule = editTool({
 	input: v.strictObject({
 		guild_id,
 		rule_id: ruleId,
-		name: v.optional(text(1, 100, "New name.")),
+		name: v.optional(ruleNameField),
 		...ruleFields,
 		actions: v.optional(actionList),
 		...actionFields,
-		enabled: v.optional(flag("Whether it is on.")),
+		enabled: v.optional(flag("On or off.")),
 		reason,
 	}),
 	async run(

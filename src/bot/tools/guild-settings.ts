@@ -8,6 +8,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { channelOrNone } from "../discord/find.ts";
@@ -16,11 +17,11 @@ import { oneField } from "../discord/text.ts";
 import {
 	choice,
 	flag,
-	foundOrNone,
 	guild_id,
 	integer,
 	list,
 	reason,
+	snowflakeOrEmpty,
 	text,
 } from "../tool/arguments.ts";
 import { editTool } from "../tool/define.ts";
@@ -59,60 +60,76 @@ const communitySettings = [
 
 const level = (field: keyof typeof levels, description: string) =>
 	v.optional(choice<string>(levels[field], description));
-const channel = (noun: string) => v.optional(foundOrNone(channelOrNone, noun));
+const channel = (what: string) =>
+	v.optional({
+		...snowflakeOrEmpty(`${what}; "" for none.`),
+		find: channelOrNone,
+	});
 
 export const editGuild = editTool({
 	name: "edit_guild",
 	toolset: "guild",
 	title: "Edit a guild",
 	description:
-		"Change the given settings of a guild. Returns old and new values; without a change it is refused.",
+		"Change the given settings of a guild. Returns old and new values.",
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
 		guild_id,
 		name: v.optional(text(2, 100, "New name.")),
-		description: v.optional(text(0, 300, 'New description, or "" for none.')),
-		verification_level: level(
-			"verification_level",
-			"What users need before they can write.",
-		),
+		description: v.optional(text(0, 300, "Shown in discovery.")),
+		verification_level: level("verification_level", "Needed to write."),
 		default_message_notifications: level(
 			"default_message_notifications",
-			"Default notifications of members.",
+			"Members' default.",
 		),
 		explicit_content_filter: level(
 			"explicit_content_filter",
-			"Whose media Discord scans.",
+			"Whose media is scanned.",
 		),
-		afk_channel_id: channel("voice channel for AFK users"),
+		afk_channel_id: channel("Voice channel"),
 		afk_timeout: v.optional(
 			v.pipe(
-				integer(60, 3600, "AFK seconds: 60, 300, 900, 1800 or 3600."),
+				integer(60, 3600, `Seconds: ${afkTimeouts.join(", ")}.`),
 				v.check(
 					(input) => afkTimeouts.includes(input),
 					`expected one of ${afkTimeouts.join(", ")}`,
 				),
+				listedAs({
+					type: "integer",
+					description: `Seconds: ${afkTimeouts.join(", ")}.`,
+				}),
 			),
 		),
-		system_channel_id: channel("channel for Discord's notices"),
+		system_channel_id: channel("For joins and boosts"),
 		system_channel_flags: v.optional(
-			list(
-				choice([...noticeFlags.keys()], "Suppressed notice."),
-				0,
-				noticeFlags.size,
-				"All notices that Discord suppresses.",
+			v.pipe(
+				list(
+					choice([...noticeFlags.keys()], ""),
+					0,
+					noticeFlags.size,
+					"All that is off.",
+				),
+				listedAs({
+					type: "array",
+					items: { type: "string" },
+					description: `All that is off: ${[...noticeFlags.keys()][0]}.`,
+				}),
 			),
 		),
-		rules_channel_id: channel("channel with the rules (COMMUNITY)"),
-		public_updates_channel_id: channel("moderators' channel (COMMUNITY)"),
-		safety_alerts_channel_id: channel("channel for safety alerts (COMMUNITY)"),
+		rules_channel_id: channel("Communities only"),
+		public_updates_channel_id: channel("For moderators; communities only"),
+		safety_alerts_channel_id: channel("Communities only"),
 		preferred_locale: v.optional(
-			choice(Object.values(Locale), "Language (COMMUNITY)."),
+			v.pipe(
+				choice(Object.values(Locale), "Language."),
+				listedAs({
+					type: "string",
+					description: "Such as en-US; communities only.",
+				}),
+			),
 		),
-		premium_progress_bar_enabled: v.optional(
-			flag("Show the boost progress bar."),
-		),
+		premium_progress_bar_enabled: v.optional(flag("Show boosts.")),
 		reason,
 	}),
 	async run(args, { guild }) {

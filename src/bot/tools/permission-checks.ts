@@ -11,6 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
 import {
@@ -35,6 +36,17 @@ import { permissionMatrix } from "../guild/permission-matrix.ts";
 import { flag, found, guild_id, list } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
+const many = <const Schema extends v.GenericSchema>(
+	schema: Schema,
+	description: string,
+) =>
+	v.optional(
+		v.pipe(
+			schema,
+			listedAs({ type: "array", items: { type: "string" }, description }),
+		),
+	);
+
 export const checkPermissions = readTool({
 	name: "check_permissions",
 	toolset: "diagnostics",
@@ -44,17 +56,17 @@ export const checkPermissions = readTool({
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
-		user_ids: v.optional(list(found(member, "member"), 0, 50, "Members.")),
-		role_ids: v.optional(
-			list(found(role, "role"), 0, 250, "Roles; @everyone has the guild's id."),
+		user_ids: many(
+			list(found(member, "member"), 0, 50, "Members."),
+			"Members.",
 		),
-		channel_ids: v.optional(
-			list(
-				found(anyChannel, "channel or thread"),
-				0,
-				500,
-				"Channels, threads.",
-			),
+		role_ids: many(
+			list(found(role, "role"), 0, 250, "Roles."),
+			"Roles; @everyone has the guild's id.",
+		),
+		channel_ids: many(
+			list(found(anyChannel, "channel or thread"), 0, 500, "Channels."),
+			"Channels, threads.",
 		),
 		all_channels: v.optional(flag("All channels."), false),
 		permissions: v.optional(
