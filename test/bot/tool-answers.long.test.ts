@@ -309,12 +309,12 @@ const allowed: readonly {
 	},
 	{ tool: "timeout", of: noContent, shows: "Timed out" },
 	{
-		tool: "delete_message",
+		tool: "delete_messages",
 		of: () => ({ status: 200, body: "" }),
 		shows: "Deleted",
 	},
 	{
-		tool: "delete_message",
+		tool: "delete_messages",
 		of: () => ({
 			...{ status: 204, headers: { "content-type": "application/json" } },
 		}),

@@ -28,6 +28,7 @@ import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { fieldLine } from "../discord/text.ts";
 import type { Moment } from "../tool/arguments.ts";
 import { hiddenContent } from "./message-content.ts";
+import type { MessageFilter } from "./message-filter.ts";
 import { fetchPage } from "./message-pages.ts";
 
 /** The channels of a search, and what the search leaves out. */
@@ -312,6 +313,41 @@ export type IndexQuery = Record<
 	string,
 	string | number | boolean | readonly string[] | undefined
 >;
+
+/** Discord's search takes at most this many channels. */
+const maxIndexChannels = 500;
+
+/**
+ * Whether Discord's index can search these channels and is the better choice: it needs few requests for all time, where
+ * reading takes too long. With `after`, reading is fast and also finds the latest messages, which may not be indexed yet.
+ */
+export function isForIndex(
+	{ after }: Range,
+	channels: readonly unknown[],
+): boolean {
+	const { length } = channels;
+	return after === undefined && length > 1 && length <= maxIndexChannels;
+}
+
+/** Returns the parameters of a search in Discord's index. `channels` is undefined for all channels. */
+export function indexQuery(
+	filter: MessageFilter,
+	{ before }: Range,
+	channels: readonly { id: string }[] | undefined,
+): IndexQuery {
+	return {
+		content: filter.text,
+		author_id: filter.user_ids,
+		author_type: filter.author_type,
+		mentions: filter.mentions,
+		has: filter.has,
+		pinned: filter.pinned,
+		max_id: before?.first,
+		channel_id: channels?.map(({ id }) => id),
+		// Other tools read age-restricted channels too.
+		include_nsfw: true,
+	};
+}
 
 /** What Discord's search index found. */
 export interface Indexed {

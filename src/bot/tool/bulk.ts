@@ -51,7 +51,8 @@ export interface Bulk<Item> {
 	done(count: number, of: number): string;
 }
 
-interface Outcome<Item> {
+/** What became of the items that a tool tried to change. */
+export interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];
 	/**
@@ -114,8 +115,12 @@ export async function attemptEach<Item>(
 	return { done: done.length, lines };
 }
 
-async function tryEach<Item>(
-	{ items, write }: Bulk<Item>,
+/**
+ * Changes items on Discord one after another, like `writeEach`, for tools that describe the outcome in their own way.
+ * `throwsError`: an error of Discord is thrown instead of reported.
+ */
+export async function tryEach<Item>(
+	{ items, write }: Pick<Bulk<Item>, "items" | "write">,
 	call: ToolCall,
 	throwsError: boolean,
 ): Promise<Outcome<Item>> {

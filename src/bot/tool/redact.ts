@@ -87,7 +87,8 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 		(text) =>
 			knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
 	],
-	[/_ids?$/, (text) => /^(\d{17,20})?$/.test(text)],
+	// Some tools take a message as "channel_id/message_id".
+	[/_ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],
 ];
 
 /**

@@ -1,258 +1,445 @@
-// Deleting messages: one, or many in a channel.
+// Deleting messages: by id, or those that match a filter, in one or several channels.
 
 import {
 	type APIMessage,
+	type Client,
+	type Guild,
 	type GuildTextBasedChannel,
 	MessageType,
 	PermissionFlagsBits,
-	RESTJSONErrorCodes,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { channelName } from "../discord/describe.ts";
-import { absentIf } from "../discord/find.ts";
+import { channelName, time } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
+import { textChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import {
+	bitsIn,
 	missingPermissions,
 	requirePermissions,
 } from "../discord/permissions.ts";
+import { resultLines } from "../discord/text.ts";
+import { isDeletable } from "../messages/bulk-delete.ts";
+import { fetchMessage } from "../messages/message-arguments.ts";
+import { readsContent, requireContent } from "../messages/message-content.ts";
 import {
-	bulkDelete,
-	isDeletable,
-	isTooOldForBulk,
-} from "../messages/bulk-delete.ts";
+	deletionPlan,
+	lookUp,
+	readsHistory,
+	type Target,
+} from "../messages/message-deletion.ts";
 import {
-	fetchMessage,
-	inChannel,
-	onMessage,
-} from "../messages/message-arguments.ts";
-import { requireContent } from "../messages/message-content.ts";
+	filterArguments,
+	type MessageFilter,
+	matcher,
+} from "../messages/message-filter.ts";
 import { messageHead } from "../messages/message-lines.ts";
-import { fetchPage } from "../messages/message-pages.ts";
 import {
+	indexQuery,
+	isForIndex,
+	type Range,
+	readChannels,
+	scopeNote,
+	scopeOf,
+	searchIndex,
+} from "../messages/message-search.ts";
+import {
+	countLines,
+	countsOf,
+	summaries,
+} from "../messages/message-summary.ts";
+import {
+	expected,
+	found,
+	guild_id,
 	integer,
 	list,
 	reason,
-	requireEither,
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
+import { sample } from "../tool/bulk.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
-export const deleteMessage = destructiveTool({
-	name: "delete_message",
-	toolset: "messages",
-	title: "Delete a message",
-	description: "Delete one message of any age. This cannot be undone.",
-	lock: "message_id",
-	input: v.strictObject({ ...onMessage, reason }),
-	async plan({ message_id }, { discord, guild, channel }) {
-		// Deleting needs no Read Message History, and the bot's own messages need no Manage Messages. Discord decides about a
-		// message that the bot cannot read. https://discord.com/developers/docs/resources/message#delete-message
-		const message = readsHistory(channel)
-			? await fetchMessage(channel, message_id)
-			: undefined;
-		if (message && message.author.id !== discord.user.id)
-			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
-		const name = message
-			? `the message of ${messageHead(message)}`
-			: `the message ${message_id}`;
-		if (message && !isDeletable(message))
-			throw new ToolError(
-				`Discord deletes no messages of the kind ${MessageType[message.type]}, such as ${name}. Nothing was done.`,
-			);
-		const target = `${name} from ${channelName(channel)}.`;
-		return {
-			preview: `Would delete ${target}`,
-			write: () =>
-				discord.rest.delete(Routes.channelMessage(channel.id, message_id)),
-			result: `Deleted ${target}`,
-		};
-	},
+/** Maximum number of messages that one call deletes by a filter. */
+const maxCount = 1000;
+/** Maximum number of message ids in one call. */
+const maxIds = 500;
+const sampleSize = 5;
+/** How many counts by author a result lists. */
+const maxCounts = 25;
+/** How many ids of messages that stay a result lists. */
+const maxKept = 20;
+/** How many pages of messages a dry run requests to find out whose messages the given ids are. */
+const maxLookUps = 20;
+/**
+ * The search requests nothing more once the tool call has less time left than this, in milliseconds: a request may take
+ * 10 s, and the rest is for deleting.
+ */
+const reserveMs = 15_000;
+
+/** A message: its id, its channel's id and id, or its link. */
+const reference =
+	/^(?:(?:https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/)?(\d{17,20})\/)?(\d{17,20})$/;
+
+const input = v.strictObject({
+	guild_id,
+	channel_id: v.optional(found(textChannel, "channel, or thread")),
+	message_ids: v.optional(
+		list(
+			v.pipe(
+				v.string(),
+				v.regex(reference, expected("an id, channel_id/message_id, or a link")),
+			),
+			1,
+			maxIds,
+			"Ids in channel_id; of other channels channel_id/message_id, or links.",
+		),
+	),
+	...filterArguments,
+	count: v.optional(integer(1, maxCount, "At most this many, newest first.")),
+	reason,
+	author_id: unlisted(snowflake("author")),
+	contains: unlisted(text(1, 200, "Text in the messages.")),
 });
 
-const ignoredIds =
-	"Discord silently ignores ids of messages that do not exist there.";
+type Args = v.InferOutput<typeof input>;
 
-/** How many of a channel's latest messages are searched for the messages to delete. */
-const searchDepth = 1000;
-const pageSize = 100;
-const sampleSize = 5;
+/** The arguments that select messages by a filter. Those before `after` suffice to delete in all channels. */
+const contentFilters = ["user_ids", "text", "has"] as const;
+const filters = [...contentFilters, "after", "before", "count"] as const;
 
 export const deleteMessages = destructiveTool({
 	name: "delete_messages",
 	toolset: "messages",
 	title: "Delete messages",
 	description:
-		"Permanently delete messages of one channel: those in `message_ids`, or the latest `count` that match. Those over 14 days old are only listed: delete_message deletes them one at a time.",
+		"Permanently delete messages: those in `message_ids`, or those that match a filter, in one, several or all channels. A filter leaves pinned messages.",
 	permissions: [
-		"ManageMessages",
-		{ permission: "ReadMessageHistory", with: "count" },
+		{
+			permission: "ManageMessages",
+			with: "message_ids",
+			// The bot's own messages need no permission.
+			when: ({ message_ids }) => message_ids?.length !== 1,
+		},
+		{
+			permission: "ReadMessageHistory",
+			with: "count",
+			when: ({ message_ids }) => message_ids === undefined,
+		},
 	],
+	permissionsIn: "run",
 	intents: ["MessageContent"],
-	input: v.strictObject({
-		...inChannel,
-		message_ids: v.optional(list(snowflake("message"), 1, 100, "Message ids.")),
-		count: v.optional(integer(1, 100, "How many of the latest to delete.")),
-		author_id: v.optional(snowflake("author, to filter `count`")),
-		contains: v.optional(
-			text(1, 200, "Text in the messages, to filter `count`; ignores case."),
-		),
-		reason,
-	}),
-	async plan(args, { discord, channel }) {
-		const { message_ids, count, author_id, contains } = args;
-		requireEither(args, ["message_ids", "count"]);
+	input,
+	aliases: [
+		{
+			name: "delete_message",
+			adapt: ({ message_id, ...rest }) =>
+				message_id === undefined
+					? rest
+					: { ...rest, message_ids: [message_id] },
+			covers: ({ message_ids: ids }) => Array.isArray(ids) && ids.length === 1,
+		},
+	],
+	async plan(given, { discord, guild, channel, channels }) {
+		const args = withFormer(given);
+		const { message_ids } = args;
+		const used = filters.filter((name) => args[name] !== undefined);
 		if (message_ids) {
-			if (author_id !== undefined || contains !== undefined)
+			if (used.length > 0 || channels)
 				throw invalidParameters([
-					"author_id, contains: expected only together with count",
+					`${used[0] ?? "channel_ids"}: expected only without message_ids`,
 				]);
-			const skipped = await undeletableOf(channel, message_ids);
-			const ids = message_ids.filter((id) => !skipped.includes(id));
-			return deletionPlan(channel, ids, skipped, undefined);
+			const targets = await targetsOf(message_ids, guild, channel);
+			const [first, ...others] = targets;
+			if (first && others.length === 0) return planOne(discord, first);
+			return planMany(guild, targets);
 		}
-		if (contains !== undefined)
-			requireContent(discord, "`contains` matches nothing");
-		const text = contains?.toLowerCase();
-		const { found, skipped } = await latestMatching(
-			channel,
-			count ?? 0,
-			(message) =>
-				(author_id === undefined || message.author.id === author_id) &&
-				(text === undefined || message.content.toLowerCase().includes(text)),
-		);
-		const ids = found.map(({ id }) => id);
-		const sample = found.slice(0, sampleSize).map(messageHead);
-		return deletionPlan(channel, ids, skipped, sample);
+		const places = channel ? [...(channels ?? []), channel] : channels;
+		const needed = places ? filters : contentFilters;
+		if (!needed.some((name) => args[name] !== undefined))
+			throw invalidParameters([
+				`message_ids, ${needed.join(", ")}: expected at least one of these${places ? "" : "; after, before and count alone need channel_ids"}`,
+			]);
+		if (args.text !== undefined || args.has !== undefined)
+			requireContent(discord, "`text` and `has` match nothing");
+		return planMatching(guild, args, places);
 	},
 });
 
+/** Puts the values of former arguments into those that replaced them. */
+function withFormer(args: Args): Args {
+	const { author_id, contains, user_ids, text = contains } = args;
+	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
+	return { ...args, text, user_ids: authors };
+}
+
 /**
- * Plans a deletion of messages. `skipped` has the ids of messages that Discord does not delete. `sample` has lines that
- * describe the first messages; undefined if the messages were not fetched.
+ * Finds the channels of message ids and links. Throws if one is of another guild or an unknown channel, or if it names no
+ * channel and the call has none.
  */
-function deletionPlan(
-	channel: GuildTextBasedChannel,
-	ids: readonly string[],
-	skipped: readonly string[],
-	sample: readonly string[] | undefined,
-): Plan {
-	const where = channelName(channel);
-	const isSingle = ids.length === 1;
-	const deleted = ids.filter((id) => isSingle || !isTooOldForBulk(id));
-	const tooOld = ids.filter((id) => !isSingle && isTooOldForBulk(id));
-	const notes: string[] = [];
-	if (!sample && deleted.length > 1) notes.push(ignoredIds);
-	if (tooOld.length > 0)
-		notes.push(
-			`${tooOld.length} over 14 days old, which delete_message can delete one at a time: ${tooOld.join(", ")}`,
+async function targetsOf(
+	references: readonly string[],
+	guild: Guild,
+	channel: GuildTextBasedChannel | undefined,
+): Promise<Target[]> {
+	const targets = new Map<string, Target>();
+	for (const text of references) {
+		const [, guildId = guild.id, channelId, id = ""] =
+			reference.exec(text) ?? [];
+		if (guildId !== guild.id)
+			throw new ToolError(
+				`The message ${text} is of the guild ${guildId}, not of the guild ${guild.id}. Nothing was done.`,
+			);
+		const place = channelId ? await textChannel(guild, channelId) : channel;
+		if (!place)
+			throw invalidParameters([
+				`message_ids: expected channel_id for ${id}, or ${id} as channel_id/message_id`,
+			]);
+		targets.set(`${place.id}/${id}`, { channel: place, id });
+	}
+	return [...targets.values()];
+}
+
+/** Plans the deletion of a single message, of any age. */
+async function planOne(
+	discord: Client<true>,
+	{ channel, id }: Target,
+): Promise<Plan> {
+	// Deleting needs no Read Message History, and the bot's own messages need no Manage Messages. Discord decides about a
+	// message that the bot cannot read. https://docs.discord.com/developers/resources/message#delete-message
+	const message = readsHistory(channel)
+		? await fetchMessage(channel, id)
+		: undefined;
+	if (message && message.author.id !== discord.user.id)
+		requirePermissions(
+			channel.guild,
+			channel,
+			PermissionFlagsBits.ManageMessages,
 		);
-	if (skipped.length > 0)
-		notes.push(
-			`${skipped.length} skipped, since nobody can delete Discord's notices in a thread: ${skipped.join(", ")}`,
+	const name = message
+		? `the message of ${messageHead(message)}`
+		: `the message ${id}`;
+	if (message && !isDeletable(message))
+		throw new ToolError(
+			`Discord deletes no messages of the kind ${MessageType[message.type]}, such as ${name}. Nothing was done.`,
 		);
-	const nothing = [
-		`No message in ${where} matches: nothing to delete.`,
-		...notes,
-	];
+	const target = `${name} from ${channelName(channel)}.`;
 	return {
-		async preview() {
-			if (ids.length === 0) return nothing;
-			const lines = sample
-				? [`The latest ${sample.length}:`, ...sample]
-				: await headsOf(channel, deleted.slice(0, sampleSize));
-			return [
-				`Would delete ${deleted.length} message(s) from ${where}.`,
-				...lines,
-				...notes,
-			];
-		},
-		async act() {
-			if (ids.length === 0) return nothing;
-			if (deleted.length === 0)
-				throw new ToolError(`Nothing was deleted: ${notes.join(" ")}`);
-			await bulkDelete(channel, deleted);
-			return [`Deleted ${deleted.length} message(s) from ${where}.`, ...notes];
-		},
+		preview: `Would delete ${target}`,
+		write: () => discord.rest.delete(Routes.channelMessage(channel.id, id)),
+		result: `Deleted ${target}`,
 	};
 }
 
-/**
- * Fetches messages and describes each in a line with its time, author and id. Returns no lines if the bot lacks Read
- * Message History.
- */
-async function headsOf(
-	channel: GuildTextBasedChannel,
-	ids: readonly string[],
-): Promise<string[]> {
-	if (!readsHistory(channel)) return [];
-	const heads = await Promise.all(
-		ids.map(async (id) => {
-			const found = await absentIf([RESTJSONErrorCodes.UnknownMessage], () =>
-				fetchMessage(channel, id),
+const ignoredIds =
+	"Discord silently ignores ids of messages that do not exist there.";
+
+/** Plans the deletion of several messages with known ids. */
+async function planMany(
+	guild: Guild,
+	targets: readonly Target[],
+): Promise<Plan> {
+	const byChannel = Map.groupBy(targets, ({ channel }) => channel);
+	for (const [channel, { length }] of byChannel) {
+		const bits = bitsIn(channel, ["ManageMessages"]) | impliedIn(channel);
+		requirePermissions(guild, channel, bits);
+		// Only threads have messages that nobody can delete, so only there messages have to be read.
+		if (channel.isThread() && length > 1)
+			requirePermissions(
+				guild,
+				channel,
+				PermissionFlagsBits.ReadMessageHistory,
 			);
-			return found ? messageHead(found) : `not found | ID: ${id}`;
-		}),
-	);
-	return heads.length > 0 ? [`The first ${heads.length}:`, ...heads] : [];
-}
-
-function readsHistory(channel: GuildTextBasedChannel): boolean {
-	const { ReadMessageHistory } = PermissionFlagsBits;
-	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
-}
-
-/**
- * Returns those of the `ids` that belong to messages which Discord does not delete. Only threads have such messages, so
- * messages are fetched only in threads.
- */
-async function undeletableOf(
-	channel: GuildTextBasedChannel,
-	ids: readonly string[],
-): Promise<string[]> {
-	if (!channel.isThread() || ids.length < 2) return [];
-	const { ReadMessageHistory } = PermissionFlagsBits;
-	requirePermissions(channel.guild, channel, ReadMessageHistory);
-	const undeletable = new Set<string>();
-	let unread = ids.toSorted(compareIds);
-	for (;;) {
-		const newest = unread.at(-1);
-		if (newest === undefined) break;
-		const before = String(BigInt(newest) + 1n);
-		const page = await fetchPage(channel, { limit: pageSize, before });
-		for (const message of page)
-			if (!isDeletable(message)) undeletable.add(message.id);
-		const oldest = page.at(-1);
-		if (!oldest || page.length < pageSize) break;
-		unread = unread.filter((id) => compareIds(id, oldest.id) < 0);
 	}
-	return ids.filter((id) => undeletable.has(id));
-}
-
-/**
- * Finds the latest `count` messages that match and can be deleted, newest first, among a channel's latest 1,000
- * messages. `skipped` has the ids of matching messages that Discord does not delete.
- */
-async function latestMatching(
-	channel: GuildTextBasedChannel,
-	count: number,
-	matches: (message: APIMessage) => boolean,
-): Promise<{ found: APIMessage[]; skipped: string[] }> {
-	const found: APIMessage[] = [];
-	const skipped: string[] = [];
-	let before: string | undefined;
-	for (let seen = 0; seen < searchDepth; seen += pageSize) {
-		const page = await fetchPage(channel, { limit: pageSize, before });
-		for (const message of page) {
-			if (!matches(message)) continue;
-			if (isDeletable(message)) found.push(message);
-			else skipped.push(message.id);
-			if (found.length === count) return { found, skipped };
+	const undeletable: Target[] = [];
+	const rest: Target[] = [];
+	for (const [channel, inChannel] of byChannel) {
+		const isRead = channel.isThread() && inChannel.length > 1;
+		const { messages } = isRead
+			? await lookUp(channel, inChannel, Infinity)
+			: { messages: new Map<string, APIMessage>() };
+		for (const target of inChannel) {
+			const message = messages.get(target.id);
+			(message && !isDeletable(message) ? undeletable : rest).push(target);
 		}
-		before = page.at(-1)?.id;
-		if (page.length < pageSize) break;
 	}
-	return { found, skipped };
+	const isAcross = byChannel.size > 1;
+	const notes = keptNotes(
+		[],
+		undeletable.map((target) => nameOf(target, isAcross)),
+	);
+	return deletionPlan(rest, {
+		notes,
+		caveat: ignoredIds,
+		nothing: "Nothing was deleted.",
+		again: (left) =>
+			`To continue, call again with message_ids ${left.map((target) => nameOf(target, isAcross)).join(", ")}.`,
+		async describe() {
+			const messages: APIMessage[] = [];
+			const missing: string[] = [];
+			let isComplete = true;
+			let pages = maxLookUps;
+			for (const [channel, inChannel] of Map.groupBy(
+				rest,
+				({ channel }) => channel,
+			)) {
+				const known = await lookUp(channel, inChannel, pages);
+				pages -= known.pages;
+				messages.push(...known.messages.values());
+				isComplete &&= known.isComplete;
+				missing.push(
+					...inChannel
+						.filter(({ id }) => known.missing.has(id))
+						.map((target) => nameOf(target, isAcross)),
+				);
+			}
+			return resultLines(
+				messageLinesOf(guild, messages, isAcross),
+				missing.length > 0 && `${missing.length} not found: ${cut(missing)}`,
+				!isComplete && ignoredIds,
+			);
+		},
+	});
+}
+
+/** Plans the deletion of the messages that match the filters of a call. */
+async function planMatching(
+	guild: Guild,
+	args: Args & Range & MessageFilter,
+	places: Parameters<typeof scopeOf>[1],
+): Promise<Plan> {
+	const { count = maxCount, before, after } = args;
+	const scope = scopeOf(guild, places, [
+		"ManageMessages",
+		"ReadMessageHistory",
+	]);
+	const isMatch = matcher(args, guild);
+	const pinned: APIMessage[] = [];
+	const undeletable: APIMessage[] = [];
+	const matches = (message: APIMessage) => {
+		if (!isMatch(message)) return false;
+		const kept = message.pinned
+			? pinned
+			: isDeletable(message)
+				? undefined
+				: undeletable;
+		kept?.push(message);
+		return !kept;
+	};
+	const search = async () => {
+		if (isForIndex(args, scope.channels) && readsContent(guild.client)) {
+			const query = indexQuery(args, args, places && scope.channels);
+			const found = await searchIndex(guild, query, {
+				limit: count,
+				reserveMs,
+			});
+			if (found)
+				return {
+					messages: found.messages.filter(matches),
+					notes: resultLines(
+						"Discord's index was searched, which may lack the latest messages and finds whole words only; with `after`, each message is read.",
+						scopeNote({ ...scope, lacksArchived: false }),
+						found.hasMore && "More match: call again after this.",
+					),
+				};
+		}
+		const read = await readChannels(
+			scope.channels,
+			{ after, before },
+			{ matches, limit: count, reserveMs, reportProgress: () => {} },
+		);
+		const { stopped, nextBefore } = read;
+		const messages = [...read.matches, ...read.further].slice(0, count);
+		const isCut = stopped !== undefined && messages.length !== args.count;
+		return {
+			messages,
+			notes: resultLines(
+				read.notes,
+				scopeNote(scope),
+				isCut &&
+					`Older messages were not searched, because ${stopped}`.replace(
+						/\.?$/,
+						".",
+					),
+				isCut && nextBefore && `next_before=${nextBefore}`,
+			),
+		};
+	};
+	const { messages: selected, notes } = await search();
+	const isAcross = scope.channels.length > 1;
+	const [only] = scope.channels;
+	const channelOf = new Map(scope.channels.map((one) => [one.id, one]));
+	const targets: Target[] = [];
+	const messages: APIMessage[] = [];
+	for (const message of selected) {
+		const { id, channel_id } = message;
+		// The index also finds messages of archived threads.
+		const channel =
+			channelOf.get(channel_id) ?? (await textChannel(guild, channel_id));
+		channelOf.set(channel_id, channel);
+		const needed = bitsIn(channel, ["ManageMessages"]);
+		if (missingPermissions(guild, channel, needed) !== 0n) continue;
+		targets.push({ channel, id });
+		messages.push(message);
+	}
+	const idOf = ({ channel_id, id }: APIMessage) =>
+		isAcross ? `${channel_id}/${id}` : id;
+	const where = only && !isAcross ? channelName(only) : "these channels";
+	const range = after
+		? [`After ${time(after.atMs)}; now is ${time(Date.now())}.`]
+		: [];
+	return deletionPlan(targets, {
+		notes: [
+			...keptNotes(pinned.map(idOf), undeletable.map(idOf)),
+			...range,
+			...notes,
+		],
+		nothing: `No message in ${where} matches: nothing to delete.`,
+		again: () => "To continue, call again with the same arguments.",
+		describe: async () => messageLinesOf(guild, messages, isAcross),
+	});
+}
+
+function nameOf({ channel, id }: Target, isAcross: boolean): string {
+	return isAcross ? `${channel.id}/${id}` : id;
+}
+
+function keptNotes(
+	pinned: readonly string[],
+	undeletable: readonly string[],
+): string[] {
+	return resultLines(
+		pinned.length > 0 &&
+			`${pinned.length} pinned and left; \`message_ids\` deletes them: ${cut(pinned)}`,
+		undeletable.length > 0 &&
+			`${undeletable.length} skipped, since nobody can delete Discord's notices in a thread: ${cut(undeletable)}`,
+	);
+}
+
+/** Joins ids, as many as a result may list. */
+function cut(ids: readonly string[]): string {
+	return sample(ids, maxKept, (id) => id).join(", ");
+}
+
+/** Counts messages by author, and shows the latest ones. */
+function messageLinesOf(
+	guild: Guild,
+	messages: readonly APIMessage[],
+	isAcross: boolean,
+): string[] {
+	const latest = messages
+		.toSorted((a, b) => compareIds(b.id, a.id))
+		.slice(0, sampleSize);
+	if (latest.length === 0) return [];
+	return [
+		"By author:",
+		...countLines(countsOf(messages, "author", guild), maxCounts),
+		`The latest ${latest.length}:`,
+		// The authors are above.
+		...summaries(latest, { guild, isAcross }).slice(0, latest.length),
+	];
 }

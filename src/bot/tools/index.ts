@@ -51,7 +51,6 @@ export const tools = [
 	messages.sendMessage,
 	files.sendFile,
 	messages.editMessage,
-	deletions.deleteMessage,
 	deletions.deleteMessages,
 	reading.getRecentMessages,
 	reading.getMessage,

@@ -19,6 +19,8 @@ import {
 	type Found,
 	type Indexed,
 	type IndexQuery,
+	indexQuery,
+	isForIndex,
 	type Range,
 	readChannels,
 	type Scope,
@@ -159,22 +161,17 @@ function withFormer(args: Args): Args {
 	return { ...args, text, user_ids: authors };
 }
 
-/**
- * Whether Discord's index answers a search. It needs few requests for all time, but finds whole words only, knows no
- * negated authors, and may lack the latest messages.
- */
-function usesIndex({ args, scope }: Search): boolean {
-	const { after, not_user_ids, author_name, max_pages, count_by } = args;
+/** Whether Discord's index answers a search. It knows no negated authors and no parts of names. */
+function usesIndex({ args, scope: { channels } }: Search): boolean {
+	const { not_user_ids, author_name, max_pages, count_by } = args;
 	return (
-		after === undefined &&
-		scope.channels.length > 1 &&
-		scope.channels.length <= 500 &&
+		isForIndex(args, channels) &&
 		not_user_ids === undefined &&
 		author_name === undefined &&
 		max_pages === undefined &&
 		(count_by === undefined ||
 			(count_by === "author" && args.user_ids !== undefined) ||
-			(count_by === "channel" && scope.channels.length <= maxCountedChannels))
+			(count_by === "channel" && channels.length <= maxCountedChannels))
 	);
 }
 
@@ -185,18 +182,7 @@ function askIndex(search: Search): Promise<string[] | undefined> {
 }
 
 function queryOf({ args, scope, isNamed }: Search): IndexQuery {
-	return {
-		content: args.text,
-		author_id: args.user_ids,
-		author_type: args.author_type,
-		mentions: args.mentions,
-		has: args.has,
-		pinned: args.pinned,
-		max_id: args.before?.first,
-		channel_id: isNamed ? scope.channels.map(({ id }) => id) : undefined,
-		// Other tools read age-restricted channels too.
-		include_nsfw: true,
-	};
+	return indexQuery(args, args, isNamed ? scope.channels : undefined);
 }
 
 async function searchInIndex(search: Search): Promise<string[] | undefined> {

@@ -5,7 +5,6 @@ import {
 	anyId,
 	channelId,
 	inChannel,
-	messageId,
 	newChannel,
 	type Row,
 	refusedByDiscord,
@@ -13,27 +12,12 @@ import {
 } from "./scene.ts";
 
 export const deletionsRows: Record<string, Row> = {
-	delete_message: {
-		ids: { channel_id: channelId, message_id: messageId },
-		act(scene) {
-			const channel = newChannel(scene);
-			const { id } = written(scene, channel);
-			return {
-				args: { channel_id: channel.id, message_id: id },
-				request: `DELETE /channels/${channel.id}/messages/${id}`,
-				done: () =>
-					scene.world.simulator.world.messages.in(channel.id).length === 0,
-			};
-		},
-		reason: AuditLogEvent.MessageDelete,
-		needs: inChannel("ManageMessages"),
-		dryRun:
-			/^Would delete the message of \S+Z by @ada \(ID: \d+\) \| ID: \d+ from #thing-\d+ \(ID: \d+\)\.$/m,
-	},
 	delete_messages: {
 		ids: {
 			channel_id: channelId,
 			message_ids: refusedByDiscord("Unknown Message (code 10008)"),
+			user_ids: anyId("what nobody wrote is nothing to delete"),
+			channel_ids: channelId,
 			author_id: anyId("what nobody wrote is nothing to delete"),
 		},
 		act(scene) {
@@ -52,7 +36,7 @@ export const deletionsRows: Record<string, Row> = {
 		reason: AuditLogEvent.MessageBulkDelete,
 		needs: inChannel("ManageMessages", {
 			permission: "ReadMessageHistory",
-			with: { count: 2 },
+			with: { message_ids: null, count: 2 },
 		}),
 		dryRun: /^Would delete 2 message\(s\) from #thing-\d+ \(ID: \d+\)\.$/m,
 	},

@@ -279,7 +279,7 @@ test.each([
 			2,
 		],
 		["kick", { user_id: user.id, dry_run: true }, 2],
-		["delete_messages", { channel_id, count: 5, dry_run: true }, 5],
+		["delete_messages", { channel_id, count: 5, dry_run: true }, 8],
 		["list_channel_permissions", { channel_id }, 3],
 		["remove_channel_permissions", { channel_id, target_id: user.id }, 2],
 		["delete_messages", { channel_id, message_ids: [message.id] }, 1],

@@ -334,7 +334,7 @@ test.each([
 	expect(left(world, channel)).toEqual(["b"]);
 });
 
-test("messages over 14 days old stay out of the bulk call and are named", async () => {
+test("messages over 14 days old stay out of the bulk call and are deleted one by one", async () => {
 	await using world = await startWorld();
 	const { channel, texts } = write(world, ["ancient", "old", "c", "d"], {
 		ancient: 400,
@@ -345,11 +345,12 @@ test("messages over 14 days old stay out of the bulk call and are named", async 
 		message_ids: texts,
 	});
 	expect(isError).toBe(false);
-	expect(text).toContain("Deleted 2 message(s)");
-	expect(text).toContain(
-		`2 over 14 days old, which delete_message can delete one at a time: ${texts[0]}, ${texts[1]}`,
-	);
-	expect(left(world, channel)).toEqual(["ancient", "old"]);
+	expect(text).toStartWith("Deleted 4 message(s) from #");
+	expect(world.simulator.journal.entries(bulk)).toMatchObject([
+		{ body: { messages: texts.slice(2) } },
+	]);
+	expect(world.simulator.journal.entries(single)).toHaveLength(2);
+	expect(left(world, channel)).toEqual([]);
 });
 
 test("when one young message is left over, it goes in a single call", async () => {
@@ -359,45 +360,32 @@ test("when one young message is left over, it goes in a single call", async () =
 		channel_id: channel.id,
 		message_ids: texts,
 	});
-	expect(text).toContain(
-		`1 over 14 days old, which delete_message can delete one at a time: ${texts[0]}`,
-	);
-	expect(world.simulator.journal.entries(single)).toHaveLength(1);
+	expect(text).toStartWith("Deleted 2 message(s)");
+	expect(world.simulator.journal.entries(single)).toHaveLength(2);
 	expect(world.simulator.requests.list(bulk)).toEqual([]);
-	expect(left(world, channel)).toEqual(["old"]);
 });
 
-test("nothing is sent when all of several messages are old, and they are named", async () => {
-	await using world = await startWorld();
-	const { channel, texts } = write(world, ["old", "older"], {
-		old: 15,
-		older: 20,
-	});
-	const { text } = await world.call("delete_messages", {
-		channel_id: channel.id,
-		message_ids: texts,
-	});
-	expect(text).toStartWith("Nothing was deleted: 2 over 14 days old");
-	for (const id of texts) expect(text).toContain(id);
-	expect(world.simulator.journal.entries()).toEqual([]);
-});
-
-test("a hundred ids are deleted at once, and a hundred and one are refused", async () => {
+test("a hundred ids are deleted in one request, and five hundred in one call", async () => {
 	await using world = await startWorld();
 	const { channel, texts } = write(
 		world,
-		Array.from({ length: 101 }, (_, index) => `m${index}`),
+		Array.from({ length: 501 }, (_, index) => `m${index}`),
 	);
 	const remove = (message_ids: string[]) =>
 		world.call("delete_messages", { channel_id: channel.id, message_ids });
 	const tooMany = await remove(texts);
 	expect(tooMany.code).toBe(-32602);
-	expect(tooMany.text).toContain("message_ids: expected at most 100");
+	expect(tooMany.text).toContain("message_ids: expected at most 500");
 	expect((await remove([])).text).toContain("message_ids: expected at least 1");
-	expect((await remove(texts.slice(1))).text).toStartWith(
-		"Deleted 100 message(s)",
+	expect((await remove(texts.slice(400))).text).toStartWith(
+		"Deleted 101 message(s)",
 	);
-	expect(left(world, channel)).toEqual(["m0"]);
+	expect(world.simulator.journal.entries(bulk)).toHaveLength(1);
+	expect(world.simulator.journal.entries(single)).toHaveLength(1);
+	expect((await remove(texts.slice(0, 400))).text).toStartWith(
+		"Deleted 400 message(s)",
+	);
+	expect(left(world, channel)).toEqual([]);
 });
 
 test("ids of another channel are reported as ignored by Discord", async () => {
@@ -473,7 +461,7 @@ test.each([
 	);
 });
 
-test("count looks through several pages, and no further than a thousand messages", async () => {
+test("count looks through several pages", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
 	const { channel } = write(world, ["needle far", "needle"]);
@@ -485,9 +473,8 @@ test("count looks through several pages, and no further than a thousand messages
 		count: 2,
 		contains: "needle",
 	});
-	expect(text).toStartWith("Deleted 1 message(s)");
-	expect(left(world, channel)[0]).toBe("needle far");
-	expect(simulator.world.messages.in(channel.id)).toHaveLength(1000);
+	expect(text).toStartWith("Deleted 2 message(s)");
+	expect(simulator.world.messages.in(channel.id)).toHaveLength(999);
 });
 
 test("a dry run by ids shows the authors, and which messages do not exist", async () => {
@@ -504,58 +491,263 @@ test("a dry run by ids shows the authors, and which messages do not exist", asyn
 		return text.split("\n");
 	};
 	const lines = await dryRun();
-	expect(lines[2]).toBe("The first 2:");
-	expect(lines[3]).toMatch(/^\S+Z by @ada \(ID: \d+\) \| ID: \d+$/);
-	expect(lines[3]).toEndWith(here);
-	expect(lines[4]).toBe(`not found | ID: ${elsewhere.id}`);
+	expect(lines.slice(2)).toEqual([
+		"By author:",
+		`1 | Ada (@ada, ID: ${world.simulator.user("ada").id})`,
+		"The latest 1:",
+		expect.stringMatching(
+			new RegExp(`^\\S+Z \\| @ada \\| ID: ${here} \\| text: here$`),
+		),
+		`1 not found: ${elsewhere.id}`,
+	]);
 	expect(left(world, channel)).toEqual(["here"]);
 	denyBot(world, channel, PermissionFlagsBits.ReadMessageHistory);
 	await world.heard();
 	expect((await dryRun())[2]).toStartWith("Discord silently ignores ids");
 });
 
-test("a dry run by count shows the authors, and never the content", async () => {
+test("a dry run by filter counts, and shows the latest messages and what would stay", async () => {
 	await using world = await startWorld();
-	const contents = Array.from({ length: 7 }, (_, index) => `secret ${index}`);
-	const { channel, texts } = write(world, contents, { "secret 0": 20 });
-	const args = { channel_id: channel.id, count: 7, contains: "secret" };
+	const contents = Array.from({ length: 7 }, (_, index) => `soup ${index}`);
+	const { channel, texts } = write(world, contents, { "soup 0": 20 }, [
+		"ada",
+		"zoe",
+		"zoe",
+	]);
+	const pinned = world.simulator.world.messages.get(channel.id, texts[6] ?? "");
+	if (pinned) pinned.pinned_at = new Date(0).toISOString();
+	const args = { channel_id: channel.id, text: "SOUP" };
 	const dry = await world.call("delete_messages", { ...args, dry_run: true });
 	const lines = dry.text.split("\n");
-	expect(lines.slice(0, 3)).toEqual([
+	expect(lines.slice(0, 7)).toEqual([
 		"Dry run: nothing was done.",
 		`Would delete 6 message(s) from #${channel.name} (ID: ${channel.id}).`,
+		"1 over 14 days old, which are deleted one by one.",
+		"By author:",
+		expect.stringMatching(/^4 \| .*@zoe, ID/),
+		expect.stringMatching(/^2 \| .*@ada, ID/),
 		"The latest 5:",
 	]);
-	for (const [index, line] of lines.slice(3, 8).entries())
-		expect(line).toMatch(
-			new RegExp(
-				`^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ by @ada \\(ID: \\d+\\) \\| ID: ${texts.at(-1 - index)}$`,
-			),
-		);
-	expect(lines[8]).toContain(`1 over 14 days old`);
-	expect(lines).toHaveLength(9);
+	for (const [index, line] of lines.slice(7, 12).entries())
+		expect(line).toContain(`ID: ${texts[5 - index]} | text: soup ${5 - index}`);
+	const kept = `1 pinned and left; \`message_ids\` deletes them: ${texts[6]}`;
+	expect(lines.slice(12)).toEqual([kept]);
 	expect(left(world, channel)).toHaveLength(7);
 	const real = await world.call("delete_messages", args);
-	expect(`${dry.text}${real.text}`).not.toContain("secret");
-	expect(left(world, channel)).toEqual(["secret 0"]);
+	expect(real.text).toBe(
+		`Deleted 6 message(s) from #${channel.name} (ID: ${channel.id}).\n${kept}`,
+	);
+	expect(left(world, channel)).toEqual(["soup 6"]);
+});
+
+/** Messages of ada and zoe in two channels: s0 … in #channel-N, o0 … in the next one. */
+function writeInTwo(world: TestWorld, count: number) {
+	const named = (letter: string) =>
+		Array.from({ length: count }, (_, index) => `${letter}${index}`);
+	const authors = ["ada", "zoe"];
+	const stove = write(world, named("s"), {}, authors);
+	return { stove, oven: write(world, named("o"), {}, authors) };
+}
+
+test("ids and links of several channels are deleted together", async () => {
+	await using world = await startWorld();
+	const { stove, oven } = writeInTwo(world, 3);
+	const link = `https://discord.com/channels/${world.guild.id}/${oven.channel.id}/${oven.texts[1]}`;
+	const message_ids = [
+		stove.texts[0],
+		`${stove.channel.id}/${stove.texts[1]}`,
+		`${oven.channel.id}/${oven.texts[0]}`,
+		link,
+		`${oven.channel.id}/${oven.texts[0]}`,
+	];
+	const args = { channel_id: stove.channel.id, message_ids };
+	const dry = await world.call("delete_messages", { ...args, dry_run: true });
+	expect(dry.text).toContain("Would delete 4 message(s) in 2 channel(s).");
+	expect(dry.text).toContain(`2 | #${oven.channel.name} (ID`);
+	const { text } = await world.call("delete_messages", args);
+	expect(text).toStartWith("Deleted 4 message(s) in 2 channel(s).\n");
+	expect(text).toContain(
+		`#${stove.channel.name} (ID: ${stove.channel.id}) | 2 deleted`,
+	);
+	expect(left(world, stove.channel)).toEqual(["s2"]);
+	expect(left(world, oven.channel)).toEqual(["o2"]);
+	const one = await world.call("delete_messages", {
+		message_ids: [`${oven.channel.id}/${oven.texts[2]}`],
+	});
+	expect(one.text).toStartWith("Deleted the message of ");
+	expect(world.simulator.journal.entries(bulk)).toHaveLength(2);
+	expect(world.simulator.journal.entries(single)).toHaveLength(1);
+});
+
+test("one wrong reference or missing permission deletes nothing", async () => {
+	await using world = await startWorld();
+	const { stove, oven } = writeInTwo(world, 2);
+	const [first = "", second = ""] = stove.texts;
+	const inStove = [first, second].map((id) => `${stove.channel.id}/${id}`);
+	const remove = (message_ids: string[]) =>
+		world.call("delete_messages", { message_ids });
+	const other = world.simulator.guild("The Bakers").id;
+	const path = `${stove.channel.id}/${first}`;
+	const foreign = `https://discord.com/channels/${other}/${path}`;
+	expect((await remove([...inStove, foreign])).text).toContain(
+		`is of the guild ${other}`,
+	);
+	expect((await remove([...inStove, second])).text).toContain(
+		`expected channel_id for ${second}`,
+	);
+	expect(
+		(await remove([...inStove, `${"1".repeat(18)}/${second}`])).text,
+	).toStartWith("There is no channel");
+	denyBot(world, oven.channel, PermissionFlagsBits.ManageMessages);
+	await world.heard();
+	const there = `${oven.channel.id}/${oven.texts[0]}`;
+	expect((await remove([...inStove, there])).text).toStartWith(
+		`The bot lacks MANAGE_MESSAGES in #${oven.channel.name}`,
+	);
+	expect(world.simulator.journal.entries()).toEqual([]);
+});
+
+test("after a raid, two calls delete what its accounts wrote in all channels, and only that", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const raiders = Array.from({ length: 12 }, (_, index) => {
+		const user = simulator.world.users.add({ username: `raider${index}` });
+		return simulator.world.members.add(guild, user).user;
+	});
+	const [locked] = guild.channels.values();
+	const channels = Array.from({ length: 10 }, (_, index) =>
+		simulator.world.channels.add(guild, { name: `room-${index}` }),
+	);
+	const day = 86_400_000;
+	for (const channel of channels) {
+		const say = (
+			author: (typeof raiders)[number],
+			content: string,
+			at?: number,
+		) =>
+			simulator.world.messages.add(channel, author, {
+				content,
+				...(at !== undefined && { id: simulator.world.state.newId(at) }),
+			});
+		const [first] = raiders;
+		if (first) say(first, "long ago", Date.now() - day);
+		for (const raider of raiders) say(raider, "join discord.gg/raid");
+		say(userNamed(world, "ada"), "what is this?");
+		if (first) say(first, "and pinned").pinned_at = new Date(0).toISOString();
+	}
+	const [forbidden] = channels;
+	if (!locked || !forbidden) throw new Error("there are channels");
+	denyBot(world, forbidden, PermissionFlagsBits.ManageMessages);
+	await world.heard();
+	const args = { user_ids: raiders.map(({ id }) => id), after: "3h" };
+	const dry = await world.call("delete_messages", { ...args, dry_run: true });
+	expect(dry.text).toContain("Would delete 108 message(s) in 9 channel(s).");
+	expect(dry.text).toContain("12 | #room-9");
+	expect(dry.text).toContain("9 | raider3 (@raider3, ID: ");
+	expect(dry.text).toContain("9 pinned and left");
+	expect(dry.text).toContain(
+		"Not searched: archived threads | 1 channel(s) for lack of permissions, such as #room-0",
+	);
+	const { text } = await world.call("delete_messages", args);
+	expect(text).toStartWith("Deleted 108 message(s) in 9 channel(s).\n");
+	expect(text.match(/ \| 12 deleted$/gm)).toHaveLength(9);
+	for (const channel of channels.slice(1))
+		expect(left(world, channel)).toEqual([
+			"long ago",
+			"what is this?",
+			"and pinned",
+		]);
+	expect(left(world, forbidden)).toHaveLength(15);
+	expect(simulator.journal.entries(bulk)).toHaveLength(9);
+	expect(simulator.journal.entries(single)).toEqual([]);
+});
+
+test("without after, Discord's index finds the messages, and whole words are not enough", async () => {
+	await using world = await startWorld();
+	const { stove, oven } = writeInTwo(world, 1);
+	const old = write(world, ["cheap rum", "rum"], { "cheap rum": 30 });
+	await world.heard();
+	const rum = { text: "cheap rum" };
+	const { text } = await world.call("delete_messages", rum);
+	expect(text).toStartWith(`Deleted 1 message(s) from #${old.channel.name}`);
+	expect(text).toContain("Discord's index was searched");
+	expect(left(world, old.channel)).toEqual(["rum"]);
+	const zoe = { user_ids: [world.simulator.user("ada").id] };
+	const all = await world.call("delete_messages", zoe);
+	expect(all.text).toStartWith("Deleted 3 message(s) in 3 channel(s).");
+	expect([stove, oven].flatMap(({ channel }) => left(world, channel))).toEqual(
+		[],
+	);
+});
+
+test("what Discord refuses in one channel is named, and the rest is deleted", async () => {
+	await using world = await startWorld();
+	const { stove, oven } = writeInTwo(world, 2);
+	await world.heard();
+	world.simulator.faults.refuse(
+		`POST /channels/${stove.channel.id}/messages/bulk-delete`,
+		50013,
+	);
+	const { text, isError } = await world.call("delete_messages", {
+		channel_ids: [stove.channel.id, oven.channel.id],
+		after: "1d",
+	});
+	expect(isError).toBe(false);
+	expect(text).toStartWith("Deleted 2 of 4 message(s) in 2 channel(s).");
+	expect(text).toContain(
+		`#${stove.channel.name} (ID: ${stove.channel.id}) | 0 deleted | 2 refused: Discord API error: Missing Permissions`,
+	);
+	expect(left(world, stove.channel)).toHaveLength(2);
+	expect(left(world, oven.channel)).toEqual([]);
+});
+
+test("a deletion of unknown outcome is named, and ends the call", async () => {
+	await using world = await startWorld();
+	const { stove, oven } = writeInTwo(world, 2);
+	await world.heard();
+	const path = ({ channel }: typeof stove) =>
+		`POST /channels/${channel.id}/messages/bulk-delete`;
+	world.simulator.faults.drop(path(oven), { when: "after", times: 1 });
+	world.simulator.faults.drop(path(stove), { when: "after", times: 1 });
+	const { text, isError } = await world.call("delete_messages", {
+		channel_ids: [stove.channel.id, oven.channel.id],
+		after: "1d",
+	});
+	expect(isError).toBe(true);
+	expect(text).toStartWith("Deleted 0 of 4 message(s) in 2 channel(s).");
+	expect(text).toContain("2 of unknown outcome: ");
+	expect(text).toContain(
+		"2 not started: check the outcome of the previous one first. To continue, call again",
+	);
 });
 
 test.each([
-	[{}, "message_ids, count: expected exactly one"],
+	[{}, "message_ids, user_ids, text, has: expected at least one"],
+	[{ after: "1h", count: 5 }, "after, before and count alone need channel_ids"],
+	[{ user_ids: [] }, "user_ids: expected at least 1"],
+])("without channels, delete_messages refuses %j", async (args, fault) => {
+	const world = await shared();
+	const { text, code } = await world.call("delete_messages", args);
+	expect(code).toBe(-32602);
+	expect(text).toContain(fault);
+});
+
+test.each([
+	[{}, "message_ids, user_ids, text, has, after, before, count: expected"],
 	[
 		{ count: 1, message_ids: ["1".repeat(18)] },
-		"message_ids, count: expected exactly one",
+		"count: expected only without message_ids",
 	],
 	[
 		{ message_ids: ["1".repeat(18)], contains: "x" },
-		"author_id, contains: expected only together with count",
+		"text: expected only without message_ids",
 	],
 	[
 		{ message_ids: ["1".repeat(18)], author_id: "1".repeat(18) },
-		"author_id, contains: expected only together with count",
+		"user_ids: expected only without message_ids",
 	],
-	[{ count: 101 }, "count: expected an integer from 1 to 100"],
-	[{ count: 0 }, "count: expected an integer from 1 to 100"],
+	[{ count: 1001 }, "count: expected an integer from 1 to 1000"],
+	[{ count: 0 }, "count: expected an integer from 1 to 1000"],
 	[{ message_ids: ["x"] }, "message_ids.0: expected an id"],
 ])("delete_messages refuses %j", async (args, fault) => {
 	const world = await shared();

@@ -1,0 +1,224 @@
+// Deleting many messages, in as few requests as Discord allows: the requests, and what a tool says of them.
+// https://docs.discord.com/developers/resources/message#bulk-delete-messages
+
+import type { APIMessage, GuildTextBasedChannel } from "discord.js";
+import { PermissionFlagsBits } from "discord.js";
+import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
+import { channelName } from "../discord/describe.ts";
+import { compareIds } from "../discord/ids.ts";
+import { missingPermissions } from "../discord/permissions.ts";
+import { fieldLine, resultLines } from "../discord/text.ts";
+import { tryEach } from "../tool/bulk.ts";
+import type { Plan } from "../tool/define.ts";
+import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
+import { fetchPage } from "./message-pages.ts";
+import { countLines } from "./message-summary.ts";
+
+const bulkSize = 100;
+const pageSize = 100;
+/** How many counts by channel a dry run lists. */
+const maxCounts = 25;
+
+/** A message to delete. */
+export interface Target {
+	channel: GuildTextBasedChannel;
+	id: string;
+}
+
+/** The parts of a deletion that depend on how its messages were selected. */
+export interface Selection {
+	/** Result lines on what stays, and on what was not searched. */
+	notes: readonly string[];
+	/** A line on what the number of deleted messages does not say. */
+	caveat?: string;
+	/** The result if there is nothing to delete. */
+	nothing: string;
+	/** Returns the sentence that says how to continue if messages were not started. */
+	again(left: readonly Target[]): string;
+	/** Returns lines on the messages for a dry run. */
+	describe(): Promise<string[]>;
+}
+
+/** Messages of one channel that one request deletes. */
+interface Batch {
+	channel: GuildTextBasedChannel;
+	ids: readonly string[];
+}
+
+/** Plans the deletion of messages: in bulk if they are under 14 days old, otherwise one by one. */
+export function deletionPlan(
+	targets: readonly Target[],
+	{ notes, caveat, nothing, again, describe }: Selection,
+): Plan {
+	const batches = batchesOf(targets);
+	const channels = [...new Set(targets.map(({ channel }) => channel))];
+	const [only] = channels;
+	const where =
+		only && channels.length === 1
+			? `from ${channelName(only)}`
+			: `in ${channels.length} channel(s)`;
+	const old = targets.filter(({ id }) => isTooOldForBulk(id)).length;
+	const none = resultLines(nothing, notes);
+	return {
+		async preview() {
+			if (targets.length === 0) return none;
+			const counts = channels.map((channel) => {
+				const inChannel = targets.filter((one) => one.channel === channel);
+				return {
+					...channel,
+					name: channelName(channel),
+					count: inChannel.length,
+				};
+			});
+			return resultLines(
+				`Would delete ${targets.length} message(s) ${where}.`,
+				channels.length > 1 &&
+					countLines(
+						counts.sort((a, b) => b.count - a.count),
+						maxCounts,
+					),
+				old > 0 &&
+					targets.length > 1 &&
+					`${old} over 14 days old, which are deleted one by one.`,
+				await describe(),
+				notes,
+			);
+		},
+		act: (call) =>
+			targets.length === 0
+				? Promise.resolve(none)
+				: deleteBatches(
+						batches,
+						{ where, notes: resultLines(caveat, notes), again },
+						call,
+					),
+	};
+}
+
+/** The round of the first request for an old message: higher than that of any bulk request. */
+const lastRound = 1_000_000;
+
+/**
+ * Distributes messages to requests. The channels take turns, because Discord's rate limits are per channel; the single
+ * requests for messages that are too old for the bulk deletion come last.
+ */
+function batchesOf(targets: readonly Target[]): Batch[] {
+	const byChannel = [...Map.groupBy(targets, ({ channel }) => channel)];
+	const rounds = byChannel.flatMap(([channel, inChannel]) => {
+		const ids = inChannel.map(({ id }) => id);
+		const young = ids.filter((id) => !isTooOldForBulk(id));
+		const chunks = Array.from(
+			{ length: Math.ceil(young.length / bulkSize) },
+			(_, index) => young.slice(index * bulkSize, (index + 1) * bulkSize),
+		);
+		const old = ids.filter(isTooOldForBulk).map((id) => [id]);
+		return [
+			...chunks.map((ids, round) => ({ channel, ids, round })),
+			...old.map((ids, index) => ({ channel, ids, round: lastRound + index })),
+		];
+	});
+	return rounds.sort((a, b) => a.round - b.round);
+}
+
+/** Deletes messages, and says for each channel how many were deleted and how many were refused, and why. */
+async function deleteBatches(
+	batches: readonly Batch[],
+	{
+		where,
+		notes,
+		again,
+	}: Pick<Selection, "notes" | "again"> & { where: string },
+	call: ToolCall,
+): Promise<ToolOutput> {
+	const write = ({ channel, ids }: Batch) => bulkDelete(channel, ids);
+	// For a single request the error says everything.
+	const outcome = await tryEach(
+		{ items: batches, write },
+		call,
+		batches.length === 1,
+	);
+	const { done, refused, unknown, stopped } = outcome;
+	const tried = done.length + refused.length + (unknown ? 1 : 0);
+	const left = batches
+		.slice(tried)
+		.flatMap(({ channel, ids }) => ids.map((id) => ({ channel, id })));
+	const count = (some: readonly Batch[]) =>
+		some.reduce((sum, { ids }) => sum + ids.length, 0);
+	const failed = [
+		...refused.map((one) => ({ ...one, label: "refused" })),
+		...(unknown ? [{ ...unknown, label: "of unknown outcome" }] : []),
+	];
+	const channels = [...new Set(batches.map(({ channel }) => channel))];
+	const lines = channels.flatMap((channel) => {
+		const isHere = (one: Batch) => one.channel === channel;
+		const reasons = Map.groupBy(
+			failed.filter(({ item }) => isHere(item)),
+			({ label, why }) => `${label}: ${why}`,
+		);
+		const here = count(done.filter(isHere));
+		const fields = [...reasons].map(
+			([text, all]) => `${count(all.map(({ item }) => item))} ${text}`,
+		);
+		return channels.length > 1 || fields.length > 0
+			? [fieldLine(channelName(channel), `${here} deleted`, ...fields)]
+			: [];
+	});
+	const all = count(batches);
+	const deleted = count(done);
+	const of = deleted === all ? "" : ` of ${all}`;
+	const result = resultLines(
+		`Deleted ${deleted}${of} message(s) ${where}.`,
+		lines,
+		left.length > 0 && `${left.length} not started: ${stopped} ${again(left)}`,
+		notes,
+	);
+	if (deleted === 0) throw new ToolError(result.join("\n"));
+	return result;
+}
+
+/** Whether the bot may read the messages of a channel. */
+export function readsHistory(channel: GuildTextBasedChannel): boolean {
+	const { ReadMessageHistory } = PermissionFlagsBits;
+	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
+}
+
+/** What is known of messages after looking them up. */
+export interface Known {
+	messages: Map<string, APIMessage>;
+	/** Ids of messages that do not exist. */
+	missing: Set<string>;
+	/** Whether all were looked up. */
+	isComplete: boolean;
+	pages: number;
+}
+
+/** Looks up messages of a channel page by page, in at most `maxPages` requests. */
+export async function lookUp(
+	channel: GuildTextBasedChannel,
+	targets: readonly Target[],
+	maxPages: number,
+): Promise<Known> {
+	const messages = new Map<string, APIMessage>();
+	const missing = new Set<string>();
+	let unread = targets.map(({ id }) => id).sort(compareIds);
+	let pages = 0;
+	if (readsHistory(channel))
+		while (pages < maxPages) {
+			const newest = unread.at(-1);
+			if (newest === undefined) break;
+			const before = String(BigInt(newest) + 1n);
+			const page = await fetchPage(channel, { limit: pageSize, before });
+			pages += 1;
+			const byId = new Map(page.map((message) => [message.id, message]));
+			const oldest = page.at(-1);
+			const isLast = !oldest || page.length < pageSize;
+			const isRead = (id: string) => isLast || compareIds(id, oldest.id) >= 0;
+			for (const id of unread.filter(isRead)) {
+				const message = byId.get(id);
+				if (message) messages.set(id, message);
+				else missing.add(id);
+			}
+			unread = unread.filter((id) => !isRead(id));
+		}
+	return { messages, missing, isComplete: unread.length === 0, pages };
+}
