@@ -223,7 +223,7 @@ export function choiceInAnyCase<const Option extends string>(
  * `readPermissions`.
  */
 export function permissionList(description: string) {
-	return list(v.string(), 0, 64, description);
+	return v.pipe(v.array(v.string()), v.description(description));
 }
 
 /**

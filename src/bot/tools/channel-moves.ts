@@ -83,7 +83,7 @@ export const moveChannels = editTool({
 	toolset: "channels",
 	title: "Move channels",
 	description:
-		"Place channels one below the other, in their category or another, at an index or last. Voice and stage channels are always below the others.",
+		"Place channels one below the other. Voice and stage channels are always below the others.",
 	// Moving changes the positions of other channels too, and lock_permissions the channels' overwrites.
 	lock: ["guild_id", "channel_ids"],
 	permissions: [
@@ -114,14 +114,11 @@ export const moveChannels = editTool({
 		category_id: v.optional(
 			foundOrNone(find.categoryOrNone, "category to move them into"),
 		),
-		position: v.optional(place("Index among others of their kind.")),
+		position: v.optional(place("Index from 0; default: last.")),
 		below_channel_id: v.optional(
 			found(find.channel, "channel right above them, instead"),
 		),
-		lock_permissions: v.optional(
-			flag("Copy the permissions of the new category."),
-			false,
-		),
+		lock_permissions: v.optional(flag("Sync with the new category."), false),
 	}),
 	async run(args, { guild, channels }, call) {
 		const { channel_ids, lock_permissions } = args;

@@ -41,6 +41,7 @@ import {
 	found,
 	guild_id,
 	list,
+	permissionList,
 	reason,
 	requireOneOf,
 	snowflake,
@@ -48,48 +49,55 @@ import {
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
-/** Converts the former argument `channel_id` of a tool to `channel_ids`. */
-export function adaptChannelId({
-	channel_id,
-	...args
-}: JsonObject): JsonObject {
-	if (channel_id === undefined || args.channel_ids !== undefined)
-		return channel_id === undefined ? args : { ...args, channel_id };
-	return { ...args, channel_ids: [channel_id] };
+/** Converts the former argument `channel_id` of a tool to `channel_ids`, unless the call has both. */
+export function adaptChannelId(args: JsonObject): JsonObject {
+	const { channel_id, channel_ids, ...rest } = args;
+	const hasBoth = isGiven(channel_id) && isGiven(channel_ids);
+	if (hasBoth || !isGiven(channel_id)) return args;
+	return { ...rest, channel_ids: [channel_id] };
+}
+
+/** Whether an argument is present: null means absent. */
+function isGiven(value: unknown): boolean {
+	return value !== undefined && value !== null;
 }
 
 const permissionSets = ["allow", "deny", "neutral"] as const;
 
-/** Schema of an optional argument with permissions: names, and bit fields as decimal strings. */
-function permissions(description: string) {
-	return v.optional(v.pipe(v.array(v.string()), v.description(description)));
-}
-
 /**
  * Converts former arguments of set_channel_permissions: `channel_id`, `target_type` with `target_id`, `allow_names` and
- * `deny_names`. `allow` and `deny` can be texts with a decimal bit field or with names.
+ * `deny_names`. `allow` and `deny` were texts with a decimal bit field.
  */
-function adaptSet(given: JsonObject): JsonObject {
-	const { target_type, target_id, ...args } = adaptChannelId(given);
-	if (target_id !== undefined && args.target_ids === undefined)
-		args.target_ids = [target_id];
-	else if (target_id !== undefined) args.target_id = target_id;
-	// The id says whether it is a role or a member.
-	if (!/^(role|member)$/i.test(String(target_type ?? "role")))
-		args.target_type = target_type;
+function adaptSet(args: JsonObject): JsonObject {
+	const { target_type, target_id, ...rest } = adaptChannelId(args);
+	const hasBoth = isGiven(target_id) && isGiven(rest.target_ids);
+	// The id itself says whether it is a role's or a member's.
+	const isKnownType = /^(role|member)$/i.test(String(target_type ?? "role"));
+	return {
+		...adaptPermissions(rest),
+		...(isGiven(target_id) && !hasBoth && { target_ids: [target_id] }),
+		...(hasBoth && { target_id }),
+		...(!isKnownType && { target_type }),
+	};
+}
+
+/** Joins `allow` and `allow_names` to one list in `allow`, and so on. A text becomes a list, too. */
+function adaptPermissions(args: JsonObject): JsonObject {
+	const adapted = { ...args };
 	for (const set of permissionSets) {
-		const { [set]: own, [`${set}_names`]: names, ...others } = args;
-		const both = [own, names].map((value) =>
-			typeof value === "string"
-				? value.split(/[\s,|]+/).filter(Boolean)
-				: value,
-		);
-		const lists = both.filter((value) => value !== undefined && value !== null);
-		if (!lists.every(Array.isArray)) continue;
-		for (const key of Object.keys(args)) delete args[key];
-		Object.assign(args, others, lists.length > 0 && { [set]: lists.flat() });
+		const names = `${set}_names`;
+		const given = [args[set], args[names]].filter(isGiven).map(asList);
+		if (given.length === 0 || !given.every(Array.isArray)) continue;
+		delete adapted[names];
+		adapted[set] = given.flat();
 	}
-	return args;
+	return adapted;
+}
+
+function asList(value: unknown): unknown {
+	return typeof value === "string"
+		? value.split(/[\s,|]+/).filter(Boolean)
+		: value;
 }
 
 /** A change of one permission overwrite. */
@@ -143,9 +151,9 @@ export const setChannelPermissions = destructiveTool({
 			20,
 			"Roles, members; @everyone: the guild's id.",
 		),
-		allow: permissions("Names: VIEW_CHANNEL; or decimal bits."),
-		deny: permissions("Likewise."),
-		neutral: permissions("Neither."),
+		allow: v.optional(permissionList("Names: VIEW_CHANNEL; or decimal bits.")),
+		deny: v.optional(permissionList("Likewise.")),
+		neutral: v.optional(permissionList("Neither.")),
 		replace: v.optional(
 			flag("Others become neutral; alone: remove overwrites."),
 			false,
@@ -170,8 +178,7 @@ export const setChannelPermissions = destructiveTool({
 			throw new ToolError(
 				`Nothing would change: ${sample(own, 5, channelName).join(", ")} already ${own.length === 1 ? "has" : "have"} these permissions for ${names}. Nothing was done.`,
 			);
-		const so = all - changes.length;
-		const rest = so > 0 ? `; ${so} more are so already` : "";
+		const rest = unchangedNote(all - changes.length);
 		// Read before the writes, which change the cached overwrites.
 		const followers = new Map(
 			changes.map(({ channel }) => [channel, describeFollowers(channel)]),
@@ -211,6 +218,10 @@ export const setChannelPermissions = destructiveTool({
 		};
 	},
 });
+
+function unchangedNote(count: number): string {
+	return count > 0 ? ` (${count} unchanged)` : "";
+}
 
 function isNothing(value: unknown): boolean {
 	return value === undefined || (Array.isArray(value) && value.length === 0);
@@ -375,7 +386,7 @@ export const listChannelPermissions = readTool({
 		return resultLines(
 			channels
 				? `${shown.length} channel(s):`
-				: `${shown.length} of ${all.length} channel(s) have overwrites, from the top; in the others the permissions of the roles apply:`,
+				: `${shown.length} of ${all.length} channel(s) have overwrites, from the top:`,
 			lines,
 			names.length > 0 && `Ids: ${names.join(", ")}`,
 		);
@@ -499,8 +510,7 @@ export const copyChannelPermissions = destructiveTool({
 		};
 		// Described before the writes, which change the cached overwrites.
 		const texts = new Map(changes.map((one) => [one, describe(one)]));
-		const so = targets.length - changes.length;
-		const rest = so > 0 ? `; ${so} more had them already` : "";
+		const rest = unchangedNote(targets.length - changes.length);
 		return {
 			preview: [
 				`Would give ${changes.length} channel(s) ${from}${rest}:`,

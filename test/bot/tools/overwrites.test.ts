@@ -149,6 +149,8 @@ describe("set_channel_permissions", () => {
 			{ allow: ["SPEAK"], neutral: ["SPEAK", "CONNECT"] },
 			"allow, neutral: SPEAK cannot be both",
 		],
+		[{ deny: "1", target_ids: [] }, "target_id: this tool has no"],
+		[{ deny: "1", channel_ids: [] }, "channel_id: this tool has no"],
 		[
 			{ allow: String(SendMessages | Speak), deny_names: ["SEND_MESSAGES"] },
 			"allow, deny: SEND_MESSAGES cannot be both",
@@ -329,12 +331,15 @@ describe("set_channel_permissions for several channels and targets", () => {
 		await set([one], { ...deny, target_ids: [zoe] });
 		const { text } = await set([one, two], deny);
 		expect(text.split("\n")).toEqual([
-			`Changed 3 overwrite(s) for ${names}; 1 more are so already:`,
+			`Changed 3 overwrite(s) for ${names} (1 unchanged):`,
 			`${nameOf(one)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
 			`${nameOf(two)}: @Regular: SEND_MESSAGES, SPEAK neutral → denied`,
 			`${nameOf(two)}: Zoë 🍞 (@zoe): SEND_MESSAGES, SPEAK neutral → denied`,
 		]);
-		const mixed = await set([one], { allow: "SPEAK", neutral: ["CONNECT"] });
+		const mixed = await set([one], {
+			...{ allow: "SPEAK", neutral: ["CONNECT"] },
+			...{ deny: null, target_id: null, channel_id: null },
+		});
 		expect(mixed.text).toContain("@Regular: SPEAK denied → allowed");
 		const cleared = await set([one, two], {
 			neutral: ["SPEAK", "SEND_MESSAGES"],
@@ -415,7 +420,7 @@ describe("set_channel_permissions for several channels and targets", () => {
 		expect(text).not.toContain("follow");
 		const again = await set([one, box], only);
 		expect(again.text).toContain("Changed 1 overwrite(s) for @Regular");
-		expect(again.text).toContain("1 more are so already");
+		expect(again.text).toContain("(1 unchanged)");
 	});
 });
 
@@ -830,14 +835,14 @@ describe("copy_channel_permissions", () => {
 		const dry = await copy({ dry_run: true });
 		expect(dry.text.split("\n")).toEqual([
 			"Dry run: nothing was done.",
-			`Would give 2 channel(s) the permissions of #from (ID: ${from.id}); 1 more had them already:`,
+			`Would give 2 channel(s) the permissions of #from (ID: ${from.id}) (1 unchanged):`,
 			`#other (ID: ${other.id}): @Regular: SPEAK denied → neutral | @everyone: SEND_MESSAGES neutral → denied`,
 			`#more (ID: ${more.id}): @everyone: SEND_MESSAGES neutral → denied`,
 		]);
 		expect(writes(world)).toEqual([]);
 		const done = await copy();
 		expect(done.text).toStartWith(
-			`Gave 2 channel(s) the permissions of #from (ID: ${from.id}); 1 more had them already:\n#other (ID: ${other.id}): @Regular: `,
+			`Gave 2 channel(s) the permissions of #from (ID: ${from.id}) (1 unchanged):\n#other (ID: ${other.id}): @Regular: `,
 		);
 		for (const channel of [same, other, more])
 			expect(channel.permission_overwrites).toEqual(from.permission_overwrites);
