@@ -31,7 +31,7 @@ interface SeedGuild {
 	readonly roles?: readonly SeedRole[];
 	readonly channels?: readonly SeedChannel[];
 	readonly members?: readonly SeedMember[];
-	/** The bots in the guild. Each gets a managed role with its permissions, above all other roles. */
+	/** The bots in the guild. Each bot gets a managed role with the bot's permissions, above all other roles. */
 	readonly bots?: readonly { username: string; permissions: bigint }[];
 	/** The number of additional members with generated names, who have no tokens. */
 	readonly crowd?: number;

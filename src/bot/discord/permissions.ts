@@ -310,9 +310,9 @@ export function requirePermissions(
 }
 
 /**
- * Throws a ToolError unless the bot may allow or deny certain permissions in a role or in a channel's overwrites. The
- * bot must itself have these permissions in the guild or in the channel's category, or an overwrite of the channel must
- * allow the bot MANAGE_ROLES.
+ * Throws a ToolError unless the bot may allow or deny certain permissions in a role or in a channel's overwrites. For
+ * that, the bot needs the same permissions in the guild or the channel's category, or an overwrite of the channel that
+ * allows the bot MANAGE_ROLES.
  */
 export function requireGrantable(
 	guild: Guild,

@@ -16,7 +16,7 @@ import { truncate } from "./client.ts";
 /** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
 const maxErrorLength = 300;
-/** Maximum number of role mentions that are listed in one embed field, because of its length limit. */
+/** Maximum number of role mentions that are listed in one embed field. More could exceed the field's maximum length. */
 const maxRolesListed = 35;
 
 export const decisionLabels = { ban: "Ban", dismiss: "Dismiss" } as const;

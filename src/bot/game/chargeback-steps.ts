@@ -184,8 +184,8 @@ export function createSteps({
 	}
 
 	/**
-	 * Gives back the roles saved by all dismissed chargebacks of a person, unless another of their chargebacks is
-	 * undecided or ended in a ban.
+	 * Gives back the roles that a person lost through chargebacks that staff have dismissed, unless the person has a
+	 * chargeback that is undecided or ended in a ban.
 	 */
 	async function restore({ id }: Chargeback): Promise<void> {
 		const row = await selectChargeback(sql, id);

@@ -24,7 +24,7 @@ export interface RolePlan {
 	changes: readonly Change[];
 	/** Ids of members whose roles must not be changed, although they differ from the list of supporters. */
 	restricted: ReadonlySet<string>;
-	/** Discord user ids on the list of supporters that are not members of the guild. */
+	/** Discord user ids on the list of supporters that belong to nobody in the guild. */
 	absent: ReadonlySet<string>;
 	/** Configuration problems for the operator to fix, such as a role that does not exist. */
 	problems: readonly string[];

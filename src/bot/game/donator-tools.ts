@@ -24,7 +24,10 @@ const maxListed = 200;
 
 type Sync = Pick<DonatorSync, "plan" | "apply">;
 
-/** Names of the tools about supporters. The setting `deny` can turn them off even when the feature is off. */
+/**
+ * Names of the tools about supporters. The setting `deny`, which turns tools off, accepts these names even when the
+ * feature is off.
+ */
 export const donatorToolNames = ["list_donators", "sync_donators"] as const;
 
 export function donatorTools(sync: Sync): BotTool[] {

@@ -90,7 +90,7 @@ export interface DonatorSync {
 	/** Syncs members' supporter roles with the game server's list at once, and then at every interval. */
 	start(): void;
 	/**
-	 * Fetches the list of supporters and computes the necessary role changes, but makes none. Rejects with a
+	 * Fetches the list of supporters and computes the necessary role changes, but does not make them. Rejects with a
 	 * GameServerError or ToolError.
 	 */
 	plan(): Promise<SyncPlan>;
@@ -312,7 +312,8 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	}
 
 	/**
-	 * Whether supporter roles can be synced: Discord is connected, and members are loaded or the wait for them is over.
+	 * Whether supporter roles can be synced: Discord is connected, and members are loaded or the maximum wait for them
+	 * has passed.
 	 */
 	function isReady(): boolean {
 		if (!connection.state.connected) return false;

@@ -194,7 +194,7 @@ export function list<F extends Field<unknown>>(
 	});
 }
 
-/** A query parameter of a request that may occur up to `max` times. It is always parsed to a list. */
+/** A query parameter that may occur up to `max` times in a request. The parsed value is always a list. */
 export function queryList<F extends Field<unknown>>(item: F, max: number) {
 	const items = list(item, 1, max);
 	return optional((value) =>

@@ -52,8 +52,8 @@ interface RequestRecord {
 	/** The id of the user, bot or webhook that sent the request; undefined if the request had no valid token. */
 	readonly actor: string | undefined;
 	/**
-	 * The HTTP status of the response; "waiting" before the response, "hung up" if the connection was closed without
-	 * one.
+	 * The HTTP status of the response; "waiting" before the response, "hung up" if the connection was closed without a
+	 * response.
 	 */
 	readonly status: number | "hung up" | "waiting";
 	/** The kind of the injected fault that affected the request; undefined if none did. */
@@ -69,7 +69,7 @@ export class RequestLog {
 	#records: RequestRecord[] = [];
 	#invalid = 0;
 
-	/** Returns the latest 10,000 REST requests, or of these the ones to one route, oldest first. */
+	/** Returns REST requests, oldest first: the latest 10,000, or those of them that were sent to one route. */
 	list(route?: string): readonly RequestRecord[] {
 		return this.#records
 			.slice(-kept)

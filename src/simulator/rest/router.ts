@@ -72,7 +72,7 @@ export interface Exchange {
 	readonly fault: Effect["kind"] | undefined;
 }
 
-/** The account that acts for requests without a token, on routes that need no token. */
+/** The account that counts as the sender of requests without a token, on routes that need no token. */
 const anonymous: Account = {
 	token: "",
 	user: { id: "0", ...newUserProfile, username: "anonymous" },

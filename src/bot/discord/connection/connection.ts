@@ -613,8 +613,8 @@ export class Connection {
 }
 
 /**
- * Removes the cached channels of a guild that becomes available again, because some may have been deleted meanwhile.
- * `d` is the data of the guild's GUILD_CREATE event.
+ * Removes the cached channels of a guild that becomes available again, because channels may have been deleted while the
+ * guild was unavailable. `d` is the data of the guild's GUILD_CREATE event.
  */
 function forgetChannels({ guilds, channels }: Client, d: unknown): void {
 	const guild = guilds.cache.get(String(isObject(d) ? d.id : undefined));

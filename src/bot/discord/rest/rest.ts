@@ -419,8 +419,8 @@ export function createsMessage({ method, fullRoute }: InternalRequest) {
 }
 
 /**
- * Whether a request may carry a reason for the guild's audit log. False for requests that only read and for sent
- * messages, which the audit log does not record.
+ * Whether a request may carry a reason for the guild's audit log. False for requests that the audit log does not
+ * record: those that only read and those that send messages.
  */
 function takesReason(options: InternalRequest): boolean {
 	return !createsMessage(options) && !isReadOnly(options);

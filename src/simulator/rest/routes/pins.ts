@@ -56,7 +56,7 @@ export const pinRoutes = [
 ];
 
 /**
- * Returns the pinned messages of a channel, last pinned first. The list is empty without the permission
+ * Returns the pinned messages of a channel, last pinned first. Returns none if the sender of the request lacks
  * READ_MESSAGE_HISTORY.
  */
 function readablePins(call: Call<":channel_id">): Message[] {
