@@ -289,7 +289,7 @@ const allowed: readonly {
 	},
 	{
 		tool: "edit_channel",
-		of: json((channel) => ({ ...channel, topic: undefined })),
+		of: json((channel) => ({ ...channel, flags: undefined })),
 		shows: "Changed #",
 	},
 	{

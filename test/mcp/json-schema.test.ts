@@ -3,6 +3,7 @@ import * as v from "valibot";
 import {
 	briefSchema,
 	type JsonSchema,
+	listedAs,
 	published,
 	publishedAs,
 	toJsonSchema,
@@ -239,4 +240,16 @@ test("an unlisted argument is accepted, and only a brief schema leaves it out", 
 	});
 	expect(full).not.toHaveProperty("required");
 	expect(briefSchema(full).properties).toEqual({ now: { type: "string" } });
+});
+
+test("a brief schema shows what an argument is listed as", () => {
+	const shown = { type: "array", description: "Ids." };
+	const ids = v.array(v.pipe(v.string(), v.regex(/^a$/)));
+	const schema = v.strictObject({ ids: v.pipe(ids, listedAs(shown)) });
+	expect(v.is(schema, { ids: ["b"] })).toBe(false);
+	const full = toJsonSchema(schema);
+	expect(full.properties).toMatchObject({
+		ids: { items: { type: "string", pattern: "^a$" } },
+	});
+	expect(briefSchema(full).properties).toEqual({ ids: shown });
 });

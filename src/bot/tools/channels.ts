@@ -244,7 +244,7 @@ export const listChannels = readTool({
 	toolset: "channels",
 	title: "List channels",
 	description:
-		"List a guild's channels from the top, without threads: name, id, kind, category, topic, slow mode.",
+		"List a guild's channels from the top: kind, topic, limits; private and read-only for @everyone.",
 	input: v.strictObject({
 		guild_id,
 		category_id: v.optional(
@@ -262,20 +262,32 @@ export const listChannels = readTool({
 		const where = category
 			? ` in ${channelName(category)}, including itself`
 			: "";
-		return [`${lines.length} channel(s)${where}, from the top:`, ...lines];
+		const count = `${lines.length} channel(s)${where}, from the top`;
+		return [`${count}, categories above their channels:`, ...lines];
 	},
 });
 
 function lineOf(channel: find.Channel): string {
-	const { topic, nsfw, slowmode_seconds, category_id } = currentFields(channel);
+	const { topic, nsfw, slowmode_seconds, user_limit } = currentFields(channel);
 	return fieldLine(
 		`#${oneField(channel.name)} | ID: ${channel.id} | ${kindName(channel)}`,
-		category_id && `category: ${category_id}`,
+		...accessForEveryone(channel),
+		user_limit > 0 && `limit: ${user_limit}`,
 		topic && `topic: ${topicStart(topic)}`,
 		nsfw && "nsfw",
 		slowmode_seconds > 0 && `slow mode: ${slowmode_seconds} s`,
 		!isVisible(channel) && "hidden from the bot",
 	);
+}
+
+/** Returns "private" if @everyone does not see a channel, and "read-only" if @everyone sees it and cannot write. */
+function accessForEveryone(channel: find.Channel): string[] {
+	const { Connect, SendMessages, ViewChannel } = PermissionFlagsBits;
+	const { bitfield } = channel.permissionsFor(channel.guild.roles.everyone);
+	const has = (bits: bigint) => (bitfield & bits) === bits;
+	if (!has(find.isVoice(channel) ? ViewChannel | Connect : ViewChannel))
+		return ["private"];
+	return has(SendMessages) ? [] : ["read-only"];
 }
 
 function isVisible(channel: GuildBasedChannel): boolean {

@@ -67,7 +67,7 @@ export const channelsRows: Record<string, Row> = {
 		ids: { category_id: categoryId },
 		args: () => ({}),
 		answer: ({ guild }) => [
-			`${guild.channels.size} channel(s), from the top:`,
+			`${guild.channels.size} channel(s), from the top, categories above their channels:`,
 			...[...guild.channels.values()].map(
 				({ name, id }) => `#${name} | ID: ${id} | `,
 			),

@@ -403,7 +403,9 @@ describe("list_channels", () => {
 		await world.heard();
 		const { text } = await world.call("list_channels");
 		const lines = text.split("\n");
-		expect(lines[0]).toBe("9 channel(s), from the top:");
+		expect(lines[0]).toBe(
+			"9 channel(s), from the top, categories above their channels:",
+		);
 		expect(lines.slice(1).map((line) => line.split(" | ")[0])).toEqual([
 			"#loose",
 			"#loud",
@@ -417,12 +419,12 @@ describe("list_channels", () => {
 		]);
 		const only = await world.call("list_channels", { category_id: first.id });
 		expect(only.text.split("\n")).toEqual([
-			`3 channel(s) in #first (ID: ${first.id}), including itself, from the top:`,
+			`3 channel(s) in #first (ID: ${first.id}), including itself, from the top, categories above their channels:`,
 			...lines.slice(3, 6),
 		]);
 	});
 
-	test("shows kind, category, topic, age restriction, slow mode, and whether the bot sees it", async () => {
+	test("shows kind, topic, limits, and who does not see it or write in it", async () => {
 		await using world = await startWorld();
 		const { id: parent_id } = channelNamed(world, "Talk");
 		const channel = added(world, {
@@ -435,11 +437,28 @@ describe("list_channels", () => {
 		await world.heard();
 		const { text } = await world.call("list_channels");
 		expect(text.split("\n")).toContain(
-			`#a\\|b | ID: ${channel.id} | text | category: ${parent_id} | topic: ${"😀".repeat(80)}… | nsfw | slow mode: 5 s | hidden from the bot`,
+			`#a\\|b | ID: ${channel.id} | text | private | topic: ${"😀".repeat(80)}… | nsfw | slow mode: 5 s | hidden from the bot`,
 		);
 		const general = channelNamed(world, "general");
 		expect(text.split("\n")).toContain(
-			`#general | ID: ${general.id} | text | category: ${parent_id} | topic: Everything and nothing`,
+			`#general | ID: ${general.id} | text | topic: Everything and nothing`,
+		);
+		const news = added(world, { name: "news", parent_id });
+		const lounge = channelNamed(world, "Lounge");
+		world.simulator.world.channels.edit(lounge, { user_limit: 7 });
+		for (const [{ id }, bits] of [
+			[news, SendMessages],
+			[lounge, Connect],
+		] as const)
+			world.simulator.world.channels.setOverwrite(
+				id === news.id ? news : lounge,
+				{ id: world.guild.id, type: 0, allow: "0", deny: String(bits) },
+			);
+		await world.heard();
+		const later = (await world.call("list_channels")).text.split("\n");
+		expect(later).toContain(`#news | ID: ${news.id} | text | read-only`);
+		expect(later).toContain(
+			`#Lounge | ID: ${lounge.id} | voice | private | limit: 7`,
 		);
 	});
 
