@@ -51,10 +51,10 @@ import { destructiveTool, readTool } from "../tool/define.ts";
 
 /** Converts the former argument `channel_id` of a tool to `channel_ids`, unless the call has both. */
 export function adaptChannelId(args: JsonObject): JsonObject {
-	const { channel_id, channel_ids, ...rest } = args;
-	const hasBoth = isGiven(channel_id) && isGiven(channel_ids);
-	if (hasBoth || !isGiven(channel_id)) return args;
-	return { ...rest, channel_ids: [channel_id] };
+	const { channel_id, ...rest } = args;
+	if (!isGiven(channel_id)) return rest;
+	const hasBoth = isGiven(rest.channel_ids);
+	return hasBoth ? args : { ...rest, channel_ids: [channel_id] };
 }
 
 /** Whether an argument is present: null means absent. */
