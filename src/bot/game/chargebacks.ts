@@ -85,12 +85,13 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	const { sql } = store;
 	const steps = createSteps(options);
 	/**
-	 * Ids of users who joined or left the guild since the last check of chargebacks; "anyone" if events may be missing.
+	 * Ids of users who joined or left the guild since the last check of chargebacks; "anyone" if events may have been
+	 * missed.
 	 */
 	let moved: Set<string> | "anyone" = new Set();
 	/**
-	 * Ids of messages and channels deleted since the last check of chargebacks, in channels with chargeback alerts;
-	 * "anything" if events may have been missed.
+	 * Ids of channels with chargeback alerts, and of messages in these channels, that were deleted since the last check
+	 * of chargebacks; "anything" if events may have been missed.
 	 */
 	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);

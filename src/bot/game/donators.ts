@@ -38,7 +38,10 @@ const maxBackOffMs = 60 * 60_000;
  * loaded.
  */
 const pollMs = 250;
-/** Maximum wait for all members to be loaded before a sync of supporter roles. Without them, no roles are removed. */
+/**
+ * Maximum wait for all members to be loaded before a sync of supporter roles. If they are not loaded by then, the sync
+ * removes no roles.
+ */
 const membersTimeoutMs = 120_000;
 /** Number of consecutive role changes without a response from Discord after which a sync of supporter roles stops. */
 const maxUnanswered = 3;

@@ -21,8 +21,8 @@ export interface ChargebackTarget {
 	/** The base URL of the bot that receives the chargeback: "http://127.0.0.1:PORT". */
 	readonly url: string;
 	/**
-	 * The bearer token of the request that reports a chargeback. Default: the game server's shared secret; null sends
-	 * none.
+	 * The bearer token of the request that reports a chargeback. Default: the game server's shared secret. If null, no
+	 * token is sent.
 	 */
 	readonly secret?: string | null | undefined;
 	/**

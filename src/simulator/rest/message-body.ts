@@ -312,7 +312,7 @@ function keptAttachments(message: Message, wanted: Content["attachments"]) {
 	);
 }
 
-/** Returns the flags of a message that an edit cannot remove. */
+/** Returns those flags of a message that remain set after any edit. */
 function keptFlags({ flags }: Message): number {
 	return flags & ~settableFlags(flags);
 }

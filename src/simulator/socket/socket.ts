@@ -475,7 +475,7 @@ function send(socket: Socket, op: Op, d: unknown): void {
 	socket.send(JSON.stringify({ op, d, s: null, t: null }));
 }
 
-/** Thrown to close a bot's WebSocket connection with this close code, after an invalid payload. */
+/** Thrown after an invalid payload, to close the bot's WebSocket connection with a close code. */
 class CloseError extends Error {
 	override name = "CloseError";
 

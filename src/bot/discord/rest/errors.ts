@@ -128,7 +128,7 @@ const outcomeNotes: Record<Outcome, string> = {
 		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
 };
 
-/** Converts an error of Discord's API to the error that the AI model sees; undefined if it is any other error. */
+/** Converts an error of Discord's API to the error that the AI model sees; undefined for any other error. */
 export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(

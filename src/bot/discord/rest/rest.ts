@@ -405,8 +405,8 @@ function isWorthRepeating(error: unknown): boolean {
 }
 
 /**
- * Whether a request has no visible effect. Creating a DM channel counts as reading, because Discord returns the
- * existing channel.
+ * Whether a request only reads. Creating a DM channel counts as reading, because Discord returns the channel if it
+ * already exists.
  */
 function isReadOnly({ method, fullRoute }: InternalRequest): boolean {
 	return method === RequestMethod.Get || fullRoute === Routes.userChannels();

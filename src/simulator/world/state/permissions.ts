@@ -77,8 +77,8 @@ function inTimeout(member: Member): boolean {
 }
 
 /**
- * The permission bits that a member has in a channel after its overwrites. In a thread they are those of the parent
- * channel, but SEND_MESSAGES is set if SEND_MESSAGES_IN_THREADS is. 0n for users who are not members.
+ * The permission bits that a member has in a channel after its overwrites. A thread uses the permissions of its parent
+ * channel, but SEND_MESSAGES_IN_THREADS decides whether SEND_MESSAGES is set. 0n for users who are not members.
  */
 export function channelPermissions(
 	guild: Guild,
