@@ -67,7 +67,7 @@ const connectionTiming = {
 	 */
 	identifyClock: () => performance.now(),
 	/**
-	 * Maximum duration of a connection loss, in milliseconds, after which the bot still handles the messages and
+	 * Maximum duration of a connection loss, in milliseconds. After a longer one, the bot ignores the messages and
 	 * interactions that Discord replays.
 	 */
 	maxCommandAgeMs: 30_000,

@@ -183,9 +183,9 @@ export function isAboveMember(
 }
 
 /**
- * Whether a user may allow or deny certain permission bits in a channel's overwrites. The user needs the same bits in
- * the guild or in the channel's category, or needs an overwrite of the channel that allows MANAGE_ROLES. To allow or
- * deny MANAGE_ROLES itself, the user needs ADMINISTRATOR or such an overwrite.
+ * Whether a user may change permission bits in a channel's overwrites. Administrators, and users to whom an overwrite
+ * of the channel allows MANAGE_ROLES, may change all bits. All other users may change only bits that they have in the
+ * guild or the channel's category, and never MANAGE_ROLES.
  */
 export function mayOverwrite(
 	guild: Guild,
