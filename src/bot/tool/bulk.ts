@@ -32,12 +32,15 @@ export interface Bulk<Item> {
 	 * changes only the items that are not changed yet.
 	 */
 	resumes?: true;
-	/** A sentence for the result that says how to continue with the items not started. Default: repeat the call. */
+	/**
+	 * A sentence for the result of an incomplete change: how to continue with the items that were not started. Default:
+	 * to repeat the call.
+	 */
 	next?: string;
 	idOf(item: Item): string;
 	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
-	/** Describes a changed item in a list of at most `maxListed`. Default: `describe`, and at most 50. */
+	/** How the result lists changed items: one line for each of the first `max`. Default: `describe`, and 50. */
 	listed?: { describe(item: Item): string; max: number };
 	/**
 	 * Sends the requests to Discord that change one item, such as giving a member a role. It may throw a ToolError with
@@ -81,8 +84,8 @@ export async function writeEach<Item>(
 }
 
 /**
- * Does the same as `writeEach`, but returns a result also if no item was changed. It is for tools that changed something
- * else before. `throwsError`: an error of Discord is thrown instead of reported.
+ * Does the same as `writeEach`, but returns a result even if no item was changed: for tools that have changed something
+ * else before. With `throwsError`, an error of Discord is thrown instead of reported in the result.
  */
 export async function attemptEach<Item>(
 	bulk: Bulk<Item>,

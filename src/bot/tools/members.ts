@@ -75,17 +75,35 @@ const searchFilters = [
 	"bots",
 ];
 
+/**
+ * Moves the values of former arguments to the arguments that replaced them, in the unvalidated arguments of a call. A
+ * former argument stays, and is refused, if the call has the new one, too.
+ */
+function rename(
+	args: JsonObject,
+	renames: Readonly<
+		Record<
+			string,
+			readonly [name: string, convert?: (value: unknown) => unknown]
+		>
+	>,
+): JsonObject {
+	const entries = Object.entries(args).flatMap(([key, value]) => {
+		const [name = key, convert] = renames[key] ?? [];
+		if (name === key || (args[name] ?? null) !== null) return [[key, value]];
+		return (value ?? null) === null ? [] : [[name, convert?.(value) ?? value]];
+	});
+	return Object.fromEntries(entries);
+}
+
+const asList = (value: unknown) => [value];
+
 /** Converts former filters of tools in the unvalidated arguments of a call. */
-export function adaptFilters({
-	has_role_id,
-	is_bot,
-	...args
-}: JsonObject): JsonObject {
-	return {
-		...(has_role_id !== undefined && { with_role_ids: [has_role_id] }),
-		...(is_bot !== undefined && { bots: is_bot }),
-		...args,
-	};
+export function adaptFilters(args: JsonObject): JsonObject {
+	return rename(args, {
+		has_role_id: ["with_role_ids", asList],
+		is_bot: ["bots"],
+	});
 }
 
 export const listMembers = readTool({
@@ -98,19 +116,21 @@ export const listMembers = readTool({
 	aliases: [
 		{
 			name: "get_role_members",
-			adapt: ({ role_id, ...args }) => ({
-				with_role_ids: role_id === undefined ? [] : [role_id],
-				...args,
+			adapt: (args) => ({
+				// Refused if the call has no role.
+				with_role_ids: [],
+				...rename(args, { role_id: ["with_role_ids", asList] }),
 			}),
 			covers: ({ with_role_ids }) => with_role_ids !== undefined,
 		},
 		{
 			name: "search_members",
-			adapt: ({ query, role_id, ...args }) => ({
-				...(query !== undefined && { name: query }),
-				...(role_id !== undefined && { with_role_ids: [role_id] }),
-				...adaptFilters(args),
-			}),
+			adapt: (args) =>
+				rename(args, {
+					query: ["name"],
+					role_id: ["with_role_ids", asList],
+					is_bot: ["bots"],
+				}),
 			covers: (args) => searchFilters.some((key) => args[key] !== undefined),
 		},
 	],

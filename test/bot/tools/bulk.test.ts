@@ -128,6 +128,12 @@ test("bulk_role_update applies all of its filters", async () => {
 	});
 	expect(none).toMatchObject({ code: -32602 });
 	expect(none.text).toContain("bots: expected at least one of these");
+	const both = await world.call("bulk_role_update", {
+		...{ role_id: role.id, action: "add", has_role_id: regular.id },
+		with_role_ids: [role.id],
+	});
+	expect(both.text).toContain("has_role_id: this tool has no such parameter");
+	expect(await fit({ ...of, has_role_id: null, is_bot: null })).toBe("0,1,2,3");
 });
 
 test("bulk_role_update names each refused member and continues with the others", async () => {
