@@ -20,13 +20,13 @@ import {
 	botPermissions,
 	describeBits,
 	isAdministrator,
-	permissionNames,
-	readBits,
+	readPermissions,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
-import { found, list, snowflake } from "../tool/arguments.ts";
+import { found, list, permissionList, snowflake } from "../tool/arguments.ts";
 import type { EditedKind } from "./channel-fields.ts";
 import type { RawChannel } from "./channel-order.ts";
+import { describeChange } from "./overwrites.ts";
 
 const {
 	Administrator,
@@ -61,14 +61,12 @@ function writeBits(kind: EditedKind): bigint {
 	return kind === "category" ? textBits | Speak : textBits;
 }
 
-const maxNames = 64;
-const names = () => v.optional(list(v.string(), 0, maxNames, "By name."), []);
 const maxSubjects = 50;
 
 const overwrite = v.strictObject({
 	id: snowflake("role or member"),
-	allow: names(),
-	deny: names(),
+	allow: v.optional(permissionList("What to allow."), []),
+	deny: v.optional(permissionList("What to deny."), []),
 });
 
 /** Schema of a list of ids of roles or members, looked up by `find`. */
@@ -163,8 +161,8 @@ export async function readEntries(
 				`permission_overwrites: expected each id once, received ${id} twice`,
 			]);
 		const field = "permission_overwrites";
-		const allow = readBits([field, field], undefined, bits.allow) ?? 0n;
-		const deny = readBits([field, field], undefined, bits.deny) ?? 0n;
+		const allow = readPermissions(field, bits.allow);
+		const deny = readPermissions(field, bits.deny);
 		if ((allow & deny) !== 0n)
 			throw invalidParameters([
 				`${field}: ${describeBits(allow & deny)} cannot be both allowed and denied for ${id}`,
@@ -367,28 +365,18 @@ export function changedEntries(
 	before: Entries,
 	after: Entries,
 ): string[] {
+	const none = { allow: 0n, deny: 0n };
 	const ids = [...new Set([...after.keys(), ...before.keys()])];
 	return ids.flatMap((id) => {
-		const [old, now] = [stateOf(before.get(id)), stateOf(after.get(id))];
-		const both = permissionNames(~0n);
-		const changes = both.flatMap((name) => {
-			const [from = "not set", to = "not set"] = [old.get(name), now.get(name)];
-			return from === to ? [] : `${name} ${from} → ${to}`;
-		});
-		return changes.length === 0
-			? []
-			: `${subjectName(guild, id)}: ${changes.join(", ")}`;
+		const [old, now] = [before.get(id) ?? none, after.get(id) ?? none];
+		const change = describeChange(old, now);
+		return change === "" ? [] : `${subjectName(guild, id)}: ${change}`;
 	});
 }
 
-function stateOf({ allow, deny }: Bits = { allow: 0n, deny: 0n }) {
-	return new Map([
-		...permissionNames(deny).map((name) => [name, "denied"] as const),
-		...permissionNames(allow).map((name) => [name, "allowed"] as const),
-	]);
-}
-
+/** Returns the name of the role or member with this id, as tool results name who a permission overwrite is for. */
 function subjectName(guild: Guild, id: string): string {
+	if (id === botMember(guild).id) return "the bot";
 	const role = guild.roles.cache.get(id);
 	if (role) return id === guild.id ? "@everyone" : roleName(role);
 	const member = guild.members.cache.get(id);

@@ -16,7 +16,7 @@ import {
 	type MemberState,
 } from "../discord/find.ts";
 import { botPermissions, requireGrantable } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
+import { oneField, resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
 import { requireOneOf } from "../tool/arguments.ts";
 import {
@@ -59,7 +59,11 @@ import {
 	tagLine,
 	tagOptions,
 } from "./forum-tags.ts";
-import { rawOverwrites, requireUndoable } from "./overwrites.ts";
+import {
+	describeFollowers,
+	rawOverwrites,
+	requireUndoable,
+} from "./overwrites.ts";
 import { activeThreads } from "./thread-pages.ts";
 
 /** The arguments of a tool call that edits a channel. */
@@ -161,6 +165,8 @@ async function placeOf(
 interface AccessChange {
 	before: Entries;
 	after: Entries;
+	/** Says which channels follow the change, if the channel is a category; otherwise undefined. */
+	followers: string | undefined;
 }
 
 /**
@@ -188,7 +194,8 @@ async function accessChange(
 	if (changed === 0n) return undefined;
 	requireGrantable(guild, channel, changed);
 	requireUndoable(channel, after);
-	return { before, after };
+	// Described before the edit, since channels that follow it are synced then, too.
+	return { before, after, followers: describeFollowers(channel) };
 }
 
 /** How an edit changes a forum's tags. */
@@ -252,7 +259,12 @@ function settingsStep(
 		}),
 	};
 	const accessLines = (after: Entries) =>
-		access ? changedEntries(guild, access.before, after) : [];
+		access
+			? resultLines(
+					changedEntries(guild, access.before, after),
+					access.followers,
+				)
+			: [];
 	return {
 		name: "settings",
 		preview: [

@@ -286,10 +286,10 @@ describe("access of an existing channel", () => {
 		const args = { view_role_ids: [it.staff.id], topic: "Secret" };
 		const lines = [
 			"topic: Everything and nothing → Secret",
-			"@everyone: VIEW_CHANNEL not set → denied",
-			`@Staff (ID: ${it.staff.id}): VIEW_CHANNEL not set → allowed`,
-			`alpha (@alpha, ID: ${it.alpha}): VIEW_CHANNEL not set → allowed`,
-			`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL allowed → not set`,
+			"@everyone: VIEW_CHANNEL neutral → denied",
+			`@Staff (ID: ${it.staff.id}): VIEW_CHANNEL neutral → allowed`,
+			"the bot: VIEW_CHANNEL neutral → allowed",
+			`@Regular (ID: ${it.regular.id}): VIEW_CHANNEL allowed → neutral`,
 		];
 		const dry = await it.edit(general, { ...args, dry_run: true });
 		expect(dry.text.split("\n").slice(1)).toEqual([
@@ -305,6 +305,14 @@ describe("access of an existing channel", () => {
 		expect(writes(it.world)).toHaveLength(1);
 		expect((await it.edit(general, args)).text).toBe(
 			`Nothing would change: #general (ID: ${general.id}) already has this topic, view_role_ids. Nothing was done.`,
+		);
+	});
+
+	test("of a category is changed for its synced channels, too, which are named", async () => {
+		await using it = await scene();
+		const { text } = await it.edit(it.talk, { view_role_ids: [it.staff.id] });
+		expect(text).toEndWith(
+			"\nthe bot: VIEW_CHANNEL neutral → allowed\n2 synced channel(s) follow: #general, #Lounge",
 		);
 	});
 
