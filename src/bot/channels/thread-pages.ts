@@ -11,10 +11,10 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { channelName, time } from "../discord/describe.ts";
-import type { ThreadedChannel } from "../discord/find.ts";
+import { isForum, type ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
-import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { fieldLine, fold, oneField, resultLines } from "../discord/text.ts";
 
 /**
  * Schema of the argument that selects the next page of threads, by the last thread of the previous page: its id if it
@@ -37,9 +37,13 @@ export interface ThreadQuery {
 	archived: boolean;
 	limit: number;
 	before?: string | undefined;
-	/** Id of a forum tag. If given, only threads with this tag are listed. */
-	tagId?: string | undefined;
+	/** Ids of forum tags. If given, only threads with one of these tags are listed. */
+	tagIds?: readonly string[] | undefined;
+	/** Part of the names of the listed threads, in any case and with any accents. */
+	name?: string | undefined;
 }
+
+type ThreadFilter = Pick<ThreadQuery, "tagIds" | "name">;
 
 /** Discord's response to a request that lists threads. Lists of active threads have no `has_more`. */
 interface ThreadList {
@@ -53,25 +57,27 @@ interface Page {
 	next: string | undefined;
 }
 
-/** Maximum number of pages of archived threads that one tool call reads to find threads with a tag. */
-const tagSearchPages = 5;
+/** Maximum number of pages of archived threads that one tool call reads to find threads with a tag or name. */
+const searchedPages = 5;
 
-/** Fetches a page of threads and describes each in a line for a tool's result. `noun` is "thread" or "post". */
+/** Fetches a page of threads and describes each in a line for a tool's result. */
 export async function threadLines(
 	guild: Guild,
-	noun: string,
 	query: ThreadQuery,
 ): Promise<string[]> {
 	const { threads, next } = await threadPage(guild, query);
-	const { channel, archived, before, tagId } = query;
+	const { channel, archived, before, tagIds, name } = query;
+	const noun = channel && isForum(channel) ? "post" : "thread";
 	const where = channel ? channelName(channel) : `the guild ${guild.id}`;
-	const tagged = tagId === undefined ? "" : ` with the tag ${tagId}`;
+	const tagged =
+		(tagIds ? ` with the tag ${tagIds.join(" or ")}` : "") +
+		(name === undefined ? "" : ` with "${oneField(name)}" in the name`);
 	const kind = archived ? noun : `active ${noun}`;
 	const rest = before === undefined ? "" : ` before ${before}`;
 	const order = archived
 		? ", archived ones after the active, the latest archived first"
 		: "";
-	const tags = tagNames(channel);
+	const tags = tagNames(guild);
 	return resultLines(
 		threads.length === 0
 			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " among the threads searched so far" : ""}.`
@@ -116,22 +122,29 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 /** Fetches the active threads of a guild or channel, newest first; only those with an id below `before`, if given. */
 export async function activeThreads(
 	guild: Guild,
-	{ channel, before, tagId }: Pick<ThreadQuery, "channel" | "before" | "tagId">,
+	{
+		channel,
+		before,
+		...filter
+	}: Pick<ThreadQuery, "channel" | "before"> & ThreadFilter,
 ): Promise<APIThreadChannel[]> {
 	const path = Routes.guildActiveThreads(guild.id);
 	const { threads } = (await guild.client.rest.get(path)) as ThreadList;
 	return threads
 		.filter(({ parent_id }) => !channel || parent_id === channel.id)
 		.filter(({ id }) => before === undefined || compareIds(id, before) < 0)
-		.filter((thread) => hasTag(thread, tagId))
+		.filter((thread) => matches(thread, filter))
 		.sort((a, b) => compareIds(b.id, a.id));
 }
 
-function hasTag(
-	{ applied_tags = [] }: APIThreadChannel,
-	tagId: string | undefined,
+function matches(
+	{ applied_tags = [], name: threadName }: APIThreadChannel,
+	{ tagIds, name }: ThreadFilter,
 ): boolean {
-	return tagId === undefined || applied_tags.includes(tagId);
+	return (
+		(tagIds?.some((id) => applied_tags.includes(id)) ?? true) &&
+		(name === undefined || fold(threadName ?? "").includes(fold(name)))
+	);
 }
 
 const archivedAt = ({ thread_metadata }: APIThreadChannel) =>
@@ -144,7 +157,7 @@ const archivedAt = ({ thread_metadata }: APIThreadChannel) =>
 async function archivedThreads(
 	guild: Guild,
 	channel: ThreadedChannel,
-	{ limit, before, tagId }: ThreadQuery,
+	{ limit, before, tagIds, name }: ThreadQuery,
 ): Promise<Page> {
 	const kinds =
 		hasPrivate(channel) && managesThreads(guild, channel)
@@ -152,11 +165,14 @@ async function archivedThreads(
 			: (["public"] as const);
 	const found: APIThreadChannel[] = [];
 	let cursor = before;
-	for (let pages = 0; pages < tagSearchPages; pages += 1) {
+	for (let pages = 0; pages < searchedPages; pages += 1) {
 		const remaining = limit - found.length;
-		const each = tagId === undefined ? remaining : 100;
+		const isSearch = tagIds !== undefined || name !== undefined;
+		const each = isSearch ? 100 : remaining;
 		const { threads, more } = await archivedPage(channel, kinds, each, cursor);
-		const matching = threads.filter((thread) => hasTag(thread, tagId));
+		const matching = threads.filter((thread) =>
+			matches(thread, { tagIds, name }),
+		);
 		const taken = matching.slice(0, remaining);
 		found.push(...taken);
 		const cut =
@@ -197,11 +213,14 @@ async function archivedPage(
 	return { threads, more: pages.some(({ has_more }) => has_more) };
 }
 
-/** Returns the names of a forum's tags by tag id. */
-function tagNames(channel: ThreadedChannel | undefined): Map<string, string> {
-	const tags =
-		channel && "availableTags" in channel ? channel.availableTags : [];
-	return new Map(tags.map(({ id, name }) => [id, name]));
+/** Returns the names of the tags of all forums of a guild by tag id. */
+function tagNames(guild: Guild): Map<string, string> {
+	const channels = [...guild.channels.cache.values()];
+	return new Map(
+		channels
+			.flatMap((channel) => (isForum(channel) ? channel.availableTags : []))
+			.map(({ id, name }) => [id, name]),
+	);
 }
 
 function threadLine(

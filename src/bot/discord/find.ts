@@ -96,7 +96,7 @@ export const textChannel = channelOfKind(
 	(found) => found.isTextBased(),
 	(found) =>
 		isForum(found)
-			? "is a forum: its messages are in its posts. Use list_forum_posts to find them."
+			? "is a forum: its messages are in its posts. Use list_threads to find them."
 			: "holds no messages. Use list_channels to find channels that do.",
 );
 
@@ -163,13 +163,6 @@ const noThreads =
 export const threadedChannel = channelOfKind(
 	(found): found is ThreadedChannel => isTextOrNews(found) || isForum(found),
 	noThreads,
-);
-
-/** Looks up a text or announcement channel by id. In these channels threads can start with or without a message. */
-export const threadableChannel = channelOfKind(isTextOrNews, (found) =>
-	isForum(found)
-		? "is a forum. Use create_forum_post to start a thread in it."
-		: noThreads,
 );
 
 /** Looks up a voice or stage channel by id. Throws a ToolError for other channels. */

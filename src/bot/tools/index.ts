@@ -11,7 +11,6 @@ import * as diagnostics from "./diagnostics.ts";
 import * as directMessages from "./direct-messages.ts";
 import * as emojis from "./emojis.ts";
 import * as files from "./files.ts";
-import * as forums from "./forums.ts";
 import * as forwarding from "./forwarding.ts";
 import * as guildSettings from "./guild-settings.ts";
 import * as guilds from "./guilds.ts";
@@ -74,8 +73,6 @@ export const tools = [
 	threadMembers.listThreadMembers,
 	threadMembers.addThreadMembers,
 	threadMembers.removeThreadMembers,
-	forums.createForumPost,
-	forums.listForumPosts,
 	directMessages.sendPrivateMessage,
 	directMessages.readPrivateMessages,
 	directMessages.editPrivateMessage,
@@ -171,7 +168,7 @@ export const listedByDefault: readonly string[] = [
 	pins.pinMessage,
 	polls.createPoll,
 	threads.createThread,
-	forums.createForumPost,
+	threads.listThreads,
 	channels.listChannels,
 	channels.createChannel,
 	channels.editChannel,

@@ -1,4 +1,4 @@
-// Threads: creating, listing, editing, deleting. Forum posts are threads too; what only they have is in forums.ts.
+// Threads and forum posts, which are threads too: creating, listing, editing, deleting.
 
 import {
 	type AnyThreadChannel,
@@ -6,24 +6,29 @@ import {
 	type APIThreadChannel,
 	ChannelType,
 	type Guild,
+	type NewsChannel,
 	PermissionFlagsBits,
 	Routes,
+	type TextChannel,
 } from "discord.js";
 import * as v from "valibot";
+import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { kindFields, kindName } from "../channels/channel-fields.ts";
-import { requireTags } from "../channels/forum-tags.ts";
+import { requireTags, tagOf } from "../channels/forum-tags.ts";
 import { threadCursor, threadLines } from "../channels/thread-pages.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { botMember, requirePermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
+import { oneField } from "../discord/text.ts";
 import {
 	allowedMentions,
 	content,
 	mentions,
 	pingsMany,
 } from "../messages/message-arguments.ts";
+import { linkTo, pingLines } from "../messages/sent-message.ts";
 import {
 	flag,
 	found,
@@ -42,123 +47,227 @@ import {
 } from "../tool/define.ts";
 import { changesOf, sortedIds } from "../tool/diff.ts";
 
-export const autoArchive = v.optional(
+const autoArchive = v.optional(
 	v.pipe(
 		v.picklist([60, 1440, 4320, 10_080]),
 		v.description("Idle minutes until archived."),
 	),
 );
 
-const invitable = v.optional(flag("Members may add others (private threads)."));
+const invitable = v.optional(
+	flag("Members of a private thread may add others."),
+);
+
+/** Whether the argument `channel_id` of a call names a forum. Posts in forums require other permissions than threads. */
+function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
+	const channel = guild.channels.cache.get(channel_id);
+	return channel !== undefined && find.isForum(channel);
+}
+
+const createInput = v.strictObject({
+	guild_id,
+	channel_id: found(find.threadedChannel, "channel or forum"),
+	name: text(1, 100, "Name of the thread, title of the post."),
+	message_id: v.optional(snowflake("message to start from")),
+	content: v.optional(content),
+	mentions,
+	private: v.optional(flag("Visible only to its members."), false),
+	tag_ids: v.optional(list(snowflake("tag"), 0, 5, "Tags of the post.")),
+	auto_archive_minutes: unlisted(autoArchive.wrapped),
+	slowmode_seconds: unlisted(kindFields.slowmode_seconds.wrapped),
+	invitable: unlisted(invitable.wrapped),
+	reason,
+});
+
+type NewThread = v.InferOutput<typeof createInput>;
 
 export const createThread = writeTool({
 	name: "create_thread",
 	toolset: "threads",
-	title: "Create a thread",
+	title: "Create a thread or forum post",
 	description:
-		"Create a thread in a text or announcement channel, optionally from a message. For forums, use create_forum_post.",
+		"Create a thread, on its own or from a message, or a forum post.",
+	aliases: [
+		{
+			name: "create_forum_post",
+			adapt: ({ title, ...args }) =>
+				title === undefined ? args : { ...args, name: title },
+			// The arguments do not say which channels are forums. Every post of a forum has these.
+			covers: ({ content, message_id, private: isPrivate }) =>
+				content !== undefined && message_id === undefined && !isPrivate,
+		},
+	],
 	permissions: [
 		{
 			permission: "CreatePublicThreads",
 			with: "private",
-			when: ({ private: isPrivate }) => !isPrivate,
+			when: (args, _, guild) => !(args.private || isInForum(args, guild)),
 		},
 		{ permission: "CreatePrivateThreads", with: "private" },
-		{ permission: "SendMessagesInThreads", with: "content" },
+		{
+			permission: "SendMessages",
+			with: "channel_id",
+			when: (args, _, guild) => isInForum(args, guild),
+		},
+		{
+			permission: "SendMessagesInThreads",
+			with: "content",
+			when: (args, _, guild) =>
+				args.content !== undefined && !isInForum(args, guild),
+		},
 		pingsMany,
 	],
-	input: v.strictObject({
-		guild_id,
-		channel_id: found(find.threadableChannel, "channel"),
-		name: text(1, 100, "Name of the thread."),
-		message_id: v.optional(snowflake("message to start from")),
-		private: v.optional(flag("Visible only to its members."), false),
-		auto_archive_minutes: autoArchive,
-		slowmode_seconds: kindFields.slowmode_seconds,
-		invitable,
-		content: v.optional(content),
-		mentions,
-		reason,
-	}),
-	async run(args, { discord, channel }) {
-		const { name, message_id, content, private: isPrivate } = args;
-		const inNews = channel.type === ChannelType.GuildAnnouncement;
-		if (isPrivate && message_id !== undefined)
-			throw invalidParameters([
-				"private: a thread that starts from a message is visible to all who see the message; omit private or message_id",
-			]);
-		if (isPrivate && inNews)
-			throw invalidParameters([
-				"private: announcement channels have no private threads",
-			]);
-		if (!isPrivate && args.invitable !== undefined)
-			throw invalidParameters([`invitable: ${onlyPrivate}`]);
-		const type = isPrivate
-			? ChannelType.PrivateThread
-			: inNews
-				? ChannelType.AnnouncementThread
-				: ChannelType.PublicThread;
-		const { id } = (await discord.rest.post(
-			Routes.threads(channel.id, message_id),
-			{
-				body: {
-					name,
-					auto_archive_duration: args.auto_archive_minutes,
-					rate_limit_per_user: args.slowmode_seconds,
-					invitable: args.invitable,
-					...(message_id === undefined && { type }),
-				},
-			},
-		)) as APIThreadChannel;
-		const kind = isPrivate ? "private thread" : "thread";
-		const from = message_id ? ` from the message ${message_id}` : "";
-		const made = `Created the ${kind} ${channelName({ name, id })} in ${channelName(channel)}${from}`;
-		if (content === undefined) return `${made}.`;
-		const body = { content, allowed_mentions: allowedMentions(args.mentions) };
-		try {
-			const first = await discord.rest.post(Routes.channelMessages(id), {
-				body,
-			});
-			return `${made}, with the message ${(first as APIMessage).id}.`;
-		} catch (error) {
-			const failure = toToolError(error);
-			if (!failure) throw error;
-			throw new ToolError(
-				`${made}. Its first message failed: ${failure.message} The thread exists: use send_message to write in it.`,
-				{ cause: error },
-			);
-		}
-	},
+	input: createInput,
+	run: (args, { guild, channel }) =>
+		find.isForum(channel)
+			? createPost(args, guild, channel.id)
+			: startThread(args, guild, channel),
 });
 
+/** Creates a post in a forum: a thread with its first message, by one request. */
+async function createPost(
+	args: NewThread,
+	guild: Guild,
+	forumId: string,
+): Promise<string[]> {
+	const { name, content, tag_ids = [] } = args;
+	const issues = (["message_id", "private", "invitable"] as const)
+		.filter((key) => args[key])
+		.map((key) => `${key}: forum posts do not have this`);
+	if (content === undefined)
+		issues.push("content: is required, because a post begins with a message");
+	if (issues.length > 0) throw invalidParameters(issues);
+	const forum = await find.currentForum(guild, forumId);
+	requireTags(guild, forum, tag_ids);
+	// https://discord.com/developers/docs/resources/channel#start-thread-in-forum-or-media-channel
+	const { id, message } = (await guild.client.rest.post(
+		Routes.threads(forum.id),
+		{
+			body: {
+				name,
+				auto_archive_duration: args.auto_archive_minutes,
+				rate_limit_per_user: args.slowmode_seconds,
+				applied_tags: tag_ids,
+				message: { content, allowed_mentions: allowedMentions(args.mentions) },
+			},
+		},
+	)) as APIThreadChannel & { message?: APIMessage };
+	return [
+		`Created the post ${channelName({ name, id })} in ${channelName(forum)}: ${linkTo({ id, guild })}`,
+		...pingLines(guild, content, message ?? {}),
+	];
+}
+
+/** Starts a thread in a text or announcement channel, and sends its first message if the call has one. */
+async function startThread(
+	args: NewThread,
+	guild: Guild,
+	channel: TextChannel | NewsChannel,
+): Promise<string[]> {
+	const { name, message_id, content, private: isPrivate } = args;
+	const { rest } = guild.client;
+	const inNews = channel.type === ChannelType.GuildAnnouncement;
+	if (isPrivate && message_id !== undefined)
+		throw invalidParameters([
+			"private: a thread that starts from a message is visible to all who see the message; omit private or message_id",
+		]);
+	if (isPrivate && inNews)
+		throw invalidParameters([
+			"private: announcement channels have no private threads",
+		]);
+	if (!isPrivate && args.invitable !== undefined)
+		throw invalidParameters([`invitable: ${onlyPrivate}`]);
+	if (args.tag_ids?.length) throw invalidParameters([`tag_ids: ${onlyPosts}`]);
+	const type = isPrivate
+		? ChannelType.PrivateThread
+		: inNews
+			? ChannelType.AnnouncementThread
+			: ChannelType.PublicThread;
+	const { id } = (await rest.post(Routes.threads(channel.id, message_id), {
+		body: {
+			name,
+			auto_archive_duration: args.auto_archive_minutes,
+			rate_limit_per_user: args.slowmode_seconds,
+			invitable: args.invitable,
+			...(message_id === undefined && { type }),
+		},
+	})) as APIThreadChannel;
+	const kind = isPrivate ? "private thread" : "thread";
+	const from = message_id ? ` from the message ${message_id}` : "";
+	const made = `Created the ${kind} ${channelName({ name, id })} in ${channelName(channel)}${from}`;
+	const thread = { id, guild };
+	if (content === undefined) return [`${made}: ${linkTo(thread)}`];
+	const body = { content, allowed_mentions: allowedMentions(args.mentions) };
+	try {
+		const first = (await rest.post(Routes.channelMessages(id), {
+			body,
+		})) as APIMessage;
+		return [
+			`${made}, with the message ${first.id}: ${linkTo(thread, first.id)}`,
+			...pingLines(guild, content, first),
+		];
+	} catch (error) {
+		const failure = toToolError(error);
+		if (!failure) throw error;
+		throw new ToolError(
+			`${made}. Its first message failed: ${failure.message} The thread exists: use send_message to write in it.`,
+			{ cause: error },
+		);
+	}
+}
+
 const onlyPrivate = "only private threads have this";
+const onlyPosts = "only forum posts have tags";
 
 export const listThreads = readTool({
 	name: "list_threads",
 	toolset: "threads",
-	title: "List threads",
+	title: "List threads and forum posts",
 	description:
-		"List the active threads of a guild or a channel, and on request a channel's archived ones after them.",
+		"List active threads or forum posts, on request a channel's archived ones after them.",
+	aliases: [
+		{
+			name: "list_forum_posts",
+			adapt: ({ tag_id, ...args }) =>
+				tag_id === undefined ? args : { ...args, tag_ids: [tag_id] },
+			// list_threads has always listed the posts of forums, but not by tag.
+			covers: ({ tag_ids }) => tag_ids !== undefined,
+		},
+	],
 	permissions: [{ permission: "ReadMessageHistory", with: "include_archived" }],
 	input: v.strictObject({
 		guild_id,
 		channel_id: v.optional(
-			found(find.threadedChannel, "channel; default: the whole guild"),
+			found(find.threadedChannel, "channel or forum; default: all"),
 		),
 		include_archived: v.optional(
 			flag("Also archived ones; needs channel_id."),
 			false,
 		),
+		name: v.optional(text(1, 100, "Part of the name.")),
+		tag_ids: v.optional(
+			list(snowflake("tag"), 1, 20, "Posts with one of these tags."),
+		),
 		limit: limit(100, 50),
 		before: threadCursor,
 	}),
-	run({ include_archived, limit, before }, { guild, channel }) {
-		if (include_archived && !channel)
+	async run(args, { guild, channel }) {
+		const { include_archived: archived, tag_ids: tagIds } = args;
+		if (archived && !channel)
 			throw invalidParameters([
 				"include_archived: expected only together with channel_id: Discord lists archived threads by channel",
 			]);
-		const query = { channel, archived: include_archived, limit, before };
-		return threadLines(guild, "thread", query);
+		if (tagIds) {
+			if (!channel || !find.isForum(channel))
+				throw invalidParameters([
+					"tag_ids: expected only together with the channel_id of a forum",
+				]);
+			const forum = await find.currentForum(guild, channel.id);
+			for (const id of tagIds) tagOf(forum, id);
+		}
+		const { limit, before, name } = args;
+		const query = { channel, archived, limit, before, name, tagIds };
+		return threadLines(guild, query);
 	},
 });
 
@@ -175,7 +284,7 @@ export const editThread = editTool({
 	toolset: "threads",
 	title: "Edit a thread",
 	description:
-		"Rename, archive, unarchive or lock a thread or forum post, or change its slow mode, auto-archive time or tags.",
+		"Edit a thread or forum post: also archive, reopen, lock or tag it.",
 	lock: "thread_id",
 	permissions: [
 		needsManageThreads("locked"),
@@ -186,13 +295,13 @@ export const editThread = editTool({
 		guild_id,
 		thread_id: found(find.currentThread, "thread or forum post"),
 		name: v.optional(text(1, 100, "New name.")),
-		archived: v.optional(flag("Archived; false unarchives.")),
-		locked: v.optional(flag("Only moderators can write and unarchive.")),
+		archived: v.optional(flag("False reopens it.")),
+		locked: v.optional(flag("Only moderators can write or reopen.")),
 		slowmode_seconds: kindFields.slowmode_seconds,
 		auto_archive_minutes: autoArchive,
 		invitable,
 		applied_tag_ids: v.optional(
-			list(snowflake("tag"), 0, 5, "All tags of a forum post."),
+			list(snowflake("tag"), 0, 5, "All tags of the post."),
 		),
 		reason,
 	}),
@@ -219,9 +328,38 @@ export const editThread = editTool({
 			},
 		});
 		const now = { name: changes.name ?? thread.name, id: thread.id };
-		return `Changed ${Object.keys(changes).join(", ")} of ${channelName(now)}.`;
+		return `Changed ${Object.keys(changes).join(", ")} of ${channelName(now)}: ${changeList(thread, before, changes)}.`;
 	},
 });
+
+/** Describes the changes of a thread's fields: "archived: false → true, slowmode_seconds: 60 → 300". */
+function changeList(
+	{ parent }: AnyThreadChannel,
+	before: ThreadFields,
+	changes: Partial<ThreadFields>,
+): string {
+	const tags = new Map(
+		(parent && find.isForum(parent) ? parent.availableTags : []).map(
+			({ id, name }) => [id, name],
+		),
+	);
+	const format = (value: unknown, isTags: boolean) =>
+		isTags
+			? String(value)
+					.split(" ")
+					.map((id) => oneField(tags.get(id) ?? id))
+					.join(" + ") || "none"
+			: oneField(String(value));
+	return Object.entries(changes)
+		.map(([field, value]) => {
+			const isTags = field === "applied_tag_ids";
+			const old = before[field as keyof ThreadFields];
+			return `${field}: ${format(old, isTags)} → ${format(value, isTags)}`;
+		})
+		.join(", ");
+}
+
+type ThreadFields = ReturnType<typeof fieldsOf>;
 
 /** Returns a thread's current fields, named and valued as in tool arguments. */
 function fieldsOf(thread: AnyThreadChannel) {
@@ -244,7 +382,7 @@ function fieldsOf(thread: AnyThreadChannel) {
 function requireEditable(
 	guild: Guild,
 	thread: AnyThreadChannel,
-	changes: Partial<ReturnType<typeof fieldsOf>>,
+	changes: Partial<ThreadFields>,
 ): void {
 	const { ManageThreads, SendMessagesInThreads } = PermissionFlagsBits;
 	if (thread.archived && changes.archived !== false)
@@ -266,7 +404,7 @@ async function requirePostTags(
 ): Promise<void> {
 	const { parent } = thread;
 	if (!parent || !find.isForum(parent))
-		throw invalidParameters(["applied_tag_ids: only forum posts have tags"]);
+		throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
 	const forum = await find.currentForum(guild, parent.id);
 	const changed = [
 		...ids.filter((id) => !thread.appliedTags.includes(id)),

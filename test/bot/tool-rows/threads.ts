@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/threads.ts, thread-members.ts and forums.ts.
+// The rows of src/bot/tools/threads.ts and thread-members.ts.
 
 import { AuditLogEvent, ChannelType } from "discord.js";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
@@ -50,10 +50,6 @@ const threadId = refusedByBot(
 	"There is no channel",
 	(scene) => newThread(scene, foreignChannel(scene)).id,
 );
-const forumId = refusedByBot(
-	"There is no channel",
-	(scene) => newForum({ ...scene, guild: scene.other }).id,
-);
 const before = anyId("it is a cursor");
 const tagId = refusedByBot("has no tag", (scene) =>
 	tagOf(newForum({ ...scene, guild: scene.other })),
@@ -61,7 +57,11 @@ const tagId = refusedByBot("has no tag", (scene) =>
 
 export const threadsRows: Record<string, Row> = {
 	create_thread: {
-		ids: { channel_id: channelId, message_id: messageId },
+		ids: {
+			channel_id: channelId,
+			message_id: messageId,
+			tag_ids: anyId("the channel of this row is no forum"),
+		},
 		act(scene) {
 			const channel = newChannel(scene);
 			const message = written(scene, channel);
@@ -78,18 +78,22 @@ export const threadsRows: Record<string, Row> = {
 		needs: inChannel("CreatePublicThreads"),
 	},
 	list_threads: {
-		ids: { channel_id: channelId, before },
+		ids: { channel_id: channelId, tag_ids: tagId, before },
 		ask(scene) {
-			const channel = newChannel(scene);
-			const active = newThread(scene, channel);
-			const archived = newThread(scene, channel);
+			const forum = newForum(scene);
+			const tag = tagOf(forum);
+			const given = { applied_tags: [tag] };
+			const active = newThread(scene, forum, given);
+			const archived = newThread(scene, forum, given);
+			newThread(scene, forum);
 			scene.world.simulator.world.threads.edit(archived, { archived: true });
 			return {
-				args: { channel_id: channel.id, include_archived: true },
+				args: { channel_id: forum.id, tag_ids: [tag], include_archived: true },
 				request: `GET /guilds/${scene.guild.id}/threads/active`,
 				answer: [
-					`2 thread(s) in #${channel.name} (ID: ${channel.id}), the newest first`,
+					`2 post(s) with the tag ${tag} in #${forum.name} (ID: ${forum.id}), the newest first`,
 					`\n#${active.name} | ID: ${active.id} | 0 message(s), 1 member(s) | `,
+					" | tags: soup",
 					`\n#${archived.name} | ID: ${archived.id} | `,
 					" | archived: ",
 				],
@@ -178,41 +182,5 @@ export const threadsRows: Record<string, Row> = {
 		needs: inChannel("ManageThreads"),
 		dryRun:
 			/^Would remove 1 member\(s\) from #thing-\d+ \(ID: \d+\):\nthing-\d+ \(@thing-\d+\) \| ID: \d+$/m,
-	},
-	create_forum_post: {
-		ids: { channel_id: forumId, tag_ids: tagId },
-		act(scene) {
-			const forum = newForum(scene);
-			const title = freshName();
-			return {
-				args: {
-					...{ channel_id: forum.id, title, content: "Take a leek." },
-					tag_ids: [tagOf(forum)],
-				},
-				request: `POST /channels/${forum.id}/threads`,
-				done: () =>
-					[...scene.guild.threads.values()].some(({ name }) => name === title),
-			};
-		},
-		reason: AuditLogEvent.ThreadCreate,
-		needs: inChannel("SendMessages"),
-	},
-	list_forum_posts: {
-		ids: { channel_id: forumId, tag_id: tagId, before },
-		ask(scene) {
-			const forum = newForum(scene);
-			const tag = tagOf(forum);
-			const post = newThread(scene, forum, { applied_tags: [tag] });
-			return {
-				args: { channel_id: forum.id, tag_id: tag, include_archived: true },
-				request: `GET /guilds/${scene.guild.id}/threads/active`,
-				answer: [
-					`1 post(s) with the tag ${tag} in #${forum.name} (ID: ${forum.id})`,
-					`\n#${post.name} | ID: ${post.id} | `,
-					" | tags: soup",
-				],
-			};
-		},
-		needs: inChannel("ReadMessageHistory"),
 	},
 };

@@ -53,7 +53,7 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	});
 	const [thread] = guild.threads.values();
 	expect(text).toBe(
-		`Created the post #Leek soup (ID: ${thread?.id}) in #recipes (ID: ${forum.id}).`,
+		`Created the post #Leek soup (ID: ${thread?.id}) in #recipes (ID: ${forum.id}): https://discord.com/channels/${guild.id}/${thread?.id}\nNot pinged: @everyone.`,
 	);
 	expect(thread).toMatchObject({
 		...{ applied_tags: [soup.id], auto_archive_duration: 60 },
@@ -66,7 +66,7 @@ test("a post is a thread with its first message, its tags, and no pings", async 
 	expect((await test.call("send_message", answer)).isError).toBe(false);
 	const read = await call("get_recent_messages");
 	expect(read.text).toContain(
-		"is a forum: its messages are in its posts. Use list_forum_posts to find them.",
+		"is a forum: its messages are in its posts. Use list_threads to find them.",
 	);
 });
 

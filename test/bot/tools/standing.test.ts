@@ -116,7 +116,8 @@ describe("a mention of a role that would ping nobody", () => {
 				),
 			)
 			.map(({ name }) => name);
-		expect(names.sort()).toEqual(Object.keys(calls).sort());
+		const { create_forum_post: _, ...listed } = calls;
+		expect(names.sort()).toEqual(Object.keys(listed).sort());
 		expect(writes(world)).toEqual([]);
 	});
 

@@ -2,6 +2,9 @@
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { OfferedTools } from "../../../src/bot/tool/offered-tools.ts";
+import { tools } from "../../../src/bot/tools/index.ts";
+import type { JsonObject } from "../../../src/mcp/json-rpc.ts";
 import type { NewThread } from "../../../src/simulator/world/messages/threads.ts";
 import { pagesOf } from "../../support/pages.ts";
 import {
@@ -40,7 +43,7 @@ test("a thread starts by itself, privately, or with a first message that pings n
 	});
 	const [secret] = guild.threads.values();
 	expect(hidden.text).toBe(
-		`Created the private thread #hush (ID: ${secret?.id}) in #general (ID: ${channel_id}).`,
+		`Created the private thread #hush (ID: ${secret?.id}) in #general (ID: ${channel_id}): https://discord.com/channels/${guild.id}/${secret?.id}`,
 	);
 	expect(secret).toMatchObject({
 		type: ChannelType.PrivateThread,
@@ -60,7 +63,7 @@ test("a thread starts by itself, privately, or with a first message that pings n
 		...{ content, mention_everyone: false, mentions: [] },
 	});
 	expect(open.text).toBe(
-		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), with the message ${message?.id}.`,
+		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), with the message ${message?.id}: https://discord.com/channels/${guild.id}/${thread?.id}/${message?.id}\nNot pinged: @everyone, Ada (@ada, ID: ${ada.id}).`,
 	);
 	expect(thread?.type).toBe(ChannelType.PublicThread);
 });
@@ -89,9 +92,14 @@ test("impossible threads are refused before anything is sent", async () => {
 	expect(await create({ channel_id: news.id, invitable: true })).toContain(
 		"invitable: only private threads have this",
 	);
-	expect(await create({ channel_id: forum.id })).toContain(
-		"is a forum. Use create_forum_post to start a thread in it",
+	expect(
+		await create({ channel_id: forum.id, message_id, private: true }),
+	).toContain(
+		"message_id: forum posts do not have this; private: forum posts do not have this; content: is required, because a post begins with a message",
 	);
+	expect(
+		await create({ channel_id: general.id, tag_ids: [message_id] }),
+	).toContain("tag_ids: only forum posts have tags");
 	const lounge = channelNamed(test, "Lounge").id;
 	expect(await create({ channel_id: lounge })).toContain("cannot have threads");
 	expect(writes(test)).toEqual([]);
@@ -179,6 +187,64 @@ test("active and archived threads are listed page by page, each once", async () 
 	expect(active.text).toContain(` | in: ${channel_id} | `);
 });
 
+test("threads are found by part of their name, and posts show their tags by name", async () => {
+	await using test = await startWorld();
+	const { world, guild, ada, general, start, call } = scene(test);
+	const channel_id = general.id;
+	const archived = start("crème-brûlée");
+	start("leek");
+	world.threads.edit(archived, { archived: true });
+	const id = world.state.newId();
+	const forum = world.channels.add(guild, {
+		...{ name: "recipes", type: ChannelType.GuildForum },
+		available_tags: [
+			{
+				...{ id, name: "so|up", moderated: false },
+				...{ emoji_id: null, emoji_name: null },
+			},
+		],
+	});
+	world.threads.add(forum, ada, { name: "leek-soup", applied_tags: [id] });
+	await test.heard();
+	const list = async (given: JsonObject) =>
+		(await call("list_threads", given)).text;
+	const sweet = { channel_id, name: "CREME", include_archived: true };
+	expect(named(await list(sweet))).toBe("crème-brûlée");
+	expect(await list(sweet)).toStartWith(
+		`1 thread(s) with "CREME" in the name in #general (ID: ${channel_id}),`,
+	);
+	const everywhere = await list({ name: "LEEK" });
+	expect(named(everywhere)).toBe("leek-soupleek");
+	expect(everywhere).toContain(` | in: ${forum.id} | `);
+	expect(everywhere).toContain(" | tags: so\\|up");
+	expect(await list({ name: "x" })).toBe(
+		`There is no active thread with "x" in the name in the guild ${guild.id}.`,
+	);
+	expect(await list({ tag_ids: [id] })).toContain(
+		"tag_ids: expected only together with the channel_id of a forum",
+	);
+});
+
+test("deny with a former name refuses what its tool did, and nothing else", () => {
+	const deny = ["create_forum_post", "list_forum_posts"];
+	const offered = new OfferedTools(
+		tools,
+		{ read_only: false, tools: { deny } },
+		[],
+	);
+	const refused = (name: string, args: JsonObject) =>
+		offered.resolve(name, args).refusal !== undefined;
+	const content = "x";
+	expect(refused("create_thread", { name: "a" })).toBe(false);
+	expect(refused("create_thread", { content, private: true })).toBe(false);
+	expect(refused("create_thread", { content, message_id: "1" })).toBe(false);
+	expect(refused("create_thread", { content })).toBe(true);
+	expect(refused("create_forum_post", { title: "a", content })).toBe(true);
+	expect(refused("list_threads", { channel_id: "1" })).toBe(false);
+	expect(refused("list_threads", { tag_ids: ["1"] })).toBe(true);
+	expect(refused("list_forum_posts", {})).toBe(true);
+});
+
 test("without MANAGE_THREADS a note says that archived private threads are not listed", async () => {
 	await using test = await startWorld();
 	const { world, general, start, deny, call } = scene(test);
@@ -219,7 +285,7 @@ test("edit_thread changes the given fields that differ, and names them", async (
 		(await call("edit_thread", { thread_id: thread.id, ...given })).text;
 	await test.heard();
 	expect(await edit({ name: "stew", locked: false, slowmode_seconds: 5 })).toBe(
-		`Changed name, slowmode_seconds of #stew (ID: ${thread.id}).`,
+		`Changed name, slowmode_seconds of #stew (ID: ${thread.id}): name: soup → stew, slowmode_seconds: 0 → 5.`,
 	);
 	expect(thread).toMatchObject({ name: "stew", rate_limit_per_user: 5 });
 	expect(await edit({ name: "stew" })).toContain("Nothing would change");
@@ -243,7 +309,7 @@ test("edit_thread changes the given fields that differ, and names them", async (
 	await test.heard();
 	const hush = { thread_id: hidden.id, invitable: false };
 	expect((await call("edit_thread", hush)).text).toBe(
-		`Changed invitable of #hush (ID: ${hidden.id}).`,
+		`Changed invitable of #hush (ID: ${hidden.id}): invitable: true → false.`,
 	);
 	expect(hidden.invitable).toBe(false);
 	expect((await call("edit_thread", hush)).text).toContain(

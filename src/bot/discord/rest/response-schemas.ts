@@ -425,7 +425,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	"POST /channels/:id/messages/:id/crosspost": withId,
 	"POST /channels/:id/messages/:id/threads": withId,
 	"POST /channels/:id/polls/:id/expire": sent,
-	"POST /channels/:id/threads": withId,
+	"POST /channels/:id/threads": object({ id, message: v.nullish(sent) }),
 	"POST /channels/:id/webhooks": object({ id, name: nullableText }),
 	"POST /guilds/:id/auto-moderation/rules": rule,
 	"POST /guilds/:id/bulk-ban": object({ banned_users: ids, failed_users: ids }),
