@@ -176,6 +176,7 @@ export function startBot(
 					name: config.botName,
 					toml: config.toml,
 					tools: offered.allowed,
+					listed: offered.listed,
 					store,
 				},
 				locks,

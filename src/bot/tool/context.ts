@@ -17,6 +17,8 @@ export interface Self {
 	toml: TomlSettings;
 	/** The MCP tools that clients of this bot may call. */
 	tools: readonly BotTool[];
+	/** The MCP tools that `tools/list` contains. */
+	listed: readonly BotTool[];
 	store: Pick<Store, "state" | "since">;
 }
 

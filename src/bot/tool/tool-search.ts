@@ -1,45 +1,70 @@
-// Finds tools by words.
+// Finds tools by words: in their names, former names, titles, descriptions and arguments, rare words first.
 
+import { privilegedHint } from "../../mcp/tool.ts";
+import { stem } from "./stem.ts";
+import { synonyms } from "./tool-synonyms.ts";
 import type { BotTool } from "./toolsets.ts";
 
-/**
- * Maps words that users type, or that other MCP servers have in tool names, to words in the names of this bot's tools.
- */
-const synonyms: Readonly<Record<string, string>> = {
-	dm: "private message direct",
-	dms: "private message direct",
-	overwrite: "permissions channel",
-	overwrites: "permissions channel",
-	purge: "delete messages",
-	prune: "prune delete",
-	history: "recent messages",
-	mute: "timeout voice",
-	lockdown: "lock channel incident",
-	slowmode: "edit channel",
-	server: "guild",
+/** How much a word counts in each part of a tool. A word counts once, in the part where it counts most. */
+const weights = {
+	name: 4,
+	title: 3,
+	alias: 3,
+	description: 1.5,
+	argument: 1,
+	toolset: 1,
 };
 
-/**
- * The score that a tool gets for each word of the search query, if the word is in the tool's name, in another name of
- * the tool, or in its description.
- */
-const weights = { name: 4, alias: 3, text: 1 };
+/** How much a synonym counts, compared with the word in the query. */
+const synonymWeight = 0.8;
+
+/** How much the first word of tools' names counts, compared with others: many tools create or list something. */
+const verbWeight = 0.6;
+
+/** How much more a word counts that is in the tool's name with the same ending. */
+const sameFormWeight = 1.1;
+
+/** How much it counts that the query has all words of a tool's name, or a part of them. */
+const coverageWeight = 0.33;
+
+const articles = new Set(["a", "an", "the"]);
+
+/** Words that say nothing about what to do. */
+const stopWords = new Set([
+	...articles,
+	..."all and any are as at be been by can could do does discord every everybody everyone find for from has have how i if in into is it its just let me my new of on or our please right now s should so some somebody someone something than that their them then there these they this those to tool tools up us use want was we what when where which will with would you your".split(
+		" ",
+	),
+]);
+
+interface Document {
+	tool: BotTool;
+	/** The weight of each stem in the tool's texts. */
+	stems: ReadonlyMap<string, number>;
+	/** The words of the tool's names: its own first, then its former names and those of other servers' tools. */
+	names: readonly (readonly string[])[];
+}
 
 /**
- * Returns the MCP tools that match the search query, best matches first: up to `limit` in `best`, and up to 10 further
- * tools in `others`.
+ * Returns the tools that match the search query, best matches first: up to `limit` in `best`, and up to 10 further ones
+ * in `others`. A query that is the name or another name of a tool finds this tool first.
  */
 export function searchTools(
 	query: string,
 	tools: readonly BotTool[],
 	limit: number,
 ): { best: BotTool[]; others: BotTool[] } {
-	const words = wordsOf(query).flatMap((word) => [
-		word,
-		...wordsOf(synonyms[word] ?? ""),
-	]);
-	const found = tools
-		.map((tool) => ({ tool, score: scoreOf(tool, words) }))
+	const documents = tools.map(documentOf);
+	const rarity = rarities(documents);
+	const terms = termsOf(query);
+	const asked = wordsOf(query).join("_");
+	const found = documents
+		.map((document) => ({
+			tool: document.tool,
+			score:
+				scoreOf(document, terms, rarity) +
+				(document.names.some((words) => words.join("_") === asked) ? 1000 : 0),
+		}))
 		.filter(({ score }) => score > 0)
 		.toSorted((a, b) => b.score - a.score)
 		.map(({ tool }) => tool);
@@ -49,33 +74,114 @@ export function searchTools(
 	};
 }
 
-function scoreOf(
-	{ name, aliases, listing }: BotTool,
-	words: readonly string[],
-): number {
-	const own = wordsOf(name);
-	const other = aliases.flatMap((alias) => wordsOf(alias.name));
-	const { description, inputSchema } = listing;
-	const text = wordsOf(
-		`${description} ${Object.keys(Object(inputSchema.properties)).join(" ")}`,
+function documentOf(tool: BotTool): Document {
+	const { name, aliases, listing, toolset } = tool;
+	const { properties = {} } = listing.inputSchema as {
+		properties?: Record<string, { description?: string }>;
+	};
+	const parts: [weight: number, text: string][] = [
+		[weights.name, name],
+		[weights.title, String(listing.title)],
+		[weights.alias, aliases.map((alias) => alias.name).join(" ")],
+		[
+			weights.description,
+			// The names of other tools say nothing about this one.
+			String(listing.description)
+				.replace(privilegedHint, "")
+				.replace(/\w+_\w+/g, ""),
+		],
+		[weights.argument, Object.keys(properties).join(" ")],
+		[weights.toolset, toolset],
+	];
+	const stems = new Map<string, number>();
+	for (const [weight, text] of parts)
+		for (const word of wordsOf(text).map(stem))
+			stems.set(word, Math.max(weight, stems.get(word) ?? 0));
+	const names = [name, ...aliases.map((alias) => alias.name)];
+	return { tool, stems, names: names.map(wordsOf) };
+}
+
+/**
+ * Returns a function for how much a stem says: its inverse document frequency, which is high if few tools have it. Verbs
+ * count less. https://en.wikipedia.org/wiki/Okapi_BM25
+ */
+function rarities(documents: readonly Document[]): (stem: string) => number {
+	const counts = new Map<string, number>();
+	for (const { stems } of documents)
+		for (const one of stems.keys()) counts.set(one, (counts.get(one) ?? 0) + 1);
+	const verbs = new Set(
+		documents.flatMap(({ names: [name = []] }) =>
+			name.slice(0, name.length > 1 ? 1 : 0).map(stem),
+		),
 	);
-	const has = (list: readonly string[], word: string) =>
-		list.some(
-			(one) => one === word || one === `${word}s` || `${one}s` === word,
+	return (one) => {
+		const count = counts.get(one) ?? 0;
+		const rarity = Math.log(
+			1 + (documents.length - count + 0.5) / (count + 0.5),
 		);
-	return words
-		.map((word) =>
-			has(own, word)
-				? weights.name
-				: has(other, word)
-					? weights.alias
-					: has(text, word)
-						? weights.text
-						: 0,
-		)
-		.reduce((sum: number, weight) => sum + weight, 0);
+		return verbs.has(one) ? rarity * verbWeight : rarity;
+	};
+}
+
+/** What a word of a query can mean: a list of phrases, each with its weight. */
+type Term = readonly { words: readonly string[]; weight: number }[];
+
+/** Returns the words of a query with their synonyms. Two words in a row can have synonyms together, such as "slow mode". */
+function termsOf(query: string): Term[] {
+	const all = wordsOf(query).filter((word) => !articles.has(word));
+	const telling = all.filter((word) => !stopWords.has(word));
+	const meaningsOf = (key: string) =>
+		(synonyms.get(key) ?? []).map((words) => ({
+			words,
+			weight: synonymWeight,
+		}));
+	const single = (telling.length > 0 ? telling : all).map((word) => [
+		{ words: [word], weight: 1 },
+		...meaningsOf(stem(word)),
+	]);
+	const pairs = all
+		.slice(1)
+		.map((word, index) => meaningsOf(`${stem(all[index] ?? "")} ${stem(word)}`))
+		.filter((term) => term.length > 0);
+	return [...single, ...pairs];
+}
+
+function scoreOf(
+	{ stems, names }: Document,
+	terms: readonly Term[],
+	rarity: (stem: string) => number,
+): number {
+	const [name = []] = names;
+	const meant = new Set<string>();
+	const scoreOfWord = (word: string): number => {
+		const one = stem(word);
+		const found = (stems.get(one) ?? 0) * rarity(one);
+		if (found > 0) meant.add(one);
+		return name.includes(word) ? found * sameFormWeight : found;
+	};
+	const sum = (numbers: readonly number[]) =>
+		numbers.reduce((all, one) => all + one, 0);
+	const score = sum(
+		terms.map((term) =>
+			Math.max(
+				...term.map(
+					({ words, weight }) => weight * sum(words.map(scoreOfWord)),
+				),
+			),
+		),
+	);
+	const covered = names.map((words) => {
+		const known = words.filter((word) => meant.has(stem(word)));
+		return known.length / words.length;
+	});
+	return score * (1 + Math.max(...covered) * coverageWeight);
 }
 
 function wordsOf(text: string): string[] {
-	return text.toLowerCase().match(/[a-z]+/g) ?? [];
+	return (
+		text
+			.replace(/([a-z])([A-Z])/g, "$1 $2")
+			.toLowerCase()
+			.match(/[a-z]+/g) ?? []
+	);
 }

@@ -4,6 +4,7 @@
 import * as v from "valibot";
 import { briefSchema } from "../../mcp/json-schema.ts";
 import { privilegedHint, ToolError } from "../../mcp/tool.ts";
+import { resultLines } from "../discord/text.ts";
 import { guild_id, limit, text } from "../tool/arguments.ts";
 import { readTool, tool } from "../tool/define.ts";
 import { accessors } from "../tool/offered-tools.ts";
@@ -15,7 +16,7 @@ export const findTools = readTool({
 	toolset: "core",
 	title: "Find tools",
 	description:
-		"Search all tools, also those not listed, by what they do. Gives the best with their parameters.",
+		"Search all tools, also those not listed, by what they do. Gives the best with their arguments.",
 	input: v.strictObject({
 		query: text(1, 200, "What to do, in a few words."),
 		limit: limit(10, 3),
@@ -26,21 +27,29 @@ export const findTools = readTool({
 			throw new ToolError(
 				`No tool matches ${JSON.stringify(query)}. Use other words, such as a noun of Discord (channel, role, message, webhook) and what to do with it.`,
 			);
-		return [
+		return resultLines(
 			`${best.length} tool(s), best first:`,
-			...best.map(
-				(tool) =>
-					`${tool.name} (call it with ${isReadOnly(tool) ? accessors.read : accessors.use}): ${describe(tool)}\n${parametersOf(tool.listing.inputSchema)}`,
-			),
-			...(others.length > 0
-				? [`Others: ${others.map(({ name }) => name).join(", ")}`]
-				: []),
-		];
+			best.flatMap((tool) => linesOf(tool, self.listed)),
+			others.length > 0 &&
+				`Others: ${others.map(({ name }) => name).join(", ")}`,
+		);
 	},
 });
 
-function describe({ listing }: BotTool): string {
-	return String(listing.description).replace(`${privilegedHint} `, "");
+/** Describes a tool and how to call it. The parameters of a tool in tools/list are known to clients. */
+function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
+	const { name, listing } = tool;
+	const description = String(listing.description).replace(
+		`${privilegedHint} `,
+		"",
+	);
+	if (listed.includes(tool))
+		return [`${name} (listed: call it directly): ${description}`];
+	const accessor = isReadOnly(tool) ? accessors.read : accessors.use;
+	return [
+		`${name} (call it with ${accessor}): ${description}`,
+		parametersOf(listing.inputSchema),
+	];
 }
 
 /**

@@ -352,11 +352,23 @@ test("find_tools gives a tool that is not listed, with its arguments", async () 
 	await using bot = await startChosen({ tools: { deny: ["edit_webhook"] } });
 	const { text } = await bot.call("find_tools", { query: "rename a webhook" });
 	expect(text).toContain("create_webhook (call it with use_tool)");
-	expect(text).not.toContain("edit_webhook (");
+	expect(text).not.toMatch(/^edit_webhook|Others: .*edit_webhook/m);
 	expect(text).toContain('{"properties":{"channel_id"');
 	expect((await bot.call("find_tools", { query: "zzz" })).text).toContain(
 		'No tool matches "zzz".',
 	);
+});
+
+test("find_tools says of a listed tool to call it directly, without arguments that clients know", async () => {
+	await using bot = await startChosen({});
+	const ask = async (query: string) =>
+		(await bot.call("find_tools", { query, limit: 1 })).text.split("\n");
+	const [, direct = "", ...rest] = await ask("ban a member");
+	expect(direct).toStartWith("ban (listed: call it directly): Ban a user");
+	expect(rest.join("\n")).toStartWith("Others: ");
+	const [, reading = "", parameters = ""] = await ask("list bans");
+	expect(reading).toStartWith("get_bans (call it with use_reading_tool): ");
+	expect(JSON.parse(parameters)).toHaveProperty("properties.limit");
 });
 
 test("a guild that is not among mcp.guilds is neither listed nor touched", async () => {

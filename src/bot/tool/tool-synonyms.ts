@@ -1,0 +1,124 @@
+// Words that people, Discord's client and other MCP servers use, and the words of this bot's tools that mean the same.
+
+import { stem } from "./stem.ts";
+
+/** Each entry: words and pairs of words, separated by commas, and phrases in words of tools that each can mean them. */
+const meanings: readonly [said: string, meant: string][] = [
+	// Verbs.
+	["add, make, new, open, build, set up, setup", "create"],
+	["start", "create"],
+	[
+		"show, view, see, display, fetch, retrieve, look, browse, who",
+		"list, get, read",
+	],
+	["erase, destroy, drop, clear", "delete, remove"],
+	[
+		"change, modify, update, rename, adjust, configure, patch, alter",
+		"edit, set",
+	],
+	["disable, enable, turn off, turn on, activate, deactivate", "edit enabled"],
+	["post, write, say, reply, respond, announce", "send message"],
+	["give, grant, promote, award, apply", "assign, add"],
+	[
+		"take, revoke, strip, demote, unassign, lift, undo, cancel",
+		"remove, delete, edit status",
+	],
+	["reorder, sort, order, arrange, position, above, below, drag, rank", "move"],
+	["remove all, delete all", "clear"],
+	["user id, by name, id by", "lookup user name"],
+	["duplicate", "clone, copy"],
+	["search, query, look for, look up", "find, search, lookup"],
+	["stop, finish", "end"],
+	["close", "end, lock, edit archive"],
+	["resolve, whois, who is", "get member, lookup"],
+	["allow, deny, hide, permit, forbid", "set permissions"],
+	["mass, multiple, several, bulk, many", "bulk"],
+	// Nouns.
+	["server", "guild"],
+	["user, person, people, account, profile", "member, user"],
+	["dm, pm, whisper, inbox, direct message", "private message"],
+	["overwrite, override, access", "channel permissions"],
+	[
+		"private channel, channel private, hidden channel",
+		"set channel permissions",
+	],
+	["has role, with role, have role", "role members"],
+	[
+		"purge, wipe, clean, clean up, cleanup, bulk delete, nuke, mass delete",
+		"delete messages",
+	],
+	["history, backlog, conversation, chat, latest, scroll", "recent messages"],
+	["log, modlog, who did, who deleted, who changed", "audit log"],
+	["mute, silence, gag, quiet, time out", "timeout"],
+	["unmute, untimeout", "remove timeout"],
+	["deaf, undeafen", "deafen voice state"],
+	["server mute, server deafen", "voice state"],
+	["lockdown, lock down, freeze, read only, readonly", "lock channel"],
+	["unfreeze, reopen, unlockdown", "unlock channel"],
+	[
+		"slowmode, slow mode, cooldown, rate limit, ratelimit, nsfw, topic",
+		"edit channel",
+	],
+	["vanity", "guild info, invite"],
+	["nick, alias", "nickname"],
+	["hoist, colour, color, mentionable", "edit role"],
+	["announcement, publish, broadcast, follower", "crosspost, announcement"],
+	["emote, emoticon", "emoji"],
+	["sticker, soundboard", "list emoji"],
+	["backup, back up, snapshot, export, structure", "list channels"],
+	["raid, attack, panic, raider", "incident, bulk ban"],
+	[
+		"stat, statistic, analytic, activity, metric, insight",
+		"search messages, count, info",
+	],
+	["boot, eject, throw out", "kick"],
+	["pardon, forgive, unblock", "unban"],
+	["block, blacklist", "ban"],
+	["banlist, who banned, who is banned", "get bans"],
+	["inactive, lurker", "prune members"],
+	["vote, survey, ballot", "poll"],
+	["ticket", "private thread"],
+	[
+		"swear, swearing, profanity, bad word, filter, spam, censor, blocklist, slur, moderation",
+		"create automod rule",
+	],
+	["auto mod, automoderation, auto moderation, regex, keyword", "automod rule"],
+	["hook, integration", "webhook"],
+	["link", "invite"],
+	["join, joiner, newcomer", "list members joined"],
+	["archive, unarchive", "edit thread"],
+	["quote, repost, share", "forward"],
+	["react", "reactions"],
+	["embed", "send message"],
+	["upload, attach, attachment, image, picture, photo, pdf", "send file"],
+	["health, diagnose, debug, troubleshoot, broken", "setup check"],
+	["latency, uptime, version", "bot info"],
+	["attendee, rsvp, interested, attend", "event users"],
+	["calendar, meeting, appointment, schedule", "scheduled event"],
+	["live", "start stage"],
+	["folder, section, group, category", "channel, category"],
+	["vc, voice call", "voice"],
+	[
+		"may, able, can see, can post, can write, can read, effective",
+		"check permissions",
+	],
+	["owner, feature, boost, icon, member count", "guild info"],
+	["inherit, sync, synced", "sync channel permissions"],
+	["sticky", "pin"],
+	["verification, locale, afk, setting", "edit guild"],
+];
+
+/** By the stem of a word, or the stems of two words in a row: phrases that mean the same in words of tools. */
+export const synonyms: ReadonlyMap<string, readonly (readonly string[])[]> =
+	read();
+
+function read(): Map<string, string[][]> {
+	const found = new Map<string, string[][]>();
+	for (const [said, meant] of meanings)
+		for (const phrase of said.split(", ")) {
+			const key = phrase.split(" ").map(stem).join(" ");
+			const phrases = meant.split(", ").map((one) => one.split(" "));
+			found.set(key, [...(found.get(key) ?? []), ...phrases]);
+		}
+	return found;
+}
