@@ -25,18 +25,19 @@ const kinds = [
 
 type Kind = (typeof kinds)[number];
 
-const has = list(
-	v.pipe(
-		v.string(),
-		// Unlike an enum, this is not part of tools/list: the description names the kinds.
-		v.regex(
-			new RegExp(`^-?(${kinds.join("|")})$`),
-			expected(`one of ${kinds.join(", ")}, or with "-" in front`),
+const has = v.pipe(
+	v.array(
+		v.pipe(
+			v.string(),
+			// Unlike an enum, this is not part of tools/list: the description names the kinds.
+			v.regex(
+				new RegExp(`^-?(${kinds.join("|")})$`),
+				expected(`one of ${kinds.join(", ")}, or with "-" in front`),
+			),
 		),
 	),
-	1,
-	18,
-	`One of ${kinds.join(", ")} (forward); -link: without.`,
+	v.transform((items) => (items.length > 0 ? items : undefined)),
+	v.description(`One of ${kinds.join(", ")}; -link: without.`),
 );
 
 /** Schema of the former argument that selects messages by the type of their author. */
@@ -58,7 +59,7 @@ export function userIds(description: string) {
 
 /** Schemas of the arguments that select messages, for tools that search or delete them. */
 export const filterArguments = {
-	text: v.optional(text(1, 1024, "Text in it; ignores case.")),
+	text: v.optional(text(1, 1024, "Part of the text.")),
 	user_ids: userIds("Authors."),
 	has: v.optional(has),
 	channel_ids: v.optional(
@@ -66,11 +67,11 @@ export const filterArguments = {
 			{ ...id, find: anyChannel },
 			1,
 			200,
-			"Channels, threads, forums, categories; default: all.",
+			"Channels, forums, categories; default: all.",
 		),
 	),
-	after: v.optional(moment("Only after this")),
-	before: v.optional(moment("Only before this")),
+	after: v.optional(moment("After")),
+	before: v.optional(moment("Before")),
 };
 
 /** The filters that a message must match, as far as they do not concern its channel and time. */

@@ -11,6 +11,7 @@ import {
 	type GuildTextBasedChannel,
 	type RESTGetAPIGuildMessagesSearchResult,
 	Routes,
+	SnowflakeUtil,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
@@ -130,8 +131,10 @@ export interface Found {
 	further: APIMessage[];
 	/** How many messages were read. */
 	searched: number;
-	/** The oldest message that was read; undefined if the range is empty. */
-	oldest?: APIMessage | undefined;
+	/**
+	 * The time back to which everything was read, in epoch milliseconds; undefined if there are no messages in the range.
+	 */
+	reachedMs?: number | undefined;
 	/** Result lines on content that Discord hides from the bot, and on channels that Discord refused to let it read. */
 	notes: string[];
 	/** Why older messages were not read; undefined if all were. */
@@ -260,7 +263,11 @@ export async function readChannels(
 	const sure = found.filter(isSure);
 	const matches = sure.slice(0, limit);
 	const further = found.slice(matches.length);
-	const result = { matches, further, searched, oldest };
+	const reached =
+		border === undefined || border === maxId ? oldest?.id : border;
+	const reachedMs =
+		reached === undefined ? undefined : SnowflakeUtil.timestampFrom(reached);
+	const result = { matches, further, searched, reachedMs };
 	const allNotes = [...notes, ...refused];
 	const isCut = sure.length > matches.length;
 	if (border === undefined && !isCut) return { ...result, notes: allNotes };
@@ -374,12 +381,17 @@ export async function searchIndex(
 ): Promise<Indexed | undefined> {
 	const messages: APIMessage[] = [];
 	const threads = new Map<string, string>();
+	let last: Omit<Indexed, "messages"> | undefined;
 	for (let offset = 0; ; offset += indexPageSize) {
-		const page = await indexPage(guild, {
-			...query,
-			limit: limit === 0 ? 1 : indexPageSize,
-			offset,
-		});
+		const size = limit === 0 ? 1 : indexPageSize;
+		let page: APIMessageSearchResult | undefined;
+		try {
+			page = await indexPage(guild, { ...query, limit: size, offset });
+		} catch (error) {
+			// A rate limit ends the search with what was found so far.
+			if (last && error instanceof PlatformBusy) return { ...last, messages };
+			throw error;
+		}
 		if (!page) return undefined;
 		const { total_results: total } = page;
 		messages.push(...(page.messages.flat() as APIMessage[]));
@@ -387,19 +399,16 @@ export async function searchIndex(
 		// A page may have fewer messages than its size.
 		const next = offset + indexPageSize;
 		const isLast = next >= total;
+		const { doing_deep_historical_index: isIndexing } = page;
+		const hasMore = !isLast || messages.length > limit;
+		last = { total, threads, isIndexing, hasMore };
 		if (
 			isLast ||
 			messages.length >= limit ||
 			next > maxOffset ||
 			timeLeftMs() < reserveMs
 		)
-			return {
-				total,
-				messages: messages.slice(0, limit),
-				threads,
-				isIndexing: page.doing_deep_historical_index,
-				hasMore: !isLast || messages.length > limit,
-			};
+			return { ...last, messages: messages.slice(0, limit) };
 	}
 }
 

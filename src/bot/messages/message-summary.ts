@@ -46,7 +46,8 @@ export function summaries(
 		const isUnique = idsByName.get(author.username)?.length === 1;
 		const channel = guild.channels.cache.get(channel_id)?.name;
 		const name = channel ?? threads?.get(channel_id) ?? channel_id;
-		const kinds = kindsIn(message);
+		// The text shows links.
+		const kinds = kindsIn(message).filter((kind) => kind !== "link");
 		return fieldLine(
 			isAcross && `#${oneField(name)}`,
 			time(new Date(message.timestamp)),

@@ -87,7 +87,7 @@ const reference =
 
 const input = v.strictObject({
 	guild_id,
-	channel_id: v.optional(found(textChannel, "channel, or thread")),
+	channel_id: v.optional(found(textChannel, "channel")),
 	message_ids: v.optional(
 		list(
 			v.pipe(
@@ -96,11 +96,11 @@ const input = v.strictObject({
 			),
 			1,
 			maxIds,
-			"Ids in channel_id; of other channels channel_id/message_id, or links.",
+			"Ids in channel_id; elsewhere channel_id/message_id or links.",
 		),
 	),
 	...filterArguments,
-	count: v.optional(integer(1, maxCount, "At most this many, newest first.")),
+	count: v.optional(integer(1, maxCount, "Maximum, newest first.")),
 	reason,
 	author_id: unlisted(snowflake("author")),
 	contains: unlisted(text(1, 200, "Text in the messages.")),
@@ -117,7 +117,7 @@ export const deleteMessages = destructiveTool({
 	toolset: "messages",
 	title: "Delete messages",
 	description:
-		"Permanently delete messages: those in `message_ids`, or those that match a filter, in one, several or all channels. A filter leaves pinned messages.",
+		"Permanently delete messages by id, or by a filter, which leaves pinned ones.",
 	permissions: [
 		{
 			permission: "ManageMessages",

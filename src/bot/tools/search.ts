@@ -6,7 +6,7 @@ import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { unlisted } from "../../mcp/json-schema.ts";
 import { channelName, memberName, time } from "../discord/describe.ts";
 import { anyChannel } from "../discord/find.ts";
-import { timeLeftMs } from "../discord/rest/rest.ts";
+import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { resultLines } from "../discord/text.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
 import {
@@ -60,10 +60,10 @@ const input = v.strictObject({
 	guild_id,
 	...filterArguments,
 	not_user_ids: userIds("Not by these."),
-	mentions: userIds("Mentioning one of these users."),
-	pinned: v.optional(flag("Only pinned; false: only others.")),
+	mentions: userIds("Mentioning these."),
+	pinned: v.optional(flag("Pinned or not.")),
 	count_by: v.optional(
-		choice(groupings, "Return counts; for author, 0 for silent user_ids."),
+		choice(groupings, "Return counts, with 0 for silent user_ids."),
 	),
 	limit: limit(1000, 50),
 	channel_id: unlisted(found(anyChannel, "channel")),
@@ -81,7 +81,7 @@ export const searchMessages = readTool({
 	toolset: "messages",
 	title: "Search messages",
 	description:
-		"Search or count messages, newest first. With `after`, or in one channel, every message is read; otherwise Discord's index answers, which finds whole words.",
+		"Search or count messages, newest first. With `after` or in one channel, reads every message; otherwise asks Discord's index, which finds whole words.",
 	permissions: ["ReadMessageHistory"],
 	permissionsIn: "run",
 	intents: ["MessageContent"],
@@ -230,7 +230,13 @@ async function countInIndex(
 		if (timeLeftMs() < reserveMs) break;
 		const key = by === "author" ? "author_id" : "channel_id";
 		const query = { ...queryOf(search), [key]: group.id };
-		const found = await searchIndex(guild, query, { limit: 0, reserveMs });
+		let found: Indexed | undefined;
+		try {
+			found = await searchIndex(guild, query, { limit: 0, reserveMs });
+		} catch (error) {
+			if (tried === 0 || !(error instanceof PlatformBusy)) throw error;
+			break;
+		}
 		if (!found) return undefined;
 		isIndexing ||= found.isIndexing;
 		tried += 1;
@@ -246,7 +252,7 @@ async function countInIndex(
 		`${sum} message(s)${until} by ${by}, counted by Discord's index:`,
 		countLines(counts, Math.max(args.limit, 100)),
 		left.length > 0 &&
-			`Not counted, because the time for one call is up: ${left.map(({ name }) => name).join(", ")}`,
+			`Not counted, because the time for one call is up or Discord's rate limit is reached: ${left.map(({ name }) => name).join(", ")}`,
 		indexNotes(search, { isIndexing }),
 		scope.forbidden.length > 0 && scopeNote({ ...scope, lacksArchived: false }),
 	);
@@ -307,12 +313,12 @@ function whereOf({ channels: [first, ...others] }: Scope): string {
 }
 
 /** Describes the time that was searched, and what now is. */
-function rangeOf({ after, before }: Range, { oldest }: Found): string {
-	const start = oldest
-		? `back to ${time(new Date(oldest.timestamp))}`
-		: after
-			? `back to ${time(after.atMs)}`
-			: "";
+function rangeOf(
+	{ after, before }: Range,
+	{ reachedMs, stopped }: Found,
+): string {
+	const from = stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
+	const start = from === undefined ? "" : `back to ${time(from)}`;
 	const end = before
 		? `before ${time(before.atMs)}`
 		: `now ${time(Date.now())}`;

@@ -334,7 +334,10 @@ test("a channel that is rate limited for long does not stop the others, and befo
 	});
 	// Each of the channels was read once, and only what none of them can hide is shown.
 	expect(found(text)).toHaveLength(199);
-	expect(text).toContain("among 201 message(s) of 3 channel(s)");
+	const reached = new Date(at(100)).toISOString().replace(".000", "");
+	expect(text).toContain(
+		`among 201 message(s) of 3 channel(s), back to ${reached}`,
+	);
 	expect(text).toEndWith(`next_before=${oven.ids[30]}`);
 });
 
@@ -364,7 +367,7 @@ test.each([
 	});
 	const [head, ...lines] = text.split("\n");
 	expect(head).toMatch(
-		/^3 message\(s\) of 3 channel\(s\) by \d \w+\(s\), back to 2020-02-27T12:00:00Z, now 20.*Z:$/,
+		/^3 message\(s\) of 3 channel\(s\) by \d \w+\(s\), back to 2020-01-01T00:00:00Z, now 20.*Z:$/,
 	);
 	for (const line of expected) expect(lines.shift()).toMatch(line);
 	expect(lines).toEqual(["The whole range was searched."]);
@@ -449,6 +452,49 @@ test("the index counts by author and channel with one request for each", async (
 	]);
 	const byDay = await count({ count_by: "day" });
 	expect(byDay.at(-1)).toBe("The whole range was searched.");
+});
+
+test("a rate limit of Discord's search ends a search or a count with what was found so far", async () => {
+	await using world = await startWorld({
+		rateLimits: {
+			global: { requests: 10_000, perMs: 1000 },
+			each: { requests: 10_000, perMs: 1000 },
+			routes: { [indexRoute]: { requests: 3, perMs: 600_000 } },
+		},
+	});
+	writeInTwo(world, 30);
+	await world.heard();
+	const names = ["ada", "zoe"];
+	const user_ids = names.map((name) => world.simulator.user(name).id);
+	const count = { count_by: "author", user_ids };
+	expect((await world.call("search_messages", count)).text).not.toContain(
+		"Not counted",
+	);
+	const { text } = await world.call("search_messages", {
+		...{ text: "leek", limit: 50 },
+	});
+	expect(found(text)).toHaveLength(25);
+	expect(text).toContain("60 match(es) in Discord's index, 25 shown");
+	expect(text).toMatch(/^next_before=\d+$/m);
+	const none = await world.call("search_messages", count);
+	expect(none.isError).toBe(true);
+	expect(none.text).toContain("rate limit");
+});
+
+test("a rate limit of Discord's search ends a count, which names who was not counted", async () => {
+	await using world = await startWorld({
+		rateLimits: {
+			global: { requests: 10_000, perMs: 1000 },
+			each: { requests: 10_000, perMs: 1000 },
+			routes: { [indexRoute]: { requests: 1, perMs: 600_000 } },
+		},
+	});
+	const names = ["ada", "zoe"];
+	const user_ids = names.map((name) => world.simulator.user(name).id);
+	const { text } = await world.call("search_messages", {
+		...{ count_by: "author", user_ids },
+	});
+	expect(text).toMatch(/^Not counted, .*: Zoë 🍞 \(@zoe, ID: \d+\)$/m);
 });
 
 test("a channel that the bot may not read is refused if given, and otherwise left out", async () => {
