@@ -6,12 +6,10 @@ import {
 	type GuildMember,
 	OverwriteType,
 	PermissionFlagsBits,
-	type Role,
 } from "discord.js";
 import * as v from "valibot";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { memberName, roleName } from "../discord/describe.ts";
 import type { Finder } from "../discord/find.ts";
 import * as find from "../discord/find.ts";
 import {
@@ -22,11 +20,9 @@ import {
 	isAdministrator,
 	readPermissions,
 } from "../discord/permissions.ts";
-import { oneField } from "../discord/text.ts";
 import { found, list, permissionList, snowflake } from "../tool/arguments.ts";
 import type { EditedKind } from "./channel-fields.ts";
 import type { RawChannel } from "./channel-order.ts";
-import { describeChange } from "./overwrites.ts";
 
 const {
 	Administrator,
@@ -357,63 +353,4 @@ export function changedBits(before: Entries, after: Entries): bigint {
 		bits |= (old?.deny ?? 0n) ^ (now?.deny ?? 0n);
 	}
 	return bits;
-}
-
-/** Describes in one line for each role and member how its permission overwrite changes. */
-export function changedEntries(
-	guild: Guild,
-	before: Entries,
-	after: Entries,
-): string[] {
-	const none = { allow: 0n, deny: 0n };
-	const ids = [...new Set([...after.keys(), ...before.keys()])];
-	return ids.flatMap((id) => {
-		const [old, now] = [before.get(id) ?? none, after.get(id) ?? none];
-		const change = describeChange(old, now);
-		return change === "" ? [] : `${subjectName(guild, id)}: ${change}`;
-	});
-}
-
-/** Returns the name of the role or member with this id, as tool results name who a permission overwrite is for. */
-function subjectName(guild: Guild, id: string): string {
-	if (id === botMember(guild).id) return "the bot";
-	const role = guild.roles.cache.get(id);
-	if (role) return id === guild.id ? "@everyone" : roleName(role);
-	const member = guild.members.cache.get(id);
-	return member ? memberName(member) : oneField(id);
-}
-
-/** Describes who sees a new channel and who writes in it, as the end of a sentence: ", visible only to …". */
-export function accessText(
-	{ view_role_ids, view_user_ids, ...access }: Access,
-	things: {
-		view_roles?: readonly Role[] | undefined;
-		view_users?: readonly GuildMember[] | undefined;
-		write_roles?: readonly Role[] | undefined;
-	},
-): string {
-	const list = (
-		roles: readonly Role[] = [],
-		users: readonly GuildMember[] = [],
-	) =>
-		[...roles.map(roleName), ...users.map(memberName)]
-			.map((name) => `${name}, `)
-			.join("")
-			.replace(/, $/, " and ");
-	const viewers = [...(things.view_roles ?? [])];
-	const writers = things.write_roles ?? [];
-	const seers = [
-		...viewers,
-		...writers.filter((role) => !viewers.includes(role)),
-	];
-	const isPrivate = view_role_ids !== undefined || view_user_ids !== undefined;
-	const visible = isPrivate
-		? `, visible only to ${list(seers, things.view_users)}the bot`
-		: "";
-	const written =
-		access.write_role_ids === undefined
-			? ""
-			: `, in which only ${list(writers)}the bot can write`;
-	const count = access.permission_overwrites?.length;
-	return `${visible}${written}${count === undefined ? "" : `, with ${count} permission overwrite(s) of its own`}`;
 }

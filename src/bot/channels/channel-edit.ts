@@ -19,11 +19,11 @@ import { botPermissions, requireGrantable } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import { requireOwnEmoji } from "../messages/emoji.ts";
 import { requireOneOf } from "../tool/arguments.ts";
+import { changedEntries } from "./access-text.ts";
 import {
 	type Access,
 	accessNames,
 	changedBits,
-	changedEntries,
 	type Entries,
 	entriesOf,
 	givesAccess,
@@ -33,7 +33,6 @@ import {
 	withBotAccess,
 } from "./channel-access.ts";
 import {
-	changedField,
 	currentFields,
 	discordFields,
 	editableKind,
@@ -51,6 +50,7 @@ import {
 	requireOrderable,
 	requireRoom,
 } from "./channel-placement.ts";
+import { changedField } from "./channel-text.ts";
 import {
 	currentTags,
 	type GivenTag,

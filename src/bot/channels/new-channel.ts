@@ -108,11 +108,11 @@ export async function createGuildChannel(
 			: args.position !== undefined && { position: args.position }),
 	};
 	const made = await guild.channels.create(options);
-	const where = place?.text ?? (parent && `in ${channelName(parent)}`);
-	const { misplaced, lines } = await finish(guild, made, args, place, all);
-	const shownPlace = where && !misplaced ? ` ${where}` : "";
+	const { isPlaced, lines } = await finish(guild, made, args, place, all);
+	const inCategory = parent ? ` in ${channelName(parent)}` : "";
+	const where = place && isPlaced ? ` ${place.text}` : inCategory;
 	return resultLines(
-		`Created the ${kind} channel ${channelName(made)}${shownPlace}${access}.`,
+		`Created the ${kind} channel ${channelName(made)}${where}${access}.`,
 		line,
 		isForum(made) &&
 			tags &&
@@ -203,7 +203,7 @@ async function finish(
 	{ require_tag }: NewChannel,
 	place: Place | undefined,
 	all: readonly NamedChannel[],
-): Promise<{ misplaced: boolean; lines: string[] }> {
+): Promise<{ isPlaced: boolean; lines: string[] }> {
 	const lines: string[] = [];
 	const attempt = async (what: string, write: () => Promise<unknown>) => {
 		try {
@@ -232,7 +232,7 @@ async function finish(
 		await attempt("posts need no tag", () =>
 			guild.channels.edit(id, { flags: ChannelFlags.RequireTag }),
 		);
-	return { misplaced: !isPlaced, lines };
+	return { isPlaced, lines };
 }
 
 /** The follow-up requests end this long before the call's deadline, so that the result can still name the channel. */

@@ -10,25 +10,24 @@ import {
 import * as v from "valibot";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
+import { accessText } from "../channels/access-text.ts";
 import {
 	type Access,
 	accessFields,
 	accessNames,
-	accessText,
 } from "../channels/channel-access.ts";
 import { type EditStep, editSteps } from "../channels/channel-edit.ts";
 import {
 	currentFields,
-	fieldText,
 	type Kind,
 	kindFields,
 	kindName,
 	kindNames,
 	otherFields,
 	requireAllowedKind,
-	topicStart,
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
+import { fieldText, topicStart } from "../channels/channel-text.ts";
 import { currentTags, tagLine } from "../channels/forum-tags.ts";
 import { createGuildChannel } from "../channels/new-channel.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
@@ -165,7 +164,8 @@ export const editChannel = destructiveTool({
 		{ name: "set_voice_channel_status", covers: (args) => "status" in args },
 	],
 	title: "Edit a channel",
-	description: `Change a channel; omitted settings stay. Also: status, ${otherFields}.`,
+	description:
+		"Change a channel; omitted settings stay. Also: status (voice), and what create_channel also takes.",
 	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
 		below_channel_id === undefined
 			? [channel_id]
