@@ -16,7 +16,7 @@ export const listInstances = {
 	name: "list_instances",
 	title: "List instances",
 	description:
-		"List every bot instance behind this gateway: its name, whether it is online, and the guilds it serves. Use a name as `instance`, or a guild's id as `guild_id`, in any other tool.",
+		"List the bots behind this gateway: name (for `instance`), whether it is online, its guilds with id (for `guild_id`).",
 	inputSchema: { type: "object", additionalProperties: false },
 	annotations: { readOnlyHint: true },
 };

@@ -48,7 +48,7 @@ export function listedAs<T>(shown: JsonSchema) {
 
 /**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
- * patterns, which error messages explain, `"default": false`, `"additionalProperties": false`, a minimum length of 1,
+ * patterns and maximum lengths of lists, which error messages explain, `"default": false`, `"additionalProperties": false`, a minimum length of 1,
  * descriptions of texts in a list, which has its own, and properties that are marked as unlisted.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
@@ -57,6 +57,7 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 	const kept = Object.entries(schema).filter(
 		([key, value]) =>
 			key !== "pattern" &&
+			key !== "maxItems" &&
 			!(
 				value === false &&
 				(key === "default" || key === "additionalProperties")

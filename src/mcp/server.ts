@@ -354,7 +354,7 @@ export function toolSource<Context>(
 ): ToolSource {
 	const listed = new ToolList(
 		JSON.stringify({
-			tools: tools.map(({ listing }) => ({
+			tools: tools.map(({ listing: { title: _, ...listing } }) => ({
 				...listing,
 				inputSchema: briefSchema(listing.inputSchema),
 			})),

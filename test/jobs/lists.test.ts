@@ -7,12 +7,12 @@ test("the default list costs a client at most 30 KB through the gateway", async 
 	const list = await measureList();
 	const { bytes, tools } = list;
 	show("default list", list);
-	expect(bytes).toBeLessThanOrEqual(41_000);
+	expect(bytes).toBeLessThanOrEqual(31_000);
 	expect(tools).toBeLessThanOrEqual(45);
 });
 
 test("the list of all tools costs a client at most 75 KB through the gateway", async () => {
 	const list = await measureList("all");
 	show("all tools", list);
-	expect(list.bytes).toBeLessThanOrEqual(106_000);
+	expect(list.bytes).toBeLessThanOrEqual(87_000);
 });

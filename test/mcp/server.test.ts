@@ -82,7 +82,7 @@ async function handle(
 test("tools/list shows the tools in their order", async () => {
 	const { server } = start();
 	const { message } = await handle(server, "tools/list");
-	const brief = ({ listing }: Tool<never>) => ({
+	const brief = ({ listing: { title: _, ...listing } }: Tool<never>) => ({
 		...listing,
 		inputSchema: briefSchema(listing.inputSchema),
 	});

@@ -80,7 +80,6 @@ export const reason = v.optional(
 			"expected text of at most 512 characters",
 		),
 		v.transform((input) => input.trim()),
-		published({ maxLength: maxReasonLength }),
 		v.description("For the audit log."),
 	),
 );
