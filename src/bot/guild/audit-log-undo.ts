@@ -66,28 +66,25 @@ interface Plural {
 	more?: Call["args"];
 }
 
-const severalUsers = { one: "user_id", many: "user_ids" };
+/** A tool whose argument `key` takes several objects. */
+const listOf = (tool: string, key: string): Plural => ({
+	...{ tool, one: key, many: key },
+});
+const bulkRoles = {
+	tool: "bulk_role_update",
+	one: "user_id",
+	many: "user_ids",
+};
 
 const plurals: Readonly<Record<string, Plural>> = {
-	unban: { tool: "unban", ...severalUsers },
-	ban: { tool: "bulk_ban", ...severalUsers },
-	kick: { tool: "kick", ...severalUsers },
-	remove_timeout: { tool: "remove_timeout", ...severalUsers },
-	assign_role: {
-		...{ tool: "bulk_role_update", ...severalUsers },
-		more: { action: "add" },
-	},
-	remove_role: {
-		...{ tool: "bulk_role_update", ...severalUsers },
-		more: { action: "remove" },
-	},
-	delete_invite: {
-		...{ tool: "delete_invite", one: "invite_code", many: "invite_codes" },
-	},
-	set_channel_permissions: {
-		...{ tool: "set_channel_permissions" },
-		...{ one: "channel_ids", many: "channel_ids" },
-	},
+	unban: listOf("unban", "user_ids"),
+	ban: listOf("ban", "user_ids"),
+	kick: listOf("kick", "user_ids"),
+	remove_timeout: listOf("remove_timeout", "user_ids"),
+	assign_role: { ...bulkRoles, more: { action: "add" } },
+	remove_role: { ...bulkRoles, more: { action: "remove" } },
+	delete_invite: listOf("delete_invite", "invite_codes"),
+	set_channel_permissions: listOf("set_channel_permissions", "channel_ids"),
 };
 
 /**
@@ -173,6 +170,10 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 			? { tool, args: { [key]: id, ...args } }
 			: undefined;
 	};
+	const many = (tool: string, key: string) => ({
+		tool,
+		args: { [key]: `[${id}]` },
+	});
 	const one = (tool: string, key: string) => ({ tool, args: { [key]: id } });
 	switch (action_type) {
 		case AuditLogEvent.GuildUpdate: {
@@ -194,13 +195,13 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 		case AuditLogEvent.ChannelOverwriteDelete:
 			return restoreOverwrite(entry, guild);
 		case AuditLogEvent.MemberBanAdd:
-			return one("unban", "user_id");
+			return many("unban", "user_ids");
 		case AuditLogEvent.MemberBanRemove:
-			return one("ban", "user_id");
+			return many("ban", "user_ids");
 		case AuditLogEvent.MemberUpdate:
 			return restoreMember(id, changes);
 		case AuditLogEvent.BotAdd:
-			return one("kick", "user_id");
+			return many("kick", "user_ids");
 		case AuditLogEvent.RoleCreate:
 			return guild.roles.cache.has(id)
 				? one("delete_role", "role_id")
@@ -222,7 +223,10 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 		case AuditLogEvent.InviteCreate: {
 			const code = changes.find(({ key }) => key === "code")?.new_value;
 			return typeof code === "string"
-				? { tool: "delete_invite", args: { invite_code: oneField(code) } }
+				? {
+						tool: "delete_invite",
+						args: { invite_codes: `[${oneField(code)}]` },
+					}
 				: undefined;
 		}
 		case AuditLogEvent.WebhookCreate:
@@ -379,11 +383,11 @@ function restoreMember(
 	if (timeout) {
 		const { old_value, new_value } = timeout;
 		if (isAhead(new_value))
-			return { tool: "remove_timeout", args: { user_id: id } };
+			return { tool: "remove_timeout", args: { user_ids: `[${id}]` } };
 		return !new_value && isAhead(old_value)
 			? {
 					tool: "timeout",
-					args: { user_id: id, duration: oneField(old_value) },
+					args: { user_ids: `[${id}]`, duration: oneField(old_value) },
 				}
 			: undefined;
 	}

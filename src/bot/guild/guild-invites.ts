@@ -47,7 +47,7 @@ export const inviteCode = v.pipe(
 export const foundInvite = { ...inviteCode, find: invite };
 
 /**
- * Fetches several invites of a guild: with one request if the bot has MANAGE_GUILD, otherwise one by one. Codes that do
+ * Fetches invites of a guild: several with one request if the bot has MANAGE_GUILD, otherwise one by one. Codes that do
  * not exist, or lead to another guild, are in the result line `missing`. Throws a ToolError if none exists, or if the
  * bot may not manage the channel of one.
  */
@@ -57,8 +57,9 @@ export async function invitesOf(
 ): Promise<{ invites: APIInvite[]; missing: string | false }> {
 	const { ManageGuild, ManageChannels } = PermissionFlagsBits;
 	const { rest } = guild.client;
+	const managesGuild = (botPermissions(guild, undefined) & ManageGuild) !== 0n;
 	const all =
-		(botPermissions(guild, undefined) & ManageGuild) !== 0n
+		managesGuild && codes.length > 1
 			? ((await rest.get(Routes.guildInvites(guild.id))) as APIInvite[])
 			: undefined;
 	const found = all
@@ -70,7 +71,7 @@ export async function invitesOf(
 		throw new ToolError(
 			`There is no invite ${missing.join(", ")} to the guild ${guild.id}. Nothing was done; list_invites lists them.`,
 		);
-	if (!all)
+	if (!managesGuild)
 		for (const invite of invites) {
 			const channel = guild.channels.cache.get(invite.channel?.id ?? "");
 			requirePermissions(guild, channel, ManageChannels | impliedIn(channel));

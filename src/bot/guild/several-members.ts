@@ -1,18 +1,20 @@
-// Tools that act on one member by `user_id`, or on several by `user_ids`.
+// Tools that act on one or several users, by `user_ids`.
 
 import { type Guild, type GuildMember, RESTJSONErrorCodes } from "discord.js";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { absentIf, type MemberState } from "../discord/find.ts";
 
-/** The ids of the users that a call is about, so that calls about the same user run one after another. */
-export function idsOf({
-	user_id,
-	user_ids = [],
-}: {
-	user_id?: string | undefined;
-	user_ids?: readonly string[] | undefined;
-}): readonly string[] {
-	return [...new Set([user_id ?? [], user_ids].flat())];
+/**
+ * Converts former arguments of a tool: the value of `one` is put in front of the list `many`. A single value in `many`
+ * becomes a list.
+ */
+export function toList(one: string, many: string) {
+	return ({ [one]: first, [many]: more, ...rest }: JsonObject): JsonObject => {
+		const isAbsent = (first ?? more ?? null) === null;
+		const all = [first ?? [], more ?? []].flat();
+		return isAbsent ? rest : { ...rest, [many]: all };
+	};
 }
 
 /** A user's id, and the guild member with this id; undefined if the user is not a member. */
@@ -38,28 +40,25 @@ export async function memberOrAbsent(
 	return { id, member };
 }
 
+/** Looks up a guild member by user id, in the cache only. */
+export function cachedMember(guild: Guild, id: string): MaybeMember {
+	return { id, member: guild.members.cache.get(id) };
+}
+
 /**
- * Splits users into members, and a result line about the others, if there are any. `user` is the member of the argument
- * `user_id`, if given. Throws a ToolError if none of them is a member.
+ * Splits users into members, and a result line about the others, if there are any. Throws a ToolError if none of them is
+ * a member.
  */
 export function membersAmong(
 	guild: Guild,
-	user: GuildMember | undefined,
 	users: readonly MaybeMember[],
 ): { members: GuildMember[]; absent: string | false } {
-	const members = [
-		user ?? [],
-		...users.flatMap(({ id, member }) =>
-			member && id !== user?.id ? [member] : [],
-		),
-	].flat();
+	const members = users.flatMap(({ member }) => member ?? []);
 	const others = users.flatMap(({ id, member }) => (member ? [] : [id]));
 	const ids = others.join(", ");
 	if (members.length === 0)
 		throw new ToolError(
-			others.length === 1
-				? `User ${ids} is not a member of the guild ${guild.id}. Nothing was done.`
-				: `None of the users ${ids} is a member of the guild ${guild.id}. Nothing was done.`,
+			`${users.length === 1 ? `User ${ids}` : `None of the users ${ids}`} is ${users.length === 1 ? "not " : ""}a member of the guild ${guild.id}. Nothing was done; lookup_user_by_name finds members.`,
 		);
 	return {
 		members,

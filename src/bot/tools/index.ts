@@ -2,7 +2,7 @@
 
 import * as auditLog from "./audit-log.ts";
 import * as automod from "./automod.ts";
-import * as bulkBan from "./bulk-ban.ts";
+import * as bans from "./bans.ts";
 import * as bulkRoles from "./bulk-roles.ts";
 import * as channelMoves from "./channel-moves.ts";
 import * as channels from "./channels.ts";
@@ -97,10 +97,9 @@ export const tools = [
 	roles.assignRole,
 	roles.removeRole,
 	bulkRoles.bulkRoleUpdate,
-	moderation.ban,
-	bulkBan.bulkBan,
-	moderation.unban,
-	moderation.getBans,
+	bans.ban,
+	bans.unban,
+	bans.getBans,
 	moderation.kick,
 	prune.pruneMembers,
 	timeouts.timeout,
@@ -178,9 +177,8 @@ export const listedByDefault: readonly string[] = [
 	roles.createRole,
 	roles.editRole,
 	bulkRoles.bulkRoleUpdate,
-	moderation.ban,
-	bulkBan.bulkBan,
-	moderation.unban,
+	bans.ban,
+	bans.unban,
 	timeouts.timeout,
 	auditLog.getAuditLog,
 	invites.listInvites,

@@ -13,6 +13,7 @@ import {
 	inviteLink,
 	invitesOf,
 } from "../guild/guild-invites.ts";
+import { toList } from "../guild/several-members.ts";
 import {
 	flag,
 	found,
@@ -20,7 +21,6 @@ import {
 	integer,
 	list,
 	reason,
-	requireOneOf,
 } from "../tool/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
@@ -140,41 +140,35 @@ export const deleteInvite = destructiveTool({
 	name: "delete_invite",
 	toolset: "guild",
 	title: "Delete invites",
-	description:
-		"Delete an invite, or several, so that the links stop working. This cannot be undone.",
+	description: "Delete invites: their links stop working.",
 	permissions: [
 		{
 			permission: "ManageChannels",
 			orInGuild: "ManageGuild",
-			with: "invite_code",
+			with: "invite_codes",
 		},
 	],
+	permissionsIn: "run",
+	adapt: toList("invite_code", "invite_codes"),
 	input: v.strictObject({
 		guild_id,
-		invite_code: v.optional(foundInvite),
-		invite_codes: v.optional(
-			list(inviteCode, 1, 100, "Several codes or links."),
-		),
+		invite_codes: list(inviteCode, 1, 100, "Codes or links."),
 		reason,
 	}),
-	async plan(args, { discord, guild, invite }) {
-		requireOneOf(args, ["invite_code", "invite_codes"]);
+	async plan({ invite_codes }, { discord, guild }) {
+		const { invites, missing } = await invitesOf(guild, invite_codes);
 		const remove = ({ code }: APIInvite) =>
 			discord.rest.delete(Routes.invite(code));
-		if (invite && !args.invite_codes) {
-			const { data } = invite;
+		const [only] = invites;
+		if (only && invite_codes.length === 1)
 			return {
 				preview: [
-					`Would delete the invite ${data.code}; ${inviteLink(data)} would stop working:`,
-					inviteLine(data),
+					`Would delete the invite ${only.code}; ${inviteLink(only)} would stop working:`,
+					inviteLine(only),
 				],
-				write: () => remove(data),
-				result: `Deleted the invite ${inviteLine(data)}`,
+				write: () => remove(only),
+				result: `Deleted the invite ${inviteLine(only)}`,
 			};
-		}
-		const { invites, missing } = await invitesOf(guild, [
-			...new Set([invite?.data.code ?? [], args.invite_codes ?? []].flat()),
-		]);
 		return {
 			preview: resultLines(
 				`Would delete ${invites.length} invite(s), whose links would stop working; ${nowIs()}:`,

@@ -62,7 +62,7 @@ const jobs: readonly Job[] = [
 			since: "When it began, such as 3h or 2026-01-31T12:00Z.",
 			actor: "Id or name of a moderator account that was taken over, if any.",
 		},
-		needs: ["get_audit_log", "list_members", "bulk_ban", "delete_messages"],
+		needs: ["get_audit_log", "list_members", "ban", "delete_messages"],
 		text: ({ since = "24h", actor }) => [
 			`This guild was raided. Look at everything since ${since}.`,
 			...(actor === undefined
@@ -72,7 +72,7 @@ const jobs: readonly Job[] = [
 					]),
 			"1. Stop it: pause invites with set_incident_actions, and lock channels with lock_channel if it goes on. find_tools finds tools that are not listed.",
 			"2. See what happened: get_audit_log with `after`; list_members with `joined_after`, for the accounts that came; search_messages with `count_by` author, for what they wrote.",
-			"3. Show me the list of accounts before you ban anyone, and leave out members who were there before. Then bulk_ban them: first with `dry_run`, then for real.",
+			"3. Show me the list of accounts before you ban anyone, and leave out members who were there before. Then ban them in one call: first with `dry_run`, then for real.",
 			"4. Delete what they wrote with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`.",
 			"5. Undo the rest of what the audit log shows: permissions, roles, channels, webhooks (delete_webhook), invites (delete_invite), bans of innocent people (unban).",
 			"6. Check with get_audit_log and check_permissions that nothing is left, unlock what you locked, and report what was done and what cannot be restored.",

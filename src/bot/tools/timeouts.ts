@@ -1,26 +1,20 @@
 // Timeouts of members.
 
-import type { GuildMember } from "discord.js";
+import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
 import { published } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { memberFields, memberName, nowIs, time } from "../discord/describe.ts";
-import { currentMember } from "../discord/find.ts";
 import { isAdministrator } from "../discord/permissions.ts";
+import { requireMembersBelow } from "../discord/role-hierarchy.ts";
 import { resultLines } from "../discord/text.ts";
 import { memberLine } from "../guild/bans.ts";
 import {
-	idsOf,
 	memberOrAbsent,
 	membersAmong,
+	toList,
 } from "../guild/several-members.ts";
-import {
-	found,
-	guild_id,
-	list,
-	reason,
-	requireOneOf,
-} from "../tool/arguments.ts";
+import { found, guild_id, list, reason } from "../tool/arguments.ts";
 import { writeEach } from "../tool/bulk.ts";
 import { destructiveTool, editTool } from "../tool/define.ts";
 import { readDuration, readTime } from "../tool/times.ts";
@@ -57,12 +51,7 @@ const duration = v.pipe(
 	v.description("At most 28 days: 10m, 2h, 3d, or until a time."),
 );
 
-const members = {
-	user_id: v.optional(found(currentMember, "member")),
-	user_ids: v.optional(
-		list(found(memberOrAbsent, "member"), 1, 200, "Several members."),
-	),
-};
+const user_ids = list(found(memberOrAbsent, "member"), 1, 200, "Members.");
 
 export const timeout = destructiveTool({
 	name: "timeout",
@@ -70,18 +59,20 @@ export const timeout = destructiveTool({
 	aliases: ["timeout_member"],
 	title: "Time members out",
 	description:
-		"Time a member out, or several: they cannot write, react or speak. Replaces an earlier timeout. Administrators cannot be timed out.",
+		"Time members out: they cannot write, react or speak. Replaces earlier timeouts.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	lock: idsOf,
+	adapt: toList("user_id", "user_ids"),
+	lock: "user_ids",
 	idempotent: false,
-	input: v.strictObject({ guild_id, ...members, duration, reason }),
-	plan(args, { guild, user, users }) {
-		requireOneOf(args, ["user_id", "user_ids"]);
-		const until = new Date(Date.now() + Math.min(args.duration, maxTimeoutMs));
+	input: v.strictObject({ guild_id, user_ids, duration, reason }),
+	async plan({ duration }, { guild, users }) {
+		const until = new Date(Date.now() + Math.min(duration, maxTimeoutMs));
 		const write = ({ id }: GuildMember) =>
 			guild.members.edit(id, { communicationDisabledUntil: until });
-		if (user && !users) {
+		const { members, absent } = membersAmong(guild, users);
+		if (users.length === 1) {
+			const user = await freshMember(guild, members);
 			refuseAdministrators([user]);
 			const before = timedOutUntil(user);
 			const instead = before ? `, instead of until ${time(before)}` : "";
@@ -92,7 +83,6 @@ export const timeout = destructiveTool({
 				result: `Timed out ${target}`,
 			};
 		}
-		const { members, absent } = membersAmong(guild, user, users ?? []);
 		refuseAdministrators(members);
 		const end = `until ${time(until)}, ${nowIs()}`;
 		return {
@@ -133,16 +123,18 @@ export const removeTimeout = editTool({
 	name: "remove_timeout",
 	toolset: "moderation",
 	title: "Remove timeouts",
-	description: "End a member's timeout at once, or those of several members.",
+	description: "End members' timeouts at once.",
 	permissions: ["ModerateMembers"],
 	ranked: true,
-	lock: idsOf,
-	input: v.strictObject({ guild_id, ...members, reason }),
-	async run(args, { guild, user, users }, call) {
-		requireOneOf(args, ["user_id", "user_ids"]);
+	adapt: toList("user_id", "user_ids"),
+	lock: "user_ids",
+	input: v.strictObject({ guild_id, user_ids, reason }),
+	async run(_, { guild, users }, call) {
 		const write = ({ id }: GuildMember) =>
 			guild.members.edit(id, { communicationDisabledUntil: null });
-		if (user && !users) {
+		const { members, absent } = membersAmong(guild, users);
+		if (users.length === 1) {
+			const user = await freshMember(guild, members);
 			const until = timedOutUntil(user);
 			if (!until)
 				throw new ToolError(
@@ -151,7 +143,6 @@ export const removeTimeout = editTool({
 			await write(user);
 			return `Ended the timeout of ${memberName(user)}, which would have lasted until ${time(until)}.`;
 		}
-		const { members, absent } = membersAmong(guild, user, users ?? []);
 		const items = members.filter(timedOutUntil);
 		const others = members.filter((member) => !timedOutUntil(member));
 		if (items.length === 0)
@@ -177,6 +168,17 @@ export const removeTimeout = editTool({
 		);
 	},
 });
+
+/** Fetches the only one of these members, because the cached member may be older than the latest timeout. */
+async function freshMember(
+	guild: Guild,
+	[member]: readonly GuildMember[],
+): Promise<GuildMember> {
+	const user = member?.id ?? "";
+	const fresh = await guild.members.fetch({ user, force: true });
+	requireMembersBelow(guild, [fresh]);
+	return fresh;
+}
 
 function timedOutUntil(member: GuildMember): Date | undefined {
 	return member.isCommunicationDisabled()

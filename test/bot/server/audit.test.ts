@@ -738,14 +738,14 @@ test("the audit channel has an embed for each call that is meant to change somet
 		"call-8 send_message refused unknown",
 		"call-9 edit_channel failed unknown",
 		"call-12 ban done unknown",
-		"call-15 bulk_ban failed unknown",
+		"call-15 ban failed unknown",
 	]);
 	const codeBlock = (json: string) => `\`\`\`json\n${json}\n\`\`\``;
 	expect(embeds[0]?.description).toBe(
 		codeBlock(`{"channel_id":"${general}","content":"[2 characters]"}`),
 	);
 	expect(embeds[4]?.description).toBe(
-		codeBlock(`{"user_id":"${user_id}","reason":"[7 characters]"}`),
+		codeBlock(`{"user_ids":["${user_id}"],"reason":"[7 characters]"}`),
 	);
 	const kept = await until("the calls are on record", async () => {
 		const { text } = await call("list_recent_tool_calls", { tool: "bulk_ban" });

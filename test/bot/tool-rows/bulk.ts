@@ -1,4 +1,4 @@
-// The rows of src/bot/tools/bulk-ban.ts, bulk-roles.ts, prune.ts and role-order.ts.
+// The rows of src/bot/tools/bulk-roles.ts, prune.ts and role-order.ts.
 
 import { AuditLogEvent } from "discord.js";
 import {
@@ -27,22 +27,6 @@ function newlyAway(scene: Scene) {
 }
 
 export const bulkRows: Record<string, Row> = {
-	bulk_ban: {
-		ids: { user_ids: anyId("people who are not members can be banned, too") },
-		act(scene) {
-			const { guild } = scene;
-			const { user } = newMember(scene, guild);
-			return {
-				args: { user_ids: [user.id], dry_run: false },
-				request: `POST /guilds/${guild.id}/bulk-ban`,
-				done: () => guild.bans.has(user.id) && !guild.members.has(user.id),
-			};
-		},
-		reason: AuditLogEvent.MemberBanAdd,
-		needs: inGuild("BanMembers", "ManageGuild"),
-		dryRun:
-			/^Would ban 1 user\(s\), 1 of them members; now is \S+Z:\nthing-\d+ \(@thing-\d+\) \| ID: \d+ \| joined: \S+Z$/m,
-	},
 	bulk_role_update: {
 		ids: {
 			role_id: roleId,

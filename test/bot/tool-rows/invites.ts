@@ -83,13 +83,13 @@ export const invitesRows: Record<string, Row> = {
 		needs: "no permission",
 	},
 	delete_invite: {
-		ids: { invite_code: inviteCode },
+		ids: {},
 		act(scene) {
 			removeManageGuild(scene);
 			const channel = newChannel(scene);
 			const { code } = newInvite(scene, channel);
 			return {
-				args: { invite_code: code },
+				args: { invite_codes: [code] },
 				request: `DELETE /invites/${code}`,
 				done: () => !scene.world.simulator.world.invites.get(code),
 				channel: channel.id,

@@ -14,7 +14,7 @@ import {
 export const moderationRows: Record<string, Row> = {
 	ban: {
 		ids: {
-			user_id: {
+			user_ids: {
 				unknown: "Discord has no user",
 				foreign: { anyWillDo: "people who are not members can be banned, too" },
 			},
@@ -23,18 +23,21 @@ export const moderationRows: Record<string, Row> = {
 			const { guild } = scene;
 			const { user } = newMember(scene, guild);
 			return {
-				args: { user_id: user.id },
+				args: { user_ids: [user.id] },
 				request: `PUT /guilds/${guild.id}/bans/${user.id}`,
 				done: () => guild.bans.has(user.id) && !guild.members.has(user.id),
 			};
 		},
 		reason: AuditLogEvent.MemberBanAdd,
-		needs: inGuild("BanMembers"),
+		needs: inGuild("BanMembers", {
+			permission: "ManageGuild",
+			with: { user_ids: ["1".repeat(18), "2".repeat(18)] },
+		}),
 		dryRun: /^Would ban thing-\d+ \(@thing-\d+, ID: \d+\)\.$/m,
 	},
 	unban: {
 		ids: {
-			user_id: {
+			user_ids: {
 				unknown: "is not banned from the guild",
 				foreign: {
 					id: (scene) => banned(scene, scene.other).id,
@@ -42,13 +45,12 @@ export const moderationRows: Record<string, Row> = {
 					refusedBy: "Discord",
 				},
 			},
-			user_ids: anyId("those who are not banned are left out"),
 		},
 		act(scene) {
 			const { guild } = scene;
 			const { id } = banned(scene, guild);
 			return {
-				args: { user_id: id },
+				args: { user_ids: [id] },
 				request: `DELETE /guilds/${guild.id}/bans/${id}`,
 				done: () => !guild.bans.has(id),
 			};
@@ -73,15 +75,12 @@ export const moderationRows: Record<string, Row> = {
 		needs: inGuild("BanMembers"),
 	},
 	kick: {
-		ids: {
-			user_id: memberId,
-			user_ids: anyId("those who are not members are left out"),
-		},
+		ids: { user_ids: memberId },
 		act(scene) {
 			const { guild } = scene;
 			const { user } = newMember(scene, guild);
 			return {
-				args: { user_id: user.id },
+				args: { user_ids: [user.id] },
 				request: `DELETE /guilds/${guild.id}/members/${user.id}`,
 				done: () => !guild.members.has(user.id),
 			};

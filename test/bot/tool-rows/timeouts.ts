@@ -1,21 +1,18 @@
 // The rows of src/bot/tools/timeouts.ts.
 
 import { AuditLogEvent } from "discord.js";
-import { anyId, inGuild, memberId, newMember, type Row } from "./scene.ts";
+import { inGuild, memberId, newMember, type Row } from "./scene.ts";
 
 const moderate = inGuild("ModerateMembers");
 
 export const timeoutsRows: Record<string, Row> = {
 	timeout: {
-		ids: {
-			user_id: memberId,
-			user_ids: anyId("those who are not members are left out"),
-		},
+		ids: { user_ids: memberId },
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);
 			return {
-				args: { user_id: member.user.id, duration: "10m" },
+				args: { user_ids: [member.user.id], duration: "10m" },
 				request: `PATCH /guilds/${guild.id}/members/${member.user.id}`,
 				done: () => member.communication_disabled_until !== null,
 			};
@@ -25,10 +22,7 @@ export const timeoutsRows: Record<string, Row> = {
 		dryRun: /^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z\.$/m,
 	},
 	remove_timeout: {
-		ids: {
-			user_id: memberId,
-			user_ids: anyId("those who are not members are left out"),
-		},
+		ids: { user_ids: memberId },
 		act(scene) {
 			const { guild } = scene;
 			const member = newMember(scene, guild);
@@ -36,7 +30,7 @@ export const timeoutsRows: Record<string, Row> = {
 				Date.now() + 600_000,
 			).toISOString();
 			return {
-				args: { user_id: member.user.id },
+				args: { user_ids: [member.user.id] },
 				request: `PATCH /guilds/${guild.id}/members/${member.user.id}`,
 				done: () => member.communication_disabled_until === null,
 			};

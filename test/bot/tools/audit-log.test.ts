@@ -480,12 +480,12 @@ const undone: [
 	[
 		"MemberBanAdd",
 		() => ({ target_id: entityId }),
-		() => `unban user_id=${entityId}`,
+		() => `unban user_ids=[${entityId}]`,
 	],
 	[
 		"MemberBanRemove",
 		() => ({ target_id: entityId }),
-		() => `ban user_id=${entityId}`,
+		() => `ban user_ids=[${entityId}]`,
 	],
 	["MemberKick", () => ({ target_id: entityId }), () => undefined],
 	[
@@ -499,7 +499,7 @@ const undone: [
 				},
 			],
 		}),
-		() => `remove_timeout user_id=${entityId}`,
+		() => `remove_timeout user_ids=[${entityId}]`,
 	],
 	[
 		"MemberUpdate",
@@ -512,7 +512,7 @@ const undone: [
 				},
 			],
 		}),
-		() => `timeout user_id=${entityId} duration=2099-01-01T00:00:00+00:00`,
+		() => `timeout user_ids=[${entityId}] duration=2099-01-01T00:00:00+00:00`,
 	],
 	[
 		"MemberUpdate",
@@ -554,7 +554,11 @@ const undone: [
 		}),
 		() => `assign_role user_id=${entityId} role_id=5`,
 	],
-	["BotAdd", () => ({ target_id: entityId }), () => `kick user_id=${entityId}`],
+	[
+		"BotAdd",
+		() => ({ target_id: entityId }),
+		() => `kick user_ids=[${entityId}]`,
+	],
 	[
 		"RoleCreate",
 		(world) => ({ target_id: roleNamed(world, "Regular").id }),
@@ -595,7 +599,7 @@ const undone: [
 			target_id: null,
 			changes: [{ key: "code", new_value: "abc123" }],
 		}),
-		() => "delete_invite invite_code=abc123",
+		() => "delete_invite invite_codes=[abc123]",
 	],
 	[
 		"WebhookCreate",
@@ -737,7 +741,7 @@ test("what was done to several objects is undone by one call where a tool takes 
 		string,
 	][] = [
 		["MemberBanAdd", [{}, {}], "unban user_ids=these"],
-		["MemberBanRemove", [{}, {}], "bulk_ban user_ids=these"],
+		["MemberBanRemove", [{}, {}], "ban user_ids=these"],
 		["BotAdd", [{}, {}], "kick user_ids=these"],
 		[
 			"MemberUpdate",
@@ -822,7 +826,7 @@ test("of several changes of one object the oldest value is restored; a ban lifte
 		`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,
 	);
 	expect(banned).toEndWith(`banned user @zoe (ID: ${zoe})`);
-	expect(unbanned).toEndWith(`| undo: ban user_id=${zoe}`);
+	expect(unbanned).toEndWith(`| undo: ban user_ids=[${zoe}]`);
 });
 
 test("those who acted are named without ids only if their names differ", async () => {

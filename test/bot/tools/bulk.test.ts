@@ -225,7 +225,9 @@ test("bulk tools do nothing before all members are known", async () => {
 	const user_ids = [simulator.user("liwei").id];
 	const update = { guild_id, role_id: role.id, action: "add", ...done };
 	const refused = [
-		await world.call("bulk_ban", { guild_id, user_ids, ...done }),
+		await world.call("bulk_ban", {
+			...{ guild_id, user_ids: [...user_ids, "2".repeat(18)], ...done },
+		}),
 		await world.call("bulk_role_update", { ...update, user_ids }),
 		await world.call("bulk_role_update", { ...update, is_bot: false }),
 	];
@@ -271,7 +273,7 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 	expect(text).toEndWith(`ID: ${banned.id} | not a member | already banned`);
 	expect([...guild.bans.keys()].sort()).toEqual(user_ids.sort());
 	const again = await world.call("bulk_ban", {
-		user_ids: [banned.id],
+		user_ids: [banned.id, outsider.id],
 		...done,
 	});
 	expect(again.isError).toBe(true);

@@ -115,6 +115,7 @@ test.each([
 	await world.heard();
 
 	const channel_id = channel.id;
+	const gone = "2".repeat(18);
 	const poll = { channel_id, message_id: asked.id };
 	const event_id = event.id;
 	const rule_id = rule.id;
@@ -288,11 +289,11 @@ test.each([
 		["ban", { user_id: boss.user.id }, 1],
 		["ban", { user_id: user.id, dry_run: true }, 3],
 		["ban", { user_id: user.id, delete_message_days: 1, dry_run: true }, 3],
-		["bulk_ban", { user_ids: [user.id], dry_run: true }, 3],
-		["kick", { user_ids: [user.id], dry_run: true }, 3],
-		["timeout", { user_ids: [user.id], duration: "1h" }, 2],
-		["remove_timeout", { user_ids: [user.id] }, 2],
-		["delete_invite", { invite_codes: [invite_code], dry_run: true }, 3],
+		["ban", { user_ids: [user.id, gone], dry_run: true }, 4],
+		["kick", { user_ids: [user.id, gone], dry_run: true }, 4],
+		["timeout", { user_ids: [user.id, gone], duration: "1h" }, 3],
+		["remove_timeout", { user_ids: [user.id, gone] }, 3],
+		["delete_invite", { invite_codes: [invite_code, "x1"], dry_run: true }, 4],
 		["ban", { user_id: user.id }, 1],
 		["ban", { user_id: user.id, reason: name }, 1],
 		["get_bans", {}, 2],

@@ -183,7 +183,7 @@ test("several invites are deleted at once, and codes that are not found are name
 	);
 	const both = { invite_code: third, invite_codes: [third] };
 	const last = await world.call("delete_invite", both);
-	expect(last.text).toStartWith("Deleted 1 of 1 invite(s):");
+	expect(last.text).toStartWith(`Deleted the invite ${third} | `);
 	expect((await world.call("delete_invite")).code).toBe(-32602);
 });
 
@@ -206,7 +206,7 @@ test("several invites are deleted without MANAGE_GUILD only where the bot manage
 	expect(refused.text).toContain("lacks MANAGE_CHANNELS in #notes");
 	expect(writes(world)).toEqual([]);
 	const { text } = await remove(codes.slice(1));
-	expect(text).toStartWith("Deleted 1 of 1 invite(s):");
+	expect(text).toStartWith(`Deleted the invite ${codes[1]} | `);
 });
 
 test("the store keeps only the length of a code", async () => {

@@ -31,7 +31,7 @@ test("there is a prompt for each job, with a guild_id, in less than 2 KiB", () =
 });
 
 test("a prompt is offered only if its tools are allowed", () => {
-	const without = names.filter((name) => name !== "bulk_ban");
+	const without = names.filter((name) => name !== "ban");
 	expect(promptsOf(without).map(({ name }) => name)).not.toContain(
 		"clean_up_after_raid",
 	);

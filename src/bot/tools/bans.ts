@@ -1,0 +1,318 @@
+// Bans: of one user, or of many in one request, in which Discord may ban some users and not others.
+
+import {
+	type APIBan,
+	type Guild,
+	type GuildBan,
+	makeURLSearchParams,
+	RESTJSONErrorCodes,
+	type RESTPostAPIGuildBulkBanResult,
+	Routes,
+} from "discord.js";
+import * as v from "valibot";
+import { unlisted } from "../../mcp/json-schema.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import {
+	memberName,
+	nowIs,
+	userFields,
+	userName,
+} from "../discord/describe.ts";
+import { absentIf, person, requireKnownMembers } from "../discord/find.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { requireMembersBelow } from "../discord/role-hierarchy.ts";
+import { fold, oneField, resultLines } from "../discord/text.ts";
+import {
+	bansAmong,
+	countDeletedMessages,
+	memberLine,
+	outsiderLine,
+	readBans,
+} from "../guild/bans.ts";
+import {
+	cachedMember,
+	type MaybeMember,
+	toList,
+} from "../guild/several-members.ts";
+import {
+	found,
+	guild_id,
+	integer,
+	limit,
+	list,
+	reason,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
+import { writeEach } from "../tool/bulk.ts";
+import {
+	destructiveTool,
+	editTool,
+	type Plan,
+	readTool,
+} from "../tool/define.ts";
+
+const daySeconds = 86_400;
+
+/** The most users in one request. https://docs.discord.com/developers/resources/guild#bulk-guild-ban */
+const maxUsers = 200;
+
+export const ban = destructiveTool({
+	name: "ban",
+	toolset: "moderation",
+	adapt: toList("user_id", "user_ids"),
+	aliases: [
+		"ban_member",
+		{
+			name: "bulk_ban",
+			covers: ({ user_ids }) => Array.isArray(user_ids) && user_ids.length > 1,
+		},
+	],
+	title: "Ban users",
+	description:
+		"Ban users, members or not, and optionally delete their recent messages.",
+	permissions: [
+		"BanMembers",
+		{
+			permission: "ManageGuild",
+			with: "user_ids",
+			when: ({ user_ids }) => user_ids.length > 1,
+			why: () => "to ban several users at once",
+		},
+	],
+	intents: ["GuildMembers"],
+	ranked: true,
+	// Of two calls at once, the second finds the users already banned.
+	lock: "user_ids",
+	input: v.strictObject({
+		guild_id,
+		user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
+		delete_message_seconds: v.optional(
+			integer(0, 7 * daySeconds, "Delete their messages of these seconds."),
+		),
+		delete_message_days: unlisted(integer(0, 7, "The same in days.")),
+		reason,
+	}),
+	async plan(args, context) {
+		const { delete_message_seconds, delete_message_days: days } = args;
+		if (delete_message_seconds !== undefined && days !== undefined)
+			throw invalidParameters([
+				"delete_message_seconds, delete_message_days: expected at most one of the two",
+			]);
+		const seconds = delete_message_seconds ?? (days ?? 0) * daySeconds;
+		const { guild, users, connection } = context;
+		const [id] = args.user_ids;
+		if (users.length > 1 || id === undefined) {
+			requireKnownMembers(guild, connection);
+			return banMany(guild, users, seconds);
+		}
+		const { user, member } = await person(guild, id, connection);
+		// The cache may lack the member, whose rank was then not checked yet.
+		if (member) requireMembersBelow(guild, [member]);
+		const name = member ? memberName(member) : userName(user);
+		if (await banOf(guild, id))
+			throw new ToolError(
+				`${name} is already banned from the guild. Nothing was done.`,
+			);
+		const messages =
+			seconds > 0 && (await countDeletedMessages(guild, [id], seconds));
+		const deleted = messages ? `, and delete ${messages}` : "";
+		return {
+			preview: [
+				`Would ban ${name}${member ? "" : ", who is not a member"}${deleted}.`,
+				...(member ? [`${memberLine(member)} | ${nowIs()}`] : []),
+			],
+			write: () => guild.bans.create(id, { deleteMessageSeconds: seconds }),
+			result: `Banned ${name}.${messages ? ` Before, they had ${messages}, which Discord deletes.` : ""}`,
+		};
+	},
+});
+
+/** Bans several users with one request. */
+function banMany(
+	guild: Guild,
+	users: readonly MaybeMember[],
+	seconds: number,
+): Plan {
+	const user_ids = users.map(({ id }) => id);
+	const members = users.filter(({ member }) => member);
+	const lines = new Map(
+		users.map(({ id, member }) => {
+			const user = guild.client.users.cache.get(id);
+			if (member) return [id, memberLine(member)];
+			return [id, user ? outsiderLine(user) : `ID: ${id} | not a member`];
+		}),
+	);
+	const line = (id: string) => lines.get(id) ?? `ID: ${id}`;
+	const messages = async (ids: readonly string[]) =>
+		seconds > 0 && (await countDeletedMessages(guild, ids, seconds));
+	return {
+		async preview() {
+			const { banned, isComplete } = await bansAmong(
+				guild,
+				users.flatMap(({ id, member }) => (member ? [] : [id])),
+			);
+			const remaining = user_ids.filter((id) => !banned.has(id));
+			const deleted = await messages(remaining);
+			return resultLines(
+				`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}; ${nowIs()}:`,
+				remaining.map(line),
+				banned.size > 0 && `${banned.size} already banned:`,
+				[...banned.values()].map(({ user }) => userFields(user)),
+				!isComplete &&
+					"Others may already be banned: the guild has more bans than were read.",
+			);
+		},
+		async act() {
+			const deleted = await messages(user_ids);
+			const { banned_users, failed_users } = (await guild.client.rest.post(
+				Routes.guildBulkBan(guild.id),
+				{ body: { user_ids, delete_message_seconds: seconds } },
+			)) as RESTPostAPIGuildBulkBanResult;
+			const why = await whyNotBanned(guild, failed_users);
+			return resultLines(
+				`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; before, they had ${deleted}, which Discord deletes` : ""}:`,
+				banned_users.map(line),
+				failed_users.length > 0 && `${failed_users.length} not banned:`,
+				failed_users.map((id) => `${line(id)} | ${why(id)}`),
+			);
+		},
+	};
+}
+
+/**
+ * Returns a function that says why Discord's bulk ban did not ban a user. Discord itself does not say it. Never throws
+ * for an error of Discord: the others are banned.
+ */
+async function whyNotBanned(
+	guild: Guild,
+	ids: readonly string[],
+): Promise<(id: string) => string> {
+	const unknown = "already banned, ranked above the bot, or no user";
+	try {
+		const { banned } = await bansAmong(guild, ids);
+		const others = "ranked above the bot, or no user";
+		return (id) => (banned.has(id) ? "already banned" : others);
+	} catch (error) {
+		if (!toToolError(error)) throw error;
+		return () => unknown;
+	}
+}
+
+/** Fetches a user's ban from Discord. Returns undefined if the user is not banned. */
+function banOf(guild: Guild, id: string): Promise<GuildBan | undefined> {
+	return absentIf([RESTJSONErrorCodes.UnknownBan], () =>
+		guild.bans.fetch({ user: id, force: true }),
+	);
+}
+
+export const unban = editTool({
+	name: "unban",
+	toolset: "moderation",
+	aliases: ["unban_member"],
+	title: "Lift bans",
+	description: "Lift bans of users.",
+	permissions: ["BanMembers"],
+	adapt: toList("user_id", "user_ids"),
+	lock: "user_ids",
+	input: v.strictObject({
+		guild_id,
+		user_ids: list(snowflake("banned user"), 1, 200, "Banned users."),
+		reason,
+	}),
+	async run({ user_ids }, { guild }, call) {
+		const [user_id] = user_ids;
+		if (user_id !== undefined && user_ids.length === 1) {
+			const ban = await banOf(guild, user_id);
+			if (!ban)
+				throw new ToolError(
+					`The user ${user_id} is not banned from the guild ${guild.id}. Nothing was done; get_bans lists the bans.`,
+				);
+			await guild.bans.remove(user_id);
+			return `Lifted the ban of ${userName(ban.user)}.`;
+		}
+		const { banned, isComplete } = await bansAmong(guild, user_ids);
+		if (!isComplete)
+			throw new ToolError(
+				`The guild ${guild.id} has too many bans to find these ones. Nothing was done; pass fewer user_ids, or one as user_id.`,
+			);
+		const others = user_ids.filter((id) => !banned.has(id));
+		if (banned.size === 0)
+			throw new ToolError(
+				`None of these users is banned from the guild ${guild.id}. Nothing was done; get_bans lists the bans.`,
+			);
+		const result = await writeEach(
+			{
+				items: [...banned.values()],
+				resumes: true,
+				idOf: ({ user }) => user.id,
+				describe: ({ user }) => userFields(user),
+				write: ({ user }) => guild.bans.remove(user.id),
+				done: (count, of) => `Lifted ${count} of ${of} ban(s):`,
+			},
+			call,
+		);
+		return resultLines(
+			result,
+			others.length > 0 && `${others.length} not banned: ${others.join(", ")}`,
+		);
+	},
+});
+
+export const getBans = readTool({
+	name: "get_bans",
+	toolset: "moderation",
+	title: "Get bans",
+	description: "List bans with reasons, by user id, or search them by name.",
+	permissions: ["BanMembers"],
+	input: v.strictObject({
+		guild_id,
+		query: v.optional(
+			text(1, 100, "Part of a name, ignoring case and accents."),
+		),
+		limit: limit(1000, 100),
+		after: v.optional(snowflake("previous page's last user")),
+	}),
+	async run({ query, limit, after }, { discord, guild }) {
+		const beyond = after ? ` with an id above ${after}` : "";
+		if (query === undefined) {
+			const bans = (await discord.rest.get(Routes.guildBans(guild.id), {
+				query: makeURLSearchParams({ limit, after }),
+			})) as APIBan[];
+			const last = bans.at(-1);
+			if (!last) return `Nobody${beyond} is banned from the guild ${guild.id}.`;
+			return [
+				`${bans.length} ban(s), by user id:`,
+				...bans.map(banLine),
+				...(bans.length === limit ? [`next_after=${last.user.id}`] : []),
+			];
+		}
+		const { bans, isComplete } = await readBans(guild, after);
+		const part = fold(query);
+		const found = bans.filter(({ user }) =>
+			[user.username, user.global_name].some(
+				(name) => name && fold(name).includes(part),
+			),
+		);
+		const shown = found.slice(0, limit);
+		// Where more than `limit` match, the next page begins after the last one shown.
+		const next = found.length > limit ? shown.at(-1) : bans.at(-1);
+		return resultLines(
+			`${found.length} of ${bans.length} ban(s)${beyond} match, by user id${shown.length < found.length ? `; the first ${shown.length}` : ""}:`,
+			shown.map(banLine),
+			(found.length > limit || !isComplete) &&
+				next &&
+				`next_after=${next.user.id}`,
+		);
+	},
+});
+
+function banLine({ user, reason }: APIBan): string {
+	const { username, global_name } = user;
+	const name =
+		global_name && global_name !== username ? `${oneField(global_name)} ` : "";
+	const names = name
+		? `${name}(@${oneField(username)})`
+		: `@${oneField(username)}`;
+	return `${names} | ID: ${user.id} | ${reason ? `reason: ${oneField(reason)}` : "no reason given"}`;
+}
