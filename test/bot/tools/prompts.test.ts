@@ -1,7 +1,11 @@
 // The prompts of a bot, by the configuration and the guilds that it has.
 
 import { describe, expect, test } from "bun:test";
-import { callingTools, tools } from "../../../src/bot/tools/index.ts";
+import {
+	callingTools,
+	listedByDefault,
+	tools,
+} from "../../../src/bot/tools/index.ts";
 import { createPrompts } from "../../../src/bot/tools/prompts.ts";
 import { getPrompt, listPrompts } from "../../../src/mcp/prompts.ts";
 
@@ -38,6 +42,25 @@ test("a prompt is offered only if its tools are allowed", () => {
 });
 
 describe.each(promptsOf(names).map(({ name }) => [name]))("%s", (name) => {
+	test("names only tools that there are, and says which need find_tools", () => {
+		const text = textOf(name, {});
+		const mentioned = text.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? [];
+		const args = new Set(
+			tools.flatMap(({ listing }) =>
+				Object.keys(Object(listing.inputSchema.properties)),
+			),
+		);
+		const unlisted = mentioned.filter(
+			(word) => names.includes(word) && !listedByDefault.includes(word),
+		);
+		for (const word of mentioned)
+			expect(names.includes(word) || args.has(word) ? word : `? ${word}`).toBe(
+				word,
+			);
+		if (unlisted.length > 0)
+			expect(text).toMatch(/find_tools|use_reading_tool/);
+	});
+
 	test("says where to act", () => {
 		expect(textOf(name, {})).toContain("Ask me which guild is meant");
 		expect(textOf(name, {}, cooks.id)).toContain(`guild_id=\\"${cooks.id}\\"`);
