@@ -194,6 +194,20 @@ function settingsOf(guild: APIGuild) {
 }
 
 /**
+ * Lists the settings of a guild with the names and values that edit_guild takes. Leaves out its name and description,
+ * and settings that are empty.
+ */
+export function settingTexts(guild: Guild, current: APIGuild): string[] {
+	const { name: _, description: __, ...settings } = settingsOf(current);
+	const fields = Object.keys(settings) as (keyof typeof settings)[];
+	return fields
+		.filter((field) => settings[field] !== "" && settings[field] != null)
+		.map(
+			(field) => `${field}: ${formatSetting(guild, field, settings[field])}`,
+		);
+}
+
+/**
  * Joins the names of system channel flags to one text, always in the same order, so that two sets of flags can be
  * compared.
  */

@@ -1,11 +1,14 @@
 // The guilds that the bot is in.
 
-import { type APIGuild, GuildVerificationLevel, Routes } from "discord.js";
+import { type APIGuild, type Guild, GuildMFALevel, Routes } from "discord.js";
 import * as v from "valibot";
-import { memberName, time } from "../discord/describe.ts";
-import { oneField } from "../discord/text.ts";
+import { kindName } from "../channels/channel-fields.ts";
+import { memberName, nowIs, time } from "../discord/describe.ts";
+import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { guild_id } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
+import { settingTexts } from "./guild-settings.ts";
+import { incidentsOf } from "./incidents.ts";
 
 export const listGuilds = readTool({
 	name: "list_guilds",
@@ -33,7 +36,7 @@ export const getGuildInfo = readTool({
 	toolset: "core",
 	title: "Get guild info",
 	description:
-		"A guild's name, owner, number of members, channels and roles, boosts, features, verification level.",
+		"A guild at a glance: owner, counts, boosts, features, pauses, and the settings that edit_guild changes.",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {
 		// Only a request with with_counts returns the number of online members.
@@ -41,23 +44,56 @@ export const getGuildInfo = readTool({
 			query: new URLSearchParams({ with_counts: "true" }),
 		})) as APIGuild;
 		const owner = guild.members.cache.get(current.owner_id);
+		const bots = guild.members.cache.filter(({ user }) => user.bot).size;
 		const online = current.approximate_presence_count;
-		const channels = guild.channels.cache.filter(
-			(channel) => !channel.isThread(),
+		const { vanity_url_code: vanity } = current;
+		return resultLines(
+			fieldLine(
+				`${oneField(current.name)} (ID: ${current.id})`,
+				`owner: ${owner ? memberName(owner) : `ID: ${current.owner_id}`}`,
+				`created: ${time(guild.createdTimestamp)}`,
+			),
+			current.description && `description: ${oneField(current.description)}`,
+			fieldLine(
+				`members: ${guild.memberCount}${bots > 0 ? `, ${bots} of them bot(s)` : ""}${online == null ? "" : `, about ${online} online`}`,
+				`channels: ${channelCounts(guild)}`,
+				`roles: ${current.roles.length}`,
+			),
+			fieldLine(
+				`boosts: ${current.premium_subscription_count ?? 0}, level ${current.premium_tier}`,
+				`features: ${current.features.join(", ") || "none"}`,
+				vanity && `vanity invite: discord.gg/${oneField(vanity)}`,
+			),
+			fieldLine(
+				`two-factor authentication for moderation: ${current.mfa_level === GuildMFALevel.Elevated ? "required" : "not required"}`,
+				...pauses(current),
+			),
+			`settings: ${settingTexts(guild, current).join(" | ")}`,
 		);
-		const level =
-			GuildVerificationLevel[current.verification_level] ?? "unknown";
-		return [
-			`${oneField(current.name)} (ID: ${current.id})`,
-			`description: ${oneField(current.description ?? "") || "none"}`,
-			`owner: ${owner ? memberName(owner) : `ID: ${current.owner_id}`}`,
-			`members: ${guild.memberCount}${online == null ? "" : `, about ${online} of them online`}`,
-			`channels: ${channels.size}, shown by list_channels`,
-			`roles: ${current.roles.length}, shown by list_roles`,
-			`boosts: ${current.premium_subscription_count ?? 0}, level ${current.premium_tier}`,
-			`features: ${current.features.join(", ") || "none"}`,
-			`verification level: ${level}`,
-			`created: ${time(guild.createdTimestamp)}`,
-		];
 	},
 });
+
+/** Counts the channels of a guild by kind, without threads. */
+function channelCounts(guild: Guild): string {
+	const kinds = new Map<string, number>();
+	const channels = guild.channels.cache.filter(
+		(channel) => !channel.isThread(),
+	);
+	for (const channel of channels.values()) {
+		const kind = kindName(channel);
+		kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+	}
+	const counts = [...kinds].map(([kind, count]) => `${count} ${kind}`);
+	return `${channels.size}${counts.length > 0 ? ` (${counts.join(", ")})` : ""}`;
+}
+
+/** Says until when invites and direct messages between members are paused, if they are. */
+function pauses({ incidents_data }: APIGuild): string[] {
+	const { invites_disabled_until: invites, dms_disabled_until: messages } =
+		incidentsOf(incidents_data);
+	const texts = [
+		invites && `invites paused until ${time(new Date(invites))}`,
+		messages && `direct messages paused until ${time(new Date(messages))}`,
+	].filter((text) => text !== "");
+	return texts.length > 0 ? [...texts, nowIs()] : [];
+}

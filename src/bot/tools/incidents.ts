@@ -57,7 +57,7 @@ export const setIncidentActions = editTool({
 });
 
 /** Returns until when a guild's invites and direct messages are paused. Pauses that have ended are omitted. */
-function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
+export function incidentsOf(data: APIGuild["incidents_data"]): Incidents {
 	const ifActive = (until: string | null | undefined) =>
 		until && Date.parse(until) > Date.now()
 			? new Date(until).toISOString()

@@ -36,8 +36,7 @@ export const diagnosticsRows: Record<string, Row> = {
 		args: () => ({ query: "clone a channel", limit: 1 }),
 		answer: () => [
 			"1 tool(s), best first:",
-			"clone_channel (call it with use_tool): ",
-			'{"properties":{"channel_id":',
+			"clone_channel (listed: call it directly): ",
 			"Others: ",
 		],
 	},

@@ -45,9 +45,10 @@ export const guildsRows: Record<string, Row> = {
 			request: `GET /guilds/${guild.id}`,
 			answer: [
 				`${guild.name} (ID: ${guild.id})`,
-				`members: ${guild.members.size}, about ${guild.members.size} of them online`,
-				`channels: ${guild.channels.size}, `,
-				`roles: ${guild.roles.size}, `,
+				`members: ${guild.members.size}, `,
+				`about ${guild.members.size} online`,
+				`channels: ${guild.channels.size} (`,
+				`roles: ${guild.roles.size}`,
 			],
 		}),
 		needs: "no permission",

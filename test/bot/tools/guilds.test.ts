@@ -1,22 +1,41 @@
 // The tools of guilds.
 
 import { expect, test } from "bun:test";
-import { startWorld } from "../../support/world.ts";
+import { channelNamed, startWorld } from "../../support/world.ts";
 
-test("get_guild_info shows a guild's facts, one per line", async () => {
+test("get_guild_info shows a guild's facts and settings in a few lines", async () => {
 	await using world = await startWorld();
 	const { simulator, guild } = world;
-	const { text } = await world.call("get_guild_info");
-	expect(text.split("\n")).toEqual([
-		`The Cooks (ID: ${guild.id})`,
-		"description: none",
-		`owner: Ada (@ada, ID: ${simulator.user("ada").id})`,
-		"members: 6, about 6 of them online",
-		"channels: 4, shown by list_channels",
-		"roles: 5, shown by list_roles",
-		"boosts: 0, level 0",
-		"features: none",
-		"verification level: None",
-		expect.stringMatching(/^created: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+	const text = async () => (await world.call("get_guild_info")).text;
+	expect((await text()).split("\n")).toEqual([
+		expect.stringMatching(
+			new RegExp(
+				`^The Cooks \\(ID: ${guild.id}\\) \\| owner: Ada \\(@ada, ID: ${simulator.user("ada").id}\\) \\| created: \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$`,
+			),
+		),
+		"members: 6, 1 of them bot(s), about 6 online | channels: 4 (1 category, 2 text, 1 voice) | roles: 5",
+		"boosts: 0, level 0 | features: none",
+		"two-factor authentication for moderation: not required",
+		expect.stringContaining(
+			"settings: verification_level: NONE | default_message_notifications: ",
+		),
 	]);
+	const until = new Date(Date.now() + 3_600_000).toISOString();
+	const rules = channelNamed(world, "general");
+	simulator.world.guilds.edit(guild, {
+		...{ description: "We cook.", mfa_level: 1, verification_level: 3 },
+		...{ features: ["COMMUNITY"], rules_channel_id: rules.id },
+		incidents_data: {
+			invites_disabled_until: until,
+			dms_disabled_until: null,
+		},
+	});
+	await world.heard();
+	const changed = await text();
+	expect(changed).toContain("\ndescription: We cook.\n");
+	expect(changed).toContain(
+		`\ntwo-factor authentication for moderation: required | invites paused until ${until.replace(/\.\d+/, "")} | now is `,
+	);
+	expect(changed).toContain("verification_level: HIGH");
+	expect(changed).toContain(`rules_channel_id: #general (ID: ${rules.id})`);
 });

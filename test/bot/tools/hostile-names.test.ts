@@ -125,7 +125,7 @@ test.each([
 		["list_members", {}, 1 + guild.members.size],
 		["lookup_user_by_name", { query: "member x" }, 2],
 		["lookup_user_by_name", { query: `nobody ${name}`.slice(0, 100) }, 1],
-		["get_guild_info", {}, 10],
+		["get_guild_info", {}, 5],
 		["list_members", { name: "member x" }, 2],
 		["search_messages", { channel_ids: [channel_id] }, 5],
 		["search_messages", { has: ["-poll"] }, 5],

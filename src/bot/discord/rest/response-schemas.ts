@@ -234,7 +234,14 @@ const guild = object({
 	features: v.array(text),
 	roles: v.array(withId),
 	approximate_presence_count: v.nullish(number),
-	incidents_data: v.nullish(object({})),
+	incidents_data: v.nullish(
+		object({
+			invites_disabled_until: nullableText,
+			dms_disabled_until: nullableText,
+		}),
+	),
+	mfa_level: count,
+	vanity_url_code: nullableText,
 });
 
 const emoji = object({
