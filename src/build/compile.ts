@@ -12,11 +12,11 @@ export interface CompileOptions {
 	program: (typeof programs)[number];
 	directory: string;
 	stamp: Build;
-	/** The platform of this machine, such as "linux-x64". To build for it, Bun downloads nothing. */
+	/** The platform of this machine, such as "linux-x64". */
 	host: string;
 }
 
-/** Timeout of compiling one program, in milliseconds. Bun may have to download a runtime of about 40 MB. */
+/** Timeout of compiling one program, in milliseconds. */
 const timeoutMs = 10 * 60_000;
 
 const flags = [

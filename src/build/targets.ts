@@ -18,8 +18,8 @@ export function hostTarget(): string {
 }
 
 /**
- * Whether this process runs with the C library musl: its memory map then contains the musl loader. That the loader's
- * file exists would prove nothing, since any Linux may have it.
+ * Whether this process runs with the C library musl, which is true if the process has loaded the musl loader into its
+ * memory.
  */
 function isMusl(): boolean {
 	if (process.platform !== "linux") return false;

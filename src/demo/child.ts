@@ -3,10 +3,7 @@
 import { join } from "node:path";
 
 const source = join(import.meta.dir, "..");
-/**
- * Milliseconds that a child process gets to shut down before it is killed. The demo stops three child processes, one
- * after another, and promises to stop within 2 s.
- */
+/** Milliseconds that a child process gets to shut down before it is killed. */
 const graceMs = 500;
 
 export interface Child extends AsyncDisposable {
@@ -38,8 +35,8 @@ interface LogLine {
 }
 
 /**
- * Starts a child process and resolves when it logs the URL at which it listens. Rejects with its stderr if it ends
- * before that. The child also ends when this process ends or is killed, since it watches its stdin.
+ * Starts a child process and resolves when the child logs the URL at which it listens. Rejects with the child's stderr
+ * if the child ends before that. When this process ends, the child ends, too.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
 	const { name, onTrouble } = options;
@@ -97,10 +94,7 @@ export async function eachLine(
 	if (rest) onLine(rest);
 }
 
-/**
- * Parses a line that a child process wrote to stdout. Child processes log JSON when stdout is not a terminal; any other
- * line is taken for an error message.
- */
+/** Parses a line that a child process wrote to stdout. A line that is not JSON is taken for an error message. */
 function readLog(text: string): LogLine {
 	try {
 		return JSON.parse(text);

@@ -16,10 +16,7 @@ const names = ["alpha", "beta"] as const;
 /** How chat commands begin for both bots of the demo: with the prefix "!" and the word "m", as in "!m help". */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
-/**
- * Milliseconds to wait before an ended child process is restarted, so that a process which fails immediately is not
- * restarted in a tight loop.
- */
+/** Milliseconds to wait before an ended child process is restarted. */
 const restartPauseMs = 500;
 
 /** The addresses, tokens and ids of the running demo, which its option `--json` prints. */

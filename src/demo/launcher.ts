@@ -25,8 +25,8 @@ export function launcherEnd(): Promise<void> {
 }
 
 /**
- * Returns the processes that started this process, as pairs of a process id and its parent's id: up to npm if npm
- * started the demo, otherwise only this process and its parent.
+ * Returns pairs of a process id and its parent's id, from this process up to npm. If npm did not start the demo,
+ * returns only this process and its parent.
  */
 function findChain(): { child: number; parent: number }[] {
 	const chain = [{ child: process.pid, parent: process.ppid }];

@@ -11,10 +11,7 @@ const probeBackOffMs = [1_000, 60_000] as const;
 /** Reason shown for an offline bot until the gateway's first request to the bot has ended. */
 const notYetReached = "not yet reached";
 
-/**
- * Whether a bot is online. `since` is when that last changed, in milliseconds of the monotonic clock, because the
- * wall clock can jump.
- */
+/** Whether a bot is online. `since` is when the bot went online or offline, in milliseconds of the monotonic clock. */
 export type BackendState =
 	| { online: true; since: number }
 	| { online: false; since: number; reason: string };
@@ -113,7 +110,7 @@ export class BackendHealth {
 		return this.#failedProbes;
 	}
 
-	/** Cancels the scheduled check of the bot and schedules no others. */
+	/** Cancels the scheduled check of the bot. No further checks are scheduled. */
 	close(): void {
 		this.#isClosed = true;
 		this.#cancel();

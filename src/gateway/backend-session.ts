@@ -53,14 +53,17 @@ export class BackendSession {
 
 	constructor(private readonly options: BackendSessionOptions) {}
 
-	/** Whether the gateway has an MCP session with the bot. The bot may have ended it without notice. */
+	/**
+	 * Whether the gateway has an MCP session with the bot. The bot may have ended the session without telling the
+	 * gateway.
+	 */
 	get open(): boolean {
 		return this.#current !== undefined;
 	}
 
 	/**
-	 * Sends a request to the bot. If the bot does not know the session, sends it once more in a new session. Rejects
-	 * with a ClientError.
+	 * Sends a request to the bot. If the bot does not know the session, sends the request once more in a new session.
+	 * Rejects with a ClientError.
 	 */
 	async request(
 		request: SessionRequest,
@@ -85,10 +88,7 @@ export class BackendSession {
 		}
 	}
 
-	/**
-	 * Uses the current MCP session for no further requests: the next request opens a new session. Calls in flight
-	 * continue in the old session, which is not ended.
-	 */
+	/** Makes the next request open a new MCP session. Calls in flight continue in the old session, which is not ended. */
 	leave(): void {
 		this.#current = undefined;
 	}

@@ -53,8 +53,8 @@ const spareConnections = 8;
 const maxPages = 100;
 const maxTools = 500;
 /**
- * Limit in bytes of all pages of a bot's tools/list together, and of the response to each other request that the
- * gateway sends on its own, such as a call of `list_guilds`.
+ * Limit in bytes of all pages of a bot's tools/list together. It is also the limit of each other response to a request
+ * that the gateway itself makes, such as `list_guilds`.
  */
 const maxOwnBytes = 2 * 1024 * 1024;
 /** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
@@ -91,8 +91,8 @@ export class Backend {
 	readonly url: string;
 	readonly pins: Pins;
 	/**
-	 * HTTP headers of the gateway's responses to tool calls that went to this bot. Always the same object, since
-	 * serialized headers are cached by object.
+	 * HTTP headers of the gateway's responses to tool calls that went to this bot. Always the same object, because
+	 * encoded headers are cached by object.
 	 */
 	readonly responseHeaders: Record<string, string>;
 	/** The guilds that the bot serves: id → name. Kept while the bot is offline. */
@@ -241,8 +241,7 @@ export class Backend {
 	}
 
 	/**
-	 * Returns the response and records that the bot is online. Throws a ClientError if the tool's result has no
-	 * content.
+	 * Records that the bot is online and returns the response. Throws a ClientError if the tool's result has no content.
 	 */
 	#answered(response: ClientResponse): ClientResponse {
 		checkResult(response);
@@ -253,8 +252,7 @@ export class Backend {
 	}
 
 	/**
-	 * Whether a failed call may be sent again: the bot may have carried it out, but that is harmless, since the tool only
-	 * reads data.
+	 * Whether a failed call may be sent again although the bot may have carried it out, because the tool only reads data.
 	 */
 	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
 		const lost = error instanceof ClientError && error.reached === "unknown";
@@ -423,9 +421,7 @@ export class Backend {
 		this.health.setOffline(this.reasonOf(error));
 	}
 
-	/**
-	 * Returns an error's message for people: on one line, and without the token, which a message of the bot may quote.
-	 */
+	/** Returns an error's message for people: on one line, and with the token removed. */
 	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
 		const text = error.message.replaceAll(this.#options.token, "[token]");
@@ -434,8 +430,7 @@ export class Backend {
 }
 
 /**
- * Throws a ClientError if the result of a tool call has no content. No tool returns that, so the outcome of the call
- * is unknown.
+ * Throws a ClientError if the result of a tool call has no content, because the outcome of the call is then unknown.
  */
 function checkResult(response: ClientResponse): void {
 	if (response.event) return;

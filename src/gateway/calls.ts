@@ -62,8 +62,8 @@ export function createCalls(
 	let count = 0;
 
 	/**
-	 * Returns the response that tells the client why a tool call failed. Throws `error` if it is an RpcError for an
-	 * invalid call, or a bug of the gateway.
+	 * Returns the response that tells the client why a tool call failed. Rethrows an RpcError for an invalid call, and
+	 * unexpected errors.
 	 */
 	function failed(
 		error: unknown,

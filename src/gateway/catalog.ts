@@ -60,8 +60,8 @@ export interface Catalog {
 	list: string;
 	names: ReadonlySet<string>;
 	/**
-	 * For each bot, how its tools differ from the tools that the gateway lists, by the bot's name. Bots without
-	 * differences are absent.
+	 * For each bot name: how the bot's tools differ from the tools that the gateway lists. Bots without differences are
+	 * absent.
 	 */
 	skew: ReadonlyMap<string, Skew>;
 }
@@ -153,7 +153,7 @@ function toolTexts(text: string, max: number): string[] {
 	);
 }
 
-/** Adds a note to the description in a tool's JSON text that names the bots which lack the tool. */
+/** Extends the description in a tool's JSON text by a note. The note names the bots that lack the tool. */
 function withLack(tool: string, instances: readonly string[]): string {
 	const { description } = JSON.parse(tool) as JsonObject;
 	const own = typeof description === "string" ? `${description} ` : "";
@@ -171,8 +171,8 @@ function withInstance(tool: string): string {
 }
 
 /**
- * Replaces or adds the member `key` in the JSON text of an object. `change` gets the old value as JSON text, or
- * undefined if it is absent or not an object, and returns the new value.
+ * Replaces or adds the member `key` in the JSON text of an object. `change` gets the old value as JSON text (undefined
+ * if it is absent or not an object) and returns the new value.
  */
 function setMember(
 	object: string,

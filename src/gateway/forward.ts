@@ -4,23 +4,23 @@ import { duplicateKey, type RpcRequest } from "../mcp/json-rpc.ts";
 import { MemberReader, readMembers, rewriteObject } from "../mcp/json-text.ts";
 
 /**
- * Matches the keys of `_meta` that the gateway does not forward to bots: the protocol state of the client and its
- * progress token.
+ * Matches the keys of `_meta` that the gateway does not forward to bots: MCP's own keys (io.modelcontextprotocol/…) and
+ * the progress token.
  */
 const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
 
 /**
  * Returns the params of a `tools/call` to forward to a bot, as JSON text: without the argument `instance` and the
- * `_meta` keys that are meant for the gateway, and with `arguments` added if absent. Throws an RpcError for a duplicate
- * key that could select another tool or bot.
+ * `_meta` keys that are meant for the gateway. Throws an RpcError for a duplicate key that could select another tool or
+ * bot.
  */
 export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";
 	let forwarded = "";
 	let copied = paramsAt;
 	/**
-	 * In the text to forward, puts `by` in place of the original text from `start` to `end`. Successive calls must have
-	 * ascending positions.
+	 * Replaces the characters from `start` to `end` of the original text with `by`. Positions must increase from call to
+	 * call.
 	 */
 	const replace = (start: number, end: number, by: string) => {
 		forwarded += text.slice(copied, start) + by;
@@ -55,8 +55,7 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 
 /**
  * Finds the member `instance` of the arguments object that begins at `at` in the JSON text. Returns the range of text
- * to remove, including one adjacent comma; undefined if there is no such member. Throws an RpcError for a duplicate
- * `instance` or `guild_id`.
+ * to remove; undefined if there is no such member. Throws an RpcError for a duplicate `instance` or `guild_id`.
  */
 function findInstance(
 	text: string,

@@ -48,8 +48,8 @@ export interface Gateway {
 
 export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
 	/**
-	 * Milliseconds for which the gateway's first tools/list still waits for other bots once one bot has listed its
-	 * tools. Default 1,000.
+	 * When the first bot has listed its tools, the gateway waits so many milliseconds for other bots before it answers
+	 * its first tools/list. Default 1,000.
 	 */
 	firstCatalogGraceMs?: number;
 }
@@ -73,8 +73,8 @@ export function createGateway(
 	let catalog = buildCatalog([]);
 	let toolList = new ToolList(catalog.list);
 	/**
-	 * Settles when the gateway can answer its first tools/list request: all bots have responded, or a short time has
-	 * passed since the first bot did. Undefined before the bots are asked, and after it has settled.
+	 * Settles when the gateway has waited long enough for the bots' tools to answer its first tools/list request.
+	 * Undefined before the gateway asks the bots, and when the wait is over.
 	 */
 	let firstCatalog: Promise<unknown> | undefined;
 	let started = false;
@@ -106,8 +106,8 @@ export function createGateway(
 	}
 
 	/**
-	 * Resolves a short time after the first bot has listed its tools, so that other bots can list theirs. Never resolves
-	 * if no bot lists any tools. `rounds` are the requests to all bots.
+	 * Waits until a bot has listed its tools, and then a short time for other bots. Never resolves if no bot lists tools.
+	 * `rounds` settle when the bots have responded.
 	 */
 	async function someTools(rounds: readonly Promise<void>[]): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();

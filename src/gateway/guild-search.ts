@@ -5,10 +5,7 @@ import { raceSignal } from "../lib/wait.ts";
 import type { Backend } from "./backend.ts";
 import { findGuild } from "./routing.ts";
 
-/**
- * Minimum milliseconds between two searches of all bots for an unknown guild, since any client can name unknown
- * guilds.
- */
+/** Minimum milliseconds between two searches of all bots for an unknown guild. */
 const minIntervalMs = 10_000;
 /** Maximum number of tool calls that wait at the same time until a search for an unknown guild ends. */
 const maxWaiting = 1_000;

@@ -12,10 +12,7 @@ const maxNameLength = 100;
  */
 const maxGuilds = 10_000;
 
-/**
- * Number of characters at the end of a `list_guilds` line that are searched for a guild id. Programs other than our
- * bot may send lines of any length.
- */
+/** Number of characters at the end of a `list_guilds` line that are searched for a guild id. */
 const maxTailLength = 1_000;
 
 /**
@@ -43,8 +40,8 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 }
 
 /**
- * Reads the id and name of a guild from a line of `list_guilds`. The id is at the end, where no guild name can forge
- * it; if it is missing there, the last number of 17 to 20 digits is used.
+ * Reads the id and name of a guild from a line of `list_guilds`. The id is at the end of the line; if it is missing
+ * there, the last number of 17 to 20 digits is used.
  */
 function readLine(line: string): { id: string; name: string } | undefined {
 	const tail = line.slice(-maxTailLength);

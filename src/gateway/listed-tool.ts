@@ -26,8 +26,8 @@ const texts = v.optional(v.array(v.string()));
 const oneOf = (...words: string[]) => v.optional(v.picklist(words));
 
 /**
- * Creates a schema for an object whose keys match `name` and whose values are objects. v.record would skip the keys
- * "constructor", "prototype" and "__proto__".
+ * Returns a Valibot schema for an object whose keys match `name` and whose values are objects. Unlike v.record, it also
+ * checks the keys "constructor", "prototype" and "__proto__".
  */
 const objects = (name: RegExp) =>
 	v.pipe(
@@ -131,8 +131,8 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
 }
 
 /**
- * Whether the JSON text of a tool has a duplicate key in the tool itself or in an object directly in it. Deeper
- * objects belong to JSON schemas, which clients do not read when they parse a tool.
+ * Whether the JSON text of a tool has a duplicate key in the tool itself or in an object directly in it. Deeper objects
+ * are not checked.
  */
 function repeatsKey(json: string, isTool = true): boolean {
 	const members = readMembers(json);
@@ -142,7 +142,7 @@ function repeatsKey(json: string, isTool = true): boolean {
 	return isTool && values.some(repeats);
 }
 
-/** Returns why some JSON parsers would refuse a value or a part of it; undefined if they accept it. */
+/** Returns the reason if some JSON parsers would refuse a value or a part of the value; otherwise undefined. */
 function valueIssue(value: unknown, depthLeft: number): string | undefined {
 	if (typeof value === "string" && !value.isWellFormed())
 		return "has a lone surrogate";

@@ -4,18 +4,18 @@
 import { didYouMean, formatValue } from "../lib/config.ts";
 
 /**
- * For one bot behind the gateway: the guilds that the operator has assigned (pinned) to it, and those that the operator
- * has assigned only to other bots, with environment variables GUILDS_<NAME>.
+ * The guilds that the operator has assigned (pinned) to one bot with GUILDS_<NAME> variables, and the guilds that are
+ * assigned only to other bots.
  */
 export interface Pins {
 	/**
-	 * Ids of the guilds that the operator has assigned to a bot. Calls with such a `guild_id` go to this bot even if the
-	 * bot does not report that it is in the guild.
+	 * Ids of the guilds that the operator has assigned to a bot. Calls with one of these ids as `guild_id` go to this
+	 * bot, even if the bot does not report that it is in the guild.
 	 */
 	pinned: ReadonlySet<string>;
 	/**
-	 * Ids of the guilds that the operator has assigned only to other bots. Calls with such a `guild_id` never go to this
-	 * bot, even if the bot reports that it is in the guild.
+	 * Ids of the guilds that the operator has assigned only to other bots. Calls with one of these ids as `guild_id`
+	 * never go to this bot, even if the bot reports that it is in the guild.
 	 */
 	barred: ReadonlySet<string>;
 }
@@ -31,8 +31,8 @@ export function pinVariable(name: string): string {
 }
 
 /**
- * Adds to each bot the guilds that the GUILDS_<NAME> variables in `env` assign to it, keeping the order of the bots.
- * Also returns all issues with these variables.
+ * Adds to each bot the guilds that the GUILDS_<NAME> variables in `env` assign to it. Also returns all issues with
+ * these variables.
  */
 export function pinGuilds<Named extends { name: string }>(
 	instances: readonly Named[],

@@ -75,13 +75,15 @@ export function readPrompts(result: unknown): ListedPrompt[] {
 export interface PromptsOptions {
 	backends: readonly Backend[];
 	findTarget: FindTarget;
-	/** The deadlines of all requests for prompts in flight. */
+	/** Aborts requests for prompts when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
-	/** Resolves when the bots have been asked for their prompts once; undefined afterwards. */
+	/** Resolves when the gateway has asked the bots for their prompts for the first time; undefined afterwards. */
 	firstList(): Promise<unknown> | undefined;
 }
 
-/** Creates the gateway's prompts: those of all bots. Each request is forwarded to one of the bots that have the prompt. */
+/**
+ * Creates the gateway's prompts: those of all bots. Each request is forwarded to one of the bots that have the prompt.
+ */
 export function createPrompts(options: PromptsOptions): PromptSource {
 	const { backends, findTarget, deadlines, firstList } = options;
 
@@ -93,7 +95,10 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		throw unknownPrompt(prompt, [...new Set(all.map(({ name }) => name))]);
 	}
 
-	/** Returns the bot that the arguments name. Without such arguments: an online bot that has the prompt. */
+	/**
+	 * Returns the bot that the arguments select with `instance` or `guild_id`. If they select none, returns an online bot
+	 * that has the prompt.
+	 */
 	function target(
 		prompt: string,
 		args: PromptArguments,
@@ -113,7 +118,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		}
 	}
 
-	/** Sends a request about the prompt to its bot and returns the result as JSON text. */
+	/** Sends a request about a prompt to the bot that has it and returns the result as JSON text. */
 	async function forward(
 		method: "prompts/get" | "completion/complete",
 		prompt: string,
@@ -166,7 +171,10 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	};
 }
 
-/** Returns the prompts of all bots, with `instance` and `guild_id` as arguments; of two of one name, the first bot's. */
+/**
+ * Returns the prompts of all bots, with `instance` and `guild_id` as additional arguments. If several bots have a
+ * prompt of the same name, the first bot's definition is used.
+ */
 function mergePrompts(backends: readonly Backend[]): ListedPrompt[] {
 	const byName = new Map<string, ListedPrompt>();
 	for (const { prompts } of backends)
@@ -181,7 +189,10 @@ function mergePrompts(backends: readonly Backend[]): ListedPrompt[] {
 	}));
 }
 
-/** Returns the arguments without those for the gateway: `instance`, and `guild_id` if the bot's prompt does not take it. */
+/**
+ * Returns the prompt's arguments to send to the bot: without `instance`, and without `guild_id` if the bot's prompt has
+ * no such argument.
+ */
 function ownArguments(
 	{ prompts }: Backend,
 	prompt: string,
@@ -225,7 +236,10 @@ function refusalOf(error: unknown): RpcError {
 	);
 }
 
-/** Converts an error of routing or of the connection to the bot to an RpcError. Other errors are bugs. */
+/**
+ * Converts an error of routing or of the connection to the bot to an RpcError. Returns other errors unchanged; they are
+ * bugs.
+ */
 function toRpcError(error: unknown): unknown {
 	if (error instanceof RpcError) return error;
 	if (error instanceof RouteError)

@@ -51,9 +51,8 @@ export function findGuild(
 }
 
 /**
- * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the one that serves
- * `guild_id`, else the default. Throws a RouteError if there is none, or if the operator has assigned the guild only
- * to other bots.
+ * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the bot that serves `guild_id`,
+ * else the default bot. Throws a RouteError if no bot can be selected.
  */
 export function route(
 	args: JsonObject,

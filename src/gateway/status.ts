@@ -7,11 +7,10 @@ import type { Catalog, DroppedTool } from "./catalog.ts";
 import { findGuild } from "./routing.ts";
 
 /**
- * Maximum number of tools that `list_instances` names in each of its lists about a bot: tools that the bot lacks, tools
- * that it defines differently, and tools that the gateway drops. Further tools are only counted.
+ * Maximum number of names in each list of tools that `list_instances` shows for a bot. Further tools are only counted.
  */
 const maxNames = 40;
-/** Maximum number of guilds that `list_instances` names for a bot, since a bot may report any number. */
+/** Maximum number of guilds that `list_instances` names for a bot. */
 const maxGuilds = 1_000;
 
 /**
@@ -63,8 +62,7 @@ function describeGuilds(
 }
 
 /**
- * Describes two differences between the guilds that a bot reports and the operator's assignments (pins): guilds
- * assigned to the bot that it does not report, and guilds that it reports although they are assigned to other bots.
+ * Describes how the guilds that a bot reports differ from the guilds that the operator has assigned (pinned) to bots.
  */
 export function describePins({
 	guilds,
@@ -97,14 +95,13 @@ export function describeDropped(dropped: readonly DroppedTool[]): string {
 }
 
 /**
- * Escapes names of tools, since a bot may send any name, and joins them with commas. Of more than 40 names, gives the
- * first 40 and the number of the others.
+ * Joins the escaped names of tools with commas. Of more than 40 names, shows the first 40 and the number of the others.
  */
 function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-/** Joins `items` with commas. If they are only the first of `count` items, adds the number of the others. */
+/** Joins `items` with commas. If they are only the first of `count` items, adds the number of the remaining ones. */
 function listSome(items: readonly string[], count: number): string {
 	const more = count - items.length;
 	const listed = items.join(", ");

@@ -1,16 +1,19 @@
 // A memory limit shared by unfinished responses. At the limit, the owner that holds most loses its largest response, so
 // that one flooding sender does not affect the others.
 
-/** An unfinished response, or another object whose buffered bytes count towards a memory limit (ByteBudget). */
+/**
+ * An unfinished response, or another object that buffers bytes, whose size counts towards the memory limit of a
+ * ByteBudget.
+ */
 export interface ByteHolder {
 	/**
-	 * Identifies the peer that sent the buffered bytes. When the memory limit is exceeded, the peer with the most
-	 * buffered bytes loses its largest response.
+	 * Identifies the sender of the buffered bytes. At the memory limit, the sender with the most buffered bytes loses its
+	 * largest response.
 	 */
 	readonly owner: object;
 	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */
 	heldBytes: number;
-	/** Drops the buffered bytes. ByteBudget calls this at the memory limit, after it has stopped counting the bytes. */
+	/** Called when the memory limit is exceeded and this object has to drop the bytes that it has buffered. */
 	overflow(budget: ByteBudget): void;
 }
 
@@ -25,8 +28,8 @@ export class ByteBudget {
 	}
 
 	/**
-	 * Adds `bytes` to the number of bytes that the response `holder` has buffered. If all buffered responses together
-	 * then exceed the memory limit, drops the largest response of the server with the most buffered bytes.
+	 * Counts `bytes` more for an unfinished response (`holder`). While all unfinished responses together exceed the
+	 * memory limit, drops one of them: the largest response of the sender with the most buffered bytes.
 	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
@@ -39,14 +42,14 @@ export class ByteBudget {
 		}
 	}
 
-	/** Stops counting the bytes of `holder`, such as when its response is complete. */
+	/** Removes a response (`holder`) from the memory count, for example when the response is complete. */
 	release(holder: ByteHolder): void {
 		if (!this.#holders.delete(holder)) return;
 		this.#usedBytes -= holder.heldBytes;
 		holder.heldBytes = 0;
 	}
 
-	/** Returns the largest unfinished response of the peer that has sent the most buffered bytes in total. */
+	/** Returns the largest unfinished response of the sender with the most buffered bytes in total. */
 	#largest(): ByteHolder | undefined {
 		const held = (holders: readonly ByteHolder[]) =>
 			holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);

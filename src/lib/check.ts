@@ -19,17 +19,14 @@ export class CheckFailed extends Error {
 	}
 }
 
-/**
- * What a check of the `--check` option returns when it passes: a detail to print, undefined for no detail, or a warning
- * to print.
- */
+/** What a check of the `--check` option returns when it passes: a warning or a detail to print, or undefined. */
 export type Found = string | undefined | { warning: string };
 
 export interface Check {
 	title: string;
 	/**
-	 * Other checks that must pass before this check runs. If one of them fails, this check is skipped. In the list of all
-	 * checks to run, they must come before this check.
+	 * Checks that must pass before this check runs; if one of them fails, this check is skipped. They must precede this
+	 * check in the list that is passed to `runChecks`.
 	 */
 	needs?: readonly Check[];
 	/** Runs the check. Throws or rejects with a CheckFailed if the check fails. */
@@ -37,14 +34,14 @@ export interface Check {
 }
 
 export interface CheckOptions {
-	/** Log for internal errors in checks: everything that a check throws other than a CheckFailed. */
+	/** Log for errors that a check throws other than a CheckFailed. */
 	log: Log;
 	write?: (line: string) => void;
 	/** Secrets such as tokens. Printed lines show "[secret]" in place of each of them. */
 	secrets?: readonly (string | undefined)[];
 }
 
-/** Words for the outcomes of checks in the last printed line, such as "3 passed, 1 failed". */
+/** Words for the outcomes of checks in the summary line, such as "3 passed, 1 failed". */
 const outcomes = {
 	passed: "passed",
 	warned: "passed with a warning",
@@ -55,8 +52,8 @@ const outcomes = {
 interface End {
 	outcome: keyof typeof outcomes;
 	/**
-	 * The failed check that explains the outcome: this check itself if it failed, or the check that it needs if it was
-	 * skipped. Undefined if this check passed.
+	 * The failed check that explains the outcome: this check if it failed, or the failed check because of which this
+	 * check was skipped. Undefined if this check passed.
 	 */
 	culprit?: Check;
 }
@@ -130,8 +127,8 @@ export async function runChecks(
 }
 
 /**
- * Tests whether a server can listen on a hostname and port, by doing so for a moment. Resolves with "free" if it can,
- * and with "in use" if a program listens there already. Rejects with a CheckFailed for any other failure.
+ * Tests whether a server could listen on a hostname and port. Resolves with "free", or with "in use" if a program
+ * listens there already. Rejects with a CheckFailed for any other failure.
  */
 export async function tryListening(
 	options: Omit<ListenOptions, "fetch">,

@@ -72,10 +72,7 @@ export function formatIssue({ path, message }: ConfigIssue): string {
 /** Error message for a configuration key that does not exist. */
 export const unknownKey = "is not a known key";
 
-/**
- * Returns Valibot's `issues` without those about the keys in `unknown`, which the caller reports itself: Valibot
- * reports only the first unknown key of each object.
- */
+/** Returns the Valibot `issues` that are not about the keys in `unknown`. */
 export function otherIssues(
 	issues: readonly v.BaseIssue<unknown>[],
 	unknown: readonly UnknownKey[],
@@ -92,7 +89,7 @@ export interface UnknownKey {
 
 /**
  * Returns all keys in `values` that strict objects of a Valibot schema do not define, at any depth. Valibot itself
- * stops at the first one, and accepts inherited names such as toString.
+ * reports only the first one.
  */
 export function unknownKeys(
 	schema: object,
@@ -122,7 +119,7 @@ export function unknownKeys(
 }
 
 /**
- * The properties of a Valibot schema that lead to the schemas inside it, such as those of object entries and array
+ * The properties of a Valibot schema that contain other schemas, such as those of an object's entries or an array's
  * items.
  */
 interface SchemaParts {
@@ -224,8 +221,8 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * For each issue whose value in `values` is a placeholder from the example configuration, appends "is still" and the
- * text that `describe` returns. This text names the placeholder and says what to replace it with.
+ * Extends the message of each issue whose value is a placeholder from the example configuration with "is still" and
+ * a text from `describe`, which names the placeholder and says what to replace it with.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],
@@ -424,8 +421,8 @@ export const baseUrl = v.pipe(
 );
 
 /**
- * Returns why `text` is not an http or https URL without credentials, query and fragment; undefined if it is one. The
- * returned message does not show credentials.
+ * Returns the reason if `text` is not an http or https URL without credentials, query and fragment; otherwise
+ * undefined. The reason does not show credentials.
  */
 export function baseUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);

@@ -19,7 +19,7 @@ export interface HealthAddress {
  * of a container's health check.
  */
 const timeoutMs = 4_000;
-/** Limit of response characters to print. The response may come from another program, whose text can be long. */
+/** Maximum number of characters of a health check's response to print. */
 const maxShownLength = 100;
 
 /**
@@ -59,8 +59,8 @@ export async function askHealth(
 }
 
 /**
- * Runs the `--health` option of a program: prints whether the running program is ready, and exits with 0 (ready) or 1.
- * A ConfigError is printed on stderr, exit 1.
+ * Runs the `--health` option of a program: prints whether the running program is ready, and exits with 0 if it is,
+ * otherwise with 1. A ConfigError is printed on stderr.
  */
 export async function healthProgram(
 	configure: () => HealthAddress,

@@ -6,8 +6,8 @@ import { type Signal, toAbortSignal } from "./signal.ts";
 export interface HttpRequest {
 	method: "POST" | "DELETE";
 	/**
-	 * HTTP headers. Names are sent as written; a Host header replaces the host of the URL. Clients cache the encoded
-	 * headers by this object, so use one object for equal headers and do not change it.
+	 * HTTP headers. Names are sent as written; a Host header replaces the host of the URL. Encoded headers are cached by
+	 * object, so do not change the object after the first request.
 	 */
 	headers: Readonly<Record<string, string>>;
 	/** The id of the request in log lines, sent to the server as X-Request-Id. */
@@ -26,8 +26,8 @@ export interface HttpResponse {
 	 */
 	body: AsyncIterable<Uint8Array>;
 	/**
-	 * Returns the whole response body if the server announced its length, otherwise undefined. Use either this method or
-	 * the property `body`. Fails with an HttpFailure if the body is cut off or the request's signal aborts.
+	 * Returns the whole response body if the server announced its length, otherwise undefined. Must not be combined with
+	 * reading the property `body`. Fails with an HttpFailure if the body is cut off or the request is aborted.
 	 */
 	whole?(): Uint8Array | Promise<Uint8Array> | undefined;
 	/** Ignores the rest of the response body. Closes the connection if the body is incomplete. */
@@ -54,8 +54,7 @@ export class HttpFailure extends Error {
 
 /**
  * Sends an HTTP request once. Resolves when the response's status and headers have arrived. Rejects with an
- * HttpFailure, also when `signal` aborts; the failure's cause is then `signal.reason`. An abort also cuts off the
- * response body.
+ * HttpFailure; if `signal` aborted, the failure's cause is `signal.reason`. An abort also cuts off the response body.
  */
 export type Send = (
 	request: HttpRequest,
@@ -81,9 +80,8 @@ export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 }
 
 /**
- * Returns an HTTP client for one URL that uses `fetch`, with a new connection for each request: on a reused connection,
- * Bun may send a request twice and report only the second. A failure is "unsent" only if no connection was made.
- * `budget` limits the memory of unfinished responses.
+ * Returns an HTTP client for one URL that uses `fetch`, with a new connection for each request. A failure is "unsent"
+ * only if no connection was made. `budget` limits the memory of unfinished responses.
  */
 export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	const owner = {};
@@ -143,7 +141,7 @@ function hadNoConnection(cause: unknown): boolean {
 	return code === "ECONNREFUSED" || syscall === "getaddrinfo";
 }
 
-/** Returns the failure of an HTTP request whose abort signal has aborted: timed out or cancelled. */
+/** Returns the failure of an HTTP request whose abort signal has aborted, because of a timeout or a cancellation. */
 export function abortFailure(
 	{ reason }: Signal,
 	progress: Progress,

@@ -70,18 +70,15 @@ export function listen(options: ListenOptions): Listener {
 }
 
 /**
- * Returns the host to write in URLs for programs on this machine that call a server which listens on `hostname`, such
- * as "127.0.0.1" for "0.0.0.0".
+ * Returns the host name or address at which programs on this machine reach a server that listens on `hostname`, such as
+ * "127.0.0.1" for "0.0.0.0".
  */
 export function reachableHost(hostname: string): string {
 	const host = /^(0\.0\.0\.0|::)$/.test(hostname) ? "127.0.0.1" : hostname;
 	return host.includes(":") ? `[${host}]` : host;
 }
 
-/**
- * Returns the path of a request's URL; "" if the URL cannot be parsed. With an invalid Host header, `request.url` is
- * only a path or invalid.
- */
+/** Returns the path of a request's URL; "" if the URL cannot be parsed. */
 export function pathOf(request: Request): string {
 	return URL.parse(request.url, "http://localhost")?.pathname ?? "";
 }
@@ -96,7 +93,7 @@ export function methodNotAllowed(allow: string): Response {
 
 /**
  * Reads the body of an HTTP request. Resolves with "too long" as soon as the body exceeds `maxBytes`, and with "late"
- * if it is incomplete after `timeoutMs`. Without these limits a client could exhaust memory or hold a connection.
+ * if it is incomplete after `timeoutMs`.
  */
 export function readBody(
 	request: Request,

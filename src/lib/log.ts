@@ -72,10 +72,7 @@ export function createLog(
 let lastMs = Number.NaN;
 let lastTime = "";
 
-/**
- * Returns the current time as ISO 8601. The text is cached per millisecond, since formatting it takes a third of the
- * time of writing a log line.
- */
+/** Returns the current time as ISO 8601. The text is cached for one millisecond. */
 function timeText(): string {
 	const ms = Date.now();
 	if (ms !== lastMs) {

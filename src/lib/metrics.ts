@@ -213,8 +213,8 @@ const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 const separator = "\udfff";
 
 /**
- * Creates the storage of one metric: a state, such as a counter's value, for each combination of label values. Its
- * method `of` returns the state for given label values and creates it if it is missing; `peek` does not create it.
+ * Creates the storage of a metric: one state, such as a counter's value, for each combination of a metric's label
+ * values. `of` returns the state for label values and creates it if it is missing; `peek` does not create it.
  */
 function createSeries<State>(
 	labelNames: readonly string[],

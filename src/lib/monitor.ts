@@ -20,8 +20,7 @@ export interface MonitorOptions {
 	 */
 	refuse(request: Request): Response | undefined;
 	/**
-	 * Returns an error response if a request is not even allowed to read `/healthz` and `/readyz`; undefined if it is
-	 * allowed.
+	 * Returns an error response if a request is not allowed to read `/healthz` and `/readyz`; undefined if it is allowed.
 	 */
 	refuseUnauthenticated?(request: Request): Response | undefined;
 }

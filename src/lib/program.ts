@@ -14,7 +14,7 @@ import {
 
 export const version: string = packageJson.version;
 
-/** The sources and the platform that a compiled executable was built from. */
+/** Describes from which sources and for which platform a compiled executable was built. */
 export interface Build {
 	/** Abbreviated git commit of the sources, or "unknown". */
 	commit: string;
@@ -26,11 +26,11 @@ export interface Build {
 
 declare const GUILDHALL_BUILD: Build | undefined;
 
-/** The sources and the platform that this executable was built from; undefined if the program runs from its sources. */
+/** Describes the sources and the platform of this executable; undefined if the program runs from its sources. */
 export const build: Build | undefined =
 	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
-/** Returns the command with which people start the bot or the gateway, such as `bun run bot`. */
+/** Returns the command that starts the bot or the gateway, such as `bun run bot`. */
 export function runs(program: "bot" | "gateway"): string {
 	return build ? program : `bun run ${program}`;
 }
@@ -93,10 +93,9 @@ const secondSignalMs = 500;
 const orphanMs = 1_000;
 
 /**
- * Configures and starts a program and runs it until a signal. SIGINT and SIGTERM close it and exit 0; another signal at
- * least half a second later exits 1 at once. If the program fails, the reason is logged, exit 1. A ConfigError is
- * printed on stderr, exit 1. With the variable STOP_WITH_STDIN, the end of stdin acts as SIGTERM, so a child ends when
- * its parent is killed. `write` receives the log lines.
+ * Configures and starts a program and runs it until SIGINT or SIGTERM, then exits with 0. If the program fails, logs
+ * the reason and exits with 1. A ConfigError is printed on stderr. If the variable STOP_WITH_STDIN is set, the end of
+ * stdin acts as SIGTERM. `write` receives the log lines.
  */
 export async function runProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
@@ -159,9 +158,8 @@ export async function runProgram<Config extends { log: LogOptions }>(
 }
 
 /**
- * Runs a program's `--check` option: runs `check` without starting the program. Exits with 0 if `check` resolves with
- * true, else with 1. A ConfigError is printed on stderr, exit 1. Stdout has the output of `check`; warnings and errors
- * are logged to stderr.
+ * Runs a program's `--check` option: calls `check` without starting the program. Exits with 0 if `check` resolves with
+ * true, otherwise with 1. A ConfigError is printed on stderr.
  */
 export async function checkProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
@@ -190,8 +188,8 @@ async function stdinEnd(): Promise<void> {
 const lineWidth = 120;
 
 /**
- * Returns the environment variables as text for `--help`, one variable per row: its name, the `v.description` of its
- * schema, and "(required)" or its default, or the text in `v.metadata({ default: "…" })`.
+ * Returns the environment variables as text for `--help`, one variable per row: its name, its description, and its
+ * default value or "(required)".
  */
 export function describeVariables(
 	schemas: Readonly<Record<string, v.GenericSchema>>,

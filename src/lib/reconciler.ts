@@ -5,8 +5,8 @@ import { backOffMs } from "./back-off.ts";
 import { within } from "./wait.ts";
 
 /**
- * Thrown by work that something outside the program prevents for now, such as a lost connection. The work is retried
- * and does not count as failed.
+ * Thrown when work cannot be done for now for a reason outside the program, such as a lost connection. The work is
+ * retried and does not count as failed.
  */
 export class NotNow extends Error {
 	override name = "NotNow";
@@ -20,22 +20,18 @@ export interface Step {
 	 */
 	key: string;
 	/**
-	 * Name of a group of work that has its own limit of concurrent work, so that one slow server does not delay the work
-	 * for another server.
+	 * Name of a group of work. Each group has its own limit of concurrent work, so that slow work for one guild does not
+	 * delay the work for other guilds.
 	 */
 	lane?: string;
-	/**
-	 * Does the work. Rejects if the work failed and must be retried; this function reports the failure itself before it
-	 * rejects.
-	 */
+	/** Does the work. Rejects if the work failed and must be retried; reports the error itself before it rejects. */
 	run(): Promise<void>;
 }
 
 export interface ReconcilerOptions {
 	/**
-	 * Finds the work that is due, most urgent first, and the milliseconds until more work is due. `running` has the keys
-	 * of running work. The result may contain running work, for example from database rows that were read before the work
-	 * changed them; it is not started a second time.
+	 * Finds the work that is due, most urgent first, and the milliseconds until more work is due. `running` contains the
+	 * keys of running work. If the result contains running work, it is not started a second time.
 	 */
 	scan(
 		running: ReadonlySet<string>,
@@ -43,22 +39,16 @@ export interface ReconcilerOptions {
 	/** Called with the error when the search for due work (`scan`) fails. The search is then repeated with back-off. */
 	onScanFailure(error: unknown): void;
 	maxConcurrent: number;
-	/**
-	 * The first and the longest wait, in milliseconds, before failed work is retried. After a failed search for due work,
-	 * the first wait is the same.
-	 */
+	/** The first and the longest wait, in milliseconds, before failed work is retried. */
 	backOffMs: readonly [number, number];
 }
 
 export interface Reconciler {
-	/** Searches for due work now. If a search is in progress, another one follows it. */
+	/** Searches for due work now, or again after the current search if one is in progress. */
 	wake(): void;
-	/**
-	 * Searches for due work now and retries all failed work without further waiting, for example when a lost connection
-	 * is restored.
-	 */
+	/** Searches for due work now and retries all failed work at once, for example when a lost connection is restored. */
 	retryAll(): void;
-	/** Stops starting work. Resolves when all running work has ended, after `graceMs` milliseconds at the latest. */
+	/** Starts no more work. Resolves when all running work has ended, after `graceMs` milliseconds at the latest. */
 	close(graceMs: number): Promise<void>;
 }
 
@@ -101,7 +91,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
 		}
 	}
 
-	/** Calls `scan` once and starts the work that is due. Returns the milliseconds to wait before the next call. */
+	/**
+	 * Calls `scan` once and starts the work that is due. Returns the milliseconds to wait before `scan` is called again.
+	 */
 	async function scanOnce(): Promise<number> {
 		const active = [...attempts].filter(([, attempt]) => attempt.running);
 		const running = new Set(active.map(([key]) => key));

@@ -31,8 +31,8 @@ export class Semaphore {
 
 	/**
 	 * Takes a permit of the semaphore. Returns undefined if one is free, otherwise a promise that resolves when the
-	 * caller gets a permit, in the order of the calls. Throws Overloaded if too many callers wait. The promise rejects
-	 * with Overloaded after the longest allowed wait, and with `signal.reason` if `signal` aborts.
+	 * caller gets a permit. Fails with Overloaded if too many callers wait or the wait is too long; rejects with
+	 * `signal.reason` if `signal` aborts.
 	 */
 	acquire(signal: Signal): Promise<void> | undefined {
 		const { max, maxWaiting = Number.POSITIVE_INFINITY } = this.options;

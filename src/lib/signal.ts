@@ -11,10 +11,7 @@ export interface Signal {
 	removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/**
- * An abort signal with its own `abort` method. Used instead of AbortController, which would make a call through the
- * gateway more than 10 % slower.
- */
+/** An abort signal with its own `abort` method. A faster replacement for AbortController. */
 export class PlainSignal implements Signal {
 	aborted = false;
 	reason: unknown = undefined;

@@ -6,8 +6,8 @@
 const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /**
- * Regular expression source for visible characters in the Unicode category of format characters, such as the Arabic end
- * of ayah. They are not escaped. Source: Prepended_Concatenation_Mark in UAX #44.
+ * Regular expression source for the visible characters in the Unicode category of format characters (Cf), such as the
+ * Arabic end of ayah. Source: Prepended_Concatenation_Mark in UAX #44.
  */
 const visible = String.raw`[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}]`;
 
@@ -22,8 +22,8 @@ const invisible = String.raw`(?!${visible})[\p{Cf}\p{DI}\p{Cs}\p{NChar}]`;
  */
 const onePicture = String.raw`\p{ExtPict}(?:\p{EMod}\ufe0f?|[\ufe0e\ufe0f]\p{EMod}?)?`;
 /**
- * The flags of England, Scotland and Wales, which are not escaped. Other emoji with tag characters are escaped, since
- * these invisible characters can hide any text.
+ * Regular expression sources for the flags of England, Scotland and Wales. Only these three emoji may contain tag
+ * characters, which are invisible and could hide any text.
  */
 const flags = ["gbeng", "gbsct", "gbwls"].map((code) => {
 	const tags = Array.from(code, (letter) => 0xe0000 + letter.charCodeAt(0));
@@ -63,8 +63,8 @@ function isClean(text: string): boolean {
 }
 
 /**
- * Maximum number of consecutive invisible characters that are each replaced by an escape sequence. If more follow, only
- * their number is written.
+ * Maximum number of consecutive invisible characters that are each replaced by an escape sequence. In a longer run, the
+ * number of the remaining characters is written.
  */
 const maxRun = 32;
 

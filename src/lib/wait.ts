@@ -20,8 +20,8 @@ export async function within<T>(
 }
 
 /**
- * Waits for `work` until `signal` aborts. Settles with the result or error of `work`; on an abort rejects with the
- * signal's reason, or with what `toError` returns. If `work` rejects after the abort, the error is ignored.
+ * Waits for `work` until `signal` aborts. Settles with the result or error of `work`. If the signal aborts first,
+ * rejects with its reason, or with what `toError` returns.
  */
 export async function raceSignal<T>(
 	work: Promise<T>,
@@ -39,7 +39,10 @@ export async function raceSignal<T>(
 	}
 }
 
-/** Wraps `work` so that concurrent callers share one run: a call during a run returns the promise of that run. */
+/**
+ * Returns a function that calls `work`. While a call of `work` runs, further calls of the function return the promise
+ * of that run.
+ */
 export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
 	let running: Promise<T> | undefined;
 	return () => {

@@ -51,8 +51,8 @@ export function createHostCheck(allowed: AllowedHosts): Check {
 
 /**
  * Returns a function that checks the Origin header of requests, which only browsers send. It responds 403 to web pages
- * whose origin is not in `allowed`, and 204 to CORS preflights of allowed pages, since preflights have no token. With
- * `allowLoopback`, pages served from this machine pass, too.
+ * whose origin is not in `allowed`, and 204 to CORS preflights of allowed pages. With `allowLoopback`, pages that this
+ * machine serves are allowed, too.
  */
 export function createOriginCheck(
 	allowed: readonly string[],
@@ -84,10 +84,7 @@ const preflightHeaders = {
 	"Access-Control-Max-Age": "7200",
 };
 
-/**
- * Wraps an HTTP handler and adds CORS headers, so that web pages of the `allowed` origins can read all responses,
- * including refusals. Responses to other requests only get a Vary header.
- */
+/** Wraps an HTTP handler and adds CORS headers, so that web pages of the `allowed` origins can read all responses. */
 export function withCors(
 	allowed: readonly string[],
 	respond: ListenOptions["fetch"],
@@ -111,9 +108,8 @@ export function withCors(
 }
 
 /**
- * Returns a function that responds 401 to a request without `Authorization: Bearer <token>`. The WWW-Authenticate
- * header names an error only if a token was sent (RFC 6750, section 3.1). Digests of tokens are compared in constant
- * time, so that timing reveals neither the characters nor the length of the token.
+ * Returns a function that responds 401 to a request without the header `Authorization: Bearer <token>`. Tokens are
+ * compared in constant time.
  */
 export function createBearerCheck(token: string): Check {
 	const expected = digest(token);

@@ -22,10 +22,7 @@ const maxResponseLength = 16 * 1024 * 1024;
 /** Number of characters above which a response is checked for too many JSON values before it is parsed. */
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
-/**
- * Limit of the response to the MCP request `initialize`, in bytes. Usual responses consist of a few hundred bytes and
- * the server's instructions, a text.
- */
+/** Limit of the response to the MCP request `initialize`, in bytes. */
 const maxHandshakeBytes = 256 * 1024;
 /**
  * Limit, in characters, of the text to search for an error message when an HTTP response contains no JSON-RPC response.
@@ -55,8 +52,8 @@ export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
 	/**
-	 * The SSE event that contains the response, not parsed. Only set for a tool's result whose JSON is laid out as most
-	 * MCP servers write it. After a call of `event.withId`, the response's `text` and `message` can no longer be read.
+	 * The unparsed SSE event with the response. Only set for a tool's result in the usual JSON layout. After a call of
+	 * `event.withId`, the response's `text` and `message` can no longer be read.
 	 */
 	readonly event?: PlainEvent;
 }
@@ -203,10 +200,7 @@ export function createClient(options: ClientOptions): Client {
 		}
 	}
 
-	/**
-	 * Tells the server with `notifications/cancelled` to cancel the request `id`. Errors are ignored: nobody waits for
-	 * the request any more.
-	 */
+	/** Tells the server with `notifications/cancelled` to cancel the request `id`. Errors are ignored. */
 	async function cancel(session: ClientSession, id: number): Promise<void> {
 		const body = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id}}}`;
 		const signal = AbortSignal.timeout(cancelTimeoutMs);
@@ -281,9 +275,8 @@ export function withId(text: string, id: string): string {
 }
 
 /**
- * Reads a response without parsing it, which saves most of the cost of a long result. The response must be a single SSE
- * event with a tool's result, whose JSON is laid out as most MCP servers write it. Returns undefined for any other
- * response.
+ * Reads a single SSE event with a tool's result without parsing its JSON, which saves time for long results. Returns
+ * undefined for other responses and for an unusual JSON layout.
  */
 function readPlain(
 	bytes: Uint8Array,
@@ -414,9 +407,9 @@ function duplicateKey(text: string): string | undefined {
 const lostSession = /session not found/i;
 
 /**
- * Whether a JSON-RPC error says that the server lost the session, by the words "session not found". With a 4xx status
- * these words may be anywhere in the message. With a lower status, a tool may have written the message, so it must
- * begin with these words or with a label such as "Bad Request: " before them.
+ * Whether a JSON-RPC error says that the server does not know the session (any more). With a 4xx status, the message
+ * contains "session not found"; with a lower status, it begins with these words, optionally after a label such as "Bad
+ * Request: ".
  */
 function saysLostSession(error: unknown, status: number): boolean {
 	const message = isObject(error) ? error.message : undefined;

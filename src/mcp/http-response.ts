@@ -16,8 +16,7 @@ const gzipHeaders = { ...varyingHeaders, "Content-Encoding": "gzip" };
 
 /**
  * Returns a function that turns an RpcResponse into an HTTP response with one SSE event. If `sessionId` is given, each
- * HTTP response has it in the header Mcp-Session-Id. Encoded headers are cached by the `headers` object of the
- * RpcResponse.
+ * HTTP response has it in the header Mcp-Session-Id.
  */
 export function createEventResponder(
 	sessionId?: string,
@@ -62,8 +61,8 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 }
 
 /**
- * Returns a 404 response for an unknown path. An MCP client with a wrong token looks for OAuth endpoints, gives up and
- * shows the text of this response.
+ * Returns a 404 response for an unknown path. Its text is a hint for MCP clients with a wrong token: they look for
+ * OAuth endpoints and then show the text.
  */
 export function notFound(): Response {
 	return new Response(

@@ -143,10 +143,7 @@ export function isObject(value: unknown): value is JsonObject {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * Returns the error for a JSON-RPC message in which a key such as `id` or `method` occurs twice. JSON parsers differ in
- * which of the two values they read.
- */
+/** Returns the error for a JSON-RPC message in which the key `key`, such as "id" or "method", occurs twice. */
 export function duplicateKey(key: string, id?: string): MalformedMessage {
 	return invalidRequest(`duplicate key "${key}"`, id);
 }
@@ -156,7 +153,10 @@ function isId(text: string): boolean {
 	return text.startsWith('"') || /^-?\d+$/.test(text);
 }
 
-/** Returns the error for an invalid JSON-RPC message: `what` is wrong with it, and the message's `id` as JSON text. */
+/**
+ * Returns the error for an invalid JSON-RPC message. `what` describes the problem; `id` is the message's id as JSON
+ * text.
+ */
 export function invalidRequest(what: string, id?: string): MalformedMessage {
 	return new MalformedMessage(
 		errorCode.invalidRequest,

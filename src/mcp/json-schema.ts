@@ -15,24 +15,24 @@ export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
 }
 
 /**
- * Returns a Valibot action that adds `keywords` to the JSON Schema generated from a Valibot schema. It is for limits
- * that the conversion cannot see, such as the range to which a transformation clamps a number.
+ * Returns a Valibot action that adds `keywords` to the JSON Schema generated from a Valibot schema. Used for limits
+ * that the generated JSON Schema does not contain.
  */
 export function published<T>(keywords: JsonSchema) {
 	return v.metadata<T, { jsonSchema: JsonSchema }>({ jsonSchema: keywords });
 }
 
 /**
- * Returns a Valibot action that replaces the JSON Schema generated from a Valibot schema by a shorter one, to save
- * clients tokens. The shorter schema must allow all valid values. Clients learn the other rules from error messages.
+ * Returns a Valibot action that replaces the JSON Schema generated from a Valibot schema by the shorter `schema`, to
+ * save clients tokens. `schema` must allow all valid values.
  */
 export function publishedAs<T>(schema: JsonSchema) {
 	return v.metadata<T, { whole: JsonSchema }>({ whole: schema });
 }
 
 /**
- * Returns the schema of an optional argument that clients may send although `tools/list` does not list it, to save
- * clients tokens. Used for former arguments that were replaced by others.
+ * Marks an optional argument as unlisted: clients may send it, but `tools/list` does not show it. Used for former
+ * arguments that others have replaced.
  */
 export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
 	return v.optional(v.pipe(schema, published({ unlisted: true })));
@@ -48,8 +48,7 @@ export function listedAs<T>(shown: JsonSchema) {
 
 /**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
- * patterns and maximum lengths of lists, which error messages explain, `"default": false`, `"additionalProperties": false`, a minimum length of 1,
- * descriptions of texts in a list, which has its own, and properties that are marked as unlisted.
+ * unlisted properties and keywords that clients can do without, such as `pattern`.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	// See `listedAs`.

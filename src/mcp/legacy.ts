@@ -25,8 +25,8 @@ import {
 import type { Session, Sessions } from "./session.ts";
 
 /**
- * All MCP protocol versions before the stateless one (2026-07-28). Requests with a version that our servers do not
- * offer are handled like requests with the nearest offered one.
+ * All MCP protocol versions before the stateless one (2026-07-28). A request with a version that our
+ * servers do not offer is handled like one with the nearest offered version.
  */
 const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(
 	new Set<string>(protocolVersions),
@@ -154,8 +154,8 @@ export function endSession({ headers }: Request, sessions: Sessions): Response {
 }
 
 /**
- * Whether the header MCP-Protocol-Version contradicts the protocol version that the client negotiated for its session.
- * A version that the server does not offer is accepted, since some clients always send an older one.
+ * Whether the header MCP-Protocol-Version names an offered protocol version other than the one that the client
+ * negotiated for its session. Versions that the server does not offer are ignored.
  */
 function contradicts(version: string | null, session: Session): boolean {
 	const offered: readonly (string | null)[] = protocolVersions;

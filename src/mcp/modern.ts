@@ -21,9 +21,7 @@ import { requestIdIn } from "./read-message.ts";
 import type { RpcResponse, Server } from "./server.ts";
 import { invalidParameters } from "./tool.ts";
 
-/**
- * The MCP protocol version without sessions that our servers support. Other comments call it the stateless revision.
- */
+/** The MCP protocol version without sessions, called the stateless revision in other comments. */
 export const modernVersion = "2026-07-28";
 
 const metaPrefix = "io.modelcontextprotocol/";
@@ -132,8 +130,7 @@ function checkModern(headers: Headers, message: Message): void {
 }
 
 /**
- * Throws an RpcError unless the HTTP header with the name `header` has the value `expected`, which the request body
- * has.
+ * Throws an RpcError unless the HTTP header named `header` has the value `expected`, which comes from the request body.
  */
 function match(headers: Headers, header: string, expected: string): void {
 	const given = headers.get(header);

@@ -102,7 +102,7 @@ export function completePrompt(
 	return completionOf(prompt.complete?.(argument, typed) ?? []);
 }
 
-/** Returns the result of `completion/complete` with the first 100 of these values. */
+/** Returns the result of `completion/complete` with the first 100 of `values`. */
 export function completionOf(values: readonly string[]): JsonObject {
 	return {
 		completion: {
@@ -113,7 +113,7 @@ export function completionOf(values: readonly string[]): JsonObject {
 	};
 }
 
-/** Returns the ids of the things whose id begins with, or whose name contains, what a person has typed. */
+/** Returns the ids of all `things` whose id begins with the typed text or whose name contains it. */
 export function completeByName(
 	things: readonly { id: string; name: string }[],
 	typed: string,
@@ -179,7 +179,10 @@ function findPrompt(prompts: readonly Prompt[], name: string): Prompt {
 	);
 }
 
-/** The error for a prompt that the server does not have. https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#error-handling */
+/**
+ * The error for a prompt that the server does not have.
+ * https://modelcontextprotocol.io/specification/2025-11-25/server/prompts#error-handling
+ */
 export function unknownPrompt(
 	name: string,
 	known: readonly string[],

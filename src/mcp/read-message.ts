@@ -31,8 +31,8 @@ export class Refusal {
 }
 
 /**
- * Checks the Content-Type of a POST request and returns a refusal if it is not JSON. Otherwise allows the connection to
- * be silent during a long tool call, and returns undefined.
+ * Refuses a POST request whose Content-Type is not JSON. For other requests, allows the connection to be silent during
+ * a long tool call, and returns undefined.
  */
 export function admit(
 	request: Request,
@@ -46,10 +46,7 @@ export function admit(
 	return undefined;
 }
 
-/**
- * Parses the MCP message in the body of an HTTP request, or returns a refusal. Not async, since a promise would make
- * each call measurably slower.
- */
+/** Parses the MCP message in the body of an HTTP request, or returns a refusal. */
 export function readMessage(
 	body: Uint8Array | "late" | "too long",
 	maxBodyBytes: number,
@@ -91,7 +88,7 @@ function decodeUtf8(body: Uint8Array): string {
 	}
 }
 
-/** Whether a Content-Type header means JSON. A missing header counts as JSON, since the simplest clients send none. */
+/** Whether a Content-Type header means JSON. A missing header counts as JSON. */
 function isJson(contentType: string | null): boolean {
 	if (contentType === null) return true;
 	const mediaType = contentType.split(";", 1)[0] ?? "";

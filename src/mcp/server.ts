@@ -68,8 +68,7 @@ interface ResponseFacts {
 	/** The error code if the response is a JSON-RPC error. */
 	errorCode?: number;
 	/**
-	 * Additional HTTP headers of the response. Built headers are cached by this object, so use one object for equal
-	 * headers.
+	 * Additional HTTP headers of the response. Encoded headers are cached by object, so use one object for equal headers.
 	 */
 	headers?: Record<string, string>;
 }
@@ -229,10 +228,7 @@ export function createServer(options: ServerOptions): Server {
 		return toolResponse(id, caller, result, "ok");
 	}
 
-	/**
-	 * Returns the members that the stateless MCP revision requires in results that clients may cache. `cacheScope` is
-	 * "private", since other clients may get other results.
-	 */
+	/** Returns the members that the stateless MCP revision requires in results that clients may cache. */
 	function completed() {
 		const ttlMs = tools.ttlMs();
 		return { resultType: "complete", ttlMs, cacheScope: "private" };
@@ -294,7 +290,9 @@ function failure(id: string, error: RpcError): TextResponse {
 	};
 }
 
-/** Throws an RpcError if the params have a cursor: all our lists have one page, so that no response contains one. */
+/**
+ * Throws an RpcError if the params have a cursor. Our servers return each list in one page, so no valid cursor exists.
+ */
 function refuseCursor({ cursor }: JsonObject, method: string): void {
 	if ((cursor ?? undefined) === undefined) return;
 	throw invalidParameters([

@@ -9,7 +9,7 @@ export interface SseEvent {
 	data: string;
 }
 
-/** The part of an SSE event that precedes its data, a JSON text. */
+/** The lines of an SSE event before its data, which is a JSON text. */
 export const messageOpening = "event: message\ndata: ";
 
 /** Encodes an SSE event whose data is this JSON text. */
@@ -17,15 +17,12 @@ export function encodeMessage(json: string): string {
 	return `${messageOpening}${onOneLine(json)}\n\n`;
 }
 
-/**
- * Puts a JSON text on one line, so that an SSE event can contain it. Line breaks in JSON are between tokens, so spaces
- * can replace them.
- */
+/** Puts a JSON text on one line by replacing line breaks with spaces, so that an SSE event can contain it. */
 export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
-/** Limit of lines in a Server-Sent Events stream: parsing millions of short lines would delay all other responses. */
+/** Limit of lines in a Server-Sent Events stream. */
 const maxLines = 100_000;
 
 /**

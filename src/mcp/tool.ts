@@ -25,7 +25,7 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 	description: string;
 	effect: Effect;
 	/**
-	 * Whether a repeated call with the same arguments changes nothing more. Tools that only read are always idempotent.
+	 * Whether repeating a call with the same arguments has no further effect. Tools that only read are always idempotent.
 	 */
 	idempotent?: boolean;
 	input: v.StrictObjectSchema<Entries, undefined>;
@@ -56,15 +56,14 @@ export interface Tool<Context> {
 	listing: JsonObject & { inputSchema: JsonSchema };
 	/**
 	 * Checks the arguments, runs the tool and returns the tool's result as JSON text. A ToolError becomes a result with
-	 * `isError: true`. Throws an RpcError -32602 if the arguments do not match the tool's schema; any other error is a
-	 * bug.
+	 * `isError: true`. Throws an RpcError if the arguments do not match the tool's schema.
 	 */
 	call(args: JsonObject, context: Context, call: ToolCall): Promise<string>;
 }
 
 /**
- * Thrown by a tool for an error that the AI model should see. The message says what is wrong, shows the value, and
- * gives the next step.
+ * Thrown by a tool for an error that the AI model should see. The message says what is wrong, shows the wrong value,
+ * and gives the next step.
  */
 export class ToolError extends Error {
 	override name = "ToolError";
@@ -112,8 +111,8 @@ export function tool<const Entries extends v.ObjectEntries, Context>(
 }
 
 /**
- * Limit of a tool result in bytes. Some MCP clients stop reading an SSE event at 1 MiB, and other parts of the response
- * need room, too.
+ * Limit of a tool result's text in bytes. Some MCP clients read at most 1 MiB of an SSE event, which also contains
+ * other data.
  */
 const maxTextBytes = 1024 * 1024 - 4096;
 
@@ -134,8 +133,8 @@ function encode(text: string): string {
 }
 
 /**
- * Cuts the text of a tool result after as many whole lines as fit, or within its first line, and adds a note on how to
- * get the rest.
+ * Cuts the text of a tool result to the size limit, at a line break if possible, and adds a note on how to get the
+ * rest.
  */
 function cut(text: string): string {
 	let kept = text;

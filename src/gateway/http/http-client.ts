@@ -24,7 +24,7 @@ export interface HttpClientOptions {
 	/** Maximum number of connections to the server. Further requests wait in order. */
 	maxConnections: number;
 	/**
-	 * Milliseconds after which an idle connection is closed, before the server closes it after 5 s (Node) or 10 s
+	 * Milliseconds after which an idle connection is closed. Shorter than the timeouts of servers: 5 s (Node) and 10 s
 	 * (Bun). Default 4,000.
 	 */
 	idleTimeoutMs?: number;
@@ -123,8 +123,8 @@ export class HttpClient {
 	}
 
 	/**
-	 * Closes idle connections now, and busy ones after their request. Queued requests are still sent; later ones fail
-	 * as "unsent".
+	 * Closes idle connections now, and busy ones when their request has ended. Queued requests are still sent; new
+	 * requests fail as "unsent".
 	 */
 	close(): void {
 		this.#isClosed = true;
@@ -259,8 +259,8 @@ export class HttpClient {
 }
 
 /**
- * Matches names of HTTP headers that callers may not set, because they decide where the request ends or control the
- * connection.
+ * Matches names of HTTP headers that callers may not set, because they determine the length of the request or control
+ * the connection.
  */
 const reservedHeaders =
 	/^(?:content-length|transfer-encoding|connection|upgrade|expect)$/i;

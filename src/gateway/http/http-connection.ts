@@ -120,8 +120,8 @@ export class Connection {
 	}
 
 	/**
-	 * Handles the event that the server has closed its side: completes a response without a declared length, and closes
-	 * the connection.
+	 * Handles the event that the server has sent its last byte: completes a response that ends with the connection, and
+	 * closes the connection.
 	 */
 	onEnd(): void {
 		const exchange = this.#exchange;
@@ -132,8 +132,8 @@ export class Connection {
 	}
 
 	/**
-	 * Handles a lost, failed or unneeded connection. Its current request fails, unless the connection was reused and no
-	 * byte of the request was written: then the request stays open, and `leftUnsent` becomes true.
+	 * Handles the end of the connection. Its current request fails, except if the connection was reused and no byte of
+	 * the request was written: then `leftUnsent` becomes true, and the request can be sent on another connection.
 	 */
 	onClose(cause?: unknown): void {
 		const exchange = this.#exchange;
@@ -216,8 +216,8 @@ export class Exchange
 		readonly maxBodyBytes: number,
 		readonly signal: Signal,
 		/**
-		 * The HTTP client that sent the request. The shared memory limit counts the bytes of all responses of one client
-		 * together.
+		 * The HTTP client that sent the request. The memory limit for unfinished responses adds up the responses of each
+		 * client.
 		 */
 		readonly owner: object,
 	) {}
@@ -231,8 +231,8 @@ export class Exchange
 	}
 
 	/**
-	 * Called when a connection takes the HTTP request. From then on, aborting the request calls `cancel`, which closes
-	 * the connection.
+	 * Called when a connection starts to send this HTTP request. If the request is aborted later, `cancel` is called,
+	 * which closes the connection.
 	 */
 	attach(cancel: (reason?: HttpFailure) => void): void {
 		if (!this.#cancel) this.signal.addEventListener("abort", this.#abort);

@@ -9,10 +9,7 @@ export class ParseError extends Error {
 export interface ParserOptions {
 	/** Limit in bytes of the head (status line and headers) of an HTTP response, and of its trailers. */
 	maxHeadBytes: number;
-	/**
-	 * Cache of parsed response heads by their text, shared by the connections of a pool. A server sends the same head
-	 * until its Date header changes.
-	 */
+	/** Cache of parsed response heads by their text, shared by the connections of a pool. */
 	heads: Map<string, ResponseHead>;
 }
 
@@ -56,7 +53,7 @@ const maxChunkLineBytes = 1_024;
 const maxInterimResponses = 8;
 /** Maximum number of chunks in an HTTP response. Parsing millions of tiny chunks would delay all other responses. */
 const maxChunks = 100_000;
-/** Number of response heads at which their cache is emptied. */
+/** The cache of response heads is emptied when it has this many entries. */
 const maxCachedHeads = 64;
 
 const endEvent: ParserEvent = { type: "end" };
@@ -105,8 +102,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Gives the parser more received bytes, which may be split anywhere. Before giving it more, call the method `next`
-	 * until it returns undefined.
+	 * Passes received bytes of the HTTP response to the parser, which may be split anywhere. Then call `next` until it
+	 * returns undefined.
 	 */
 	push(bytes: Buffer): void {
 		const isRead = this.#at === this.#input.length;
@@ -234,8 +231,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Returns the bytes that have arrived of the current body or chunk. When the last one has arrived, the parser's
-	 * state becomes `following`.
+	 * Returns the received bytes of the current body or chunk. When its last byte has been received, the parser's state
+	 * becomes `following`.
 	 */
 	#readPiece(following: State): ParserEvent {
 		const from = this.#at;
@@ -295,8 +292,7 @@ function bodyTooLarge(maxBytes: number): ParseError {
 }
 
 /**
- * Throws a ParseError if an incomplete response head is already invalid, since a server that does not speak HTTP may
- * never complete it.
+ * Throws a ParseError if an incomplete response head is already invalid, for example if the server does not speak HTTP.
  */
 function checkBeginning(input: Buffer): void {
 	const expected = "HTTP/1.";
@@ -357,7 +353,10 @@ const noBody = {
 	isKeepAlive: false,
 };
 
-/** Determines from a response's headers where its body ends. Throws a ParseError if that is ambiguous. */
+/**
+ * Determines from a response's headers where its body ends. Throws a ParseError if the headers are invalid or
+ * contradict each other.
+ */
 function framingOf(head: HeadLines) {
 	const { status, fields } = head;
 	// The client requests no encoding and decodes none.

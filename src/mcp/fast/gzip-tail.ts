@@ -4,7 +4,7 @@
 
 import { crc32, deflateRawSync } from "node:zlib";
 
-/** Header of a gzip file (one "member"): deflate, no file name, no time, best compression, unknown operating system. */
+/** Header of a gzip file: deflate, no file name, no time, best compression, unknown operating system. */
 const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const storedHeaderLength = 5;
 const trailerLength = 8;
@@ -22,15 +22,12 @@ export class GzipTail {
 	/** CRC-32 checksum of the common end of all texts. It is 0 until these bytes are compressed. */
 	#checksum = 0;
 	/**
-	 * Entry i says which bits of a whole text's CRC-32 checksum change if bit i in the checksum of the text's beginning
-	 * is set.
+	 * For each bit of the CRC-32 checksum of a text's beginning: the bits that it inverts in the checksum of the whole
+	 * text.
 	 */
 	readonly #bitChecksums = new Uint32Array(32);
 
-	/**
-	 * `bytes` are the common end of all texts to compress. This constructor does not compress them yet; the first text
-	 * does.
-	 */
+	/** `bytes` are the common end of all texts to compress. They are compressed when the first gzip file is made. */
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
 	}
@@ -71,10 +68,7 @@ export class GzipTail {
 		return this.#deflated;
 	}
 
-	/**
-	 * Returns the CRC-32 checksum of a whole text from `before`, the checksum of the text's beginning. CRC-32 is linear,
-	 * so each bit of `before` contributes independently.
-	 */
+	/** Returns the CRC-32 checksum of a whole text from `before`, the checksum of the text's beginning. */
 	#checksumAfter(before: number): number {
 		let checksum = this.#checksum;
 		for (let left = before; left !== 0; left &= left - 1) {

@@ -1,8 +1,8 @@
 import { fastPaths } from "./switch.ts";
 
 /**
- * Length in bytes above which a response body is sent as a stream. If a response is ready only after an `await`, Bun
- * sends a long body in pieces of 2 KB with a system call each, but a stream in one piece.
+ * Length in bytes above which a response body is sent as a stream, because Bun sends a stream in one piece but other
+ * long bodies in many small pieces.
  */
 const maxPlainBytes = 15_000;
 
