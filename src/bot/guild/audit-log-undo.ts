@@ -230,7 +230,7 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 				: undefined;
 		}
 		case AuditLogEvent.WebhookCreate:
-			return one("delete_webhook", "webhook_id");
+			return { tool: "delete_webhook", args: { webhook_ids: `[${id}]` } };
 		case AuditLogEvent.WebhookUpdate:
 			return edit("edit_webhook", "webhook_id", {
 				name: "name",
@@ -253,8 +253,8 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 			const isPin = action_type === AuditLogEvent.MessagePin;
 			return channel_id && message_id
 				? {
-						tool: isPin ? "unpin_message" : "pin_message",
-						args: { channel_id, message_id },
+						tool: "pin_message",
+						args: { channel_id, message_id, ...(isPin && { pinned: "false" }) },
 					}
 				: undefined;
 		}

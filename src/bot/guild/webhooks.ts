@@ -5,6 +5,9 @@ import {
 	type APIWebhook,
 	type Guild,
 	type GuildBasedChannel,
+	makeURLSearchParams,
+	PermissionFlagsBits,
+	type RESTGetAPIGuildMessagesSearchResult,
 	RESTJSONErrorCodes,
 	Routes,
 	WebhookType,
@@ -12,7 +15,10 @@ import {
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { absentIf } from "../discord/find.ts";
+import { missingPermissions } from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
 import { oneField } from "../discord/text.ts";
+import { readsContent } from "../messages/message-content.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;
 
@@ -118,15 +124,66 @@ export function webhookName({ name, id }: { name: string; id: string }) {
  * Fetches a webhook from Discord. Throws a ToolError if the webhook is not in this guild or the bot may not manage it.
  */
 export async function webhook(guild: Guild, id: string): Promise<GuildWebhook> {
+	const found = await webhookOrNone(guild, id);
+	if (found) return found;
+	throw new ToolError(
+		`There is no webhook ${id} in the guild ${guild.id} that the bot may manage. list_webhooks lists those that it may manage.`,
+	);
+}
+
+/** Fetches a webhook from Discord; undefined if the webhook is not in this guild or the bot may not manage it. */
+export async function webhookOrNone(
+	guild: Guild,
+	id: string,
+): Promise<GuildWebhook | undefined> {
 	const { MissingPermissions, UnknownWebhook } = RESTJSONErrorCodes;
 	const data = await absentIf(
 		[MissingPermissions, UnknownWebhook],
 		() => guild.client.rest.get(Routes.webhook(id)) as Promise<APIWebhook>,
 	);
 	const channel = guild.channels.cache.get(data?.channel_id ?? "");
-	if (data?.guild_id === guild.id && channel)
-		return guildWebhook(data, channel);
-	throw new ToolError(
-		`There is no webhook ${id} in the guild ${guild.id} that the bot may manage. list_webhooks lists those that it may manage.`,
-	);
+	return data?.guild_id === guild.id && channel
+		? guildWebhook(data, channel)
+		: undefined;
+}
+
+/**
+ * Finds the times of the latest messages that webhooks of a guild sent, by webhook id: of the webhooks that sent one of
+ * the newest 25 such messages in the channels that the bot can read. Discord does not say when a webhook was last used.
+ * Returns undefined if the bot cannot search the guild now.
+ * https://discord.com/developers/docs/resources/message#search-guild-messages
+ */
+export async function lastMessages(
+	guild: Guild,
+	channelId: string | undefined,
+): Promise<Map<string, string> | undefined> {
+	const { ReadMessageHistory } = PermissionFlagsBits;
+	if (missingPermissions(guild, undefined, ReadMessageHistory) !== 0n)
+		return undefined;
+	if (!readsContent(guild.client)) return undefined;
+	const query = makeURLSearchParams({
+		author_type: "webhook",
+		channel_id: channelId,
+		sort_by: "timestamp",
+		sort_order: "desc",
+		include_nsfw: true,
+		limit: 25,
+	});
+	const path = Routes.guildMessagesSearch(guild.id);
+	try {
+		const result = (await guild.client.rest.get(path, {
+			query,
+		})) as RESTGetAPIGuildMessagesSearchResult;
+		// While Discord indexes the guild's messages, the response has none.
+		if (!("messages" in result)) return undefined;
+		const messages = result.messages.flat() as APIMessage[];
+		const times = messages.map(
+			({ webhook_id = "", timestamp }) => [webhook_id, timestamp] as const,
+		);
+		// The first message of a webhook is the newest one, and has to be set last.
+		return new Map(times.toReversed());
+	} catch (error) {
+		if (!toToolError(error)) throw error;
+		return undefined;
+	}
 }

@@ -59,7 +59,6 @@ export const tools = [
 	reactions.getReactions,
 	reactions.clearReactions,
 	pins.pinMessage,
-	pins.unpinMessage,
 	pins.listPins,
 	forwarding.forwardMessage,
 	forwarding.crosspostMessage,

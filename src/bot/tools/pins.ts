@@ -16,49 +16,46 @@ import {
 } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { messageLine } from "../messages/message-lines.ts";
-import { limit, reason } from "../tool/arguments.ts";
+import { linkTo } from "../messages/sent-message.ts";
+import { flag, limit, reason } from "../tool/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
 export const pinMessage = editTool({
 	name: "pin_message",
 	toolset: "messages",
-	title: "Pin a message",
-	description:
-		"Pin a message to its channel (at most 250 pins). Discord posts a notice in the channel.",
+	title: "Pin or unpin a message",
+	description: "Pin a message to its channel, or unpin it.",
+	aliases: [
+		{
+			name: "unpin_message",
+			adapt: (args) => ({ ...args, pinned: false }),
+			covers: ({ pinned }) => pinned === false,
+		},
+	],
 	lock: "message_id",
 	permissions: ["PinMessages", "ReadMessageHistory"],
-	input: v.strictObject({ ...onMessage, reason }),
-	async run({ message_id }, { discord, channel }) {
+	input: v.strictObject({
+		...onMessage,
+		pinned: v.optional(flag("False to unpin it."), true),
+		reason,
+	}),
+	async run({ message_id, pinned }, { discord, channel }) {
 		const message = await fetchMessage(channel, message_id);
 		const where = channelName(channel);
-		if (message.pinned)
+		if (message.pinned === pinned)
 			throw new ToolError(
-				`The message ${message_id} is already pinned in ${where}. Nothing was done.`,
+				pinned
+					? `The message ${message_id} is already pinned in ${where}. Nothing was done.`
+					: `The message ${message_id} is not pinned in ${where}. Nothing was done; list_pins lists the pins.`,
 			);
-		await discord.rest.put(Routes.channelMessagesPin(channel.id, message_id));
-		return `Pinned the message ${message_id} in ${where}.`;
-	},
-});
-
-export const unpinMessage = editTool({
-	name: "unpin_message",
-	toolset: "messages",
-	title: "Unpin a message",
-	description: "Unpin a message; the message itself stays.",
-	lock: "message_id",
-	permissions: ["PinMessages", "ReadMessageHistory"],
-	input: v.strictObject({ ...onMessage, reason }),
-	async run({ message_id }, { discord, channel }) {
-		const message = await fetchMessage(channel, message_id);
-		const where = channelName(channel);
-		if (!message.pinned)
-			throw new ToolError(
-				`The message ${message_id} is not pinned in ${where}. Nothing was done; list_pins lists the pins.`,
-			);
-		await discord.rest.delete(
-			Routes.channelMessagesPin(channel.id, message_id),
-		);
-		return `Unpinned the message ${message_id} in ${where}.`;
+		const path = Routes.channelMessagesPin(channel.id, message_id);
+		const link = linkTo(channel, message_id);
+		if (!pinned) {
+			await discord.rest.delete(path);
+			return `Unpinned the message ${message_id} in ${where}: ${link}`;
+		}
+		await discord.rest.put(path);
+		return `Pinned the message ${message_id} in ${where}: ${link}`;
 	},
 });
 

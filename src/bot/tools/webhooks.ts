@@ -1,22 +1,49 @@
 // Webhooks and their messages. Tokens are neither shown nor accepted as arguments.
 
-import { type APIWebhook, Routes, WebhookType } from "discord.js";
+import {
+	type APIWebhook,
+	type Guild,
+	PermissionFlagsBits,
+	Routes,
+	SnowflakeUtil,
+	WebhookType,
+} from "discord.js";
 import * as v from "valibot";
-import { channelName, userName } from "../discord/describe.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { channelName, nowIs, time } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
 import { anyChannel, channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { fieldLine, oneField } from "../discord/text.ts";
-import { webhook, webhookName, whyCannotSend } from "../guild/webhooks.ts";
+import { requirePermissions } from "../discord/permissions.ts";
+import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import {
+	type GuildWebhook,
+	lastMessages,
+	webhook,
+	webhookName,
+	webhookOrNone,
+	whyCannotSend,
+} from "../guild/webhooks.ts";
 import {
 	allowedMentions,
 	content,
+	editedMentions,
 	embeds,
 	mentions,
 	messageFields,
 	pingsMany,
 } from "../messages/message-arguments.ts";
-import { messageHead } from "../messages/message-lines.ts";
-import { found, guild_id, reason, snowflake, text } from "../tool/arguments.ts";
+import { messageHead, personName } from "../messages/message-lines.ts";
+import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
+import {
+	found,
+	guild_id,
+	list,
+	reason,
+	snowflake,
+	text,
+} from "../tool/arguments.ts";
+import { writeEach } from "../tool/bulk.ts";
 import {
 	destructiveTool,
 	editTool,
@@ -42,8 +69,7 @@ export const listWebhooks = readTool({
 	name: "list_webhooks",
 	toolset: "webhooks",
 	title: "List webhooks",
-	description:
-		"List the webhooks of a guild or one of its channels: name, id, channel, kind, creator, and whether send_webhook_message can use it.",
+	description: "List webhooks with channel, creator and latest known message.",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
@@ -57,9 +83,15 @@ export const listWebhooks = readTool({
 		)) as APIWebhook[];
 		const where = channel ? channelName(channel) : "the guild";
 		if (webhooks.length === 0) return `There is no webhook in ${where}.`;
+		const last = await lastMessages(guild, channel?.id);
 		return [
-			`${webhooks.length} webhook(s) in ${where}, by id:`,
-			...webhooks.sort((a, b) => compareIds(a.id, b.id)).map(webhookLine),
+			`${webhooks.length} webhook(s) in ${where}, by id, times in UTC; ${nowIs()}:`,
+			...webhooks
+				.sort((a, b) => compareIds(a.id, b.id))
+				.map((data) => webhookLine(data, guild, last?.get(data.id))),
+			last
+				? "Last messages are known of webhooks that sent one of the newest 25 messages by webhooks."
+				: "When they last sent a message is not known: the bot cannot search the guild now.",
 		];
 	},
 });
@@ -70,18 +102,24 @@ const kinds: Record<WebhookType, string> = {
 	[WebhookType.Application]: "application",
 };
 
-function webhookLine(data: APIWebhook): string {
+function webhookLine(
+	data: APIWebhook,
+	guild: Guild,
+	lastMessage: string | undefined,
+): string {
 	const { user, source_channel, source_guild } = data;
+	const channel = guild.channels.cache.get(data.channel_id ?? "");
 	const reason = whyCannotSend(data.type, data.token);
 	const source = [source_channel?.name, source_guild?.name]
 		.filter((name) => name !== undefined)
 		.map(oneField);
 	return fieldLine(
 		`${oneField(data.name ?? "")} | ID: ${data.id}`,
-		`channel: ${data.channel_id ?? "none"}`,
+		`channel: ${channel ? channelName(channel) : (data.channel_id ?? "none")}`,
 		`kind: ${kinds[data.type] ?? data.type}`,
 		source.length > 0 && `follows: ${source.join(" of ")}`,
-		user && `by ${userName(user)}`,
+		`made: ${time(SnowflakeUtil.timestampFrom(data.id))}${user ? ` by ${personName(user)}` : ""}`,
+		lastMessage && `last message: ${time(Date.parse(lastMessage))}`,
 		reason ? `cannot send messages: ${reason}` : "can send messages",
 	);
 }
@@ -91,12 +129,12 @@ export const createWebhook = writeTool({
 	toolset: "webhooks",
 	title: "Create a webhook",
 	description:
-		"Create a webhook that sends messages to a channel (at most 15 per channel). Returns its id for send_webhook_message.",
+		"Create a webhook that sends messages to a channel (at most 15 each).",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(channel, "channel"),
-		name: name("Default author name."),
+		name: name("Author name of its messages."),
 		reason,
 	}),
 	async run({ name }, { discord, channel }) {
@@ -122,33 +160,98 @@ export const editWebhook = editTool({
 		channel_id: v.optional(found(channel, "channel to move it to")),
 		reason,
 	}),
-	async run(args, { discord, webhook }) {
+	async run(args, { discord, webhook, channel }) {
 		const current = { name: webhook.name, channel_id: webhook.channel.id };
 		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
 		const changes = changesOf(current, args, target);
 		await discord.rest.patch(Routes.webhook(webhook.id), { body: changes });
-		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
+		const renamed =
+			changes.name === undefined
+				? []
+				: [`name: ${oneField(current.name)} → ${oneField(changes.name)}`];
+		const moved =
+			changes.channel_id !== undefined && channel
+				? [
+						`channel_id: ${channelName(webhook.channel)} → ${channelName(channel)}`,
+					]
+				: [];
+		return `Changed ${target}: ${[...renamed, ...moved].join(", ")}.`;
 	},
 });
 
 export const deleteWebhook = destructiveTool({
 	name: "delete_webhook",
 	toolset: "webhooks",
-	title: "Delete a webhook",
+	title: "Delete webhooks",
 	description:
-		"Delete a webhook. Programs that use it can no longer send. Its messages stay. This cannot be undone.",
-	lock: "webhook_id",
+		"Delete webhooks. Programs that use them can no longer send; messages stay. Not undoable.",
+	adapt({ webhook_id, ...args }) {
+		const isFormer = webhook_id !== undefined && !("webhook_ids" in args);
+		if (isFormer) return { ...args, webhook_ids: [webhook_id] };
+		return webhook_id === undefined ? args : { webhook_id, ...args };
+	},
+	lock: "webhook_ids",
 	permissions: ["ManageWebhooks"],
-	input: v.strictObject({ guild_id, webhook_id, reason }),
-	plan(_, { discord, webhook }) {
-		const target = `the webhook ${webhookName(webhook)} in ${channelName(webhook.channel)}`;
+	permissionsIn: "run",
+	input: v.strictObject({
+		guild_id,
+		webhook_ids: list(snowflake("webhook"), 1, 50, "Ids of the webhooks."),
+		reason,
+	}),
+	async plan({ webhook_ids }, { discord, guild }) {
+		const looked = await Promise.all(
+			webhook_ids.map(async (id) => ({
+				id,
+				found: await webhookOrNone(guild, id),
+			})),
+		);
+		const items = looked.flatMap(({ found }) => found ?? []);
+		const missing = looked.flatMap(({ id, found }) => (found ? [] : [id]));
+		if (items.length === 0)
+			throw new ToolError(
+				`There is no webhook ${missing.join(", ")} in the guild ${guild.id} that the bot may manage. list_webhooks lists those that it may manage. Nothing was done.`,
+			);
+		const { ManageWebhooks } = PermissionFlagsBits;
+		for (const { channel } of items)
+			requirePermissions(guild, channel, ManageWebhooks | impliedIn(channel));
+		const absent =
+			missing.length > 0 &&
+			`Not found, or not for the bot to manage: ${missing.join(", ")}.`;
+		const write = ({ id }: GuildWebhook) =>
+			discord.rest.delete(Routes.webhook(id));
 		return {
-			preview: `Would delete ${target}${webhook.creator ? `, made by ${userName(webhook.creator)}` : ""}. Programs that use it could no longer send. Its messages stay.`,
-			write: () => discord.rest.delete(Routes.webhook(webhook.id)),
-			result: `Deleted ${target}.`,
+			preview: resultLines(
+				`Would delete ${items.length} webhook(s). Programs that use them could no longer send. Their messages stay.`,
+				items.map(madeWebhook),
+				absent,
+			),
+			act: async (call) =>
+				resultLines(
+					await writeEach(
+						{
+							items,
+							resumes: true,
+							idOf: ({ id }) => id,
+							describe: madeWebhook,
+							write,
+							done: (count, of) => `Deleted ${count} of ${of} webhook(s):`,
+						},
+						call,
+					),
+					absent,
+				),
 		};
 	},
 });
+
+/** Describes a webhook in one line: its name and id, channel and creator. */
+function madeWebhook({ name, id, channel, creator }: GuildWebhook): string {
+	return fieldLine(
+		`${oneField(name)} | ID: ${id}`,
+		`channel: ${channelName(channel)}`,
+		creator && `made by ${personName(creator)}`,
+	);
+}
 
 const thread_id = v.optional(
 	found(anyChannel, "thread of the webhook's channel"),
@@ -159,7 +262,7 @@ export const sendWebhookMessage = writeTool({
 	toolset: "webhooks",
 	title: "Send a webhook message",
 	description:
-		"Send a message by a webhook, under its name or another. It pings nobody unless `mentions` allows it. Returns the message's id.",
+		"Send a message by a webhook. It pings nobody unless `mentions` allows it.",
 	// Clients of other MCP servers may send the token; this bot fetches it from Discord.
 	ignored: ["token"],
 	// Discord lets any webhook ping everyone, so the bot requires the permission that it would need itself.
@@ -168,7 +271,7 @@ export const sendWebhookMessage = writeTool({
 		guild_id,
 		webhook_id,
 		content,
-		username: v.optional(name("Author name of this message.")),
+		username: v.optional(name("Author of this message.")),
 		avatar_url: v.optional(
 			v.pipe(
 				text(1, 2048, "Avatar of this message."),
@@ -177,9 +280,9 @@ export const sendWebhookMessage = writeTool({
 		),
 		thread_id,
 		mentions,
-		embeds: v.optional(embeds, []),
+		embeds: v.optional(embeds),
 	}),
-	async run(args, { webhook, thread }) {
+	async run(args, { guild, webhook, thread }) {
 		const { content, username, avatar_url } = args;
 		const destination = webhook.targetFor(thread);
 		const message = await webhook.send(
@@ -192,14 +295,17 @@ export const sendWebhookMessage = writeTool({
 			},
 			destination,
 		);
-		return `Message sent (ID: ${message.id}) by the webhook ${webhookName(webhook)} to ${channelName(destination)}.`;
+		return [
+			`Message sent (ID: ${message.id}) by the webhook ${webhookName(webhook)} to ${placeOf(destination, message.id)}`,
+			...pingLines(guild, content, message),
+		];
 	},
 });
 
 const sentByWebhook = {
 	guild_id,
 	webhook_id,
-	message_id: snowflake("message, sent by the webhook"),
+	message_id: snowflake("message"),
 	thread_id,
 };
 
@@ -208,15 +314,14 @@ export const editWebhookMessage = editTool({
 	toolset: "webhooks",
 	extra: true,
 	title: "Edit a webhook message",
-	description:
-		"Change the content or embeds of a message that a webhook sent; omitted fields stay.",
+	description: "Change the content or embeds of a message that a webhook sent.",
 	lock: "message_id",
 	permissions: ["ManageWebhooks", pingsMany],
 	input: v.strictObject({
 		...sentByWebhook,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-		mentions,
+		mentions: editedMentions,
 	}),
 	async run({ message_id, ...args }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);
@@ -226,7 +331,7 @@ export const editWebhookMessage = editTool({
 		const allowed_mentions = allowedMentions(args.mentions);
 		const body = { ...changes, allowed_mentions };
 		await webhook.editMessage(message_id, body, destination);
-		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
+		return `Changed ${Object.keys(changes).join(", ")} of ${target}: ${linkTo(destination, message_id)}`;
 	},
 });
 
@@ -235,7 +340,7 @@ export const deleteWebhookMessage = destructiveTool({
 	toolset: "webhooks",
 	extra: true,
 	title: "Delete a webhook message",
-	description: "Delete a message that a webhook sent. This cannot be undone.",
+	description: "Delete a message that a webhook sent. Not undoable.",
 	lock: "message_id",
 	permissions: ["ManageWebhooks"],
 	input: v.strictObject(sentByWebhook),

@@ -33,20 +33,6 @@ export const pinsRows: Record<string, Row> = {
 		reason: AuditLogEvent.MessagePin,
 		needs: inChannel("PinMessages", "ReadMessageHistory"),
 	},
-	unpin_message: {
-		ids: { channel_id: channelId, message_id: messageId },
-		act(scene) {
-			const { message, path, args } = oneWritten(scene);
-			message.pinned_at = new Date().toISOString();
-			return {
-				args,
-				request: `DELETE ${path}/${message.id}`,
-				done: () => message.pinned_at === null,
-			};
-		},
-		reason: AuditLogEvent.MessageUnpin,
-		needs: inChannel("PinMessages", "ReadMessageHistory"),
-	},
 	list_pins: {
 		ids: { channel_id: channelId },
 		ask(scene) {

@@ -53,7 +53,8 @@ export const webhooksRows: Record<string, Row> = {
 				request: `GET /channels/${channel.id}/webhooks`,
 				answer: [
 					"1 webhook(s) in #",
-					`Crier | ID: ${hook.id} | channel: ${channel.id} | kind: incoming | by @alpha (ID: ${hook.user?.id}) | can send messages`,
+					`Crier | ID: ${hook.id} | channel: #${channel.name} (ID: ${channel.id}) | kind: incoming | made: `,
+					`Z by @alpha (ID: ${hook.user?.id}) | can send messages`,
 				],
 			};
 		},
@@ -89,11 +90,11 @@ export const webhooksRows: Record<string, Row> = {
 		needs,
 	},
 	delete_webhook: {
-		ids: { webhook_id: webhookId },
+		ids: { webhook_ids: webhookId },
 		act(scene) {
 			const { world, hook, channel } = newWebhook(scene);
 			return {
-				args: { webhook_id: hook.id },
+				args: { webhook_ids: [hook.id] },
 				request: `DELETE /webhooks/${hook.id}`,
 				done: () => !world.webhooks.has(hook.id),
 				channel: channel.id,
@@ -102,7 +103,7 @@ export const webhooksRows: Record<string, Row> = {
 		reason: AuditLogEvent.WebhookDelete,
 		needs,
 		dryRun:
-			/Would delete the webhook Crier \(ID: \d+\) in #thing-\d+ \(ID: \d+\), made by @alpha \(ID: \d+\)\. /,
+			/Would delete 1 webhook\(s\)\. .*\nCrier \| ID: \d+ \| channel: #thing-\d+ \(ID: \d+\) \| made by @alpha \(ID: \d+\)$/m,
 	},
 	send_webhook_message: {
 		ids: { webhook_id: webhookId, thread_id: channelId },

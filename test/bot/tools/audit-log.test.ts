@@ -604,7 +604,7 @@ const undone: [
 	[
 		"WebhookCreate",
 		() => ({ target_id: entityId }),
-		() => `delete_webhook webhook_id=${entityId}`,
+		() => `delete_webhook webhook_ids=[${entityId}]`,
 	],
 	[
 		"WebhookUpdate",
@@ -641,7 +641,7 @@ const undone: [
 	[
 		"MessagePin",
 		() => ({ options: { channel_id: entityId, message_id: "5" } }),
-		() => `unpin_message channel_id=${entityId} message_id=5`,
+		() => `pin_message channel_id=${entityId} message_id=5 pinned=false`,
 	],
 	[
 		"MessageUnpin",

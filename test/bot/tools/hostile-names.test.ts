@@ -253,7 +253,7 @@ test.each([
 			{ role_id: role.id, action: "add", is_bot: false, dry_run: false },
 			1 + guild.members.size - 1,
 		],
-		["list_webhooks", {}, 3],
+		["list_webhooks", {}, 4],
 		["edit_webhook", { webhook_id: hook.id, name }, 1],
 		["delete_webhook", { webhook_id: hook.id, dry_run: true }, 2],
 		["create_invite", { channel_id }, 2],

@@ -2,7 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { pagesOf } from "../../support/pages.ts";
-import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
+import {
+	linked,
+	startWorld,
+	type TestWorld,
+	userNamed,
+} from "../../support/world.ts";
 
 function write({ simulator, guild }: TestWorld, contents: string[]) {
 	const { world } = simulator;
@@ -46,6 +51,10 @@ test("pinning a pinned message and unpinning another one are refused without a r
 	expect(pinned.text).toContain("is already pinned in #notes");
 	expect(pinned.isError).toBe(true);
 	expect(world.simulator.journal.entries()).toHaveLength(1);
+	expect((await world.call("unpin_message", args)).text).toStartWith(
+		`Unpinned the message ${args.message_id} in ${linked(world, { id: channel_id, name: "notes" }, args.message_id)}`,
+	);
+	expect(messages[0]?.pinned_at).toBe(null);
 });
 
 test("a full channel and Discord's own message are refused, with what to do", async () => {

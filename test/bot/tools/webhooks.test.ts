@@ -6,6 +6,7 @@ import { authorOf } from "../../../src/simulator/world/guilds/webhooks.ts";
 import { until } from "../../support/until.ts";
 import {
 	denyBot,
+	linked,
 	startWorld,
 	type TestWorld,
 	userNamed,
@@ -45,7 +46,7 @@ test("a message is sent with another name and avatar and with embeds, and pings 
 	});
 	expect(message?.author.avatar).toBeString();
 	expect(text).toBe(
-		`Message sent (ID: ${message?.id}) by the webhook Crier (ID: ${hook.id}) to #notes (ID: ${channel.id}).`,
+		`Message sent (ID: ${message?.id}) by the webhook Crier (ID: ${hook.id}) to ${linked(world, channel, message?.id)}\nNot pinged: @everyone, Ada (@ada, ID: ${ada}).`,
 	);
 	await world.call("send_webhook_message", {
 		...{ webhook_id: hook.id, content, mentions: "everyone" },
@@ -160,7 +161,9 @@ test("moving a webhook requires MANAGE_WEBHOOKS in the target channel", async ()
 		world.call("edit_webhook", { webhook_id, channel_id });
 	expect((await move(closed.id)).text).toContain("lacks MANAGE_WEBHOOKS in");
 	expect(hook.channel_id).toBe(channel.id);
-	expect((await move(open.id)).text).toStartWith("Changed channel_id of the");
+	expect((await move(open.id)).text).toContain(
+		`: channel_id: #notes (ID: ${channel.id}) → #open (ID: ${open.id}).`,
+	);
 	expect(hook.channel_id).toBe(open.id);
 });
 
@@ -179,17 +182,20 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 	await world.heard();
 	const { text } = await world.call("list_webhooks");
 	expect(text.split("\n")).toEqual([
-		"4 webhook(s) in the guild, by id:",
+		expect.stringMatching(
+			/^4 webhook\(s\) in the guild, by id, times in UTC; now is \S+Z:$/,
+		),
 		expect.stringMatching(/^Crier \| ID: \d+ .* \| can send messages$/),
 		expect.stringContaining(
-			"kind: follower | follows: wire of The Press | cannot send messages: it forwards",
+			"kind: follower | follows: wire of The Press | made: ",
 		),
-		expect.stringContaining(
-			"kind: application | cannot send messages: it belongs",
+		expect.stringMatching(
+			/ \| kind: application \| made: \S+Z \| cannot send messages: it belongs/,
 		),
 		expect.stringContaining(
 			"cannot send messages: another application created",
 		),
+		"Last messages are known of webhooks that sent one of the newest 25 messages by webhooks.",
 	]);
 	for (const { id } of [follower, application, foreign]) {
 		const sent = await world.call("send_webhook_message", {
@@ -205,6 +211,64 @@ test("a webhook that cannot send messages says why, and can still be listed and 
 		application,
 		foreign,
 	]);
+});
+
+test("the list shows when a webhook last sent a message, if the bot can search the guild", async () => {
+	await using world = await startWorld();
+	const { platform, channel, write } = made(world);
+	platform.webhooks.add(channel, { name: "Silent" });
+	write("old");
+	const { timestamp } = write("new");
+	await world.heard();
+	const list = async () => (await world.call("list_webhooks")).text.split("\n");
+	const last = ` | last message: ${timestamp.slice(0, 19)}Z | `;
+	expect((await list())[1]).toContain(last);
+	expect((await list())[2]).not.toContain("last message");
+	const search = `GET /guilds/${world.guild.id}/messages/search`;
+	for (const spoil of [
+		() => world.simulator.faults.refuse(search, 50013),
+		() =>
+			world.simulator.faults.answer(search, {
+				...{ status: 202, headers: { "content-type": "application/json" } },
+				body: JSON.stringify({
+					...{ message: "Index not yet available", code: 110000 },
+					...{ documents_indexed: 0, retry_after: 2 },
+				}),
+			}),
+	]) {
+		const fault = spoil();
+		const lines = await list();
+		fault.release();
+		expect(lines[1]).not.toContain("last message");
+		expect(lines.at(-1)).toContain("is not known: the bot cannot search");
+	}
+});
+
+test("several webhooks are deleted in one call, which says which ones are not there", async () => {
+	await using world = await startWorld();
+	const { platform, channel, hook } = made(world);
+	const ids = ["a", "b"].map(
+		(name) => platform.webhooks.add(channel, { name }).id,
+	);
+	const unknown = "123456789012345678";
+	await world.heard();
+	const args = { webhook_ids: [...ids, unknown, ids[0]] };
+	const dry = await world.call("delete_webhook", { ...args, dry_run: true });
+	expect(dry.text).toContain("Would delete 2 webhook(s).");
+	expect(platform.webhooks.list({ channel_id: channel.id })).toHaveLength(3);
+	const { text } = await world.call("delete_webhook", args);
+	expect(text.split("\n")).toEqual([
+		"Deleted 2 of 2 webhook(s):",
+		`a | ID: ${ids[0]} | channel: #notes (ID: ${channel.id})`,
+		`b | ID: ${ids[1]} | channel: #notes (ID: ${channel.id})`,
+		`Not found, or not for the bot to manage: ${unknown}.`,
+	]);
+	expect(platform.webhooks.list({ channel_id: channel.id })).toEqual([hook]);
+	const again = await world.call("delete_webhook", args);
+	expect(again.isError).toBe(true);
+	expect(again.text).toContain("There is no webhook");
+	const both = { webhook_id: hook.id, webhook_ids: [hook.id] };
+	expect((await world.call("delete_webhook", both)).code).toBe(-32602);
 });
 
 test("a webhook that the bot may not manage is reported as missing", async () => {
@@ -255,7 +319,7 @@ test("a webhook sends, edits and deletes messages in a thread of its channel", a
 	const sent = await world.call("send_webhook_message", {
 		...{ ...there, content: "hear" },
 	});
-	expect(sent.text).toContain(`to #asides (ID: ${thread.id}).`);
+	expect(sent.text).toContain(`to ${linked(world, thread, said()[0]?.id)}`);
 	const [message] = said();
 	const message_id = message?.id;
 	const edited = await world.call("edit_webhook_message", {
@@ -281,7 +345,7 @@ test("a webhook edits and deletes only its own messages", async () => {
 		world.call(tool, { webhook_id: hook.id, message_id, ...more });
 	const change = { content: "hush", embeds: [{ title: "t" }] };
 	expect((await call("edit_webhook_message", own.id, change)).text).toBe(
-		`Changed content, embeds of the message ${own.id} in #notes (ID: ${channel.id}).`,
+		`Changed content, embeds of the message ${own.id} in ${linked(world, channel, own.id)}`,
 	);
 	for (const [tool, more] of [
 		["edit_webhook_message", change],

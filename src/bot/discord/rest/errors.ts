@@ -46,7 +46,7 @@ const advice = new Map(
 		[codes.MaximumNumberOfEmojisReached]: emojisFull,
 		[codes.MaximumNumberOfAnimatedEmojisReached]: emojisFull,
 		[codes.MaximumNumberOfPinsReachedForTheChannel]:
-			"list_pins shows them, and unpin_message makes room.",
+			"list_pins shows them, and pin_message with pinned = false makes room.",
 		[codes.MaximumNumberOfReactionsReached]:
 			"clear_reactions makes room for another emoji.",
 		[codes.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
