@@ -33,12 +33,15 @@ import {
 	withBotAccess,
 } from "./channel-access.ts";
 import {
+	convertibleKinds,
 	currentFields,
 	discordFields,
 	editableKind,
 	editedFieldNames,
 	emojisIn,
 	type GivenFields,
+	type Kind,
+	requireAllowedKind,
 	requireSupportedFields,
 } from "./channel-fields.ts";
 import {
@@ -124,6 +127,7 @@ export async function editSteps(
 
 const argumentNames: readonly (keyof ChannelEdit)[] = [
 	"name",
+	"channel_type",
 	...editedFieldNames,
 	...accessNames,
 	"below_channel_id",
@@ -136,7 +140,15 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 		throw invalidParameters([
 			"status: a stage channel has a topic instead, which start_stage and edit_stage set",
 		]);
-	requireSupportedFields(guild, args, kind);
+	const { channel_type: newKind = kind } = args;
+	const isConvertible = (name: string): name is Kind =>
+		convertibleKinds.some((one) => one === name);
+	if (newKind !== kind && !(isConvertible(kind) && isConvertible(newKind)))
+		throw invalidParameters([
+			"channel_type: only text and announcement channels can become one another",
+		]);
+	if (newKind !== kind) requireAllowedKind(guild, newKind);
+	requireSupportedFields(guild, args, isConvertible(newKind) ? newKind : kind);
 	if (args.below_channel_id === channel.id)
 		throw invalidParameters(["below_channel_id: expected another channel"]);
 }

@@ -95,6 +95,17 @@ export type EditedKind = keyof typeof editedKinds;
 export const hasPosts = (kind: EditedKind) =>
 	kind === "forum" || kind === "media";
 
+/**
+ * The kinds of channels that can become one another, with their Discord types.
+ * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
+ */
+const convertible = {
+	text: kinds.text.type,
+	announcement: kinds.announcement.type,
+} as const;
+type Convertible = keyof typeof convertible;
+export const convertibleKinds = Object.keys(convertible) as Convertible[];
+
 const otherKinds = new Map<ChannelType, string>([
 	[ChannelType.GuildDirectory, "directory"],
 	[ChannelType.PublicThread, "thread"],
@@ -282,9 +293,11 @@ export const isId = (text: string) => /^\d{17,20}$/.test(text);
 /** Converts the channel settings of a tool call to the options of discord.js for creating and editing channels. */
 export function discordFields(fields: GivenFields) {
 	const { category_id, default_sort_order, default_layout } = fields;
+	const { channel_type } = fields;
 	const { rtc_region, video_quality, default_reaction } = fields;
 	return withoutUndefined({
 		name: fields.name,
+		type: channel_type ? convertible[channel_type as Convertible] : undefined,
 		topic: fields.topic,
 		nsfw: fields.nsfw,
 		bitrate: fields.bitrate,
@@ -333,6 +346,7 @@ export function currentFields(channel: GuildBasedChannel) {
 	const { id, name } = fields.defaultReactionEmoji ?? {};
 	return {
 		name: channel.name,
+		channel_type: kindName(channel),
 		topic: fields.topic ?? "",
 		nsfw: fields.nsfw ?? false,
 		slowmode_seconds: fields.rateLimitPerUser ?? 0,

@@ -26,6 +26,7 @@ interface Label {
 
 const labels: Record<keyof ChannelFields, Label> = {
 	name: { name: "name" },
+	channel_type: { name: "kind" },
 	topic: { name: "topic" },
 	nsfw: { name: "age-restricted" },
 	slowmode_seconds: { name: "slow mode", unit: " s" },

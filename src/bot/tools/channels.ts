@@ -8,6 +8,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { accessText } from "../channels/access-text.ts";
@@ -82,6 +83,26 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	);
 }
 
+/**
+ * Converts the arguments of a call that gives tags by name alone, or overwrites with Discord's `type`, which follows
+ * from the id.
+ */
+function withKnownForms(args: JsonObject): JsonObject {
+	const changed = { ...args };
+	const { tags, permission_overwrites: overwrites } = args;
+	if (Array.isArray(tags))
+		changed.tags = tags.map((tag) =>
+			typeof tag === "string" ? { name: tag } : tag,
+		);
+	if (Array.isArray(overwrites))
+		changed.permission_overwrites = overwrites.map((overwrite) => {
+			if (!isObject(overwrite)) return overwrite;
+			const { type: _, ...rest } = overwrite;
+			return rest;
+		});
+	return changed;
+}
+
 const below_channel_id = v.optional(
 	v.pipe(
 		found(find.channel, "channel right above it, or category to be first in"),
@@ -105,9 +126,11 @@ export const createChannel = writeTool({
 	lock: ({ below_channel_id, guild_id }, bot) =>
 		below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot),
 	adapt: ({ private_to_role_ids, ...args }) =>
-		private_to_role_ids === undefined
-			? args
-			: { view_role_ids: private_to_role_ids, ...args },
+		withKnownForms(
+			private_to_role_ids === undefined
+				? args
+				: { view_role_ids: private_to_role_ids, ...args },
+		),
 	input: v.strictObject({
 		guild_id,
 		name: nameField,
@@ -163,9 +186,10 @@ export const editChannel = destructiveTool({
 		{ name: "set_forum_tags", covers: (args) => "tags" in args },
 		{ name: "set_voice_channel_status", covers: (args) => "status" in args },
 	],
+	adapt: withKnownForms,
 	title: "Edit a channel",
 	description:
-		"Change a channel; omitted settings stay. Also: status (voice), and what create_channel also takes.",
+		"Change a channel; omitted settings stay. Also: status (voice), channel_type (text, announcement), and what create_channel also takes.",
 	lock: ({ channel_id, below_channel_id, guild_id }, bot) =>
 		below_channel_id === undefined
 			? [channel_id]
@@ -183,6 +207,9 @@ export const editChannel = destructiveTool({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel"),
 		name: v.optional(nameField),
+		channel_type: unlisted(
+			choiceInAnyCase(kindNames, "Text or announcement, for the other one."),
+		),
 		category_id: v.optional(foundOrNone(find.categoryOrNone, "category")),
 		below_channel_id,
 		...accessFields,

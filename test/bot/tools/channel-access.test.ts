@@ -173,7 +173,7 @@ describe("access of a new channel", () => {
 		const zoe = memberNamed(it.world, "zoe").user;
 		const { text } = await it.make({
 			permission_overwrites: [
-				{ id: it.guild.id, deny: ["view_channel"] },
+				{ id: it.guild.id, type: 0, deny: ["view_channel"] },
 				{ id: zoe.id, allow: ["VIEW_CHANNEL"], deny: ["SEND_MESSAGES"] },
 			],
 		});
@@ -533,7 +533,7 @@ test("a forum is made with tags, guidelines and defaults, and edited", async () 
 	);
 	const edited = await it.edit(forum, {
 		...{ require_tag: false, default_reaction: "", default_layout: "list" },
-		tags: [{ name: "Idea" }],
+		tags: ["Idea"],
 	});
 	expect(edited.text.split("\n").slice(1)).toEqual([
 		"posts need a tag: yes → no",
@@ -544,6 +544,24 @@ test("a forum is made with tags, guidelines and defaults, and edited", async () 
 		`tag: Idea | ID: ${idea?.id}`,
 	]);
 	expect(forum).toMatchObject({ flags: 0, default_reaction_emoji: null });
+});
+
+test("a text channel becomes an announcement channel in a community, and no other kind", async () => {
+	await using it = await scene();
+	const general = channelNamed(it.world, "general");
+	const convert = async (channel_type: string, channel = general) =>
+		(await it.edit(channel, { channel_type })).text;
+	expect(await convert("announcement")).toContain("only in communities");
+	await makeCommunity(it.world);
+	expect(await convert("Announcement")).toBe(
+		`Changed #general (ID: ${general.id}):\nkind: text → announcement`,
+	);
+	expect(general.type).toBe(ChannelType.GuildAnnouncement);
+	expect(await convert("announcement")).toContain("Nothing would change");
+	const lounge = channelNamed(it.world, "Lounge");
+	for (const text of [await convert("voice"), await convert("text", lounge)])
+		expect(text).toContain("channel_type: only text and announcement channels");
+	expect(await convert("text")).toEndWith("kind: announcement → text");
 });
 
 test.each([

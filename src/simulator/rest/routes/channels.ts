@@ -60,6 +60,12 @@ const creatable = f.choice(
 	ChannelType.GuildForum,
 );
 
+/** The types of channels that can be changed to one another. */
+const convertible: GuildChannelType[] = [
+	ChannelType.GuildText,
+	ChannelType.GuildAnnouncement,
+];
+
 type ChannelBody = ReadForm<typeof channelFields>;
 
 /**
@@ -310,9 +316,7 @@ export const channelRoutes = [
 		body: {
 			...channelFields,
 			...threadFields,
-			type: f.nullable(
-				f.choice(ChannelType.GuildText, ChannelType.GuildAnnouncement),
-			),
+			type: f.nullable(f.choice(...convertible)),
 		},
 		run: (call) => {
 			const place = call.channel;
@@ -321,9 +325,16 @@ export const channelRoutes = [
 			requirePermissions(call, channel, Permission.ManageChannels);
 			const guild = call.world.guilds.of(channel);
 			const { type } = call.body;
-			if (type !== undefined && type !== null && type !== channel.type)
-				throw notSimulated("changing a channel's type");
-			const changes = changesOf(call, guild, channel.type, call.body, channel);
+			const newType = type ?? channel.type;
+			if (newType !== channel.type) {
+				if (!convertible.includes(channel.type))
+					throw notSimulated("changing such a channel's type");
+				requireCommunity(guild, newType);
+			}
+			const changes = {
+				...changesOf(call, guild, newType, call.body, channel),
+				type: newType === channel.type ? undefined : newType,
+			};
 			call.world.channels.edit(channel, changes, call.by);
 			return serialize.guildChannel(channel);
 		},
