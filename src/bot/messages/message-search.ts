@@ -1,16 +1,12 @@
-// Finding messages in one, several or all channels of a guild: by reading the channels page by page, which is complete, or
-// with Discord's search index, which needs few requests for long times.
-// https://docs.discord.com/developers/resources/message#search-guild-messages
+// Finding messages in one, several or all channels of a guild by reading the channels page by page. See message-index.ts for
+// Discord's search index.
 
 import {
 	type APIMessage,
-	type APIMessageSearchResult,
 	DiscordAPIError,
 	type Guild,
 	type GuildBasedChannel,
 	type GuildTextBasedChannel,
-	type RESTGetAPIGuildMessagesSearchResult,
-	Routes,
 	SnowflakeUtil,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
@@ -29,7 +25,6 @@ import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { fieldLine } from "../discord/text.ts";
 import type { Moment } from "../tool/arguments.ts";
 import { hiddenContent } from "./message-content.ts";
-import type { MessageFilter } from "./message-filter.ts";
 import { fetchPage } from "./message-pages.ts";
 
 /** The channels of a search, and what the search leaves out. */
@@ -303,132 +298,4 @@ function sourcesOf(
 		compareIds(end, String(BigInt(oldestWanted) + 1n)) <= 0;
 	const idle = sources.filter(isIdle).slice(maxIdleReads);
 	return sources.filter((source) => !idle.includes(source));
-}
-
-// Discord's index
-
-/** The highest offset that Discord's search takes, and the size of its pages. */
-const maxOffset = 9975;
-const indexPageSize = 25;
-/** Minimum wait before a search is repeated. Discord asks for a short delay if retry_after is 0. */
-const minWaitSeconds = 0.5;
-/** How long a search waits at most for Discord to index a guild that it has not indexed yet. */
-const maxIndexWaitMs = 4_000;
-
-/** The parameters of Discord's search; see its documentation. */
-export type IndexQuery = Record<
-	string,
-	string | number | boolean | readonly string[] | undefined
->;
-
-/** Discord's search takes at most this many channels. */
-const maxIndexChannels = 500;
-
-/**
- * Whether Discord's index can search these channels and is the better choice: it needs few requests for all time, where
- * reading takes too long. With `after`, reading is fast and also finds the latest messages, which may not be indexed yet.
- */
-export function isForIndex(
-	{ after }: Range,
-	channels: readonly unknown[],
-): boolean {
-	const { length } = channels;
-	return after === undefined && length > 1 && length <= maxIndexChannels;
-}
-
-/** Returns the parameters of a search in Discord's index. `channels` is undefined for all channels. */
-export function indexQuery(
-	filter: MessageFilter,
-	{ before }: Range,
-	channels: readonly { id: string }[] | undefined,
-): IndexQuery {
-	return {
-		content: filter.text,
-		author_id: filter.user_ids,
-		author_type: filter.author_type,
-		mentions: filter.mentions,
-		has: filter.has,
-		pinned: filter.pinned,
-		max_id: before?.first,
-		channel_id: channels?.map(({ id }) => id),
-		// Other tools read age-restricted channels too.
-		include_nsfw: true,
-	};
-}
-
-/** What Discord's search index found. */
-export interface Indexed {
-	/** How many messages match. */
-	total: number;
-	/** The newest of them. */
-	messages: APIMessage[];
-	/** Names of the threads with these messages, by id: archived threads are not cached. */
-	threads: ReadonlyMap<string, string>;
-	/** Whether Discord is still indexing old messages. */
-	isIndexing: boolean;
-	/** Whether there may be more matches than `messages`. */
-	hasMore: boolean;
-}
-
-/**
- * Finds up to `limit` messages with Discord's search index, newest first; with `limit` 0, only their number. Returns
- * undefined if Discord has not indexed the guild yet and needs longer than a few seconds.
- */
-export async function searchIndex(
-	guild: Guild,
-	query: IndexQuery,
-	{ limit, reserveMs }: { limit: number; reserveMs: number },
-): Promise<Indexed | undefined> {
-	const messages: APIMessage[] = [];
-	const threads = new Map<string, string>();
-	let last: Omit<Indexed, "messages"> | undefined;
-	for (let offset = 0; ; offset += indexPageSize) {
-		const size = limit === 0 ? 1 : indexPageSize;
-		let page: APIMessageSearchResult | undefined;
-		try {
-			page = await indexPage(guild, { ...query, limit: size, offset });
-		} catch (error) {
-			// A rate limit ends the search with what was found so far.
-			if (last && error instanceof PlatformBusy) return { ...last, messages };
-			throw error;
-		}
-		if (!page) return undefined;
-		const { total_results: total } = page;
-		messages.push(...(page.messages.flat() as APIMessage[]));
-		for (const { id, name } of page.threads ?? []) threads.set(id, name);
-		// A page may have fewer messages than its size.
-		const next = offset + indexPageSize;
-		const isLast = next >= total;
-		const { doing_deep_historical_index: isIndexing } = page;
-		const hasMore = !isLast || messages.length > limit;
-		last = { total, threads, isIndexing, hasMore };
-		if (
-			isLast ||
-			messages.length >= limit ||
-			next > maxOffset ||
-			timeLeftMs() < reserveMs
-		)
-			return { ...last, messages: messages.slice(0, limit) };
-	}
-}
-
-async function indexPage(
-	guild: Guild,
-	query: IndexQuery,
-): Promise<APIMessageSearchResult | undefined> {
-	const params = new URLSearchParams();
-	for (const [key, value] of Object.entries(query))
-		for (const one of [value ?? []].flat()) params.append(key, String(one));
-	const startedAt = performance.now();
-	for (;;) {
-		const result = (await guild.client.rest.get(
-			Routes.guildMessagesSearch(guild.id),
-			{ query: params },
-		)) as RESTGetAPIGuildMessagesSearchResult;
-		if ("messages" in result) return result;
-		const waitMs = Math.max(result.retry_after, minWaitSeconds) * 1000;
-		if (performance.now() - startedAt + waitMs > maxIndexWaitMs)
-			return undefined;
-		await Bun.sleep(waitMs);
-	}
 }

@@ -36,15 +36,17 @@ import {
 	type MessageFilter,
 	matcher,
 } from "../messages/message-filter.ts";
-import { messageHead } from "../messages/message-lines.ts";
 import {
 	indexQuery,
 	isForIndex,
+	searchIndex,
+} from "../messages/message-index.ts";
+import { messageHead } from "../messages/message-lines.ts";
+import {
 	type Range,
 	readChannels,
 	scopeNote,
 	scopeOf,
-	searchIndex,
 } from "../messages/message-search.ts";
 import {
 	countLines,

@@ -16,17 +16,20 @@ import {
 	userIds,
 } from "../messages/message-filter.ts";
 import {
-	type Found,
 	type Indexed,
 	type IndexQuery,
 	indexQuery,
 	isForIndex,
+	searchIndex,
+} from "../messages/message-index.ts";
+import { usualKinds } from "../messages/message-lines.ts";
+import {
+	type Found,
 	type Range,
 	readChannels,
 	type Scope,
 	scopeNote,
 	scopeOf,
-	searchIndex,
 } from "../messages/message-search.ts";
 import {
 	type Count,
@@ -289,21 +292,45 @@ function readResult(search: Search, read: Found): string[] {
 
 function countResult(search: Search, by: Grouping, read: Found): string[] {
 	const { guild, args, scope } = search;
-	const { matches } = read;
+	const written = read.matches.filter(({ type }) => usualKinds.includes(type));
+	const notices = read.matches.length - written.length;
 	const zeros =
 		by === "author"
 			? authorsOf(args, guild)
-			: by === "channel" && search.isNamed
-				? scope.channels.map((one) => ({ id: one.id, name: channelName(one) }))
-				: [];
-	const counts = countsOf(matches, by, guild, zeros);
+			: by === "day"
+				? daysOf(args, read)
+				: search.isNamed
+					? scope.channels.map((one) => ({
+							...{ id: one.id, name: channelName(one) },
+						}))
+					: [];
+	const counts = countsOf(written, by, guild, zeros);
 	const silent = counts.filter(({ count }) => count === 0).length;
 	const groups = counts.length - silent;
 	return resultLines(
-		`${matches.length} message(s) of ${whereOf(scope)} by ${groups} ${by}(s), ${rangeOf(args, read)}:`,
+		`${written.length} message(s) of ${whereOf(scope)} by ${groups} ${by}(s), ${rangeOf(args, read)}:`,
 		countLines(counts, Math.max(args.limit, zeros.length)),
+		notices > 0 &&
+			`${notices} notice(s) by Discord, such as that someone joined, are not counted.`,
 		endNotes(scope, read),
 	);
+}
+
+const dayMs = 86_400_000;
+/** Days without messages are shown for at most this many days. */
+const maxDays = 100;
+
+/** Returns the days (UTC) that were searched; none if they are too many. */
+function daysOf({ after, before }: Range, read: Found) {
+	const start = startOf(after, read) ?? 0;
+	const end = (before?.atMs ?? Date.now()) - 1;
+	const first = Math.floor(start / dayMs);
+	const length = Math.floor(end / dayMs) - first + 1;
+	if (length < 1 || length > maxDays) return [];
+	return Array.from({ length }, (_, index) => {
+		const day = time((first + index) * dayMs).slice(0, 10);
+		return { id: day, name: day };
+	});
 }
 
 function whereOf({ channels: [first, ...others] }: Scope): string {
@@ -312,12 +339,17 @@ function whereOf({ channels: [first, ...others] }: Scope): string {
 		: `${others.length + 1} channel(s)`;
 }
 
-/** Describes the time that was searched, and what now is. */
-function rangeOf(
-	{ after, before }: Range,
+/** Returns the time back to which a search got, in epoch milliseconds; undefined if that is not known. */
+function startOf(
+	after: Range["after"],
 	{ reachedMs, stopped }: Found,
-): string {
-	const from = stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
+): number | undefined {
+	return stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
+}
+
+/** Describes the time that was searched, and what now is. */
+function rangeOf({ after, before }: Range, read: Found): string {
+	const from = startOf(after, read);
 	const start = from === undefined ? "" : `back to ${time(from)}`;
 	const end = before
 		? `before ${time(before.atMs)}`

@@ -721,6 +721,57 @@ test("a deletion of unknown outcome is named, and ends the call", async () => {
 	);
 });
 
+test("old messages that a rate limit leaves are counted, and named if they were given by id", async () => {
+	await using world = await startWorld({
+		rateLimits: {
+			global: { requests: 10_000, perMs: 1000 },
+			each: { requests: 10_000, perMs: 1000 },
+			routes: { [single]: { requests: 2, perMs: 600_000 } },
+		},
+	});
+	const ages = { a: 24, b: 23, c: 22, d: 21, e: 20 };
+	const { channel, texts } = write(world, Object.keys(ages), ages);
+	const channel_id = channel.id;
+	await world.heard();
+	const { text } = await world.call("delete_messages", {
+		...{ channel_id, count: 4 },
+	});
+	expect(text).toStartWith("Deleted 2 of 4 message(s) from #");
+	expect(text).toContain("2 not started: Discord API error: Discord's rate");
+	expect(text).toContain("To continue, call again with the same arguments.");
+	expect(left(world, channel)).toEqual(["a", "b", "c"]);
+	const again = await world.call("delete_messages", {
+		...{ channel_id, message_ids: texts.slice(0, 2) },
+	});
+	expect(again.isError).toBe(true);
+	expect(again.text).toContain(
+		`To continue, call again with message_ids ${texts.slice(0, 2).join(", ")}.`,
+	);
+});
+
+test("a message of an archived thread that the index finds is deleted, unless the bot may not", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const { channel } = write(world, ["soup"]);
+	const ada = userNamed(world, "ada");
+	const started = simulator.world.threads.add(channel, ada, { name: "soups" });
+	// The bot has heard nothing of it.
+	const id = simulator.world.state.newId();
+	const thread = { ...started, id, archived: true };
+	guild.threads.set(id, thread);
+	simulator.world.state.channels.set(id, thread);
+	const said = simulator.world.messages.add(thread, ada, { content: "soup" });
+	await world.heard();
+	const closed = write(world, ["soup"]);
+	denyBot(world, closed.channel, PermissionFlagsBits.ManageMessages);
+	await world.heard();
+	const { text } = await world.call("delete_messages", { text: "soup" });
+	expect(text).toStartWith("Deleted 2 message(s) in 2 channel(s).");
+	expect(text).toContain(`Not searched: 1 channel(s) for lack of permissions`);
+	expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
+	expect(left(world, closed.channel)).toEqual(["soup"]);
+});
+
 test.each([
 	[{}, "message_ids, user_ids, text, has: expected at least one"],
 	[{ after: "1h", count: 5 }, "after, before and count alone need channel_ids"],

@@ -1,7 +1,7 @@
 // search_messages: filters, counts, limits and cursors, by reading channels and with Discord's index.
 
 import { expect, test } from "bun:test";
-import { ChannelType, PermissionFlagsBits } from "discord.js";
+import { ChannelType, MessageType, PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
@@ -371,6 +371,34 @@ test.each([
 	);
 	for (const line of expected) expect(lines.shift()).toMatch(line);
 	expect(lines).toEqual(["The whole range was searched."]);
+});
+
+test("days without messages count 0, and notices of Discord are not counted", async () => {
+	const world = await shared();
+	const { channel_id } = write(world, [
+		["first", "ada", 4.5],
+		["", "zoe", 3, { type: MessageType.UserJoin }],
+		["last", "ada", 2],
+	]);
+	await world.heard();
+	const args = { channel_ids: [channel_id], before: "2020-03-02" };
+	const count = async (more: object) => {
+		const call = { ...args, count_by: "day", ...more };
+		return (await world.call("search_messages", call)).text.split("\n");
+	};
+	const lines = [
+		"1 | 2020-02-27",
+		"0 | 2020-02-28",
+		"1 | 2020-02-29",
+		"0 | 2020-03-01",
+		"1 notice(s) by Discord, such as that someone joined, are not counted.",
+		"The whole range was searched.",
+	];
+	expect((await count({})).slice(1)).toEqual(lines);
+	const earlier = await count({ after: "2020-02-26" });
+	expect(earlier.slice(1)).toEqual(["0 | 2020-02-26", ...lines]);
+	const years = await count({ after: "2016-01-01" });
+	expect(years.slice(1, 3)).toEqual(["1 | 2020-02-27", "1 | 2020-02-29"]);
 });
 
 // Discord's index
