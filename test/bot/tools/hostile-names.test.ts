@@ -255,7 +255,7 @@ test.each([
 		],
 		["list_webhooks", {}, 4],
 		["edit_webhook", { webhook_id: hook.id, name }, 1],
-		["delete_webhook", { webhook_id: hook.id, dry_run: true }, 2],
+		["delete_webhook", { webhook_id: hook.id, dry_run: true }, 3],
 		["create_invite", { channel_id }, 2],
 		["list_invites", {}, 3],
 		["get_invite", { invite_code }, 2],
