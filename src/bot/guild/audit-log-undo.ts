@@ -1,7 +1,12 @@
 // The tool call that would undo what entries of Discord's audit log record, as text for results.
 // test/bot/tools/audit-log.test.ts compares the names of tools and arguments with the tools that there are.
 
-import { type APIAuditLogEntry, AuditLogEvent, type Guild } from "discord.js";
+import {
+	type APIAuditLogEntry,
+	AuditLogEvent,
+	type Guild,
+	OverwriteType,
+} from "discord.js";
 import { permissionNames } from "../discord/permissions.ts";
 import { lengthOf, oneField } from "../discord/text.ts";
 import {
@@ -30,6 +35,10 @@ const channelArguments: Arguments = {
 	nsfw: "nsfw",
 	rate_limit_per_user: "slowmode_seconds",
 	parent_id: "category_id",
+	bitrate: "bitrate",
+	user_limit: "user_limit",
+	default_auto_archive_duration: "auto_archive_minutes",
+	default_thread_rate_limit_per_user: "thread_slowmode_seconds",
 };
 
 const roleArguments: Arguments = {
@@ -329,8 +338,28 @@ function createChannel(
 			channel_type: kind,
 			...(category_id !== undefined &&
 				guild.channels.cache.has(category_id) && { category_id }),
+			...restoredOverwrites(old("permission_overwrites"), guild),
 		},
 	};
+}
+
+/** Permission overwrites of a deleted channel as an argument. Those of roles that are gone, too, are left out. */
+function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
+	const items: unknown[] = Array.isArray(value) ? value : [];
+	const texts = items.map(Object).flatMap(({ id, type, allow, deny }) => {
+		if (Number(type) === OverwriteType.Role && !guild.roles.cache.has(id))
+			return [];
+		const [allowed = 0n, denied = 0n] = [bitsOf(allow), bitsOf(deny)];
+		const fields = [
+			`id: ${oneField(String(id))}`,
+			allowed !== 0n && `allow: ${nameList(allowed)}`,
+			denied !== 0n && `deny: ${nameList(denied)}`,
+		];
+		return [`{${fields.filter(Boolean).join(", ")}}`];
+	});
+	return texts.length > 0
+		? { permission_overwrites: `[${texts.join(", ")}]` }
+		: {};
 }
 
 /** Restores a permission overwrite as it was before the entry. What the entry did not change is taken from the channel. */

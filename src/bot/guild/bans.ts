@@ -9,7 +9,7 @@ import {
 	Routes,
 	type User,
 } from "discord.js";
-import { memberFields, roleName, time } from "../discord/describe.ts";
+import { memberFields, time } from "../discord/describe.ts";
 import { compareIds, lowestIdAt } from "../discord/ids.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
@@ -21,7 +21,8 @@ export function memberLine(member: GuildMember): string {
 	return fieldLine(
 		memberFields(member),
 		`joined: ${time(member.joinedAt)}`,
-		highest.id !== member.guild.id && `highest role: ${roleName(highest)}`,
+		highest.id !== member.guild.id &&
+			`highest role: @${oneField(highest.name)}`,
 	);
 }
 

@@ -7,7 +7,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters } from "../../mcp/tool.ts";
-import { time } from "../discord/describe.ts";
+import { nowIs, time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
 import { guild_id, instant } from "../tool/arguments.ts";
 import { editTool } from "../tool/define.ts";
@@ -49,7 +49,7 @@ export const setIncidentActions = editTool({
 		const { invites_disabled_until: invites, dms_disabled_until: messages } =
 			incidentsOf(set);
 		return [
-			`In ${name}, times in UTC:`,
+			`In ${name}, times in UTC, ${nowIs()}:`,
 			`Invites: ${invites ? `paused until ${time(new Date(invites))}` : "open"}`,
 			`Direct messages between members: ${messages ? `paused until ${time(new Date(messages))}` : "open"}`,
 		];

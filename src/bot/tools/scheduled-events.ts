@@ -9,6 +9,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { nowIs } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";
 import {
 	bitsIn,
@@ -82,7 +83,7 @@ export const listScheduledEvents = readTool({
 		const startOf = ({ scheduled_start_time }: APIGuildScheduledEvent) =>
 			Date.parse(scheduled_start_time);
 		return [
-			`${events.length} scheduled event(s), the earliest first, times in UTC:`,
+			`${events.length} scheduled event(s), the earliest first, times in UTC, ${nowIs()}:`,
 			...events
 				.toSorted((a, b) => startOf(a) - startOf(b))
 				.map((event) => eventLine(guild, event)),
@@ -133,7 +134,7 @@ export const createScheduledEvent = writeTool({
 			},
 		)) as APIGuildScheduledEvent;
 		return [
-			`Scheduled the event ${eventName(made)}, times in UTC:`,
+			`Scheduled the event ${eventName(made)}, times in UTC, ${nowIs()}:`,
 			eventLine(guild, made),
 		];
 	},
@@ -189,7 +190,7 @@ export const editScheduledEvent = editTool({
 			},
 		)) as APIGuildScheduledEvent;
 		return [
-			`Changed ${Object.keys(changes).join(", ")} of ${eventName(edited)}, times in UTC:`,
+			`Changed ${Object.keys(changes).join(", ")} of ${eventName(edited)}, times in UTC, ${nowIs()}:`,
 			eventLine(guild, edited),
 		];
 	},

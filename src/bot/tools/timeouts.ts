@@ -76,7 +76,7 @@ export const timeout = destructiveTool({
 			refuseAdministrators([user]);
 			const before = timedOutUntil(user);
 			const instead = before ? `, instead of until ${time(before)}` : "";
-			const target = `${memberName(user)} until ${time(until)}${instead}.`;
+			const target = `${memberName(user)} until ${time(until)}${instead}; ${nowIs()}.`;
 			return {
 				preview: `Would time out ${target}`,
 				write: () => write(user),

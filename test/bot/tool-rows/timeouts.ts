@@ -19,7 +19,8 @@ export const timeoutsRows: Record<string, Row> = {
 		},
 		reason: AuditLogEvent.MemberUpdate,
 		needs: moderate,
-		dryRun: /^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z\.$/m,
+		dryRun:
+			/^Would time out thing-\d+ \(@thing-\d+, ID: \d+\) until \S+Z; now is \S+Z\.$/m,
 	},
 	remove_timeout: {
 		ids: { user_ids: memberId },

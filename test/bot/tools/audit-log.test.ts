@@ -489,6 +489,28 @@ const undone: [
 	],
 	["MemberKick", () => ({ target_id: entityId }), () => undefined],
 	[
+		"ChannelDelete",
+		(world) => ({
+			target_id: entityId,
+			changes: [
+				{ key: "name", old_value: "den" },
+				{ key: "type", old_value: ChannelType.GuildVoice },
+				{ key: "user_limit", old_value: 5 },
+				{ key: "parent_id", old_value: entityId },
+				{
+					key: "permission_overwrites",
+					old_value: [
+						{ id: world.guild.id, type: 0, allow: "0", deny: "1024" },
+						{ id: entityId, type: 0, allow: "1024", deny: "0" },
+						{ id: ids(world).zoe, type: 1, allow: "1024", deny: "0" },
+					],
+				},
+			],
+		}),
+		(world) =>
+			`create_channel name="den" user_limit=5 channel_type=voice permission_overwrites=[{id: ${world.guild.id}, deny: [VIEW_CHANNEL]}, {id: ${ids(world).zoe}, allow: [VIEW_CHANNEL]}]`,
+	],
+	[
 		"MemberUpdate",
 		() => ({
 			target_id: entityId,

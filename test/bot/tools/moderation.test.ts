@@ -187,7 +187,7 @@ test("a dry run names the member with what tells them apart, and a ban does with
 	);
 	expect(dry.text).toMatch(
 		new RegExp(
-			`\\nZoë 🍞 \\(@zoe\\) \\| ID: ${zoe.user.id} \\| joined: 2026-01-31T12:00:00Z \\| highest role: @Regular \\(ID: ${role.id}\\) \\| now is \\S+Z$`,
+			`\\nZoë 🍞 \\(@zoe\\) \\| ID: ${zoe.user.id} \\| joined: 2026-01-31T12:00:00Z \\| highest role: @Regular \\| now is \\S+Z$`,
 		),
 	);
 	simulator.faults.clear();

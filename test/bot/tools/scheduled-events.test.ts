@@ -70,7 +70,7 @@ test("an event is scheduled for each kind of place, its times in UTC unless they
 		},
 	});
 	expect(outside.text).toMatch(
-		/^Scheduled the event "Soup day" \(ID: (\d+)\), times in UTC:\nSoup day \| ID: \1 \| scheduled \| external, at Outside \\\| inside \| starts: 2099-01-31T12:00:00Z \| ends: 2099-01-31T13:00:00Z \| by: @alpha \(ID: \d+\) \| description: Hot\\nsoup$/,
+		/^Scheduled the event "Soup day" \(ID: (\d+)\), times in UTC, now is \S+Z:\nSoup day \| ID: \1 \| scheduled \| external, at Outside \\\| inside \| starts: 2099-01-31T12:00:00Z \| ends: 2099-01-31T13:00:00Z \| by: @alpha \(ID: \d+\) \| description: Hot\\nsoup$/,
 	);
 	const spoken = await create({ entity_type: "voice", channel_id: voice.id });
 	expect(spoken.text).toContain(`| voice, in #Kitchen (ID: ${voice.id}) |`);
@@ -266,7 +266,9 @@ test("events are listed earliest first, and an empty list says so", async () => 
 	event({ name: "early", scheduled_start_time: "2098-01-31T12:00:00Z" });
 	const { text } = await list();
 	expect(text.split("\n").map((line) => line.split(" | ID: ")[0])).toEqual([
-		"2 scheduled event(s), the earliest first, times in UTC:",
+		expect.stringMatching(
+			/^2 scheduled event\(s\), the earliest first, times in UTC, now is \S+Z:$/,
+		),
 		"early",
 		"late\\n\\| ID\\: 1",
 	]);

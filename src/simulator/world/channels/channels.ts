@@ -118,8 +118,12 @@ export class Channels {
 		this.#dispatch("CHANNEL_DELETE", guild, channel);
 		for (const child of guild.channels.values())
 			if (child.parent_id === channel.id) this.edit(child, { parent_id: null });
-		const { name, type } = channel;
-		audit.delete(this.state, guild, channel, { name, type }, {}, by);
+		// Which fields the entry has: https://discordpy.readthedocs.io/en/stable/api.html#discord.AuditLogAction.channel_delete
+		const { name, type, nsfw, permission_overwrites } = channel;
+		const { rate_limit_per_user } = channel;
+		const gone = { name, type, nsfw, permission_overwrites };
+		const before = { ...gone, rate_limit_per_user };
+		audit.delete(this.state, guild, channel, before, {}, by);
 	}
 
 	/** Adds a role's or member's permission overwrite to a channel, or replaces the existing one. */
