@@ -37,8 +37,7 @@ export interface Ai {
 	readonly providers: readonly string[];
 	/**
 	 * Asks the AI providers one after another until one answers, and streams the answer, at most 32,000 characters.
-	 * Throws an AiError on failure; its `midway` is true if part of the answer had arrived. Ending the iteration aborts
-	 * the request.
+	 * Throws an AiError on failure. Ending the iteration aborts the request.
 	 */
 	answer(
 		messages: readonly AiMessage[],

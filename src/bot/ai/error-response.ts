@@ -3,10 +3,7 @@
 
 import { AiError, type AiErrorKind } from "./error.ts";
 
-/**
- * Matches the error codes and messages with which AI providers say that their content filter refused a request.
- * DeepSeek has no error code for this, only a message.
- */
+/** Matches the error codes and messages with which AI providers say that their content filter refused a request. */
 const contentPattern =
 	/content[ _-]?(filter|policy|exists risk|management)|moderation|flagged|prohibited_content|safety/i;
 /**

@@ -7,9 +7,8 @@ import { AiError } from "./error.ts";
 export type Timeouts = ReturnType<typeof createTimeouts>;
 
 /**
- * Starts the timeout of a whole request to an AI provider. Returns an abort signal for the request, a function that
- * waits for data with the idle timeout, and a function that ends the request. The signal `caller` also aborts the
- * request.
+ * Starts the timeout of a request to an AI provider. Returns the request's abort signal, and functions to wait for data
+ * and to end the request. The signal `caller` also aborts the request.
  */
 export function createTimeouts(
 	{ timeoutMs, idleTimeoutMs }: AiProvider,
@@ -31,8 +30,8 @@ export function createTimeouts(
 		 */
 		signal,
 		/**
-		 * Waits for `work`, such as the next chunk of an AI provider's response. Rejects with an AiError on timeout, with
-		 * the caller's abort reason if the caller aborts, and with the result of `explain` if `work` rejects.
+		 * Waits for `work`, such as the next chunk of an AI provider's response. Rejects with an AiError after the idle
+		 * timeout, with the abort reason if the request is aborted, and with the result of `explain` if `work` rejects.
 		 */
 		async within<T>(work: Promise<T>, explain: (cause: unknown) => Error) {
 			const idle = startTimeout(idleTimeoutMs, "no data for");

@@ -47,8 +47,8 @@ export interface Command {
 	/** Discord permission that a member needs to use the chat command, guild-wide or in the channel of the message. */
 	permission?: { name: Permission; in: "guild" | "channel" };
 	/**
-	 * Limits how often each person can use this chat command in a guild. If absent, the command counts towards a limit
-	 * that all such commands share.
+	 * Limits how often each person can use this chat command in a guild. If absent, the command counts towards the limit
+	 * for all commands without a limiter.
 	 */
 	limiter?: Limiter;
 	/**
@@ -63,9 +63,8 @@ export interface Command {
 	};
 	/**
 	 * Runs the chat command and returns the reply; undefined for no reply. `rest` is the trimmed text after the command's
-	 * name. If the function throws an error of Discord's API or a ToolError, the error's text is the reply. A ToolError
-	 * without a cause means a mistake of the message's author, such as a wrong argument. For commands that need a
-	 * permission, mistakes count towards a cooldown of their own.
+	 * name. The text of a thrown ToolError or of an error of Discord's API is sent as the reply. A ToolError without a
+	 * cause means that the user made a mistake, such as a wrong argument.
 	 */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }
@@ -93,10 +92,7 @@ const maxConcurrent = 100;
 
 const logIntervalMs = 10_000;
 
-/**
- * Default cooldown for each person's chat commands: at most `max` commands in `windowMs` milliseconds. Prevents people
- * from making the bot flood a channel.
- */
+/** Default cooldown for each person's chat commands: at most `max` commands in `windowMs` milliseconds. */
 export const commandLimits = { max: 5, windowMs: 10_000 } as const;
 
 /**
@@ -136,8 +132,8 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 	}
 
 	/**
-	 * Runs `work`, which executes a command, and logs its errors. Ignores the command if too many commands with the same
-	 * concurrency limit, `bucket`, are running.
+	 * Runs `work`, which executes a command, and logs its errors. Ignores the command if too many commands of the same
+	 * concurrency limit (`bucket`) are running.
 	 */
 	async function runLimited(
 		name: string,
@@ -343,8 +339,8 @@ async function answer(message: Message<true>, text: string): Promise<void> {
 }
 
 /**
- * Sends `content` as a reply to a message, or as a plain message if the bot lacks Read Message History, which replies
- * need.
+ * Sends `content` as a reply to a message, or as a plain message if the bot lacks Read Message History, which Discord
+ * requires for replies.
  */
 async function send(message: Message<true>, content: string): Promise<void> {
 	const options = { content, allowedMentions: noMentions };

@@ -28,8 +28,8 @@ export function isSlashName(name: string): name is SlashName {
 }
 
 /**
- * Registers these slash commands with Discord and deletes all others of the bot. If `names` is empty, deletes only the
- * slash commands that this program defines.
+ * Registers slash commands with Discord by name and deletes all other slash commands of the bot. Without names, deletes
+ * only the slash commands that this program defines.
  */
 export async function registerSlashCommands(
 	{ application }: Client<true>,

@@ -24,8 +24,8 @@ export type ProviderSettings = Providers[string];
 export type AiProvider = NonNullable<ReturnType<typeof describe>>;
 
 /**
- * Preset AI providers that work with only an API key, in the order in which they are tried. config.toml overrides these
- * settings, such as outdated model names. The models are fast and think little, because people wait for the answers.
+ * Built-in AI providers, which need only an API key, in the order in which they are tried. config.toml overrides these
+ * settings.
  */
 export const builtInProviders: Readonly<Record<string, ProviderSettings>> = {
 	// https://api-docs.deepseek.com
@@ -136,8 +136,8 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 }
 
 /**
- * Whether a value is the name of an API key variable, such as OPENAI_API_KEY. Any other value may be an API key that
- * was put there by mistake, and must not be shown.
+ * Whether a value is the name of an API key variable, such as OPENAI_API_KEY. Any other value may be an API key and
+ * must not be shown.
  */
 function isKeyName(name: unknown): name is string {
 	return typeof name === "string" && apiKeyPattern.test(name);
@@ -155,7 +155,7 @@ export function keyVariables(values: TomlValues): string[] {
 	});
 }
 
-/** Returns an error if the variable with an AI provider's API key is not set: the provider would never be used. */
+/** Returns an error if the variable with an AI provider's API key is not set. */
 function missingKeyIssues(
 	name: string,
 	own: unknown,

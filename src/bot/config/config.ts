@@ -138,8 +138,8 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 }
 
 /**
- * Returns the address at which a running bot answers health checks. Reads only the variables of this address;
- * CONFIG_DIR is optional. Throws a ConfigError if they are invalid.
+ * Returns the address at which a running bot answers health checks. CONFIG_DIR is optional. Throws a ConfigError if a
+ * variable of the address is invalid.
  */
 export function readHealthAddress(env: Env): HealthAddress {
 	const directory = env.CONFIG_DIR?.trim();
@@ -168,8 +168,7 @@ export function needsMessageContent({
 
 /**
  * Returns errors for environment variables that the settings in config.toml require, such as GAME_VERIFY_URL for some
- * game features, and for a GUILD_ID that the settings do not allow. Variables for account verification may be missing:
- * the bot then tells users who try to verify their account.
+ * game features, and for a GUILD_ID that the settings do not allow.
  */
 function missingRequirements(
 	{ features, game, mcp }: TomlSettings,
@@ -190,8 +189,8 @@ function missingRequirements(
 }
 
 /**
- * Reads the variables of an instance from its .env file and the environment, which takes precedence. Each error names
- * the source of its variable.
+ * Reads a bot's variables from its .env file and the environment, which takes precedence. Each error names the source
+ * of the variable: .env or the environment.
  */
 function readVariables(directory: string, env: Env) {
 	const { file, raw, all, sourceOf } = mergeVariables(directory, env);
@@ -234,8 +233,8 @@ function readVariables(directory: string, env: Env) {
 }
 
 /**
- * Adds to the error about a missing variable the number of the line in .env that mentions the variable without setting
- * it, such as a comment.
+ * Adds a line number to the error about a missing variable if a line of .env mentions the variable without setting it,
+ * such as a comment.
  */
 function nameLine(issue: ConfigIssue, text: string): ConfigIssue {
 	const { path, message } = issue;

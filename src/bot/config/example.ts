@@ -21,8 +21,8 @@ export const example: ReadonlyMap<string, string> = new Map([
 const headerLine = /^(?:# )?\[([\w.]+)\]$/;
 
 /**
- * Describes a placeholder such as "your-token" in a configuration file, with the example file's explanation of the key.
- * A placeholder that the example file does not contain may be a secret and is not shown.
+ * Describes a placeholder such as "your-token" in a configuration file, and what to replace it with. A placeholder that
+ * the example file does not contain may be a secret and is not shown.
  */
 export function describePlaceholder(
 	file: string,

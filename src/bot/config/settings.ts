@@ -129,7 +129,7 @@ export const environment = v.pipe(
 const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${formatValue(issue.input)}`;
 
-/** Schema of a text of `min` to `max` characters without white space, since people type it in chat. */
+/** Schema of a text of `min` to `max` characters without white space. */
 function word(min: number, max: number) {
 	return v.pipe(
 		v.string(),

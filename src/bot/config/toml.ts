@@ -22,9 +22,8 @@ import { describePlaceholder } from "./example.ts";
 export type TomlValues = Readonly<Record<string, unknown>>;
 
 /**
- * Parses a TOML file and validates it with `schema`. Errors name the key and show its line with a caret. Values that
- * begin with "your-" are placeholders and count as unset. `check` returns further errors, found in the unvalidated
- * values and the names of commented-out sections, so that all errors are reported together.
+ * Parses a TOML file and validates it with `schema`. Errors name the key and show its line. Values that begin with
+ * "your-" are placeholders and count as unset. `check` returns further errors, found in the unvalidated values.
  */
 export function readToml<const S extends v.GenericSchema<unknown, unknown>>(
 	schema: S,
@@ -194,15 +193,15 @@ const headerOff = new RegExp(
 
 interface Line extends Place {
 	/**
-	 * Name of the TOML table to which the line belongs, split at dots: ["game", "donators"] for [game.donators]. A header
-	 * belongs to the table that it starts.
+	 * Name of the TOML table that contains this line, split at dots: ["game", "donators"] for [game.donators]. For the
+	 * header of a table, the name of this table.
 	 */
 	table: readonly string[];
 	/** Key before the "=" of this line, split at dots; undefined if the line assigns no value. */
 	keys: readonly string[] | undefined;
 	/**
-	 * Name of the TOML table in the last commented-out header (such as "# [game]") above this line, split at dots.
-	 * Undefined if there is none, or if a header that is not commented out follows before this line.
+	 * Name of the commented-out TOML table that would contain this line, such as "# [game]", split at dots; undefined if
+	 * there is none.
 	 */
 	off: readonly string[] | undefined;
 	isHeader: boolean;

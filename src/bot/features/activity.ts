@@ -24,8 +24,8 @@ export class ActivityBuffer {
 	/** Join times (epoch milliseconds) of members who have the role that the feature auto_role gives, by member id. */
 	#holders = new Map<string, number>();
 	/**
-	 * Members who left the guild, by id. False if someone had removed the role that auto_role gave the member: after a
-	 * rejoin, the member does not get this role again.
+	 * Members who left the guild, by id. The value is whether the feature auto_role may give the member its role again
+	 * after a rejoin; false if someone had removed the role from the member.
 	 */
 	#left = new Map<string, boolean>();
 	/**
@@ -35,8 +35,8 @@ export class ActivityBuffer {
 	#dropped = 0;
 	readonly #mutex = new KeyedMutex();
 	/**
-	 * Promise of the next write to the database; undefined if none is requested. All callers who request a write before
-	 * it starts get the same promise.
+	 * Promise of the next write to the database; undefined if none is requested. Requests for the same write get the same
+	 * promise.
 	 */
 	#nextFlush: Promise<void> | undefined;
 	/** Id of the guild whose member activity is counted; undefined until the first event. */
@@ -146,8 +146,8 @@ export class ActivityBuffer {
 	}
 
 	/**
-	 * Writes all entries of a buffer to the database in batches, and removes them from the buffer. If a batch fails and
-	 * its write can be repeated, the batch stays in the buffer.
+	 * Writes all entries of a buffer to the database in batches, and removes them from the buffer. A batch whose write
+	 * failed stays in the buffer if the write can be repeated.
 	 */
 	async #inBatches<Value>(
 		entries: Map<string, Value>,

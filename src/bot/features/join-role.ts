@@ -15,7 +15,7 @@ import {
 	RoleWriter,
 } from "./role-writer.ts";
 
-/** Join events are assumed to arrive out of order by at most this many milliseconds. A guess. */
+/** Join events are assumed to arrive out of order by at most this many milliseconds. */
 const toleranceMs = 5_000;
 /** Maximum wait on shutdown for the role change in progress, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
@@ -26,8 +26,8 @@ export interface JoinRoleTiming {
 	/** Interval at which the bot looks for members who joined and still have to get the newcomer role. */
 	scanIntervalMs: number;
 	/**
-	 * Interval at which the bot stores which members still have to get the newcomer role, and tries again to give it to
-	 * those who could not get it yet.
+	 * Interval at which the bot stores which members still have to get the newcomer role, and tries again to give them
+	 * the role.
 	 */
 	saveIntervalMs: number;
 	/**
@@ -64,8 +64,8 @@ export function createJoinRole(
 	 */
 	let saved: Owed | undefined;
 	/**
-	 * Join time in epoch milliseconds. Everyone who joined until then has got the newcomer role or is waiting for it.
-	 * Undefined until it was read from the database.
+	 * Join time in epoch milliseconds. All members who joined until this time have got the newcomer role or are waiting
+	 * for it. Undefined until it was read from the database.
 	 */
 	let joinedUntil: number | undefined;
 	let savedUntil: number | undefined;
@@ -109,8 +109,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Returns the due work as two independent steps, so that each works without the other: giving newcomer roles without
-	 * the database, and storing new members without Discord.
+	 * Returns the due work as two independent units: giving newcomer roles, which needs no database, and storing new
+	 * members, which does not need Discord.
 	 */
 	function dueSteps(): Step[] {
 		const due: Step[] = [];
@@ -152,7 +152,7 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Queues members for the newcomer role whose join event was missed. Does nothing until all members of the guild are
+	 * Queues members whose join event was missed for the newcomer role. Does nothing until all members of the guild are
 	 * loaded. Rejects with StoreUnavailable when the database is unavailable.
 	 */
 	async function catchUp(): Promise<void> {
@@ -194,10 +194,7 @@ export function createJoinRole(
 			});
 	}
 
-	/**
-	 * Whether a member's join event was missed, so that they still have to get the newcomer role. False for all members
-	 * when the feature starts for the first time.
-	 */
+	/** Whether a member's join event was missed. False for all members when the feature runs for the first time. */
 	function wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
 		if (queue.has(id) || waiting.has(id)) return false;

@@ -30,8 +30,8 @@ export function createPromotions(
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
 	/**
-	 * Whether the database may hold members to whom the bot has started to give the role of auto_role, without a
-	 * confirmation by Discord.
+	 * Whether the database may contain members to whom the bot is giving the role of auto_role, but for whom Discord has
+	 * not confirmed it.
 	 */
 	let hasClaims = true;
 	/**
@@ -47,8 +47,8 @@ export function createPromotions(
 	);
 
 	/**
-	 * Resumes giving the role of auto_role to up to `limit` members to whom the bot has started to give it, but for whom
-	 * Discord has not confirmed it.
+	 * Finishes giving the role of auto_role to up to `limit` members for whom the bot has started it, but Discord has not
+	 * confirmed it.
 	 */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;

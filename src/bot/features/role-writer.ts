@@ -131,7 +131,7 @@ export function guildWithRole(
 
 /**
  * Returns the guild that has the first role in `ids`, if the bot can give and remove all roles in `ids` there.
- * Otherwise returns undefined and passes the reason to `warn`, except while Discord is disconnected.
+ * Otherwise returns undefined and, while Discord is connected, passes the reason to `warn`.
  */
 export function guildForRoles(
 	connection: Connection,

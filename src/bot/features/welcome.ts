@@ -262,10 +262,7 @@ export function createWelcome(
 /** Thrown when a greeting cannot be sent. Its message tells the operator why. */
 class GreetingError extends Error {}
 
-/**
- * Throws a GreetingError if the channel is gone or the bot may not write to it. Discord would refuse the message then,
- * and count the request as invalid.
- */
+/** Throws a GreetingError if the channel is gone or the bot may not write to it. */
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel)

@@ -33,8 +33,8 @@ export interface RoutesOptions {
 	readiness(): "starting" | "degraded" | "ready";
 	monitor: Omit<MonitorOptions, "refuse" | "refuseUnauthenticated">;
 	/**
-	 * Handles requests to the HTTP routes of the bot's features, which authenticate requests themselves. Returns
-	 * undefined if `path` is not one of these routes.
+	 * Handles requests to the HTTP routes of the bot's features. The features authenticate these requests themselves.
+	 * Returns undefined if `path` is not one of their routes.
 	 */
 	respond?(
 		request: Request,

@@ -143,7 +143,7 @@ export function observe(
 	};
 }
 
-/** Returns the caller with a random request id if the caller sent none. */
+/** Returns the caller, with a random request id if the client sent none. */
 function withId(caller: Caller): Caller & { requestId: string } {
 	return {
 		...caller,

@@ -251,8 +251,8 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
 }
 
 /**
- * Returns the guild that the setting GUILD_ID names, or all guilds of the bot if it is not set. Throws a CheckFailed
- * if there are none, or if one is unavailable.
+ * Returns the guild that the setting GUILD_ID names, or all guilds of the bot if it is not set. Throws a CheckFailed if
+ * the bot is in no such guild, or if a guild is unavailable.
  */
 function guildsOf(
 	{ guildId, toml }: BotConfig,

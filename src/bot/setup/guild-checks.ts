@@ -41,14 +41,13 @@ export function inviteTo(
 const forEveryTool = ["ViewChannel"] as const;
 
 /**
- * Permissions that server owners often withhold from bots on purpose. `bot --check` does not warn if they are
- * missing.
+ * Permissions that guild owners often do not grant to bots on purpose. `bot --check` does not warn if they are missing.
  */
 const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
 
 /**
- * Checks the bot's permissions in each guild. Throws a CheckFailed if a permission that every tool or an enabled
- * feature needs is granted nowhere in the guild; warns about other permissions that are not granted guild-wide.
+ * Checks the bot's permissions in each guild. Throws a CheckFailed if the bot cannot work in a guild because it has a
+ * necessary permission nowhere in the guild; warns about other permissions that are not granted guild-wide.
  */
 export function checkPermissions(
 	guilds: readonly Guild[],

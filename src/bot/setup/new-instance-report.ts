@@ -94,8 +94,8 @@ export function exitWith({ code, text }: CommandResult): never {
 }
 
 /**
- * Returns the report of `new-instance` on the bot directory that it has created, as paragraphs of lines, without the
- * token.
+ * Returns the report on a new bot directory as paragraphs, which are lists of lines. The report does not contain the
+ * new bot's token.
  */
 function report(made: NewInstance, directory: string, cwd: string): string[][] {
 	const instances = readInstances(directory);

@@ -109,10 +109,7 @@ function nameIssue(name: string): string | undefined {
  */
 export function readInstances(directory: string): Instance[] {
 	const issues: string[] = [];
-	/**
-	 * Calls `read`, and returns undefined if the file does not exist. Other errors are added to `issues`, since an
-	 * unreadable file may belong to a bot.
-	 */
+	/** Calls `read`, and returns undefined if the file does not exist. Adds other errors to `issues`. */
 	const attempt = <T>(path: string, read: (path: string) => T) => {
 		try {
 			return read(path);
@@ -231,7 +228,10 @@ export interface Gap {
 	/** Number of the placeholder's line in the configuration file, starting at 1. */
 	line: number;
 	key: string;
-	/** The lines of the comment directly above the placeholder in the file. */
+	/**
+	 * The lines of the comment directly above a placeholder in a configuration file. They explain the placeholder to the
+	 * operator.
+	 */
 	comment: string[];
 }
 
@@ -249,8 +249,8 @@ export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 }
 
 /**
- * Returns the value of the gateway's variable INSTANCES for all bots on this machine, and warnings, for example about
- * bots that it cannot include.
+ * Returns the value of the gateway's variable INSTANCES for all bots on this machine, and warnings about bots that the
+ * value does not include or that have the same port.
  */
 export function describeInstances(instances: readonly Instance[]): {
 	value: string;

@@ -161,7 +161,7 @@ function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 }
 
 /**
- * Creates checks that report which of these tools are limited by the guild's features (such as Community) and boost
+ * Creates checks that report which of the `tools` are limited by the guild's features (such as Community) and boost
  * level.
  */
 function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {

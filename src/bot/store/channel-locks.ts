@@ -15,11 +15,11 @@ export interface ChannelLockRow {
 	target_type: 0 | 1;
 	/** When the channel was locked, in epoch milliseconds. */
 	locked_at: number;
-	/** Permissions that the overwrite allows because the channel is locked. Before, it did not deny any of them. */
+	/** Permissions that the overwrite allows while the channel is locked. It denied none of them before. */
 	allows: string;
-	/** Permissions that the overwrite denies because the channel is locked. Before, it did not deny any of them. */
+	/** Permissions that the overwrite denies while the channel is locked. It denied none of them before. */
 	denies: string;
-	/** Of the permissions that the channel lock allows or denies: those that the overwrite already allowed before. */
+	/** Permissions in `allows` or `denies` that the overwrite already allowed before the channel was locked. */
 	allowed: string;
 	/**
 	 * 1 if the channel already had this permission overwrite before the channel was locked, even an empty one; otherwise

@@ -237,8 +237,8 @@ export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 }
 
 /**
- * Stores the roles of a Discord user before the bot removes them because of a chargeback, and the role that replaces
- * them. If a replacement role is already stored, it is kept, because the user may still have it.
+ * Stores the roles of a Discord user and their replacement role before the bot replaces them because of a chargeback.
+ * If a replacement role is already stored, it is kept.
  */
 export async function saveRoles(
 	sql: Sql,
@@ -265,7 +265,7 @@ export async function decide(
 	return decided.length > 0;
 }
 
-/** Changes the given columns of the chargebacks with these ids. */
+/** Changes columns of chargebacks, which are selected by their ids. */
 export async function updateChargebacks(
 	sql: Sql,
 	ids: readonly string[],
@@ -279,14 +279,14 @@ export async function updateChargebacks(
 		UPDATE chargebacks SET ${many([{ ...changes, ...roles }])} WHERE id IN ${many(ids)}`;
 }
 
-/** Actions after a chargeback that may fail. The error of each is stored in a column `…_error`. */
+/** What the bot does after a chargeback and may fail to do. Each error is stored in a column `…_error`. */
 export type FailableStep =
 	| "restriction"
 	| "discord_ban"
 	| "game_ban"
 	| "restoration";
 
-/** Stores the error of an action after a chargeback, unless the action has been completed in the meantime. */
+/** Stores the error of an action that failed after a chargeback, unless the action has succeeded in the meantime. */
 export async function setError(
 	sql: Sql,
 	id: string,

@@ -12,8 +12,8 @@ export interface DonatorLists {
 	/** The list of the game's supporters that the bot last accepted; undefined if there is none yet. */
 	accepted: readonly ListEntry[] | undefined;
 	/**
-	 * The latest list of the game's supporters, if it shrank too much to be accepted at once. The next list confirms or
-	 * replaces it.
+	 * The latest list of the game's supporters, if it is too much shorter than the accepted list to be accepted at once;
+	 * undefined otherwise.
 	 */
 	doubted: readonly ListEntry[] | undefined;
 }
@@ -43,7 +43,7 @@ export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
 	return { accepted: read("accepted"), doubted: read("doubted") };
 }
 
-/** Stores a list of the game's supporters as accepted, and deletes the list that waits for confirmation. */
+/** Stores a list of the game's supporters as the accepted one, and deletes the list that waits for confirmation. */
 export function saveAccepted(
 	store: Pick<Store, "transaction">,
 	list: readonly ListEntry[],

@@ -15,8 +15,8 @@ export interface OwedRow {
 /** The bot's progress in giving the new members of a guild the role for new members. */
 export interface JoinRoleNotes {
 	/**
-	 * Join time in epoch milliseconds. Everyone who joined the guild until this time has the role for new members, or is
-	 * stored as still waiting for it. Undefined if no time was saved yet.
+	 * Join time in epoch milliseconds. All members who joined the guild until this time have the role for new members, or
+	 * are stored as waiting for the role. Undefined if no time was saved yet.
 	 */
 	joinedUntil: number | undefined;
 	/** Members who still have to get the role for new members, in the order in which they joined. */
@@ -54,7 +54,8 @@ export async function selectJoinRoleNotes(
 }
 
 /**
- * Saves in one transaction which members have joined, and which have got the role for new members, since the last save.
+ * Saves what has changed since the last save: members who joined, and members who got the role for new members. Uses
+ * one transaction.
  */
 export function saveJoinRoleNotes(
 	store: Pick<Store, "transaction">,

@@ -81,7 +81,7 @@ export async function addMessages(
 			joined_at = excluded.joined_at`;
 }
 
-/** Returns the stored activity of these guild members. Members without stored activity are left out. */
+/** Returns the stored activity of guild members by their ids. Members without stored activity are left out. */
 export function selectActivity(
 	sql: Sql,
 	guildId: string,
@@ -139,8 +139,8 @@ export async function settlePromotion(
 }
 
 /**
- * Undoes the record that the bot is about to give a member the role for active members, because the bot did not give
- * it. The bot can then try again later.
+ * Removes the record that the bot is about to give a member the role for active members. The bot can then try again
+ * later.
  */
 export async function releasePromotion(
 	sql: Sql,
@@ -152,7 +152,7 @@ export async function releasePromotion(
 		WHERE guild_id = ${guildId} AND user_id = ${id} AND claimed = 1`;
 }
 
-/** Records that these members have the role for active members, no matter who gave it to them. */
+/** Records that guild members have the role for active members, no matter who gave it to them. */
 export async function savePromoted(
 	sql: Sql,
 	guildId: string,
@@ -170,8 +170,8 @@ export async function savePromoted(
 }
 
 /**
- * Deletes the stored activity of members who left the guild. `without`: ids of those who did not have the role for
- * active members when they left. If they had got it earlier, their rows are kept, so that the role is not given again.
+ * Deletes the stored activity of members who left the guild. `without`: ids of members who left without the role for
+ * active members; if they had got the role earlier, their rows are kept, so that the role is not given again.
  */
 export async function saveLeft(
 	sql: Sql,

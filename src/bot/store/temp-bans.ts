@@ -83,7 +83,7 @@ export async function deleteTempBan(
 }
 
 /**
- * Returns the temporary bans that have ended by `now` (epoch milliseconds), and those that Discord has not confirmed
+ * Returns the temporary bans that have ended at `now` (epoch milliseconds), and those that Discord has not confirmed
  * yet.
  */
 export function selectDue(sql: Sql, now: number): Promise<TempBanKey[]> {

@@ -10,7 +10,7 @@ import { many, type Sql } from "./database/statement.ts";
 export type Outcome = "done" | "failed" | "refused" | "error";
 
 export interface ToolCallRow {
-	/** Id of the tool call. Later calls have greater ids. */
+	/** Id of the tool call. Ids increase with time. */
 	id: string;
 	/** When the MCP tool call arrived, in epoch milliseconds. */
 	at: number;
@@ -44,7 +44,7 @@ export const toolCallsTable: Migration = {
 		CREATE INDEX tool_calls_at ON tool_calls (at, id)`,
 };
 
-/** Adds MCP tool calls to the audit log. Calls that are already there are kept, so it is safe to insert them again. */
+/** Adds MCP tool calls to the audit log. Ignores calls that the audit log already contains. */
 export async function insertToolCalls(
 	sql: Sql,
 	rows: readonly ToolCallRow[],
@@ -61,7 +61,8 @@ export interface ToolCallFilter {
 	/** Selects MCP tool calls at or after this time. */
 	from?: Date | undefined;
 	/**
-	 * Selects MCP tool calls before the time `at`. With `id`, also selects calls at exactly that time whose id is lower.
+	 * Selects MCP tool calls before the time `at`. If `id` is set, also selects the calls at exactly this time that have
+	 * a lower id.
 	 */
 	before?: { at: Date; id?: string | undefined } | undefined;
 	limit: number;

@@ -39,7 +39,10 @@ export interface ConversationsOptions {
 	keepDays: number;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now?: () => number;
-	/** Delay before a failed database write is retried, and before deletions are written as a batch. */
+	/**
+	 * Delay before a failed database write is retried, and before messages deleted on Discord are deleted from the
+	 * database.
+	 */
 	retryMs: number;
 }
 

@@ -34,17 +34,17 @@ export function createLimits({
 		/** Counts an AI chat question. Returns false if the user has reached the limit of questions per time window. */
 		countQuestion: (userId: string) => take(questions, userId),
 		/**
-		 * Whether to tell a user about a reached limit: once per time window, and only a few users per guild. Counts the
-		 * notice if so.
+		 * Whether to tell a user about a reached limit: once per user and time window, and only to a few users per guild.
+		 * If true, counts the notice.
 		 */
 		mayNotify: (guildId: string, userId: string) =>
 			notices.hasRoom(guildId) &&
 			take(notified, userId) &&
 			take(notices, guildId),
 		/**
-		 * Waits for permission to answer a user's question: the number of concurrent answers per guild is limited. Resolves
-		 * with a function to call after the answer, or undefined when too many questions wait or the wait takes too long.
-		 * Rejects with the reason of `signal` when it aborts.
+		 * Waits until a user's question may be answered, because concurrent answers per guild are limited. Resolves with a
+		 * function to call after the answer, or undefined if too many questions wait or the wait takes too long. Rejects if
+		 * `signal` aborts.
 		 */
 		async acquire(guildId: string, userId: string, signal: AbortSignal) {
 			const queue = queues.get(guildId) ?? new GuildQueue();
@@ -69,8 +69,8 @@ interface Waiter {
 }
 
 /**
- * Limits the concurrent AI chat answers in a guild. Each needs one of a few slots; questions wait first come, first
- * served. A user holds at most one slot.
+ * Limits the concurrent AI chat answers in a guild. Each answer needs a free slot; a user can hold only one. Questions
+ * wait for a slot in order.
  */
 class GuildQueue {
 	/** Ids of the users whose questions are being answered now. Each occupies one of the guild's answer slots. */

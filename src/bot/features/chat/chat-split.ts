@@ -15,7 +15,7 @@ export interface MessagePart {
 	content: string;
 }
 
-/** Discord's maximum message length, which this code counts in UTF-16 code units to be safe. */
+/** Discord's maximum message length, applied to UTF-16 code units. */
 const maxLength = 2_000;
 /** Graphemes (user-perceived characters) of up to this many UTF-16 code units are kept whole when text is split. */
 const lookAhead = 64;
@@ -57,8 +57,8 @@ export function isCodeOpen(text: string): boolean {
 }
 
 /**
- * Returns the opening line of the Markdown code block that is open at the end of `text`; "" if none is. `opening` is
- * the opening line of the block that is already open at the start of `text`, or "".
+ * Returns the opening line of the Markdown code block that is open at the end of `text`; "" if none is open. `opening`
+ * is the opening line of the block that is open at the start of `text`; "" for none.
  */
 function openFence(opening: string, text: string): string {
 	let open = opening;
@@ -72,8 +72,8 @@ function openFence(opening: string, text: string): string {
 }
 
 /**
- * Returns the index at which to split `text`, at most `room`. A split right after a code block's opening line is moved
- * to before that line.
+ * Returns the index at which to split `text`, at most `room`. If the index is right after the opening line of a code
+ * block, returns the index before that line.
  */
 function cutBeforeFence(opening: string, text: string, room: number): number {
 	const cut = findCut(text, room);

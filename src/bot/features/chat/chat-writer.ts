@@ -8,7 +8,7 @@ import {
 } from "../../discord/rest/rest.ts";
 import { splitAnswer } from "./chat-split.ts";
 
-/** Wait before an answer's first message is sent. Many answers are complete by then and need no edits. */
+/** Milliseconds between the start of an answer and its first message on Discord. */
 const firstMessageDelayMs = 250;
 /** Number of consecutive failed attempts to send or edit messages after which the bot gives up an answer. */
 const maxFailures = 5;
@@ -16,8 +16,8 @@ const maxRetryAfterMs = 15_000;
 
 export interface MessageApi {
 	/**
-	 * Sends one message of an answer. `index` is its position in the answer, from 0. A second call with the same index
-	 * returns the existing message, so that retries send no duplicates. Resolves with the content as Discord stored it.
+	 * Sends one message of an answer and resolves with the content as Discord stored it. `index` is the message's
+	 * position in the answer, from 0. A second call with the same index sends no second message.
 	 */
 	send(content: string, index: number): Promise<SentMessage>;
 	edit(messageId: string, content: string): Promise<void>;

@@ -30,10 +30,16 @@ import { Run } from "./chat-run.ts";
 
 /** Time limits, intervals and clock of AI chat. Tests override the defaults. */
 export interface ChatTiming {
-	/** Minimum time between two edits in a Discord channel. Discord allows a bot about one edit per second there. */
+	/**
+	 * Minimum time between two edits in a Discord channel, in milliseconds. Discord allows a bot about one edit per
+	 * second in a channel.
+	 */
 	editIntervalMs: number;
 	answerTimeoutMs: number;
-	/** Delay before a failed database write is retried, and before deletions are written as a batch. */
+	/**
+	 * Delay before a failed database write is retried, and before messages deleted on Discord are deleted from the
+	 * database.
+	 */
 	retryMs: number;
 	/** Returns the wall-clock time in epoch milliseconds. */
 	now(): number;
@@ -138,7 +144,10 @@ class Chat {
 			});
 	}
 
-	/** Shuts AI chat down. Ends unfinished answers with a note for the user; gives up those that take too long. */
+	/**
+	 * Shuts AI chat down. Ends unfinished answers with a note for the user, and waits a limited time until the notes are
+	 * sent.
+	 */
 	async close(): Promise<void> {
 		this.#closed = true;
 		for (const run of this.#runs.keys())
@@ -166,8 +175,8 @@ class Chat {
 	}
 
 	/**
-	 * Stores a message of an answer when its Gateway event arrives, since a user may reply to it before the bot's own
-	 * request returns.
+	 * Stores a message of an answer when its Gateway event arrives, which may be earlier than the response to the bot's
+	 * request.
 	 */
 	#noteOwnMessage({ id, nonce }: Message): void {
 		const { questionId, index } = readNonce(nonce) ?? {};

@@ -16,7 +16,7 @@ import type { Store } from "../../store/store.ts";
 
 /** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
-/** Maximum number of moderation log entries that wait until their channel is looked up. */
+/** Maximum number of moderation log entries that wait while the bot looks up their log channel. */
 const maxPending = 1_000;
 /** Permissions that the bot needs in a channel to write the moderation log there. */
 export const logPermissions = [
@@ -67,8 +67,8 @@ export function createModerationLog({
 	/** Cached ids of log channels, by guild id: null if logging is off, undefined if the guild has not set a channel. */
 	const configured = new Map<string, string | null | undefined>();
 	/**
-	 * By guild id: the id of the guild's own log channel if the bot cannot write to it and writes to the operator's log
-	 * channel instead.
+	 * Ids of the log channels to which the bot cannot write, by guild id. Entries for these guilds go to the operator's
+	 * log channel.
 	 */
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
@@ -81,7 +81,7 @@ export function createModerationLog({
 		return guildOf(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
 	}
 
-	/** Returns the guild's own log channel. Returns the operator's log channel if the bot can write only to that one. */
+	/** Returns the guild's own log channel, or the operator's log channel if the bot can write only to the latter. */
 	function writableChannel(channelId: string, guildId: string): string {
 		const guild = guildOf(guildId);
 		if (canWrite(guild, channelId) || !canWrite(guild, defaultChannel)) {
@@ -177,9 +177,7 @@ function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 	return embed;
 }
 
-/**
- * Formats a user as a mention and an id, because Discord clients show a mention of an unknown user without the name.
- */
+/** Formats a user as a mention and an id. Discord shows the mention of an unknown user without a name. */
 export function formatUser(id: string): string {
 	return `<@${id}> (ID: ${id})`;
 }

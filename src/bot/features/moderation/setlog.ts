@@ -48,7 +48,10 @@ export function setlogCommand(options: ModerationOptions): Command {
 	};
 }
 
-/** Parses a channel mention or id. Undefined unless it is a text channel of the guild that the moderator can see. */
+/**
+ * Parses a channel mention or id. Returns undefined if the guild has no such text channel or the moderator cannot see
+ * it.
+ */
 function readChannel(
 	{ guild, member }: CommandContext,
 	text: string,

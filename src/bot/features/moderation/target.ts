@@ -60,7 +60,7 @@ export async function requireBannable(
 	requireMembersBelow(guild, [target]);
 }
 
-/** Fetches a member from Discord instead of the cache, which may lack a new role; undefined for non-members. */
+/** Fetches a guild member from Discord, not from the cache; undefined if the user is not a member. */
 function currentMember(
 	guild: Guild,
 	userId: string,

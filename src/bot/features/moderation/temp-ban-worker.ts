@@ -14,11 +14,11 @@ import {
 	type TempBanKey,
 } from "../../store/temp-bans.ts";
 
-/** Maximum number of bans processed at the same time: few enough that no request times out in discord.js's queue. */
+/** Maximum number of temporary bans that are processed at the same time. */
 const maxConcurrent = 5;
 /**
- * Maximum number of bans that the bot remembers to check because Discord reported an unban. If there are more, it
- * checks all stored bans.
+ * Maximum number of bans to check individually after Discord has reported unbans. If there are more, the bot checks all
+ * stored bans.
  */
 const maxUnchecked = 10_000;
 
@@ -32,10 +32,7 @@ export interface WorkerOptions {
 	now?: () => number;
 	/** First and longest wait in milliseconds before a failed ban or unban is retried. */
 	backOffMs?: readonly [number, number];
-	/**
-	 * Maximum milliseconds between two searches for ended bans. The limit is necessary because someone may change the
-	 * wall clock.
-	 */
+	/** Maximum milliseconds between two searches for ended bans. */
 	maxSleepMs?: number;
 }
 

@@ -38,9 +38,9 @@ import {
 	type WorkerOptions,
 } from "./temp-ban-worker.ts";
 
-/** Age at which a ban that Discord has not confirmed is dropped: by then the moderator may have changed their mind. */
+/** Milliseconds after which a stored ban that Discord has not confirmed is deleted. */
 const staleMs = 600_000;
-/** Maximum wait on shutdown for bans and unbans in progress. The next start completes the others. */
+/** Maximum wait on shutdown for bans and unbans in progress. Unfinished ones are completed at the next start. */
 const shutdownGraceMs = 3_000;
 
 export interface BanRequest {
@@ -84,7 +84,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	const unbanSent = new Set<string>();
 	/**
 	 * Keys (guild and user id) of bans that the bot has made on Discord, but may not have recorded as made in the
-	 * database. If such a ban is missing on Discord, someone has lifted it.
+	 * database.
 	 */
 	const made = new Set<string>();
 	/** Keys (guild and user id) of expired bans that could not be lifted, so that each is logged only once. */
@@ -185,8 +185,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	}
 
 	/**
-	 * Makes, confirms or lifts a stored temporary ban on Discord, or deletes it from the database, as its state requires.
-	 * Safe to repeat. Rejects when it must be retried.
+	 * Brings a stored temporary ban and Discord in line: makes, confirms or lifts the ban on Discord, or deletes it from
+	 * the database. Safe to repeat. Rejects when it must be retried.
 	 */
 	async function settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
@@ -219,10 +219,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		log.info("temporary ban removed", { guild, user, reason });
 	}
 
-	/**
-	 * Throws a NotNow error, after which the ban is tried again later, if the bot lacks the permission to ban. Discord
-	 * would refuse the request, and refused requests delay all others.
-	 */
+	/** Throws a NotNow error if the bot lacks the permission to ban. The ban is then tried again later. */
 	function requireBanPermission(guild: Guild, row: TempBan): void {
 		const { BanMembers } = PermissionFlagsBits;
 		const missing = missingPermissions(guild, undefined, BanMembers);
@@ -283,7 +280,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		});
 	}
 
-	/** Makes a stored ban that is missing on Discord. If the request is too old, deletes the stored ban instead. */
+	/**
+	 * Makes a stored ban that is missing on Discord. If the moderator's request is too old, deletes the stored ban
+	 * instead.
+	 */
 	async function completeBan(guild: Guild, row: TempBan): Promise<void> {
 		const at = now();
 		const title = "Ban failed";

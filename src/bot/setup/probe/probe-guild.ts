@@ -19,14 +19,12 @@ import { probes as allProbes, type Probe } from "./probes.ts";
 import { NotTried, probeName, Workspace } from "./workspace.ts";
 
 /**
- * Maximum number of members of the guild in which `--probe-guild` tests Discord's behaviour. A guild with more members
- * is probably not a test guild and is refused.
+ * Maximum number of members of a guild in which `--probe-guild` tests Discord's behaviour. Larger guilds are refused,
+ * because they are probably not test guilds.
  */
 const maxMembers = 20;
 
-/**
- * Milliseconds within which two signals count as one Ctrl-C: the terminal sends one, and `bun run` forwards another.
- */
+/** Milliseconds within which two signals count as one Ctrl-C, because `bun run` forwards the terminal's signal. */
 const secondSignalMs = 500;
 
 const needed: readonly Permission[] = [
@@ -71,7 +69,7 @@ export interface ProbeOptions {
 	 * terminal.
 	 */
 	ask?: (question: string) => Promise<boolean>;
-	/** Aborts `--probe-guild`. What it has created in the test guild is still removed. */
+	/** Aborts `--probe-guild`. Everything that was created in the test guild is still removed. */
 	signal?: AbortSignal;
 	/** Milliseconds between two polls for something that Discord does with a delay, such as an audit log entry. */
 	lookMs?: number;
@@ -90,7 +88,7 @@ const marks = { confirmed: "✓", refuted: "✗", "not tried": "–" };
 
 /**
  * Tests the project's unconfirmed assumptions about Discord's behaviour in a test guild and prints a report. Resolves
- * with true if no assumption was refuted, the run was not interrupted, and everything that it created is removed.
+ * with true if no assumption was refuted, the tests were not interrupted, and the test guild was cleaned up.
  */
 export async function probeGuild(
 	config: BotConfig,

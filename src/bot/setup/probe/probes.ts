@@ -59,8 +59,8 @@ const inHours = (hours: number) =>
 	new Date(Date.now() + hours * hourMs).toISOString();
 
 /**
- * Discord error codes which say that the bot lacks access, a permission or two-factor authentication. If a test of
- * Discord's behaviour gets one of them unexpectedly, it neither confirms nor refutes the tested assumption.
+ * Discord error codes which say that the bot lacks access, a permission or two-factor authentication. Such an error
+ * neither confirms nor refutes an assumption about Discord's behaviour.
  */
 const aboutTheBot = new Set<unknown>([
 	codes.MissingAccess,
@@ -301,8 +301,8 @@ function rule(work: Workspace, body: Json) {
 }
 
 /**
- * Waits until the guild's audit log has entries of the given type that the bot caused and for which `fits` returns
- * true. Resolves with these entries; only the bot's latest 10 entries of the type are searched.
+ * Waits until the guild's audit log has entries by the bot with the type `type` for which `fits` returns true. Resolves
+ * with these entries. Only the bot's latest 10 entries of this type are searched.
  */
 function audited(
 	work: Workspace,
@@ -362,7 +362,8 @@ function search(
 }
 
 /**
- * Returns the search word of this run: a random word that no message contains except those which this program posts.
+ * Returns a random word that occurs only in messages which this program has posted, for testing Discord's message
+ * search.
  */
 const searchWord = (work: Workspace) => `${work.word}search`;
 

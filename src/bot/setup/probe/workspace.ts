@@ -41,10 +41,7 @@ export const probeName = /^(?:guildhall-)?probe[0-9a-f]{8}$/;
 export type Json = Readonly<Record<string, unknown>>;
 
 interface Removal {
-	/**
-	 * Describes what is to be removed or restored in the test guild, such as "channel 123", for the operator if that
-	 * fails.
-	 */
+	/** Describes to the operator what has to be removed or restored in the test guild, such as "channel 123". */
 	what: string;
 	run(): Promise<unknown>;
 }
@@ -111,8 +108,8 @@ export class Workspace {
 	}
 
 	/**
-	 * Creates something, such as a channel, in the test guild with a POST request to `route`. It is removed at the end of
-	 * the run.
+	 * Creates an object, such as a channel, in the test guild with a POST request to `route`. The object is removed at
+	 * the end of the tests.
 	 */
 	async create(
 		what: string,
@@ -190,8 +187,8 @@ export class Workspace {
 	}
 
 	/**
-	 * Registers a function that removes or restores something in the test guild at the end. The last one registered
-	 * runs first.
+	 * Registers a function that removes or restores something in the test guild at the end. These functions are called in
+	 * reverse order.
 	 */
 	onCleanUp(what: string, run: () => Promise<unknown>): void {
 		this.#removals.push({ what, run });
@@ -203,10 +200,7 @@ export class Workspace {
 		return [...this.leftovers, ...new Set(listed)];
 	}
 
-	/**
-	 * Removes or restores one thing in the test guild. Tries again after timeouts, lost responses and 5xx, since a
-	 * repetition is harmless.
-	 */
+	/** Removes or restores one thing in the test guild. Tries again after timeouts, lost responses and 5xx. */
 	async #undo({ run }: Removal): Promise<void> {
 		for (let attempt = 1; ; attempt++) {
 			try {

@@ -15,14 +15,12 @@ export interface Database {
 	where: string;
 	/**
 	 * Connects to the database and takes an exclusive lock, which keeps other bot processes out. Rejects with a
-	 * StoreFailure if another process holds the lock, and with the database's own error for other failures. When the
-	 * signal aborts, the promise rejects soon and no connection is left open.
+	 * StoreFailure if another process holds the lock. An abort closes the connection.
 	 */
 	open(signal: AbortSignal): Promise<Session>;
 	/**
-	 * Reads the state of the database without locking or changing it, so that a running bot is not disturbed. Rejects
-	 * with a CheckFailed if the bot would not be permitted to open the database. When the signal aborts, no connection is
-	 * left open.
+	 * Reads the state of the database without locking or changing it. Rejects with a CheckFailed if the bot lacks the
+	 * rights to use the database. An abort closes the connection.
 	 */
 	inspect(signal: AbortSignal): Promise<Inspection>;
 	/** Classifies a database error. Returns undefined for any other error, which is a bug. */

@@ -4,8 +4,7 @@ import { ToolError } from "../../../mcp/tool.ts";
 
 /**
  * Thrown when the bot's database is unavailable or does not respond in time. `message` is for people and models,
- * `reason` for the operator. `mayHaveRun` is true if it is unknown whether the statement or transaction took effect; it
- * did so completely or not at all.
+ * `reason` for the operator. `mayHaveRun` is true if it is unknown whether the statement or transaction took effect.
  */
 export class StoreUnavailable extends ToolError {
 	override name = "StoreUnavailable";

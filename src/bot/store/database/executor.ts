@@ -38,8 +38,8 @@ export class Executor {
 	readonly #lost = new PlainSignal();
 
 	/**
-	 * Runs SQL statements on the connection `session`. `timeoutMs` limits how long a statement or transaction waits for
-	 * earlier ones, and then how long it takes.
+	 * Runs SQL statements on the connection `session`. `timeoutMs` is the timeout of a statement or transaction, and also
+	 * of its wait for earlier ones.
 	 */
 	constructor(
 		private readonly session: Session,

@@ -20,16 +20,10 @@ export interface PostgresOptions {
 
 const pollMs = 100;
 
-/**
- * Matches Bun's error codes for a lost or failed PostgreSQL connection. Other codes mean a mistake in an SQL statement,
- * which is a bug.
- */
+/** Matches Bun's error codes for a lost or failed PostgreSQL connection. */
 const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
 
-/**
- * Timeout of each database migration, in milliseconds. After the migrations, the connection gets another timeout for
- * all other statements.
- */
+/** Timeout of each database migration, in milliseconds. */
 const migrationTimeoutMs = 300_000;
 
 export function createPostgres(options: PostgresOptions): Database {
@@ -142,10 +136,7 @@ async function inspectSchema(
 	return { version, applied: found.hasTables ? await selectApplied(sql) : [] };
 }
 
-/**
- * Sets parameters of the PostgreSQL connection, such as its schema and timeouts. They are passed as values, so that the
- * schema's name is never part of SQL text.
- */
+/** Sets parameters of the PostgreSQL connection, such as its schema and timeouts. */
 async function setUp(connection: SQL, options: PostgresOptions): Promise<void> {
 	const settings = {
 		search_path: quoted(options.schema),

@@ -38,11 +38,9 @@ export interface SqliteOptions {
 	instance: string;
 }
 
-/**
- * Milliseconds between attempts to lock an SQLite file. SQLite's own wait (busy_timeout) would block the whole process.
- */
+/** Milliseconds between attempts to lock an SQLite file. */
 const pollMs = 20;
-/** How long a statement waits at most for a locked SQLite file, in milliseconds, while the database is being opened. */
+/** Maximum wait for a locked SQLite file while the database is being opened, in milliseconds. */
 const lockTimeoutMs = 10_000;
 
 export function createSqlite({ directory, instance }: SqliteOptions): Database {
@@ -168,8 +166,8 @@ async function openFile(path: string): Promise<SQL> {
 }
 
 /**
- * Writes the name of this process into an SQLite file, and then takes and keeps the file's write lock, which keeps
- * other bot processes out of the database. Rejects with a StoreFailure that names the process that holds the lock.
+ * Writes the name of this process into an SQLite file, then takes and keeps the write lock of the file. The lock keeps
+ * other bot processes out of the database. Rejects with a StoreFailure if another process holds the lock.
  */
 async function takeClaim(
 	claim: SQL,
@@ -205,10 +203,7 @@ async function holderIn(claim: SQL): Promise<string | undefined> {
 	return row?.holder;
 }
 
-/**
- * Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. Repeating
- * is safe even for COMMIT, because a statement does not start while the file is locked.
- */
+/** Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. */
 async function retryWhileLocked<T>(
 	statement: () => Promise<T>,
 	isLate: () => boolean,
@@ -229,7 +224,10 @@ function isLocked(error: unknown): boolean {
 	);
 }
 
-/** Returns a function that explains an SQLite error and says what the bot can still do with the database. https://www.sqlite.org/rescode.html */
+/**
+ * Returns a function that explains an SQLite error and says what the bot can still do with the database.
+ * https://www.sqlite.org/rescode.html
+ */
 function createExplain(file: string) {
 	const meanings: readonly Meaning[] = [
 		[/^BUSY/, "transient", `another program holds a lock on ${file}`],

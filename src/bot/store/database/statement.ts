@@ -39,7 +39,7 @@ export function* inBatches<T>(
 
 /**
  * Runs one SQL statement, a tagged template, and returns the rows of SELECT or RETURNING. Integers are numbers, or
- * bigints if beyond 2^53. Ids are TEXT; times are epoch milliseconds in BIGINT.
+ * bigints if beyond 2^53.
  */
 export type Sql = <Row extends object = Record<string, unknown>>(
 	strings: TemplateStringsArray,
@@ -72,10 +72,7 @@ function withNumbers(row: Record<string, unknown>) {
 	);
 }
 
-/**
- * Converts a bigint from the database to a number if that is exact. PostgreSQL and SQLite differ in which integers they
- * return as bigints.
- */
+/** Converts a bigint from the database to a number, unless it is too large for an exact number. */
 function toNumber(value: unknown): unknown {
 	if (typeof value !== "bigint") return value;
 	const number = Number(value);

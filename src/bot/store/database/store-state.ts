@@ -22,7 +22,7 @@ export type StoreState<S> =
 	| { name: "closed"; reason: string };
 
 /**
- * Events that change the state of a bot's database connection. Events of a connection that has been replaced have no
+ * Events that change the state of a bot's database connection. Events of an earlier, replaced connection have no
  * effect.
  */
 export type StoreEvent<S> =

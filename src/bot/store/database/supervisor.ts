@@ -35,10 +35,7 @@ export interface SupervisorOptions {
 }
 
 export interface Store extends AsyncDisposable {
-	/**
-	 * Whether the bot's database works. "degraded": it is unavailable or refuses writes; the bot retries until the
-	 * database works or until another attempt would not help.
-	 */
+	/** Whether the bot's database works. "degraded": it is unavailable or refuses writes. */
 	readonly state: "ready" | "degraded";
 	/** Why the bot's database is unavailable or refuses writes, for the operator; undefined if it is ready. */
 	readonly reason: string | undefined;
@@ -54,8 +51,8 @@ export interface Store extends AsyncDisposable {
 	/** Runs one SQL statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
 	sql: Sql;
 	/**
-	 * Runs SQL statements in a database transaction; if one fails, all are rolled back. All other statements wait for the
-	 * transaction: `work` must use the `sql` that it receives, and wait only for its own statements.
+	 * Runs SQL statements in a database transaction; if one fails, all are rolled back. Other statements wait for its
+	 * end, so `work` must use only the `sql` that it receives.
 	 */
 	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 	/**
@@ -90,7 +87,7 @@ export function startSupervisor(
 
 	/**
 	 * Runs `work` on the current database connection, and updates the stored state of the connection by the outcome.
-	 * `isWrite` is true if `work` writes: its success then proves that the database accepts writes.
+	 * `isWrite` must be true if `work` writes to the database.
 	 */
 	async function run<T>(
 		work: (executor: Executor) => Promise<Outcome<T>>,
