@@ -183,6 +183,8 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	add("staff-notes", staff);
 	add("old-season", undefined);
 
+	for (const member of guild.members.values())
+		joinedAt(world, guild, member, now - 500 * dayMs);
 	const people: Member[] = [];
 	for (let number = 0; number < count; number += 1) {
 		const user = world.users.add({
@@ -207,7 +209,7 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 			world,
 			guild,
 			member,
-			now - (400 * dayMs * (count - number)) / count,
+			now - 10 * dayMs - (400 * dayMs * (count - number)) / count,
 		);
 		people.push(member);
 	}
