@@ -280,7 +280,7 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 		case AuditLogEvent.AutoModerationRuleCreate:
 			return one("delete_automod_rule", "rule_id");
 		case AuditLogEvent.AutoModerationRuleUpdate:
-			return edit("edit_automod_rule", "rule_id", {
+			return edit("set_automod_rule", "rule_id", {
 				name: "name",
 				enabled: "enabled",
 			});

@@ -5,11 +5,13 @@ import type {
 	APIAutoModerationRule,
 	Guild,
 } from "discord.js";
+import { channelName, memberName, roleName } from "../discord/describe.ts";
 import { fieldLine, oneField, oneLine } from "../discord/text.ts";
 import {
 	actionNames,
 	actions,
 	fieldsOf,
+	type RuleFields,
 	triggerOf,
 	wordFields,
 } from "./automod.ts";
@@ -36,9 +38,9 @@ export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 		isSpam && `mentions: at most ${fields.mention_total_limit}`,
 		isSpam && `raid protection: ${raids}`,
 		`actions: ${rule.actions.map((action) => actionText(guild, action)).join(", ")}`,
-		named("exempt roles", fields.exempt_role_ids),
-		named("exempt channels", fields.exempt_channel_ids),
-		`by: ${rule.creator_id}`,
+		named("exempt roles", namesOf(guild, fields.exempt_role_ids)),
+		named("exempt channels", namesOf(guild, fields.exempt_channel_ids)),
+		`by: ${namesOf(guild, [rule.creator_id]).join("")}`,
 	);
 }
 
@@ -54,12 +56,62 @@ export function wordLines(rule: APIAutoModerationRule): string[] {
 
 function sample(name: string, words: readonly string[]): string {
 	if (words.length === 0) return "";
-	const first = words
-		.slice(0, sampleSize)
-		.map((word) => `"${oneField(word)}"`)
-		.join(", ");
+	const first = words.slice(0, sampleSize).map(quoted).join(", ");
 	const more = words.length > sampleSize ? ", …" : "";
 	return `${name}: ${words.length}, ${first}${more}`;
+}
+
+/** Names roles, channels and members by id, as far as they are cached. */
+function namesOf(guild: Guild, ids: readonly string[]): string[] {
+	return ids.map((id) => {
+		const role = guild.roles.cache.get(id);
+		const channel = guild.channels.cache.get(id);
+		const member = guild.members.cache.get(id);
+		if (role) return roleName(role);
+		if (channel) return channelName(channel);
+		return member ? memberName(member) : `ID: ${id}`;
+	});
+}
+
+/** Describes changes of an AutoMod rule, one for each of `fields`: "mention_total_limit: 5 → 10". */
+export function changeTexts(
+	guild: Guild,
+	before: RuleFields,
+	after: RuleFields,
+	fields: readonly (keyof RuleFields)[],
+): string[] {
+	return fields.map((field) => {
+		const [old, now] = [before[field], after[field]];
+		if (!Array.isArray(old) || !Array.isArray(now))
+			return `${field}: ${valueText(guild, old)} → ${valueText(guild, now)}`;
+		const text = (items: readonly string[]) =>
+			field.endsWith("_ids") ? namesOf(guild, items) : items.map(quoted);
+		const [had, has]: string[][] = [old, now];
+		return `${field}: ${fieldLine(
+			changed("added", text((has ?? []).filter((one) => !had?.includes(one)))),
+			changed(
+				"removed",
+				text((had ?? []).filter((one) => !has?.includes(one))),
+			),
+		)}`;
+	});
+}
+
+function changed(what: string, items: readonly string[]): string {
+	if (items.length === 0) return "";
+	const more = items.length > sampleSize ? ", …" : "";
+	return `${what} ${items.length}, ${items.slice(0, sampleSize).join(", ")}${more}`;
+}
+
+function valueText(guild: Guild, value: unknown): string {
+	if (value === "" || value === 0) return "none";
+	if (typeof value !== "string") return String(value);
+	const channel = guild.channels.cache.get(value);
+	return channel ? channelName(channel) : quoted(value);
+}
+
+function quoted(text: string): string {
+	return `"${oneField(text)}"`;
 }
 
 function named(name: string, ids: readonly string[]): string {

@@ -1,9 +1,9 @@
 // AutoMod rules.
 
-import { type APIAutoModerationRule, Routes } from "discord.js";
+import { type APIAutoModerationRule, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
 import { listedAs } from "../../mcp/json-schema.ts";
-import { ToolError } from "../../mcp/tool.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
 import {
@@ -13,6 +13,7 @@ import {
 	changedRule,
 	emptyRule,
 	fieldsOf,
+	type GivenRuleFields,
 	givenFields,
 	inOrder,
 	moderatesMembers,
@@ -20,12 +21,18 @@ import {
 	type RuleFields,
 	requireTriggerFields,
 	ruleBody,
+	type TriggerName,
 	triggerBody,
 	triggerNames,
 	triggerOf,
 	validateRule,
 } from "../guild/automod.ts";
-import { ruleLine, ruleName, wordLines } from "../guild/automod-lines.ts";
+import {
+	changeTexts,
+	ruleLine,
+	ruleName,
+	wordLines,
+} from "../guild/automod-lines.ts";
 import {
 	choice,
 	flag,
@@ -36,12 +43,7 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
-import {
-	destructiveTool,
-	editTool,
-	readTool,
-	writeTool,
-} from "../tool/define.ts";
+import { destructiveTool, readTool, writeTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 const ruleId = found(automodRule, "rule");
@@ -116,11 +118,6 @@ const actionList = v.pipe(
 	shownList("What it does.", actionNames),
 );
 
-const ruleNameField = v.pipe(
-	text(1, 100, "Its name."),
-	shown("string", "Its name."),
-);
-
 const actionNeeds: NeededWith<{ actions?: ActionName[] | undefined }> = {
 	permission: "ModerateMembers",
 	with: "actions",
@@ -149,97 +146,111 @@ export const listAutomodRules = readTool({
 	},
 });
 
-export const createAutomodRule = writeTool({
-	name: "create_automod_rule",
+export const setAutomodRule = writeTool({
+	name: "set_automod_rule",
 	toolset: "automod",
-	title: "Create an AutoMod rule",
-	description: "Create an AutoMod rule: at most 6 of keyword, 1 of each other.",
-	permissions: ["ManageGuild", actionNeeds],
-	input: v.strictObject({
-		guild_id,
-		name: ruleNameField,
-		trigger_type: choice(triggerNames, "What it looks for."),
-		...ruleFields,
-		actions: actionList,
-		...actionFields,
-		enabled: v.optional(flag("On or off."), true),
-		reason,
-	}),
-	async run(
-		{ guild_id: _, reason: __, trigger_type, ...given },
-		{ guild, discord },
-	) {
-		const rule = changedRule(emptyRule, given);
-		requireTriggerFields(trigger_type, given);
-		validateRule(trigger_type, rule, given);
-		const made = (await discord.rest.post(
-			Routes.guildAutoModerationRules(guild.id),
-			{
-				body: {
-					...ruleBody(rule, givenFields(given)),
-					...triggerBody(trigger_type),
-				},
-			},
-		)) as APIAutoModerationRule;
-		return [
-			`Created the AutoMod rule ${ruleName(made)}, which is ${made.enabled ? "on" : "off"}.`,
-			ruleLine(guild, made),
-		];
-	},
-});
-
-export const editAutomodRule = editTool({
-	name: "edit_automod_rule",
-	toolset: "automod",
-	title: "Edit an AutoMod rule",
+	title: "Create or edit an AutoMod rule",
 	description:
-		"Change an AutoMod rule. Omitted fields stay; lists are replaced as a whole.",
+		"Create an AutoMod rule (at most 6 of keyword, 1 of each other), or with rule_id change it: lists are replaced, what is omitted stays.",
+	aliases: [
+		{
+			name: "create_automod_rule",
+			covers: ({ rule_id }) => (rule_id ?? undefined) === undefined,
+		},
+		{
+			name: "edit_automod_rule",
+			// A call without a rule would create one.
+			adapt: ({ rule_id, ...args }) => ({ ...args, rule_id: rule_id ?? "" }),
+			covers: ({ rule_id }) => (rule_id ?? undefined) !== undefined,
+		},
+	],
 	lock: "rule_id",
 	permissions: ["ManageGuild", actionNeeds],
 	input: v.strictObject({
 		guild_id,
-		rule_id: ruleId,
-		name: v.optional(ruleNameField),
+		rule_id: v.optional(ruleId),
+		name: v.optional(
+			v.pipe(text(1, 100, "Name."), shown("string", "For a new rule.")),
+		),
+		trigger_type: v.optional(choice(triggerNames, "For a new rule.")),
 		...ruleFields,
 		actions: v.optional(actionList),
 		...actionFields,
-		enabled: v.optional(flag("On or off.")),
+		enabled: v.optional(flag("Default: true.")),
 		reason,
 	}),
-	async run(
-		{ guild_id: _, reason: __, rule_id: ___, ...given },
-		{ guild, discord, rule },
+	run(
+		{ guild_id: _, reason: __, rule_id: ___, trigger_type, ...given },
+		{ guild, rule },
 	) {
-		const trigger = triggerOf(rule);
-		if (!trigger)
-			throw new ToolError(
-				`${ruleName(rule)} has a trigger that this tool does not support. Nothing was done.`,
+		if (rule) return editRule(guild, rule, trigger_type, given);
+		const { name, actions } = given;
+		if (name === undefined || !trigger_type || !actions)
+			throw invalidParameters(
+				Object.entries({ name, trigger_type, actions })
+					.filter(([, value]) => value === undefined)
+					.map(([field]) => `${field}: is required for a new rule`),
 			);
-		const before = fieldsOf(rule);
-		const changes = changesOf<RuleFields>(
-			before,
-			inOrder(given),
-			ruleName(rule),
-		);
-		const after = changedRule(before, changes);
-		validateRule(trigger, after, changes);
-		const edited = (await discord.rest.patch(
-			Routes.guildAutoModerationRule(guild.id, rule.id),
-			{ body: ruleBody(after, givenFields(changes), rule) },
-		)) as APIAutoModerationRule;
-		return [
-			`Changed ${givenFields(changes).join(", ")} of ${ruleName(edited)}.`,
-			ruleLine(guild, edited),
-		];
+		return createRule(guild, trigger_type, { enabled: true, ...given });
 	},
 });
+
+async function createRule(
+	guild: Guild,
+	trigger: TriggerName,
+	given: GivenRuleFields,
+): Promise<string[]> {
+	const rule = changedRule(emptyRule, given);
+	requireTriggerFields(trigger, given);
+	validateRule(trigger, rule, given);
+	const made = (await guild.client.rest.post(
+		Routes.guildAutoModerationRules(guild.id),
+		{
+			body: { ...ruleBody(rule, givenFields(given)), ...triggerBody(trigger) },
+		},
+	)) as APIAutoModerationRule;
+	return [
+		`Created the AutoMod rule ${ruleName(made)}, which is ${made.enabled ? "on" : "off"}.`,
+		ruleLine(guild, made),
+	];
+}
+
+async function editRule(
+	guild: Guild,
+	rule: APIAutoModerationRule,
+	wanted: TriggerName | undefined,
+	given: GivenRuleFields,
+): Promise<string[]> {
+	const trigger = triggerOf(rule);
+	if (!trigger)
+		throw new ToolError(
+			`${ruleName(rule)} has a trigger that this tool does not support. Nothing was done.`,
+		);
+	if (wanted && wanted !== trigger)
+		throw new ToolError(
+			`The trigger of ${ruleName(rule)} stays ${trigger}: Discord cannot change it. Create another rule instead. Nothing was done.`,
+		);
+	const before = fieldsOf(rule);
+	const changes = changesOf<RuleFields>(before, inOrder(given), ruleName(rule));
+	const after = changedRule(before, changes);
+	validateRule(trigger, after, changes);
+	const edited = (await guild.client.rest.patch(
+		Routes.guildAutoModerationRule(guild.id, rule.id),
+		{ body: ruleBody(after, givenFields(changes), rule) },
+	)) as APIAutoModerationRule;
+	const fields = givenFields(changes);
+	return [
+		`Changed ${fields.length} field(s) of the AutoMod rule ${ruleName(edited)}:`,
+		...changeTexts(guild, before, after, fields),
+	];
+}
 
 export const deleteAutomodRule = destructiveTool({
 	name: "delete_automod_rule",
 	toolset: "automod",
 	title: "Delete an AutoMod rule",
 	description:
-		"Delete an AutoMod rule permanently; edit_automod_rule can disable it.",
+		"Delete an AutoMod rule permanently; set_automod_rule can disable it.",
 	permissions: ["ManageGuild"],
 	lock: "rule_id",
 	input: v.strictObject({ guild_id, rule_id: ruleId, reason }),

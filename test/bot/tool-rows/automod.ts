@@ -59,14 +59,15 @@ export const automodRows: Record<string, Row> = {
 				request: `GET ${all}`,
 				answer: [
 					"1 AutoMod rule(s):",
-					`${rule.name} | ID: ${rule.id} | keyword | on | keyword_filter: 1, "soup" | actions: block_message | by: ${rule.creator_id}`,
+					`${rule.name} | ID: ${rule.id} | keyword | on | keyword_filter: 1, "soup" | actions: block_message | by: `,
+					`, ID: ${rule.creator_id})`,
 				],
 			};
 		},
 		needs,
 	},
-	create_automod_rule: {
-		ids: otherIds,
+	set_automod_rule: {
+		ids: { rule_id: ruleId, ...otherIds },
 		act(scene) {
 			// A guild takes six rules of a kind.
 			removeRules(scene);
@@ -85,19 +86,6 @@ export const automodRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.AutoModerationRuleCreate,
-		needs,
-	},
-	edit_automod_rule: {
-		ids: { rule_id: ruleId, ...otherIds },
-		act(scene) {
-			const { rule, path } = newRule(scene);
-			return {
-				args: { rule_id: rule.id, name: "changed" },
-				request: `PATCH ${path}`,
-				done: () => rule.name === "changed",
-			};
-		},
-		reason: AuditLogEvent.AutoModerationRuleUpdate,
 		needs,
 	},
 	delete_automod_rule: {

@@ -711,7 +711,7 @@ const undone: [
 			target_id: entityId,
 			changes: [{ key: "enabled", old_value: true, new_value: false }],
 		}),
-		() => `edit_automod_rule rule_id=${entityId} enabled=true`,
+		() => `set_automod_rule rule_id=${entityId} enabled=true`,
 	],
 ];
 

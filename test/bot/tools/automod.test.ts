@@ -66,7 +66,7 @@ test("a created rule blocks, alerts and times out, except for exempt roles", asy
 		/^Created the AutoMod rule "No soup" \(ID: \d+\), which is on\.$/,
 	);
 	expect(line).toContain(
-		`| keyword | on | keyword_filter: 1, "soup*" | allow_list: 1, "soupy" | actions: block_message saying "no \\| soup", send_alert_message in #alerts (ID: ${alerts.id}), timeout for 60 s | exempt roles: ${regular.id} |`,
+		`| keyword | on | keyword_filter: 1, "soup*" | allow_list: 1, "soupy" | actions: block_message saying "no \\| soup", send_alert_message in #alerts (ID: ${alerts.id}), timeout for 60 s | exempt roles: @Regular (ID: ${regular.id}) |`,
 	);
 	await world.simulator.user("mona_lisa").say("The Cooks/general", "soups");
 	expect(await say("soupy")).toBe("written");
@@ -209,7 +209,9 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 	const sent = () => world.simulator.journal.entries().at(-1)?.body;
 	await world.heard();
 	const words = await edit(edited, { keyword_filter: ["broth"] });
-	expect(words.text).toStartWith('Changed keyword_filter of "No soup"');
+	expect(words.text).toBe(
+		`Changed 1 field(s) of the AutoMod rule "No soup" (ID: ${edited.id}):\nkeyword_filter: added 1, "broth" | removed 1, "soup"`,
+	);
 	expect(sent()).toEqual({
 		trigger_metadata: {
 			keyword_filter: ["broth"],
@@ -228,7 +230,14 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 			{ type: 2, metadata: { channel_id: alerts.id } },
 		],
 	});
-	await edit(edited, { actions: ["send_alert_message"], enabled: false });
+	const off = await edit(edited, {
+		actions: ["send_alert_message"],
+		enabled: false,
+	});
+	expect(off.text.split("\n").slice(1)).toEqual([
+		"enabled: true → false",
+		'actions: removed 1, "block_message"',
+	]);
 	expect(sent()).toEqual({
 		enabled: false,
 		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
@@ -256,6 +265,30 @@ test("an edit that would change nothing is refused, and so is one without fields
 	const empty = await edit(edited, { keyword_filter: [] });
 	expect(empty.text).toContain("keyword rules need keyword_filter");
 	expect(writes(world)).toEqual([]);
+});
+
+test("set_automod_rule creates a rule or, with rule_id, edits one, but not its trigger", async () => {
+	await using world = await startWorld();
+	const { rule, rules } = scene(world);
+	const set = (args: Args) => world.call("set_automod_rule", args);
+	const lacking = await set({ keyword_filter: ["soup"] });
+	expect(lacking.code).toBe(-32602);
+	for (const field of ["name", "trigger_type", "actions"])
+		expect(lacking.text).toContain(`${field}: is required for a new rule`);
+	const { id } = rule();
+	const other = await set({ rule_id: id, trigger_type: "spam" });
+	expect(other.text).toContain("stays keyword: Discord cannot change it.");
+	expect(writes(world)).toEqual([]);
+	const kept = await set({
+		...{ rule_id: id, trigger_type: "keyword", name: "Soup" },
+	});
+	expect(kept.text).toContain('name: "No soup" → "Soup"');
+	const without = await world.call("edit_automod_rule", {
+		...{ rule_id: null, name: "New", trigger_type: "spam" },
+		actions: ["block_message"],
+	});
+	expect(without.code).toBe(-32602);
+	expect(rules()).toHaveLength(1);
 });
 
 test("an existing rule that is invalid for creation can be edited in its valid fields", async () => {
