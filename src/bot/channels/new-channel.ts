@@ -69,7 +69,7 @@ export interface NewChannel extends GivenFields, Access {
 }
 
 /**
- * Creates a channel in a guild, with one request unless other channels have to make room for it. Returns the lines of
+ * Creates a channel in a guild, with one request that writes unless other channels have to make room. Returns the lines of
  * the tool's result. `access` describes in words who has access.
  */
 export async function createGuildChannel(
@@ -108,7 +108,7 @@ export async function createGuildChannel(
 			: args.position !== undefined && { position: args.position }),
 	};
 	const made = await guild.channels.create(options);
-	const { isPlaced, lines } = await finish(guild, made, args, place, all);
+	const { isPlaced, lines } = await finish(guild, made, args);
 	const inCategory = parent ? ` in ${channelName(parent)}` : "";
 	const where = place && isPlaced ? ` ${place.text}` : inCategory;
 	return resultLines(
@@ -200,9 +200,7 @@ async function overwritesOfNew(
 async function finish(
 	guild: Guild,
 	made: NonThreadGuildBasedChannel,
-	{ require_tag }: NewChannel,
-	place: Place | undefined,
-	all: readonly NamedChannel[],
+	{ require_tag, below_channel_id }: NewChannel,
 ): Promise<{ isPlaced: boolean; lines: string[] }> {
 	const lines: string[] = [];
 	const attempt = async (what: string, write: () => Promise<unknown>) => {
@@ -216,23 +214,34 @@ async function finish(
 			return false;
 		}
 	};
-	const { id, type, rawPosition, name } = made;
-	const raw = {
-		...{ id, type, name },
-		position: rawPosition,
-		parent_id: place?.parentId ?? "",
-	};
-	const moves = place ? movesTo(raw, place, [...all, raw]) : [];
 	const isPlaced =
-		moves.length === 0 ||
-		(await attempt("is not at its place", () =>
-			guild.client.rest.patch(Routes.guildChannels(guild.id), { body: moves }),
+		below_channel_id === undefined ||
+		(await attempt("may not be at its place", () =>
+			ensurePlace(guild, made, below_channel_id),
 		));
 	if (require_tag)
 		await attempt("posts need no tag", () =>
-			guild.channels.edit(id, { flags: ChannelFlags.RequireTag }),
+			guild.channels.edit(made.id, { flags: ChannelFlags.RequireTag }),
 		);
 	return { isPlaced, lines };
+}
+
+/**
+ * Moves a new channel right below another one if it is not there. Reads the positions again, because Discord does not
+ * document whether it shifts other channels when it creates one at a position.
+ */
+async function ensurePlace(
+	guild: Guild,
+	{ id, type }: NonThreadGuildBasedChannel,
+	below_channel_id: string,
+): Promise<void> {
+	const all = await fetchChannels(guild);
+	const own = channelWithId(all, id);
+	const below = channelWithId(all, below_channel_id);
+	const moves = movesTo(own, placeBelow(type, below, all, own), all);
+	if (moves.length === 0) return;
+	const route = Routes.guildChannels(guild.id);
+	await guild.client.rest.patch(route, { body: moves });
 }
 
 /** The follow-up requests end this long before the call's deadline, so that the result can still name the channel. */

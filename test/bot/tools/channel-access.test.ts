@@ -489,7 +489,7 @@ describe("below_channel_id", () => {
 		const { text, isError } = await it.make({ below_channel_id: it.id("a") });
 		expect(isError).toBe(false);
 		expect(text).toStartWith(
-			`Created the text channel #fresh (ID: ${it.fresh().id}) in #Attic (ID: ${it.attic.id}).\nThe channel exists, but is not at its place: `,
+			`Created the text channel #fresh (ID: ${it.fresh().id}) in #Attic (ID: ${it.attic.id}).\nThe channel exists, but may not be at its place: `,
 		);
 		expect(text).toContain("(code 50013)");
 	});
