@@ -129,7 +129,7 @@ test.each([
 		["list_members", { name: "member x" }, 2],
 		["search_messages", { channel_ids: [channel_id] }, 5],
 		["search_messages", { has: ["-poll"] }, 5],
-		["search_messages", { count_by: "author" }, 4],
+		["search_messages", { count_by: "author" }, 5],
 		["search_messages", { count_by: "channel" }, 3],
 		[
 			"check_permissions",
