@@ -55,7 +55,12 @@ export function toolsetSizes() {
 }
 
 function bytesOf(tools: readonly BotTool[]): number {
-	const texts = tools.map(({ listing }) => JSON.stringify(listing));
+	const texts = tools.map(({ listing: { title: _, ...listing } }) =>
+		JSON.stringify({
+			...listing,
+			inputSchema: briefSchema(listing.inputSchema),
+		}),
+	);
 	return Buffer.byteLength(texts.join(","));
 }
 
@@ -156,7 +161,7 @@ export function writeReference(examples: ReadonlyMap<string, Example>): string {
 	) => sizes.reduce((total, size) => total + size[key], 0);
 	return [
 		introduction,
-		"| toolset | by default | bytes | when named | bytes |",
+		"| toolset | listed by default | bytes | all | bytes |",
 		"| --- | --- | --- | --- | --- |",
 		...sizes.map(
 			({ toolset, providerDefaults, bytesByDefault, tools, bytes }) =>
@@ -315,9 +320,10 @@ rate limit would delay by more than 10 s fails at once and states the wait.
 
 ## Choosing tools
 
-\`toolsets\`, \`read_only\`, \`deny\` and \`guilds\` in \`[mcp]\` of \`config.toml\` choose the tools. Tools that are not chosen
-are neither listed nor callable. \`"default"\` stands for the default tools, so \`toolsets = ["default", "threads"]\` adds to
-them. The columns of bytes show how much a toolset adds to the response to \`tools/list\`.
+In \`[mcp]\` of \`config.toml\`, \`toolsets\`, \`read_only\`, \`deny\` and \`guilds\` choose the tools that are allowed: without
+them, all. Calls of others are refused. \`list\` chooses which of the allowed tools clients list: without it, those that
+\`toolsets\` names, or else the default tools. \`find_tools\`, \`use_reading_tool\` and \`use_tool\` reach the rest. The columns
+of bytes show how much a toolset adds to the response to \`tools/list\`.
 `;
 
 const howToAdd = `## Adding a tool
