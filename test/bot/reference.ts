@@ -8,6 +8,7 @@ import { donatorTools } from "../../src/bot/game/donator-tools.ts";
 import type { BotTool } from "../../src/bot/tool/toolsets.ts";
 import { listedByDefault, tools } from "../../src/bot/tools/index.ts";
 import {
+	briefSchema,
 	type JsonSchema,
 	listedProperties,
 } from "../../src/mcp/json-schema.ts";
