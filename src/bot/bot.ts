@@ -47,7 +47,7 @@ import {
 import { createPrompts } from "./tools/prompts.ts";
 
 const sessionLimits = { idleTimeoutMs: 30 * 60_000, maxSessions: 1_000 };
-/** Milliseconds for which the shutdown of the bot waits for running tool calls before it closes their connections. */
+/** Milliseconds for which the shutdown of the bot waits for running tool calls before it closes all connections. */
 const shutdownGraceMs = 8_000;
 
 /** Milliseconds for which the shutdown of the bot waits until queued audit log embeds are posted on Discord. */
@@ -71,7 +71,7 @@ export interface Bot extends Running {
 export interface BotOptions {
 	/** The MCP tools that the bot offers. Default: the tools that the configuration selects. */
 	tools?: readonly Tool<BotContext>[] | undefined;
-	/** The prompts that the bot offers. Default: those whose tools the configuration allows. */
+	/** The prompts that the bot offers. Default: the prompts whose tools the configuration allows. */
 	prompts?: readonly Prompt[] | undefined;
 	/** Creates the AbortSignal that times out a request to Discord after `ms`. Default: AbortSignal.timeout. */
 	timeoutSignal?: (ms: number) => AbortSignal;

@@ -56,7 +56,7 @@ if (failed.length > 0) {
 
 /**
  * Builds the gateway and the bot for the platform `target` and, with `--release`, the release archive. If a build
- * fails, prints the error and adds the platform to those that failed.
+ * fails, prints the error and records the platform as failed.
  */
 async function buildFor(target: string, directory: string): Promise<void> {
 	const stamp = { ...source, target };

@@ -222,7 +222,9 @@ api_key_env = "SIMULATED_API_KEY"
 	return directory;
 }
 
-/** Resolves when an HTTP GET of `url` returns `text`. Rejects with a ConfigError if it does not within 30 s. */
+/**
+ * Resolves when an HTTP GET of `url` returns `text`. Rejects with a ConfigError if that does not happen within 30 s.
+ */
 async function respondsWith(url: string, text: string): Promise<void> {
 	const end = performance.now() + readyWithinMs;
 	let last = "";

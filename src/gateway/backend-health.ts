@@ -93,14 +93,14 @@ export class BackendHealth {
 		this.lastError = { message, at: performance.now() };
 	}
 
-	/** Records that the bot has passed a check, and cancels the next one. */
+	/** Records that the bot has passed a check, and cancels the next check. */
 	probeSucceeded(): void {
 		this.#failedProbes = 0;
 		this.#cancel();
 	}
 
 	/**
-	 * Records that the bot has failed a check, and schedules the next one after a longer wait. Returns the number of
+	 * Records that the bot has failed a check, and schedules the next check after a longer wait. Returns the number of
 	 * failed checks in a row.
 	 */
 	probeFailed(): number {

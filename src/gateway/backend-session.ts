@@ -31,7 +31,7 @@ export interface SessionRequest extends RequestOptions {
 
 export interface BackendSessionOptions {
 	client: Client;
-	/** Called when a new MCP session with the bot has replaced one that the bot no longer knew. */
+	/** Called when a new MCP session with the bot has replaced a session that the bot no longer knew. */
 	onReplaced(): void;
 	/**
 	 * Called when a request is sent again in a new MCP session, because the bot did not know the session of the first
@@ -94,8 +94,8 @@ export class BackendSession {
 	}
 
 	/**
-	 * Ends the MCP session with a DELETE request; the next request opens a new one. Never rejects: if the DELETE fails,
-	 * the session expires at the bot.
+	 * Ends the MCP session with a DELETE request; the next request opens a new session. Never rejects: if the DELETE
+	 * fails, the session expires at the bot.
 	 */
 	async end(): Promise<void> {
 		const session = this.#current;

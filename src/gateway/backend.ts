@@ -252,7 +252,8 @@ export class Backend {
 	}
 
 	/**
-	 * Whether a failed call may be sent again although the bot may have carried it out, because the tool only reads data.
+	 * Whether a failed call may be sent again although the bot may have carried it out. True only for tools that only
+	 * read data.
 	 */
 	#mayRepeat(error: unknown, { tool }: ForwardedCall, signal: Signal): boolean {
 		const lost = error instanceof ClientError && error.reached === "unknown";

@@ -18,9 +18,9 @@ export class GuildSearch {
 	constructor(private readonly backends: readonly Backend[]) {}
 
 	/**
-	 * Asks all bots for their guilds; concurrent calls share one search. Resolves when a bot serves the guild, all bots
-	 * have responded, or `signal` aborts. Resolves at once within 10 s of the last search, or if 1,000 calls are
-	 * waiting.
+	 * Asks all bots for their guilds. Resolves when a bot serves the guild `guildId`, all bots have responded, or
+	 * `signal` aborts. Concurrent calls share one search. Does nothing within 10 s of the last search, or if 1,000 calls
+	 * are waiting.
 	 */
 	async search(guildId: string, signal: Signal): Promise<void> {
 		const round = this.#join();

@@ -87,7 +87,7 @@ export interface PromptsOptions {
 export function createPrompts(options: PromptsOptions): PromptSource {
 	const { backends, findTarget, deadlines, firstList } = options;
 
-	/** Returns the definition of a prompt by the first bot that has it. Throws an RpcError if none has. */
+	/** Returns the definition of a prompt by the first bot that has the prompt. Throws an RpcError if no bot has it. */
 	function find(prompt: string): ListedPrompt {
 		const all = backends.flatMap(({ prompts }) => prompts);
 		const found = all.find((one) => one.name === prompt);

@@ -2,7 +2,7 @@
 // that one flooding sender does not affect the others.
 
 /**
- * An unfinished response, or another object that buffers bytes, whose size counts towards the memory limit of a
+ * An object with buffered bytes, such as an unfinished response. The bytes count towards the memory limit of a
  * ByteBudget.
  */
 export interface ByteHolder {

@@ -52,8 +52,8 @@ const outcomes = {
 interface End {
 	outcome: keyof typeof outcomes;
 	/**
-	 * The failed check that explains the outcome: this check if it failed, or the failed check because of which this
-	 * check was skipped. Undefined if this check passed.
+	 * The check that failed: this check, or the check because of which this check was skipped. Undefined if this check
+	 * passed.
 	 */
 	culprit?: Check;
 }

@@ -7,7 +7,7 @@ import { escapeInJson } from "./text.ts";
 export class ConfigError extends Error {
 	override name = "ConfigError";
 
-	/** `source` says where the settings come from: a file, or "the environment". Each issue is one line of text. */
+	/** `source` is the origin of the settings, such as a file name. `issues` are lines of text, one for each problem. */
 	constructor(
 		readonly source: string,
 		readonly issues: readonly string[],
@@ -44,8 +44,8 @@ export function parseSettings<
 }
 
 /**
- * Parses `values` with a Valibot schema. Returns the settings, or all issues. Issues show the received value, except if
- * the key's name suggests a secret or the value is so long that it may be one.
+ * Parses `values` with a Valibot schema. Returns the settings, or all issues. Received values that may be secrets are
+ * not shown in the issues.
  */
 export function checkSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
@@ -221,8 +221,8 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * Extends the message of each issue whose value is a placeholder from the example configuration with "is still" and
- * a text from `describe`, which names the placeholder and says what to replace it with.
+ * Appends "is still" and the text that `describe` returns to the message of each issue whose value is a placeholder
+ * from the example configuration. The text says what to put in its place.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],

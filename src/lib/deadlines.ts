@@ -15,7 +15,7 @@ export const stopped = new DOMException(
 
 /**
  * The abort signal of one tool call. It aborts at the call's deadline, when the program stops, or when the caller
- * cancels the call; its abort reason says which.
+ * cancels the call. The abort reason tells these apart.
  */
 class CallSignal extends PlainSignal {
 	readonly #caller: Signal | undefined;

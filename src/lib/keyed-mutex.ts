@@ -10,7 +10,7 @@ export class KeyedMutex {
 	}
 
 	/**
-	 * Runs `work` after all earlier work with any of these keys has ended, and settles with the result or error of
+	 * Runs `work` after all earlier work with any of the same keys has ended, and settles with the result or error of
 	 * `work`. Calls with several keys cannot deadlock, since each call locks all its keys at once.
 	 */
 	async withLock<T>(

@@ -31,7 +31,10 @@ export interface Listener {
 // Above its limit Bun would answer 413 before the token is checked, so handlers limit the body themselves.
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
 
-/** Starts an HTTP server. Throws a ConfigError if it cannot listen on the address, such as a port that is in use. */
+/**
+ * Starts an HTTP server. Throws a ConfigError if it cannot listen on the address, for example because the port is in
+ * use.
+ */
 export function listen(options: ListenOptions): Listener {
 	const { hostname, port, settings, log } = options;
 	let http: Bun.Server<undefined>;

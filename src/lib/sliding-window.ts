@@ -9,8 +9,8 @@ export interface WindowOptions {
 
 export class SlidingWindow {
 	/**
-	 * Times in milliseconds of the latest counted events, such as requests, oldest first: at most as many as the rate
-	 * limit allows within the time window.
+	 * Times of the latest counted events, such as requests, in milliseconds, oldest first. There are at most as many
+	 * times as the rate limit allows events.
 	 */
 	readonly #times: number[] = [];
 	readonly #max: number;

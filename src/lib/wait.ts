@@ -4,7 +4,7 @@ import type { Signal } from "./signal.ts";
 
 /**
  * Waits for `work` for up to `ms` milliseconds. Resolves with the result of `work`, or "late". Rejects if `work`
- * rejects; if it rejects after the timeout, the error is ignored.
+ * rejects; an error of `work` after the timeout is ignored.
  */
 export async function within<T>(
 	ms: number,

@@ -23,7 +23,7 @@ function hostName(host: string | null): string | undefined {
 	return match?.[1]?.toLowerCase();
 }
 
-/** Whether a server that listens on this address can be reached from this machine only. */
+/** Whether a server that listens on `address` can be reached from this machine only. */
 export function isLoopbackAddress(address: string): boolean {
 	return /^(localhost|::1|127(\.\d{1,3}){3})$/.test(address);
 }

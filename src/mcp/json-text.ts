@@ -110,7 +110,7 @@ export function readElements(
 	return elements;
 }
 
-/** Returns the member with this key. If several members have the key, returns the last one, as JSON.parse does. */
+/** Returns the member with the key `key`. If several members have the key, returns the last one, as JSON.parse does. */
 export function findMember(
 	members: readonly Member[],
 	key: string,

@@ -3,8 +3,8 @@
 import { type Command, mayUse } from "./commands.ts";
 
 /**
- * Returns the chat commands with a `help` command in front, which lists them. Returns an empty list if there are no
- * commands.
+ * Returns the chat commands with the command `help` added at the beginning. `help` lists the commands that its user may
+ * use. Returns an empty list if there are no chat commands.
  */
 export function withHelp(
 	prefix: string,

@@ -290,10 +290,7 @@ function mergeVariables(directory: string | undefined, env: Env) {
 	return { file, raw, all, sourceOf };
 }
 
-/**
- * Reads the variables in the .env file of a directory. Returns none if the file does not exist, because the environment
- * may set them all.
- */
+/** Reads the variables in the .env file of a directory. Returns no variables if the file does not exist. */
 function readEnvFile(directory: string | undefined) {
 	const path = directory && join(directory, ".env");
 	const { text = "", issue, isAbsent } = path ? readText(path) : absentFile;

@@ -73,7 +73,7 @@ export function createJoinRole(
 	let mayHaveMissed = true;
 	let given = 0;
 	let lastWarning: string | undefined;
-	/** When to store next who still has to get the newcomer role, in milliseconds of performance.now(). */
+	/** Time of the next write to the database, in milliseconds of performance.now(). */
 	let nextSave = 0;
 	const counter = registry?.counter(
 		"guildhall_bot_join_roles_total",
@@ -152,8 +152,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Queues members whose join event was missed for the newcomer role. Does nothing until all members of the guild are
-	 * loaded. Rejects with StoreUnavailable when the database is unavailable.
+	 * Queues members whose join event was missed, so that they get the newcomer role. Does nothing until all members of
+	 * the guild are loaded. Rejects with StoreUnavailable when the database is unavailable.
 	 */
 	async function catchUp(): Promise<void> {
 		const guild = guildWithRole(connection, roleId, warn);
@@ -291,7 +291,10 @@ export function createJoinRole(
 		});
 	}
 
-	/** Logs why the newcomer role cannot be given, once per reason until it changes or a member gets the role. */
+	/**
+	 * Logs why the newcomer role cannot be given. Logs the same reason again only after a member has got the role or
+	 * another reason was logged.
+	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn("join_role cannot give the role", {

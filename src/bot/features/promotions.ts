@@ -159,7 +159,8 @@ export function createPromotions(
 	}
 
 	/**
-	 * Logs why members cannot be given the role of auto_role, once per reason until it changes or a member gets the role.
+	 * Logs why members cannot be given the role of auto_role. Logs the same reason again only after a member has got the
+	 * role or another reason was logged.
 	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)

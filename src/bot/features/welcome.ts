@@ -232,7 +232,10 @@ export function createWelcome(
 		});
 	}
 
-	/** Logs why greetings cannot be sent, once per reason until it changes or a greeting is sent. */
+	/**
+	 * Logs why greetings cannot be sent. Logs the same reason again only after a greeting was sent or another reason was
+	 * logged.
+	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning) log.warn("greeting not sent", { reason });
 		lastWarning = reason;

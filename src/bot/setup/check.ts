@@ -165,7 +165,7 @@ function secretsIn(config: BotConfig): (string | undefined)[] {
 	];
 }
 
-/** Checks the port of the MCP server. Passes if it is free, or in use by a running process of this same bot. */
+/** Checks the port of the MCP server. Passes if the port is free, or if a running process of the same bot uses it. */
 async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const { mcpBindAddress: hostname, mcpPort: port } = config;
 	if (port === 0) return "any free port";

@@ -29,7 +29,10 @@ export function guildName({ name = "(unavailable)", id }: Guild): string {
 	return `${oneField(name)} (ID: ${id})`;
 }
 
-/** Returns the link that adds the bot to a guild, or grants its missing permissions in a guild that it is in. */
+/**
+ * Returns the link with which people add the bot to a guild. In a guild that already has the bot, the link grants
+ * missing permissions.
+ */
 export function inviteTo(
 	{ application }: Client<true>,
 	toml: BotConfig["toml"],
@@ -66,7 +69,7 @@ export function checkPermissions(
 
 /**
  * Throws a CheckFailed if the bot is timed out in the guild, or if a permission that every tool or an enabled feature
- * needs is granted nowhere in it.
+ * needs is granted nowhere in the guild.
  */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;

@@ -91,7 +91,10 @@ export function neededFor(
 	return bitsIn(undefined, [...permissions, ...ofFeatures]);
 }
 
-/** Returns the link that adds the bot to a guild with these permissions, or grants them in a guild that it is in. */
+/**
+ * Returns the link with which people add the bot to a guild with these permissions. In a guild that already has the
+ * bot, the link grants missing permissions.
+ */
 export function inviteUrl(clientId: string, permissions: bigint): string {
 	return `https://discord.com/oauth2/authorize?client_id=${clientId}&scope=bot%20applications.commands&permissions=${permissions}`;
 }

@@ -148,8 +148,8 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 }
 
 /**
- * Returns the permission bits that a tool needs. `when` names the argument with which a permission is needed; it is
- * empty if the tool always needs it.
+ * Returns the permission bits that a tool needs. `when` names the argument for which a permission is needed; it is
+ * empty if the tool always needs the permission.
  */
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	const toEntry = (needed: Needed<never>): [bigint, string] => {

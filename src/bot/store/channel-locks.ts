@@ -15,9 +15,15 @@ export interface ChannelLockRow {
 	target_type: 0 | 1;
 	/** When the channel was locked, in epoch milliseconds. */
 	locked_at: number;
-	/** Permissions that the overwrite allows while the channel is locked. It denied none of them before. */
+	/**
+	 * Permissions that the overwrite allows while the channel is locked. Before the lock, the overwrite denied none of
+	 * them.
+	 */
 	allows: string;
-	/** Permissions that the overwrite denies while the channel is locked. It denied none of them before. */
+	/**
+	 * Permissions that the overwrite denies while the channel is locked. Before the lock, the overwrite denied none of
+	 * them.
+	 */
 	denies: string;
 	/** Permissions in `allows` or `denies` that the overwrite already allowed before the channel was locked. */
 	allowed: string;

@@ -12,8 +12,8 @@ export interface DonatorLists {
 	/** The list of the game's supporters that the bot last accepted; undefined if there is none yet. */
 	accepted: readonly ListEntry[] | undefined;
 	/**
-	 * The latest list of the game's supporters, if it is too much shorter than the accepted list to be accepted at once;
-	 * undefined otherwise.
+	 * The latest list of the game's supporters, if it is much shorter than the accepted list and waits for confirmation
+	 * by the next list; otherwise undefined.
 	 */
 	doubted: readonly ListEntry[] | undefined;
 }

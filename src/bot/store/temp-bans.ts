@@ -18,7 +18,7 @@ export interface TempBan {
 	state: "asked" | "banned";
 	/**
 	 * Start of the ban's reason on Discord, which distinguishes this ban from other bans of the user; null if the ban has
-	 * no reason there.
+	 * no reason on Discord.
 	 */
 	mark: string | null;
 }

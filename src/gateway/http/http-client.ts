@@ -132,8 +132,8 @@ export class HttpClient {
 	}
 
 	/**
-	 * Returns the text of the whole HTTP request. Throws a TypeError for reserved headers, such as Content-Length, and
-	 * for invalid ones.
+	 * Returns the text of the whole HTTP request. Throws a TypeError for invalid headers, and for reserved headers such
+	 * as Content-Length.
 	 */
 	#serialize({ method, headers, requestId, body = "" }: HttpRequest): string {
 		const { pathname, search, host } = this.#url;

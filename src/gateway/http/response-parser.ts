@@ -102,8 +102,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Passes received bytes of the HTTP response to the parser, which may be split anywhere. Then call `next` until it
-	 * returns undefined.
+	 * Passes received bytes of the HTTP response, split anywhere, to the parser. Then call `next` until it returns
+	 * undefined.
 	 */
 	push(bytes: Buffer): void {
 		const isRead = this.#at === this.#input.length;
@@ -334,10 +334,7 @@ function parseFields(lines: readonly string[]): Map<string, string> {
 	return fields;
 }
 
-/**
- * Returns `line` from position `start`, without spaces and tabs at both ends. String.trim() would also remove other
- * white space.
- */
+/** Returns `line` from position `start`, without spaces and tabs at both ends. */
 function trim(line: string, start: number): string {
 	const isSpace = (at: number) => line[at] === " " || line[at] === "\t";
 	let [from, to] = [start, line.length];

@@ -65,7 +65,7 @@ export interface AnswerOptions {
 	log: Log;
 }
 
-/** Asks the AI and streams its answer into Discord messages. Rejects when Discord refuses them. */
+/** Asks the AI and streams its answer into Discord messages. Rejects when Discord refuses a message. */
 export async function answerQuestion(options: AnswerOptions): Promise<void> {
 	const { question, stopped } = options;
 	let answer = "";
@@ -100,8 +100,8 @@ export async function answerQuestion(options: AnswerOptions): Promise<void> {
 }
 
 /**
- * Parses the nonce of a Discord message into the id of the chat question that it answers and its index in the answer;
- * undefined for other nonces.
+ * Reads the nonce of a message of an AI chat answer: the id of the question, and the message's index in the answer.
+ * Returns undefined for nonces of other messages.
  */
 export function readNonce(
 	nonce: string | number | null,

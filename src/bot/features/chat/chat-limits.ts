@@ -5,7 +5,9 @@ import { Limiter } from "../../commands/cooldown.ts";
 /** Maximum number of AI chat questions that a user may ask per minute. */
 export const maxQuestions = 10;
 const windowMs = 60_000;
-/** Maximum number of a user's questions that may wait in the queue, beside one that is being answered. */
+/**
+ * Maximum number of a user's questions that may wait in the queue, in addition to the question that is being answered.
+ */
 const maxWaitingPerPerson = 2;
 /** Maximum number of AI chat answers that are written at the same time in one guild. */
 const maxConcurrent = 3;

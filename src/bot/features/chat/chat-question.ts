@@ -37,7 +37,7 @@ export interface Question {
 	name: string;
 	/** Message content without the leading mention of the bot; may be empty. */
 	text: string;
-	/** Whether the message text contains a mention of the bot. False for a reply without one. */
+	/** Whether the message text contains a mention of the bot. False for a reply without a mention. */
 	mentionsBot: boolean;
 	/** Id of the bot's message that the question replies to; undefined if it is no reply to the bot. */
 	repliesTo: string | undefined;

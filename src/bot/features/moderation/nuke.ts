@@ -129,7 +129,10 @@ export function createNuke(options: NukeOptions) {
 	};
 }
 
-/** Deletes the command's message and up to `count` messages before it, except those Discord does not bulk-delete. */
+/**
+ * Deletes the command's message and up to `count` messages before it, except messages that Discord does not delete in
+ * bulk.
+ */
 async function deleteBefore(
 	message: Message<true>,
 	count: number,

@@ -46,7 +46,7 @@ const shutdownGraceMs = 3_000;
 export interface BanRequest {
 	userId: string;
 	moderator: { id: string; name: string };
-	/** Reason for the ban on one line; null if none was given. */
+	/** Reason for the ban as one line of text; null if none was given. */
 	reason: string | null;
 	/** When the ban ends, in epoch milliseconds; null for a permanent ban. */
 	endsAt: number | null;
@@ -87,7 +87,9 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	 * database.
 	 */
 	const made = new Set<string>();
-	/** Keys (guild and user id) of expired bans that could not be lifted, so that each is logged only once. */
+	/**
+	 * Keys (guild and user id) of expired bans for which a failed unban has been logged, so that it is logged only once.
+	 */
 	const refused = new Set<string>();
 	const worker = createTempBanWorker({
 		...options,

@@ -166,8 +166,8 @@ export class Workspace {
 	}
 
 	/**
-	 * Polls: calls `look` until it resolves with a defined result, and resolves with that. Rejects with a NotTried
-	 * after 20 calls.
+	 * Calls `look` repeatedly until it resolves with a defined result, and resolves with this result. Rejects with a
+	 * NotTried after 20 calls.
 	 */
 	async eventually<T>(
 		what: string,

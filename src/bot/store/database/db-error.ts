@@ -42,7 +42,7 @@ export interface DbError {
 	reason: string;
 }
 
-/** A pattern of database error codes, and the kind and description of these errors. */
+/** A pattern of database error codes, and the kind and description of the errors whose code matches the pattern. */
 export type Meaning = readonly [RegExp, DbError["kind"], reason: string];
 
 /**

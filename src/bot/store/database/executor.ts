@@ -126,8 +126,8 @@ export class Executor {
 	}
 
 	/**
-	 * Waits until earlier SQL statements and transactions have ended. Returns undefined if the next one can start;
-	 * otherwise returns why it cannot.
+	 * Waits until earlier SQL statements and transactions have ended. Returns undefined if the next statement can start;
+	 * otherwise returns the reason why it cannot start.
 	 */
 	async #lock(): Promise<Outcome<never> | undefined> {
 		try {

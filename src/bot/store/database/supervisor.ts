@@ -51,8 +51,8 @@ export interface Store extends AsyncDisposable {
 	/** Runs one SQL statement. Rejects with StoreUnavailable if the database is unavailable or too slow. */
 	sql: Sql;
 	/**
-	 * Runs SQL statements in a database transaction; if one fails, all are rolled back. Other statements wait for its
-	 * end, so `work` must use only the `sql` that it receives.
+	 * Runs SQL statements in a database transaction; if one fails, all are rolled back. All other statements wait for the
+	 * end of the transaction, so `work` must use only the `sql` that it receives.
 	 */
 	transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
 	/**
@@ -237,8 +237,8 @@ export function startSupervisor(
 	}
 
 	/**
-	 * Returns the result of `work`. Rejects with an error with the text `message` if `work` takes longer than `ms`
-	 * milliseconds, and also rejects when `close` is called.
+	 * Resolves with the result of `work`. Rejects with an error with the text `message` if `work` takes longer than `ms`
+	 * milliseconds. Also rejects when `close` is called.
 	 */
 	async function inTime<T>(work: Promise<T>, ms: number, message: string) {
 		const boxed = raceSignal(work, closing.signal).then((value) => ({ value }));
