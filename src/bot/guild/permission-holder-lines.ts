@@ -55,11 +55,10 @@ export function permissionHolders(
 		linesOf(alike, group, namesIn(group)),
 	);
 	return resultLines(
-		`Who has permissions${inGuild ? " in the guild, without channel permissions" : ""}, of ${members.length} member(s)${countBots(members)}; ${nowIs()}`,
+		`Who of ${members.length} member(s)${countBots(members)} has permissions${inGuild ? " in the guild, without channel permissions" : ""}; ${nowIs()}`,
 		all.length > 0 &&
-			`Everything, as owner or by ADMINISTRATOR: ${sample(all)}`,
+			`Owner and administrators, who may do everything: ${sample(all)}`,
 		nameOnce(blocks),
-		"list_members with role_id lists the members with a role.",
 		inGuild && asked && channelLines(guild, asked),
 	);
 }
@@ -119,14 +118,15 @@ function groupLine(groups: readonly Group[]): string {
 	const unlimited = has.filter(isUnlimited).flatMap(({ members }) => members);
 	return fieldLine(
 		`${members.length}${countBots(members)}`,
-		unlimited.length > 0 && `${unlimited.length} with everything`,
+		unlimited.length > 0 && `${unlimited.length} owner or administrator(s)`,
 		...groups
 			.filter((group) => !isUnlimited(group))
 			.map(({ allowed, source, members }) => {
 				const text = `${allowed ? "" : "not "}${members.length} ${sourceText(source)}`;
 				const roleId = "role" in source ? source.role.id : "";
-				const isListed = roleId === "" || members.length <= maxNamed;
-				return source.kind === "everyone" || !isListed
+				if (roleId !== "" && members.length > maxNamed)
+					return `${text}: use list_members`;
+				return source.kind === "everyone"
 					? text
 					: [text, roleId, sample(members)].join(separator);
 			}),
@@ -146,7 +146,7 @@ function sourceText(source: Source): string {
 		case "timeout":
 			return "by a timeout";
 		default:
-			return "with everything";
+			return "owner or administrator(s)";
 	}
 }
 

@@ -49,7 +49,7 @@ export function permissionMatrix(
 		`${subjects.length} role(s) or member(s) in ${placesText(places)}; a role as a member's only one. "all" is: ${checkedText(groups, asked)}`,
 		limited.length > 0 && `Checked: ${limited.map(nameOf).join(" | ")}`,
 		unlimited.length > 0 &&
-			`Everything, as owner or by ADMINISTRATOR: ${unlimited.map(nameOf).join(" | ")}`,
+			`Owner and administrators, who may do everything: ${unlimited.map(nameOf).join(" | ")}`,
 		timedOut.length > 0 &&
 			`Timed out: ${timedOut.map(({ label, holder }) => `${label} until ${time(holder.timedOutUntil)}`).join(" | ")}; now is ${time(Date.now())}`,
 		limited.length > 0 && mergedLines(groups, limited, asked),

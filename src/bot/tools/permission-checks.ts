@@ -170,7 +170,9 @@ function detailLines(
 	return resultLines(
 		`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}; all allowed permissions as bits: ${bits}`,
 		reasonForEverything && `everything is allowed ${reasonForEverything}`,
-		(!reasonForEverything || asked !== undefined) && decisions.map(lineOf),
+		asked
+			? decisions.map((decision) => `${decision.name} | ${reasonOf(decision)}`)
+			: !reasonForEverything && linesByReason(decisions),
 		channel?.isThread() &&
 			"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
 	);
@@ -191,6 +193,16 @@ function selectDecisions(
 	return decisions.filter(({ name }) => asked.includes(name));
 }
 
-function lineOf({ name, allowed, why }: Decision): string {
-	return `${name} | ${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
+function reasonOf({ allowed, why }: Decision): string {
+	return `${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
+}
+
+/** Lists permissions with the same reason in one line. */
+function linesByReason(decisions: readonly Decision[]): string[] {
+	const names = new Map<string, string[]>();
+	for (const decision of decisions) {
+		const reason = reasonOf(decision);
+		names.set(reason, [...(names.get(reason) ?? []), decision.name]);
+	}
+	return [...names].map(([reason, names]) => `${reason}: ${names.join(", ")}`);
 }
