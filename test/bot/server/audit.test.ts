@@ -748,8 +748,10 @@ test("the audit channel has an embed for each call that is meant to change somet
 		codeBlock(`{"user_ids":["${user_id}"],"reason":"[7 characters]"}`),
 	);
 	const kept = await until("the calls are on record", async () => {
-		const { text } = await call("list_recent_tool_calls", { tool: "bulk_ban" });
-		return text.startsWith("3 call(s)") && text.split("\n").slice(1);
+		const { text } = await call("list_recent_tool_calls", {
+			...{ tool: "ban", limit: 3 },
+		});
+		return text.includes('"dry_run":false') && text.split("\n").slice(1, 4);
 	});
 	expect(kept.map((line) => / \| \{.*"dry_run":(\w+)/.exec(line)?.[1])).toEqual(
 		["false", "true", "true"],
