@@ -1,6 +1,12 @@
 // Names of Discord's objects in tool results: name and id.
 
-import type { GuildBasedChannel, GuildMember, Role, User } from "discord.js";
+import type {
+	Guild,
+	GuildBasedChannel,
+	GuildMember,
+	Role,
+	User,
+} from "discord.js";
 import { oneField } from "./text.ts";
 
 export function channelName({
@@ -47,6 +53,24 @@ export function memberNames({ displayName, user }: GuildMember): string {
 /** Formats a member for a line of a tool result: "display name (@username) | ID: id". */
 export function memberFields(member: GuildMember): string {
 	return `${memberNames(member)} | ID: ${member.id}`;
+}
+
+/** Formats a user like `memberFields` if the bot knows the user as a member of the guild, otherwise like `userFields`. */
+export function personFields(
+	guild: Guild,
+	user: Pick<User, "username" | "id">,
+): string {
+	const member = guild.members.cache.get(user.id);
+	return member ? memberFields(member) : userFields(user);
+}
+
+/** Formats a user like `memberName` if the bot knows the user as a member of the guild, otherwise like `userName`. */
+export function personName(
+	guild: Guild,
+	user: Pick<User, "username" | "id">,
+): string {
+	const member = guild.members.cache.get(user.id);
+	return member ? memberName(member) : userName(user);
 }
 
 /** Formats a role for a line of a tool result: "@name | ID: id". */

@@ -57,7 +57,6 @@ export const tools = [
 	reactions.addReaction,
 	reactions.removeReaction,
 	reactions.getReactions,
-	reactions.clearReactions,
 	pins.pinMessage,
 	pins.listPins,
 	forwarding.forwardMessage,

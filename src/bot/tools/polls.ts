@@ -9,8 +9,8 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
-import { channelName, userFields } from "../discord/describe.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { channelName, personFields, personName } from "../discord/describe.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
 import { innerEmoji, requireOwnEmoji } from "../messages/emoji.ts";
 import {
@@ -125,35 +125,53 @@ export const getPollVoters = readTool({
 	toolset: "messages",
 	extra: true,
 	title: "List a poll's voters",
-	description: "List the voters for an answer of a poll, by id.",
+	description: "List who voted in a poll.",
 	permissions: ["ReadMessageHistory"],
 	intents: ["MessageContent"],
 	input: v.strictObject({
 		...onPoll,
-		answer_id: integer(1, 1000, "As get_message shows it."),
+		answer_id: v.optional(integer(1, 1000, "Only this answer; default: all.")),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	}),
-	async run(args, { discord, channel }) {
+	async run(args, { discord, guild, channel }) {
 		const { message_id, answer_id, limit, after } = args;
+		if (answer_id === undefined && after !== undefined)
+			throw invalidParameters(["after: expected only together with answer_id"]);
 		const message = await fetchMessage(channel, message_id);
-		const { answers } = pollOf(message, discord);
+		const poll = pollOf(message, discord);
+		const { answers } = poll;
+		const votersOf = async (id: number) => {
+			const query = makeURLSearchParams({ limit, after });
+			const path = Routes.pollAnswerVoters(channel.id, message_id, id);
+			const page = await discord.rest.get(path, { query });
+			return (page as RESTGetAPIPollAnswerVotersResult).users;
+		};
+		if (answer_id === undefined) {
+			const lines = [fieldLine(`Poll ${message_id}`, ...pollFields(poll))];
+			for (const { answer_id: id, poll_media } of answers) {
+				const users = await votersOf(id);
+				const names = users.map((user) => personName(guild, user));
+				const more = users.length === limit ? ", … maybe more" : "";
+				lines.push(
+					`answer ${id} (${oneField(poll_media.text ?? "")}): ${names.join(", ") || "nobody"}${more}`,
+				);
+			}
+			return lines;
+		}
 		const answer = answers.find((one) => one.answer_id === answer_id);
 		if (!answer)
 			throw new ToolError(
 				`The poll ${message_id} has no answer ${answer_id}. Its answers are ${answers.map(({ answer_id }) => answer_id).join(", ")}; get_message shows them.`,
 			);
-		const { users } = (await discord.rest.get(
-			Routes.pollAnswerVoters(channel.id, message_id, answer_id),
-			{ query: makeURLSearchParams({ limit, after }) },
-		)) as RESTGetAPIPollAnswerVotersResult;
+		const users = await votersOf(answer_id);
 		const last = users.at(-1);
 		const target = `answer ${answer_id} (${oneField(answer.poll_media.text ?? "")}) of the poll ${message_id}`;
 		if (!last)
 			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has voted for ${target}.`;
 		return [
 			`${users.length} voter(s) for ${target}, by id:`,
-			...users.map(userFields),
+			...users.map((user) => personFields(guild, user)),
 			...(users.length === limit ? [`next_after=${last.id}`] : []),
 		];
 	},

@@ -3,6 +3,7 @@
 import {
 	type APIReaction,
 	type APIUser,
+	type Guild,
 	type GuildTextBasedChannel,
 	makeURLSearchParams,
 	PermissionFlagsBits,
@@ -10,8 +11,8 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
-import { channelName, userFields } from "../discord/describe.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { channelName, personFields, personName } from "../discord/describe.ts";
 import { requirePermissions } from "../discord/permissions.ts";
 import {
 	type Emoji,
@@ -23,8 +24,13 @@ import {
 	requireOwnEmoji,
 } from "../messages/emoji.ts";
 import { fetchMessage, onMessage } from "../messages/message-arguments.ts";
-import { choice, limit, snowflake } from "../tool/arguments.ts";
-import { destructiveTool, editTool, readTool } from "../tool/define.ts";
+import { choice, flag, limit, snowflake } from "../tool/arguments.ts";
+import {
+	destructiveTool,
+	editTool,
+	type Plan,
+	readTool,
+} from "../tool/define.ts";
 
 export const addReaction = editTool({
 	name: "add_reaction",
@@ -55,68 +61,134 @@ export const addReaction = editTool({
 	},
 });
 
-export const removeReaction = editTool({
+export const removeReaction = destructiveTool({
 	name: "remove_reaction",
 	toolset: "messages",
-	title: "Remove a reaction",
+	title: "Remove reactions",
 	description:
-		"Remove a reaction from a message: the bot's own, or with `user_id` another user's.",
+		"Remove reactions from a message: the bot's own, another user's or everyone's.",
+	aliases: [
+		{
+			name: "clear_reactions",
+			adapt: (args) => ({ ...args, everyone: true }),
+			covers: ({ everyone }) => everyone === true,
+		},
+	],
 	lock: "message_id",
 	permissions: [
 		"ReadMessageHistory",
 		{ permission: "ManageMessages", with: "user_id" },
+		{ permission: "ManageMessages", with: "everyone" },
 	],
 	input: v.strictObject({
 		...onMessage,
-		emoji,
-		user_id: v.optional(snowflake("user whose reaction it is")),
+		emoji: v.optional(emoji),
+		user_id: v.optional(snowflake("user; default: the bot")),
+		everyone: v.optional(flag("Everyone's; without emoji, all."), false),
 	}),
-	async run({ message_id, emoji, user_id }, { discord, guild, channel }) {
-		const message = await fetchMessage(channel, message_id);
-		const existing = reactionWith(message.reactions, emoji);
-		const isOwn = user_id === undefined || user_id === discord.user.id;
-		const asWritten = asOnMessage(emoji, existing);
-		const path = emojiPath(asWritten, guild);
-		const isThere = isOwn
-			? existing?.me
-			: existing && (await hasReacted(channel, message_id, path, user_id));
-		const where = messageName(message_id, channel);
-		// A guess: the request does not remove super reactions. Discord documents none that removes a single one.
-		const isSuper =
-			!(isThere || isOwn) &&
-			(existing?.count_details?.burst ?? 0) > 0 &&
-			(await hasReacted(channel, message_id, path, user_id, "burst"));
-		if (isSuper)
-			throw new ToolError(
-				`The user ${user_id} has put ${emojiName(asWritten)} on ${where} as a super reaction, which only clear_reactions removes, with all others of this emoji. Nothing was done.`,
-			);
-		if (!isThere)
-			throw new ToolError(
-				`${isOwn ? "The bot" : `The user ${user_id}`} has not put ${emojiName(asWritten)} on ${where}. Nothing was done; get_reactions shows who has.`,
-			);
-		await discord.rest.delete(
-			isOwn
-				? Routes.channelMessageOwnReaction(channel.id, message_id, path)
-				: Routes.channelMessageUserReaction(
-						channel.id,
-						message_id,
-						path,
-						user_id,
-					),
-		);
-		return `Removed ${emojiName(asWritten)} of ${isOwn ? "the bot" : `the user ${user_id}`} from ${where}.`;
+	plan(args, { guild, channel }) {
+		const { message_id, emoji, user_id } = args;
+		if (args.everyone && user_id !== undefined)
+			throw invalidParameters(["user_id: not together with everyone"]);
+		if (args.everyone) return clearing(guild, channel, message_id, emoji);
+		if (emoji) return removal(guild, channel, message_id, emoji, user_id);
+		throw invalidParameters(["emoji: is required, except with everyone"]);
 	},
 });
+
+/** Plans the removal of one user's reaction. `userId` is undefined for the bot's own. */
+async function removal(
+	guild: Guild,
+	channel: GuildTextBasedChannel,
+	messageId: string,
+	emoji: Emoji,
+	userId: string | undefined,
+): Promise<Plan> {
+	const { rest, user: bot } = guild.client;
+	const message = await fetchMessage(channel, messageId);
+	const existing = reactionWith(message.reactions, emoji);
+	const isOwn = userId === undefined || userId === bot.id;
+	const asWritten = asOnMessage(emoji, existing);
+	const path = emojiPath(asWritten, guild);
+	const isThere = isOwn
+		? existing?.me
+		: existing && (await hasReacted(channel, messageId, path, userId));
+	const where = messageName(messageId, channel);
+	// A guess: the request does not remove super reactions. Discord documents none that removes a single one.
+	const isSuper =
+		!(isThere || isOwn) &&
+		(existing?.count_details?.burst ?? 0) > 0 &&
+		(await hasReacted(channel, messageId, path, userId, "burst"));
+	if (isSuper)
+		throw new ToolError(
+			`The user ${userId} has put ${emojiName(asWritten)} on ${where} as a super reaction, which only everyone = true removes, with all others of this emoji. Nothing was done.`,
+		);
+	if (!isThere)
+		throw new ToolError(
+			`${isOwn ? "The bot" : `The user ${userId}`} has not put ${emojiName(asWritten)} on ${where}. Nothing was done; get_reactions shows who has.`,
+		);
+	const target = `${emojiName(asWritten)} of ${isOwn ? "the bot" : `the user ${userId}`} from ${where}.`;
+	return {
+		preview: `Would remove ${target}`,
+		write: () =>
+			rest.delete(
+				isOwn
+					? Routes.channelMessageOwnReaction(channel.id, messageId, path)
+					: Routes.channelMessageUserReaction(
+							channel.id,
+							messageId,
+							path,
+							userId,
+						),
+			),
+		result: `Removed ${target}`,
+	};
+}
+
+/** Plans the removal of everyone's reactions: of those with one emoji, or of all if `emoji` is undefined. */
+async function clearing(
+	guild: Guild,
+	channel: GuildTextBasedChannel,
+	messageId: string,
+	emoji: Emoji | undefined,
+): Promise<Plan> {
+	const { reactions = [] } = await fetchMessage(channel, messageId);
+	const existing = emoji && reactionWith(reactions, emoji);
+	const removed = emoji ? (existing ? [existing] : []) : reactions;
+	const where = messageName(messageId, channel);
+	if (removed.length === 0)
+		throw new ToolError(
+			`Nobody has put ${emoji ? emojiName(emoji) : "an emoji"} on ${where}. Nothing was done.`,
+		);
+	const count = removed.reduce((sum, { count }) => sum + count, 0);
+	const target = `${count} reaction(s) from ${where}: ${removed.map(reactionCount).join(", ")}`;
+	return {
+		preview: `Would remove ${target}`,
+		write: () =>
+			guild.client.rest.delete(
+				emoji
+					? Routes.channelMessageReaction(
+							channel.id,
+							messageId,
+							emojiPath(asOnMessage(emoji, existing), guild),
+						)
+					: Routes.channelMessageAllReactions(channel.id, messageId),
+			),
+		result: `Removed ${target}`,
+	};
+}
 
 export const getReactions = readTool({
 	name: "get_reactions",
 	toolset: "messages",
 	title: "Get reactions",
-	description: "List who reacted with an emoji, by id.",
+	description: "List who reacted to a message, by id.",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({
 		...onMessage,
-		emoji,
+		emoji: v.optional(
+			v.pipe(emoji, v.description("Only with this emoji; default: all.")),
+		),
 		type: v.optional(
 			choice(["normal", "burst"], "Burst: super reactions."),
 			"normal",
@@ -124,7 +196,11 @@ export const getReactions = readTool({
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	}),
-	async run({ message_id, emoji, type, limit, after }, { guild, channel }) {
+	async run(args, { guild, channel }) {
+		const { message_id, emoji, type, limit, after } = args;
+		if (!emoji && after !== undefined)
+			throw invalidParameters(["after: expected only together with emoji"]);
+		if (!emoji) return everyReaction(guild, channel, message_id, type, limit);
 		const path = emojiPath(emoji, guild);
 		const page = { type, limit, after };
 		const users = await fetchReactions(channel, message_id, path, page);
@@ -135,48 +211,47 @@ export const getReactions = readTool({
 			return `Nobody${after === undefined ? "" : ` with an id above ${after}`} has put ${target}.`;
 		return [
 			`${users.length} user(s) with ${target}, by id:`,
-			...users.map(userFields),
+			...users.map((user) => personFields(guild, user)),
 			...(users.length === limit ? [`next_after=${last.id}`] : []),
 		];
 	},
 });
 
-export const clearReactions = destructiveTool({
-	name: "clear_reactions",
-	toolset: "messages",
-	title: "Clear reactions",
-	description:
-		"Remove everyone's reactions from a message: all, or those with one emoji.",
-	permissions: ["ReadMessageHistory", "ManageMessages"],
-	lock: "message_id",
-	input: v.strictObject({ ...onMessage, emoji: v.optional(emoji) }),
-	async plan({ message_id, emoji }, { discord, guild, channel }) {
-		const { reactions = [] } = await fetchMessage(channel, message_id);
-		const existing = emoji && reactionWith(reactions, emoji);
-		const removed = emoji ? (existing ? [existing] : []) : reactions;
-		const where = messageName(message_id, channel);
-		if (removed.length === 0)
-			throw new ToolError(
-				`Nobody has put ${emoji ? emojiName(emoji) : "an emoji"} on ${where}. Nothing was done.`,
-			);
-		const count = removed.reduce((sum, { count }) => sum + count, 0);
-		const target = `${count} reaction(s) from ${where}: ${removed.map(reactionCount).join(", ")}`;
-		return {
-			preview: `Would remove ${target}`,
-			write: () =>
-				discord.rest.delete(
-					emoji
-						? Routes.channelMessageReaction(
-								channel.id,
-								message_id,
-								emojiPath(asOnMessage(emoji, existing), guild),
-							)
-						: Routes.channelMessageAllReactions(channel.id, message_id),
-				),
-			result: `Removed ${target}`,
-		};
-	},
-});
+/** Lists who put which emoji on a message: for each emoji the first `limit` users, by id, in one line. */
+async function everyReaction(
+	guild: Guild,
+	channel: GuildTextBasedChannel,
+	messageId: string,
+	type: ReactionPage["type"],
+	limit: number,
+): Promise<string[]> {
+	const message = await fetchMessage(channel, messageId);
+	const where = messageName(messageId, channel);
+	const present = (message.reactions ?? []).flatMap((reaction) => {
+		const { emoji, count, count_details } = reaction;
+		const supers = count_details?.burst ?? 0;
+		const total = type === "burst" ? supers : count - supers;
+		return total > 0 ? [{ emoji, total }] : [];
+	});
+	const kind = type === "burst" ? "super reactions" : "reactions";
+	if (present.length === 0) return [`There are no ${kind} on ${where}.`];
+	const lines: string[] = [];
+	for (const { emoji, total } of present) {
+		const written = asOnMessage(
+			{ id: emoji.id ?? undefined, name: emoji.name ?? undefined },
+			undefined,
+		);
+		const path = emojiPath(written, guild);
+		const page = { type, limit };
+		const users = await fetchReactions(channel, messageId, path, page);
+		const more = total - users.length;
+		const names = users.map((user) => personName(guild, user));
+		lines.push(
+			`${emojiName(emoji)} ${total}: ${names.join(", ")}${more > 0 && users.length === limit ? `, … ${more} more` : ""}`,
+		);
+	}
+	return [`${present.length} emoji with ${kind} on ${where}:`, ...lines];
+}
 
 function messageName(
 	messageId: string,

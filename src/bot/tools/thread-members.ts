@@ -17,8 +17,8 @@ import { ToolError } from "../../mcp/tool.ts";
 import {
 	channelName,
 	memberFields,
+	personFields,
 	time,
-	userFields,
 } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { botMember, requirePermissions } from "../discord/permissions.ts";
@@ -39,7 +39,7 @@ export const listThreadMembers = readTool({
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last member")),
 	}),
-	async run({ limit, after }, { discord, thread }) {
+	async run({ limit, after }, { discord, guild, thread }) {
 		const query = makeURLSearchParams({ with_member: true, limit, after });
 		const members = (await discord.rest.get(Routes.threadMembers(thread.id), {
 			query,
@@ -52,7 +52,7 @@ export const listThreadMembers = readTool({
 			`${members.length} member(s) of ${where}, by id:`,
 			...members.map(({ member, join_timestamp }) =>
 				fieldLine(
-					userFields(member.user),
+					personFields(guild, member.user),
 					`joined: ${time(new Date(join_timestamp))}`,
 				),
 			),

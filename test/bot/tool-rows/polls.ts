@@ -79,7 +79,7 @@ export const pollsRows: Record<string, Row> = {
 				request: `GET ${path}/answers/1`,
 				answer: [
 					"1 voter(s) for answer 1 (Soup) of the poll",
-					`@ada | ID: ${ada.id}`,
+					`Ada (@ada) | ID: ${ada.id}`,
 				],
 			};
 		},

@@ -84,6 +84,8 @@ export const reactionsRows: Record<string, Row> = {
 			};
 		},
 		needs: manage,
+		dryRun:
+			/^Would remove 👍 of the user \d+ from the message \d+ in #thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	get_reactions: {
 		ids: {
@@ -99,29 +101,11 @@ export const reactionsRows: Record<string, Row> = {
 				request: `GET ${path}/${inPath}`,
 				answer: [
 					"2 user(s) with 👍 on the message",
-					`@${user.username} | ID: ${user.id}`,
-					`@alpha | ID: ${botUser(scene.world).id}`,
+					`(@${user.username}) | ID: ${user.id}`,
+					`(@alpha) | ID: ${botUser(scene.world).id}`,
 				],
 			};
 		},
 		needs: inChannel("ReadMessageHistory"),
-	},
-	clear_reactions: {
-		ids: {
-			channel_id: channelId,
-			message_id: messageId,
-			emoji: emojiId("Nobody has put <:_:"),
-		},
-		act(scene) {
-			const { message, args, path } = thumbed(scene, true);
-			return {
-				args,
-				request: `DELETE ${path}`,
-				done: () => message.reactions.length === 0,
-			};
-		},
-		needs: manage,
-		dryRun:
-			/^Would remove 2 reaction\(s\) from the message \d+ in #thing-\d+ \(ID: \d+\): 👍 2$/m,
 	},
 };

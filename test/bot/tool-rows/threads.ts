@@ -145,7 +145,7 @@ export const threadsRows: Record<string, Row> = {
 				request: `GET /channels/${thread.id}/thread-members`,
 				answer: [
 					` member(s) of #${thread.name} (ID: ${thread.id}), by id:`,
-					`\n@${user.username} | ID: ${user.id} | joined: `,
+					`(@${user.username}) | ID: ${user.id} | joined: `,
 				],
 				channel: thread.id,
 			};

@@ -72,7 +72,7 @@ const first: [query: string, tool: string][] = [
 	["list pinned messages", "list_pins"],
 	["add reaction to message", "add_reaction"],
 	["who reacted to a message", "get_reactions"],
-	["remove all reactions", "clear_reactions"],
+	["remove all reactions", "remove_reaction"],
 	["create a poll", "create_poll"],
 	["start a vote", "create_poll"],
 	["close a poll early", "end_poll"],

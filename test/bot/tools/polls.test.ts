@@ -163,9 +163,19 @@ test("voters are listed page by page, by id", async () => {
 	const { where, said } = await ask(world);
 	const names = ["zoe", "ada", "liwei"];
 	for (const name of names) await world.simulator.user(name).vote(said, 1);
+	const all = await world.call("get_poll_voters", where);
+	expect(
+		all.text
+			.split("\n")
+			.slice(1)
+			.map((line) => line.replace(/, ID: \d+/g, "")),
+	).toEqual([
+		"answer 1 (Soup): Ada (@ada), Zoë 🍞 (@zoe), 李伟 (@liwei)",
+		"answer 2 (Bread): nobody",
+	]);
 	const args = { ...where, answer_id: 1, limit: 2 };
 	const pages = await pagesOf(world.call, "get_poll_voters", args);
-	const seen = pages.map((page) => page.match(/^@\w+/gm));
+	const seen = pages.map((page) => page.match(/@\w+(?=\) \|)/gm));
 	expect(seen).toEqual([["@ada", "@zoe"], ["@liwei"]]);
 	const none = await world.call("get_poll_voters", { ...where, answer_id: 2 });
 	expect(none.text).toBe(

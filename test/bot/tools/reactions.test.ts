@@ -57,7 +57,7 @@ test.each([
 	made.world.reactions.add(channel, message, userOf("zoe"), bread);
 	await world.heard();
 	const { text } = await world.call("get_reactions", { ...at, emoji });
-	expect(text).toContain(`@zoe | ID: ${userOf("zoe").id}`);
+	expect(text).toContain(`(@zoe) | ID: ${userOf("zoe").id}`);
 });
 
 test.each(["", "x", ":thumbsup:", "<:bread:1>", "👍".repeat(33)])(
@@ -162,6 +162,44 @@ test("who reacted is listed page by page", async () => {
 	expect(seen).toEqual(names.map((name) => userOf(name).id).toSorted());
 });
 
+test("without an emoji, the reactions with all of them are listed", async () => {
+	await using world = await startWorld();
+	const { channel, message, at, userOf, ...made } = write(world);
+	const call = async (args: object) =>
+		(await world.call("get_reactions", { ...at, ...args })).text;
+	await world.heard();
+	const where = `the message ${message.id} in #notes (ID: ${channel.id})`;
+	expect(await call({})).toBe(`There are no reactions on ${where}.`);
+	const [ada, zoe] = [userOf("ada"), userOf("zoe")];
+	for (const [name, user] of [
+		["🍞", ada],
+		["🍞", zoe],
+		["🍲", ada],
+	] as const)
+		made.world.reactions.add(channel, message, user, { id: null, name });
+	const adas = `Ada (@ada, ID: ${ada.id})`;
+	expect((await call({})).split("\n")).toEqual([
+		`2 emoji with reactions on ${where}:`,
+		`🍞 2: ${adas}, Zoë 🍞 (@zoe, ID: ${zoe.id})`,
+		`🍲 1: ${adas}`,
+	]);
+	expect(await call({ limit: 1 })).toContain(`🍞 2: ${adas}, … 1 more\n`);
+	expect(await call({ after: ada.id })).toContain("only together with emoji");
+});
+
+test("one user's reaction needs an emoji, and everyone's no user", async () => {
+	await using world = await startWorld();
+	const { at, userOf } = write(world);
+	await world.heard();
+	const call = async (args: object) =>
+		(await world.call("remove_reaction", { ...at, ...args })).text;
+	expect(await call({})).toContain("emoji: is required, except with everyone");
+	expect(await call({ everyone: true, user_id: userOf("ada").id })).toContain(
+		"user_id: not together with everyone",
+	);
+	expect(world.simulator.journal.entries()).toEqual([]);
+});
+
 test("super reactions are counted, listed by themselves, and cleared with the others", async () => {
 	await using world = await startWorld();
 	const { channel, message, at, userOf, ...made } = write(world);
@@ -186,12 +224,15 @@ test("super reactions are counted, listed by themselves, and cleared with the ot
 	for (const [type, target, { id, username }] of lists) {
 		const text = await call("get_reactions", { emoji, type });
 		expect(text).toStartWith(`1 user(s) with ${target} the message`);
-		expect(text).toEndWith(`@${username} | ID: ${id}`);
+		expect(text).toEndWith(`(@${username}) | ID: ${id}`);
 	}
 	expect(await call("remove_reaction", { emoji, user_id: zoe.id })).toContain(
-		"as a super reaction, which only clear_reactions removes",
+		"as a super reaction, which only everyone = true removes",
 	);
 	expect(world.simulator.journal.entries()).toEqual([]);
+	expect(await call("get_reactions", { type: "burst" })).toEndWith(
+		`1 emoji with super reactions on the message ${message.id} in #notes (ID: ${channel.id}):\n👍 1: Zoë 🍞 (@zoe, ID: ${zoe.id})`,
+	);
 	expect(await call("clear_reactions", { emoji })).toEndWith(
 		": 👍 2 (1 super)",
 	);
@@ -208,7 +249,9 @@ test("a twenty-first emoji is refused, with what makes room", async () => {
 		});
 	await world.heard();
 	const { text } = await world.call("add_reaction", { ...at, emoji: "👍" });
-	expect(text).toContain("(code 30010). clear_reactions makes room");
+	expect(text).toContain(
+		"(code 30010). remove_reaction with everyone = true makes room",
+	);
 });
 
 test("a foreign emoji is only added where a reaction with it exists", async () => {

@@ -48,7 +48,7 @@ const advice = new Map(
 		[codes.MaximumNumberOfPinsReachedForTheChannel]:
 			"list_pins shows them, and pin_message with pinned = false makes room.",
 		[codes.MaximumNumberOfReactionsReached]:
-			"clear_reactions makes room for another emoji.",
+			"remove_reaction with everyone = true makes room for another emoji.",
 		[codes.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
 			"list_scheduled_events shows them, and delete_scheduled_event makes room.",
 		[codes.MaximumNumberOfGuildChannelsReached]:
