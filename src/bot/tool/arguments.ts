@@ -28,8 +28,8 @@ export function snowflake(what: string) {
 }
 
 /**
- * Schema of a tool argument with the id of a Discord object. Before the tool runs, `find` looks up the object, and the
- * tool receives it beside the id: `channel` beside `channel_id`.
+ * Schema of a tool argument with the id of a Discord object. Before the tool runs, `find` looks up the object. The tool
+ * receives the id and the object: `channel_id` and `channel`.
  */
 export function found<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflake(what), find };
@@ -46,7 +46,7 @@ export function snowflakeOrEmpty(description: string) {
 
 /**
  * Schema of a tool argument with the id of a Discord object, or "" for no object. Before the tool runs, `find` is
- * called with the id or "", and the tool receives its result beside the id: `channel` beside `channel_id`.
+ * called with the argument's value. The tool receives the id and the result of `find`: `channel_id` and `channel`.
  */
 export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`Id of the ${what}, or "" for none.`), find };
@@ -84,13 +84,13 @@ export const reason = v.optional(
 	),
 );
 
-/** A point in time, in milliseconds and as Discord ids: an id contains the time at which it was created. */
+/** A point in time, in milliseconds and as Discord ids, which contain the creation time of the object. */
 export interface Moment {
 	/** The lowest Discord id that an object created at or after the point in time can have. */
 	first: string;
 	/**
-	 * The highest Discord id that an object created before the point in time can have; if the point in time was given as
-	 * a Discord id, that id itself.
+	 * The highest Discord id that an object created before the point in time can have. If a tool call gave the point in
+	 * time as a Discord id, that id.
 	 */
 	lastBefore: string;
 	/** The point in time in epoch milliseconds. */
@@ -99,10 +99,7 @@ export interface Moment {
 
 const timeExamples =
 	"a duration such as 6h, a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id";
-/**
- * JSON Schema pattern of an argument for a point in time. It checks only the start of the text, to be short; error
- * messages name the full format.
- */
+/** JSON Schema pattern of an argument for a point in time. It checks only the start of the text. */
 const timeStart =
 	"now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
@@ -152,8 +149,8 @@ function readAnyTime(text: string, direction: -1 | 1): number | undefined {
 }
 
 /**
- * Schema of an argument for a point in time: a duration from now such as "6h", a date, a time, or a Discord id, for the
- * time of its creation. It is converted to ISO 8601 in UTC with milliseconds. If `orNone` is true, "" is valid too.
+ * Schema of an argument for a point in time: a duration from now such as "6h", a date, a time, or a Discord id, which
+ * stands for its creation time. Converted to ISO 8601 in UTC with milliseconds. If `orNone` is true, "" is valid.
  * `what` is the start of the argument's description.
  */
 export function instant(what: string, orNone = false) {
@@ -201,10 +198,7 @@ export function choice<const Option extends string>(
 	return v.pipe(v.picklist(options), v.description(description));
 }
 
-/**
- * Schema of an argument that must be one of `options`, which are lower case. Upper case is accepted too, because
- * clients written for other MCP servers use it.
- */
+/** Schema of an argument that must be one of `options`, which are lower case. Upper case is accepted, too. */
 export function choiceInAnyCase<const Option extends string>(
 	options: readonly Option[],
 	description: string,

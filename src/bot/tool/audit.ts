@@ -32,7 +32,7 @@ export interface AuditOptions {
 	 * logged.
 	 */
 	maxQueued?: number;
-	/** Maximum rows deleted by one SQL statement, so that other statements can run in between. Default: 500. */
+	/** Maximum number of rows that one SQL statement deletes. Default: 500. */
 	deleteBatch?: number;
 	/** Wait before a failed database write is retried, in milliseconds: first and maximum. */
 	backOffMs?: readonly [number, number];
@@ -55,8 +55,8 @@ export interface Audit {
 	 */
 	prune(): Promise<number>;
 	/**
-	 * Stops logging tool calls and writes the queued ones to the database, for at most `graceMs` milliseconds and only
-	 * while the database is available. Call it before closing the store.
+	 * Stops logging tool calls and writes the queued ones to the database, for at most `graceMs` milliseconds. Call this
+	 * method before closing the store.
 	 */
 	close(graceMs?: number): Promise<void>;
 }
@@ -64,7 +64,7 @@ export interface Audit {
 const writeBatch = 250;
 const pruneIntervalMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Maximum characters stored of a name or id that an MCP client sent, which may be of any length. */
+/** Maximum number of characters that are stored of a name or id which an MCP client sent. */
 const maxNameLength = 200;
 
 /** Starts the bot's log of tool calls in the database. The database may still be unavailable at this time. */
@@ -114,8 +114,8 @@ export function createAudit(
 	}
 
 	/**
-	 * Writes queued tool calls to the database until the queue is empty. Stops early if the log is closed and the
-	 * database unavailable. Never rejects.
+	 * Writes queued tool calls to the database until the queue is empty. Gives up early if the log is being closed and
+	 * the database is unavailable. Never rejects.
 	 */
 	async function write(): Promise<void> {
 		let size = writeBatch;

@@ -11,13 +11,18 @@ import {
 } from "../discord/rest/rest.ts";
 
 /**
- * A tool that changes many objects sends another request only if at least this time is left before the call's deadline.
+ * Minimum milliseconds before a tool call's deadline at which a tool that changes many objects still sends another
+ * request.
  */
 const minTimeLeftMs = 5_000;
-/** A request to Discord times out this long before the tool call's deadline, to leave time for returning the result. */
+/**
+ * A request to Discord times out this many milliseconds before the tool call's deadline, so that the result can still
+ * be returned.
+ */
 const reserveMs = 1_000;
 /**
- * Default maximum number of successfully changed items that a tool's result lists. Failed items are all listed.
+ * Maximum number of successfully changed items that a tool's result lists by default. Items that could not be changed
+ * are all listed.
  */
 const maxListedDone = 50;
 
@@ -27,20 +32,19 @@ export interface Bulk<Item> {
 	 * sorted by id and have higher ids than `after`.
 	 */
 	items: readonly Item[];
-	/**
-	 * Set if the tool needs no argument `after` to continue an incomplete change, because a repetition of the same call
-	 * changes only the items that are not changed yet.
-	 */
+	/** Set if repeating the call continues an incomplete change, so that the tool needs no argument `after`. */
 	resumes?: true;
 	/**
-	 * A sentence for the result of an incomplete change: how to continue with the items that were not started. Default:
-	 * to repeat the call.
+	 * A sentence that tells how to continue an incomplete change with the remaining items. Default: by repeating the
+	 * call.
 	 */
 	next?: string;
 	idOf(item: Item): string;
 	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
-	/** How the result lists changed items: one line for each of the first `max`. Default: `describe`, and 50. */
+	/**
+	 * How the result lists changed items: a description of each of the first `max` items. Default: `describe`, and 50.
+	 */
 	listed?: { describe(item: Item): string; max: number };
 	/**
 	 * Sends the requests to Discord that change one item, such as giving a member a role. It may throw a ToolError with
@@ -54,7 +58,7 @@ export interface Bulk<Item> {
 	done(count: number, of: number): string;
 }
 
-/** What became of the items that a tool tried to change. */
+/** The outcome of changing items one by one: changed, refused, or unknown. */
 export interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];
@@ -67,10 +71,9 @@ export interface Outcome<Item> {
 }
 
 /**
- * Changes items, such as members, on Discord one after another, with one request for each item. The result lists the
- * changed items, the items that Discord refused to change and why, how many were not started, and the value of the tool
- * argument `after` to continue with. Stops at the tool call's deadline, at a long rate limit, when the caller
- * disconnects, and when the outcome of a request is unknown. Throws a ToolError if no item was changed.
+ * Changes items, such as members, on Discord one after another, with one request for each item. Returns a result that
+ * lists the changed items, the refused items with reasons, and how to continue if not all items were tried. Throws a
+ * ToolError if no item was changed.
  */
 export async function writeEach<Item>(
 	bulk: Bulk<Item>,
@@ -84,8 +87,8 @@ export async function writeEach<Item>(
 }
 
 /**
- * Does the same as `writeEach`, but returns a result even if no item was changed: for tools that have changed something
- * else before. With `throwsError`, an error of Discord is thrown instead of reported in the result.
+ * Does the same as `writeEach`, but returns a result even if no item was changed. With `throwsError`, throws an error
+ * of Discord instead of reporting it in the result.
  */
 export async function attemptEach<Item>(
 	bulk: Bulk<Item>,
@@ -119,8 +122,8 @@ export async function attemptEach<Item>(
 }
 
 /**
- * Changes items on Discord one after another, like `writeEach`, for tools that describe the outcome in their own way.
- * `throwsError`: an error of Discord is thrown instead of reported.
+ * Changes items on Discord one after another, like `writeEach`, but returns the outcome instead of text. With
+ * `throwsError`, throws an error of Discord instead of returning it.
  */
 export async function tryEach<Item>(
 	{ items, write }: Pick<Bulk<Item>, "items" | "write">,
@@ -159,8 +162,8 @@ function reasonToStop(call: ToolCall): string | undefined {
 }
 
 /**
- * Whether an error means that Discord refused to change a single item. A 401 does not: it means an invalid token, which
- * affects all items.
+ * Whether an error means that Discord refused to change a single item. False for an invalid token (401), which affects
+ * all items.
  */
 function isRefusal(error: unknown): boolean {
 	return error instanceof DiscordAPIError && error.status !== 401;

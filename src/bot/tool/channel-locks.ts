@@ -16,15 +16,14 @@ import type { Store } from "../store/store.ts";
 
 export interface Locks {
 	/**
-	 * Returns the permission overwrites that were changed to lock a channel, roles first; empty if the channel is not
-	 * locked. Rejects with StoreUnavailable.
+	 * Returns how the permission overwrites of a channel were changed to lock it, roles first; empty if the channel is
+	 * not locked. Rejects with StoreUnavailable.
 	 */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
 	/**
-	 * Locks a channel. `rows` are changes of the channel's permission overwrites: they are stored in the database, then
-	 * `work` is called with each row to make the change on Discord. If the first change fails without effect, the rows
-	 * are deleted again; after any other failure the error says to call unlock_channel. Rejects with StoreUnavailable
-	 * before the first change if the database is unavailable.
+	 * Locks a channel. Stores the changes of permission overwrites (`rows`) in the database, then calls `work` with each
+	 * row to make the change on Discord. If the first change fails without effect, deletes the rows again. Rejects with
+	 * StoreUnavailable if the database is unavailable.
 	 */
 	begin(
 		rows: readonly ChannelLockRow[],

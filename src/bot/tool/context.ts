@@ -58,7 +58,7 @@ type OrAbsent<Thing> = [Thing] extends [never] ? never : Thing | undefined;
 type OrNever<Thing> = [Thing] extends [never] ? never : Thing[];
 
 /**
- * Name of the object that an id argument refers to: `channel_id` → `channel`, `role_ids` → `roles`, `invite_code` →
+ * Name of the object for the name of an id argument: `channel_id` → `channel`, `role_ids` → `roles`, `invite_code` →
  * `invite`.
  */
 type ThingName<Key> = Key extends `${infer Name}_ids`
@@ -75,8 +75,8 @@ type Things<Entries> = {
 };
 
 /**
- * What a tool receives when it runs, besides its arguments. If it has the argument `guild_id`, it also receives the
- * guild and the objects that its other id arguments refer to.
+ * What a tool receives when it runs, besides its arguments. A tool with the argument `guild_id` also receives the guild
+ * and the objects that its other id arguments refer to.
  */
 export type ContextFor<Entries> = "guild_id" extends keyof Entries
 	? ToolContext & { guild: Guild } & Things<Entries>

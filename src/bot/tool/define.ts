@@ -14,22 +14,20 @@ import type { Alias, BotTool, PrivilegedIntent } from "./toolsets.ts";
 /** What a tool needs before it runs: the bot's permissions and rank in Discord's role hierarchy, locks and intents. */
 export interface Needs<Args> {
 	/**
-	 * Discord permissions that the bot needs for this tool. They are checked in the channel that the call's arguments
-	 * name: by `channel_id`, as the voice channel of the member `user_id`, or as the channel of a webhook or invite. If
-	 * the tool has none of these arguments, they are checked guild-wide.
+	 * Discord permissions that the bot needs for this tool, in the channel that the call's arguments select (by
+	 * `channel_id`, `user_id` in voice, webhook or invite) or, if they select no channel, guild-wide.
 	 */
 	permissions?: readonly Needed<Args>[];
 	/**
 	 * Name of the argument with the channels in which the bot needs the tool's `permissions`. Default: `channel_id`.
-	 * "run" means that the tool's own function `run` checks them.
+	 * "run" means that the tool itself checks the permissions when it runs.
 	 */
 	permissionsIn?: (keyof Args & string) | "run";
 	/** Discord permissions that the bot needs guild-wide: a channel's permission overwrites do not count. */
 	guildPermissions?: readonly Permission[];
 	/**
-	 * Names of the arguments with the ids of the objects that the tool edits. Calls with the same id run one after
-	 * another; otherwise concurrent edits would overwrite each other. If such an argument is empty, the id of the guild
-	 * in the setting GUILD_ID is used. A function returns the ids themselves.
+	 * Names of the arguments with the ids of the objects that the tool edits, or a function that returns these ids. Calls
+	 * with the same id run one after another. For an empty argument, the id of the guild in the setting GUILD_ID is used.
 	 */
 	lock?:
 		| (keyof Args & string)
@@ -61,8 +59,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 */
 	ignored?: readonly string[];
 	/**
-	 * Converts the unvalidated arguments of a call, by whatever name: former arguments of this tool, which `tools/list`
-	 * omits, become its present ones. It must not throw.
+	 * Converts the unvalidated arguments of a call: replaces former arguments of this tool, which `tools/list` omits,
+	 * with the present ones. Must not throw.
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
@@ -109,7 +107,9 @@ export function writeTool<const Entries extends v.ObjectEntries>(
 	return tool({ ...definition, effect: "write" });
 }
 
-/** Defines an MCP tool that edits an object while it holds the object's lock. Repeating a call changes nothing more. */
+/**
+ * Defines an MCP tool that edits an object while it holds the object's lock. Repeating a call has no further effect.
+ */
 export function editTool<const Entries extends v.ObjectEntries>(
 	definition: WithoutEffect<Entries> &
 		Required<Pick<Needs<Args<Entries>>, "lock">>,
@@ -136,7 +136,7 @@ const dry_run = v.optional(flag("Only say what would happen."), false);
 
 /**
  * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: a call with the
- * argument `dry_run` returns only the plan's preview. By default the tool is listed as idempotent.
+ * argument `dry_run` returns the plan's preview. By default the tool is listed as idempotent.
  */
 export function destructiveTool<const Entries extends v.ObjectEntries>(
 	definition: Omit<BotToolDefinition<Entries>, "effect" | "run"> & {

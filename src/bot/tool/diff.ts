@@ -5,8 +5,8 @@ import { compareIds } from "../discord/ids.ts";
 import { requireOneOf } from "./arguments.ts";
 
 /**
- * Returns the fields of `current` that have another value in `requested`, with the requested values. Throws an RpcError
- * if none of the fields is requested, and a ToolError if no value differs. Ignores other properties of `requested`.
+ * Returns those fields of `requested` whose value differs from the value in `current`. Throws an RpcError if
+ * `requested` has no field of `current`, and a ToolError if no value differs.
  */
 export function changesOf<Fields extends object>(
 	current: Fields,

@@ -34,12 +34,13 @@ const routingArguments = ["instance", "guild_id"];
 interface Entry {
 	tool: BotTool;
 	/**
-	 * The name by which a client calls the tool: the tool's own name, or another name with its conversion of arguments.
+	 * How a client names the tool: undefined for the tool's own name, otherwise the alias, which can convert the
+	 * arguments.
 	 */
 	alias?: Alias;
 }
 
-/** The MCP tools of a bot that its config.toml allows, and those of them that it lists. */
+/** The MCP tools that a bot's config.toml allows to be called, and the tools among them that `tools/list` contains. */
 export class OfferedTools implements ToolSet<BotContext> {
 	/**
 	 * The tools that clients may call. `find_tools`, `use_reading_tool` and `use_tool` are among them if other allowed
@@ -52,8 +53,8 @@ export class OfferedTools implements ToolSet<BotContext> {
 	/** The error text for each name of a tool that the configuration does not allow to be called. */
 	readonly #refusals = new Map<string, string>();
 	/**
-	 * By tool: the names in the setting `deny` that forbid only some calls of the tool, such as the name of a former tool
-	 * that became a part of it.
+	 * For each tool: the names in the setting `deny` that forbid only some calls of the tool, such as the name of a
+	 * former tool that was merged into the tool.
 	 */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
 
@@ -89,8 +90,8 @@ export class OfferedTools implements ToolSet<BotContext> {
 	}
 
 	/**
-	 * Finds the tool that a call names, and its arguments. For a call of `use_tool` or `use_reading_tool` it is the tool
-	 * that the call's arguments name. If the call is not allowed, the result has the error text as `refusal`.
+	 * Finds the tool and the arguments of a call. For a call of `use_tool` or `use_reading_tool`, these are the tool and
+	 * arguments inside the call's arguments. If the call is not allowed, the result contains the error text as `refusal`.
 	 */
 	readonly resolve = (
 		name: string,
@@ -194,7 +195,10 @@ function refusalOf(
 	return `${name} is not allowed: the operator of this bot does not allow the toolset "${toolset}" (toolsets in config.toml). Nothing was done.`;
 }
 
-/** Returns the error text for a call that the setting `deny` refuses. `by` is the tool that replaced the tool `name`. */
+/**
+ * Returns the error text for a call that the setting `deny` forbids. `name` is the denied name; `by` is the tool that
+ * has replaced a former tool of this name.
+ */
 function deniedText(name: string, by = name): string {
 	const what = by === name ? name : `What ${name} did, now ${by},`;
 	return `${what} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;

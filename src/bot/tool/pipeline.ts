@@ -104,8 +104,8 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 }
 
 /**
- * Returns the reason for Discord's audit log, and as `mayWrite` whether a tool may change something on Discord as soon
- * as it runs. Destructive tools must first make a plan.
+ * Returns limits for running a tool: the reason for Discord's audit log, and whether the tool may change something on
+ * Discord from the start (`mayWrite`), which destructive tools may not.
  */
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
@@ -119,10 +119,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	};
 }
 
-/**
- * Runs `work` while it holds the keyed mutex for the ids in the call's arguments that the tool's definition names in
- * `lock`.
- */
+/** Runs `work` while it holds the keyed mutex for the ids that `lock` in the tool's definition selects. */
 function lock<Args extends object, T>(
 	{ lock: locked = [] }: Needs<Args>,
 	args: Args,
@@ -152,8 +149,7 @@ function contextOf(bot: BotContext): ToolContext {
 
 /**
  * Runs `work` until the tool call's deadline or until the caller disconnects, and converts Discord's errors to
- * ToolErrors. All calls share one timer, because a timer, an AbortController and a promise race for each call would
- * make calls about 12 % slower.
+ * ToolErrors.
  */
 async function withinDeadline<T>(
 	limits: Pick<ToolRun, "reason" | "mayWrite">,
@@ -254,8 +250,8 @@ function thingName(key: string): string {
 }
 
 /**
- * Throws a ToolError if the bot lacks a Discord permission that the tool call needs, or does not rank above a role or
- * member. Returns the needed permissions as a bit field.
+ * Throws a ToolError if the bot lacks a Discord permission that the tool call needs, or ranks too low to change a role
+ * or member. Returns the needed permissions as a bit field.
  */
 function authorize<Args extends object>(
 	definition: Needs<Args>,
@@ -294,7 +290,8 @@ function authorize<Args extends object>(
 }
 
 /**
- * A webhook or an invite, both of which belong to a channel. `channel` is undefined if discord.js has not cached it.
+ * A webhook or an invite. `channel` is the channel to which it belongs; undefined if discord.js has not cached the
+ * channel.
  */
 interface Belonging {
 	channel?: GuildBasedChannel | undefined;

@@ -5,27 +5,21 @@ import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
 import { hexColorPattern } from "./colors.ts";
 
-/**
- * JSON Schema patterns of ids, bit fields and colors. Arguments with these patterns are logged unredacted; digits that match
- * any other pattern may be a secret.
- */
+/** JSON Schema patterns of ids, bit fields and colors. Arguments with one of these patterns are logged unredacted. */
 const harmless = [
 	"^\\d{17,20}$",
 	"^(\\d{17,20})?$",
 	"^\\d{1,20}$",
 	hexColorPattern,
 ];
-/**
- * All names of Discord permissions. Arguments with permission names accept any text, but only these names are logged
- * unredacted.
- */
+/** All names of Discord permissions. In arguments with permission names, only these names are logged unredacted. */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
 const maxItems = 50;
 const maxLength = 4_000;
 
 /**
- * Returns the arguments of a tool call as JSON for logging, at most 4,000 characters. Redacts every value that
- * `schema`, the tool's input schema, does not prove harmless. `args` need not match the schema.
+ * Returns the arguments of a tool call as JSON for logging, at most 4,000 characters. Redacts all values that may be
+ * secret according to `schema`, the tool's input schema. `args` need not match the schema.
  */
 export function redact(
 	schema: JsonSchema,
@@ -78,8 +72,8 @@ function redactValue(
 }
 
 /**
- * Rules by the ending of an argument's name: the text of an argument is logged unredacted if `allows` accepts it. They
- * are needed for ids whose JSON Schema has no pattern.
+ * Rules for arguments whose name matches `ending`: the text of the argument is logged unredacted if `allows` returns
+ * true.
  */
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[
@@ -92,7 +86,8 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 ];
 
 /**
- * Whether a text can be logged unredacted: the schema allows only ids, bit fields or choices, and the text matches it.
+ * Whether a text can be logged unredacted, because the schema allows only ids, bit fields or fixed choices and the text
+ * is one of these.
  */
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;
@@ -105,10 +100,7 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	);
 }
 
-/**
- * Whether a number can be logged unredacted, because it is in the schema's range. Any other number may be a secret
- * code.
- */
+/** Whether a number can be logged unredacted, because it is in the schema's range. */
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(value);

@@ -38,8 +38,8 @@ export function readDuration(text: string): number | undefined {
 }
 
 /**
- * Parses a time relative to now to epoch milliseconds: "now", "6h ago" or "-6h", "in 6h" or "+6h". A plain "6h" is in
- * the past if `direction` is -1, in the future if it is 1. Returns undefined for other text.
+ * Parses a time relative to now to epoch milliseconds, such as "now", "6h ago", "-6h", "in 6h" or "+6h". A plain "6h"
+ * is in the past if `direction` is -1, in the future if it is 1. Returns undefined for other text.
  */
 export function readRelativeTime(
 	text: string,

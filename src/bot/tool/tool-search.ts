@@ -5,7 +5,10 @@ import { stem } from "./stem.ts";
 import { synonyms } from "./tool-synonyms.ts";
 import type { BotTool } from "./toolsets.ts";
 
-/** How much a word counts in each part of a tool. A word counts once, in the part where it counts most. */
+/**
+ * Weight of a word from the search query, by the part of a tool's listing in which it occurs. Only the highest
+ * weight of a word is used.
+ */
 const weights = {
 	name: 4,
 	title: 3,
@@ -15,21 +18,21 @@ const weights = {
 	toolset: 1,
 };
 
-/** How much a synonym counts, compared with the word in the query. */
+/** Factor for the weight of a synonym of a word from the search query. */
 const synonymWeight = 0.8;
 
-/** How much the first word of tools' names counts, compared with others: many tools create or list something. */
+/** Factor for the weight of the first word of a tool's name, such as "create" or "list", which many tools share. */
 const verbWeight = 0.6;
 
-/** How much more a word counts that is in the tool's name with the same ending. */
+/** Factor for the weight of a word that the tool's name contains in exactly the same form. */
 const sameFormWeight = 1.1;
 
-/** How much it counts that the query has all words of a tool's name, or a part of them. */
+/** Weight of how completely the search query contains the words of a tool's name. */
 const coverageWeight = 0.33;
 
 const articles = new Set(["a", "an", "the"]);
 
-/** Words that say nothing about what to do. */
+/** Words of a search query that are ignored, because they do not say what a tool should do. */
 const stopWords = new Set([
 	...articles,
 	..."all and any are as at be been by can could do does discord every everybody everyone find for from has have how i if in into is it its just let me my new of on or our please right now s should so some somebody someone something than that their them then there these they this those to tool tools up us use want was we what when where which will with would you your".split(
@@ -39,15 +42,15 @@ const stopWords = new Set([
 
 interface Document {
 	tool: BotTool;
-	/** The weight of each stem in the tool's texts. */
+	/** The weight of each word stem in the texts about the tool. */
 	stems: ReadonlyMap<string, number>;
-	/** The words of the tool's names: its own first, then its former names and those of other servers' tools. */
+	/** The names of the tool, each split into words: its own name first, then its aliases. */
 	names: readonly (readonly string[])[];
 }
 
 /**
  * Returns the tools that match the search query, best matches first: up to `limit` in `best`, and up to 10 further ones
- * in `others`. A query that is the name or another name of a tool finds this tool first.
+ * in `others`. A tool whose name or alias is the query comes first.
  */
 export function searchTools(
 	query: string,
@@ -102,8 +105,8 @@ function documentOf(tool: BotTool): Document {
 }
 
 /**
- * Returns a function for how much a stem says: its inverse document frequency, which is high if few tools have it. Verbs
- * count less. https://en.wikipedia.org/wiki/Okapi_BM25
+ * Returns a function that computes the rarity of a word stem: its inverse document frequency, which is high if few
+ * tools have the stem. https://en.wikipedia.org/wiki/Okapi_BM25
  */
 function rarities(documents: readonly Document[]): (stem: string) => number {
 	const counts = new Map<string, number>();
@@ -123,10 +126,13 @@ function rarities(documents: readonly Document[]): (stem: string) => number {
 	};
 }
 
-/** What a word of a query can mean: a list of phrases, each with its weight. */
+/** The possible meanings of a word in a search query: phrases with their weights. */
 type Term = readonly { words: readonly string[]; weight: number }[];
 
-/** Returns the words of a query with their synonyms. Two words in a row can have synonyms together, such as "slow mode". */
+/**
+ * Returns the words of a search query with their synonyms. Two successive words, such as "slow mode", can have synonyms
+ * together.
+ */
 function termsOf(query: string): Term[] {
 	const all = wordsOf(query).filter((word) => !articles.has(word));
 	const telling = all.filter((word) => !stopWords.has(word));

@@ -2,7 +2,10 @@
 
 import { stem } from "./stem.ts";
 
-/** Each entry: words and pairs of words, separated by commas, and phrases in words of tools that each can mean them. */
+/**
+ * Synonyms: words that people use (`said`), and the words that the tools use for the same meaning (`meant`).
+ * Alternatives are separated by commas.
+ */
 const meanings: readonly [said: string, meant: string][] = [
 	// Verbs.
 	["add, make, new, open, build, set up, setup", "create"],
@@ -108,7 +111,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	["verification, locale, afk, setting", "edit guild"],
 ];
 
-/** By the stem of a word, or the stems of two words in a row: phrases that mean the same in words of tools. */
+/** Synonyms in the words of tools, by the stem of a word or by the stems of two successive words. */
 export const synonyms: ReadonlyMap<string, readonly (readonly string[])[]> =
 	read();
 

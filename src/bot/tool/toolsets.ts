@@ -28,7 +28,7 @@ export interface BotTool extends Tool<BotContext> {
 	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra: boolean;
 	aliases: readonly Alias[];
-	/** Converts the unvalidated arguments of a call: former arguments of the tool become its present ones. */
+	/** Converts the unvalidated arguments of a call: replaces former arguments of the tool with the present ones. */
 	adapt?: ((args: JsonObject) => JsonObject) | undefined;
 	needs: {
 		/**
@@ -42,7 +42,10 @@ export interface BotTool extends Tool<BotContext> {
 	};
 }
 
-/** Another name of an MCP tool (a former tool, or a tool of another MCP server): clients can call it, but it is not listed. */
+/**
+ * Another name of an MCP tool, such as that of a former tool. Clients can call the tool by this name, but `tools/list`
+ * does not contain the name.
+ */
 export interface Alias {
 	name: string;
 	/**
@@ -51,9 +54,8 @@ export interface Alias {
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
-	 * Whether a call of a tool with these unvalidated arguments does what the tool's alias stands for. If the setting
-	 * `deny` has the alias, such calls are refused. Default: true for every call, so that denying the alias denies the
-	 * tool.
+	 * Whether a call of the tool with these unvalidated arguments does what the former tool of this name did. If the
+	 * setting `deny` contains the alias, such calls are refused. Default: true for every call.
 	 */
 	covers?(args: JsonObject): boolean;
 }
