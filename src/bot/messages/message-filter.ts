@@ -57,9 +57,19 @@ export function userIds(description: string) {
 	return v.optional(list(id, 1, 100, description));
 }
 
+/** Whether nothing is left of a text that is compared without accents, so that it would be part of nearly every text. */
+export function isBlank(text: string): boolean {
+	return fold(text).trim() === "";
+}
+
 /** Schemas of the arguments that select messages, for tools that search or delete them. */
 export const filterArguments = {
-	text: v.optional(text(1, 1024, "Part of the text.")),
+	text: v.optional(
+		v.pipe(
+			text(1, 1024, "Part of the text."),
+			v.check((input) => !isBlank(input), "expected letters or signs"),
+		),
+	),
 	user_ids: userIds("Authors."),
 	has: v.optional(has),
 	channel_ids: v.optional(

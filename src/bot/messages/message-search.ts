@@ -12,7 +12,6 @@ import {
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
-import { isForum } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import {
 	bitsIn,
@@ -75,7 +74,7 @@ export function scopeOf(
 	return {
 		channels,
 		forbidden: wanted.filter((one) => !isAllowed(one)),
-		lacksArchived: !given || given.some((one) => isGroup(one) || isForum(one)),
+		lacksArchived: !given || given.some(isGroup),
 	};
 }
 
@@ -93,6 +92,7 @@ export function scopeNote({ forbidden, lacksArchived }: Scope): string {
 	return left && `Not searched: ${left}.`;
 }
 
+/** How many of the channels that were not searched are named. */
 const maxNamed = 5;
 const pageSize = 100;
 /** How many channels are read at the same time. */
@@ -102,11 +102,13 @@ const maxIdleReads = 50;
 /** The highest id that Discord can issue: ids have 64 bits. */
 const maxId = String(2n ** 64n - 1n);
 
+/** The time of the messages that a search finds: after `after` and before `before`. */
 export interface Range {
 	after?: Moment | undefined;
 	before?: Moment | undefined;
 }
 
+/** Which messages to find, and when to stop reading. */
 export interface Reading {
 	matches(message: APIMessage): boolean;
 	/** How many matches are enough; undefined to read the whole range. */

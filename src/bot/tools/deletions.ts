@@ -33,6 +33,7 @@ import {
 } from "../messages/message-deletion.ts";
 import {
 	filterArguments,
+	isBlank,
 	type MessageFilter,
 	matcher,
 } from "../messages/message-filter.ts";
@@ -162,10 +163,16 @@ export const deleteMessages = destructiveTool({
 		}
 		const places = channel ? [...(channels ?? []), channel] : channels;
 		const needed = places ? filters : contentFilters;
-		if (!needed.some((name) => args[name] !== undefined))
+		// Nearly every message is without a poll.
+		const onlyExcludes = args.has?.every((kind) => kind.startsWith("-"));
+		const isUsed = (name: (typeof filters)[number]) =>
+			args[name] !== undefined && !(name === "has" && onlyExcludes);
+		if (!needed.some(isUsed))
 			throw invalidParameters([
 				`message_ids, ${needed.join(", ")}: expected at least one of these${places ? "" : "; after, before and count alone need channel_ids"}`,
 			]);
+		if (args.text !== undefined && isBlank(args.text))
+			throw invalidParameters(["contains: expected letters or signs"]);
 		if (args.text !== undefined || args.has !== undefined)
 			requireContent(discord, "`text` and `has` match nothing");
 		return planMatching(guild, args, places);

@@ -776,6 +776,14 @@ test.each([
 	[{}, "message_ids, user_ids, text, has: expected at least one"],
 	[{ after: "1h", count: 5 }, "after, before and count alone need channel_ids"],
 	[{ user_ids: [] }, "user_ids: expected at least 1"],
+	[{ has: ["-poll"] }, "message_ids, user_ids, text, has: expected at least"],
+	[
+		{ has: [], count: 5 },
+		"message_ids, user_ids, text, has: expected at least",
+	],
+	[{ text: " " }, "text: expected letters or signs"],
+	[{ text: "\u0301" }, "text: expected letters or signs"],
+	[{ contains: "\u0301" }, "contains: expected letters or signs"],
 ])("without channels, delete_messages refuses %j", async (args, fault) => {
 	const world = await shared();
 	const { text, code } = await world.call("delete_messages", args);
