@@ -56,8 +56,11 @@ const mentionsChoice = choice(
 
 export const mentions = v.optional(mentionsChoice, "none");
 
-/** Schema of the argument `mentions` of tools that edit messages: not listed, because an edit notifies nobody. */
-export const editedMentions = v.optional(
+/**
+ * Schema of the argument `mentions` of tools whose messages rarely ping, such as those that edit messages: an edit
+ * notifies nobody. `tools/list` leaves the argument out.
+ */
+export const unlistedMentions = v.optional(
 	v.pipe(mentionsChoice, published({ unlisted: true })),
 	"none",
 );

@@ -10,8 +10,8 @@ import { readBase64 } from "../messages/image.ts";
 import {
 	allowedMentions,
 	content,
-	mentions,
 	pingsMany,
+	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { pingLines, placeOf } from "../messages/sent-message.ts";
 import { flag, found, guild_id, requireEither } from "../tool/arguments.ts";
@@ -56,7 +56,7 @@ export const sendFile = writeTool({
 			v.pipe(v.string(), v.description("The file as base64.")),
 		),
 		content: v.optional(content),
-		mentions,
+		mentions: unlistedMentions,
 		spoiler: v.optional(flag("Hide it until clicked."), false),
 	}),
 	async run(args, { discord, guild, channel }) {

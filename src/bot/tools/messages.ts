@@ -8,13 +8,13 @@ import { textChannel } from "../discord/find.ts";
 import {
 	allowedMentions,
 	content,
-	editedMentions,
 	embeds,
 	fetchOwnMessage,
 	mentions,
 	messageFields,
 	onMessage,
 	textPermissions,
+	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import { flag, found, guild_id, snowflake } from "../tool/arguments.ts";
@@ -80,7 +80,7 @@ export const editMessage = editTool({
 		...onMessage,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-		mentions: editedMentions,
+		mentions: unlistedMentions,
 	}),
 	async run(args, { discord, channel }) {
 		const { message_id } = args;

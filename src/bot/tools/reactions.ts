@@ -11,6 +11,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, personFields, personName } from "../discord/describe.ts";
 import { requirePermissions } from "../discord/permissions.ts";
@@ -182,22 +183,19 @@ export const getReactions = readTool({
 	name: "get_reactions",
 	toolset: "messages",
 	title: "Get reactions",
-	description: "List who reacted to a message, by id.",
+	description: "List who reacted to a message.",
 	permissions: ["ReadMessageHistory"],
 	input: v.strictObject({
 		...onMessage,
 		emoji: v.optional(
 			v.pipe(emoji, v.description("Only with this emoji; default: all.")),
 		),
-		type: v.optional(
-			choice(["normal", "burst"], "Burst: super reactions."),
-			"normal",
-		),
+		type: unlisted(choice(["normal", "burst"], "Burst: super reactions.")),
 		limit: limit(100, 100),
 		after: v.optional(snowflake("previous page's last user")),
 	}),
 	async run(args, { guild, channel }) {
-		const { message_id, emoji, type, limit, after } = args;
+		const { message_id, emoji, type = "normal", limit, after } = args;
 		if (!emoji && after !== undefined)
 			throw invalidParameters(["after: expected only together with emoji"]);
 		if (!emoji) return everyReaction(guild, channel, message_id, type, limit);

@@ -299,7 +299,7 @@ export const editThread = editTool({
 		locked: v.optional(flag("Only moderators can write or reopen.")),
 		slowmode_seconds: kindFields.slowmode_seconds,
 		auto_archive_minutes: autoArchive,
-		invitable,
+		invitable: unlisted(invitable.wrapped),
 		applied_tag_ids: v.optional(
 			list(snowflake("tag"), 0, 5, "All tags of the post."),
 		),

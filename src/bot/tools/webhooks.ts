@@ -27,11 +27,11 @@ import {
 import {
 	allowedMentions,
 	content,
-	editedMentions,
 	embeds,
 	mentions,
 	messageFields,
 	pingsMany,
+	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { messageHead, personName } from "../messages/message-lines.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
@@ -321,7 +321,7 @@ export const editWebhookMessage = editTool({
 		...sentByWebhook,
 		content: v.optional(content),
 		embeds: v.optional(embeds),
-		mentions: editedMentions,
+		mentions: unlistedMentions,
 	}),
 	async run({ message_id, ...args }, { webhook, thread }) {
 		const destination = webhook.targetFor(thread);

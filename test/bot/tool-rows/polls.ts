@@ -79,7 +79,7 @@ export const pollsRows: Record<string, Row> = {
 				request: `GET ${path}/answers/1`,
 				answer: [
 					"1 voter(s) for answer 1 (Soup) of the poll",
-					`Ada (@ada) | ID: ${ada.id}`,
+					`| ID: ${ada.id}`,
 				],
 			};
 		},

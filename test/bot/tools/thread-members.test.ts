@@ -71,7 +71,7 @@ test("the members of a thread are listed page by page, by id", async () => {
 	const sorted = [...thread.members.keys()].sort();
 	expect(seen).toEqual(sorted.map((id) => `@${world.users.get(id)?.username}`));
 	expect(pages[0]).toMatch(
-		/^2 member\(s\) of #soup \(ID: \d+\), by id:\n@\S+ \| ID: \d+ \| joined: \S+Z\n/,
+		/^2 member\(s\) of #soup \(ID: \d+\), by id:\n.* \(@\S+\) \| ID: \d+ \| joined: \S+Z\n/,
 	);
 });
 
