@@ -25,16 +25,19 @@ import {
 import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
-/** Most names of actions in one call. Discord filters by one, so that each costs a request. */
+/** Maximum number of action names in one call. Each name needs a request to Discord. */
 const maxActions = 10;
 
-/** Converts a name of an action to Discord's spelling: MemberBanAdd and member_ban_add are accepted, too. */
+/**
+ * Converts the name of an audit log action, such as MemberBanAdd or member_ban_add, to Discord's spelling
+ * MEMBER_BAN_ADD.
+ */
 function actionName(name: string): string {
 	const upper = name.trim().toUpperCase();
 	return auditActions.has(upper) ? upper : officialName(name.trim());
 }
 
-/** One or several names of actions. tools/list has the array; a single name is accepted, too. */
+/** Schema of an argument with one or several names of audit log actions. */
 const actionTypes = v.pipe(
 	v.union(
 		[v.string(), v.array(v.string())],
@@ -58,7 +61,7 @@ const actionTypes = v.pipe(
 	}),
 );
 
-/** The most entries that Discord returns at once. */
+/** Maximum number of audit log entries in one response of Discord. */
 const pageSize = 100;
 
 export const getAuditLog = readTool({
@@ -120,8 +123,8 @@ interface Filters {
 }
 
 /**
- * Reads up to `limit` matching entries, newest first. `after` ends the reading here: with Discord's own `after` the log
- * would start with its oldest entries.
+ * Reads up to `limit` matching audit log entries, newest first, page by page. Entries at or before `after` are left
+ * out.
  */
 async function readPages(
 	discord: Client<true>,
@@ -151,7 +154,7 @@ async function readPages(
 	return pages;
 }
 
-/** The objects that Discord sent with any of the pages. */
+/** Combines the objects, such as users, that Discord sent with pages of the audit log. */
 function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
 	return {
 		users: pages.flatMap((page) => page.users),

@@ -48,7 +48,7 @@ import { changesOf } from "../tool/diff.ts";
 
 const ruleId = found(automodRule, "rule");
 
-/** How tools/list shows an argument: without its limits, which error messages and descriptions name. */
+/** Shows an argument in `tools/list` without its limits, which error messages name. */
 const shown = <T>(type: "string" | "integer", description: string) =>
 	listedAs<T>({ type, description });
 const shownList = <T>(description: string, options?: readonly string[]) =>

@@ -54,7 +54,7 @@ import {
 
 const daySeconds = 86_400;
 
-/** The most users in one request. https://docs.discord.com/developers/resources/guild#bulk-guild-ban */
+/** Maximum number of users in one bulk ban. https://docs.discord.com/developers/resources/guild#bulk-guild-ban */
 const maxUsers = 200;
 
 export const ban = destructiveTool({
@@ -181,8 +181,8 @@ function banMany(
 }
 
 /**
- * Returns a function that says why Discord's bulk ban did not ban a user. Discord itself does not say it. Never throws
- * for an error of Discord: the others are banned.
+ * Returns a function that says why Discord's bulk ban did not ban a user, which Discord's response does not say. Never
+ * throws for an error of Discord.
  */
 async function whyNotBanned(
 	guild: Guild,

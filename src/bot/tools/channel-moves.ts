@@ -40,7 +40,9 @@ import {
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 
-/** Schema of an argument for a channel's position: an index from 0. An index beyond the end means the last place. */
+/**
+ * Schema of an argument for a channel's position: an index from 0. An index that is too high stands for the last place.
+ */
 function place(description: string) {
 	return v.pipe(
 		v.number(),
@@ -51,9 +53,9 @@ function place(description: string) {
 }
 
 /**
- * Throws a ToolError unless the bot may move channels to a category. To bring channels in from elsewhere, the bot needs
- * MANAGE_CHANNELS in the category and in each of these channels. To reorder channels within the category,
- * MANAGE_CHANNELS in the guild or in the category is enough, even for channels that the bot cannot see.
+ * Throws a ToolError unless the bot may move channels to a category. For channels from elsewhere, the bot needs
+ * MANAGE_CHANNELS in the category and in each of these channels; to reorder the category's channels, MANAGE_CHANNELS in
+ * the guild or in the category is enough.
  */
 function requireMovable(
 	guild: Guild,
@@ -192,10 +194,13 @@ export const moveChannels = editTool({
 	},
 });
 
-/** Maximum number of channels in the list of channels that shows their new order. */
+/** Maximum number of channels in a list that shows the new order of channels. */
 const maxInOrder = 100;
 
-/** Describes the order of channels in a category, or in no category, with the ids of the moved ones. */
+/**
+ * Describes the order of the channels in a category, or of the channels without a category. Shows the ids of the moved
+ * channels.
+ */
 function describeOrder(
 	guild: Guild,
 	order: readonly RawChannel[],
@@ -221,7 +226,7 @@ interface Destination {
 	below_channel_id?: string | undefined;
 }
 
-/** Throws an RpcError if the arguments give no destination for the moved channels, or contradictory ones. */
+/** Throws an RpcError if the arguments name no destination for the moved channels, or contradict each other. */
 function requireDestination(args: Destination): void {
 	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)
@@ -244,8 +249,8 @@ function rawOf(all: readonly RawChannel[], id: string): RawChannel {
 }
 
 /**
- * Returns the id of the category to move channels to if the call names none: the category of the channel `below`, or
- * else the category of the moved channels; "" for no category. Throws an RpcError if they are in different categories.
+ * Returns the id of the category of the channel `below` or, without `below`, of the channels `raws`; "" for no
+ * category. Throws an RpcError if the channels are in different categories.
  */
 function categoryOf(
 	raws: readonly RawChannel[],
@@ -262,7 +267,7 @@ function categoryOf(
 }
 
 /**
- * Throws an RpcError or ToolError if Discord does not allow these channels in the category `parentId`, or directly
+ * Throws an RpcError or ToolError if Discord does not allow the channels `raws` in the category `parentId`, or directly
  * below the channel `below`.
  */
 function requirePlaceable(
@@ -293,8 +298,8 @@ function requirePlaceable(
 }
 
 /**
- * Checks that channels which move to the category `parentId` may copy its permission overwrites. Throws an RpcError if
- * no channel changes its category, and a ToolError if the bot may not make these changes to the overwrites.
+ * Throws a ToolError if the bot may not set the permission overwrites of channels that copy them from their new
+ * category `parentId`, and an RpcError if no channel changes its category.
  */
 function requireCopyable(
 	guild: Guild,
@@ -326,8 +331,8 @@ interface Step {
 }
 
 /**
- * Returns the request bodies that move channels. Discord accepts one change of category per request, and any number of
- * positions: the last request sets all positions.
+ * Returns the request bodies that move channels. Each changes the category of one channel; the last one sets all
+ * positions.
  */
 function stepsFor(
 	arriving: readonly RawChannel[],

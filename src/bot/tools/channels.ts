@@ -67,7 +67,7 @@ const tagFields = {
 	moderated: v.optional(flag("Only moderators can apply it.")),
 };
 
-/** Schema of an argument with all tags of a forum. `shown` has the names of their fields. */
+/** Schema of an argument with all tags of a forum. `shown` lists the fields of a tag for the argument's description. */
 function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	return v.optional(
 		v.pipe(
@@ -84,8 +84,8 @@ function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 }
 
 /**
- * Converts the arguments of a call that gives tags by name alone, or overwrites with Discord's `type`, which follows
- * from the id.
+ * Converts forms of arguments that clients often use: a tag that is only a name becomes an object, and `type` is
+ * removed from permission overwrites.
  */
 function withKnownForms(args: JsonObject): JsonObject {
 	const changed = { ...args };
@@ -161,13 +161,16 @@ function createAlias(name: string, kind: Kind): Alias {
 	};
 }
 
-/** Returns the id to lock for a change of the order of a guild's channels. */
+/** Returns the id to lock while the order of a guild's channels is changed: the guild's id. */
 function lockOfOrder(guildId: string | undefined, bot: BotContext): string[] {
 	const id = guildId || bot.guildId;
 	return id === undefined ? [] : [id];
 }
 
-/** The bot needs MANAGE_ROLES for a call with this argument, even if it is an empty list. */
+/**
+ * The permission MANAGE_ROLES, which the bot needs for a call with an access argument, even if the argument is an empty
+ * list.
+ */
 const forAccess = accessNames.map((name) => ({
 	permission: "ManageRoles" as const,
 	with: name,
@@ -255,7 +258,7 @@ export const editChannel = destructiveTool({
 	},
 });
 
-/** The error for an edit whose values Discord normalized to those that the channel had. */
+/** Returns the error for an edit that changed nothing, because Discord normalized the new values to the old ones. */
 function unchanged(channel: find.Channel, args: object): ToolError {
 	const given = Object.entries(args).filter(([, value]) => value !== undefined);
 	const names = given
@@ -375,7 +378,7 @@ export const getChannel = readTool({
 	},
 });
 
-/** Describes the settings and tags that only forums have, in lines. */
+/** Returns result lines with the settings and tags that only forums have. */
 function forumLines(forum: find.Forum): string[] {
 	const fields = currentFields(forum);
 	const set = (
@@ -446,8 +449,8 @@ function requireDeletable(guild: Guild, channel: find.Channel): void {
 }
 
 /**
- * Describes how many members are connected to a channel and how many of its threads are active; empty if it has no
- * connected members and no active threads.
+ * Describes how many members are connected to a channel and how many of its threads are active; returns no text if
+ * there are none of both.
  */
 async function describeContent(
 	guild: Guild,

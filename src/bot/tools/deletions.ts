@@ -72,19 +72,19 @@ const maxCount = 1000;
 /** Maximum number of message ids in one call. */
 const maxIds = 500;
 const sampleSize = 5;
-/** How many counts by author a result lists. */
+/** Maximum number of authors for which a result shows the number of their messages. */
 const maxCounts = 25;
-/** How many ids of messages that stay a result lists. */
+/** Maximum number of ids that a result lists for messages which are not deleted. */
 const maxKept = 20;
-/** How many pages of messages a dry run requests to find out whose messages the given ids are. */
+/** Maximum number of pages of messages that a dry run reads to find the authors of messages. */
 const maxLookUps = 20;
 /**
- * The search requests nothing more once the tool call has less time left than this, in milliseconds: a request may take
- * 10 s, and the rest is for deleting.
+ * Remaining time of the tool call, in milliseconds, below which the search for messages sends no more requests, so that
+ * the messages can still be deleted.
  */
 const reserveMs = 15_000;
 
-/** A message: its id, its channel's id and id, or its link. */
+/** Matches a reference to a message: its id, "channel_id/message_id", or its link. */
 const reference =
 	/^(?:(?:https:\/\/(?:\w+\.)?discord(?:app)?\.com\/channels\/(\d{17,20})\/)?(\d{17,20})\/)?(\d{17,20})$/;
 
@@ -111,7 +111,7 @@ const input = v.strictObject({
 
 type Args = v.InferOutput<typeof input>;
 
-/** The arguments that select messages by a filter. Those before `after` suffice to delete in all channels. */
+/** Filters of which a call needs at least one to delete messages in all channels. */
 const contentFilters = ["user_ids", "text", "has"] as const;
 const filters = [...contentFilters, "after", "before", "count"] as const;
 
@@ -179,7 +179,7 @@ export const deleteMessages = destructiveTool({
 	},
 });
 
-/** Puts the values of former arguments into those that replaced them. */
+/** Moves the values of former arguments to the arguments that have replaced them. */
 function withFormer(args: Args): Args {
 	const { author_id, contains, user_ids, text = contains } = args;
 	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
@@ -187,8 +187,8 @@ function withFormer(args: Args): Args {
 }
 
 /**
- * Finds the channels of message ids and links. Throws if one is of another guild or an unknown channel, or if it names no
- * channel and the call has none.
+ * Finds the channels of messages by their ids or links. Throws if a message is in another guild, or if its channel is
+ * unknown or not named.
  */
 async function targetsOf(
 	references: readonly string[],
@@ -429,12 +429,12 @@ function keptNotes(
 	);
 }
 
-/** Joins ids, as many as a result may list. */
+/** Joins ids with commas, up to the maximum number of ids in a result. */
 function cut(ids: readonly string[]): string {
 	return sample(ids, maxKept, (id) => id).join(", ");
 }
 
-/** Counts messages by author, and shows the latest ones. */
+/** Returns result lines with the number of messages by author and with the latest messages. */
 function messageLinesOf(
 	guild: Guild,
 	messages: readonly APIMessage[],

@@ -152,8 +152,8 @@ function emojiLabel(emoji: GuildEmoji): string {
 }
 
 /**
- * Throws a ToolError if the bot may not edit the emoji. This needs Manage Expressions; for an emoji that the bot
- * created, Create Expressions is enough.
+ * Throws a ToolError if the bot may not edit the emoji. The bot needs Manage Expressions, or Create Expressions if it
+ * created the emoji itself.
  */
 function requireEditable(guild: Guild, { user }: GuildEmoji): void {
 	const manage = PermissionFlagsBits.ManageGuildExpressions;

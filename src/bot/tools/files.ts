@@ -21,10 +21,7 @@ import { writeTool } from "../tool/define.ts";
  * Pattern of a file name of 1 to 100 characters without path separators and without characters that Windows refuses.
  */
 const plainName = /^[^/\\:*?"<>|]{1,100}$/;
-/**
- * Matches file names with a dot or white space at the start or end. A leading dot hides a file; file systems drop dots
- * and spaces at the end.
- */
+/** Matches file names with a dot or white space at the start or end. */
 const oddEnd = /^[\s.]|[\s.]$/;
 
 const filename = v.pipe(

@@ -38,8 +38,8 @@ const levels = {
 } as const;
 
 /**
- * Discord's names of a guild's system channel flags, with their bits. Each flag suppresses one kind of notice in the
- * guild.
+ * Discord's names of a guild's system channel flags, with their bits. Each flag turns one kind of notice in the guild
+ * off.
  */
 const noticeFlags = new Map(
 	Object.entries(GuildSystemChannelFlags).flatMap(

@@ -87,7 +87,10 @@ function channelCounts(guild: Guild): string {
 	return `${channels.size}${counts.length > 0 ? ` (${counts.join(", ")})` : ""}`;
 }
 
-/** Says until when invites and direct messages between members are paused, if they are. */
+/**
+ * Returns result lines that say until when invites and direct messages between members are paused; none if they are not
+ * paused.
+ */
 function pauses({ incidents_data }: APIGuild): string[] {
 	const { invites_disabled_until: invites, dms_disabled_until: messages } =
 		incidentsOf(incidents_data);

@@ -15,7 +15,7 @@ import { changesOf } from "../tool/diff.ts";
 
 const maxPauseMs = 24 * 60 * 60 * 1000;
 
-/** Until when a guild's invites and direct messages are paused: ISO 8601 times, or "" for not paused. */
+/** Until when a guild's invites and direct messages are paused, as ISO 8601 times; "" if they are not paused. */
 interface Incidents {
 	invites_disabled_until: string;
 	dms_disabled_until: string;

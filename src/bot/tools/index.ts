@@ -142,13 +142,12 @@ export const tools = [
 	toolAccess.findTools,
 ];
 
-/** The MCP tools that call another tool, which their arguments name. */
+/** The MCP tools that call another tool, whose name is in their arguments. */
 export const callingTools = [toolAccess.useReadingTool, toolAccess.useTool];
 
 /**
  * The tools in `tools/list` if the configuration does not say which tools to list: those that administrators need most
- * often, and `find_tools` to find the others. The list is kept short, because models read all of it in each
- * conversation.
+ * often, and `find_tools` to find all others.
  */
 export const listedByDefault: readonly string[] = [
 	guilds.listGuilds,

@@ -44,7 +44,7 @@ import type { BotContext } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
 import { adaptChannelId } from "./overwrites.ts";
 
-/** Schema of the arguments of both tools. `all` describes the channels that the argument `all` stands for. */
+/** Schema of the arguments of `lock_channel` and `unlock_channel`. `all` is the description of the argument `all`. */
 function inputFor(all: string) {
 	return v.strictObject({
 		guild_id,
@@ -67,7 +67,9 @@ interface Chosen {
 	all: boolean;
 }
 
-/** Returns the ids of the channels that a call may change, to lock them against concurrent edits. */
+/**
+ * Returns the ids of the channels that a call may change, to run concurrent edits of these channels one after another.
+ */
 function idsToLock(
 	{ guild_id, channel_ids = [], all }: Chosen,
 	{ connection, guildId }: BotContext,
@@ -82,15 +84,15 @@ function idsToLock(
 	return [...new Set([...channel_ids, ...chosen.map(({ id }) => id)])];
 }
 
-/** A channel that a call changes, and how; or a channel that it leaves as it is, and why. */
+/** A channel with the planned change, or with the reason why it is not changed. */
 type Planned<Plan> = { channel: find.Channel } & (
 	| { plan: Plan; why?: undefined }
 	| { plan?: undefined; why: string }
 );
 
 /**
- * Plans the change of each channel. `plan` returns why a channel is left as it is, and throws a ToolError for a channel
- * that the bot may not change: then the call is refused, unless it is for all channels.
+ * Plans the change of each channel with `plan`, which returns a reason for a channel that is not to be changed. If
+ * `plan` throws a ToolError, throws it unless the call is for all channels.
  */
 async function planEach<Plan extends object>(
 	channels: readonly find.Channel[],
@@ -118,7 +120,10 @@ async function planEach<Plan extends object>(
 	return planned;
 }
 
-/** Returns the channels that a call names, with those in its categories. Throws an RpcError if it names none. */
+/**
+ * Returns the channels that a call names, and the channels in the categories that it names. Throws an RpcError if the
+ * call names no channels.
+ */
 async function chosenChannels(
 	guild: Guild,
 	{ channel_ids, all }: Chosen,
@@ -142,16 +147,19 @@ async function chosenChannels(
 	return fetchCurrent(guild, chosen);
 }
 
-/** How a channel is locked. */
+/** How to lock a channel. */
 interface LockPlan {
 	rows: ChannelLockRow[];
-	/** Permissions that the lock denies to @everyone. */
+	/** Permissions that the lock newly denies to @everyone. */
 	denies: bigint;
-	/** Permissions that @everyone was denied before. */
+	/** Permissions of the lock that were denied to @everyone already before. */
 	before: bigint;
-	/** Permissions that the lock allows the bot. */
+	/** Permissions that the lock allows explicitly to the bot. */
 	own: bigint;
-	/** Number of roles and members whom an overwrite of the channel allows what the lock denies. */
+	/**
+	 * Number of roles and members to whom the channel's permission overwrites allow permissions that the lock denies to
+	 * @everyone.
+	 */
 	exempt: number;
 	/** Number of members in the voice channel. */
 	inside: number;
@@ -220,7 +228,7 @@ export const lockChannel = editTool({
 	},
 });
 
-/** Plans the lock of a channel. Returns why it cannot be locked, if it is locked or if nothing would change. */
+/** Plans the lock of a channel. Returns the reason if the channel is locked already or nothing would change. */
 async function planLock(
 	channel: find.Channel,
 	locks: Locks,
@@ -261,7 +269,7 @@ function describeLock(
 	);
 }
 
-/** Says that a channel is locked, and which of the lock's permission changes are no longer in force. */
+/** Says that a channel is locked, and which permission changes of the lock are no longer in force. */
 function describeLocked(
 	channel: find.Channel,
 	rows: readonly ChannelLockRow[],
@@ -283,7 +291,7 @@ function namesOf(channels: readonly find.Channel[]): string {
 	return sample(channels, maxNames, channelName).join(", ");
 }
 
-/** Lists the channels that a call leaves as they are, one line for each reason. */
+/** Lists the channels that a call does not change, one line for each reason. */
 function leftLines(
 	label: string,
 	planned: readonly Planned<object>[],
@@ -302,15 +310,15 @@ function nothingChanged(left: readonly string[]): ToolError {
 	);
 }
 
-/** How a channel is unlocked, for each permission overwrite that the lock changed. */
+/** How to unlock a channel: what to restore in each permission overwrite that the lock changed. */
 interface UnlockPlan {
 	restored: {
 		row: ChannelLockRow;
-		/** Permissions that are still as locking the channel set them: they are restored. */
+		/** Permissions to restore: those that have not changed since the channel was locked. */
 		active: bigint;
 		owner: "@everyone" | "the bot";
 	}[];
-	/** Changes that others made since the lock, one line for each overwrite. */
+	/** Permission changes that others made since the channel was locked, one line for each overwrite. */
 	changed: string[];
 }
 

@@ -76,8 +76,8 @@ const searchFilters = [
 ];
 
 /**
- * Moves the values of former arguments to the arguments that replaced them, in the unvalidated arguments of a call. A
- * former argument stays, and is refused, if the call has the new one, too.
+ * Moves the values of former arguments to the arguments that have replaced them, in the unvalidated arguments of a
+ * call. If the call has both, the former argument stays and is refused later.
  */
 function rename(
 	args: JsonObject,
@@ -180,7 +180,7 @@ export const listMembers = readTool({
 
 /**
  * Returns a function that formats a member for a line of a tool result: names, id, roles from the highest down, join
- * time, and what is special about the member at `nowMs`.
+ * time, and states such as a timeout. `nowMs` is the current time.
  */
 function memberFormatter(
 	guild: Guild,
@@ -209,7 +209,7 @@ function memberFormatter(
 	};
 }
 
-/** Page of members that a tool shows. */
+/** Which page of members a tool has to show. */
 interface PageRequest {
 	guild: Guild;
 	sort: MemberOrder;
@@ -219,9 +219,9 @@ interface PageRequest {
 }
 
 /**
- * Returns the first `limit` members after the member `after`, sorted. `next` has the result line for reading the next
- * page, if there are more members. Throws a ToolError if the place of `after` in the order is unknown, because that
- * member left.
+ * Returns the first `limit` members after the member `after`, sorted. `next` is the result line for reading the next
+ * page, if there is one. Throws a ToolError if the next page cannot be determined, because the member `after` left the
+ * guild.
  */
 function pageOf(
 	members: readonly GuildMember[],
@@ -239,8 +239,8 @@ function pageOf(
 }
 
 /**
- * Returns a function that says whether a member comes after the member `after` in the order `sort`; undefined if all
- * do.
+ * Returns a function that tests whether a member comes after the member `after` in the order `sort`; undefined if
+ * `after` is not set.
  */
 function nextAfter(
 	guild: Guild,

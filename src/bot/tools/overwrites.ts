@@ -65,8 +65,8 @@ function isGiven(value: unknown): boolean {
 const permissionSets = ["allow", "deny", "neutral"] as const;
 
 /**
- * Converts former arguments of set_channel_permissions: `channel_id`, `target_type` with `target_id`, `allow_names` and
- * `deny_names`. `allow` and `deny` were texts with a decimal bit field.
+ * Converts former arguments of set_channel_permissions: `channel_id`, `target_type` with `target_id`, `allow_names`,
+ * `deny_names`, and decimal bit fields in `allow` and `deny`.
  */
 function adaptSet(args: JsonObject): JsonObject {
 	const { target_type, target_id, ...rest } = adaptChannelId(args);
@@ -81,7 +81,10 @@ function adaptSet(args: JsonObject): JsonObject {
 	};
 }
 
-/** Joins `allow` and `allow_names` to one list in `allow`, and so on. A text becomes a list, too. */
+/**
+ * Joins `allow` and its former form `allow_names` to one list in `allow`; does the same for `deny` and `neutral`.
+ * Converts texts to lists.
+ */
 function adaptPermissions(args: JsonObject): JsonObject {
 	const adapted = { ...args };
 	for (const set of permissionSets) {
@@ -100,7 +103,7 @@ function asList(value: unknown): unknown {
 		: value;
 }
 
-/** A change of one permission overwrite. */
+/** A change of one permission overwrite of a channel. */
 interface OverwriteChange {
 	channel: find.Channel;
 	target: Target;
@@ -112,9 +115,9 @@ interface OverwriteChange {
 interface Target {
 	id: string;
 	type: OverwriteType;
-	/** Its name without its id. */
+	/** Name of the role or member without the id. */
 	name: string;
-	/** Its name and id. */
+	/** Name and id of the role or member. */
 	fullName: string;
 }
 
@@ -228,8 +231,9 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * Reads which permissions a call of set_channel_permissions allows, denies and makes neutral, as bit fields. `neutral`
- * has all other permissions if the call replaces overwrites. Throws an RpcError if a permission is in two of them.
+ * Returns as bit fields which permissions a call of set_channel_permissions allows, denies and makes neutral. If the
+ * call replaces overwrites, all other permissions become neutral. Throws an RpcError if a permission is in two of these
+ * lists.
  */
 function readChange(args: {
 	allow?: string[] | undefined;
@@ -254,8 +258,8 @@ function readChange(args: {
 }
 
 /**
- * Finds the role or member with this id. Someone who is no member is found if one of the channels has an overwrite for
- * them. Otherwise throws a ToolError.
+ * Finds the role or member with the id `id`. Also finds a user who is no member, if one of the `channels` has an
+ * overwrite for the user. Otherwise throws a ToolError.
  */
 async function findTarget(
 	guild: Guild,
@@ -288,8 +292,8 @@ async function findTarget(
 }
 
 /**
- * Returns the changes of the targets' permission overwrites in a channel, in order. Throws a ToolError if the bot may not
- * make them, or if it could not undo one of them.
+ * Returns the changes of permission overwrites that a call requests in a channel. Throws a ToolError if the bot may not
+ * make them or could not undo them.
  */
 function changesIn(
 	channel: find.Channel,
@@ -393,7 +397,7 @@ export const listChannelPermissions = readTool({
 	},
 });
 
-/** A text that is equal for equal permission overwrites, in any order. */
+/** Returns a text for comparing permission overwrites, which does not depend on their order. */
 function overwritesKey(overwrites: Overwrites): string {
 	return [...overwrites]
 		.map(([id, { allow, deny }]) => `${id} ${allow} ${deny}`)
@@ -402,8 +406,8 @@ function overwritesKey(overwrites: Overwrites): string {
 }
 
 /**
- * Describes a channel's permission overwrites in one line. `shown` are the channels in the list; `same` is one above
- * this channel that has the same overwrites.
+ * Describes a channel's permission overwrites in one line of a list. `shown` are the channels in the list; `same` is an
+ * earlier channel in the list that has the same overwrites.
  */
 function channelLine(
 	channel: find.Channel,
@@ -434,7 +438,7 @@ function channelLine(
 	return `${name}: ${fieldLine(synced, ...overwrites)}`;
 }
 
-/** How many changed permission overwrites a tool's result shows for each channel. */
+/** Maximum number of changed permission overwrites that a tool's result shows for each channel. */
 const sampleSize = 10;
 
 export const copyChannelPermissions = destructiveTool({
@@ -536,7 +540,7 @@ export const copyChannelPermissions = destructiveTool({
 	},
 });
 
-/** Fetches the channel to copy permissions from, if one is given, and the channels to copy them to. */
+/** Fetches the channels to copy permissions to and, if a call names one, the channel to copy permissions from. */
 async function currentPair(
 	guild: Guild,
 	source: find.Channel | undefined,

@@ -122,7 +122,10 @@ export const checkPermissions = readTool({
 	},
 });
 
-/** Returns what decides about permissions in a channel or thread. Fetches the members of a private thread from Discord. */
+/**
+ * Returns the data of a channel or thread that determine permissions in it. Fetches the members of a private thread
+ * from Discord.
+ */
 async function findPlace(channel: GuildBasedChannel): Promise<Place> {
 	if (channel.type !== ChannelType.PrivateThread) return placeOf(channel);
 	return placeOf(channel, await threadMembers(channel));
@@ -130,7 +133,7 @@ async function findPlace(channel: GuildBasedChannel): Promise<Place> {
 
 const pageSize = 100;
 
-/** https://discord.com/developers/docs/resources/channel#list-thread-members */
+/** Fetches the ids of a thread's members. https://discord.com/developers/docs/resources/channel#list-thread-members */
 async function threadMembers({
 	id,
 	client,
@@ -151,7 +154,7 @@ async function threadMembers({
 	}
 }
 
-/** Lists the permissions of one role or member in one place, with the reason for each. */
+/** Lists the permissions of one role or member in one channel or in the guild, with the reason for each. */
 function detailLines(
 	guild: Guild,
 	subject: GuildMember | Role,
@@ -183,7 +186,10 @@ function nameOf(subject: GuildMember | Role): string {
 	return `a member with ${roleName(subject)} as the only role`;
 }
 
-/** Selects which permissions to report: the asked ones, or if none are asked, all that are allowed or explicitly denied. */
+/**
+ * Selects the permissions to report: those in `asked` or, if `asked` is undefined, all that are allowed or explicitly
+ * denied.
+ */
 function selectDecisions(
 	{ decisions }: Effective,
 	asked: readonly string[] | undefined,

@@ -37,7 +37,7 @@ const onPoll = {
 	message_id: snowflake("message with the poll"),
 };
 
-/** Returns a poll answer that a call gives as a plain text in the form of an object; anything else as it is. */
+/** Converts a poll answer that is a plain text to an object; returns other values unchanged. */
 function asAnswer(given: unknown): unknown {
 	return typeof given === "string" ? { text: given } : given;
 }

@@ -259,7 +259,8 @@ function messageName(
 }
 
 /**
- * Returns an emoji with the name that it has in a message's existing reaction; unchanged if there is no such reaction.
+ * Returns an emoji with the name that it has among a message's reactions; unchanged if the message has no such
+ * reaction.
  */
 function asOnMessage(
 	{ id, name }: Emoji,

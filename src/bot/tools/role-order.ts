@@ -60,7 +60,7 @@ export const moveRoles = editTool({
 	},
 });
 
-/** Where roles are moved: right below or right above another role. */
+/** Where to move roles: right below or right above another role. */
 interface Place {
 	below_role_id?: string | undefined;
 	above_role_id?: string | undefined;
@@ -70,15 +70,18 @@ type OrderedRole = Pick<APIRole, "id" | "name" | "position">;
 
 /** A change of the order of a guild's roles that has been checked but not yet sent to Discord. */
 export interface RoleMove {
-	/** Whether the order would change. */
+	/** Whether the move changes the order of the roles. */
 	isNeeded: boolean;
-	/** Sends the new order to Discord, if it differs. Returns the guild's roles from the highest down. */
+	/**
+	 * Sends the new order to Discord, if it differs from the current order. Returns the guild's roles from the highest
+	 * down.
+	 */
 	execute(): Promise<OrderedRole[]>;
 }
 
 /**
  * Fetches the order of a guild's roles, and prepares to move the roles `ids` (listed from the highest down) to `place`.
- * Throws a ToolError if that is impossible or the roles would no longer rank below the bot.
+ * Throws a ToolError if that is impossible, or if one of these roles would no longer rank below the bot.
  */
 export async function planMove(
 	guild: Guild,
@@ -120,8 +123,8 @@ export function requirePlaceBelow(guild: Guild, target: Role): void {
 }
 
 /**
- * Moves a role right below `target`, for a tool that has changed something before. Returns a line for the tool's result:
- * where the role stands now, or why it was not moved. `planned` is the move, if it has been prepared.
+ * Moves a role right below `target`. Returns a line for the tool's result: where the role is now, or why it was not
+ * moved. `planned` is the move, if it was prepared earlier.
  */
 export async function placeBelow(
 	guild: Guild,
@@ -144,7 +147,7 @@ export async function placeBelow(
 	}
 }
 
-/** Says where a role stands among a guild's roles, which are sorted from the highest down. */
+/** Describes between which roles a role is. `roles` are the guild's roles, from the highest down. */
 export function describePlace(
 	roles: readonly OrderedRole[],
 	id: string,
@@ -158,15 +161,16 @@ export function describePlace(
 	return `It stands ${neighbors.filter(Boolean).join(" and ")}.`;
 }
 
-/** A request ends this long before the deadline of the tool call, to leave time for returning the result. */
+/**
+ * A request to Discord times out this many milliseconds before the tool call's deadline, so that the result can still
+ * be returned.
+ */
 const reserveMs = 1_000;
 
 const everyoneStays =
 	"@everyone always stays below all other roles. Nothing was done.";
 
-/**
- * Fetches a guild's roles from Discord, sorted from the lowest up. discord.js's cache may not have the last change yet.
- */
+/** Fetches a guild's roles from Discord, not from the cache. Sorts them from the lowest up. */
 async function currentOrder(guild: Guild): Promise<Role[]> {
 	const roles = await guild.roles.fetch();
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));

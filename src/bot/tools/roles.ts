@@ -106,8 +106,8 @@ function describeColors({ colors }: Role): string {
 }
 
 /**
- * Names the permissions of a role that are notable or that @everyone lacks; of @everyone all. An administrator has every
- * permission, so the others are left out.
+ * Names the permissions of a role that are notable or that @everyone lacks. For @everyone, names all permissions; for
+ * an administrator role, only ADMINISTRATOR.
  */
 function describePermissions({ permissions, guild, id }: Role): string {
 	const { bitfield } = permissions;
@@ -118,9 +118,7 @@ function describePermissions({ permissions, guild, id }: Role): string {
 	return describeBits(bitfield & (notablePermissions | ~common));
 }
 
-/**
- * Counts a guild's members by role id in one pass. discord.js's `role.members` iterates over all members for each role.
- */
+/** Counts a guild's members by role id. */
 function memberCounts({ id, members }: Guild): Map<string, number> {
 	const counts = new Map([[id, members.cache.size]]);
 	for (const member of members.cache.values())
@@ -193,7 +191,7 @@ export const createRole = writeTool({
 	},
 });
 
-/** Returns the ids to lock for a change of a guild's role order, which depends on where the other roles are. */
+/** Returns the ids to lock while the order of a guild's roles is changed: the guild's id. */
 function orderLock(
 	guildId: string | undefined,
 	ownGuildId: string | undefined,
@@ -202,7 +200,9 @@ function orderLock(
 	return id ? [id] : [];
 }
 
-/** Gives a new role to members. Returns lines for the tool's result: who has it now, and who not. */
+/**
+ * Gives a new role to members. Returns lines for the tool's result: which members have the role now, and which do not.
+ */
 async function giveRole(
 	role: Role,
 	members: readonly GuildMember[],
@@ -298,7 +298,7 @@ export const editRole = editTool({
 	},
 });
 
-/** The arguments of edit_role that say what to change. */
+/** Arguments of edit_role for changes of a role. */
 const editable = [
 	"name",
 	"color",
@@ -316,8 +316,8 @@ interface PermissionArguments {
 }
 
 /**
- * Returns the permissions that a role shall have, from the arguments of edit_role and the role's permissions `before`;
- * undefined if no argument is about permissions. Throws an RpcError for arguments that contradict each other.
+ * Returns the permissions that a role gets: its permissions `before`, changed by the arguments of edit_role. Returns
+ * undefined if no argument is about permissions. Throws an RpcError for contradictory arguments.
  */
 function requestedPermissions(
 	args: PermissionArguments,
@@ -474,8 +474,8 @@ export function requireAssignable(role: Role): void {
 }
 
 /**
- * Throws a ToolError if the role cannot be assigned or removed, or if nothing would change. `has` says whether the
- * member must have the role now: true to remove it, false to assign it.
+ * Throws a ToolError if the role cannot be assigned or removed, or if nothing would change. `has` is true to remove the
+ * role, which the member must have, and false to assign it.
  */
 function requireChange(member: GuildMember, role: Role, has: boolean): void {
 	requireAssignable(role);

@@ -141,8 +141,8 @@ export const createScheduledEvent = writeTool({
 });
 
 /**
- * The permission Manage Events, for the tools' documentation. `when` never demands it: only events that the bot did not
- * create need it, which is checked when the tool has fetched the event.
+ * The permission Manage Events, for the tools' documentation. `when` is always false: the bot needs the permission only
+ * for events that it did not create, which is checked after the event was fetched.
  */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",

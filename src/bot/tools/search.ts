@@ -52,11 +52,11 @@ import {
 import { readTool } from "../tool/define.ts";
 
 /**
- * A search requests nothing more once its tool call has less time left than this, in milliseconds: a request may take
- * 10 s.
+ * Remaining time of the tool call, in milliseconds, below which a search sends no more requests. A request may take 10
+ * s.
  */
 const reserveMs = 11_000;
-/** With more channels than this, messages are counted by channel without one search in Discord's index for each. */
+/** Maximum number of channels for which messages are counted with one search in Discord's index for each channel. */
 const maxCountedChannels = 100;
 
 const input = v.strictObject({
@@ -136,16 +136,16 @@ export const searchMessages = readTool({
 	},
 });
 
-/** A search: the arguments of the call, and the channels that it searches. */
+/** A search for messages: the arguments of the call, and the channels to search. */
 interface Search {
 	guild: Guild;
 	args: Args;
 	scope: Scope;
-	/** Whether the call names channels. */
+	/** Whether the call names the channels to search. */
 	isNamed: boolean;
 }
 
-/** Renames the arguments of `search_guild_messages`, which `search_messages` replaced. */
+/** Converts arguments of the former tool `search_guild_messages` to those of `search_messages`. */
 function fromGuildSearch(args: JsonObject): JsonObject {
 	const { query, author_ids, sort: _, order: __, offset, ...rest } = args;
 	return {
@@ -157,14 +157,17 @@ function fromGuildSearch(args: JsonObject): JsonObject {
 	};
 }
 
-/** Puts the values of former arguments into those that replaced them. */
+/** Moves the values of former arguments to the arguments that have replaced them. */
 function withFormer(args: Args): Args {
 	const { author_id, content, user_ids, text = content } = args;
 	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;
 	return { ...args, text, user_ids: authors };
 }
 
-/** Whether Discord's index answers a search. It knows no negated authors and no parts of names. */
+/**
+ * Whether to use Discord's search index for a search. The index cannot exclude authors and cannot search for parts of
+ * names.
+ */
 function usesIndex({ args, scope: { channels } }: Search): boolean {
 	const { not_user_ids, author_name, max_pages, count_by } = args;
 	return (
@@ -317,10 +320,10 @@ function countResult(search: Search, by: Grouping, read: Found): string[] {
 }
 
 const dayMs = 86_400_000;
-/** Days without messages are shown for at most this many days. */
+/** Maximum number of days for which a result shows days without messages. */
 const maxDays = 100;
 
-/** Returns the days (UTC) that were searched; none if they are too many. */
+/** Returns the days (UTC) that were searched; an empty list if there are more than 100. */
 function daysOf({ after, before }: Range, read: Found) {
 	const start = startOf(after, read) ?? 0;
 	const end = (before?.atMs ?? Date.now()) - 1;
@@ -339,7 +342,7 @@ function whereOf({ channels: [first, ...others] }: Scope): string {
 		: `${others.length + 1} channel(s)`;
 }
 
-/** Returns the time back to which a search got, in epoch milliseconds; undefined if that is not known. */
+/** Returns the time in epoch milliseconds up to which older messages were searched; undefined if it is unknown. */
 function startOf(
 	after: Range["after"],
 	{ reachedMs, stopped }: Found,
@@ -347,7 +350,7 @@ function startOf(
 	return stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
 }
 
-/** Describes the time that was searched, and what now is. */
+/** Describes the period that was searched. Without an end of the period, adds the current time. */
 function rangeOf({ after, before }: Range, read: Found): string {
 	const from = startOf(after, read);
 	const start = from === undefined ? "" : `back to ${time(from)}`;

@@ -24,7 +24,7 @@ async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
 	);
 }
 
-/** Fetches the stage that is live in a stage channel. Rejects with Discord's error if there is none. */
+/** Fetches the live stage of a stage channel. Rejects with Discord's error if no stage is live. */
 async function currentStage(channel: StageChannel): Promise<APIStageInstance> {
 	const route = Routes.stageInstance(channel.id);
 	return (await channel.client.rest.get(route)) as APIStageInstance;

@@ -139,7 +139,9 @@ function membersOf(items: GuildMember[]) {
 	} satisfies Omit<Bulk<GuildMember>, "write" | "done">;
 }
 
-/** Returns the API route that adds or removes a member of a thread. `@me` stands for the bot, which joins or leaves. */
+/**
+ * Returns the API route that adds or removes a member of a thread. For the bot itself, `@me` stands for its user id.
+ */
 function routeOf({ id, client }: AnyThreadChannel, userId: string) {
 	return Routes.threadMembers(id, userId === client.user.id ? "@me" : userId);
 }

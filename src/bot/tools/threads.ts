@@ -58,7 +58,9 @@ const invitable = v.optional(
 	flag("Members of a private thread may add others."),
 );
 
-/** Whether the argument `channel_id` of a call names a forum. Posts in forums require other permissions than threads. */
+/**
+ * Whether the argument `channel_id` of a call names a forum. Posts in forums require other permissions than threads.
+ */
 function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 	const channel = guild.channels.cache.get(channel_id);
 	return channel !== undefined && find.isForum(channel);
@@ -375,9 +377,8 @@ function fieldsOf(thread: AnyThreadChannel) {
 }
 
 /**
- * Throws a ToolError if the bot may not make these changes to a thread. Editing needs Manage Threads, except in
- * unlocked threads that the bot created; unarchiving alone needs only Send Messages in Threads, unless the thread is
- * locked.
+ * Throws a ToolError if the bot may not make the `changes` to a thread. The bot needs Manage Threads, except in
+ * unlocked threads that it created itself. To only unarchive an unlocked thread, it needs Send Messages in Threads.
  */
 function requireEditable(
 	guild: Guild,

@@ -22,14 +22,14 @@ import { readDuration, readTime } from "../tool/times.ts";
 const minuteMs = 60_000;
 const maxDurationMs = 28 * 24 * 60 * minuteMs;
 /**
- * Longest timeout of a member that is sent to Discord: a minute below Discord's limit of 28 days, because clocks
- * differ. https://github.com/discord-jda/JDA/issues/2074
+ * Longest timeout of a member that the bot sends to Discord: one minute less than Discord's limit of 28 days, because
+ * clocks differ. https://github.com/discord-jda/JDA/issues/2074
  */
 const maxTimeoutMs = maxDurationMs - minuteMs;
 
 /**
- * Converts a duration such as "10m", a bare number of minutes, or a time in the future to milliseconds from now. Returns
- * undefined if it is invalid, in the past, or longer than 28 days.
+ * Converts a duration such as "10m", a bare number of minutes, or a time in the future to milliseconds from now.
+ * Returns undefined if it is invalid, in the past, or longer than 28 days.
  */
 function readTimeout(text: string): number | undefined {
 	const until = readTime(text.replace(" ", "T"));
@@ -169,7 +169,7 @@ export const removeTimeout = editTool({
 	},
 });
 
-/** Fetches the only one of these members, because the cached member may be older than the latest timeout. */
+/** Fetches a member from Discord, because the cached member may not have the latest timeout. */
 async function freshMember(
 	guild: Guild,
 	[member]: readonly GuildMember[],

@@ -36,7 +36,9 @@ export const findTools = readTool({
 	},
 });
 
-/** Describes a tool and how to call it. The parameters of a tool in tools/list are known to clients. */
+/**
+ * Describes a tool and how to call it. Leaves out the parameters of tools in `tools/list`, because clients know them.
+ */
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 	const { name, listing } = tool;
 	const description = String(listing.description).replace(
@@ -53,7 +55,7 @@ function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 }
 
 /**
- * Returns a tool's input schema as JSON, without the argument `guild_id`: `use_tool` has its own argument `guild_id`.
+ * Returns a tool's input schema as JSON, without the argument `guild_id`, which is an argument of `use_tool` itself.
  */
 function parametersOf({ properties, required }: Record<string, unknown>) {
 	const { guild_id: _, ...own } = properties as Record<string, unknown>;

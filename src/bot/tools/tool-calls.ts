@@ -71,7 +71,9 @@ export const listRecentToolCalls = readTool({
 	},
 });
 
-/** Parses the cursor of a page of tool calls: a time, and optionally the id of the last call shown with that time. */
+/**
+ * Parses the cursor of a page of tool calls: a time, and optionally the id of the last tool call of the previous page.
+ */
 function readCursor(text: string): { at: Date; id: string | undefined } {
 	const [time = "", id] = text.split(",");
 	const at = new Date(time);
