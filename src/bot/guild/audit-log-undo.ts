@@ -426,9 +426,9 @@ function restoreMember(
 	}
 	if (!mute && !deaf) return undefined;
 	return {
-		tool: "modify_voice_state",
+		tool: "edit_voice_members",
 		args: {
-			user_id: id,
+			user_ids: `[${id}]`,
 			...(mute && { mute: String(mute.old_value === true) }),
 			...(deaf && { deafen: String(deaf.old_value === true) }),
 		},

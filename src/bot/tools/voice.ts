@@ -2,21 +2,34 @@
 
 import {
 	type GuildMember,
+	PermissionFlagsBits,
 	type RESTPatchAPIGuildMemberJSONBody,
 	Routes,
 	type VoiceBasedChannel,
 	type VoiceState,
 } from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import { listedAs } from "../../mcp/json-schema.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
 import { channelName, memberFields, memberName } from "../discord/describe.ts";
+import { impliedIn } from "../discord/effective-permissions.ts";
 import * as find from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { bitsIn, requirePermissions } from "../discord/permissions.ts";
 import { fieldLine } from "../discord/text.ts";
-import { flag, found, guild_id, reason } from "../tool/arguments.ts";
-import { destructiveTool, editTool, readTool } from "../tool/define.ts";
-import { changesOf } from "../tool/diff.ts";
+import {
+	flag,
+	found,
+	guild_id,
+	list,
+	reason,
+	requireOneOf,
+	snowflakeOrEmpty,
+} from "../tool/arguments.ts";
+import { sample, writeEach } from "../tool/bulk.ts";
+import { destructiveTool, readTool } from "../tool/define.ts";
 
 export const listVoiceMembers = readTool({
 	name: "list_voice_members",
@@ -68,90 +81,201 @@ function lineOf(voice: VoiceState, channel: VoiceBasedChannel): string {
 	);
 }
 
-const voiceMember = found(find.voiceMember, "member, who must be in voice");
+const voiceChannelOrNone: find.Finder<VoiceBasedChannel | null> = (
+	guild,
+	id,
+) => (id === "" ? null : find.voiceChannel(guild, id));
 
-export const moveVoiceMember = editTool({
-	name: "move_voice_member",
-	toolset: "voice",
-	title: "Move a member in voice",
-	description: "Move a member from one voice channel to another.",
-	lock: "user_id",
-	permissions: ["MoveMembers"],
-	input: v.strictObject({
-		guild_id,
-		user_id: voiceMember,
-		channel_id: found(find.voiceChannel, "voice or stage channel to move to"),
-		reason,
-	}),
-	async run(_, { user: { member, connectedTo }, channel }) {
-		if (channel.id === connectedTo.id)
-			throw new ToolError(
-				`Nothing would change: ${memberName(member)} is already in ${channelName(channel)}. Nothing was done.`,
-			);
-		await patch(member, { channel_id: channel.id });
-		return `Moved ${memberName(member)} from ${channelName(connectedTo)} to ${channelName(channel)}.`;
-	},
-});
+const description = {
+	users: "Members in voice.",
+	channel: 'Where to; "" disconnects.',
+};
 
-export const disconnectVoiceMember = destructiveTool({
-	name: "disconnect_voice_member",
-	toolset: "voice",
-	title: "Disconnect a member from voice",
-	description: "Disconnect a member from voice. They can rejoin.",
-	lock: "user_id",
-	permissions: ["MoveMembers"],
-	input: v.strictObject({ guild_id, user_id: voiceMember, reason }),
-	plan(_, { user: { member, connectedTo } }) {
-		const target = `${memberName(member)} from ${channelName(connectedTo)}`;
-		return {
-			preview: `Would disconnect ${target}.`,
-			write: () => patch(member, { channel_id: null }),
-			result: `Disconnected ${target}.`,
-		};
-	},
-});
+/** Converts the former argument `user_id` of tools for one member. */
+function withUserIds({ user_id, ...args }: JsonObject): JsonObject {
+	return user_id === undefined ? args : { ...args, user_ids: [user_id] };
+}
 
-export const modifyVoiceState = editTool({
-	name: "modify_voice_state",
+export const editVoiceMembers = destructiveTool({
+	name: "edit_voice_members",
 	toolset: "voice",
-	title: "Mute or deafen a member",
+	title: "Move, disconnect, mute or deafen members in voice",
 	description:
-		"Mute or deafen a member who is in voice, in all voice channels, or undo that.",
-	lock: "user_id",
-	permissions: [
+		"Move members who are in voice to another channel, disconnect them, or mute or deafen them in all voice channels.",
+	aliases: [
 		{
-			permission: "MuteMembers",
-			with: "mute",
-			when: ({ mute }) => mute !== undefined,
+			name: "move_voice_member",
+			adapt: withUserIds,
+			covers: ({ channel_id }) => Boolean(channel_id),
 		},
 		{
-			permission: "DeafenMembers",
-			with: "deafen",
-			when: ({ deafen }) => deafen !== undefined,
+			name: "disconnect_voice_member",
+			adapt: (args) => ({ ...withUserIds(args), channel_id: "" }),
+			covers: ({ channel_id }) => channel_id === "",
+		},
+		{
+			name: "modify_voice_state",
+			adapt: withUserIds,
+			covers: ({ mute, deafen }) =>
+				typeof mute === "boolean" || typeof deafen === "boolean",
 		},
 	],
+	lock: "user_ids",
+	permissions: [
+		{ permission: "MoveMembers", with: "channel_id" },
+		{ permission: "MuteMembers", with: "mute" },
+		{ permission: "DeafenMembers", with: "deafen" },
+	],
+	permissionsIn: "run",
 	input: v.strictObject({
 		guild_id,
-		user_id: voiceMember,
+		user_ids: v.pipe(
+			list(found(find.voiceMember, "member"), 1, 50, description.users),
+			listedAs({
+				type: "array",
+				items: { type: "string" },
+				description: description.users,
+			}),
+		),
+		channel_id: v.optional({
+			...snowflakeOrEmpty(description.channel),
+			find: voiceChannelOrNone,
+		}),
 		mute: v.optional(flag("Nobody hears them.")),
 		deafen: v.optional(flag("They hear nobody.")),
 		reason,
 	}),
-	async run(args, { user: { member, voice } }) {
-		const before = { mute: voice.serverMute, deafen: voice.serverDeaf };
-		const changes = changesOf(before, args, memberName(member));
-		await patch(member, { mute: changes.mute, deaf: changes.deafen });
-		const words = { mute: "muted", deafen: "deafened" };
-		const done = Object.entries(changes).map(
-			([key, on]) => `${on ? "" : "no longer "}${words[key as "mute"]}`,
+	plan({ channel_id, mute, deafen }, { guild, users, channel }) {
+		requireOneOf({ channel_id, mute, deafen }, [
+			"channel_id",
+			"mute",
+			"deafen",
+		]);
+		if (channel === null && (mute ?? deafen) !== undefined)
+			throw invalidParameters([
+				'channel_id: expected no "" with mute or deafen, which members must be in voice for',
+			]);
+		const needed = bitsIn(undefined, [
+			...(channel_id === undefined ? [] : (["MoveMembers"] as const)),
+			...(mute === undefined ? [] : (["MuteMembers"] as const)),
+			...(deafen === undefined ? [] : (["DeafenMembers"] as const)),
+		]);
+		for (const place of new Set(users.map(({ connectedTo }) => connectedTo)))
+			requirePermissions(guild, place, needed | impliedIn(place));
+		if (channel)
+			requirePermissions(
+				guild,
+				channel,
+				PermissionFlagsBits.MoveMembers | impliedIn(channel),
+			);
+		const changes = users.map((user) =>
+			changeOf(user, { channel, mute, deafen }),
 		);
-		return `${memberName(member)} is now ${done.join(" and ")}.`;
+		const items = changes.filter(({ texts }) => texts.length > 0);
+		const [first] = items;
+		if (!first) throw new ToolError(nothingToChange(changes, channel));
+		const same = changes.length - items.length;
+		const note = same > 0 ? [`${same} already so.`] : [];
+		if (changes.length === 1)
+			return {
+				preview: `Would ${first.texts.map(({ would }) => would).join(" and ")}.`,
+				write: () => patch(first),
+				result: `${first.texts.map(({ did }) => did).join(" ")}`,
+			};
+		const describe = ({ texts }: Change) =>
+			texts.map(({ did }) => did).join(" ");
+		return {
+			preview: [
+				`Would change ${items.length} member(s) in voice:`,
+				...sample(items, 50, ({ texts }) =>
+					texts.map(({ would }) => would).join(" and "),
+				),
+				...note,
+			],
+			act: async (call) => [
+				...[
+					await writeEach(
+						{
+							items,
+							resumes: true,
+							idOf: ({ member }) => member.id,
+							describe: ({ member }) => memberFields(member),
+							listed: { describe, max: 50 },
+							write: patch,
+							done: (count, of) =>
+								`Changed ${count} of ${of} member(s) in voice:`,
+						},
+						call,
+					),
+				].flat(),
+				...note,
+			],
+		};
 	},
 });
 
-async function patch(
-	{ id, guild }: GuildMember,
-	body: RESTPatchAPIGuildMemberJSONBody,
-): Promise<void> {
-	await guild.client.rest.patch(Routes.guildMember(guild.id, id), { body });
+interface Wanted {
+	/** The channel to move the member to; null to disconnect the member, undefined to do neither. */
+	channel: VoiceBasedChannel | null | undefined;
+	mute: boolean | undefined;
+	deafen: boolean | undefined;
+}
+
+/** What changes for a member in voice: the body of the request to Discord, and texts for the result. */
+interface Change {
+	member: GuildMember;
+	body: RESTPatchAPIGuildMemberJSONBody;
+	/** A text for each change: what would be done, and what was done. Without a change there is none. */
+	texts: { would: string; did: string }[];
+}
+
+function changeOf(
+	{ member, connectedTo, voice }: find.VoiceMember,
+	{ channel, mute, deafen }: Wanted,
+): Change {
+	const body: RESTPatchAPIGuildMemberJSONBody = {};
+	const texts: Change["texts"] = [];
+	const name = memberName(member);
+	const from = `${name} from ${channelName(connectedTo)}`;
+	if (channel === null) {
+		body.channel_id = null;
+		texts.push({ would: `disconnect ${from}`, did: `Disconnected ${from}.` });
+	} else if (channel && channel.id !== connectedTo.id) {
+		body.channel_id = channel.id;
+		const way = `${from} to ${channelName(channel)}`;
+		texts.push({ would: `move ${way}`, did: `Moved ${way}.` });
+	}
+	const isNew = (wanted: boolean | undefined, current: boolean | null) =>
+		wanted !== undefined && wanted !== current;
+	if (isNew(mute, voice.serverMute)) body.mute = mute;
+	if (isNew(deafen, voice.serverDeaf)) body.deaf = deafen;
+	const states = [
+		...(body.mute === undefined ? [] : [stateText(body.mute, "muted")]),
+		...(body.deaf === undefined ? [] : [stateText(body.deaf, "deafened")]),
+	].join(" and ");
+	if (states)
+		texts.push({
+			would: `make ${name} ${states}`,
+			did: `${name} is now ${states}.`,
+		});
+	return { member, body, texts };
+}
+
+function stateText(on: boolean | null | undefined, word: string): string {
+	return on ? word : `no longer ${word}`;
+}
+
+function nothingToChange(
+	changes: readonly Change[],
+	channel: VoiceBasedChannel | null | undefined,
+): string {
+	const names = changes.map(({ member }) => memberName(member)).join(", ");
+	const what = channel
+		? `already in ${channelName(channel)}`
+		: "already so in voice";
+	return `Nothing would change: ${names} is ${what}. Nothing was done.`;
+}
+
+function patch({ member: { id, guild }, body }: Change): Promise<unknown> {
+	return guild.client.rest.patch(Routes.guildMember(guild.id, id), { body });
 }

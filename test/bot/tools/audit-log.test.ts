@@ -566,7 +566,7 @@ const undone: [
 				{ key: "deaf", old_value: false, new_value: true },
 			],
 		}),
-		() => `modify_voice_state user_id=${entityId} mute=false deafen=false`,
+		() => `edit_voice_members user_ids=[${entityId}] mute=false deafen=false`,
 	],
 	[
 		"MemberRoleUpdate",

@@ -338,6 +338,41 @@ test.each([
 	},
 );
 
+test("edit_voice_members moves and mutes several members, after all checks", async () => {
+	await using scene = await startVoice();
+	const { bar, lounge, guild, who, zoe } = scene;
+	const liwei = scene.join("liwei", bar).user.id;
+	await scene.heard();
+	const user_ids = [zoe.user.id, liwei];
+	const edit = (args: Record<string, unknown>) =>
+		scene.call("edit_voice_members", { user_ids, ...args });
+	for (const args of [{}, { channel_id: "", mute: true }])
+		expect((await edit(args)).code).toBe(-32602);
+	scene.deny(lounge, MuteMembers);
+	await scene.heard();
+	expect((await edit({ mute: true })).text).toStartWith(
+		"The bot lacks MUTE_MEMBERS in #Lounge",
+	);
+	expect(scene.writes()).toEqual([]);
+	scene.deny(lounge, 0n);
+	await scene.heard();
+	const dry = await edit({ channel_id: bar.id, dry_run: true });
+	expect(dry.text.split("\n").slice(1)).toEqual([
+		"Would change 1 member(s) in voice:",
+		`move ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id})`,
+		"1 already so.",
+	]);
+	const both = await edit({ channel_id: bar.id, mute: true });
+	expect(both.text.split("\n")).toEqual([
+		"Changed 2 of 2 member(s) in voice:",
+		`Moved ${who} from #Lounge (ID: ${lounge.id}) to #Bar (ID: ${bar.id}). ${who} is now muted.`,
+		expect.stringMatching(/ is now muted\.$/),
+	]);
+	const gone = await edit({ channel_id: "" });
+	expect(gone.text).toContain(`Disconnected ${who} from #Bar`);
+	expect(guild.voiceStates.size).toBe(0);
+});
+
 test("Discord's refusal for a member who just left voice is explained", async () => {
 	await using scene = await startVoice();
 	scene.simulator.faults.refuse("PATCH /guilds/*/members/*", 40032);
