@@ -37,7 +37,7 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** What a member needs to see a channel of this kind and its contents. */
+/** Returns the permissions that a member needs to see a channel of this kind and its contents, as a bit field. */
 const viewBits = (kind: EditedKind) =>
 	kind === "voice" || kind === "stage" ? ViewChannel | Connect : ViewChannel;
 
@@ -48,8 +48,8 @@ const textBits =
 	CreatePrivateThreads;
 
 /**
- * What members write with in a channel of this kind. In voice channels that includes speaking; on a stage, moderators
- * decide who speaks.
+ * Returns the permissions that members need to write in a channel of this kind, as a bit field. In voice channels these
+ * include speaking.
  */
 function writeBits(kind: EditedKind): bigint {
 	if (kind === "stage") return SendMessages;
@@ -100,7 +100,7 @@ export const accessFields = {
 	),
 };
 
-/** The access arguments of a tool call. */
+/** The arguments of a tool call that say who sees a channel and who writes in it. */
 export interface Access {
 	view_role_ids?: string[] | undefined;
 	view_user_ids?: string[] | undefined;
@@ -122,7 +122,7 @@ interface Entry extends Bits {
 /** The permission overwrites of a channel, by the id of the role or member. */
 export type Entries = ReadonlyMap<string, Entry>;
 
-/** Converts a channel's permission overwrites as in Discord's API. */
+/** Converts a channel's permission overwrites from the form of Discord's API to a map. */
 export function entriesOf(
 	overwrites: RawChannel["permission_overwrites"] = [],
 ): Entries {
@@ -142,8 +142,8 @@ export function overwriteOptions(entries: Entries) {
 }
 
 /**
- * Reads the argument `permission_overwrites`. Throws an RpcError for names that are no permissions, and a ToolError for
- * ids that are neither of a role nor of a member.
+ * Reads the argument `permission_overwrites`. Throws an RpcError for unknown names of permissions, and a ToolError for
+ * ids that belong to no role and no member.
  */
 export async function readEntries(
 	guild: Guild,
@@ -188,8 +188,8 @@ async function requireMember(
 }
 
 /**
- * Returns the permission overwrites that a channel with the overwrites `base` gets by the arguments view_role_ids,
- * view_user_ids and write_role_ids. Those who write also see the channel. What `base` denies to others stays.
+ * Returns the permission overwrites `base` changed as the arguments view_role_ids, view_user_ids and write_role_ids
+ * require. Roles that may write may also see the channel. Other denials in `base` stay.
  */
 export function restricted(
 	guild: Guild,
@@ -208,7 +208,7 @@ export function restricted(
 		if ((now.allow | now.deny) === 0n) entries.delete(id);
 		else entries.set(id, now);
 	};
-	/** Allows `bits` to these roles and members only, with `own` for each of them. */
+	/** Denies `bits` to all roles and members except `subjects`, and allows `own` to each of `subjects`. */
 	const allowOnly = (
 		bits: bigint,
 		own: bigint,
@@ -258,15 +258,18 @@ export function restricted(
 	return entries;
 }
 
-/** Whether an overwrite with this id is only for the bot: for its member, or for the role that Discord made for it. */
+/**
+ * Whether a permission overwrite is only for the bot. `id` is then the id of the bot's user or of the role that Discord
+ * created for the bot.
+ */
 function isBot(guild: Guild, id: string): boolean {
 	const me = botMember(guild);
 	return id === me.id || id === me.roles.botRole?.id;
 }
 
 /**
- * Returns the permission overwrites with one that keeps the bot's access, if `entries` would take from the bot what it
- * needs in such a channel, or what it had before (`before`, as a bit field). Administrators need none.
+ * Returns the permission overwrites `entries`, with an overwrite for the bot if they would take from the bot a
+ * permission that it needs in such a channel. `before` are the bot's present permissions as a bit field.
  */
 export function withBotAccess(
 	guild: Guild,
@@ -289,8 +292,8 @@ export function withBotAccess(
 }
 
 /**
- * Whether the bot could not see or manage a new channel of this kind with these permission overwrites, such as those of
- * its category, although it has the permissions in the guild.
+ * Whether the permission overwrites of a new channel, such as those of its category, would keep the bot from seeing or
+ * managing the channel, although the bot has these permissions in the guild.
  */
 export function wouldLoseBot(
 	guild: Guild,
@@ -304,9 +307,8 @@ export function wouldLoseBot(
 }
 
 /**
- * Computes a member's permissions in a channel with these overwrites, without what a missing VIEW_CHANNEL or CONNECT
- * takes away.
- * https://discord.com/developers/docs/topics/permissions#permission-overwrites
+ * Computes a member's permissions in a channel with the permission overwrites `entries`. Does not remove permissions
+ * that depend on VIEW_CHANNEL or CONNECT. https://discord.com/developers/docs/topics/permissions#permission-overwrites
  */
 function bitsWith(member: GuildMember, entries: Entries): bigint {
 	const { guild } = member;
@@ -325,8 +327,8 @@ function bitsWith(member: GuildMember, entries: Entries): bigint {
 }
 
 /**
- * Removes from the permission overwrites of a category what the bot may not allow in a new channel. `lost` has the
- * permissions that were removed, as a bit field.
+ * Removes from the permission overwrites of a category the permissions that the bot cannot allow in a new channel.
+ * `lost` are the removed permissions, as a bit field.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
 export function grantable(

@@ -73,24 +73,24 @@ import { activeThreads } from "./thread-pages.ts";
 export interface ChannelEdit extends GivenFields, Access {
 	tags?: GivenTag[] | undefined;
 	below_channel_id?: string | undefined;
-	/** The status of a voice channel; empty for none. */
+	/** The status text of a voice channel; "" for no status. */
 	status?: string | undefined;
 }
 
-/** One of the requests to Discord that an edit of a channel consists of. */
+/** A request to Discord that is one part of an edit of a channel. */
 export interface EditStep {
-	/** What the request changes, for the result if it fails. */
+	/** Name of what the request changes, for the tool's result if the request fails. */
 	name: string;
-	/** What the request would change, in lines such as "slow mode: 0 → 10 s". */
+	/** Lines that say what the request would change, such as "slow mode: 0 → 10 s". */
 	preview: readonly string[];
-	/** Sends the request. Returns what changed, in such lines. */
+	/** Sends the request. Resolves with lines that say what has changed, such as "slow mode: 0 → 10 s". */
 	write(): Promise<readonly string[]>;
 }
 
 /**
- * Returns the requests that make a channel as the arguments say: none for what is so already. Throws an RpcError or a
- * ToolError, before any request that changes something, if the arguments do not fit the channel, if the bot may not do
- * all of it or could not undo it, or if nothing would change.
+ * Returns the requests that change a channel as the arguments require. Sends no request that changes something. Throws
+ * an RpcError or a ToolError if the arguments do not fit the channel, the bot may not make or could not undo the
+ * changes, or nothing would change.
  */
 export async function editSteps(
 	guild: Guild,
@@ -153,7 +153,7 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 		throw invalidParameters(["below_channel_id: expected another channel"]);
 }
 
-/** Returns the channel's new place and the position changes that lead to it, if the call names one. */
+/** Returns the new place of a channel and the position changes that move it there, if the call names a place. */
 async function placeOf(
 	guild: Guild,
 	channel: Channel,
@@ -177,13 +177,16 @@ async function placeOf(
 interface AccessChange {
 	before: Entries;
 	after: Entries;
-	/** Says which channels follow the change, if the channel is a category; otherwise undefined. */
+	/**
+	 * Text that says which channels in a category follow the change of the category's permission overwrites; undefined if
+	 * there are none.
+	 */
 	followers: string | undefined;
 }
 
 /**
- * Returns how an edit changes the channel's permission overwrites; undefined if it does not. Throws a ToolError if the
- * bot may not do that, or could not undo it.
+ * Returns how an edit changes the channel's permission overwrites; undefined if it does not change them. Throws a
+ * ToolError if the bot may not make the changes or could not undo them.
  */
 async function accessChange(
 	guild: Guild,
@@ -217,7 +220,7 @@ interface TagChange {
 	added: readonly string[];
 }
 
-/** Returns how an edit changes a forum's tags; undefined if it does not. */
+/** Returns how an edit changes a forum's tags; undefined if it does not change them. */
 async function tagChange(
 	guild: Guild,
 	forum: Forum,
@@ -244,7 +247,9 @@ async function tagChange(
 	};
 }
 
-/** Returns the request that changes a channel's settings, permission overwrites and tags; undefined if nothing changes. */
+/**
+ * Returns the request that changes a channel's settings, permission overwrites and tags; undefined if nothing changes.
+ */
 function settingsStep(
 	guild: Guild,
 	channel: Channel,
@@ -321,7 +326,7 @@ function settingsStep(
 	};
 }
 
-/** Returns a channel's flags with the flag that posts need a tag set or cleared. */
+/** Returns a channel's flags after setting or clearing REQUIRE_TAG: whether new posts need a tag. */
 function flagsWith(channel: Channel, require_tag: boolean): number {
 	const flags = new ChannelFlagsBitField(channel.flags.bitfield);
 	const { RequireTag } = ChannelFlags;
@@ -335,7 +340,7 @@ const withLines = (step: EditStep, more: readonly string[]): EditStep => ({
 	write: async () => [...(await step.write()), ...more],
 });
 
-/** Returns the request that changes the positions of a channel and of others. */
+/** Returns the request that moves a channel by changing positions of channels. `lines` describe the new place. */
 function orderStep(
 	guild: Guild,
 	body: readonly { id: string; position: number }[],

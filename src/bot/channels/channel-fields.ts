@@ -96,7 +96,7 @@ export const hasPosts = (kind: EditedKind) =>
 	kind === "forum" || kind === "media";
 
 /**
- * The kinds of channels that can become one another, with their Discord types.
+ * The kinds of channels that can be converted into each other, with their Discord types.
  * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
  */
 const convertible = {
@@ -148,7 +148,7 @@ const videoQualities = {
 const namesOf = <Name extends string>(values: Record<Name, number>) =>
 	Object.keys(values) as Name[];
 
-/** Returns the name under which `values` has `value`, or "" if it has none. */
+/** Returns the name of the number `value` in `values`; "" if it has no name. */
 function nameIn<Name extends string>(
 	values: Record<Name, number>,
 	value: number | null | undefined,
@@ -215,7 +215,7 @@ export const kindFields = {
 	),
 };
 
-/** The end of the description of tools with these arguments: those that `tools/list` omits, to save clients tokens. */
+/** Text for the descriptions of tools that edit or create channels: it names the arguments that `tools/list` omits. */
 export const otherFields =
 	"auto_archive_minutes, thread_slowmode_seconds; voice: bitrate, rtc_region, video_quality (auto, 720p); forum: require_tag, default_reaction (emoji), default_sort_order (latest_activity, creation_date), default_layout (list, gallery)";
 
@@ -227,7 +227,7 @@ export const editedFieldNames = [
 	"status",
 ] as const;
 
-/** Returns a text that stands for an emoji: the id of a guild's own emoji, or a Unicode emoji itself. */
+/** Returns the id of a guild's own emoji, or a Unicode emoji itself. */
 const keyOf = ({ id, name }: Emoji) => id ?? name ?? "";
 
 export type ChannelFields = ReturnType<typeof currentFields>;
@@ -280,14 +280,17 @@ export function requireSupportedFields(
 		]);
 }
 
-/** Returns the custom emoji that a call sets as a forum's default reaction, as a list of at most one. */
+/**
+ * Returns the custom emoji that a call sets as a forum's default reaction, as a list of one emoji; an empty list if the
+ * call sets none.
+ */
 export function emojisIn({ default_reaction = "" }: GivenFields): Emoji[] {
 	return isId(default_reaction)
 		? [{ id: default_reaction, name: undefined }]
 		: [];
 }
 
-/** Whether a text that stands for an emoji is the id of a guild's own emoji. */
+/** Whether a text is the id of a guild's own emoji, not a Unicode emoji. */
 export const isId = (text: string) => /^\d{17,20}$/.test(text);
 
 /** Converts the channel settings of a tool call to the options of discord.js for creating and editing channels. */

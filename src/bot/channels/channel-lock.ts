@@ -18,7 +18,10 @@ import { resultLines } from "../discord/text.ts";
 import type { ChannelLockRow } from "../store/channel-locks.ts";
 import { overwriteOf } from "./overwrites.ts";
 
-/** Permissions that locking a channel denies to @everyone. In voice channels, Connect and Speak are denied too. */
+/**
+ * Permissions that locking denies to @everyone in all channels. In voice channels, `voicePermissions` are denied as
+ * well.
+ */
 const textPermissions =
 	PermissionFlagsBits.SendMessages |
 	PermissionFlagsBits.SendMessagesInThreads |
@@ -48,8 +51,8 @@ export function lockedBits(
 }
 
 /**
- * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: those that no
- * permission overwrite allows for the bot itself or its roles.
+ * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: permissions that
+ * no overwrite allows to the bot or its roles.
  */
 export function lostByBot(
 	guild: Guild,
@@ -109,15 +112,15 @@ export function bitsOf({ allows, denies }: ChannelLockRow): bigint {
 }
 
 /**
- * Returns, as a bit field, the permissions that locking a channel allowed or denied for a role or member and that are
- * still set so.
+ * Returns as a bit field the permissions of a role or member that locking a channel allowed or denied and that have not
+ * been changed since.
  */
 export function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
 	return (BigInt(row.allows) & allow) | (BigInt(row.denies) & deny);
 }
 
-/** Describes for each of the permissions `bits` whether a channel's overwrite allows it, denies it or does neither. */
+/** Describes for each of the permissions `bits` whether a channel's overwrite allows it, denies it, or does neither. */
 export function stateOf(
 	channel: find.Channel,
 	{ target_id }: ChannelLockRow,
@@ -134,8 +137,8 @@ export function stateOf(
 }
 
 /**
- * Returns the permission overwrite that a role or member gets when a channel is unlocked. Only the permissions `active`
- * are restored: those that are still set as locking the channel set them.
+ * Returns the permission overwrite that a role or member gets when a channel is unlocked. Restores only the permissions
+ * `active`, which have not been changed since the channel was locked.
  */
 export function restoredBits(
 	channel: find.Channel,
@@ -150,8 +153,8 @@ export function restoredBits(
 }
 
 /**
- * Unlocks a channel for a role or member. Only the permissions `active` are restored: those that are still set as
- * locking the channel set them. Deletes the permission overwrite if locking created it and nothing else is left in it.
+ * Unlocks a channel for a role or member. Restores only the permissions `active`, which have not been changed since the
+ * channel was locked. Deletes the permission overwrite if the lock created it and it is empty now.
  */
 export async function restore(
 	channel: find.Channel,

@@ -63,8 +63,8 @@ function groupOf(type: ChannelType): number {
 }
 
 /**
- * Returns the channels in the category `parentId` that are sorted together with `raw`, from the top. Discord sorts text
- * channels, voice channels and categories separately. Includes `raw` if it is in this category.
+ * Returns the channels in the category `parentId` among which `raw` is sorted, from the top: only text channels, only
+ * voice channels, or only categories. Includes `raw` if it is in this category.
  */
 export function siblingsIn(
 	raw: RawChannel,
@@ -92,9 +92,9 @@ export function inSameGroup(a: Typed, b: Typed): boolean {
 }
 
 /**
- * Computes the order of a category's channels after `raws` move to index `place`, or to the end if `place` is
- * undefined. `before` has the category's channels in their current order. Returns the new order and the fewest position
- * changes that produce it.
+ * Computes the order of a category's channels after the channels `raws` move to the index `place`, or to the end if
+ * `place` is undefined. `before` is the current order. Returns the new order and the fewest position changes that
+ * produce it.
  */
 export function reorder(
 	raws: readonly RawChannel[],

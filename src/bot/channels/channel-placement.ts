@@ -29,7 +29,10 @@ export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 	return (await guild.client.rest.get(route)) as NamedChannel[];
 }
 
-/** Returns one of the fetched channels by its id. Throws a ToolError if it was just deleted. */
+/**
+ * Returns the channel with the id `id`. Throws a ToolError if `all`, the channels just fetched from Discord, does not
+ * contain it.
+ */
 export function channelWithId(
 	all: readonly NamedChannel[],
 	id: string,
@@ -41,7 +44,10 @@ export function channelWithId(
 	);
 }
 
-/** Where a channel goes: into a category ("" for none), at an index among the others of its group there. */
+/**
+ * The place of a channel: the category ("" for none), and the index among the category's channels that are sorted
+ * together with the channel.
+ */
 export interface Place {
 	parentId: string;
 	index: number;
@@ -52,9 +58,9 @@ export interface Place {
 const maxChannelsPerCategory = 50;
 
 /**
- * Returns the place right below the channel `below`, or at its top if `below` is a category and the channel is not.
- * `own` is the channel, if it exists already. Throws an RpcError if Discord's clients cannot show a channel of this type
- * there: they show text channels above voice and stage channels, and categories below both.
+ * Returns the place right below the channel `below`, or at the top of `below` if it is a category. `own` is the channel
+ * to move; undefined for a new channel. Throws an RpcError if Discord's clients cannot show a channel of this type at
+ * the place.
  */
 export function placeBelow(
 	type: ChannelType,
@@ -118,8 +124,8 @@ export function requireOrderable(guild: Guild, parentId: string): void {
 }
 
 /**
- * Returns the position with which Discord creates a channel at this place without moving others: channels with equal
- * positions are sorted by id, and a new channel has the highest id.
+ * Returns the position with which Discord creates a channel at this place without moving others. A new channel comes
+ * after existing channels of the same position.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
 export function positionOfNew(
@@ -133,7 +139,10 @@ export function positionOfNew(
 	return Math.max(0, (others[0]?.position ?? 1) - 1);
 }
 
-/** Returns the position changes that bring a channel, one of `all`, to its place; empty if it is there. */
+/**
+ * Returns the position changes that move the channel `own` to a place; empty if the channel is at this place already.
+ * `all` are the guild's channels.
+ */
 export function movesTo(
 	own: RawChannel,
 	{ parentId, index }: Place,

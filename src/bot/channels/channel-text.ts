@@ -15,12 +15,12 @@ export function topicStart(topic: string): string {
 	return characters.length > maxTopicLength ? `${start}…` : start;
 }
 
-/** How tool results name and show a channel setting. */
+/** The name of a channel setting in tool results, and how its values are shown. */
 interface Label {
 	name: string;
-	/** What stands after the new value, such as " s". */
+	/** Text after the setting's new value, such as " s" for seconds. */
 	unit?: string;
-	/** What an empty value means. Default: "none". */
+	/** Text for an empty value. Default: "none". */
 	empty?: string;
 }
 

@@ -40,7 +40,7 @@ export function tagOf(forum: Forum, id: string): GuildForumTag {
 /** A forum tag as in Discord's API. A new tag has no id yet. */
 export type Tag = Omit<APIGuildForumTag, "id"> & { id?: string | undefined };
 
-/** A forum tag as passed in a tool call. Omitted fields of an existing tag stay unchanged. */
+/** A forum tag in the arguments of a tool call. Omitted fields of an existing tag stay unchanged. */
 export interface GivenTag {
 	id?: string | undefined;
 	name: string;
@@ -70,8 +70,8 @@ export function currentTags(forum: Forum): Tag[] {
 }
 
 /**
- * Compares a forum's new list of tags with its current tags, and returns the list to store and what changes. A new tag
- * is matched with a current one by id, or by name if it has no id.
+ * Compares a forum's new list of tags with its current tags. Returns the list to store and the changes. A new tag with
+ * an id replaces the current tag with this id; a new tag without an id replaces the current tag of the same name.
  */
 export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 	const before = currentTags(forum);

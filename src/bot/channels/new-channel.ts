@@ -69,8 +69,8 @@ export interface NewChannel extends GivenFields, Access {
 }
 
 /**
- * Creates a channel in a guild, with one request that writes unless other channels have to make room. Returns the lines of
- * the tool's result. `access` describes in words who has access.
+ * Creates a channel in a guild and returns the lines of the tool's result. `access` describes in words who has access
+ * to the channel.
  */
 export async function createGuildChannel(
 	guild: Guild,
@@ -136,7 +136,7 @@ function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 		]);
 }
 
-/** Returns the place of a new channel below another one; undefined if the call names none. */
+/** Returns the place of a new channel below another channel; undefined if the call names no such channel. */
 function placeOf(
 	kind: Kind,
 	{ below_channel_id, category_id }: NewChannel,
@@ -156,8 +156,9 @@ function placeOf(
 }
 
 /**
- * Returns the permission overwrites of a new channel; undefined if it gets those of its category, `inherited`. `line`
- * says for the tool's result what the bot added or left out. Throws a ToolError if the bot may not set them.
+ * Returns the permission overwrites of a new channel; undefined if the channel gets the overwrites of its category
+ * (`inherited`). `line` tells in the tool's result which permissions were added or left out. Throws a ToolError if the
+ * bot may not set the overwrites.
  */
 async function overwritesOfNew(
 	guild: Guild,
@@ -194,8 +195,8 @@ async function overwritesOfNew(
 }
 
 /**
- * Makes room for a new channel at its place, and sets what Discord does not take when it creates a channel. Returns
- * lines on what failed.
+ * Moves a new channel to its place, and sets what cannot be set when a channel is created. Returns lines about failed
+ * requests.
  */
 async function finish(
 	guild: Guild,
@@ -226,10 +227,7 @@ async function finish(
 	return { isPlaced, lines };
 }
 
-/**
- * Moves a new channel right below another one if it is not there. Reads the positions again, because Discord does not
- * document whether it shifts other channels when it creates one at a position.
- */
+/** Moves a new channel right below another channel, if it is not there yet. */
 async function ensurePlace(
 	guild: Guild,
 	{ id, type }: NonThreadGuildBasedChannel,
@@ -244,5 +242,8 @@ async function ensurePlace(
 	await guild.client.rest.patch(route, { body: moves });
 }
 
-/** The follow-up requests end this long before the call's deadline, so that the result can still name the channel. */
+/**
+ * A request after the creation of a channel times out this many milliseconds before the tool call's deadline, so that
+ * the result can still be returned.
+ */
 const reserveMs = 1_000;

@@ -30,9 +30,8 @@ export function overwriteOf(channel: Channel, id: string): Bits {
 }
 
 /**
- * Throws a ToolError if the bot could not undo a change of a channel's permission overwrites to `after`. That is the
- * case if the bot would lose MANAGE_ROLES in the channel (also by losing VIEW_CHANNEL or CONNECT), or the overwrite
- * that lets it set permissions which it does not have itself. Administrators keep all permissions.
+ * Throws a ToolError if the bot could not undo a change of a channel's permission overwrites to `after`, because it
+ * would lose MANAGE_ROLES in the channel or the right to set permissions that it does not have.
  * https://discord.com/developers/docs/topics/permissions#implicit-permissions
  */
 export function requireUndoable(channel: Channel, after: Overwrites): void {
@@ -60,8 +59,8 @@ export function requireUndoable(channel: Channel, after: Overwrites): void {
 }
 
 /**
- * Fetches channels of one guild from Discord, because the cached channels may be older than the latest edits. Takes one
- * request: the list of the guild's channels, or the channel itself if it is only one and has no channels in it.
+ * Fetches channels of one guild from Discord with one request, because the cached channels may be older than the latest
+ * edits.
  */
 export async function fetchCurrent(
 	guild: Guild,
@@ -79,9 +78,8 @@ export async function fetchCurrent(
 }
 
 /**
- * Returns the channels that follow a change of this category's permission overwrites: those in it with the same
- * overwrites. Empty for a channel that is not a category.
- * https://discord.com/developers/docs/topics/permissions#permission-syncing
+ * Returns the channels in a category that follow a change of the category's permission overwrites, because they have
+ * the same overwrites. https://discord.com/developers/docs/topics/permissions#permission-syncing
  */
 export function syncedWith(category: Channel): Channel[] {
 	return channelsFromTop(category.guild).filter(
@@ -89,7 +87,7 @@ export function syncedWith(category: Channel): Channel[] {
 	);
 }
 
-/** The maximum number of names in a list of the channels that follow their category. */
+/** Maximum number of names in a list of channels that follow their category. */
 const maxFollowers = 20;
 
 /** Says which channels follow a change of a category's permission overwrites; undefined if there are none. */
@@ -149,8 +147,8 @@ export function differingOverwrites(
 }
 
 /**
- * Describes the changes of a permission overwrite: "SEND_MESSAGES neutral → denied, SPEAK denied → allowed". An empty
- * text if nothing changes.
+ * Describes the changes of a permission overwrite, such as "SEND_MESSAGES neutral → denied, SPEAK denied → allowed"; ""
+ * if nothing changes.
  */
 export function describeChange(before: Bits, after: Bits): string {
 	const statesOf = ({ allow, deny }: Bits) =>

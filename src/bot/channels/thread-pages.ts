@@ -17,8 +17,8 @@ import { missingPermissions } from "../discord/permissions.ts";
 import { fieldLine, fold, oneField, resultLines } from "../discord/text.ts";
 
 /**
- * Schema of the argument that selects the next page of threads, by the last thread of the previous page: its id if it
- * is active, the time at which it was archived if it is archived.
+ * Schema of the cursor argument for the next page of threads. The cursor is the id of the previous page's last thread
+ * if this thread is active, or the time at which it was archived.
  */
 export const threadCursor = v.optional(
 	v.pipe(
@@ -186,8 +186,8 @@ async function archivedThreads(
 }
 
 /**
- * Fetches a channel's latest archived threads that are of one of the `kinds`, public or private: at least `limit`
- * threads, if there are as many.
+ * Fetches a channel's latest archived threads, public or private as `kinds` says. Returns at least `limit` threads if
+ * the channel has so many.
  */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,
