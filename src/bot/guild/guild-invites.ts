@@ -120,7 +120,7 @@ export function inviteLine(data: APIInvite | APIExtendedInvite): string {
 		({ name, id }) => `@${oneField(name)} (ID: ${id})`,
 	);
 	return fieldLine(
-		`${oneField(data.code)} | ${oneField(inviteLink(data))}`,
+		oneField(data.code),
 		channel
 			? `to #${oneField(channel.name ?? "")} (ID: ${channel.id})`
 			: "to no channel",

@@ -7,7 +7,7 @@ import { invalidParameters } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
 import { lowestIdAt } from "../discord/ids.ts";
 import { lengthOf, maxReasonLength } from "../discord/text.ts";
-import { readRelativeTime, readTime } from "./times.ts";
+import { readAnyTime } from "./times.ts";
 
 /** Reason shown in Discord's audit log for tool calls without the argument `reason`. */
 export const defaultReason = "via MCP";
@@ -97,10 +97,10 @@ export interface Moment {
 	atMs: number;
 }
 
-const timeExamples =
+export const timeExamples =
 	"a duration such as 6h, a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id";
 /** JSON Schema pattern of an argument for a point in time. It checks only the start of the text. */
-const timeStart =
+export const timeStart =
 	"now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
 /**
@@ -133,19 +133,6 @@ function readMoment(text: string): Moment | undefined {
 
 function isId(text: string): boolean {
 	return /^\d{17,20}$/.test(text);
-}
-
-/**
- * Parses a duration, date or time to epoch milliseconds. A duration without a sign counts from now into the past if
- * `direction` is -1, into the future if it is 1.
- */
-function readAnyTime(text: string, direction: -1 | 1): number | undefined {
-	const at =
-		readRelativeTime(text, direction) ?? readTime(text.replace(" ", "T"));
-	// JavaScript's dates end 100,000,000 days after 1970.
-	return at === undefined || Number.isNaN(new Date(at).getTime())
-		? undefined
-		: at;
 }
 
 /**

@@ -68,3 +68,19 @@ export function readTime(text: string): number | undefined {
 	const midnight = new Date(`${day}T00:00Z`).toISOString();
 	return midnight.startsWith(day) ? at : undefined;
 }
+
+/**
+ * Parses a duration, date or time to epoch milliseconds. A duration without a sign counts from now into the past if
+ * `direction` is -1, into the future if it is 1. Returns undefined for other text.
+ */
+export function readAnyTime(
+	text: string,
+	direction: -1 | 1,
+): number | undefined {
+	const at =
+		readRelativeTime(text, direction) ?? readTime(text.replace(" ", "T"));
+	// JavaScript's dates end 100,000,000 days after 1970.
+	return at === undefined || Number.isNaN(new Date(at).getTime())
+		? undefined
+		: at;
+}

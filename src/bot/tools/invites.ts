@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, nowIs } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
-import { resultLines } from "../discord/text.ts";
+import { oneField, resultLines } from "../discord/text.ts";
 import {
 	foundInvite,
 	inviteCode,
@@ -31,7 +31,7 @@ export const listInvites = readTool({
 	toolset: "guild",
 	title: "List invites",
 	description:
-		"List the invites to a guild or one of its channels, newest first: code, link, channel, creator, expiry, uses.",
+		"List invites, newest first: code, channel, creator, expiry, uses.",
 	permissions: [
 		{ permission: "ManageChannels", with: "channel_id" },
 		{
@@ -55,7 +55,7 @@ export const listInvites = readTool({
 		if (invites.length === 0) return `There is no invite to ${where}.`;
 		const hidden = invites.some((invite) => !("uses" in invite));
 		return resultLines(
-			`${invites.length} invite(s) to ${where}, ${hidden ? "in Discord's order" : "newest first"}, times in UTC, ${nowIs()}:`,
+			`${invites.length} invite(s) to ${where}, ${hidden ? "in Discord's order" : "newest first"}, times in UTC, ${nowIs()}. Links: ${inviteLink({ code: "CODE" })}`,
 			invites.sort((a, b) => createdAt(b) - createdAt(a)).map(inviteLine),
 			hidden && "Discord shows the number of uses only with MANAGE_GUILD.",
 		);
@@ -116,7 +116,10 @@ export const createInvite = writeTool({
 				"Discord created no invite: they are paused or disabled in this guild. set_incident_actions, or someone in the guild's settings (Invites), can resume them.",
 			);
 		const name = channelName(channel);
-		return [`This invite leads to ${name}:`, inviteLine(invite)];
+		return [
+			`${oneField(inviteLink(invite))} leads to ${name}, times in UTC, ${nowIs()}:`,
+			inviteLine(invite),
+		];
 	},
 });
 

@@ -1,11 +1,12 @@
 // The bot's own log of tool calls.
 
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
+import { published } from "../../mcp/json-schema.ts";
 import { time } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
-import { limit } from "../tool/arguments.ts";
+import { expected, limit, timeExamples, timeStart } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
+import { readAnyTime } from "../tool/times.ts";
 
 export const listRecentToolCalls = readTool({
 	name: "list_recent_tool_calls",
@@ -27,12 +28,15 @@ export const listRecentToolCalls = readTool({
 		before: v.optional(
 			v.pipe(
 				v.string(),
-				v.regex(
-					/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z(,[\w-]{1,64})?$/,
-					"expected a time such as 2026-01-31T12:00:00.000Z, or as in next_before",
+				v.check(
+					(input) => readCursor(input) !== undefined,
+					expected(
+						`${timeExamples.replace(/, or an id$/, "")}, or next_before`,
+					),
 				),
+				published({ pattern: `^(${timeStart.replace("\\d{17,20}$|", "")})` }),
 				v.description(
-					"Only calls before this time (ISO 8601, UTC) or `next_before`.",
+					"Only before this: 6h (ago), date, time or `next_before`.",
 				),
 			),
 		),
@@ -72,16 +76,13 @@ export const listRecentToolCalls = readTool({
 });
 
 /**
- * Parses the cursor of a page of tool calls: a time, and optionally the id of the last tool call of the previous page.
+ * Parses a time, or the cursor of a page of tool calls: the time of the last call shown, and its id. Returns undefined for
+ * other text.
  */
-function readCursor(text: string): { at: Date; id: string | undefined } {
-	const [time = "", id] = text.split(",");
-	const at = new Date(time);
-	// Date would read 30 February as a day in March.
-	if (
-		Number.isNaN(at.getTime()) ||
-		!at.toISOString().startsWith(time.slice(0, 19))
-	)
-		throw new ToolError(`Invalid time ${time}: there is no such date.`);
-	return { at, id };
+function readCursor(
+	text: string,
+): { at: Date; id: string | undefined } | undefined {
+	const [, time = "", id] = /^([^,]*)(?:,([\w-]{1,64}))?$/.exec(text) ?? [];
+	const atMs = readAnyTime(time, -1);
+	return atMs === undefined ? undefined : { at: new Date(atMs), id };
 }

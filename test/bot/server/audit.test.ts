@@ -580,31 +580,29 @@ describe("list_recent_tool_calls", () => {
 	});
 
 	test.each([
-		["yesterday", -32602],
-		["", -32602],
-		["2026-01-31", -32602],
-		["2026-01-31T12:00:00", -32602],
-		["2026-01-31T12:00:00+02:00", -32602],
-		["' OR 1=1 --", -32602],
-		["2026-13-01T00:00:00Z", undefined],
-		["2026-01-31T25:00:00Z", undefined],
-	])("before %j is refused", async (before, code) => {
+		"yesterday",
+		"",
+		"' OR 1=1 --",
+		"2026-13-01T00:00:00Z",
+		"2026-01-31T25:00:00Z",
+		"2026-02-30T00:00:00Z",
+		"2026-01-31T12:00:00Z,",
+		"2026-01-31T12:00:00Z,a b",
+	])("before %j is refused", async (before) => {
 		const { call } = shared();
 		const refused = await call("list_recent_tool_calls", { before });
-		expect(refused.isError).toBe(true);
-		expect(refused.code).toBe(code as number);
-		expect(refused.text).toContain(
-			code
-				? "before: expected a time such as"
-				: `Invalid time ${before}: there is no such date.`,
-		);
+		expect(refused.code).toBe(-32602);
+		expect(refused.text).toContain("before: expected a duration such as 6h");
 	});
 
-	test("before the 30th of February is refused", async () => {
-		const before = "2026-02-30T00:00:00Z";
-		const { text } = await shared().call("list_recent_tool_calls", { before });
-		expect(text).toBe(`Invalid time ${before}: there is no such date.`);
-	});
+	test.each(["2001-01-31", "2001-01-31T12:00:00+02:00", "20y"])(
+		"before %j is accepted",
+		async (before) => {
+			const { call } = shared();
+			const { text } = await call("list_recent_tool_calls", { before });
+			expect(text).toBe("No recorded tool call matches.");
+		},
+	);
 });
 
 onOwnPostgres((databases) => {

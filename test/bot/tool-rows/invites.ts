@@ -45,7 +45,7 @@ export const invitesRows: Record<string, Row> = {
 				request: `GET /channels/${channel.id}/invites`,
 				answer: [
 					"1 invite(s) to #",
-					`${code} | https://discord.gg/${code} | to #${channel.name} (ID: ${channel.id}) | by @alpha`,
+					`${code} | to #${channel.name} (ID: ${channel.id}) | by @alpha`,
 					"| used: 0 | created: ",
 				],
 			};
@@ -75,7 +75,7 @@ export const invitesRows: Record<string, Row> = {
 				args: { invite_code: code },
 				request: `GET /invites/${code}`,
 				answer: [
-					`${code} | https://discord.gg/${code} | to #${channel.name} (ID: ${channel.id}) | by @alpha`,
+					`${code} | to #${channel.name} (ID: ${channel.id}) | by @alpha`,
 					`The guild has about ${scene.guild.members.size} member(s).`,
 				],
 			};
