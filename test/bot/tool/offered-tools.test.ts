@@ -143,7 +143,10 @@ describe("a call", () => {
 				arguments: { user_id },
 				guild_id,
 			}),
-		).toEqual({ tool: ban as BotTool, args: { user_id, guild_id } });
+		).toEqual({
+			tool: ban as BotTool,
+			args: { user_ids: [user_id], guild_id },
+		});
 		expect(
 			offer({}).resolve("use_reading_tool", { name: "list_members" }),
 		).toEqual({ tool: members as BotTool, args: {} });
@@ -364,7 +367,7 @@ test("find_tools says of a listed tool to call it directly, without arguments th
 	const ask = async (query: string) =>
 		(await bot.call("find_tools", { query, limit: 1 })).text.split("\n");
 	const [, direct = "", ...rest] = await ask("ban a member");
-	expect(direct).toStartWith("ban (listed: call it directly): Ban a user");
+	expect(direct).toStartWith("ban (listed: call it directly): Ban users");
 	expect(rest.join("\n")).toStartWith("Others: ");
 	const [, reading = "", parameters = ""] = await ask("list bans");
 	expect(reading).toStartWith("get_bans (call it with use_reading_tool): ");
