@@ -144,7 +144,7 @@ export function readBits(
 			`${fields[0]}: Discord has no permission for the bits ${unknown}`,
 		]);
 	for (const name of names ?? []) {
-		const bit = bitsByName.get(name.trim().toUpperCase());
+		const bit = bitOf(name);
 		if (bit === undefined)
 			throw invalidParameters([
 				`${fields[1]}: Discord has no permission ${oneLine(JSON.stringify(name))}; names are such as VIEW_CHANNEL`,
@@ -152,6 +152,30 @@ export function readBits(
 		bits |= bit;
 	}
 	return bits;
+}
+
+/** Other names of permissions: those that Discord's client shows, and former ones. */
+const otherNames: Readonly<Record<string, string>> = {
+	CREATE_EXPRESSIONS: "CREATE_GUILD_EXPRESSIONS",
+	CREATE_INVITE: "CREATE_INSTANT_INVITE",
+	MANAGE_EMOJIS_AND_STICKERS: "MANAGE_GUILD_EXPRESSIONS",
+	MANAGE_EXPRESSIONS: "MANAGE_GUILD_EXPRESSIONS",
+	MANAGE_PERMISSIONS: "MANAGE_ROLES",
+	MANAGE_SERVER: "MANAGE_GUILD",
+	READ_MESSAGES: "VIEW_CHANNEL",
+	TIMEOUT_MEMBERS: "MODERATE_MEMBERS",
+	TIME_OUT_MEMBERS: "MODERATE_MEMBERS",
+	USE_SLASH_COMMANDS: "USE_APPLICATION_COMMANDS",
+	USE_VOICE_ACTIVITY: "USE_VAD",
+	VIDEO: "STREAM",
+	VIEW_CHANNELS: "VIEW_CHANNEL",
+	VIEW_SERVER_INSIGHTS: "VIEW_GUILD_INSIGHTS",
+};
+
+/** Returns the bit of a permission by name: "VIEW_CHANNEL", "View Channel" or "ViewChannel"; undefined if there is none. */
+function bitOf(name: string): bigint | undefined {
+	const official = officialName(name.trim()).replace(/[\s-]+/g, "_");
+	return bitsByName.get(otherNames[official] ?? official);
 }
 
 /**

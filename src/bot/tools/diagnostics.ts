@@ -17,7 +17,7 @@ export const getBotInfo = readTool({
 	toolset: "diagnostics",
 	title: "Get bot info",
 	description:
-		"The bot's names and ids, version, uptime, connection to Discord with latency, privileged intents, database, toolsets and number of guilds.",
+		"The bot's name, version, uptime, connection, latency, intents, database, toolsets and guilds.",
 	input: v.strictObject({}),
 	run(_, { discord, connection, self, mayTouch }) {
 		const { user, application, ws, options, guilds } = discord;
@@ -46,7 +46,7 @@ export const runSetupCheck = readTool({
 	toolset: "diagnostics",
 	title: "Check the bot's setup",
 	description:
-		"Check what tools need in a guild: intents, permissions, the rank of the bot's role, hidden channels, ids in the configuration. A line for each: ok, warning or error, and the next step.",
+		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration. Says the next steps.",
 	input: v.strictObject({ guild_id }),
 	run(_, { discord, guild, connection, self, mayTouch }) {
 		const guilds = [...discord.guilds.cache.values()].filter(

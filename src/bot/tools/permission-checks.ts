@@ -29,7 +29,7 @@ import {
 	requireKnownMembers,
 	role,
 } from "../discord/find.ts";
-import { permissionNames, readBits } from "../discord/permissions.ts";
+import { permissionNames, readPermissions } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import { permissionHolders } from "../guild/permission-holder-lines.ts";
 import { permissionMatrix } from "../guild/permission-matrix.ts";
@@ -52,7 +52,7 @@ export const checkPermissions = readTool({
 	toolset: "diagnostics",
 	title: "Check permissions",
 	description:
-		"What members or roles may do in channels (none: in the guild). Without user_ids and role_ids: who may, and by which role or channel permissions.",
+		"What members or roles may do in channels (none: in the guild). Without members and roles: who may, and why.",
 	intents: ["GuildMembers"],
 	input: v.strictObject({
 		guild_id,
@@ -96,13 +96,10 @@ export const checkPermissions = readTool({
 		{ permissions = [], all_channels },
 		{ guild, connection, users = [], roles = [], channels: chosen = [] },
 	) {
-		const fields = ["permissions", "permissions"] as const;
-		const requested =
-			permissions.length > 0
-				? readBits(fields, undefined, permissions)
-				: undefined;
 		const asked =
-			requested === undefined ? undefined : permissionNames(requested);
+			permissions.length > 0
+				? permissionNames(readPermissions("permissions", permissions))
+				: undefined;
 		const all = all_channels ? channelsFromTop(guild) : [];
 		const channels = [...new Set([...all, ...chosen])];
 		const places =

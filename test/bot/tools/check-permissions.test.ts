@@ -233,6 +233,20 @@ test("a thread has its channel's permissions, with another one for writing", asy
 	expect(text).toContain("A thread has the permissions of its channel");
 });
 
+test("permissions are named as in Discord's API, in its client, or by bits", async () => {
+	await using world = await startWorld();
+	const role_ids = [world.guild.id];
+	const ask = async (...permissions: string[]) => {
+		const args = { role_ids, permissions };
+		return (await world.call("check_permissions", args)).text;
+	};
+	const expected = await ask("MODERATE_MEMBERS", "VIEW_CHANNEL", "USE_VAD");
+	expect(expected).toContain("VIEW_CHANNEL | allowed");
+	expect(await ask("Timeout members", "ViewChannel", "use-vad")).toBe(expected);
+	const bits = Bit.ModerateMembers | Bit.ViewChannel;
+	expect(await ask(String(bits), "Use Voice Activity")).toBe(expected);
+});
+
 test("unknown permissions are refused", async () => {
 	await using world = await startWorld();
 	const user_ids = [world.simulator.user("zoe").id];
