@@ -37,11 +37,13 @@ export interface Change {
 	new_value?: unknown;
 }
 
-/** The entry that a change belongs to, and how ids are shown. */
+/** What is needed to describe a change in Discord's audit log: the action of its entry, and names for ids. */
 interface Context {
 	action: AuditLogEvent;
 	nameOf: NameOf;
-	/** Whether the entry is about the creation or deletion of an object: there is one value, not two. */
+	/**
+	 * Whether the audit log entry is about the creation or deletion of an object, so that each field has only one value.
+	 */
 	isWhole: boolean;
 }
 
@@ -49,7 +51,7 @@ const maxChanges = 12;
 const maxValueLength = 80;
 const maxListed = 8;
 
-/** Fields that say nothing to a reader, or that the entry's line shows elsewhere. */
+/** Keys of audit log fields that are not described, because they tell people nothing or are shown elsewhere. */
 const unshown = new Set([
 	...["id", "guild_id", "application_id", "source_guild_id", "privacy_level"],
 	...["position", "managed", "tags", "format_type", "asset", "available"],
@@ -63,7 +65,10 @@ const unshown = new Set([
 	],
 ]);
 
-/** What Discord's app calls a field whose key does not say it. */
+/**
+ * Names of audit log fields as in Discord's app, by the key of the field. Fields that are not listed are named by their
+ * key.
+ */
 const labels: Readonly<Record<string, string>> = {
 	rate_limit_per_user: "slow mode",
 	default_thread_rate_limit_per_user: "slow mode of threads",
@@ -93,7 +98,7 @@ const secondsIn = new Map([
 
 type Enum = Readonly<Record<number | string, unknown>>;
 
-/** Words of numbers, by the key of the field. */
+/** Enums with the names of a field's numeric values, by the key of the field. */
 const enums: Readonly<Record<string, Enum>> = {
 	verification_level: GuildVerificationLevel,
 	default_message_notifications: GuildDefaultMessageNotifications,
@@ -114,7 +119,7 @@ function isOfChannel(action: AuditLogEvent): boolean {
 	return /^(Channel|Thread)/.test(AuditLogEvent[action] ?? "");
 }
 
-/** Returns the words for the numbers of a field; undefined if its numbers are only numbers. */
+/** Returns the enum with the names of a field's numeric values; undefined if the values have no names. */
 function enumOf(key: string, action: AuditLogEvent): Enum | undefined {
 	if (key === "type") return isOfChannel(action) ? ChannelType : undefined;
 	if (key === "status")
@@ -130,31 +135,36 @@ function flagsOf(key: string, action: AuditLogEvent): Enum {
 	return action === AuditLogEvent.MemberUpdate ? GuildMemberFlags : {};
 }
 
-/** Converts discord.js's name of a value to words: "GuildStageVoice" → "stage". */
+/** Converts the name of an enum value in discord.js to words: "GuildStageVoice" → "stage". */
 function words(name: string): string {
 	const text = officialName(name).toLowerCase().replaceAll("_", " ");
 	return text.replace(/^guild /, "").replace(/^stage voice$/, "stage");
 }
 
-/** Returns the word for a number. Where discord.js has two names for it, the first is the current one. */
+/**
+ * Returns the name of an enum value as words; undefined if `value` is not in the enum. If a value has two names, the
+ * first is used.
+ */
 function wordOf(names: Enum, value: unknown): string | undefined {
 	const entry = Object.entries(names).find(([, number]) => number === value);
 	return entry && words(entry[0]);
 }
 
-/** Returns the name of a channel type as create_channel takes it, such as "voice"; undefined for unknown types. */
+/**
+ * Returns the name of a channel type as an argument of create_channel, such as "voice"; undefined for unknown types.
+ */
 export function channelKind(type: unknown): string | undefined {
 	return wordOf(ChannelType, type);
 }
 
-/** Returns the changes of an entry. Discord may send keys that discord.js does not know. */
+/** Returns the changed fields of an audit log entry, including fields that discord.js does not know. */
 export function changesOf(entry: APIAuditLogEntry): readonly Change[] {
 	return (entry.changes ?? []) as readonly Change[];
 }
 
 /**
- * Describes the changes of an audit log entry in words, without secrets such as tokens. Of an object that was created or
- * deleted: what it was apart from its name and from fields at their defaults.
+ * Describes the changes of an audit log entry in words, without secrets such as tokens. For an object that was created
+ * or deleted, describes its fields except its name and default values.
  */
 export function describeChanges(
 	entry: APIAuditLogEntry,
@@ -182,7 +192,7 @@ export function describeChanges(
 	return more > 0 ? [...texts.slice(0, maxChanges), `and ${more} more`] : texts;
 }
 
-/** Whether a value is what a new object has if nobody sets anything. */
+/** Whether a value is the usual default of a field, such as 0, false or an empty list. */
 function isDefault(value: unknown): boolean {
 	return (
 		!value || value === "0" || (Array.isArray(value) && value.length === 0)
@@ -191,15 +201,18 @@ function isDefault(value: unknown): boolean {
 
 const overwriteKeys = ["allow", "deny", "type"];
 
-/** Converts Discord's decimal bits to a number: 0 if absent, undefined if they are not bits. */
+/**
+ * Converts permission bits in decimal, as Discord sends them, to a number: 0 if the value is absent, undefined if it is
+ * invalid.
+ */
 export function bitsOf(value: unknown): bigint | undefined {
 	if (value === undefined || value === null) return 0n;
 	return /^\d{1,20}$/.test(String(value)) ? BigInt(String(value)) : undefined;
 }
 
 /**
- * Describes the change of a permission overwrite: "+" for allowed, "−" for denied, "reset" for neither. Returns undefined
- * for changes of other objects.
+ * Describes the change of a permission overwrite: "+" for allowed, "−" for denied, "reset" for neither. Returns
+ * undefined if the changes are not about a permission overwrite.
  */
 function overwriteChange(changes: readonly Change[]): string | undefined {
 	const of = (key: string): Change =>
@@ -218,7 +231,7 @@ function overwriteChange(changes: readonly Change[]): string | undefined {
 	return [...(set ? [set] : []), ...reset].join(", ");
 }
 
-/** Formats permission bits as "+VIEW_CHANNEL, −SPEAK": allowed or gained with "+", denied or lost with "−". */
+/** Formats permissions as "+VIEW_CHANNEL, −SPEAK": "+" for the bits in `plus`, "−" for the bits in `minus`. */
 function signed(plus: bigint, minus: bigint): string {
 	return [
 		...permissionNames(plus).map((name) => `+${name}`),
@@ -297,7 +310,10 @@ function flagNames(flags: Enum, bits: bigint): string[] {
 		.map(([name]) => words(name));
 }
 
-/** Describes two versions of a list by what was added and removed; lists of unnamed objects only as changed. */
+/**
+ * Describes how a list changed: "+" for added items, "−" for removed items. If the items have no names, only says that
+ * the list changed.
+ */
 function describeLists(
 	label: string,
 	{ old_value, new_value }: Change,
@@ -316,7 +332,7 @@ function describeLists(
 	return `${label} ${shown}${more > 0 ? `, and ${more} more` : ""}`;
 }
 
-/** Names the items of a list: objects by name and id, ids by the objects' names, texts as they are. */
+/** Returns the items of a list as texts: objects by name and id, ids by the names of the objects, texts unchanged. */
 function listOf(value: unknown, nameOf?: NameOf): string[] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	return items.flatMap((item) => {
@@ -334,7 +350,7 @@ function listOf(value: unknown, nameOf?: NameOf): string[] {
 	});
 }
 
-/** Describes a list of permission overwrites: "@Mod (ID: 1) +VIEW_CHANNEL". */
+/** Describes each permission overwrite in a list, such as "@Mod (ID: 1) +VIEW_CHANNEL". */
 function overwritesIn(value: unknown, nameOf: NameOf): string[] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	return items.filter(isRecord).flatMap(({ id, allow, deny }) => {

@@ -28,7 +28,7 @@ export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 		.map(([name, action]) => [officialName(name), action]),
 );
 
-/** What names the objects of an audit log: the objects that Discord sends with its entries. */
+/** The objects that Discord sends together with audit log entries, such as users. Their names are shown for ids. */
 type Named = Omit<APIAuditLog, "audit_log_entries">;
 
 /**
@@ -67,22 +67,25 @@ function named(name: string | null | undefined, id: string): string {
 	return name ? `${oneField(cut(name))} (ID: ${id})` : `ID: ${id}`;
 }
 
-/** Entries are shown in one line only if each follows the one before within this time. */
+/** Maximum milliseconds between two successive audit log entries that share a line. */
 const maxGapMs = 10 * 60_000;
 
-/** Entries that share a line: the same actor did the same to one or several objects. */
+/** Audit log entries that share a line, because the same actor did the same to one or several objects. */
 interface Group {
-	/** From newest to oldest. */
+	/** The audit log entries of the line, from newest to oldest. */
 	entries: APIAuditLogEntry[];
-	/** The affected objects by id, or by name if they have no id: what was changed of them, from newest to oldest. */
+	/**
+	 * The affected objects by id, or by name if they have no id. `changes` are the changes of each entry, from newest to
+	 * oldest.
+	 */
 	targets: Map<string, { name: string; changes: string[][]; count: number }>;
-	/** Where, or for whom: the same for all entries. */
+	/** Details that are the same for all entries of the line, such as the channel of the action. */
 	place: string;
 }
 
 /**
- * Describes audit log entries, sorted from newest to oldest, in lines: the first names those who acted, each other one
- * describes entries that belong together.
+ * Describes audit log entries, which are sorted from newest to oldest. `actors` names the people who acted, with their
+ * numbers of entries; each of `lines` describes entries that belong together.
  */
 export function auditLogLines(
 	entries: readonly APIAuditLogEntry[],
@@ -134,7 +137,7 @@ function timeOf({ id }: APIAuditLogEntry): number {
 	return SnowflakeUtil.timestampFrom(id);
 }
 
-/** Returns names without ids for those who acted; with their ids where two have the same name. */
+/** Returns the names of actors by id. Names do not contain ids, except where two actors have the same name. */
 function shortNames(
 	ids: readonly string[],
 	nameOf: NameOf,
@@ -150,7 +153,7 @@ function shortNames(
 	);
 }
 
-/** Returns the bans and unbans that a later entry among `entries` reversed, so that there is nothing to undo. */
+/** Returns those bans and unbans among `entries` that a later entry has reversed. */
 function reversedBans(
 	entries: readonly APIAuditLogEntry[],
 ): Set<APIAuditLogEntry> {
@@ -218,7 +221,7 @@ function groupLine(
 	);
 }
 
-/** Formats a span of time to the minute: "2026-01-31 14:02–14:03". */
+/** Formats a period to the minute: "2026-01-31 14:02–14:03". */
 function range(from: number, to: number): string {
 	const minute = (at: number) => time(at).slice(0, 16).replace("T", " ");
 	const [first, last] = [minute(from), minute(to)];
@@ -227,7 +230,7 @@ function range(from: number, to: number): string {
 	return `${first}–${isSameDay ? last.slice(11) : last}`;
 }
 
-/** Verbs and nouns of events whose names do not end in Create, Update or Delete, or say less than these. */
+/** Verbs and nouns for audit log events that cannot be described well by the event's name alone. */
 const special: Readonly<Record<string, readonly [verb: string, noun: string]>> =
 	{
 		ChannelOverwriteCreate: ["added permissions in", "channel"],
@@ -279,7 +282,7 @@ function actionOf(action: AuditLogEvent): { verb: string; noun: string } {
 	};
 }
 
-/** Names the object of an entry. Invites have a code instead of an id. */
+/** Names the object that an audit log entry is about: by name and id, or by code for an invite. */
 function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 	const { target_id } = entry;
 	const changes = changesOf(entry);
@@ -298,7 +301,10 @@ function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 		: current;
 }
 
-/** Where an entry's action took place, for whom, and other details: "in: #general (ID: 1)". */
+/**
+ * Returns details of an audit log entry, such as the channel of the action or the affected role: "in: #general (ID:
+ * 1)".
+ */
 function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
 	const {
 		channel_id,

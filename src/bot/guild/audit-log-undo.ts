@@ -17,16 +17,16 @@ import {
 	colorText,
 } from "./audit-log-changes.ts";
 
-/** A call of one of the bot's tools. The values are texts as a result shows them. */
+/** A suggested call of one of the bot's tools. The arguments are formatted for a tool's result. */
 interface Call {
 	tool: string;
 	args: Readonly<Record<string, string>>;
 }
 
-/** Longest text that a call restores. Longer texts are left out, because a shortened one would replace the whole text. */
+/** Maximum length of a text that a suggested call restores. Longer texts are left out. */
 const maxTextLength = 200;
 
-/** For each field of an object in Discord's audit log: the argument of the tool that edits the object. */
+/** Names of tool arguments, by the key of the field that the argument sets, as in Discord's audit log. */
 type Arguments = Readonly<Record<string, string>>;
 
 const channelArguments: Arguments = {
@@ -66,10 +66,10 @@ const guildArguments: Arguments = Object.fromEntries(
 	].map((key) => [key, key]),
 );
 
-/** How one tool call does what several calls of a tool would do for several objects. */
+/** How to replace calls of a tool for several objects by one call of `tool`. */
 interface Plural {
 	tool: string;
-	/** The argument with one object, and the argument of `tool` with several. */
+	/** Name of the argument for a single object. `many` is the argument of `tool` for several objects. */
 	one: string;
 	many: string;
 	more?: Call["args"];
@@ -97,9 +97,9 @@ const plurals: Readonly<Record<string, Plural>> = {
 };
 
 /**
- * Returns the tool call that would undo what these entries record, such as "unban user_id=…"; undefined if no tool can.
- * The entries have the same action and are sorted from newest to oldest. An argument that differs between the objects
- * reads "each", or "these" if one call takes all of them.
+ * Returns the tool call that would undo the actions in these audit log entries, such as "unban user_id=…"; undefined if
+ * no tool can undo them. In the call, "each" stands for an argument that differs from object to object, and "these" for
+ * all objects.
  */
 export function undoOf(
 	entries: readonly APIAuditLogEntry[],
@@ -130,8 +130,8 @@ export function undoOf(
 }
 
 /**
- * Merges entries about the same object to one, with the new values of the newest entry and the old values of the oldest.
- * The entries are sorted from newest to oldest.
+ * Merges audit log entries about the same object into one, with the oldest entry's old values and the newest entry's
+ * new values. `entries` are sorted from newest to oldest.
  */
 function merged(entries: readonly APIAuditLogEntry[]): APIAuditLogEntry[] {
 	const byObject = new Map<string, APIAuditLogEntry>();
@@ -162,7 +162,10 @@ function merged(entries: readonly APIAuditLogEntry[]): APIAuditLogEntry[] {
 	return [...byObject.values()];
 }
 
-/** Returns the calls that would undo an entry: one, or none; one for each role that a member got or lost. */
+/**
+ * Returns the tool calls that would undo the action in an audit log entry: at most one, or one for each role that a
+ * member got or lost.
+ */
 function callsFor(entry: APIAuditLogEntry, guild: Guild): Call[] {
 	return entry.action_type === AuditLogEvent.MemberRoleUpdate
 		? restoreRoles(entry.target_id ?? "", changesOf(entry))
@@ -289,7 +292,7 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 	}
 }
 
-/** Returns the old values of the changed fields as arguments. */
+/** Returns tool arguments that would set the changed fields back to their old values. */
 function oldValues(
 	changes: readonly Change[],
 	names: Arguments,
@@ -305,7 +308,7 @@ function oldValues(
 	);
 }
 
-/** Formats a value for an argument of a tool; undefined for values that no argument takes. */
+/** Formats a value as a tool argument; undefined for values that cannot be an argument. */
 function argument(name: string, value: unknown): string | undefined {
 	if (name === "color") return colorText(Number(value ?? 0));
 	if (typeof value === "boolean" || typeof value === "number")
@@ -343,7 +346,10 @@ function createChannel(
 	};
 }
 
-/** Permission overwrites of a deleted channel as an argument. Those of roles that are gone, too, are left out. */
+/**
+ * Returns the argument that restores the permission overwrites of a deleted channel. Leaves out overwrites for roles
+ * that have been deleted as well.
+ */
 function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
 	const items: unknown[] = Array.isArray(value) ? value : [];
 	const texts = items.map(Object).flatMap(({ id, type, allow, deny }) => {
@@ -362,7 +368,10 @@ function restoredOverwrites(value: unknown, guild: Guild): Call["args"] {
 		: {};
 }
 
-/** Restores a permission overwrite as it was before the entry. What the entry did not change is taken from the channel. */
+/**
+ * Returns the tool call that restores a permission overwrite as it was before an audit log entry; undefined if there is
+ * nothing to restore.
+ */
 function restoreOverwrite(
 	entry: APIAuditLogEntry,
 	guild: Guild,
@@ -435,7 +444,10 @@ function restoreMember(
 	};
 }
 
-/** Edits a role back. Permissions are given back and taken back by name, because the others may have changed since. */
+/**
+ * Returns the tool call that undoes the changes of a role; undefined if it cannot undo any. The call changes only
+ * permissions that the entry changed.
+ */
 function restoreRole(
 	role_id: string,
 	changes: readonly Change[],
@@ -454,7 +466,7 @@ function restoreRole(
 		: undefined;
 }
 
-/** Gives back or takes back roles. */
+/** Returns the tool calls that give lost roles back to a member and remove added roles. */
 function restoreRoles(id: string, changes: readonly Change[]): Call[] {
 	return changes.flatMap(({ key, new_value }) =>
 		Array.isArray(new_value)

@@ -22,7 +22,7 @@ export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
 
 const sampleSize = 5;
 
-/** Describes an AutoMod rule in one line, with the first few of its words. */
+/** Describes an AutoMod rule in one line, with some of its words. */
 export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	const fields = fieldsOf(rule);
 	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
@@ -61,7 +61,7 @@ function sample(name: string, words: readonly string[]): string {
 	return `${name}: ${words.length}, ${first}${more}`;
 }
 
-/** Names roles, channels and members by id, as far as they are cached. */
+/** Returns the names of roles, channels and members by their ids; only the id for an object that is not cached. */
 function namesOf(guild: Guild, ids: readonly string[]): string[] {
 	return ids.map((id) => {
 		const role = guild.roles.cache.get(id);
@@ -73,7 +73,7 @@ function namesOf(guild: Guild, ids: readonly string[]): string[] {
 	});
 }
 
-/** Describes changes of an AutoMod rule, one for each of `fields`: "mention_total_limit: 5 → 10". */
+/** Describes how fields of an AutoMod rule changed, one text for each changed field: "mention_total_limit: 5 → 10". */
 export function changeTexts(
 	guild: Guild,
 	before: RuleFields,

@@ -41,9 +41,9 @@ const triggers = {
 >;
 
 /**
- * The AutoMod actions that need MODERATE_MEMBERS, with the triggers whose rules can have them.
+ * The AutoMod actions that need MODERATE_MEMBERS, with the triggers that allow them. Sources:
  * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types; for
- * block_member_interaction only discord-userdoccers says so, which names the action QUARANTINE_USER.
+ * block_member_interaction discord-userdoccers, where it is called QUARANTINE_USER.
  */
 const triggersWith: Partial<Record<ActionName, readonly TriggerName[]>> = {
 	timeout: ["keyword", "mention_spam"],
@@ -87,7 +87,7 @@ const emptyTrigger = {
 	mention_raid_protection_enabled: false,
 };
 
-/** Default values of an AutoMod rule's actions, and of the fields that each configure one action. */
+/** Default values of an AutoMod rule's actions, and of the fields that configure the actions. */
 const emptyActions = {
 	actions: [] as ActionName[],
 	custom_message: "",
@@ -117,7 +117,7 @@ const triggerFields = Object.keys(emptyTrigger) as (keyof TriggerFields)[];
 const actionFields = Object.keys(emptyActions) as (keyof typeof emptyActions)[];
 const ruleFields = Object.keys(emptyRule) as (keyof RuleFields)[];
 
-/** For each field that configures an AutoMod action, the name of that action. */
+/** Names of AutoMod actions, by the field that configures the action. */
 const actionOf = {
 	custom_message: "block_message",
 	alert_channel_id: "send_alert_message",
@@ -181,7 +181,7 @@ export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 	};
 }
 
-/** Returns the fields of an AutoMod rule with the given changes applied. */
+/** Returns the fields of an AutoMod rule after the changes that a tool call requests. */
 export function changedRule(
 	rule: RuleFields,
 	given: GivenRuleFields,
@@ -209,8 +209,8 @@ export function inOrder(given: GivenRuleFields): GivenRuleFields {
 }
 
 /**
- * Throws an RpcError if changed fields of an AutoMod rule do not fit its trigger or its other fields. `rule` already
- * has the changes.
+ * Throws an RpcError if changed fields of an AutoMod rule do not fit its trigger or its other fields. `rule` is the
+ * rule after the changes.
  */
 export function validateRule(
 	trigger: TriggerName,

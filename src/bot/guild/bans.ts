@@ -15,7 +15,9 @@ import { toToolError } from "../discord/rest/errors.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
 import { readsContent } from "../messages/message-content.ts";
 
-/** Describes a member in one line for a preview: names, id, when they joined, and their highest role if they have one. */
+/**
+ * Describes a member in one line for a preview: names, id, when they joined, and their highest role if they have one.
+ */
 export function memberLine(member: GuildMember): string {
 	const { highest } = member.roles;
 	return fieldLine(
@@ -42,8 +44,8 @@ const pageSize = 1000;
 const maxPages = 10;
 
 /**
- * Reads the bans of a guild by user id, at most 10,000, from the first id above `after`. `isComplete` is false if there
- * may be more. Stops as soon as `isDone` returns true for a page's last ban.
+ * Reads bans of a guild, sorted by user id, from the first id above `after`: at most 10,000, and no further pages once
+ * `isDone` returns true for a page's last ban. `isComplete` is false if more bans may follow.
  */
 export async function readBans(
 	guild: Guild,
@@ -68,8 +70,8 @@ export async function readBans(
 }
 
 /**
- * Finds which of these users are banned from the guild. Reads at most 10,000 bans; `isComplete` is false if more bans
- * would have to be read.
+ * Finds which of the users `ids` are banned from the guild. Reads at most 10,000 bans; `isComplete` is false if that
+ * was not enough.
  */
 export async function bansAmong(
 	guild: Guild,
@@ -93,13 +95,15 @@ export async function bansAmong(
 	return { banned, isComplete };
 }
 
-/** The most authors in one search. https://docs.discord.com/developers/resources/message#search-guild-messages */
+/**
+ * Maximum number of authors in one search. https://docs.discord.com/developers/resources/message#search-guild-messages
+ */
 const maxAuthors = 100;
 
 /**
- * Says how many messages a ban of these users would delete, as Discord's search counts them, or why that cannot be
- * known: "about 12 message(s) of the last 1 h". Discord counts only channels that the bot can read. Never throws for
- * an error of Discord, so that a ban can do without the number.
+ * Says how many messages a ban of these users would delete, or why the number is unknown: "about 12 message(s) of the
+ * last 1 h". Uses Discord's search, which covers the channels that the bot can read. Never throws for an error of
+ * Discord.
  */
 export async function countDeletedMessages(
 	guild: Guild,

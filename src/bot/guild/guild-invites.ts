@@ -47,9 +47,8 @@ export const inviteCode = v.pipe(
 export const foundInvite = { ...inviteCode, find: invite };
 
 /**
- * Fetches invites of a guild: several with one request if the bot has MANAGE_GUILD, otherwise one by one. Codes that do
- * not exist, or lead to another guild, are in the result line `missing`. Throws a ToolError if none exists, or if the
- * bot may not manage the channel of one.
+ * Fetches invites of a guild by their codes. `missing` is a result line about codes that do not exist or lead to
+ * another guild. Throws a ToolError if no invite was found, or if the bot may not manage an invite.
  */
 export async function invitesOf(
 	guild: Guild,

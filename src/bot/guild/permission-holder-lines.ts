@@ -24,12 +24,13 @@ import {
 	placeNames,
 } from "./permission-places.ts";
 
-/** The number of the most telling permissions that are checked in a channel by default: seeing and using it. */
+/** How many of the most important permissions are checked in a channel by default: seeing and using it. */
 const defaultCount = 2;
 
 /**
- * Lists who has each of the permissions `asked` (default: to see and use a channel, or to harm the guild) in each of
- * `places`, grouped by what gives it. Permissions and places with the same result share lines.
+ * Lists which members have each of the permissions `asked` in each of `places`, grouped by what gives them the
+ * permission. Default of `asked`: the most important permissions. Permissions and places with the same result share
+ * lines.
  */
 export function permissionHolders(
 	guild: Guild,
@@ -76,7 +77,10 @@ function isUnlimited({ isOwner, roles }: Alike["holder"]): boolean {
 	);
 }
 
-/** Joins the places with the same lines: the names of the places, then the lines. */
+/**
+ * Lists the results for several places: first the names of all places with the same result, then the lines of this
+ * result.
+ */
 function mergeBlocks(
 	groups: readonly Places[],
 	linesFor: (group: Places) => string[],
@@ -108,7 +112,10 @@ function linesOf(
 	return [...merged].map(([text, names]) => `${names.join(", ")}: ${text}`);
 }
 
-/** Returns the line of one permission: how many have it, and by what. Lists of names are marked for `nameOnce`. */
+/**
+ * Returns the line of one permission: how many members have it, and what gives it to them. Marks lists of names for
+ * `nameOnce`.
+ */
 function groupLine(groups: readonly Group[]): string {
 	const has = groups.filter(({ allowed }) => allowed);
 	const members = has.flatMap(({ members }) => members);
@@ -152,10 +159,10 @@ function sourceText(source: Source): string {
 
 const maxNamed = 15;
 
-/** Separates the parts of a field until `nameOnce` joins them. Names cannot contain it: tabs in them are escaped. */
+/** Separates the parts of a field until `nameOnce` replaces it. Names cannot contain tabs. */
 const separator = "\t";
 
-/** Returns the lines with each list of members who have a role only once. */
+/** Shows the list of members with a role only once: replaces repetitions with "as above". */
 function nameOnce(lines: readonly string[]): string[] {
 	const given = new Set<string>();
 	const named = (field: string) => {
@@ -184,7 +191,7 @@ function countBots(members: readonly GuildMember[]): string {
 
 const maxChannels = 5;
 
-/** Lists which roles and members get each permission from permission overwrites, and in which channels. */
+/** Lists for each permission which roles and members get it from permission overwrites, and in which channels. */
 function channelLines(guild: Guild, asked: readonly string[]): string[] {
 	return asked.flatMap((name) => {
 		const channelsById = new Map<string, string[]>();

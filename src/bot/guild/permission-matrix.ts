@@ -26,8 +26,8 @@ interface Row {
 }
 
 /**
- * Lists which of the permissions `asked` (default: the most telling ones) each of `subjects` has in each of `places`.
- * Places in which all have the same permissions share a line, and so do subjects with the same permissions.
+ * Lists which of the permissions `asked` each of `subjects` has in each of `places`. Default of `asked`: the most
+ * important permissions. Places with the same permissions share a line, and so do subjects.
  */
 export function permissionMatrix(
 	guild: Guild,
@@ -77,7 +77,7 @@ function checkedText(
 		.join(" | ");
 }
 
-/** Lists the permissions in each place. Places of the same kind with the same result share a line. */
+/** Lists the permissions in each place. Places of the same kind and with the same permissions share a line. */
 function mergedLines(
 	groups: readonly Places[],
 	rows: readonly Row[],
@@ -128,7 +128,10 @@ function nameOf({ subject }: Row): string {
 		: roleName(subject);
 }
 
-/** Gives each role and member a short name: "@name". Those that would share one have their full name. */
+/**
+ * Returns a row for each role and member, with a short name such as "@name". Rows whose short names would be equal have
+ * full names.
+ */
 function rowsOf(guild: Guild, subjects: readonly Subject[]): Row[] {
 	const rows = subjects.map((subject) => {
 		const name =
@@ -144,7 +147,7 @@ function rowsOf(guild: Guild, subjects: readonly Subject[]): Row[] {
 	});
 }
 
-/** Puts a name in quotes if it could be mistaken for several names, or for the start of another part of the line. */
+/** Puts a name in quotes if it contains characters that separate the parts of a line. */
 function quoted(name: string): string {
 	return /[,:;|"]/.test(name) ? `"${name.replaceAll('"', '\\"')}"` : name;
 }

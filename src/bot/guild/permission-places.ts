@@ -14,8 +14,8 @@ type Kind =
 	| "thread";
 
 /**
- * The permissions that say most about each kind of channel: seeing and using it first, then managing it. Those of the
- * guild are the ones that can harm it.
+ * The most important permissions in the guild and in each kind of channel. In the guild these are permissions that can
+ * do harm; in channels seeing and using come first, then managing.
  * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
 const telling: Record<Kind, readonly string[]> = {
@@ -101,10 +101,10 @@ function kindOf(channel: GuildBasedChannel | undefined): Kind {
 	}
 }
 
-/** Places with the same kind of channel and the same permission overwrites: everybody has the same permissions in all. */
+/** Channels of the same kind with the same permission overwrites, in which everybody has the same permissions. */
 export interface Places {
 	kind: Kind;
-	/** One of the places. */
+	/** Any one of the channels, as an example. */
 	place: Place;
 	all: Place[];
 }
@@ -131,7 +131,7 @@ export function groupPlaces(places: readonly Place[]): Places[] {
 	return [...groups.values()];
 }
 
-/** Names the channels of several places; the guild if they have none. */
+/** Returns the names of channels, separated by commas; "the guild" for a place that is no channel. */
 export function placeNames(places: readonly Place[]): string {
 	return places
 		.map(({ channel }) => (channel ? channelName(channel) : "the guild"))
@@ -139,8 +139,8 @@ export function placeNames(places: readonly Place[]): string {
 }
 
 /**
- * Returns the names of the permissions to check in a kind of channel: the asked ones; if none are asked, the most
- * telling ones, or only the first `count` of them. In threads SEND_MESSAGES_IN_THREADS is in place of SEND_MESSAGES.
+ * Returns the names of the permissions to check in a kind of channel: `asked`, or by default the first `count` of the
+ * most important ones. In threads, SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES.
  * https://discord.com/developers/docs/topics/permissions#inherited-permissions-threads
  */
 export function checkedIn(

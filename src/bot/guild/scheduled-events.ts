@@ -102,8 +102,8 @@ export function eventBody(given: Partial<GivenEventFields>) {
 }
 
 /**
- * Returns the fields of a scheduled event with the changes applied. Clears the channel of an external event, and the
- * location of any other event.
+ * Returns the fields of a scheduled event after changes. Clears the channel of an external event, and the location of
+ * any other event.
  */
 export function changedEvent(
 	event: EventFields,
@@ -116,7 +116,7 @@ export function changedEvent(
 }
 
 /**
- * Throws an RpcError if changed fields of a scheduled event do not fit its other fields. `event` already has the
+ * Throws an RpcError if changed fields of a scheduled event do not fit its other fields. `event` is the event after the
  * changes.
  */
 export function validateEvent(

@@ -6,8 +6,8 @@ import { ToolError } from "../../mcp/tool.ts";
 import { absentIf, type MemberState } from "../discord/find.ts";
 
 /**
- * Converts former arguments of a tool: the value of `one` is put in front of the list `many`. A single value in `many`
- * becomes a list.
+ * Returns a function that converts former arguments of a tool: it puts the value of the argument `one` at the beginning
+ * of the list in the argument `many`.
  */
 export function toList(one: string, many: string) {
 	return ({ [one]: first, [many]: more, ...rest }: JsonObject): JsonObject => {
@@ -24,8 +24,8 @@ export interface MaybeMember {
 }
 
 /**
- * Looks up a guild member by user id: in the cache if it holds all members, otherwise on Discord. Unlike `member` it
- * does not throw if the user is not a member, because in a list others may be.
+ * Looks up a guild member by user id: in the cache if it contains all members, otherwise on Discord. Does not throw if
+ * the user is not a member.
  */
 export async function memberOrAbsent(
 	guild: Guild,
@@ -46,8 +46,8 @@ export function cachedMember(guild: Guild, id: string): MaybeMember {
 }
 
 /**
- * Splits users into members, and a result line about the others, if there are any. Throws a ToolError if none of them is
- * a member.
+ * Returns the users that are members, and a result line about the other users, if there are any. Throws a ToolError if
+ * no user is a member.
  */
 export function membersAmong(
 	guild: Guild,

@@ -22,9 +22,7 @@ import { readsContent } from "../messages/message-content.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;
 
-/**
- * Returns a webhook with functions that send, fetch and change its messages. `channel` is where the webhook sends them.
- */
+/** Returns a webhook with functions that send, fetch and change its messages. `channel` is the webhook's channel. */
 function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	const { id, type, token, user: creator } = data;
 	const name = data.name ?? "";
@@ -60,8 +58,9 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 		creator,
 
 		/**
-		 * Returns the channel to which the webhook sends a message: the given thread, or else the webhook's own channel.
-		 * Throws a ToolError if the thread is in another channel, or if a forum is given no thread.
+		 * Returns the channel to which the webhook sends a message: `thread`, or else the webhook's own channel. Throws a
+		 * ToolError if the thread belongs to another channel, or if the webhook's channel is a forum and `thread` is
+		 * undefined.
 		 */
 		targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
 			const own = channelName(channel);
@@ -148,9 +147,8 @@ export async function webhookOrNone(
 }
 
 /**
- * Finds the times of the latest messages that webhooks of a guild sent, by webhook id: of the webhooks that sent one of
- * the newest 25 such messages in the channels that the bot can read. Discord does not say when a webhook was last used.
- * Returns undefined if the bot cannot search the guild now.
+ * Returns when webhooks of a guild last sent a message, by webhook id, according to the newest 25 webhook messages in
+ * Discord's search. Returns undefined if the bot cannot search the guild now.
  * https://discord.com/developers/docs/resources/message#search-guild-messages
  */
 export async function lastMessages(
