@@ -13,6 +13,7 @@ import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
+	memberFields,
 	memberName,
 	nowIs,
 	userFields,
@@ -20,6 +21,7 @@ import {
 } from "../discord/describe.ts";
 import { absentIf, person, requireKnownMembers } from "../discord/find.ts";
 import { toToolError } from "../discord/rest/errors.ts";
+import { endingEarlier } from "../discord/rest/rest.ts";
 import { requireMembersBelow } from "../discord/role-hierarchy.ts";
 import { fold, oneField, resultLines } from "../discord/text.ts";
 import {
@@ -88,7 +90,7 @@ export const ban = destructiveTool({
 		guild_id,
 		user_ids: list(found(cachedMember, "user"), 1, maxUsers, "Users."),
 		delete_message_seconds: v.optional(
-			integer(0, 7 * daySeconds, "Delete their messages of these seconds."),
+			integer(0, 7 * daySeconds, "Seconds of their messages to delete."),
 		),
 		delete_message_days: unlisted(integer(0, 7, "The same in days.")),
 		reason,
@@ -136,14 +138,17 @@ function banMany(
 ): Plan {
 	const user_ids = users.map(({ id }) => id);
 	const members = users.filter(({ member }) => member);
-	const lines = new Map(
-		users.map(({ id, member }) => {
-			const user = guild.client.users.cache.get(id);
-			if (member) return [id, memberLine(member)];
-			return [id, user ? outsiderLine(user) : `ID: ${id} | not a member`];
-		}),
+	const line = (id: string, describe: typeof memberLine) => {
+		const member = guild.members.cache.get(id);
+		const user = guild.client.users.cache.get(id);
+		if (member) return describe(member);
+		return user ? outsiderLine(user) : `ID: ${id} | not a member`;
+	};
+	// Named before the ban, which removes members from the cache.
+	const names = new Map(
+		user_ids.map((id) => [id, line(id, memberFields)] as const),
 	);
-	const line = (id: string) => lines.get(id) ?? `ID: ${id}`;
+	const nameOf = (id: string) => names.get(id) ?? `ID: ${id}`;
 	const messages = async (ids: readonly string[]) =>
 		seconds > 0 && (await countDeletedMessages(guild, ids, seconds));
 	return {
@@ -154,9 +159,10 @@ function banMany(
 			);
 			const remaining = user_ids.filter((id) => !banned.has(id));
 			const deleted = await messages(remaining);
+			await fetchNames(guild, remaining);
 			return resultLines(
 				`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}; ${nowIs()}:`,
-				remaining.map(line),
+				remaining.map((id) => line(id, memberLine)),
 				banned.size > 0 && `${banned.size} already banned:`,
 				[...banned.values()].map(({ user }) => userFields(user)),
 				!isComplete &&
@@ -172,13 +178,30 @@ function banMany(
 			const why = await whyNotBanned(guild, failed_users);
 			return resultLines(
 				`Banned ${banned_users.length} of ${user_ids.length} user(s)${deleted ? `; before, they had ${deleted}, which Discord deletes` : ""}:`,
-				banned_users.map(line),
+				banned_users.map(nameOf),
 				failed_users.length > 0 && `${failed_users.length} not banned:`,
-				failed_users.map((id) => `${line(id)} | ${why(id)}`),
+				failed_users.map((id) => `${nameOf(id)} | ${why(id)}`),
 			);
 		},
 	};
 }
+
+/** The most users whose names a dry run fetches one by one. */
+const maxFetched = 25;
+
+/** Fetches users who are not members, so that a dry run can name them. Users that Discord does not know stay unnamed. */
+async function fetchNames(
+	guild: Guild,
+	userIds: readonly string[],
+): Promise<void> {
+	const { users } = guild.client;
+	const unnamed = userIds.filter((id) => !users.cache.has(id));
+	for (const id of unnamed.slice(0, maxFetched))
+		await absentIf([RESTJSONErrorCodes.UnknownUser], () => users.fetch(id));
+}
+
+/** A request after a ban times out this long before the tool call's deadline, to leave time for returning the result. */
+const reserveMs = 1_000;
 
 /**
  * Returns a function that says why Discord's bulk ban did not ban a user, which Discord's response does not say. Never
@@ -190,7 +213,9 @@ async function whyNotBanned(
 ): Promise<(id: string) => string> {
 	const unknown = "already banned, ranked above the bot, or no user";
 	try {
-		const { banned } = await bansAmong(guild, ids);
+		const { banned } = await endingEarlier(reserveMs, () =>
+			bansAmong(guild, ids),
+		);
 		const others = "ranked above the bot, or no user";
 		return (id) => (banned.has(id) ? "already banned" : others);
 	} catch (error) {

@@ -261,7 +261,7 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 		/\nWould ban 3 user\(s\), 2 of them members, and delete about 1 message\(s\) of the last 60 s \(Discord's search, where the bot can read\); now is \S+Z:\nnew-0 \(@new-0\) \| ID: \d+ \| joined: \S+Z\nnew-1 /,
 	);
 	expect(dry.text).toEndWith(
-		`\nID: ${outsider.id} | not a member\n1 already banned:\n@banned | ID: ${banned.id}`,
+		`\n@outsider | ID: ${outsider.id} | not a member\n1 already banned:\n@banned | ID: ${banned.id}`,
 	);
 	expect(writes(world)).toEqual([]);
 	const { text, isError } = await world.call("bulk_ban", { ...args, ...done });
