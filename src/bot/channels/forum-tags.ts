@@ -13,7 +13,7 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import type { Forum } from "../discord/find.ts";
 import { requirePermissions } from "../discord/permissions.ts";
-import { fieldLine, oneField } from "../discord/text.ts";
+import { fieldLine, fold, oneField } from "../discord/text.ts";
 import { type Emoji, emojiName } from "../messages/emoji.ts";
 
 /**
@@ -33,8 +33,22 @@ export function tagOf(forum: Forum, id: string): GuildForumTag {
 	const tag = forum.availableTags.find((tag) => tag.id === id);
 	if (tag) return tag;
 	throw new ToolError(
-		`${channelName(forum)} has no tag ${id}. get_channel shows its tags. Nothing was done.`,
+		`${channelName(forum)} has no tag ${oneField(id)}. get_channel shows its tags. Nothing was done.`,
 	);
+}
+
+/** Returns the ids of a forum's tags that a call gives by id or name. Throws a ToolError if the forum lacks one of them. */
+export function tagIdsOf(forum: Forum, given: readonly string[]): string[] {
+	const ids = given.map((idOrName) => {
+		const named = forum.availableTags.filter(
+			({ name }) => fold(name) === fold(idOrName),
+		);
+		const isId = forum.availableTags.some(({ id }) => id === idOrName);
+		return !isId && named.length === 1
+			? String(named[0]?.id)
+			: tagOf(forum, idOrName).id;
+	});
+	return [...new Set(ids)];
 }
 
 /** A forum tag as in Discord's API. A new tag has no id yet. */

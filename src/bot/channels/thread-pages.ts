@@ -10,7 +10,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { channelName, time } from "../discord/describe.ts";
+import { channelName, memberName, time } from "../discord/describe.ts";
 import { isForum, type ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
@@ -83,7 +83,7 @@ export async function threadLines(
 			? `There is no ${kind}${tagged} in ${where}${rest}${next ? " among the threads searched so far" : ""}.`
 			: `${threads.length} ${kind}(s)${tagged} in ${where}${rest}, the newest first${order}, times in UTC:`,
 		threads.map((thread) =>
-			threadLine(thread, { tags, within: channel !== undefined }),
+			threadLine(guild, thread, { tags, within: channel !== undefined }),
 		),
 		archived &&
 			hasPrivate(channel) &&
@@ -224,6 +224,7 @@ function tagNames(guild: Guild): Map<string, string> {
 }
 
 function threadLine(
+	guild: Guild,
 	thread: APIThreadChannel,
 	{ tags, within }: { tags: ReadonlyMap<string, string>; within: boolean },
 ): string {
@@ -232,6 +233,8 @@ function threadLine(
 	const { rate_limit_per_user: slowMode = 0 } = thread;
 	// Discord stops counting at 50. https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
 	const members = member_count < 50 ? member_count : "50+";
+	const parent = guild.channels.cache.get(parent_id ?? "");
+	const owner = guild.members.cache.get(owner_id ?? "");
 	const created = thread_metadata?.create_timestamp;
 	const started = created ? `started: ${time(new Date(created))} by` : "by";
 	const isPinned = ((thread.flags ?? 0) & ChannelFlags.Pinned) !== 0;
@@ -239,9 +242,9 @@ function threadLine(
 	return fieldLine(
 		`#${oneField(name ?? "")} | ID: ${id}`,
 		type === ChannelType.PrivateThread && "private",
-		!within && `in: ${parent_id}`,
+		!within && `in: ${parent ? channelName(parent) : parent_id}`,
 		`${message_count} message(s), ${members} member(s)`,
-		`${started} ${owner_id ?? "unknown"}`,
+		`${started} ${owner ? memberName(owner) : (owner_id ?? "unknown")}`,
 		tagLabels.length > 0 && `tags: ${tagLabels.join(", ")}`,
 		slowMode > 0 && `slow mode: ${slowMode} s`,
 		isPinned && "pinned",

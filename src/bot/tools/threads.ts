@@ -15,7 +15,7 @@ import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { kindFields, kindName } from "../channels/channel-fields.ts";
-import { requireTags, tagOf } from "../channels/forum-tags.ts";
+import { requireTags, tagIdsOf } from "../channels/forum-tags.ts";
 import { threadCursor, threadLines } from "../channels/thread-pages.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
@@ -66,6 +66,9 @@ function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 	return channel !== undefined && find.isForum(channel);
 }
 
+/** Schema of a forum tag in an argument: its id or name, which has at most 20 characters. */
+const tag = text(1, 20, "");
+
 const createInput = v.strictObject({
 	guild_id,
 	channel_id: found(find.threadedChannel, "channel or forum"),
@@ -74,7 +77,7 @@ const createInput = v.strictObject({
 	content: v.optional(content),
 	mentions,
 	private: v.optional(flag("Visible only to its members."), false),
-	tag_ids: v.optional(list(snowflake("tag"), 0, 5, "Tags of the post.")),
+	tag_ids: v.optional(list(tag, 0, 5, "Tags of the post, by id or name.")),
 	auto_archive_minutes: unlisted(autoArchive.wrapped),
 	slowmode_seconds: unlisted(kindFields.slowmode_seconds.wrapped),
 	invitable: unlisted(invitable.wrapped),
@@ -89,11 +92,14 @@ export const createThread = writeTool({
 	title: "Create a thread or forum post",
 	description:
 		"Create a thread, on its own or from a message, or a forum post.",
+	// Former calls of create_forum_post have a title. Those of other MCP servers, too.
+	adapt: ({ title, ...args }) =>
+		title === undefined
+			? args
+			: { ...args, ...(args.name === undefined ? { name: title } : { title }) },
 	aliases: [
 		{
 			name: "create_forum_post",
-			adapt: ({ title, ...args }) =>
-				title === undefined ? args : { ...args, name: title },
 			// The arguments do not say which channels are forums. Every post of a forum has these.
 			covers: ({ content, message_id, private: isPrivate }) =>
 				content !== undefined && message_id === undefined && !isPrivate,
@@ -132,7 +138,7 @@ async function createPost(
 	guild: Guild,
 	forumId: string,
 ): Promise<string[]> {
-	const { name, content, tag_ids = [] } = args;
+	const { name, content } = args;
 	const issues = (["message_id", "private", "invitable"] as const)
 		.filter((key) => args[key])
 		.map((key) => `${key}: forum posts do not have this`);
@@ -140,7 +146,8 @@ async function createPost(
 		issues.push("content: is required, because a post begins with a message");
 	if (issues.length > 0) throw invalidParameters(issues);
 	const forum = await find.currentForum(guild, forumId);
-	requireTags(guild, forum, tag_ids);
+	const tagIds = tagIdsOf(forum, args.tag_ids ?? []);
+	requireTags(guild, forum, tagIds);
 	// https://discord.com/developers/docs/resources/channel#start-thread-in-forum-or-media-channel
 	const { id, message } = (await guild.client.rest.post(
 		Routes.threads(forum.id),
@@ -149,7 +156,7 @@ async function createPost(
 				name,
 				auto_archive_duration: args.auto_archive_minutes,
 				rate_limit_per_user: args.slowmode_seconds,
-				applied_tags: tag_ids,
+				applied_tags: tagIds,
 				message: { content, allowed_mentions: allowedMentions(args.mentions) },
 			},
 		},
@@ -248,24 +255,25 @@ export const listThreads = readTool({
 		),
 		name: v.optional(text(1, 100, "Part of the name.")),
 		tag_ids: v.optional(
-			list(snowflake("tag"), 1, 20, "Posts with one of these tags."),
+			list(tag, 1, 20, "Posts with one of these tags, by id or name."),
 		),
 		limit: limit(100, 50),
 		before: threadCursor,
 	}),
 	async run(args, { guild, channel }) {
-		const { include_archived: archived, tag_ids: tagIds } = args;
+		const { include_archived: archived, tag_ids } = args;
+		let tagIds: string[] | undefined;
 		if (archived && !channel)
 			throw invalidParameters([
 				"include_archived: expected only together with channel_id: Discord lists archived threads by channel",
 			]);
-		if (tagIds) {
+		if (tag_ids) {
 			if (!channel || !find.isForum(channel))
 				throw invalidParameters([
 					"tag_ids: expected only together with the channel_id of a forum",
 				]);
 			const forum = await find.currentForum(guild, channel.id);
-			for (const id of tagIds) tagOf(forum, id);
+			tagIds = tagIdsOf(forum, tag_ids);
 		}
 		const { limit, before, name } = args;
 		const query = { channel, archived, limit, before, name, tagIds };
@@ -303,15 +311,16 @@ export const editThread = editTool({
 		auto_archive_minutes: autoArchive,
 		invitable: unlisted(invitable.wrapped),
 		applied_tag_ids: v.optional(
-			list(snowflake("tag"), 0, 5, "All tags of the post."),
+			list(tag, 0, 5, "All tags of the post, by id or name."),
 		),
 		reason,
 	}),
 	async run(args, { guild, thread }) {
-		const { invitable, applied_tag_ids: tagIds } = args;
+		const { invitable, applied_tag_ids: tags } = args;
 		const isPrivate = thread.type === ChannelType.PrivateThread;
 		if (!isPrivate && invitable !== undefined)
 			throw invalidParameters([`invitable: ${onlyPrivate}`]);
+		const tagIds = tags && (await postTagIds(guild, thread, tags));
 		const applied_tag_ids = tagIds && sortedIds(tagIds);
 		const requested = { ...args, applied_tag_ids };
 		const before = fieldsOf(thread);
@@ -396,6 +405,17 @@ function requireEditable(
 	if (isUnarchived && others.length === 0)
 		requirePermissions(guild, thread, SendMessagesInThreads);
 	else if (!isOwn) requirePermissions(guild, thread, ManageThreads);
+}
+
+/** Returns the ids of tags that a call gives by id or name, for a post. Throws an RpcError for other threads. */
+async function postTagIds(
+	guild: Guild,
+	{ parent }: AnyThreadChannel,
+	tags: readonly string[],
+): Promise<string[]> {
+	if (!parent || !find.isForum(parent))
+		throw invalidParameters([`applied_tag_ids: ${onlyPosts}`]);
+	return tagIdsOf(await find.currentForum(guild, parent.id), tags);
 }
 
 async function requirePostTags(

@@ -51,16 +51,12 @@ const threadId = refusedByBot(
 	(scene) => newThread(scene, foreignChannel(scene)).id,
 );
 const before = anyId("it is a cursor");
-const tagId = refusedByBot("has no tag", (scene) =>
-	tagOf(newForum({ ...scene, guild: scene.other })),
-);
 
 export const threadsRows: Record<string, Row> = {
 	create_thread: {
 		ids: {
 			channel_id: channelId,
 			message_id: messageId,
-			tag_ids: anyId("the channel of this row is no forum"),
 		},
 		act(scene) {
 			const channel = newChannel(scene);
@@ -78,7 +74,7 @@ export const threadsRows: Record<string, Row> = {
 		needs: inChannel("CreatePublicThreads"),
 	},
 	list_threads: {
-		ids: { channel_id: channelId, tag_ids: tagId, before },
+		ids: { channel_id: channelId, before },
 		ask(scene) {
 			const forum = newForum(scene);
 			const tag = tagOf(forum);
@@ -104,7 +100,6 @@ export const threadsRows: Record<string, Row> = {
 	edit_thread: {
 		ids: {
 			thread_id: threadId,
-			applied_tag_ids: anyId("the thread of this row is in no forum"),
 		},
 		act(scene) {
 			const thread = newThread(scene, newChannel(scene));

@@ -233,6 +233,10 @@ test("the tags of a post are set as a whole, by their ids", async () => {
 	expect(thread.applied_tags).toEqual([staff.id, soup.id]);
 	expect(await edit(soup.id, staff.id)).toContain("Nothing would change");
 	expect(await edit("123456789012345678")).toContain("has no tag");
+	expect(await edit("STAFF")).toContain(
+		"applied_tag_ids: soup + staff → staff.",
+	);
+	expect(await edit(soup.id, "staff")).toContain("Changed applied_tag_ids");
 	deny(PermissionFlagsBits.ManageThreads);
 	await test.heard();
 	expect(await edit(soup.id)).toContain("lacks MANAGE_THREADS");

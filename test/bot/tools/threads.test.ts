@@ -184,7 +184,7 @@ test("active and archived threads are listed page by page, each once", async () 
 	expect(active.text).toStartWith(
 		`2 active thread(s) in the guild ${test.guild.id}, the newest first, times in UTC:`,
 	);
-	expect(active.text).toContain(` | in: ${channel_id} | `);
+	expect(active.text).toContain(` | in: #general (ID: ${channel_id}) | `);
 });
 
 test("threads are found by part of their name, and posts show their tags by name", async () => {
@@ -215,8 +215,16 @@ test("threads are found by part of their name, and posts show their tags by name
 	);
 	const everywhere = await list({ name: "LEEK" });
 	expect(named(everywhere)).toBe("leek-soupleek");
-	expect(everywhere).toContain(` | in: ${forum.id} | `);
-	expect(everywhere).toContain(" | tags: so\\|up");
+	expect(everywhere).toContain(` | in: #recipes (ID: ${forum.id}) | `);
+	expect(everywhere).toContain(
+		`Z by Ada (@ada, ID: ${ada.id}) | tags: so\\|up`,
+	);
+	expect(named(await list({ channel_id: forum.id, tag_ids: ["SO|UP"] }))).toBe(
+		"leek-soup",
+	);
+	expect(await list({ channel_id: forum.id, tag_ids: ["a\nb"] })).toContain(
+		"has no tag a\\nb. get_channel shows its tags.",
+	);
 	expect(await list({ name: "x" })).toBe(
 		`There is no active thread with "x" in the name in the guild ${guild.id}.`,
 	);

@@ -244,6 +244,18 @@ test("the list shows when a webhook last sent a message, if the bot can search t
 	}
 });
 
+test("a message by the bot's own webhook is its last message", async () => {
+	await using world = await startWorld();
+	const { channel } = made(world);
+	const { text } = await world.call("create_webhook", {
+		...{ channel_id: channel.id, name: "Own" },
+	});
+	const webhook_id = /Own \(ID: (\d+)\)/.exec(text)?.[1];
+	await world.call("send_webhook_message", { webhook_id, content: "x" });
+	const listed = (await world.call("list_webhooks")).text;
+	expect(listed).toMatch(/^Own \|.* \| last message: \S+Z \| can send/m);
+});
+
 test("several webhooks are deleted in one call, which says which ones are not there", async () => {
 	await using world = await startWorld();
 	const { platform, channel, hook } = made(world);

@@ -112,8 +112,10 @@ function matchesFilter(
 }
 
 function authorType({ author, webhook_id, application_id }: Message): string {
-	// Interaction responses have a webhook_id but are the bot's.
-	if (webhook_id !== undefined && application_id === undefined)
+	// Interaction responses are the bot's: their webhook_id is the id of the bot's application. Messages of a webhook that
+	// an application made have both ids as well, but different ones.
+	// https://discord.com/developers/docs/resources/message#message-object
+	if (webhook_id !== undefined && webhook_id !== application_id)
 		return "webhook";
 	return author.bot ? "bot" : "user";
 }
