@@ -83,7 +83,7 @@ const telling: Record<Kind, readonly string[]> = {
 	],
 };
 
-function kindOf(channel: GuildBasedChannel | undefined): Kind {
+export function kindOf(channel: GuildBasedChannel | undefined): Kind {
 	if (!channel) return "guild";
 	if (channel.isThread()) return "thread";
 	switch (channel.type) {

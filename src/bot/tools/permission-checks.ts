@@ -13,7 +13,12 @@ import {
 import * as v from "valibot";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import { channelName, memberName, roleName } from "../discord/describe.ts";
+import {
+	channelName,
+	memberName,
+	nowIs,
+	roleName,
+} from "../discord/describe.ts";
 import {
 	computePermissions,
 	type Decision,
@@ -33,6 +38,7 @@ import { permissionNames, readPermissions } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import { permissionHolders } from "../guild/permission-holder-lines.ts";
 import { permissionMatrix } from "../guild/permission-matrix.ts";
+import { checkedIn, kindOf } from "../guild/permission-places.ts";
 import { flag, found, guild_id, list } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
@@ -158,11 +164,12 @@ function detailLines(
 	place: Place,
 	asked: readonly string[] | undefined,
 ): string[] {
-	const computed = computePermissions(holderOf(guild, subject), place);
-	const effective = describePermissions(computed);
-	const decisions = selectDecisions(effective, asked);
-	const allowed = decisions.filter(({ allowed }) => allowed).length;
 	const { channel } = place;
+	const holder = holderOf(guild, subject);
+	const effective = describePermissions(computePermissions(holder, place));
+	const names = asked && checkedIn(kindOf(channel), asked);
+	const decisions = selectDecisions(effective, names);
+	const allowed = decisions.filter(({ allowed }) => allowed).length;
 	const where = channel
 		? channelName(channel)
 		: "the guild, without channel permissions";
@@ -173,6 +180,7 @@ function detailLines(
 		asked
 			? decisions.map((decision) => `${decision.name} | ${reasonOf(decision)}`)
 			: !reasonForEverything && linesByReason(decisions),
+		holder.timedOutUntil !== undefined && nowIs(),
 		channel?.isThread() &&
 			"A thread has the permissions of its channel, with SEND_MESSAGES_IN_THREADS in place of SEND_MESSAGES. A private thread is visible only to its members and with MANAGE_THREADS.",
 	);

@@ -179,6 +179,7 @@ test("a timed out member may only read, and the result says until when", async (
 	expect(text).toContain(`SEND_MESSAGES | denied by a timeout until ${till}`);
 	expect(text).toContain("VIEW_CHANNEL | allowed by @everyone");
 	expect(text).toContain("MANAGE_GUILD | denied because no role grants it");
+	expect(text).toMatch(/^now is \d{4}-/m);
 });
 
 test("a role is combined with @everyone alone, in the guild and in a channel", async () => {
@@ -230,6 +231,12 @@ test("a thread has its channel's permissions, with another one for writing", asy
 		"EMBED_LINKS | denied because it has no effect without SEND_MESSAGES_IN_THREADS",
 	);
 	expect(text).toContain(`in #soup (ID: ${id})`);
+	const asked = await world.call("check_permissions", {
+		...{ user_ids: [user.id], channel_ids: [id] },
+		permissions: ["SEND_MESSAGES"],
+	});
+	expect(asked.text).toContain("SEND_MESSAGES_IN_THREADS | denied by ");
+	expect(asked.text).not.toContain("SEND_MESSAGES |");
 	expect(text).toContain("A thread has the permissions of its channel");
 });
 
