@@ -2,11 +2,11 @@
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
-import { userName } from "../discord/describe.ts";
+import { roleName, userName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { botPermissions, requirePermissions } from "../discord/permissions.ts";
-import { fieldLine } from "../discord/text.ts";
+import { fieldLine, resultLines } from "../discord/text.ts";
 import {
 	emojiName,
 	fetchEmojis,
@@ -46,26 +46,37 @@ export const listEmojis = readTool({
 	toolset: "expressions",
 	title: "List emoji",
 	description:
-		"List a guild's custom emoji by id: their form in messages, id, creator, roles that may use them.",
+		"List a guild's custom emoji by id: form in messages, creator, roles that may use it.",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild }) {
 		const emojis = await fetchEmojis(guild);
 		if (emojis.length === 0)
 			return `The guild ${guild.id} has no custom emoji.`;
 		const sorted = emojis.toSorted((a, b) => compareIds(a.id, b.id));
-		return [`${emojis.length} emoji, by id:`, ...sorted.map(emojiLine)];
+		return [
+			`${emojis.length} emoji, by id:`,
+			...sorted.map((emoji) => emojiLine(guild, emoji)),
+		];
 	},
 });
 
-function emojiLine(emoji: GuildEmoji): string {
+function emojiLine(guild: Guild, emoji: GuildEmoji): string {
 	const { id, user, roles = [], managed, available = true } = emoji;
 	return fieldLine(
 		`${inMessages(emoji)} | ID: ${id}`,
 		user && `made by: ${userName(user)}`,
-		roles.length > 0 && `only for roles: ${roles.join(", ")}`,
+		roles.length > 0 && `only for: ${roleNames(guild, roles)}`,
 		managed && "managed",
 		!available && "not available",
 	);
+}
+
+function roleNames(guild: Guild, ids: readonly string[]): string {
+	const names = ids.map((id) => {
+		const role = guild.roles.cache.get(id);
+		return role ? roleName(role) : `ID: ${id}`;
+	});
+	return names.join(", ") || "everyone";
 }
 
 /** Formats a custom emoji as in Discord messages: `<:name:id>`, or `<a:name:id>` if it is animated. */
@@ -118,7 +129,12 @@ export const editEmoji = editTool({
 				...(changes.role_ids !== undefined && { roles: args.role_ids }),
 			},
 		});
-		return `Changed ${Object.keys(changes).join(", ")} of ${target}.`;
+		return resultLines(
+			`Changed ${target}:`,
+			changes.name !== undefined && `name: ${emoji.name} → ${changes.name}`,
+			changes.role_ids !== undefined &&
+				`role_ids: ${roleNames(guild, emoji.roles ?? [])} → ${roleNames(guild, args.role_ids ?? [])}`,
+		);
 	},
 });
 
@@ -126,8 +142,7 @@ export const deleteEmoji = destructiveTool({
 	name: "delete_emoji",
 	toolset: "expressions",
 	title: "Delete an emoji",
-	description:
-		"Delete a custom emoji. Messages then show its name. This cannot be undone.",
+	description: "Delete a custom emoji. Messages then show its name.",
 	lock: "emoji_id",
 	input: v.strictObject({
 		guild_id,

@@ -210,7 +210,7 @@ test.each([
 		["edit_automod_rule", { rule_id, enabled: false }, 2],
 		["delete_automod_rule", { rule_id, dry_run: true }, 3],
 		["list_emojis", {}, 2],
-		["edit_emoji", { emoji_id: emoji.id, role_ids: [role.id] }, 1],
+		["edit_emoji", { emoji_id: emoji.id, role_ids: [role.id] }, 2],
 		["delete_emoji", { emoji_id: emoji.id, dry_run: true }, 2],
 		["create_emoji", { name, image: name }, 1],
 		["get_message", poll, 1],
