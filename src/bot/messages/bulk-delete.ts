@@ -10,7 +10,10 @@ import {
 	SnowflakeUtil,
 } from "discord.js";
 
-/** Maximum age of a message in Discord's bulk deletion: 14 days, minus a minute for the request to arrive. */
+/**
+ * Maximum age of a message in Discord's bulk deletion, in milliseconds: 14 days, minus a minute for the request to
+ * arrive.
+ */
 const maxAgeMs = (14 * 24 * 60 - 1) * 60_000;
 
 /** Whether a message is too old for Discord's bulk deletion, which allows 14 days. */
@@ -19,8 +22,8 @@ export function isTooOldForBulk(id: string): boolean {
 }
 
 /**
- * Whether Discord allows a message of this type to be deleted. In guilds, only threads have messages that cannot be
- * deleted: a thread's starter message, and notices of added or removed members and of a new thread name.
+ * Whether Discord allows a message of this type to be deleted. In guilds, only some system messages in threads cannot
+ * be deleted, such as a thread's starter message.
  * https://discord.com/developers/docs/resources/message#message-object-message-types
  */
 export function isDeletable({ type }: APIMessage): boolean {

@@ -4,10 +4,10 @@
 import { ComponentType } from "discord.js";
 import { isObject } from "../../mcp/json-rpc.ts";
 
-/** Text for a separator between components. */
+/** Text that stands for a separator component in a message. */
 const separator = "---";
 
-/** Maximum number of options of a select that its text names. */
+/** Maximum number of options that the text for a select menu names. */
 const maxOptions = 10;
 
 const selects: ReadonlyMap<unknown, string> = new Map([
@@ -20,12 +20,12 @@ const selects: ReadonlyMap<unknown, string> = new Map([
 
 type Component = Record<string, unknown>;
 
-/** Describes the components of a message in display order, each with a text. The texts are not escaped. */
+/** Returns one text for each component of a message, in display order. The texts are not escaped. */
 export function componentTexts(components: unknown): string[] {
 	return objectsIn(components).flatMap(textsOfOne);
 }
 
-/** Returns the texts of a message's components in which a search looks for words. */
+/** Returns those texts of a message's components in which a search looks for words. */
 export function searchableTexts(components: unknown): string[] {
 	return componentTexts(components).filter((text) => text !== separator);
 }

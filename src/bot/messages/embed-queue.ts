@@ -24,7 +24,8 @@ export interface EmbedQueueOptions {
 
 export interface EmbedQueue {
 	/**
-	 * Queues an embed for a log channel; `embed` builds it when the message is sent. Returns at once and never throws.
+	 * Queues an embed for a log channel. `embed` is called to build the embed when the message is sent. Returns at once
+	 * and never throws.
 	 */
 	push(channelId: string, embed: () => EmbedBuilder): void;
 	/** Resolves when every queued embed has been sent or has failed to be sent. */

@@ -40,7 +40,7 @@ export const emoji = v.pipe(
 	v.description("A Unicode emoji (👍), or a guild's as <:name:id>."),
 );
 
-/** Schema of an emoji inside another argument, whose description explains it. */
+/** Schema of an emoji inside an argument such as an embed or a list, whose description explains the emoji. */
 export const innerEmoji = v.pipe(
 	emoji,
 	publishedAs({ type: "string", pattern: emojiPattern.source }),
@@ -52,10 +52,7 @@ export interface GuildEmoji extends APIEmoji {
 	name: string;
 }
 
-/**
- * Fetches a guild's custom emoji from Discord, because discord.js's cache is never updated without the expressions
- * intent.
- */
+/** Fetches a guild's custom emoji from Discord. The bot's cache of emoji is not kept current. */
 export async function fetchEmojis(guild: Guild): Promise<GuildEmoji[]> {
 	const path = Routes.guildEmojis(guild.id);
 	return (await guild.client.rest.get(path)) as GuildEmoji[];
@@ -86,8 +83,8 @@ export async function requireOwnEmoji(
 }
 
 /**
- * Formats an emoji as part of the path of a Discord API route. For a custom emoji Discord reads the id, but requires a
- * name before it.
+ * Formats an emoji as part of the path of a Discord API route. Custom emoji have the form name:id; Discord ignores the
+ * name but requires it.
  */
 export function emojiPath({ id, name }: Emoji, guild: Guild): string {
 	if (id === undefined) return encodeURIComponent(name ?? "");
@@ -105,8 +102,8 @@ export function emojiName({
 }
 
 /**
- * Formats how often users reacted to a message with an emoji, and how many of these are super reactions (`burst`).
- * https://discord.com/developers/docs/resources/message#reaction-object
+ * Formats the number of users who reacted to a message with an emoji, and the number of super reactions (`burst`) among
+ * them. https://discord.com/developers/docs/resources/message#reaction-object
  */
 export function reactionCount(reaction: APIReaction): string {
 	const { emoji, count, count_details } = reaction;

@@ -3,7 +3,7 @@
 
 import * as v from "valibot";
 
-/** Decodes base64. Returns undefined for invalid base64, which Buffer.from would decode up to the first error. */
+/** Decodes base64. Returns undefined if the base64 is invalid. */
 export function readBase64(text: string): Buffer | undefined {
 	return text.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text)
 		? Buffer.from(text, "base64")
@@ -27,8 +27,8 @@ const expected =
 	"expected a PNG, JPEG, GIF, WebP or AVIF in base64 or as a data URI";
 
 /**
- * Schema of an argument with an image in base64 or as a data URI. Discord accepts 256 KiB, but a request to the MCP
- * gateway in front of the bot is at most 64 KiB.
+ * Schema of an argument with an image in base64 or as a data URI. The image must fit into a request of 64 KiB to the
+ * MCP gateway, although Discord accepts 256 KiB.
  */
 export const image = v.pipe(
 	v.string(),

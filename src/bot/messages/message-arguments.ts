@@ -37,8 +37,8 @@ export const inChannel = {
 export const onMessage = { ...inChannel, message_id: snowflake("message") };
 
 /**
- * Values of the argument `mentions`: which kinds of mentions in a message may ping. Each value includes the ones
- * before.
+ * Values of the argument `mentions`: which kinds of mentions in a message may ping. Each value allows more kinds than
+ * the previous one.
  */
 const mentionTypes = {
 	none: [],
@@ -142,7 +142,7 @@ export const embeds = v.pipe(
 
 const embedLimit = 6000;
 
-/** Counts the characters of all embeds in a message that count towards Discord's limit. */
+/** Counts those characters of a message's embeds that count towards Discord's limit of 6,000. */
 function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 	return embeds
 		.flatMap(({ title, description, footer, author, fields = [] }) => [
@@ -157,7 +157,10 @@ interface TextArguments {
 	mentions: Mentions;
 }
 
-/** The permission MENTION_EVERYONE, which a message needs to ping @everyone, or a role that is not mentionable. */
+/**
+ * The permission MENTION_EVERYONE, which the bot needs for messages that ping @everyone or a role that is not
+ * mentionable.
+ */
 export const pingsMany: NeededWith<TextArguments> = {
 	permission: "MentionEveryone",
 	with: "mentions",

@@ -18,8 +18,8 @@ export function readsContent(discord: Client<true>): boolean {
 }
 
 /**
- * Throws a ToolError if Discord hides the content of messages from the bot. `consequence` is the part of the error
- * message that says what does not work then.
+ * Throws a ToolError if Discord hides the content of messages from the bot. `consequence` tells in the error message
+ * what does not work then.
  */
 export function requireContent(
 	discord: Client<true>,
@@ -32,8 +32,8 @@ export function requireContent(
 }
 
 /**
- * Returns a result line about hidden message content if some of these messages are empty because Discord hides their
- * content from the bot; otherwise no line.
+ * Returns a result line if some of the messages are empty because Discord hides their content from the bot; otherwise
+ * no line.
  */
 export function hiddenContent(
 	discord: Client<true>,

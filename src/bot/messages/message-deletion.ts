@@ -16,7 +16,7 @@ import { countLines } from "./message-summary.ts";
 
 const bulkSize = 100;
 const pageSize = 100;
-/** How many counts by channel a dry run lists. */
+/** Maximum number of channels for which a dry run shows the number of messages. */
 const maxCounts = 25;
 
 /** A message to delete. */
@@ -25,17 +25,17 @@ export interface Target {
 	id: string;
 }
 
-/** The parts of a deletion that depend on how its messages were selected. */
+/** Texts for the result of a deletion that depend on how the messages were selected. */
 export interface Selection {
-	/** Result lines on what stays, and on what was not searched. */
+	/** Result lines on messages that are not deleted, and on channels that were not searched. */
 	notes: readonly string[];
-	/** A line on what the number of deleted messages does not say. */
+	/** Result line that says what the number of deleted messages does not include. */
 	caveat?: string;
-	/** The result if there is nothing to delete. */
+	/** Text of the result if there are no messages to delete. */
 	nothing: string;
-	/** Returns the sentence that says how to continue if messages were not started. */
+	/** Returns the sentence that says how to continue with messages whose deletion was not started. */
 	again(left: readonly Target[]): string;
-	/** Returns lines on the messages for a dry run. */
+	/** Returns lines that describe the messages, for the preview of a dry run. */
 	describe(): Promise<string[]>;
 }
 
@@ -95,12 +95,12 @@ export function deletionPlan(
 	};
 }
 
-/** The round of the first request for an old message: higher than that of any bulk request. */
+/** Sort key of the first request for an old message: greater than the sort key of any bulk deletion. */
 const lastRound = 1_000_000;
 
 /**
- * Distributes messages to requests. The channels take turns, because Discord's rate limits are per channel; the single
- * requests for messages that are too old for the bulk deletion come last.
+ * Distributes messages to requests: bulk deletions first, which alternate between the channels because of rate limits,
+ * then single requests for messages that are too old for bulk deletion.
  */
 function batchesOf(targets: readonly Target[]): Batch[] {
 	const byChannel = [...Map.groupBy(targets, ({ channel }) => channel)];
@@ -120,7 +120,10 @@ function batchesOf(targets: readonly Target[]): Batch[] {
 	return rounds.sort((a, b) => a.round - b.round);
 }
 
-/** Deletes messages, and says for each channel how many were deleted and how many were refused, and why. */
+/**
+ * Deletes messages. The result says for each channel how many messages were deleted, and how many could not be deleted
+ * and why.
+ */
 async function deleteBatches(
 	batches: readonly Batch[],
 	{
@@ -182,12 +185,12 @@ export function readsHistory(channel: GuildTextBasedChannel): boolean {
 	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
 }
 
-/** What is known of messages after looking them up. */
+/** The result of looking up messages by their ids. */
 export interface Known {
 	messages: Map<string, APIMessage>;
 	/** Ids of messages that do not exist. */
 	missing: Set<string>;
-	/** Whether all were looked up. */
+	/** Whether all messages were looked up. */
 	isComplete: boolean;
 	pages: number;
 }

@@ -57,7 +57,9 @@ export function userIds(description: string) {
 	return v.optional(list(id, 1, 100, description));
 }
 
-/** Whether nothing is left of a text that is compared without accents, so that it would be part of nearly every text. */
+/**
+ * Whether nothing is left of a text that is compared without accents, so that it would be part of nearly every text.
+ */
 export function isBlank(text: string): boolean {
 	return fold(text).trim() === "";
 }
@@ -84,16 +86,22 @@ export const filterArguments = {
 	before: v.optional(moment("Before")),
 };
 
-/** The filters that a message must match, as far as they do not concern its channel and time. */
+/** The filters that a message must match, except filters for channels and time. */
 export interface MessageFilter {
 	text?: string | undefined;
 	user_ids?: readonly string[] | undefined;
 	not_user_ids?: readonly string[] | undefined;
-	/** Part of a name of the author. */
+	/** Text that a name of the author must contain. */
 	author_name?: string | undefined;
-	/** Kinds, or kinds with "-" in front, which exclude messages that contain it. */
+	/**
+	 * Kinds of content that a message must contain, such as "image". A kind with "-" in front excludes messages that
+	 * contain it.
+	 */
 	has?: readonly string[] | undefined;
-	/** Types of authors, or types with "-" in front, which exclude messages of such authors. */
+	/**
+	 * Types of authors that a message may have, such as "bot". A type with "-" in front excludes messages of such
+	 * authors.
+	 */
 	author_type?: readonly string[] | undefined;
 	mentions?: readonly string[] | undefined;
 	pinned?: boolean | undefined;
@@ -129,8 +137,8 @@ export function matcher(
 }
 
 /**
- * Whether something with the values `there` passes a filter: it has none of the wanted values with "-" in front, and at
- * least one of the others, if there are any.
+ * Whether values pass a filter. `there` returns the values. They must contain none of the wanted values with "-" in
+ * front and, if there are other wanted values, at least one of these.
  */
 function passes(
 	wanted: readonly string[] | undefined,
@@ -156,16 +164,16 @@ function contains(
 }
 
 /**
- * Discord shows invites without "https://" as invites, so they count as links.
- * A guess: Discord's own search may not find them as links.
+ * Matches links, including invites without "https://". A guess: Discord's own search may not find such invites as
+ * links.
  */
 const linkPattern =
 	/https?:\/\/\S|\bdiscord(?:\.gg|(?:app)?\.com\/invite)\/\w/i;
 
 /**
- * Returns what a message contains, as Discord's search names it.
- * A guess: Discord documents the kinds in half a sentence each. Here previews of images and videos count as such, and
- * what a forwarded message contains counts as in the message itself.
+ * Returns the kinds of content in a message, such as "image", with the names of Discord's search. A guess: which
+ * previews count as images or videos, and that the content of a forwarded message counts, because Discord's
+ * documentation does not say it.
  */
 export function kindsIn(message: APIMessage): Kind[] {
 	const { poll, sticker_items, message_snapshots: forwarded = [] } = message;

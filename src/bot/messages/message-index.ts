@@ -13,26 +13,26 @@ import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import type { Range } from "./message-search.ts";
 
-/** The highest offset that Discord's search takes, and the size of its pages. */
+/** The highest offset that Discord's search accepts. */
 const maxOffset = 9975;
 const indexPageSize = 25;
-/** Minimum wait before a search is repeated. Discord asks for a short delay if retry_after is 0. */
+/** Minimum seconds before a search is repeated. */
 const minWaitSeconds = 0.5;
-/** How long a search waits at most for Discord to index a guild that it has not indexed yet. */
+/** Maximum wait of a search, in milliseconds, until Discord has indexed the guild. */
 const maxIndexWaitMs = 4_000;
 
-/** The parameters of Discord's search; see its documentation. */
+/** The parameters of a request to Discord's message search. */
 export type IndexQuery = Record<
 	string,
 	string | number | boolean | readonly string[] | undefined
 >;
 
-/** Discord's search takes at most this many channels. */
+/** Maximum number of channels in a request to Discord's message search. */
 const maxIndexChannels = 500;
 
 /**
- * Whether Discord's index can search these channels and is the better choice: it needs few requests for all time, where
- * reading takes too long. With `after`, reading is fast and also finds the latest messages, which may not be indexed yet.
+ * Whether to search these channels with Discord's search index. True if there are several channels and no `after`,
+ * because reading all messages would take too long.
  */
 export function isForIndex(
 	{ after }: Range,
@@ -42,7 +42,10 @@ export function isForIndex(
 	return after === undefined && length > 1 && length <= maxIndexChannels;
 }
 
-/** Returns the parameters of a search in Discord's index. `channels` is undefined for all channels. */
+/**
+ * Returns the parameters of a request to Discord's message search. `channels` is undefined for all channels of the
+ * guild.
+ */
 export function indexQuery(
 	filter: MessageFilter,
 	{ before }: Range,
@@ -62,23 +65,23 @@ export function indexQuery(
 	};
 }
 
-/** What Discord's search index found. */
+/** The result of a search in Discord's search index. */
 export interface Indexed {
-	/** How many messages match. */
+	/** Number of all messages that match the search. */
 	total: number;
-	/** The newest of them. */
+	/** The newest messages that match the search. */
 	messages: APIMessage[];
-	/** Names of the threads with these messages, by id: archived threads are not cached. */
+	/** Names of the threads that contain the found messages, by thread id. */
 	threads: ReadonlyMap<string, string>;
 	/** Whether Discord is still indexing old messages. */
 	isIndexing: boolean;
-	/** Whether there may be more matches than `messages`. */
+	/** Whether more messages than those in `messages` may match the search. */
 	hasMore: boolean;
 }
 
 /**
  * Finds up to `limit` messages with Discord's search index, newest first; with `limit` 0, only their number. Returns
- * undefined if Discord has not indexed the guild yet and needs longer than a few seconds.
+ * undefined if Discord has not indexed the guild within a few seconds.
  */
 export async function searchIndex(
 	guild: Guild,

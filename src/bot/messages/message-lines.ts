@@ -17,10 +17,10 @@ import { fieldLine, oneField, resultLines, truncate } from "../discord/text.ts";
 import { componentTexts, searchableTexts } from "./component-texts.ts";
 import { emojiName, reactionCount } from "./emoji.ts";
 
-/** Maximum length of each embed in a list of messages. A link preview repeats what its link leads to. */
+/** Maximum length of each embed in a list of messages, in characters. */
 const maxEmbedLength = 600;
 const maxPreviewLength = 200;
-/** Maximum length of the quoted text of the message that another one replies to. */
+/** Maximum length of the text that a reply quotes from the message to which it replies. */
 const maxQuoteLength = 100;
 
 /** Formats the names and id of a message's author, and whether the author is a bot or a webhook. */
@@ -30,7 +30,8 @@ export function authorName({ author, webhook_id }: APIMessage): string {
 }
 
 /**
- * Formats a user with username, id and, if it differs from the username by more than its case, the global display name.
+ * Formats a user as username and id, with the global display name if it differs from the username by more than upper
+ * and lower case.
  */
 export function personName({ username, global_name, id }: APIUser): string {
 	return global_name && global_name.toLowerCase() !== username.toLowerCase()
@@ -77,7 +78,10 @@ function lineOf(
 	);
 }
 
-/** Returns all texts in a message, for searching: also those in embeds, components, polls and forwarded messages. */
+/**
+ * Returns all texts of a message in which a search looks for words, including the texts in embeds, components, polls
+ * and forwarded messages.
+ */
 export function messageTexts(of: APIMessage): string[] {
 	const message = contentOf(of);
 	const snapshots = message.message_snapshots ?? [];
@@ -118,8 +122,8 @@ function kindOf({ type }: APIMessage): string {
 }
 
 /**
- * Returns the message whose content is shown as the content of `message`. It differs for the first message of a thread
- * that was started from another message: Discord shows that other message.
+ * Returns the message whose content is shown as the content of `message`. For the first message of a thread, this is
+ * the message from which the thread was started.
  * https://discord.com/developers/docs/resources/message#message-reference-content-attribution
  */
 function contentOf(message: APIMessage): APIMessage {
@@ -134,7 +138,10 @@ const references: { [Type in MessageType]?: string } = {
 	[MessageType.ChannelPinnedMessage]: "pinned message",
 };
 
-/** Describes the message that a message refers to: as a reply, as the start of a thread, or as the notice of a pin. */
+/**
+ * Describes the message to which a reply, the first message of a thread or the notice of a pin refers; "" for other
+ * messages.
+ */
 function referenceOf(message: APIMessage): string {
 	const { message_reference: reference, referenced_message } = message;
 	const label = references[message.type];
@@ -149,16 +156,13 @@ function referenceOf(message: APIMessage): string {
 	return `${label}: ${reference.message_id}${author}${quote ? ` "${quote}"` : ""}`;
 }
 
-/** Returns the start of what a message says, or the names of its files, to quote the message; empty if it has neither. */
+/** Returns the start of a message's text for quoting it, or the names of its files if it has no text. */
 function quoteOf(message: APIMessage): string {
 	const text = messageTexts(message).find((text) => text.trim() !== "") ?? "";
 	return oneField(truncate(text, maxQuoteLength));
 }
 
-/**
- * Returns the users and roles that a message mentions, as Discord lists them: those whom it could ping. Members added to
- * a thread are not mentioned.
- */
+/** Names the users and roles that a message mentions according to Discord. */
 function mentionsOf(message: APIMessage): string {
 	const { mentions = [], mention_roles = [], mention_everyone } = message;
 	const names = [
@@ -183,8 +187,8 @@ type Parts = Pick<
 >;
 
 /**
- * Returns the fields of a result line with a message's text, embeds, components, attachments and stickers. `prefix` is
- * put before their names.
+ * Returns the parts of a result line for a message's text, embeds, components, attachments and stickers. `prefix`
+ * precedes the name of each part.
  */
 function partsOf(
 	{ content, embeds, components, attachments, sticker_items }: Parts,
@@ -238,7 +242,7 @@ function textsOf(embed: APIEmbed): string[] {
 	].filter((text) => text !== undefined);
 }
 
-/** Describes an embed in one field: all its texts, then its links. */
+/** Describes an embed as a part of a result line: all its texts, then its links. */
 function embedText(embed: APIEmbed): string {
 	const { url, image, thumbnail, video } = embed;
 	const links = [url, image?.url, thumbnail?.url, video?.url];
@@ -248,8 +252,8 @@ function embedText(embed: APIEmbed): string {
 }
 
 /**
- * Describes an embed in one field, shortened to its first part and its link. Most of a link preview is what the linked
- * page says of itself. https://discord.com/developers/docs/resources/message#embed-object-embed-types
+ * Describes an embed as a part of a result line. Shortens long embeds to the beginning of the text and a link.
+ * https://discord.com/developers/docs/resources/message#embed-object-embed-types
  */
 function shortEmbedText(embed: APIEmbed): string {
 	const { type = EmbedType.Rich, url, image } = embed;
@@ -267,7 +271,7 @@ export function hasEnded({ expiry, results }: APIPoll): boolean {
 	return isExpired || (results?.is_finalized ?? false);
 }
 
-/** Describes a poll as fields of a result line: question, answers with ids and votes, end. */
+/** Describes a poll as parts of a result line: question, answers with ids and votes, end. */
 export function pollFields(poll: APIPoll): string[] {
 	const { question, answers, allow_multiselect, expiry, results } = poll;
 	const until = expiry === null ? "unknown" : time(new Date(expiry));
@@ -286,8 +290,8 @@ export function pollFields(poll: APIPoll): string[] {
 }
 
 /**
- * Returns a result line for an announcement that was published to the channels following its channel, or that is a copy
- * of a published announcement; no line for other messages.
+ * Returns a result line if a message is an announcement that was published to other channels, or a copy of a published
+ * announcement; otherwise no line.
  */
 function publishedOf({ flags, message_reference: from }: APIMessage): string[] {
 	const has = (flag: MessageFlags) => ((flags ?? 0) & flag) !== 0;

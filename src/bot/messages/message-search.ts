@@ -31,14 +31,17 @@ export interface Scope {
 	channels: readonly GuildTextBasedChannel[];
 	/** Channels that the bot may not read or, for a deletion, in which it may not delete. */
 	forbidden: readonly GuildBasedChannel[];
-	/** Whether archived threads may be missing in `channels`: Discord lists a guild's active threads only. */
+	/**
+	 * Whether archived threads may be missing in `channels`, because Discord's list of a guild's threads contains only
+	 * active ones.
+	 */
 	lacksArchived: boolean;
 }
 
 /**
- * Returns the channels of a search: those given, the channels of given categories and the posts of given forums; without
- * `given`, all of the guild. Throws a ToolError if the bot lacks one of the permissions in a given channel; other
- * channels in which it lacks one are left out.
+ * Returns the channels to search: `given`, with the channels in categories and the posts in forums, or by default all
+ * channels of the guild. Throws a ToolError if the bot lacks permissions in a channel of `given`; leaves out other
+ * channels in which it lacks permissions.
  */
 export function scopeOf(
 	guild: Guild,
@@ -78,7 +81,7 @@ export function scopeOf(
 	};
 }
 
-/** Describes what a search leaves out, in one result line; empty if nothing. */
+/** Describes in one result line what a search leaves out; "" if it leaves out nothing. */
 export function scopeNote({ forbidden, lacksArchived }: Scope): string {
 	const names = forbidden
 		.filter((one) => !one.isThread())
@@ -95,9 +98,9 @@ export function scopeNote({ forbidden, lacksArchived }: Scope): string {
 /** How many of the channels that were not searched are named. */
 const maxNamed = 5;
 const pageSize = 100;
-/** How many channels are read at the same time. */
+/** Maximum number of channels that are read at the same time. */
 const parallelReads = 6;
-/** How many channels without new messages, according to Discord's events, are read nevertheless. */
+/** Maximum number of channels that are read although they have no new messages according to Discord's events. */
 const maxIdleReads = 50;
 /** The highest id that Discord can issue: ids have 64 bits. */
 const maxId = String(2n ** 64n - 1n);
@@ -111,48 +114,57 @@ export interface Range {
 /** Which messages to find, and when to stop reading. */
 export interface Reading {
 	matches(message: APIMessage): boolean;
-	/** How many matches are enough; undefined to read the whole range. */
+	/** Number of matching messages after which reading ends; undefined to read all messages in the period. */
 	limit?: number | undefined;
-	/** How many pages of 100 messages to read at most. */
+	/** Maximum number of pages of 100 messages to read. */
 	maxPages?: number | undefined;
-	/** No page is requested once the tool call has less time left than this. A request may take 10 s. */
+	/** Remaining time of the tool call, in milliseconds, below which no more pages are requested. */
 	reserveMs: number;
 	reportProgress(pages: number): void;
 }
 
-/** What reading channels found. */
+/** The result of searching channels by reading their messages. */
 export interface Found {
-	/** The matching messages, newest first. None are missing in between. */
+	/** The newest matching messages, newest first, without gaps. */
 	matches: APIMessage[];
-	/** Older matches, newest first, between which others may be missing. */
+	/**
+	 * Older matching messages, newest first. Others may be missing, because not all channels have been read so far back.
+	 */
 	further: APIMessage[];
-	/** How many messages were read. */
+	/** Number of messages that were read. */
 	searched: number;
 	/**
-	 * The time back to which everything was read, in epoch milliseconds; undefined if there are no messages in the range.
+	 * Time of the oldest message down to which all messages were read, in epoch milliseconds; undefined if no messages
+	 * were read.
 	 */
 	reachedMs?: number | undefined;
-	/** Result lines on content that Discord hides from the bot, and on channels that Discord refused to let it read. */
+	/**
+	 * Result lines on message content that Discord hides from the bot, and on channels that the bot could not read
+	 * completely.
+	 */
 	notes: string[];
-	/** Why older messages were not read; undefined if all were. */
+	/** Why older messages were not read; undefined if all messages were read. */
 	stopped?: string | undefined;
-	/** Id before which to continue, if `stopped` is set and a part of the range was searched completely. */
+	/** Message id below which a further search continues; undefined if everything was searched, or no part completely. */
 	nextBefore?: string | undefined;
 }
 
-/** A channel that is read page by page. */
+/** A channel whose messages are read page by page, from the newest to the oldest. */
 interface Source {
 	channel: GuildTextBasedChannel;
-	/** Id below which this channel's unread messages are; undefined before its first page. */
+	/** Message id below which the next page begins; undefined before the first page. */
 	before: string | undefined;
-	/** Id below which all of this channel's unread messages are, as far as is known without reading. */
+	/**
+	 * Message id below which all unread messages of this channel are. Before the first page, it is estimated without a
+	 * request.
+	 */
 	end: string;
 	state: "waiting" | "being read" | "done" | "stopped";
 }
 
 /**
- * Reads the messages of several channels, newest first, always continuing with the channel whose unread messages may be
- * the newest. Throws if the very first request fails. If a later one fails, returns what was found so far.
+ * Reads the messages of several channels, newest first. The next page is always of the channel whose unread messages
+ * may be the newest. Throws if the first request fails; if a later one fails, returns what was found before.
  */
 export async function readChannels(
 	channels: readonly GuildTextBasedChannel[],
@@ -170,9 +182,9 @@ export async function readChannels(
 	const found: APIMessage[] = [];
 	const refused: string[] = [];
 	const notes: string[] = [];
-	/** Why no channel is read any more. */
+	/** Why reading all channels has ended early. */
 	let stopped: string | undefined;
-	/** Why one of the channels is not read any more. */
+	/** Why reading one of the channels has ended early. */
 	let paused: string | undefined;
 	let failure: unknown;
 	let oldest: APIMessage | undefined;
@@ -181,7 +193,9 @@ export async function readChannels(
 	let started = 0;
 
 	const unread = () => sources.filter(({ state }) => state !== "done");
-	/** Id below which unread messages may be; undefined if everything was read. */
+	/**
+	 * Returns the message id below which there may be unread messages in any channel; undefined if everything was read.
+	 */
 	const frontier = () =>
 		unread()
 			.map(({ end }) => end)
@@ -278,9 +292,8 @@ export async function readChannels(
 }
 
 /**
- * Returns the channels to read. Channels whose last message is older than the range are left out if there are many.
- * Discord's events keep `last_message_id` current.
- * https://docs.discord.com/developers/events/gateway-events#channel-update
+ * Returns the channels to read. If there are many channels, leaves out channels whose last message is older than the
+ * period of the search. https://docs.discord.com/developers/events/gateway-events#channel-update
  */
 function sourcesOf(
 	channels: readonly GuildTextBasedChannel[],

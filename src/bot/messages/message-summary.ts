@@ -12,24 +12,24 @@ import { fieldLine, oneField, truncate } from "../discord/text.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
 
-/** What `summaries` needs to name channels and authors. */
+/** What is needed to name the channels and authors of messages. */
 export interface Naming {
 	guild: Guild;
-	/** Names of threads that may not be cached, by id. */
+	/** Names of threads by id, for threads that are not in the bot's cache. */
 	threads?: ReadonlyMap<string, string>;
-	/** Whether the messages may be of several channels. */
+	/** Whether the messages may come from several channels. */
 	isAcross: boolean;
 }
 
-/** How many characters of a message's text are shown. */
+/** Maximum number of characters of a message's text to show. */
 const maxText = 120;
-/** How many characters before the text that was searched for are shown. */
+/** Number of characters to show before the text that was searched for. */
 const maxLead = 30;
 
 /**
- * Describes messages in one short line each: channel, time, author, id, what they contain, and the text near `wanted`.
- * The last line has the names and ids of the authors. Ids of messages of several channels are "channel_id/message_id",
- * as `delete_messages` takes them.
+ * Describes messages in one short line each: channel, time, author, id, kinds of content, and the text near `wanted`.
+ * The last line contains the names and ids of the authors. Ids have the form "channel_id/message_id" if the messages
+ * come from several channels.
  */
 export function summaries(
 	messages: readonly APIMessage[],
@@ -76,7 +76,7 @@ function textField(message: APIMessage, wanted: string): string {
 	return `text: ${oneField(truncate(shown, maxText))}`;
 }
 
-/** Formats the display name, username and id of a message's author, and whether it is a bot or a webhook. */
+/** Formats the display name, username and id of a message's author, and whether the author is a bot or a webhook. */
 function authorOf({ author, webhook_id }: APIMessage, guild: Guild): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
 	const member = guild.members.cache.get(author.id);
@@ -86,7 +86,7 @@ function authorOf({ author, webhook_id }: APIMessage, guild: Guild): string {
 	return `${shown}(@${oneField(author.username)}, ID: ${author.id})${kind}`;
 }
 
-/** What messages can be counted by. */
+/** Criteria by which messages can be counted. */
 export const groupings = ["author", "channel", "day"] as const;
 export type Grouping = (typeof groupings)[number];
 
@@ -97,7 +97,7 @@ export interface Count {
 	count: number;
 }
 
-/** Returns the name of an author, channel or day with messages, for `Count`. */
+/** Returns the name of a message's author, channel or day, as `by` selects. */
 function nameOf(by: Grouping, message: APIMessage, guild: Guild): string {
 	if (by === "author") return authorOf(message, guild);
 	if (by === "day") return dayOf(message);
@@ -110,8 +110,8 @@ function dayOf({ timestamp }: APIMessage): string {
 }
 
 /**
- * Counts messages by author, channel or day (UTC): the highest count first, days in order. `zeros` are counted with 0 if
- * there is no message of theirs.
+ * Counts messages by author, by channel or by day (UTC). Days are sorted by date, others by count, highest first.
+ * Authors, channels or days in `zeros` that have no messages are counted with 0.
  */
 export function countsOf(
 	messages: readonly APIMessage[],
@@ -138,7 +138,7 @@ export function countsOf(
 	);
 }
 
-/** Describes up to `limit` counts in one line each; the rest in one line together. */
+/** Describes the first `limit` counts in one line each, and the sum of all others in one more line. */
 export function countLines(counts: readonly Count[], limit: number): string[] {
 	const more = counts.slice(limit);
 	const sum = more.reduce((sum, { count }) => sum + count, 0);

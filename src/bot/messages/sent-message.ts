@@ -10,7 +10,7 @@ export interface Place {
 	guild?: Pick<Guild, "id"> | undefined;
 }
 
-/** Returns the link that opens a channel, or a message in it, in Discord's clients: what "Copy Link" copies there. */
+/** Returns the link that opens a channel or a message in Discord's clients, like the link that "Copy Link" copies. */
 export function linkTo({ id, guild }: Place, messageId?: string): string {
 	const path = [guild?.id ?? "@me", id, messageId].filter(Boolean).join("/");
 	return `https://discord.com/channels/${path}`;
@@ -26,8 +26,7 @@ export function placeOf(
 
 /**
  * Returns result lines that say whom a message has pinged, and whom its text mentions without a ping; no lines if it
- * mentions nobody. Discord lists in a message only the mentions that `allowed_mentions` lets through.
- * https://discord.com/developers/docs/resources/message#edit-message
+ * mentions nobody. https://discord.com/developers/docs/resources/message#edit-message
  */
 export function pingLines(
 	guild: Guild,

@@ -3,15 +3,15 @@
 /** Discord's maximum length of a message, in UTF-16 code units. */
 const maxLength = 2_000;
 /**
- * A long text is split at most this many UTF-16 code units before the maximum length, at a position inside a word if
- * there is one.
+ * Number of UTF-16 code units before the maximum length in which a position inside a word is searched, to split a long
+ * text there.
  */
 const searchLength = 200;
 
 /** Value of discord.js's option `allowedMentions` for a message that pings nobody. */
 export const noMentions = { parse: [], repliedUser: false };
 
-/** Splits a text into pieces that each fit into a Discord message. The pieces joined are the text again. */
+/** Splits a text into pieces that each fit into a Discord message. Joining the pieces gives the text again. */
 export function splitMessage(text: string): string[] {
 	const pieces: string[] = [];
 	let rest = text;
@@ -24,8 +24,8 @@ export function splitMessage(text: string): string[] {
 }
 
 /**
- * Returns the index at which a long text is split: inside a word, because Discord trims white space at the ends of a
- * message, and never inside a surrogate pair.
+ * Returns the index at which to split a long text: preferably inside a word, because Discord trims white space at the
+ * ends of a message, and never inside a surrogate pair.
  */
 function splitPosition(text: string): number {
 	for (let at = maxLength; at > maxLength - searchLength; at--)
