@@ -57,6 +57,14 @@ export class OfferedTools implements ToolSet<BotContext> {
 	 * former tool that was merged into the tool.
 	 */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
+	/**
+	 * For each tool whose toolset is not allowed, but the toolset of a former tool is that the tool replaced: those
+	 * former tools, and the error text for calls that do something else.
+	 */
+	readonly #allowedParts = new Map<
+		BotTool,
+		{ parts: readonly Alias[]; refusal: string }
+	>();
 
 	/**
 	 * `listedByDefault` are the names of the tools that `tools/list` contains if the configuration does not say which
@@ -115,7 +123,15 @@ export class OfferedTools implements ToolSet<BotContext> {
 			?.find(({ covers }) => covers?.(args));
 		if (denied)
 			return { tool, args, refusal: deniedText(denied.name, tool.name) };
-		return { tool, args };
+		const allowed = this.#allowedParts.get(tool);
+		const isAllowed =
+			!allowed ||
+			allowed.parts.some(
+				(part) => part === alias || (part.covers?.(args) ?? true),
+			);
+		return isAllowed
+			? { tool, args }
+			: { tool, args, refusal: allowed.refusal };
 	}
 
 	#resolveInner(accessor: BotTool, outer: JsonObject): ResolvedCall<BotTool> {
@@ -144,8 +160,12 @@ export class OfferedTools implements ToolSet<BotContext> {
 	#readDenied(tool: BotTool, choice: ToolChoice): void {
 		const { deny } = choice.tools;
 		const refusal = refusalOf(tool, choice);
-		for (const { name } of [tool, ...tool.aliases])
-			if (refusal !== undefined) this.#refusals.set(name, refusal);
+		const parts = allowedParts(tool, choice);
+		if (refusal !== undefined && parts.length > 0)
+			this.#allowedParts.set(tool, { parts, refusal });
+		else if (refusal !== undefined)
+			for (const { name } of [tool, ...tool.aliases])
+				this.#refusals.set(name, refusal);
 		for (const alias of tool.aliases) {
 			if (!deny.includes(alias.name)) continue;
 			this.#refusals.set(alias.name, deniedText(alias.name));
@@ -173,6 +193,24 @@ function isListed(
 		list.includes(tool.toolset) ||
 		list.includes(tool.name) ||
 		(list.includes(defaultChoice) && listedByDefault.includes(tool.name))
+	);
+}
+
+/**
+ * Returns the former tools that a tool has replaced and that the configuration allows, although it does not allow the
+ * tool's toolset.
+ */
+function allowedParts(
+	tool: BotTool,
+	{ toolsets = "all", read_only, tools: { deny } }: ToolChoice,
+): Alias[] {
+	if (deny.includes(tool.name) || (read_only && !isReadOnly(tool))) return [];
+	return tool.aliases.filter(
+		({ name, toolset }) =>
+			toolset !== undefined &&
+			toolsets !== "all" &&
+			toolsets.includes(toolset) &&
+			!deny.includes(name),
 	);
 }
 

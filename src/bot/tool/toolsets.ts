@@ -49,6 +49,11 @@ export interface BotTool extends Tool<BotContext> {
 export interface Alias {
 	name: string;
 	/**
+	 * The toolset of the former tool of this name, if it differs from the tool's: where only that toolset is allowed,
+	 * the calls that `covers` accepts still are.
+	 */
+	toolset?: Toolset;
+	/**
 	 * Converts the unvalidated arguments of a call that uses an alias of a tool to arguments of this tool. Default: the
 	 * arguments stay unchanged.
 	 */

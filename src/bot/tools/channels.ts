@@ -155,6 +155,7 @@ export const createChannel = writeTool({
 function createAlias(name: string, kind: Kind): Alias {
 	return {
 		name,
+		toolset: "voice",
 		adapt: (args) => ({ ...args, channel_type: kind }),
 		covers: ({ channel_type }) =>
 			typeof channel_type === "string" && channel_type.toLowerCase() === kind,
@@ -183,11 +184,20 @@ export const editChannel = destructiveTool({
 	aliases: [
 		{
 			name: "edit_voice_channel",
+			toolset: "voice",
 			covers: (args) =>
 				["bitrate", "user_limit", "rtc_region"].some((name) => name in args),
 		},
-		{ name: "set_forum_tags", covers: (args) => "tags" in args },
-		{ name: "set_voice_channel_status", covers: (args) => "status" in args },
+		{
+			name: "set_forum_tags",
+			toolset: "threads",
+			covers: (args) => "tags" in args,
+		},
+		{
+			name: "set_voice_channel_status",
+			toolset: "voice",
+			covers: (args) => "status" in args,
+		},
 	],
 	adapt: withKnownForms,
 	title: "Edit a channel",
@@ -328,7 +338,7 @@ function isVisible(channel: GuildBasedChannel): boolean {
 export const getChannel = readTool({
 	name: "get_channel",
 	toolset: "channels",
-	aliases: ["list_forum_tags"],
+	aliases: [{ name: "list_forum_tags", toolset: "threads" }],
 	extra: true,
 	title: "Get a channel",
 	description:

@@ -116,6 +116,7 @@ export const listMembers = readTool({
 	aliases: [
 		{
 			name: "get_role_members",
+			toolset: "roles",
 			adapt: (args) => ({
 				// Refused if the call has no role.
 				with_role_ids: [],

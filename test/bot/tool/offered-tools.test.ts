@@ -50,7 +50,11 @@ describe("what is allowed and listed", () => {
 
 	test("what toolsets name is allowed and listed, without the tools that reach others", () => {
 		for (const toolset of toolsetNames.filter((name) => name !== "core")) {
-			const its = names(tools.filter((tool) => tool.toolset === toolset));
+			const its = names(
+				tools.filter((tool) =>
+					[tool, ...tool.aliases].some((one) => one.toolset === toolset),
+				),
+			);
 			expect(withoutAccessors(allowed({ toolsets: [toolset] }))).toEqual(its);
 			expect(listed({ toolsets: [toolset] })).toEqual(its);
 		}
@@ -233,6 +237,34 @@ describe("a call", () => {
 			`What ban_member did, now ban, ${why}`,
 		);
 		expect(names(tools.allowed)).not.toContain("ban");
+	});
+
+	test("of what a former tool did is allowed where only the toolset of the former tool is", () => {
+		const voice = offer({ toolsets: ["voice"] });
+		expect(names(voice.listed)).toContain("create_channel");
+		for (const [name, args] of [
+			["create_voice_channel", { name: "Lounge" }],
+			["create_channel", { name: "Lounge", channel_type: "voice" }],
+			["edit_channel", { user_limit: 5 }],
+		] as const)
+			expect(voice.resolve(name, args).refusal).toBeUndefined();
+		for (const args of [{}, { channel_type: "text" }])
+			expect(voice.resolve("create_channel", args).refusal).toBe(
+				'create_channel is not allowed: the operator of this bot does not allow the toolset "channels" (toolsets in config.toml). Nothing was done.',
+			);
+		const denied = offer({
+			toolsets: ["voice"],
+			tools: { deny: ["create_voice_channel"] },
+		});
+		for (const name of ["create_voice_channel", "create_channel"])
+			expect(denied.resolve(name, { channel_type: "voice" }).refusal).toContain(
+				"denies create_voice_channel",
+			);
+		expect(denied.resolve("create_stage_channel", {}).refusal).toBeUndefined();
+		const reading = offer({ toolsets: ["voice"], read_only: true });
+		expect(reading.resolve("create_voice_channel", {}).refusal).toContain(
+			"only tools that read",
+		);
 	});
 
 	test("of what a denied tool did is refused in the tool that took it over", () => {
