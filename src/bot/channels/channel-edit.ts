@@ -138,7 +138,7 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 	const kind = editableKind(channel);
 	if (kind === "stage" && args.status !== undefined)
 		throw invalidParameters([
-			"status: a stage channel has a topic instead, which start_stage and edit_stage set",
+			"status: a stage channel has a topic instead, which set_stage sets",
 		]);
 	const { channel_type: newKind = kind } = args;
 	const isConvertible = (name: string): name is Kind =>

@@ -60,7 +60,7 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 					const failure = toToolError(error);
 					if (!failure) throw error;
 					throw new ToolError(
-						`${failure.message} The lock of channel ${row.channel_id} is stored: use unlock_channel to undo it as far as it took effect.`,
+						`${failure.message} The lock of channel ${row.channel_id} is stored: use lock_channel with unlock = true to undo it as far as it took effect.`,
 						{ cause: error },
 					);
 				}

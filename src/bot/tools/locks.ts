@@ -1,4 +1,4 @@
-// Locking channels: denies @everyone to write and speak. The database keeps what unlock_channel restores.
+// Locking channels: denies @everyone to write and speak. The database keeps what unlocking restores.
 
 import {
 	ChannelType,
@@ -7,7 +7,7 @@ import {
 	type Snowflake,
 } from "discord.js";
 import * as v from "valibot";
-import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
 import {
 	bitsOf,
 	inForce,
@@ -43,23 +43,6 @@ import type { Locks } from "../tool/channel-locks.ts";
 import type { BotContext } from "../tool/context.ts";
 import { editTool } from "../tool/define.ts";
 import { adaptChannelId } from "./overwrites.ts";
-
-/** Schema of the arguments of `lock_channel` and `unlock_channel`. `all` is the description of the argument `all`. */
-function inputFor(all: string) {
-	return v.strictObject({
-		guild_id,
-		channel_ids: v.optional(
-			list(
-				found(find.channel, "channel"),
-				1,
-				50,
-				"Channels; a category: those in it.",
-			),
-		),
-		all: v.optional(flag(all), false),
-		reason,
-	});
-}
 
 interface Chosen {
 	guild_id?: string | undefined;
@@ -169,64 +152,98 @@ export const lockChannel = editTool({
 	name: "lock_channel",
 	toolset: "channels",
 	extra: true,
-	title: "Lock channels",
+	title: "Lock or unlock channels",
 	description:
-		"Deny @everyone to write, react and create threads in channels, and in voice to connect and speak, until unlock_channel. Exempt: the bot, administrators, and those allowed by overwrites.",
+		"Deny @everyone to write, react and create threads in channels, and in voice to connect and speak, or undo that (unlock). Exempt: the bot, administrators, and those allowed by overwrites. Changes that others made since the lock stay.",
+	aliases: [
+		{
+			name: "unlock_channel",
+			adapt: (args) => ({ ...args, unlock: true }),
+			covers: ({ unlock }) => unlock === true,
+		},
+	],
 	lock: idsToLock,
 	permissions: ["ManageRoles"],
 	permissionsIn: "run",
 	adapt: adaptChannelId,
-	input: inputFor("All channels that @everyone sees."),
+	input: v.strictObject({
+		guild_id,
+		channel_ids: v.optional(
+			list(
+				found(find.channel, "channel"),
+				1,
+				50,
+				"Channels; a category: those in it.",
+			),
+		),
+		all: v.optional(
+			flag("All that @everyone sees, or that are locked."),
+			false,
+		),
+		unlock: v.optional(flag("Unlock them."), false),
+		reason,
+	}),
 	async run(args, { guild, channels: given, locks }, call) {
 		const channels = await chosenChannels(guild, args, given);
-		const { everyone } = guild.roles;
-		const isHidden = (channel: find.Channel) =>
-			!everyone.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel);
-		const hidden = args.all ? channels.filter(isHidden) : [];
-		const planned = await planEach(
-			channels.filter((channel) => !hidden.includes(channel)),
-			args.all,
-			(channel) => planLock(channel, locks),
-		);
-		const plans = planned.flatMap(({ channel, plan }) =>
-			plan ? [{ channel, ...plan }] : [],
-		);
-		const left = resultLines(
-			leftLines("Not locked", planned),
-			hidden.length > 0 &&
-				`Left, because @everyone does not see them: ${namesOf(hidden)}. channel_ids locks them for those who do.`,
-		);
-		if (plans.length === 0) throw nothingChanged(left);
-		const write = ({ channel, rows }: (typeof plans)[number]) =>
-			locks.begin(rows, (row) =>
-				writeBits(channel, row, lockedBits(channel, row)),
-			);
-		const [only] = plans;
-		if (only && planned.length === 1) {
-			await write(only);
-			return describeLock(only.channel, only);
-		}
-		const all = plans.reduce((bits, { denies }) => bits | denies, 0n);
-		const output = await writeEach(
-			{
-				items: plans,
-				resumes: true,
-				idOf: ({ channel }) => channel.id,
-				describe: ({ channel, exempt, inside }) =>
-					resultLines(
-						channelName(channel),
-						exempt > 0 && `exempt by overwrites: ${exempt}`,
-						inside > 0 && `still in it: ${inside}`,
-					).join("; "),
-				write,
-				done: (done, of) =>
-					`Locked ${done === of ? "" : `${done} of `}${of} channel(s): @everyone may no longer ${describeBits(all)}. unlock_channel undoes it.`,
-			},
-			call,
-		);
-		return [...[output].flat(), ...left];
+		const change = args.unlock ? unlockChannels : lockChannels;
+		return change(guild, channels, args.all, locks, call);
 	},
 });
+
+async function lockChannels(
+	guild: Guild,
+	channels: readonly find.Channel[],
+	isForAll: boolean,
+	locks: Locks,
+	call: ToolCall,
+): Promise<string[]> {
+	const { everyone } = guild.roles;
+	const isHidden = (channel: find.Channel) =>
+		!everyone.permissionsIn(channel).has(PermissionFlagsBits.ViewChannel);
+	const hidden = isForAll ? channels.filter(isHidden) : [];
+	const planned = await planEach(
+		channels.filter((channel) => !hidden.includes(channel)),
+		isForAll,
+		(channel) => planLock(channel, locks),
+	);
+	const plans = planned.flatMap(({ channel, plan }) =>
+		plan ? [{ channel, ...plan }] : [],
+	);
+	const left = resultLines(
+		leftLines("Not locked", planned),
+		hidden.length > 0 &&
+			`Left, because @everyone does not see them: ${namesOf(hidden)}. channel_ids locks them for those who do.`,
+	);
+	if (plans.length === 0) throw nothingChanged(left);
+	const write = ({ channel, rows }: (typeof plans)[number]) =>
+		locks.begin(rows, (row) =>
+			writeBits(channel, row, lockedBits(channel, row)),
+		);
+	const [only] = plans;
+	if (only && planned.length === 1) {
+		await write(only);
+		return describeLock(only.channel, only);
+	}
+	const all = plans.reduce((bits, { denies }) => bits | denies, 0n);
+	const output = await writeEach(
+		{
+			items: plans,
+			resumes: true,
+			idOf: ({ channel }) => channel.id,
+			describe: ({ channel, exempt, inside }) =>
+				resultLines(
+					channelName(channel),
+					exempt > 0 && `exempt by overwrites: ${exempt}`,
+					inside > 0 && `still in it: ${inside}`,
+				).join("; "),
+			write,
+			done: (done, of) =>
+				`Locked ${done === of ? "" : `${done} of `}${of} channel(s): @everyone may no longer ${describeBits(all)}. unlock = true undoes it.`,
+		},
+		call,
+	);
+	return [...[output].flat(), ...left];
+}
 
 /** Plans the lock of a channel. Returns the reason if the channel is locked already or nothing would change. */
 async function planLock(
@@ -240,7 +257,7 @@ async function planLock(
 	const { deny } = overwriteOf(channel, guild.id);
 	const denies = bits & ~deny;
 	if (denies === 0n)
-		return "already denies @everyone all that a lock would, and unlock_channel would not undo that";
+		return "already denies @everyone all that a lock would, and unlocking would not undo that";
 	const own = lostByBot(guild, channel, denies);
 	requireGrantable(guild, channel, denies);
 	const exempt = channel.permissionOverwrites.cache.filter(
@@ -280,8 +297,8 @@ function describeLocked(
 	);
 	const since = time(rows[0]?.locked_at ?? null);
 	return ended === 0n
-		? `has been locked since ${since}; unlock_channel unlocks it`
-		: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock_channel undoes the rest; then it can be locked again`;
+		? `has been locked since ${since}; unlock = true unlocks it`
+		: `was locked at ${since}, but ${describeBits(ended)} is not in force: it was changed since, or never took effect. unlock = true undoes the rest; then it can be locked again`;
 }
 
 /** Maximum number of channels that one line of a result names. */
@@ -322,77 +339,66 @@ interface UnlockPlan {
 	changed: string[];
 }
 
-export const unlockChannel = editTool({
-	name: "unlock_channel",
-	toolset: "channels",
-	extra: true,
-	title: "Unlock channels",
-	description:
-		"Undo lock_channel: restore what it changed. Changes that others made since then stay, and are listed.",
-	lock: idsToLock,
-	permissions: ["ManageRoles"],
-	permissionsIn: "run",
-	adapt: adaptChannelId,
-	input: inputFor("All that are locked."),
-	async run(args, { guild, channels: given, locks }, call) {
-		const channels = await chosenChannels(guild, args, given);
-		const rowsOf = new Map<string, readonly ChannelLockRow[]>();
-		for (const { id } of channels) rowsOf.set(id, await locks.of(id));
-		const isLocked = ({ id }: find.Channel) =>
-			(rowsOf.get(id) ?? []).length > 0;
-		const chosen = args.all ? channels.filter(isLocked) : channels;
-		if (chosen.length === 0)
-			throw new ToolError(
-				`No channel of the guild ${guild.id} is locked by lock_channel. Nothing was done.`,
-			);
-		const planned = await planEach(chosen, args.all, async (channel) =>
-			isLocked(channel)
-				? planUnlock(channel, rowsOf.get(channel.id) ?? [])
-				: "not locked by lock_channel; set_channel_permissions changes permissions",
+async function unlockChannels(
+	guild: Guild,
+	channels: readonly find.Channel[],
+	isForAll: boolean,
+	locks: Locks,
+	call: ToolCall,
+): Promise<string[]> {
+	const rowsOf = new Map<string, readonly ChannelLockRow[]>();
+	for (const { id } of channels) rowsOf.set(id, await locks.of(id));
+	const isLocked = ({ id }: find.Channel) => (rowsOf.get(id) ?? []).length > 0;
+	const chosen = isForAll ? channels.filter(isLocked) : channels;
+	if (chosen.length === 0)
+		throw new ToolError(
+			`No channel of the guild ${guild.id} is locked by lock_channel. Nothing was done.`,
 		);
-		const plans = planned.flatMap(({ channel, plan }) =>
-			plan ? [{ channel, ...plan }] : [],
+	const planned = await planEach(chosen, isForAll, async (channel) =>
+		isLocked(channel)
+			? planUnlock(channel, rowsOf.get(channel.id) ?? [])
+			: "not locked by lock_channel; set_channel_permissions changes permissions",
+	);
+	const plans = planned.flatMap(({ channel, plan }) =>
+		plan ? [{ channel, ...plan }] : [],
+	);
+	const left = leftLines("Not unlocked", planned);
+	if (plans.length === 0) throw nothingChanged(left);
+	const remembered: find.Channel[] = [];
+	const write = async ({ channel, restored }: (typeof plans)[number]) => {
+		for (const { row, active } of restored) await restore(channel, row, active);
+		if (!(await locks.forget(channel.id))) remembered.push(channel);
+	};
+	const unavailable = () =>
+		remembered.length > 0 &&
+		"The database is unavailable and still has the lock: unlock it again in a minute.";
+	const [only] = plans;
+	if (only && planned.length === 1) {
+		await write(only);
+		return resultLines(
+			`Unlocked ${channelName(only.channel)}.`,
+			only.restored.map(
+				({ active, owner }) => `Restored for ${owner}: ${describeBits(active)}`,
+			),
+			only.changed,
+			unavailable(),
 		);
-		const left = leftLines("Not unlocked", planned);
-		if (plans.length === 0) throw nothingChanged(left);
-		const remembered: find.Channel[] = [];
-		const write = async ({ channel, restored }: (typeof plans)[number]) => {
-			for (const { row, active } of restored)
-				await restore(channel, row, active);
-			if (!(await locks.forget(channel.id))) remembered.push(channel);
-		};
-		const unavailable = () =>
-			remembered.length > 0 &&
-			"The database is unavailable and still has the lock: call unlock_channel again in a minute.";
-		const [only] = plans;
-		if (only && planned.length === 1) {
-			await write(only);
-			return resultLines(
-				`Unlocked ${channelName(only.channel)}.`,
-				only.restored.map(
-					({ active, owner }) =>
-						`Restored for ${owner}: ${describeBits(active)}`,
-				),
-				only.changed,
-				unavailable(),
-			);
-		}
-		const output = await writeEach(
-			{
-				items: plans,
-				resumes: true,
-				idOf: ({ channel }) => channel.id,
-				describe: ({ channel, changed }) =>
-					[channelName(channel), ...changed].join("; "),
-				write,
-				done: (done, of) =>
-					`Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
-			},
-			call,
-		);
-		return resultLines(...[output].flat(), left, unavailable());
-	},
-});
+	}
+	const output = await writeEach(
+		{
+			items: plans,
+			resumes: true,
+			idOf: ({ channel }) => channel.id,
+			describe: ({ channel, changed }) =>
+				[channelName(channel), ...changed].join("; "),
+			write,
+			done: (done, of) =>
+				`Unlocked ${done === of ? "" : `${done} of `}${of} channel(s):`,
+		},
+		call,
+	);
+	return resultLines(...[output].flat(), left, unavailable());
+}
 
 /** Plans the unlocking of a channel. Throws a ToolError if the bot may not do that. */
 async function planUnlock(

@@ -4,16 +4,25 @@ import {
 	type APIStageInstance,
 	ChannelType,
 	type Guild,
+	RESTJSONErrorCodes,
 	Routes,
 	type StageChannel,
 } from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
+import { unlisted } from "../../mcp/json-schema.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
-import { voiceChannel } from "../discord/find.ts";
+import { absentIf, voiceChannel } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
-import { flag, found, guild_id, reason, text } from "../tool/arguments.ts";
-import { destructiveTool, editTool } from "../tool/define.ts";
+import {
+	choice,
+	flag,
+	found,
+	guild_id,
+	reason,
+	text,
+} from "../tool/arguments.ts";
+import { destructiveTool, type Plan } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 async function stageChannel(guild: Guild, id: string): Promise<StageChannel> {
@@ -36,16 +45,31 @@ const moderatorPermissions = [
 	"MoveMembers",
 	"ManageChannels",
 ] as const;
-const stage = found(stageChannel, "stage channel");
-const topic = text(1, 120, "The topic.");
 
-export const startStage = editTool({
-	name: "start_stage",
+export const setStage = destructiveTool({
+	name: "set_stage",
 	toolset: "voice",
 	extra: true,
-	title: "Start a stage",
+	title: "Start, edit or end a stage",
 	description:
-		"Start a stage, for members of the guild. Discord ends it when nobody speaks for some minutes.",
+		"Start the stage of a stage channel or change its topic (topic), or end it (end). Discord ends it when nobody speaks for some minutes.",
+	aliases: [
+		{
+			name: "start_stage",
+			adapt: (args) => ({ ...args, end: false, only: "start" }),
+			covers: ({ end, only }) => end !== true && only !== "edit",
+		},
+		{
+			name: "edit_stage",
+			adapt: (args) => ({ ...args, end: false, only: "edit" }),
+			covers: ({ end, only }) => end !== true && only !== "start",
+		},
+		{
+			name: "end_stage",
+			adapt: (args) => ({ ...args, end: true }),
+			covers: ({ end }) => end === true,
+		},
+	],
 	lock: "channel_id",
 	permissions: [
 		...moderatorPermissions,
@@ -53,60 +77,80 @@ export const startStage = editTool({
 	],
 	input: v.strictObject({
 		guild_id,
-		channel_id: stage,
-		topic,
-		send_start_notification: v.optional(flag("Notify @everyone."), false),
+		channel_id: found(stageChannel, "stage channel"),
+		topic: v.optional(text(1, 120, "The topic.")),
+		send_start_notification: v.optional(
+			flag("Notify @everyone of the start."),
+			false,
+		),
+		end: v.optional(flag("End it; members stay connected."), false),
+		only: unlisted(choice(["start", "edit"], "What a former tool did.")),
 		reason,
 	}),
-	async run(args, { discord, channel }) {
-		const { topic, send_start_notification } = args;
-		await discord.rest.post(Routes.stageInstances(), {
-			body: { channel_id: channel.id, topic, send_start_notification },
-		});
-		return `${channelName(channel)} is live: ${oneField(topic)}`;
+	plan({ topic, send_start_notification, end, only }, { channel }) {
+		if (end === (topic !== undefined))
+			throw invalidParameters(["topic, end: expected exactly one of the two"]);
+		if (topic === undefined) return planEnd(channel);
+		if (only === "start")
+			return planStart(channel, topic, send_start_notification);
+		return planTopic(channel, topic, send_start_notification, only === "edit");
 	},
 });
 
-export const editStage = editTool({
-	name: "edit_stage",
-	toolset: "voice",
-	extra: true,
-	title: "Edit a stage",
-	description: "Change the topic of a stage channel that is live.",
-	lock: "channel_id",
-	permissions: moderatorPermissions,
-	input: v.strictObject({ guild_id, channel_id: stage, topic, reason }),
-	async run({ topic }, { discord, channel }) {
-		const before = await currentStage(channel);
-		const name = channelName(channel);
-		const body = changesOf({ topic: before.topic }, { topic }, name);
-		await discord.rest.patch(Routes.stageInstance(channel.id), { body });
-		return [
-			`Changed the topic of ${name}.`,
-			`Before: ${oneField(before.topic)}`,
-			`Now: ${oneField(topic)}`,
-		];
-	},
-});
+async function planEnd(channel: StageChannel): Promise<Plan> {
+	const { topic } = await currentStage(channel);
+	const target = `the stage in ${channelName(channel)}, with ${channel.members.size} member(s) in it`;
+	const about = `Topic: ${oneField(topic)}`;
+	return {
+		preview: [`Would end ${target}.`, about],
+		write: () => channel.client.rest.delete(Routes.stageInstance(channel.id)),
+		result: [`Ended ${target}.`, about],
+	};
+}
 
-export const endStage = destructiveTool({
-	name: "end_stage",
-	toolset: "voice",
-	extra: true,
-	title: "End a stage",
-	description:
-		"End the stage in a stage channel. Members stay connected; start_stage starts a new one.",
-	lock: "channel_id",
-	permissions: moderatorPermissions,
-	input: v.strictObject({ guild_id, channel_id: stage, reason }),
-	async plan(_, { discord, channel }) {
-		const { topic } = await currentStage(channel);
-		const target = `the stage in ${channelName(channel)}, with ${channel.members.size} member(s) in it`;
-		const about = `Topic: ${oneField(topic)}`;
-		return {
-			preview: [`Would end ${target}.`, about],
-			write: () => discord.rest.delete(Routes.stageInstance(channel.id)),
-			result: [`Ended ${target}.`, about],
-		};
-	},
-});
+function planStart(
+	channel: StageChannel,
+	topic: string,
+	send_start_notification: boolean,
+): Plan {
+	const name = channelName(channel);
+	return {
+		preview: `Would start the stage in ${name}${send_start_notification ? " and notify @everyone" : ""}: ${oneField(topic)}`,
+		write: () =>
+			channel.client.rest.post(Routes.stageInstances(), {
+				body: { channel_id: channel.id, topic, send_start_notification },
+			}),
+		result: `${name} is live: ${oneField(topic)}`,
+	};
+}
+
+/**
+ * Plans to change the topic of a stage that is live, or to start the stage if it is not. With `mustBeLive`, rejects with
+ * Discord's error if it is not.
+ */
+async function planTopic(
+	channel: StageChannel,
+	topic: string,
+	notifies: boolean,
+	mustBeLive: boolean,
+): Promise<Plan> {
+	const codes = mustBeLive ? [] : [RESTJSONErrorCodes.UnknownStageInstance];
+	const before = await absentIf(codes, () => currentStage(channel));
+	if (!before) return planStart(channel, topic, notifies);
+	const name = channelName(channel);
+	if (notifies)
+		throw new ToolError(
+			`${name} is live, so nobody can be notified of its start: leave out send_start_notification to change the topic. Nothing was done.`,
+		);
+	const body = changesOf({ topic: before.topic }, { topic }, name);
+	const lines = [
+		`Before: ${oneField(before.topic)}`,
+		`Now: ${oneField(topic)}`,
+	];
+	return {
+		preview: [`Would change the topic of ${name}.`, ...lines],
+		write: () =>
+			channel.client.rest.patch(Routes.stageInstance(channel.id), { body }),
+		result: [`Changed the topic of ${name}.`, ...lines],
+	};
+}

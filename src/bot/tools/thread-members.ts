@@ -6,14 +6,13 @@ import {
 	type APIGuildMember,
 	type APIThreadMember,
 	ChannelType,
-	type Guild,
 	type GuildMember,
 	makeURLSearchParams,
 	PermissionFlagsBits,
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { ToolError } from "../../mcp/tool.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import {
 	channelName,
 	memberFields,
@@ -22,10 +21,18 @@ import {
 } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
 import { botMember, requirePermissions } from "../discord/permissions.ts";
-import { fieldLine } from "../discord/text.ts";
-import { found, guild_id, limit, list, snowflake } from "../tool/arguments.ts";
-import { type Bulk, sample, writeEach } from "../tool/bulk.ts";
-import { destructiveTool, editTool, readTool } from "../tool/define.ts";
+import { fieldLine, resultLines } from "../discord/text.ts";
+import { toList } from "../guild/several-members.ts";
+import {
+	found,
+	guild_id,
+	limit,
+	list,
+	requireOneOf,
+	snowflake,
+} from "../tool/arguments.ts";
+import { sample, writeEach } from "../tool/bulk.ts";
+import { destructiveTool, readTool } from "../tool/define.ts";
 
 export const listThreadMembers = readTool({
 	name: "list_thread_members",
@@ -61,83 +68,103 @@ export const listThreadMembers = readTool({
 	},
 });
 
-const onMembers = {
-	guild_id,
-	thread_id: found(find.currentThread, "thread or forum post"),
-	user_ids: list(found(find.member, "member"), 1, 50, "The members."),
-};
+const members = list(found(find.member, "member"), 1, 50, "Members.");
 
-export const addThreadMembers = editTool({
-	name: "add_thread_members",
+/** A change of a thread's members. */
+interface Change {
+	member: GuildMember;
+	adds: boolean;
+}
+
+export const editThreadMembers = destructiveTool({
+	name: "edit_thread_members",
 	toolset: "threads",
-	title: "Add members to a thread",
+	title: "Add or remove thread members",
 	description:
-		"Add members to a thread or forum post. A private thread is visible only to its members and moderators.",
+		"Add members to a thread or forum post, or remove them. Those removed can rejoin, unless it is private.",
+	aliases: [
+		{
+			name: "add_thread_members",
+			adapt: ({ remove_user_ids: _, ...args }) =>
+				toList("user_ids", "add_user_ids")(args),
+			covers: ({ add_user_ids }) => (add_user_ids ?? undefined) !== undefined,
+		},
+		{
+			name: "remove_thread_members",
+			adapt: ({ add_user_ids: _, ...args }) =>
+				toList("user_ids", "remove_user_ids")(args),
+			covers: ({ remove_user_ids }) =>
+				(remove_user_ids ?? undefined) !== undefined,
+		},
+	],
 	lock: "thread_id",
-	permissions: ["SendMessagesInThreads"],
+	permissions: [{ permission: "SendMessagesInThreads", with: "add_user_ids" }],
 	permissionsIn: "thread_id",
-	input: v.strictObject(onMembers),
-	run(_, { guild, thread, users }, call) {
+	input: v.strictObject({
+		guild_id,
+		thread_id: found(find.currentThread, "thread or forum post"),
+		add_user_ids: v.optional(members),
+		remove_user_ids: v.optional(members),
+	}),
+	plan(args, { guild, thread, add_users = [], remove_users = [] }) {
+		requireOneOf(args, ["add_user_ids", "remove_user_ids"]);
+		if (add_users.some(({ id }) => args.remove_user_ids?.includes(id)))
+			throw invalidParameters([
+				"add_user_ids, remove_user_ids: expected different members",
+			]);
 		requireActive(thread);
+		const isPrivate = thread.type === ChannelType.PrivateThread;
 		// https://discord.com/developers/docs/resources/channel#thread-metadata-object
-		if (thread.type === ChannelType.PrivateThread && !thread.invitable)
-			requireManageThreads(guild, thread);
-		const { rest } = guild.client;
-		return writeEach(
-			{
-				...membersOf(users),
-				write: ({ id }) => rest.put(routeOf(thread, id)),
-				done: (count, of) =>
-					`Added ${count} of ${of} member(s) to ${channelName(thread)}:`,
-			},
-			call,
+		const managesToAdd = isPrivate && !thread.invitable;
+		const managesToRemove = !(
+			isPrivate && thread.ownerId === botMember(guild).id
 		);
-	},
-});
-
-export const removeThreadMembers = destructiveTool({
-	name: "remove_thread_members",
-	toolset: "threads",
-	title: "Remove members from a thread",
-	description:
-		"Remove members from a thread or forum post. They can rejoin, unless it is private.",
-	lock: "thread_id",
-	input: v.strictObject(onMembers),
-	plan(_, { guild, thread, users }) {
-		requireActive(thread);
-		const isOwnPrivate =
-			thread.type === ChannelType.PrivateThread &&
-			thread.ownerId === botMember(guild).id;
-		if (!isOwnPrivate) requireManageThreads(guild, thread);
+		if (
+			(add_users.length > 0 && managesToAdd) ||
+			(remove_users.length > 0 && managesToRemove)
+		)
+			requirePermissions(guild, thread, PermissionFlagsBits.ManageThreads);
 		const where = channelName(thread);
 		const { rest } = guild.client;
+		const changes: Change[] = [
+			...add_users.map((member) => ({ member, adds: true })),
+			...remove_users.map((member) => ({ member, adds: false })),
+		];
+		const isBoth = add_users.length > 0 && remove_users.length > 0;
 		return {
-			preview: [
-				`Would remove ${users.length} member(s) from ${where}:`,
-				...sample(users, 5, memberFields),
-			],
+			preview: resultLines(
+				add_users.length > 0 &&
+					`Would add ${add_users.length} member(s) to ${where}:`,
+				sample(add_users, 5, memberFields),
+				remove_users.length > 0 &&
+					`Would remove ${remove_users.length} member(s) from ${where}:`,
+				sample(remove_users, 5, memberFields),
+			),
 			act: (call) =>
 				writeEach(
 					{
-						...membersOf(users),
-						write: ({ id }) => rest.delete(routeOf(thread, id)),
-						done: (count, of) =>
-							`Removed ${count} of ${of} member(s) from ${where}:`,
+						items: changes,
+						resumes: true,
+						idOf: ({ member }) => member.id,
+						describe: ({ member, adds }) =>
+							`${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
+						write({ member, adds }) {
+							const route = routeOf(thread, member.id);
+							return adds ? rest.put(route) : rest.delete(route);
+						},
+						done(count, of) {
+							if (isBoth)
+								return `Made ${count} of ${of} changes of the members of ${where}:`;
+							return add_users.length > 0
+								? `Added ${count} of ${of} member(s) to ${where}:`
+								: `Removed ${count} of ${of} member(s) from ${where}:`;
+						},
 					},
 					call,
 				),
 		};
 	},
 });
-
-function membersOf(items: GuildMember[]) {
-	return {
-		items,
-		resumes: true,
-		idOf: ({ id }) => id,
-		describe: memberFields,
-	} satisfies Omit<Bulk<GuildMember>, "write" | "done">;
-}
 
 /**
  * Returns the API route that adds or removes a member of a thread. For the bot itself, `@me` stands for its user id.
@@ -152,8 +179,4 @@ function requireActive(thread: AnyThreadChannel): void {
 	throw new ToolError(
 		`${channelName(thread)} is archived: edit_thread with archived = false reopens it. Nothing was done.`,
 	);
-}
-
-function requireManageThreads(guild: Guild, thread: AnyThreadChannel): void {
-	requirePermissions(guild, thread, PermissionFlagsBits.ManageThreads);
 }

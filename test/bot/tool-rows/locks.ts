@@ -1,7 +1,5 @@
 // The rows of src/bot/tools/locks.ts.
 
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
 import { AuditLogEvent, PermissionFlagsBits } from "discord.js";
 import {
 	botUser,
@@ -12,7 +10,7 @@ import {
 	type Scene,
 } from "./scene.ts";
 
-const { AddReactions, SendMessages } = PermissionFlagsBits;
+const { SendMessages } = PermissionFlagsBits;
 
 const needs = inChannel("ManageRoles");
 
@@ -31,16 +29,6 @@ function oneChannel(scene: Scene) {
 	};
 }
 
-/** A stored lock that denies writing. */
-function note({ world, guild }: Scene, channel: string): void {
-	using database = new Database(join(world.dataDirectory, "store.sqlite"));
-	database.run("PRAGMA busy_timeout = 5000");
-	database.run(
-		"INSERT INTO channel_locks (channel_id, target_id, target_type, locked_at, allows, denies, allowed, existed) VALUES (?, ?, 0, 0, '0', ?, '0', 1)",
-		[channel, guild.id, String(SendMessages)],
-	);
-}
-
 export const locksRows: Record<string, Row> = {
 	lock_channel: {
 		ids: { channel_ids: channelId },
@@ -57,23 +45,6 @@ export const locksRows: Record<string, Row> = {
 			};
 		},
 		reason: AuditLogEvent.ChannelOverwriteCreate,
-		needs,
-	},
-	unlock_channel: {
-		ids: { channel_ids: channelId },
-		act(scene) {
-			const { channel, everyone, args, request, denied } = oneChannel(scene);
-			scene.world.simulator.world.channels.setOverwrite(channel, {
-				...{ id: everyone, type: 0, allow: "0" },
-				deny: String(SendMessages | AddReactions),
-			});
-			note(scene, channel.id);
-			return {
-				...{ args, request, channel: channel.id },
-				done: () => denied() === AddReactions,
-			};
-		},
-		reason: AuditLogEvent.ChannelOverwriteUpdate,
 		needs,
 	},
 };

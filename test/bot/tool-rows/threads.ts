@@ -147,28 +147,18 @@ export const threadsRows: Record<string, Row> = {
 		},
 		needs: "no permission",
 	},
-	add_thread_members: {
-		ids: { thread_id: threadId, user_ids: memberId },
-		act(scene) {
-			const thread = newThread(scene, newChannel(scene));
-			const { user } = newMember(scene, scene.guild);
-			return {
-				args: { thread_id: thread.id, user_ids: [user.id] },
-				request: `PUT /channels/${thread.id}/thread-members/${user.id}`,
-				done: () => thread.members.has(user.id),
-				channel: thread.id,
-			};
+	edit_thread_members: {
+		ids: {
+			thread_id: threadId,
+			add_user_ids: memberId,
+			remove_user_ids: memberId,
 		},
-		needs: inChannel("SendMessagesInThreads"),
-	},
-	remove_thread_members: {
-		ids: { thread_id: threadId, user_ids: memberId },
 		act(scene) {
 			const thread = newThread(scene, newChannel(scene));
 			const { user } = newMember(scene, scene.guild);
 			scene.world.simulator.world.threads.join(thread, user);
 			return {
-				args: { thread_id: thread.id, user_ids: [user.id] },
+				args: { thread_id: thread.id, remove_user_ids: [user.id] },
 				request: `DELETE /channels/${thread.id}/thread-members/${user.id}`,
 				done: () => !thread.members.has(user.id),
 				channel: thread.id,

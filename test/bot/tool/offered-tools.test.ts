@@ -123,6 +123,22 @@ test.each([
 	["search_members", "list_members", { name: "a" }, { pending: true }],
 	["search_members", "list_members", { bots: false }, {}],
 	["get_prune_count", "prune_members", { dry_run: true }, {}],
+	["start_stage", "set_stage", { topic: "a" }, { end: true }],
+	["edit_stage", "set_stage", { topic: "a" }, { end: true }],
+	["end_stage", "set_stage", { end: true }, { topic: "a" }],
+	["unlock_channel", "lock_channel", { unlock: true }, { unlock: false }],
+	[
+		"add_thread_members",
+		"edit_thread_members",
+		{ add_user_ids: ["1"], remove_user_ids: ["2"] },
+		{ remove_user_ids: ["2"] },
+	],
+	[
+		"remove_thread_members",
+		"edit_thread_members",
+		{ add_user_ids: ["1"], remove_user_ids: ["2"] },
+		{ add_user_ids: ["1"], remove_user_ids: null },
+	],
 ] as [string, string, JsonObject, JsonObject][])(
 	"denying %s denies what it did inside %s: %j, but not %j",
 	(former, tool, did, other) => {
@@ -130,6 +146,36 @@ test.each([
 		expect(resolve(tool, did).refusal).toContain(`denies ${former}`);
 		expect(resolve(tool, other).refusal).toBeUndefined();
 		expect(resolve(former, {}).refusal).toContain(`denies ${former}`);
+	},
+);
+
+test("denying one of start_stage and edit_stage leaves the other", () => {
+	const deny = (former: string) => offer({ tools: { deny: [former] } }).resolve;
+	const args = { topic: "a" };
+	for (const [denied, other, only] of [
+		["start_stage", "edit_stage", "edit"],
+		["edit_stage", "start_stage", "start"],
+	] as const) {
+		expect(deny(denied)(denied, args).refusal).toContain(`denies ${denied}`);
+		expect(deny(denied)(other, { ...args, end: true })).toEqual({
+			tool: expect.objectContaining({ name: "set_stage" }),
+			args: { ...args, end: false, only },
+		});
+	}
+});
+
+test.each([
+	["end_stage", { topic: "a" }, { topic: "a", end: true }],
+	["unlock_channel", { unlock: false }, { unlock: true }],
+	["unlock_channel", { channel_id: "1" }, { channel_ids: ["1"], unlock: true }],
+	["add_thread_members", { user_ids: ["1"] }, { add_user_ids: ["1"] }],
+	["add_thread_members", { remove_user_ids: ["1"] }, {}],
+	["remove_thread_members", { user_ids: "1" }, { remove_user_ids: ["1"] }],
+	["remove_thread_members", { user_ids: null }, {}],
+] as [string, JsonObject, JsonObject][])(
+	"%s with the arguments %j is called with %j",
+	(former, args, adapted) => {
+		expect(offer({}).resolve(former, args).args).toEqual(adapted);
 	},
 );
 

@@ -1,4 +1,4 @@
-// lock_channel and unlock_channel.
+// lock_channel, also under its former name unlock_channel.
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -65,7 +65,8 @@ async function place(
 		...{ world, channel, bot, name: `#hall (ID: ${channel.id})` },
 		before: structuredClone(channel.permission_overwrites),
 		lock: () => world.call("lock_channel", { channel_id: channel.id }),
-		unlock: () => world.call("unlock_channel", { channel_id: channel.id }),
+		unlock: () =>
+			world.call("lock_channel", { channel_id: channel.id, unlock: true }),
 		path: (id: string) => `PUT /channels/${channel.id}/permissions/${id}`,
 		overwriteOf: (id: string) =>
 			channel.permission_overwrites.find((one) => one.id === id),
@@ -176,7 +177,7 @@ describe("is refused", () => {
 		await lock();
 		const sent = writes(world).length;
 		expect((await lock()).text).toMatch(
-			/ has been locked since \d{4}-.+Z; unlock_channel unlocks it\. Nothing was done\.$/,
+			/ has been locked since \d{4}-.+Z; unlock = true unlocks it\. Nothing was done\.$/,
 		);
 		await unlock();
 		expect((await unlock()).text).toContain("not locked by lock_channel");
@@ -271,7 +272,7 @@ describe("an interrupted lock is stored", () => {
 			expect(isError).toBe(true);
 			expect(text).toContain("whether it took effect is unknown");
 			expect(text).toEndWith(
-				" is stored: use unlock_channel to undo it as far as it took effect.",
+				" is stored: use lock_channel with unlock = true to undo it as far as it took effect.",
 			);
 			expect((await lock()).text).toContain(
 				when === "after" ? "has been locked since" : "is not in force",
@@ -291,7 +292,7 @@ describe("an interrupted lock is stored", () => {
 		expect((await lock()).text).toEndWith("change the bot's role.");
 		expect(noted()).toBe(0);
 		faults.refuse(path(world.guild.id), 50013, { times: 1 });
-		expect((await lock()).text).toContain("use unlock_channel to undo it");
+		expect((await lock()).text).toContain("with unlock = true to undo it");
 		expect(noted()).toBe(2);
 		expect(channel.permission_overwrites).toHaveLength(1);
 		expect((await unlock()).isError).toBe(false);
@@ -451,7 +452,7 @@ describe("several channels", () => {
 			`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`,
 		);
 		expect(first.text).toContain(
-			`The lock of channel ${one?.id} is stored: use unlock_channel`,
+			`The lock of channel ${one?.id} is stored: use lock_channel with unlock = true`,
 		);
 		expect((await unlock({ channel_ids })).text).toStartWith(
 			"Unlocked 4 channel(s):",

@@ -38,7 +38,7 @@ test("a stage is started once, gets another topic, and ends", async () => {
 	expect(live()).toBe("Soup\nand bread");
 	const again = await call("start_stage", { topic: "x" });
 	expect(again.text).toContain("(code 150006)");
-	expect(again.text).toContain("edit_stage changes its topic");
+	expect(again.text).toContain("set_stage changes its topic");
 	const same = await call("edit_stage", { topic: "Soup\nand bread" });
 	expect(same.text).toContain("Nothing would change");
 	const edited = await call("edit_stage", { topic: "Bread" });
@@ -59,7 +59,7 @@ test("a stage is started once, gets another topic, and ends", async () => {
 		["edit_stage", { topic: "x" }],
 	] as const)
 		expect((await call(tool, args)).text).toContain(
-			"(code 10067). This stage channel is not live; start_stage starts it.",
+			"(code 10067). This stage channel is not live; set_stage with a topic starts it.",
 		);
 });
 
@@ -85,6 +85,50 @@ test("@everyone is notified only on request and if allowed", async () => {
 	expect(text).toContain("lacks MENTION_EVERYONE");
 	expect((await call("start_stage", { topic: "Soup" })).isError).toBe(false);
 });
+
+test("set_stage starts a stage, changes its topic and ends it", async () => {
+	await using scene = await stage();
+	const { call, live, channel, world } = scene;
+	const name = `#c0 (ID: ${channel.id})`;
+	const set = async (args: object) => (await call("set_stage", args)).text;
+	const dry = { dry_run: true };
+	expect(await set({ topic: "Soup", ...dry })).toEndWith(
+		`Would start the stage in ${name}: Soup`,
+	);
+	expect(writes(world)).toEqual([]);
+	expect(await set({ topic: "Soup" })).toBe(`${name} is live: Soup`);
+	expect(await set({ topic: "Bread", ...dry })).toContain(
+		`Would change the topic of ${name}.\nBefore: Soup`,
+	);
+	expect(
+		await set({ topic: "Bread", send_start_notification: true }),
+	).toContain("is live, so nobody can be notified of its start");
+	expect(live()).toBe("Soup");
+	expect(await set({ topic: "Bread" })).toStartWith("Changed the topic of");
+	expect(await set({ topic: "Bread" })).toContain("Nothing would change");
+	for (const args of [{}, { topic: "x", end: true }])
+		expect(await set(args)).toContain(
+			"topic, end: expected exactly one of the two",
+		);
+	expect(await set({ end: true })).toStartWith(`Ended the stage in ${name}`);
+	expect(await set({ end: true })).toContain("(code 10067)");
+	expect(live()).toBeUndefined();
+});
+
+test.each(["before", "after"] as const)(
+	"whether a stage was started is unknown if the connection drops %s it",
+	async (when) => {
+		await using scene = await stage();
+		const { call, live, world } = scene;
+		const { faults } = world.simulator;
+		faults.drop("POST /stage-instances", { when, times: 1 });
+		const { text, isError } = await call("set_stage", { topic: "Soup" });
+		expect(isError).toBe(true);
+		expect(text).toContain("whether it took effect is unknown");
+		expect(live()).toBe(when === "after" ? "Soup" : undefined);
+		expect(writes(world)).toHaveLength(1);
+	},
+);
 
 test("stage tools refuse voice channels, and the status tool refuses stages", async () => {
 	await using scene = await stage();

@@ -1,4 +1,4 @@
-// list_thread_members, add_thread_members and remove_thread_members.
+// list_thread_members and edit_thread_members, also under its former names.
 
 import { expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
@@ -57,6 +57,63 @@ test("members are added and removed one by one, and the bot joins and leaves by 
 			`${method} ${members}/@me`,
 		]),
 	);
+});
+
+test("one call adds members and removes others, after a dry run that names them", async () => {
+	await using test = await startWorld();
+	const { world, start, user, call } = scene(test);
+	const thread = start();
+	const [zoe, liwei] = [user("zoe"), user("liwei")];
+	world.threads.join(thread, liwei);
+	await test.heard();
+	const edit = (args: object) =>
+		call("edit_thread_members", { thread_id: thread.id, ...args });
+	const args = { add_user_ids: [zoe.id], remove_user_ids: [liwei.id] };
+	const where = `#soup (ID: ${thread.id})`;
+	const dry = await edit({ ...args, dry_run: true });
+	expect(dry.split("\n")).toEqual([
+		"Dry run: nothing was done.",
+		`Would add 1 member(s) to ${where}:`,
+		expect.stringContaining("(@zoe)"),
+		`Would remove 1 member(s) from ${where}:`,
+		expect.stringContaining("(@liwei)"),
+	]);
+	for (const [wrong, said] of [
+		[{}, "expected at least one of these"],
+		[{ ...args, add_user_ids: [liwei.id] }, "expected different members"],
+	] as const)
+		expect(await edit(wrong)).toContain(said);
+	expect(writes(test)).toEqual([]);
+	test.simulator.faults.drop(
+		`DELETE /channels/${thread.id}/thread-members/${liwei.id}`,
+		{ when: "before", times: 1 },
+	);
+	const first = await edit(args);
+	expect(first).toStartWith(
+		`Made 1 of 2 changes of the members of ${where}:\nadd Zoë`,
+	);
+	expect(first).toContain("1 of unknown outcome:\nremove ");
+	expect(await edit(args)).toStartWith("Made 2 of 2 changes");
+	expect(thread.members.has(zoe.id)).toBe(true);
+	expect(thread.members.has(liwei.id)).toBe(false);
+});
+
+test("members are added only with the permission to write in the thread", async () => {
+	await using test = await startWorld();
+	const { general, start, user, call } = scene(test);
+	const thread = start();
+	denyBot(test, general, PermissionFlagsBits.SendMessagesInThreads);
+	await test.heard();
+	const thread_id = thread.id;
+	const user_ids = [user("zoe").id];
+	for (const [tool, args] of [
+		["add_thread_members", { user_ids }],
+		["edit_thread_members", { add_user_ids: user_ids }],
+	] as const)
+		expect(await call(tool, { thread_id, ...args })).toContain(
+			"lacks SEND_MESSAGES_IN_THREADS",
+		);
+	expect(writes(test)).toEqual([]);
 });
 
 test("the members of a thread are listed page by page, by id", async () => {

@@ -37,7 +37,7 @@ const advice = new Map(
 		[codes.UnknownGuildScheduledEvent]:
 			"There is no such event in this guild. Use list_scheduled_events to find events.",
 		[codes.UnknownStageInstance]:
-			"This stage channel is not live; start_stage starts it.",
+			"This stage channel is not live; set_stage with a topic starts it.",
 		[codes.UnknownTag]: "Use get_channel to find the tags of a forum.",
 		[codes.MaximumNumberOfWebhooksReached]:
 			"list_webhooks shows those of the channel, and delete_webhook makes room.",
@@ -58,7 +58,7 @@ const advice = new Map(
 		[codes.MaximumActiveThreads]:
 			"list_threads shows them, and edit_thread can archive one.",
 		[codes.MaximumThreadParticipantsReached]:
-			"list_thread_members shows them, and remove_thread_members makes room.",
+			"list_thread_members shows them, and edit_thread_members with remove_user_ids makes room.",
 		[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded]:
 			"Discord limits bans of users who are not members. Members can still be banned; ban the others later.",
 		[codes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached]:
@@ -97,7 +97,7 @@ const advice = new Map(
 			"Correct the named fields and call again.",
 		[codes.TargetUserIsNotConnectedToVoice]:
 			"This person is in no voice channel. Use list_voice_members to find members who are.",
-		[codes.TheStageIsAlreadyOpen]: "It is live; edit_stage changes its topic.",
+		[codes.TheStageIsAlreadyOpen]: "It is live; set_stage changes its topic.",
 		[codes.CannotDeleteChannelRequiredForCommunityGuilds]:
 			"Use edit_guild to choose another channel for this purpose first.",
 		[codes.FailedToBanUsers]:
