@@ -133,7 +133,7 @@ export const getInvite = readTool({
 	run(_, { invite: { data } }) {
 		const { approximate_member_count: members } = data;
 		return [
-			inviteLine(data),
+			`${inviteLine(data)} | ${oneField(inviteLink(data))}`,
 			...(members == null ? [] : [`The guild has about ${members} member(s).`]),
 		];
 	},
