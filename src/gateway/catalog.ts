@@ -8,7 +8,7 @@ import { readListedTool } from "./listed-tool.ts";
 
 const instanceProperty = JSON.stringify({
 	type: "string",
-	description: "Bot to use, a key of INSTANCES; if omitted, by guild_id.",
+	description: "Bot to route to (key of INSTANCES); if omitted, give guild_id.",
 });
 
 /** Definition of `list_instances`, the only tool that the gateway itself offers. */
@@ -16,7 +16,7 @@ export const listInstances = {
 	name: "list_instances",
 	title: "List instances",
 	description:
-		"List the bots behind this gateway: name (for `instance`), whether it is online, its guilds with id (for `guild_id`).",
+		"List the bots: name, online or not, guilds with ids. Each call needs `instance`, a name, or `guild_id`.",
 	inputSchema: { type: "object", additionalProperties: false },
 	annotations: { readOnlyHint: true },
 };

@@ -39,6 +39,12 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	return guilds;
 }
 
+/** Quotes a guild's name, as `readGuilds` returned it, if the name could look like two guilds in a list. */
+export function shownGuildName(name: string): string {
+	const isPlain = !/[,;()|"]/.test(name.normalize("NFKC"));
+	return isPlain ? name : JSON.stringify(name);
+}
+
 /**
  * Reads the id and name of a guild from a line of `list_guilds`. The id is at the end of the line; if it is missing
  * there, the last number of 17 to 20 digits is used.

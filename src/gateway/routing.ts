@@ -4,6 +4,7 @@ import { quoted } from "../lib/text.ts";
 import type { JsonObject } from "../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../mcp/tool.ts";
 import type { Backend } from "./backend.ts";
+import { shownGuildName } from "./guilds.ts";
 import type { CallOutcome } from "./metrics.ts";
 
 /** Maps each kind of RouteError to the outcome that the log and the metrics record for the failed tool call. */
@@ -18,6 +19,9 @@ export const outcomeOf = {
 	OutcomeUnknown: "outcome_unknown",
 	Overloaded: "overloaded",
 } satisfies Record<string, CallOutcome>;
+
+/** Maximum number of guilds of each bot that the error NoTarget names. */
+const maxGuilds = 20;
 
 export type RouteErrorKind = keyof typeof outcomeOf;
 
@@ -89,9 +93,27 @@ export function route(
 	if (backend) return backend;
 	throw new RouteError(
 		"NoTarget",
-		"the call names neither instance nor guild_id.",
+		`the call names neither instance nor guild_id. ${describeTargets(backends)}`,
 		backends,
 	);
+}
+
+/** Says which guilds a call can name in `guild_id`, and which bot then gets the call. */
+function describeTargets(backends: readonly Backend[]): string {
+	const guilds = backends.flatMap((backend) => {
+		const own = [...backend.guilds].filter(
+			([id]) => findGuild(backends, id) === backend,
+		);
+		if (own.length === 0) return [];
+		const listed = own
+			.slice(0, maxGuilds)
+			.map(([id, name]) => `${shownGuildName(name)} (${id})`);
+		const more = own.length - listed.length;
+		return `${listed.join(", ")}${more > 0 ? ` and ${more} more` : ""} of ${backend.name}`;
+	});
+	return guilds.length > 0
+		? `Give guild_id: ${guilds.join("; ")}. Or give instance.`
+		: "Give guild_id or instance.";
 }
 
 /** Returns a text argument of a tool call; undefined if it is empty, null or absent. Throws if it is not a string. */

@@ -4,6 +4,7 @@ import { version } from "../lib/program.ts";
 import { shownName } from "../lib/text.ts";
 import type { Backend } from "./backend.ts";
 import type { Catalog, DroppedTool } from "./catalog.ts";
+import { shownGuildName } from "./guilds.ts";
 import { findGuild } from "./routing.ts";
 
 /**
@@ -49,11 +50,8 @@ function describeGuilds(
 		const first = findGuild(backends, id);
 		const elsewhere =
 			first && first !== backend ? `, by guild_id served by ${first.name}` : "";
-		// A name with such a character could look like two guilds.
-		const isPlain = !/[,()|"]/.test(name.normalize("NFKC"));
-		const shown = isPlain ? name : JSON.stringify(name);
 		const pinned = backend.pins.pinned.has(id) ? ", pinned" : "";
-		return `${shown} (${id}${pinned}${elsewhere})`;
+		return `${shownGuildName(name)} (${id}${pinned}${elsewhere})`;
 	});
 	const { size } = backend.guilds;
 	const count = `${size} guild(s)`;

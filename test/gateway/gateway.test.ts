@@ -93,15 +93,15 @@ describe("routing", () => {
 		],
 		[
 			{},
-			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. Give guild_id: A (${guildA}) of alpha; B (${guildB}) of beta. Or give instance. ${available}`,
 		],
 		[
 			undefined,
-			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. Give guild_id: A (${guildA}) of alpha; B (${guildB}) of beta. Or give instance. ${available}`,
 		],
 		[
 			null,
-			`Gateway error: NoTarget: the call names neither instance nor guild_id. ${available}`,
+			`Gateway error: NoTarget: the call names neither instance nor guild_id. Give guild_id: A (${guildA}) of alpha; B (${guildB}) of beta. Or give instance. ${available}`,
 		],
 	])(
 		"a call with %j is a result with isError, and reaches no bot",

@@ -66,7 +66,8 @@ describe("a route error says what is wrong and lists the instances", () => {
 		]),
 		...[{}, { instance: "", guild_id: null }].map((args): [object, string] => [
 			args,
-			"NoTarget: the call names neither instance nor guild_id.",
+			// Calls with guild_id 3 go to alpha.
+			"NoTarget: the call names neither instance nor guild_id. Give guild_id: guild 1 (1), guild 3 (3) of alpha; guild 2 (2) of beta. Or give instance.",
 		]),
 	])("%j", (args, text) => {
 		expect(outcome({ ...args })).toBe(`Gateway error: ${text} ${available}`);
@@ -74,7 +75,28 @@ describe("a route error says what is wrong and lists the instances", () => {
 
 	test("with one instance, too, neither argument is NoTarget", () => {
 		expect(outcome({}, undefined, backends({ only: ["1"] }))).toBe(
-			"Gateway error: NoTarget: the call names neither instance nor guild_id. Available instances: only.",
+			"Gateway error: NoTarget: the call names neither instance nor guild_id. Give guild_id: guild 1 (1) of only. Or give instance. Available instances: only.",
+		);
+	});
+
+	test("NoTarget names up to 20 guilds of each instance, and none that are unknown", () => {
+		const ids = Array.from({ length: 25 }, (_, index) => `${index + 1}`);
+		const among = backends({ alpha: ids, beta: [] });
+		for (const backend of among.slice(0, 1))
+			backend.guilds = new Map([
+				...backend.guilds,
+				["1", "A (2), B; C"],
+				["2", 'say "hi"'],
+			]);
+		const text = outcome({}, undefined, among);
+		expect(text).toContain(
+			String.raw`Give guild_id: "A (2), B; C" (1), "say \"hi\"" (2), guild 3 (3)`,
+		);
+		expect(text).toEndWith(
+			", guild 20 (20) and 5 more of alpha. Or give instance. Available instances: alpha, beta.",
+		);
+		expect(outcome({}, undefined, backends({ only: [] }))).toEndWith(
+			"Give guild_id or instance. Available instances: only.",
 		);
 	});
 

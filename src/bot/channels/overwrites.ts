@@ -4,6 +4,7 @@ import {
 	ChannelType,
 	type Guild,
 	OverwriteType,
+	PermissionFlagsBits,
 	type PermissionOverwrites,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
@@ -23,6 +24,17 @@ import {
 import { oneField } from "../discord/text.ts";
 import { sample } from "../tool/bulk.ts";
 import { channelsFromTop, type RawChannel } from "./channel-order.ts";
+
+/** Whether @everyone sees a channel. */
+export function isPublic(channel: Channel): boolean {
+	const everyone = channel.permissionsFor(channel.guild.roles.everyone);
+	return everyone.has(PermissionFlagsBits.ViewChannel);
+}
+
+/** Whether @everyone does not see the category of a channel. */
+export function isInPrivateCategory({ parent }: Channel): boolean {
+	return parent !== null && !isPublic(parent);
+}
 
 /** Returns a channel's permission overwrite for a role or member; zero bits if there is none. */
 export function overwriteOf(channel: Channel, id: string): Bits {

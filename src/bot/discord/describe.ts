@@ -9,6 +9,10 @@ import type {
 } from "discord.js";
 import { oneField } from "./text.ts";
 
+export function guildName({ name, id }: Pick<Guild, "name" | "id">): string {
+	return `${oneField(name)} (ID: ${id})`;
+}
+
 export function channelName({
 	name,
 	id,

@@ -217,7 +217,7 @@ export const guild_id = v.optional(
 			(input) => /^(\d{17,20})?$/.test(input),
 			expected("an id of 17 to 20 digits"),
 		),
-		v.description("Default: the bot's own."),
+		v.description("Default: the instance's."),
 	),
 );
 

@@ -21,7 +21,9 @@ import {
 	tool as mcpTool,
 	type Tool,
 	ToolError,
+	type ToolOutput,
 } from "../../mcp/tool.ts";
+import { guildName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../discord/find.ts";
 import {
@@ -67,7 +69,7 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 			const limits = runLimits(definition, args);
 			const onBug = (error: unknown) =>
 				bot.log.error("a tool failed after a write", { tool: name, error });
-			const output = await withinDeadline(limits, call.signal, onBug, () =>
+			const work = withinDeadline(limits, call.signal, onBug, () =>
 				lock(definition, args, bot, async () => {
 					const context = contextOf(bot);
 					if (!takesGuild)
@@ -84,6 +86,9 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 					);
 				}),
 			);
+			const output = takesGuild
+				? await withGuildNote(work, bot, args as JsonObject)
+				: await work;
 			// Any text may contain a webhook URL.
 			return typeof output === "string"
 				? withoutTokens(output)
@@ -101,6 +106,36 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 			return parsed.call(Object.fromEntries(known), bot, call);
 		},
 	};
+}
+
+/**
+ * Adds a line with the guild's name to a tool's result or error, if the call omitted `guild_id` and tools may access
+ * several guilds. Without this line, an assistant would not notice that it works in the wrong guild.
+ */
+async function withGuildNote(
+	work: Promise<ToolOutput>,
+	bot: BotContext,
+	args: JsonObject,
+): Promise<ToolOutput> {
+	try {
+		const output = await work;
+		const note = guildNote(bot, args);
+		return note === undefined ? output : [output, note].flat();
+	} catch (error) {
+		const note = guildNote(bot, args);
+		if (note === undefined || !(error instanceof ToolError)) throw error;
+		throw new ToolError(`${error.message}\n${note}`, { cause: error });
+	}
+}
+
+function guildNote(bot: BotContext, args: JsonObject): string | undefined {
+	if (args.guild_id) return undefined;
+	const guilds = bot.connection.guilds.filter(({ id }) => mayTouch(bot, id));
+	const guild = guilds.find(({ id }) => id === bot.guildId);
+	// The name of an unavailable guild may be unknown.
+	return guild?.available && guilds.length > 1
+		? `In the guild ${guildName(guild)}, the bot's own: guild_id was omitted.`
+		: undefined;
 }
 
 /**

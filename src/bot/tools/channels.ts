@@ -31,6 +31,7 @@ import { channelsFromTop } from "../channels/channel-order.ts";
 import { fieldText, topicStart } from "../channels/channel-text.ts";
 import { currentTags, tagLine } from "../channels/forum-tags.ts";
 import { createGuildChannel } from "../channels/new-channel.ts";
+import { isInPrivateCategory } from "../channels/overwrites.ts";
 import { activeThreads } from "../channels/thread-pages.ts";
 import { channelName, time } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
@@ -320,14 +321,20 @@ function lineOf(channel: find.Channel): string {
 	);
 }
 
-/** Returns "private" if @everyone does not see a channel, and "read-only" if @everyone sees it and cannot write. */
+/**
+ * Returns "private" if @everyone does not see a channel; otherwise whether @everyone cannot see its category, and
+ * "read-only" if @everyone cannot write.
+ */
 function accessForEveryone(channel: find.Channel): string[] {
 	const { Connect, SendMessages, ViewChannel } = PermissionFlagsBits;
 	const { bitfield } = channel.permissionsFor(channel.guild.roles.everyone);
 	const has = (bits: bigint) => (bitfield & bits) === bits;
 	if (!has(find.isVoice(channel) ? ViewChannel | Connect : ViewChannel))
 		return ["private"];
-	return has(SendMessages) ? [] : ["read-only"];
+	return resultLines(
+		isInPrivateCategory(channel) && "public, unlike its category",
+		!has(SendMessages) && "read-only",
+	);
 }
 
 function isVisible(channel: GuildBasedChannel): boolean {

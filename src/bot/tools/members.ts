@@ -280,16 +280,15 @@ export const lookupUserByName = readTool({
 		query: text(
 			1,
 			100,
-			"Part of a nickname, display name or username; a leading @ is ignored.",
+			"Part of a name; @ada: the username ada, if it exists.",
 		),
 		limit: limit(50, 10),
 	}),
 	run({ query, limit }, { guild, connection }) {
-		const { total, ids } = memberIndex(guild).find(
-			foldedName(query, "query"),
-			limit,
-		);
-		const members = membersOf(guild, ids);
+		const name = foldedName(query, "query");
+		const { total, members: found } = findByName(guild, name, limit);
+		const isUsername = query.startsWith("@") && hasUsername(found[0], name);
+		const members = isUsername ? found.slice(0, 1) : found;
 		const first = members.length < total ? `, the first ${members.length}` : "";
 		return [
 			total === 0
@@ -300,6 +299,43 @@ export const lookupUserByName = readTool({
 		];
 	},
 });
+
+/**
+ * Finds the members with a name that contains the folded `name`. Returns their number and the `limit` best matches:
+ * the member with this username, then those with this nickname or display name, then all others.
+ */
+function findByName(
+	guild: Guild,
+	name: string,
+	limit: number,
+): { total: number; members: GuildMember[] } {
+	const index = memberIndex(guild);
+	const { total, ids } = index.find(name, limit);
+	const members = membersOf(guild, ids);
+	const isExact = (member: GuildMember) => hasUsername(member, name);
+	// Exact matches come first, and more of them may follow.
+	const last = total > limit ? members.at(-1) : undefined;
+	const isCut = last && !members.some(isExact) && isNamed(last, name);
+	const owner = isCut
+		? membersOf(guild, index.find(name, total).ids).find(isExact)
+		: members.find(isExact);
+	const others = members.filter((member) => member !== owner);
+	return {
+		total,
+		members: owner ? [owner, ...others].slice(0, limit) : members,
+	};
+}
+
+function hasUsername(member: GuildMember | undefined, name: string): boolean {
+	return member !== undefined && fold(member.user.username) === name;
+}
+
+/** Whether one of the member's names is the folded `name`. */
+function isNamed({ nickname, user }: GuildMember, name: string): boolean {
+	return [nickname, user.globalName, user.username].some(
+		(one) => one && fold(one) === name,
+	);
+}
 
 /**
  * Removes case and accents from the searched name in a tool's argument, so that it can be compared with indexed names.

@@ -17,6 +17,8 @@ import {
 	differenceOf,
 	differingOverwrites,
 	fetchCurrent,
+	isInPrivateCategory,
+	isPublic,
 	overwriteName,
 	overwriteOf,
 	rawOverwrites,
@@ -361,7 +363,7 @@ export const listChannelPermissions = readTool({
 				found(find.channel, "channel"),
 				1,
 				100,
-				"Default: all that have overwrites.",
+				"Default: all with overwrites.",
 			),
 		),
 	}),
@@ -370,7 +372,7 @@ export const listChannelPermissions = readTool({
 		const shown =
 			channels ??
 			all.filter(
-				({ permissionOverwrites }) => permissionOverwrites.cache.size > 0,
+				(channel) => hasOverwrites(channel) || isInPrivateCategory(channel),
 			);
 		const firsts = new Map<string, find.Channel>();
 		const lines = shown.map((channel) => {
@@ -388,14 +390,26 @@ export const listChannelPermissions = readTool({
 			return role ? roleName(role) : member ? memberName(member) : [];
 		});
 		return resultLines(
-			channels
-				? `${shown.length} channel(s):`
-				: `${shown.length} of ${all.length} channel(s) have overwrites, from the top:`,
+			channels ? `${shown.length} channel(s):` : listHeading(shown, all.length),
 			lines,
 			names.length > 0 && `Ids: ${names.join(", ")}`,
 		);
 	},
 });
+
+function hasOverwrites({ permissionOverwrites }: find.Channel): boolean {
+	return permissionOverwrites.cache.size > 0;
+}
+
+function listHeading(shown: readonly find.Channel[], all: number): string {
+	const own = shown.filter(hasOverwrites).length;
+	const others = shown.length - own;
+	const more =
+		others > 0
+			? `; ${others} without overwrites in private categories, too`
+			: "";
+	return `${own} of ${all} channel(s) have overwrites, from the top${more}:`;
+}
 
 /** Returns a text for comparing permission overwrites, which does not depend on their order. */
 function overwritesKey(overwrites: Overwrites): string {
@@ -414,14 +428,16 @@ function channelLine(
 	shown: readonly find.Channel[],
 	same: find.Channel | undefined,
 ): string {
-	const { guild, parent, permissionOverwrites } = channel;
-	const everyone = guild.roles.everyone.permissionsIn(channel);
+	const { guild, parent } = channel;
 	const notes = [
 		...(channel.type === ChannelType.GuildCategory ? ["category"] : []),
-		...(everyone.has(PermissionFlagsBits.ViewChannel) ? [] : ["private"]),
+		...(isPublic(channel) ? [] : ["private"]),
+		...(isPublic(channel) && isInPrivateCategory(channel)
+			? ["public, unlike its category"]
+			: []),
 	];
 	const name = `#${oneField(channel.name)} (${[...notes, `ID: ${channel.id}`].join(", ")})`;
-	if (permissionOverwrites.cache.size === 0) return `${name}: no overwrites`;
+	if (!hasOverwrites(channel)) return `${name}: no overwrites`;
 	const isSynced = parent !== null && channel.permissionsLocked;
 	const synced = isSynced ? `as its category #${oneField(parent.name)}` : "";
 	if (isSynced && shown.includes(parent)) return `${name}: ${synced}`;

@@ -80,9 +80,7 @@ export const listRoles = readTool({
 			fieldLine(
 				roleFields(role),
 				countOf(counts.get(role.id) ?? 0, "member"),
-				describeColors(role),
-				role.hoist && "hoisted",
-				role.mentionable && "mentionable",
+				...describeFlags(role),
 				role.managed && "managed",
 				`permits: ${describePermissions(role)}`,
 			),
@@ -94,6 +92,15 @@ export const listRoles = readTool({
 		];
 	},
 });
+
+/** Returns the colors of a role, and whether it is hoisted and mentionable, each as a text. */
+function describeFlags(role: Role): string[] {
+	return resultLines(
+		describeColors(role),
+		role.hoist && "hoisted",
+		role.mentionable && "mentionable",
+	);
+}
 
 /** Formats the colors of a role: "#8E44AD", or for a gradient "#8E44AD to #11806A"; "" for no color. */
 function describeColors({ colors }: Role): string {
@@ -184,7 +191,7 @@ export const createRole = writeTool({
 			colors: { primaryColor: color },
 		});
 		return resultLines(
-			`Created the role ${roleName(made)}, which permits: ${describeBits(made.permissions.bitfield)}.`,
+			`Created the role ${[roleName(made), ...describeFlags(made)].join(", ")}, which permits: ${describeBits(made.permissions.bitfield)}.`,
 			below_role && (await placeBelow(guild, made, below_role)),
 			users.length > 0 && (await giveRole(made, users, call)),
 		);

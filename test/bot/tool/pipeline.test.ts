@@ -3,6 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { Routes } from "discord.js";
 import * as v from "valibot";
+import { startBot } from "../../../src/bot/bot.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { guild_id } from "../../../src/bot/tool/arguments.ts";
 import type { ToolContext } from "../../../src/bot/tool/context.ts";
 import {
 	destructiveTool,
@@ -10,6 +13,12 @@ import {
 	writeTool,
 } from "../../../src/bot/tool/define.ts";
 import type { BotTool } from "../../../src/bot/tool/toolsets.ts";
+import { ToolError } from "../../../src/mcp/tool.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { connectTo } from "../../support/mcp.ts";
+import { startSimulator } from "../../support/simulator.ts";
+import { until } from "../../support/until.ts";
 import { startWorld, writes } from "../../support/world.ts";
 
 const about = {
@@ -108,6 +117,76 @@ test("a bug before any write is an internal error", async () => {
 	);
 	expect((await bot.call()).code).toBe(-32603);
 	expect(bot.written()).toEqual([]);
+});
+
+describe("a call without guild_id", () => {
+	const failing = new ToolError("Not possible.");
+	const tool = readTool({
+		...about,
+		name: "try_it",
+		input: v.strictObject({
+			guild_id,
+			fails: v.optional(v.boolean()),
+			lines: v.optional(v.boolean()),
+		}),
+		run({ fails, lines }) {
+			if (fails) throw failing;
+			return lines ? ["1 line:", "Done."] : "Done.";
+		},
+	});
+
+	/** Starts a bot in two guilds. Its tools may access the guilds that `pick` returns; all of them by default. */
+	async function startInTwo(pick?: (cooks: string) => string[]) {
+		const simulator = await startSimulator();
+		const [cooks, bakers] = ["The Cooks", "The Bakers"].map((name) =>
+			simulator.guild(name),
+		);
+		const alpha = simulator.world.users.get(simulator.bot("alpha").id);
+		if (!cooks || !bakers || !alpha) throw new Error("the seed has all");
+		simulator.world.members.add(bakers, alpha, {});
+		const guilds = pick?.(cooks.id);
+		const config = botConfig({
+			discordToken: simulator.bot("alpha").token,
+			discordApiUrl: simulator.api,
+			guildId: cooks.id,
+			toml: v.parse(toml, { bot_name: "Alpha", mcp: guilds && { guilds } }),
+		});
+		const bot = startBot(config, recordLog().log, { tools: [tool] });
+		await until("the bot is ready", () => bot.ready);
+		const mcp = await connectTo(bot.url);
+		return {
+			cooks,
+			bakers,
+			call: async (args: Record<string, unknown>) => {
+				const { text } = await mcp.call("try_it", args);
+				return text.split("\n");
+			},
+			async [Symbol.asyncDispose]() {
+				await bot.close();
+				await simulator.close();
+			},
+		};
+	}
+
+	test("ends with the guild's name where tools may access several", async () => {
+		await using bot = await startInTwo();
+		const { cooks, bakers, call } = bot;
+		const note = `In the guild The Cooks (ID: ${cooks.id}), the bot's own: guild_id was omitted.`;
+		expect(await call({})).toEqual(["Done.", note]);
+		expect(await call({ guild_id: "" })).toEqual(["Done.", note]);
+		expect(await call({ lines: true })).toEqual(["1 line:", "Done.", note]);
+		expect(await call({ fails: true })).toEqual(["Not possible.", note]);
+		expect(await call({ guild_id: cooks.id })).toEqual(["Done."]);
+		expect(await call({ guild_id: bakers.id, fails: true })).toEqual([
+			"Not possible.",
+		]);
+	});
+
+	test("does not where the operator allows one guild alone", async () => {
+		await using bot = await startInTwo((cooks) => [cooks]);
+		expect(await bot.call({})).toEqual(["Done."]);
+		expect(await bot.call({ fails: true })).toEqual(["Not possible."]);
+	});
 });
 
 describe("a webhook's token in a result is not shown", () => {

@@ -66,6 +66,42 @@ test("lookup_user_by_name ranks exact before prefix before substring, and shows 
 	}
 });
 
+test("lookup_user_by_name shows an exact username first, and with @ alone", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const add = (username: string, nick?: string) =>
+		simulator.world.members.add(
+			guild,
+			simulator.world.users.add({ username }),
+			nick === undefined ? {} : { nick },
+		);
+	// In the order of their names, the nicknames come first.
+	for (const username of ["one", "two", "three"]) add(username, "Lantern3");
+	add("lantern3", "Zed");
+	add("lantern33");
+	await world.heard();
+	const look = async (args: Record<string, unknown>) =>
+		(await world.call("lookup_user_by_name", args)).text
+			.split("\n")
+			.map((line) => line.replace(/ \|.*/, ""));
+	expect(await look({ query: "lantern3" })).toEqual([
+		"5 match(es):",
+		"Zed (@lantern3)",
+		"Lantern3 (@one)",
+		"Lantern3 (@two)",
+		"Lantern3 (@three)",
+		"lantern33 (@lantern33)",
+	]);
+	const first = ["5 match(es), the first 1:", "Zed (@lantern3)"];
+	expect(await look({ query: "lantern3", limit: 1 })).toEqual(first);
+	expect(await look({ query: "@Lantern3" })).toEqual(first);
+	expect(await look({ query: "@lantern", limit: 2 })).toEqual([
+		"5 match(es), the first 2:",
+		"Lantern3 (@one)",
+		"Lantern3 (@two)",
+	]);
+});
+
 test("an empty search is a normal answer", async () => {
 	await using world = await startWorld();
 	expect(

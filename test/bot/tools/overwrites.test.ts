@@ -616,6 +616,44 @@ describe("list_channel_permissions", () => {
 		channels.remove(twin);
 	});
 
+	test("shows channels without overwrites in private categories, and which of them are public", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const { channels } = simulator.world;
+		const hideFromEveryone = {
+			...{ id: guild.id, type: 0 as const, allow: "0" },
+			deny: String(ViewChannel),
+		};
+		const vault = channels.add(guild, {
+			...{ name: "Vault", type: ChannelType.GuildCategory },
+			permission_overwrites: [hideFromEveryone],
+		});
+		const [open, closed] = ["open", "closed"].map((name) =>
+			channels.add(guild, {
+				...{ name, parent_id: vault.id },
+				permission_overwrites: name === "open" ? [] : [hideFromEveryone],
+			}),
+		);
+		await world.heard();
+		const { text } = await world.call("list_channel_permissions");
+		const lines = text.split("\n");
+		expect(lines[0]).toMatch(
+			/^\d+ of \d+ channel\(s\) have overwrites, from the top; 1 without overwrites in private categories, too:$/,
+		);
+		expect(lines).toContain(
+			`#open (public, unlike its category, ID: ${open?.id}): no overwrites`,
+		);
+		expect(lines).toContain(
+			`#closed (private, ID: ${closed?.id}): as its category #Vault`,
+		);
+		const list = await world.call("list_channels", { category_id: vault.id });
+		expect(list.text.split("\n").slice(1)).toEqual([
+			`#Vault | ID: ${vault.id} | category | private | hidden from the bot`,
+			`#open | ID: ${open?.id} | text | public, unlike its category`,
+			`#closed | ID: ${closed?.id} | text | private | hidden from the bot`,
+		]);
+	});
+
 	test("a guild of 50 channels takes a few KB", async () => {
 		await using world = await startWorld();
 		const { guild, simulator } = world;
@@ -643,7 +681,7 @@ describe("list_channel_permissions", () => {
 		await world.heard();
 		const { text } = await world.call("list_channel_permissions");
 		expect(text.split("\n").length).toBeGreaterThan(50);
-		expect(text.length).toBeLessThan(5_000);
+		expect(text.length).toBeLessThan(5_500);
 	});
 
 	test("names someone who has left", async () => {

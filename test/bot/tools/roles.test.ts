@@ -357,7 +357,7 @@ describe("create_role", () => {
 		});
 		const role = roleNamed(world, "Cook");
 		expect(text).toBe(
-			`Created the role @Cook (ID: ${role.id}), which permits: KICK_MEMBERS, MANAGE_MESSAGES.`,
+			`Created the role @Cook (ID: ${role.id}), #123456, hoisted, mentionable, which permits: KICK_MEMBERS, MANAGE_MESSAGES.`,
 		);
 		expect(role).toMatchObject({
 			...{ color: 0x123456, hoist: true, mentionable: true, position: 1 },
@@ -377,7 +377,7 @@ describe("create_role", () => {
 		});
 		const role = roleNamed(world, "Cook");
 		expect(text.split("\n")).toEqual([
-			`Created the role @Cook (ID: ${role.id}), which permits: none.`,
+			`Created the role @Cook (ID: ${role.id}), #008080, which permits: none.`,
 			`It stands right below @Staff (ID: ${staff?.id}) and right above @Regular (ID: ${regular?.id}).`,
 			"Gave 2 of 2 members the role:",
 			`Zoë 🍞 (@zoe) | ID: ${user_ids[0]}`,
