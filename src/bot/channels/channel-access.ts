@@ -108,7 +108,7 @@ export interface Access {
 	permission_overwrites?: v.InferOutput<typeof overwrite>[] | undefined;
 }
 
-/** Names of the access arguments. */
+/** Names of the arguments that say who sees a channel and who writes in it. */
 export const accessNames = Object.keys(accessFields) as (keyof Access)[];
 
 export const givesAccess = (access: Access): boolean =>

@@ -37,7 +37,7 @@ export function tagOf(forum: Forum, id: string): GuildForumTag {
 	);
 }
 
-/** Returns the ids of a forum's tags that a call gives by id or name. Throws a ToolError if the forum lacks one of them. */
+/** Returns the ids of a forum's tags, which a call gives by id or name. Throws a ToolError if the forum lacks a tag. */
 export function tagIdsOf(forum: Forum, given: readonly string[]): string[] {
 	const ids = given.map((idOrName) => {
 		const named = forum.availableTags.filter(

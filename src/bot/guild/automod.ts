@@ -95,7 +95,7 @@ const emptyActions = {
 	duration_seconds: 0,
 };
 
-/** Default values of the fields of a new AutoMod rule, named and valued as in tool arguments. */
+/** Default values of the fields of a new AutoMod rule in the form of tool arguments. */
 export const emptyRule = {
 	name: "",
 	enabled: true,

@@ -31,7 +31,7 @@ export type EventKind = keyof typeof kinds;
 export type EventStatus = keyof typeof statuses;
 
 /**
- * The fields of a scheduled event, named and valued as in tool arguments. Fields without a value are "". Times are ISO
+ * The fields of a scheduled event in the form of tool arguments. Fields without a value are "". Times are ISO
  * 8601 with milliseconds.
  */
 export type EventFields = ReturnType<typeof fieldsOf>;

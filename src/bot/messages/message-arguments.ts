@@ -57,8 +57,8 @@ const mentionsChoice = choice(
 export const mentions = v.optional(mentionsChoice, "none");
 
 /**
- * Schema of the argument `mentions` of tools whose messages rarely ping, such as those that edit messages: an edit
- * notifies nobody. `tools/list` leaves the argument out.
+ * Schema of the argument `mentions` of tools whose messages rarely ping, such as tools that edit messages. `tools/list`
+ * leaves the argument out.
  */
 export const unlistedMentions = v.optional(
 	v.pipe(mentionsChoice, published({ unlisted: true })),

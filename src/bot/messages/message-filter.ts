@@ -57,9 +57,7 @@ export function userIds(description: string) {
 	return v.optional(list(id, 1, 100, description));
 }
 
-/**
- * Whether nothing is left of a text that is compared without accents, so that it would be part of nearly every text.
- */
+/** Whether a search text is empty when accents and case are ignored, so that nearly every text would contain it. */
 export function isBlank(text: string): boolean {
 	return fold(text).trim() === "";
 }

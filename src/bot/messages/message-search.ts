@@ -95,7 +95,7 @@ export function scopeNote({ forbidden, lacksArchived }: Scope): string {
 	return left && `Not searched: ${left}.`;
 }
 
-/** How many of the channels that were not searched are named. */
+/** Maximum number of channels that a result names as not searched. */
 const maxNamed = 5;
 const pageSize = 100;
 /** Maximum number of channels that are read at the same time. */
@@ -105,7 +105,7 @@ const maxIdleReads = 50;
 /** The highest id that Discord can issue: ids have 64 bits. */
 const maxId = String(2n ** 64n - 1n);
 
-/** The time of the messages that a search finds: after `after` and before `before`. */
+/** The period of a search for messages: after `after` and before `before`. */
 export interface Range {
 	after?: Moment | undefined;
 	before?: Moment | undefined;

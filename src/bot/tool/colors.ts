@@ -7,10 +7,7 @@ import { expected } from "./arguments.ts";
 /** JSON Schema pattern of a color in the form that tool results show. Tools also accept other forms. */
 export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";
 
-/**
- * Schema of a color argument. Its value is a number from 0 to 0xffffff. Discord reads 0, which is also black, as no
- * color.
- */
+/** Schema of a color argument. Its value is a number from 0 to 0xffffff. For Discord, 0 (black) means no color. */
 export const color = v.pipe(
 	v.union([v.string(), v.number()]),
 	v.check(

@@ -186,10 +186,10 @@ function banMany(
 	};
 }
 
-/** The most users whose names a dry run fetches one by one. */
+/** Maximum number of users whose names a dry run fetches one by one. */
 const maxFetched = 25;
 
-/** Fetches users who are not members, so that a dry run can name them. Users that Discord does not know stay unnamed. */
+/** Fetches the names of users who are not members, for a dry run. Users that Discord does not know have no name. */
 async function fetchNames(
 	guild: Guild,
 	userIds: readonly string[],
@@ -200,7 +200,10 @@ async function fetchNames(
 		await absentIf([RESTJSONErrorCodes.UnknownUser], () => users.fetch(id));
 }
 
-/** A request after a ban times out this long before the tool call's deadline, to leave time for returning the result. */
+/**
+ * A request after a ban times out this many milliseconds before the tool call's deadline, so that the result can still
+ * be returned.
+ */
 const reserveMs = 1_000;
 
 /**

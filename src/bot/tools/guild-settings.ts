@@ -28,7 +28,7 @@ import { editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
 /**
- * Guild settings with numbered levels, with Discord's names of these levels. The index of a name is the level's number
+ * Guild settings whose values are levels, with Discord's names of the levels. The index of a name is the level's number
  * in Discord's API.
  */
 const levels = {
@@ -165,8 +165,8 @@ export const editGuild = editTool({
 type Settings = ReturnType<typeof settingsOf>;
 
 /**
- * Returns a guild's settings, named and valued as in tool arguments: verification level and similar levels by name, and
- * "" for a missing text or channel.
+ * Returns a guild's settings in the form of tool arguments: levels by name, and "" for a text or channel that is not
+ * set.
  */
 function settingsOf(guild: APIGuild) {
 	const nameOf = (field: keyof typeof levels) =>
@@ -194,8 +194,8 @@ function settingsOf(guild: APIGuild) {
 }
 
 /**
- * Lists the settings of a guild with the names and values that edit_guild takes. Leaves out its name and description,
- * and settings that are empty.
+ * Lists the settings of a guild with the names and values that edit_guild takes. Leaves out the guild's name and
+ * description, and empty settings.
  */
 export function settingTexts(guild: Guild, current: APIGuild): string[] {
 	const { name: _, description: __, ...settings } = settingsOf(current);

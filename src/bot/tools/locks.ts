@@ -400,7 +400,7 @@ async function unlockChannels(
 	return resultLines(...[output].flat(), left, unavailable());
 }
 
-/** Plans the unlocking of a channel. Throws a ToolError if the bot may not do that. */
+/** Plans the unlocking of a channel. Throws a ToolError if the bot may not unlock it. */
 async function planUnlock(
 	channel: find.Channel,
 	rows: readonly ChannelLockRow[],

@@ -97,7 +97,7 @@ export const removeReaction = destructiveTool({
 	},
 });
 
-/** Plans the removal of one user's reaction. `userId` is undefined for the bot's own. */
+/** Plans the removal of one user's reaction to a message; of the bot's own reaction if `userId` is undefined. */
 async function removal(
 	guild: Guild,
 	channel: GuildTextBasedChannel,
@@ -146,7 +146,10 @@ async function removal(
 	};
 }
 
-/** Plans the removal of everyone's reactions: of those with one emoji, or of all if `emoji` is undefined. */
+/**
+ * Plans the removal of all users' reactions to a message: reactions with `emoji`, or with any emoji if `emoji` is
+ * undefined.
+ */
 async function clearing(
 	guild: Guild,
 	channel: GuildTextBasedChannel,
@@ -215,7 +218,7 @@ export const getReactions = readTool({
 	},
 });
 
-/** Lists who put which emoji on a message: for each emoji the first `limit` users, by id, in one line. */
+/** Lists the reactions to a message, one line for each emoji with the first `limit` users by id. */
 async function everyReaction(
 	guild: Guild,
 	channel: GuildTextBasedChannel,

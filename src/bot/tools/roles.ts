@@ -344,7 +344,7 @@ function requestedPermissions(
 	return ((all ?? before) | (added ?? 0n)) & ~(removed ?? 0n);
 }
 
-/** Returns a role's current fields, named and valued as in tool arguments. */
+/** Returns a role's current fields in the form of tool arguments. */
 function currentFields(role: Role) {
 	return {
 		name: role.name,

@@ -66,7 +66,7 @@ function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
 	return channel !== undefined && find.isForum(channel);
 }
 
-/** Schema of a forum tag in an argument: its id or name, which has at most 20 characters. */
+/** Schema of a forum tag's id or name in an argument. Names have at most 20 characters. */
 const tag = text(1, 20, "");
 
 const createInput = v.strictObject({
@@ -372,7 +372,7 @@ function changeList(
 
 type ThreadFields = ReturnType<typeof fieldsOf>;
 
-/** Returns a thread's current fields, named and valued as in tool arguments. */
+/** Returns a thread's current fields in the form of tool arguments. */
 function fieldsOf(thread: AnyThreadChannel) {
 	return {
 		name: thread.name,
@@ -407,7 +407,10 @@ function requireEditable(
 	else if (!isOwn) requirePermissions(guild, thread, ManageThreads);
 }
 
-/** Returns the ids of tags that a call gives by id or name, for a post. Throws an RpcError for other threads. */
+/**
+ * Returns the ids of a post's tags, which a call gives by id or name. Throws an RpcError if the thread is not a post in
+ * a forum.
+ */
 async function postTagIds(
 	guild: Guild,
 	{ parent }: AnyThreadChannel,

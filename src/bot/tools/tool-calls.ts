@@ -76,8 +76,8 @@ export const listRecentToolCalls = readTool({
 });
 
 /**
- * Parses a time, or the cursor of a page of tool calls: the time of the last call shown, and its id. Returns undefined for
- * other text.
+ * Parses a time, or a page cursor: time and id of the last tool call of the previous page. Returns undefined for other
+ * text.
  */
 function readCursor(
 	text: string,

@@ -91,7 +91,7 @@ const description = {
 	channel: 'Where to; "" disconnects.',
 };
 
-/** Converts the former argument `user_id` of tools for one member. */
+/** Moves the value of the former argument `user_id` to the argument `user_ids`, which replaced it. */
 function withUserIds({ user_id, ...args }: JsonObject): JsonObject {
 	return user_id === undefined ? args : { ...args, user_ids: [user_id] };
 }
@@ -225,7 +225,7 @@ interface Wanted {
 interface Change {
 	member: GuildMember;
 	body: RESTPatchAPIGuildMemberJSONBody;
-	/** A text for each change: what would be done, and what was done. Without a change there is none. */
+	/** For each change of a member in voice: the text for a dry run (`would`) and for the result (`did`). */
 	texts: { would: string; did: string }[];
 }
 
