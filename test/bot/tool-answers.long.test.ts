@@ -260,7 +260,7 @@ const allowed: readonly {
 	{
 		tool: "get_invite",
 		of: json((invite) => ({ ...invite, approximate_member_count: null })),
-		shows: "https://discord.gg/",
+		shows: "expires: ",
 	},
 	{
 		tool: "get_guild_info",
