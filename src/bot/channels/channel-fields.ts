@@ -329,7 +329,8 @@ function reaction(key: string): DefaultReactionEmoji | null {
 }
 
 /**
- * Returns a channel's current settings in the form of tool arguments. Settings that its kind lacks are empty.
+ * Returns a channel's current settings in the form of tool arguments. Settings that the kind of channel does not have
+ * are empty.
  */
 export function currentFields(channel: GuildBasedChannel) {
 	const fields = channel as Partial<{

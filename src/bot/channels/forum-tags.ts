@@ -17,7 +17,8 @@ import { fieldLine, fold, oneField } from "../discord/text.ts";
 import { type Emoji, emojiName } from "../messages/emoji.ts";
 
 /**
- * Throws a ToolError if the forum lacks one of these tags, or if a tag is moderated and the bot lacks Manage Threads.
+ * Throws a ToolError if the forum lacks a tag with one of the `ids`, or if such a tag is moderated and the bot lacks
+ * Manage Threads.
  */
 export function requireTags(
 	guild: Guild,

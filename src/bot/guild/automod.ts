@@ -154,8 +154,8 @@ function namesOf<Name extends string>(
 }
 
 /**
- * Converts an AutoMod rule from Discord's form to that of tool arguments. Fields that its trigger or actions lack are
- * empty.
+ * Converts an AutoMod rule from the form of Discord's API to that of tool arguments. Fields that the rule's trigger or
+ * actions do not have are empty.
  */
 export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 	const { trigger_metadata: trigger } = rule;

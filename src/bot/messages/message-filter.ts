@@ -46,7 +46,7 @@ export const authorType = choice(
 	"With -: not by these.",
 );
 
-/** Schema of an id in a list: unlike `snowflake`, without a description, since the list has one. */
+/** Schema of an id in a list of ids. Unlike `snowflake`, it has no description, because the list has one. */
 const id = v.pipe(
 	v.string(),
 	v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")),

@@ -255,7 +255,10 @@ export function text(min: number, max: number, description: string) {
 	);
 }
 
-/** Throws an RpcError unless at least one of the named arguments is given. `hint` is appended to the error message. */
+/**
+ * Throws an RpcError unless a tool call has at least one of the arguments `names`. `hint` is appended to the error
+ * message.
+ */
 export function requireOneOf<Name extends string>(
 	args: { readonly [Key in Name]?: unknown },
 	names: readonly Name[],
@@ -267,7 +270,7 @@ export function requireOneOf<Name extends string>(
 		]);
 }
 
-/** Throws an RpcError unless exactly one of the two named arguments is given. */
+/** Throws an RpcError unless a tool call has exactly one of the two arguments `names`. */
 export function requireEither<Name extends string>(
 	args: { readonly [Key in Name]?: unknown },
 	names: readonly [Name, Name],

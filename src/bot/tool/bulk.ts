@@ -63,7 +63,7 @@ export interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];
 	/**
-	 * The item whose request was sent without a known outcome, for example because of a timeout, and the error message.
+	 * The item for which it is unknown whether Discord changed it, for example after a timeout, and the error message.
 	 */
 	unknown?: { item: Item; why: string };
 	/** Why a tool stopped before it tried every item, as text for its result; otherwise undefined. */

@@ -23,7 +23,10 @@ export interface Needs<Args> {
 	 * "run" means that the tool itself checks the permissions when it runs.
 	 */
 	permissionsIn?: (keyof Args & string) | "run";
-	/** Discord permissions that the bot needs guild-wide: a channel's permission overwrites do not count. */
+	/**
+	 * Discord permissions that the bot needs in the guild through its roles. Permission overwrites of channels are
+	 * ignored.
+	 */
 	guildPermissions?: readonly Permission[];
 	/**
 	 * Names of the arguments with the ids of the objects that the tool edits, or a function that returns these ids. Calls
@@ -54,8 +57,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra?: boolean;
 	/**
-	 * Names of arguments that this tool accepts and ignores, and that `tools/list` omits: former arguments of this tool,
-	 * and arguments that tools with its name have in other MCP servers.
+	 * Names of arguments that this tool accepts but ignores, such as former arguments. `tools/list` does not contain
+	 * them.
 	 */
 	ignored?: readonly string[];
 	/**
@@ -64,8 +67,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
-	 * Aliases: other names of this tool (former tools, or tools of other MCP servers) that clients can call and that
-	 * `tools/list` omits.
+	 * Aliases: other names of this tool, such as names of former tools. Clients can call the tool by an alias, but
+	 * `tools/list` does not contain aliases.
 	 */
 	aliases?: readonly (string | Alias)[];
 }
@@ -127,7 +130,8 @@ export type Plan = {
 } & (
 	| { act(call: ToolCall): Promise<ToolOutput> }
 	/**
-	 * Sends the only request that the tool makes to Discord. `result` is the tool's result after this request succeeded.
+	 * Sends the only request with which the tool changes something on Discord. `result` is the tool's result if the
+	 * request succeeds.
 	 */
 	| { write(): Promise<unknown>; result: ToolOutput }
 );

@@ -50,7 +50,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 	/** The tools in the response to `tools/list`. */
 	readonly listed: readonly BotTool[];
 	readonly #byName = new Map<string, Entry>();
-	/** The error text for each name of a tool that the configuration does not allow to be called. */
+	/** Error texts for tools that the configuration does not allow to be called, by each name of the tool. */
 	readonly #refusals = new Map<string, string>();
 	/**
 	 * For each tool: the names in the setting `deny` that forbid only some calls of the tool, such as the name of a
@@ -58,8 +58,8 @@ export class OfferedTools implements ToolSet<BotContext> {
 	 */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
 	/**
-	 * For each tool whose toolset is not allowed, but the toolset of a former tool is that the tool replaced: those
-	 * former tools, and the error text for calls that do something else.
+	 * For each tool that is allowed only in part: the former tools whose calls are still allowed, because their toolset
+	 * is allowed, and the error text for all other calls.
 	 */
 	readonly #allowedParts = new Map<
 		BotTool,
@@ -197,8 +197,8 @@ function isListed(
 }
 
 /**
- * Returns the former tools that a tool has replaced and that the configuration allows, although it does not allow the
- * tool's toolset.
+ * Returns those former tools replaced by `tool` that the configuration allows, although it does not allow the toolset
+ * of `tool`.
  */
 function allowedParts(
 	tool: BotTool,

@@ -279,7 +279,7 @@ function finderOf(schema: unknown): Finder<unknown> | undefined {
 	return item ? finderOf(item) : undefined;
 }
 
-/** Name of the object that an id argument refers to: `channel_id` → `channel`, `role_ids` → `roles`. */
+/** Returns the name of the object for the name of an id argument: `channel_id` → `channel`, `role_ids` → `roles`. */
 function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }

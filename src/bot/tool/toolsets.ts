@@ -49,8 +49,8 @@ export interface BotTool extends Tool<BotContext> {
 export interface Alias {
 	name: string;
 	/**
-	 * The toolset of the former tool of this name, if it differs from the tool's: where only that toolset is allowed,
-	 * the calls that `covers` accepts still are.
+	 * The toolset of the former tool of this name, if it differs from the toolset of the present tool. If only the former
+	 * toolset is allowed, calls that `covers` accepts are still allowed.
 	 */
 	toolset?: Toolset;
 	/**

@@ -322,8 +322,8 @@ function lineOf(channel: find.Channel): string {
 }
 
 /**
- * Returns "private" if @everyone does not see a channel; otherwise whether @everyone cannot see its category, and
- * "read-only" if @everyone cannot write.
+ * Returns result texts about what @everyone can do in a channel: "private" if @everyone does not see it, "read-only" if
+ * @everyone cannot write.
  */
 function accessForEveryone(channel: find.Channel): string[] {
 	const { Connect, SendMessages, ViewChannel } = PermissionFlagsBits;

@@ -98,7 +98,7 @@ function rename(
 
 const asList = (value: unknown) => [value];
 
-/** Converts former filters of tools in the unvalidated arguments of a call. */
+/** Replaces former filters in the unvalidated arguments of a call with the present filters. */
 export function adaptFilters(args: JsonObject): JsonObject {
 	return rename(args, {
 		has_role_id: ["with_role_ids", asList],
@@ -301,8 +301,8 @@ export const lookupUserByName = readTool({
 });
 
 /**
- * Finds the members with a name that contains the folded `name`. Returns their number and the `limit` best matches:
- * the member with this username, then those with this nickname or display name, then all others.
+ * Finds the members with a name that contains `name`, which is without case and accents. Returns their number and the
+ * `limit` best matches: equal usernames first, then equal nicknames and display names, then all others.
  */
 function findByName(
 	guild: Guild,
@@ -330,7 +330,7 @@ function hasUsername(member: GuildMember | undefined, name: string): boolean {
 	return member !== undefined && fold(member.user.username) === name;
 }
 
-/** Whether one of the member's names is the folded `name`. */
+/** Whether one of the member's names is `name`, without case and accents. */
 function isNamed({ nickname, user }: GuildMember, name: string): boolean {
 	return [nickname, user.globalName, user.username].some(
 		(one) => one && fold(one) === name,

@@ -336,8 +336,8 @@ function describeOverwriteChange({
 }
 
 /**
- * Sends one changed overwrite to Discord, which replaces it as a whole. An overwrite that allows and denies nothing is
- * deleted. https://discord.com/developers/docs/resources/channel#edit-channel-permissions
+ * Sends a changed permission overwrite to Discord. Deletes the overwrite if it allows and denies nothing.
+ * https://discord.com/developers/docs/resources/channel#edit-channel-permissions
  */
 function writeChange({ channel, target, after }: OverwriteChange) {
 	const { rest } = channel.client;

@@ -125,8 +125,8 @@ function planStart(
 }
 
 /**
- * Plans to change the topic of a stage that is live, or to start the stage if it is not. With `mustBeLive`, rejects with
- * Discord's error if it is not.
+ * Plans to change the topic of a live stage. If the stage is not live, plans to start it or, with `mustBeLive`, rejects
+ * with Discord's error.
  */
 async function planTopic(
 	channel: StageChannel,
