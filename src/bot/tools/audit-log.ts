@@ -24,6 +24,7 @@ import {
 } from "../guild/audit-log-lines.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
+import { accessors } from "../tool/offered-tools.ts";
 
 /** Maximum number of action names in one call. Each name needs a request to Discord. */
 const maxActions = 10;
@@ -80,7 +81,7 @@ export const getAuditLog = readTool({
 		before: v.optional(moment("Only before this")),
 		limit: limit(500, 100),
 	}),
-	async run(args, { discord, guild }) {
+	async run(args, { discord, guild, self }) {
 		const { limit, action_type } = args;
 		const pages: RESTGetAPIAuditLogResult[] = [];
 		for (const name of action_type ?? [undefined])
@@ -109,6 +110,9 @@ export const getAuditLog = readTool({
 			lines,
 			lines.some((line) => / undo: .*=(each|these)/.test(line)) &&
 				"In undo, each: one call per object of its line; these: all objects of its line.",
+			lines.some((line) => line.includes(" undo: ")) &&
+				self.tools.some(({ name }) => name === accessors.find) &&
+				`Call tools of undo that are not listed with ${accessors.use}.`,
 			found.length >= limit && `next_before=${last.id}`,
 		);
 	},

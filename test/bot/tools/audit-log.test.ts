@@ -7,6 +7,8 @@ import {
 	PermissionFlagsBits,
 	SnowflakeUtil,
 } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { AuditLogEntry } from "../../../src/simulator/world/state/entities.ts";
 import {
@@ -915,4 +917,17 @@ test("what people wrote cannot end an entry's line, nor add a field to it", asyn
 		expect(line).not.toContain("\n");
 		expect(line).not.toMatch(/(?<!\\)\| by: /);
 	}
+});
+
+test("the calls that undo entries are made by use_tool where not all tools are listed", async () => {
+	const settings = v.parse(toml, { bot_name: "Alpha" });
+	await using world = await startWorld({}, { toml: settings });
+	const { simulator, guild } = world;
+	const by = { actor: simulator.user("ada").id };
+	simulator.world.roles.add(guild, { name: "Red" }, by);
+	const { text } = await world.call("get_audit_log");
+	expect(text).toContain(" | undo: delete_role role_id=");
+	expect(text).toEndWith(
+		"\nCall tools of undo that are not listed with use_tool.",
+	);
 });
