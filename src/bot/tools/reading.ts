@@ -1,7 +1,10 @@
 // Reading messages: a page of a channel, or a single message.
 
+import type { GuildTextBasedChannel } from "discord.js";
 import * as v from "valibot";
 import { channelName } from "../discord/describe.ts";
+import { isForum } from "../discord/find.ts";
+import { oneField } from "../discord/text.ts";
 import {
 	fetchMessage,
 	inChannel,
@@ -26,8 +29,20 @@ export const getRecentMessages = readTool({
 		limit: limit(100, 50),
 		...pageArguments,
 	}),
-	run: (args, { channel }) => readPage(channel, channelName(channel), args),
+	run: (args, { channel }) => readPage(channel, placeName(channel), args),
 });
+
+/** Formats a channel's name; of a thread also the channel that the thread is in, of a forum post also its tags. */
+function placeName(channel: GuildTextBasedChannel): string {
+	const name = channelName(channel);
+	if (!channel.isThread() || !channel.parent) return name;
+	const { parent, appliedTags } = channel;
+	const within = `${name} in ${channelName(parent)}`;
+	if (!isForum(parent) || appliedTags.length === 0) return within;
+	const names = new Map(parent.availableTags.map(({ id, name }) => [id, name]));
+	const tags = appliedTags.map((id) => oneField(names.get(id) ?? id));
+	return `${within} with the tags ${tags.join(", ")}`;
+}
 
 export const getMessage = readTool({
 	name: "get_message",

@@ -53,6 +53,28 @@ test("a channel is read page by page, in both directions", async () => {
 	);
 });
 
+test("a forum post is read with its forum and tags", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const id = simulator.world.state.newId();
+	const tag = { id, name: "so|up", moderated: false };
+	const forum = simulator.world.channels.add(guild, {
+		...{ name: "recipes", type: 15 },
+		available_tags: [{ ...tag, emoji_id: null, emoji_name: null }],
+	});
+	const ada = userNamed({ simulator }, "ada");
+	const post = simulator.world.threads.add(forum, ada, {
+		...{ name: "leek", applied_tags: [id] },
+	});
+	await world.heard();
+	const { text } = await world.call("get_recent_messages", {
+		channel_id: post.id,
+	});
+	expect(text).toBe(
+		`There are no messages in #leek (ID: ${post.id}) in #recipes (ID: ${forum.id}) with the tags so\\|up.`,
+	);
+});
+
 test("at most one cursor is accepted", async () => {
 	await using world = await startWorld();
 	const { channel_id, ids } = write(world, ["a"]);

@@ -378,7 +378,7 @@ test("tools for channels work in threads", async () => {
 	expect(world.messages.get(thread.id, id ?? "")?.content).toBe("very");
 	const read = await call("get_recent_messages", { channel_id });
 	expect(read.text).toStartWith(
-		`2 message(s) in #soup (ID: ${thread.id}), newest first`,
+		`2 message(s) in #soup (ID: ${thread.id}) in #general (ID: ${thread.parent_id}), newest first`,
 	);
 	const message_id = said.id;
 	await call("add_reaction", { channel_id, message_id, emoji: "🍲" });
