@@ -66,34 +66,15 @@ const guildArguments: Arguments = Object.fromEntries(
 	].map((key) => [key, key]),
 );
 
-/** How to replace calls of a tool for several objects by one call of `tool`. */
-interface Plural {
-	tool: string;
-	/** Name of the argument for a single object. `many` is the argument of `tool` for several objects. */
-	one: string;
-	many: string;
-	more?: Call["args"];
-}
-
-/** A tool whose argument `key` takes several objects. */
-const listOf = (tool: string, key: string): Plural => ({
-	...{ tool, one: key, many: key },
-});
-const bulkRoles = {
-	tool: "bulk_role_update",
-	one: "user_id",
-	many: "user_ids",
-};
-
-const plurals: Readonly<Record<string, Plural>> = {
-	unban: listOf("unban", "user_ids"),
-	ban: listOf("ban", "user_ids"),
-	kick: listOf("kick", "user_ids"),
-	remove_timeout: listOf("remove_timeout", "user_ids"),
-	assign_role: { ...bulkRoles, more: { action: "add" } },
-	remove_role: { ...bulkRoles, more: { action: "remove" } },
-	delete_invite: listOf("delete_invite", "invite_codes"),
-	set_channel_permissions: listOf("set_channel_permissions", "channel_ids"),
+/** For each tool that takes several objects in one call: the argument with their ids. */
+const listArguments: Readonly<Record<string, string>> = {
+	unban: "user_ids",
+	ban: "user_ids",
+	kick: "user_ids",
+	remove_timeout: "user_ids",
+	bulk_role_update: "user_ids",
+	delete_invite: "invite_codes",
+	set_channel_permissions: "channel_ids",
 };
 
 /**
@@ -107,26 +88,21 @@ export function undoOf(
 ): string | undefined {
 	const all = merged(entries).flatMap((entry) => callsFor(entry, guild));
 	const [first] = all;
-	if (!first || all.some(({ tool }) => tool !== first.tool)) return undefined;
+	const isLikeFirst = ({ tool, args }: Call) =>
+		tool === first?.tool && args.action === first.args.action;
+	if (!first || !all.every(isLikeFirst)) return undefined;
 	const keys = [...new Set(all.flatMap(({ args }) => Object.keys(args)))];
 	const differing = keys.filter(
 		(key) => new Set(all.map(({ args }) => args[key])).size > 1,
 	);
-	const plural = plurals[first.tool];
 	// One call takes all of them only if they differ in nothing else.
 	const takesAll =
-		plural && differing.length === 1 && differing[0] === plural.one;
-	const {
-		tool,
-		many,
-		more = {},
-	}: Partial<Plural> = takesAll ? plural : { tool: first.tool };
+		differing.length === 1 && differing[0] === listArguments[first.tool];
 	const shown = keys.map((key) => {
 		if (!differing.includes(key)) return `${key}=${first.args[key]}`;
-		return takesAll ? `${many}=these` : `${key}=each`;
+		return `${key}=${takesAll ? "these" : "each"}`;
 	});
-	const others = Object.entries(more).map(([key, value]) => `${key}=${value}`);
-	return [tool, ...shown, ...others].join(" ");
+	return [first.tool, ...shown].join(" ");
 }
 
 /**
@@ -471,8 +447,12 @@ function restoreRoles(id: string, changes: readonly Change[]): Call[] {
 	return changes.flatMap(({ key, new_value }) =>
 		Array.isArray(new_value)
 			? new_value.map((role: unknown) => ({
-					tool: key === "$add" ? "remove_role" : "assign_role",
-					args: { user_id: id, role_id: oneField(String(Object(role).id)) },
+					tool: "bulk_role_update",
+					args: {
+						user_ids: `[${id}]`,
+						role_id: oneField(String(Object(role).id)),
+						action: key === "$add" ? "remove" : "add",
+					},
 				}))
 			: [],
 	);

@@ -1,12 +1,25 @@
-// Adding a role to many members, or removing it from them.
+// Adding a role to members, or removing it from them.
 
-import { Routes } from "discord.js";
+import { type GuildMember, type Role, Routes } from "discord.js";
 import * as v from "valibot";
-import { memberFields, memberNames, roleName } from "../discord/describe.ts";
-import { knownMember, requireKnownMembers, role } from "../discord/find.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import {
+	memberFields,
+	memberName,
+	memberNames,
+	roleName,
+} from "../discord/describe.ts";
+import {
+	currentMember,
+	knownMember,
+	requireKnownMembers,
+	role,
+} from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { hasRole, matcherFor } from "../discord/members/member-filter.ts";
 import { countOf, thousands } from "../discord/text.ts";
+import { cachedMember } from "../guild/several-members.ts";
 import {
 	choice,
 	found,
@@ -17,18 +30,35 @@ import {
 	snowflake,
 } from "../tool/arguments.ts";
 import { sample, writeEach } from "../tool/bulk.ts";
-import { destructiveTool } from "../tool/define.ts";
+import { destructiveTool, type Plan } from "../tool/define.ts";
+import type { Alias } from "../tool/toolsets.ts";
 import { adaptFilters, filterNames, memberFilters } from "./members.ts";
 import { requireAssignable } from "./roles.ts";
 
 /** Maximum number of members that a result names. */
 const maxNamed = 500;
 
+type Action = "add" | "remove";
+
+/** Returns an alias that adds a role to one member, or removes it. */
+function forOne(name: string, action: Action): Alias {
+	return {
+		name,
+		adapt: ({ user_id, ...args }: JsonObject) => ({
+			...args,
+			action,
+			// Without a member the call is refused, whatever its filters are.
+			user_ids: (user_id ?? null) === null ? (args.user_ids ?? []) : [user_id],
+		}),
+		covers: (args) => args.action === action,
+	};
+}
+
 export const bulkRoleUpdate = destructiveTool({
 	name: "bulk_role_update",
 	toolset: "roles",
-	extra: true,
-	title: "Add or remove a role in bulk",
+	title: "Add or remove a role",
+	aliases: [forOne("assign_role", "add"), forOne("remove_role", "remove")],
 	description:
 		"Add or remove a role for the members in `user_ids`, or for all who match all filters.",
 	permissions: ["ManageRoles"],
@@ -41,7 +71,7 @@ export const bulkRoleUpdate = destructiveTool({
 		role_id: found(role, "role"),
 		action: choice(["add", "remove"], "What to do."),
 		user_ids: v.optional(
-			list(found(knownMember, "member"), 1, 1000, "Of these members."),
+			list(found(cachedMember, "member"), 1, 1000, "Of these members."),
 		),
 		...memberFilters,
 		after: v.optional(
@@ -52,14 +82,27 @@ export const bulkRoleUpdate = destructiveTool({
 		),
 		reason,
 	}),
-	plan(args, { guild, role, users, connection }) {
+	async plan(args, { guild, role, users, connection }) {
 		requireAssignable(role);
 		const { action, after } = args;
 		requireOneOf(args, ["user_ids", ...filterNames]);
+		const [first] = users ?? [];
+		const isOne =
+			users?.length === 1 &&
+			[...filterNames, "after" as const].every(
+				(name) => args[name] === undefined,
+			);
+		if (first && isOne)
+			return planOne(
+				role,
+				action,
+				await currentMember(guild, first.id, connection),
+			);
 		requireKnownMembers(guild, connection);
-		const matching = (users ?? [...guild.members.cache.values()]).filter(
-			matcherFor(args, Date.now()),
-		);
+		const chosen = users?.map(({ id }) =>
+			knownMember(guild, id, connection),
+		) ?? [...guild.members.cache.values()];
+		const matching = chosen.filter(matcherFor(args, Date.now()));
 		const members = matching
 			.filter(
 				(member) =>
@@ -87,11 +130,7 @@ export const bulkRoleUpdate = destructiveTool({
 						idOf: ({ id }) => id,
 						describe: memberFields,
 						listed: { describe: memberNames, max: maxNamed },
-						write({ id }) {
-							const route = Routes.guildMemberRole(guild.id, id, role.id);
-							const { rest } = guild.client;
-							return action === "add" ? rest.put(route) : rest.delete(route);
-						},
+						write: (member) => changeRole(role, action, member),
 						done: (count, of) =>
 							action === "add"
 								? `Gave ${thousands(count)} of ${countOf(of, "member")} the role ${name}:`
@@ -102,3 +141,29 @@ export const bulkRoleUpdate = destructiveTool({
 		};
 	},
 });
+
+/** Plans to add a role to one member or to remove it. Throws a ToolError if nothing would change. */
+function planOne(role: Role, action: Action, member: GuildMember): Plan {
+	const [who, what] = [memberName(member), roleName(role)];
+	const adds = action === "add";
+	// `member` was just fetched: the cached roles of other members may be outdated.
+	if (member.roles.cache.has(role.id) === adds)
+		throw new ToolError(
+			`Nothing would change: ${who} ${adds ? "already has" : "does not have"} ${what}. Nothing was done.`,
+		);
+	return {
+		preview: adds
+			? `Would give ${who} the role ${what}.`
+			: `Would take the role ${what} from ${who}.`,
+		write: () => changeRole(role, action, member),
+		result: adds
+			? `Gave ${who} the role ${what}.`
+			: `Took the role ${what} from ${who}.`,
+	};
+}
+
+function changeRole({ id, guild }: Role, action: Action, member: GuildMember) {
+	const { rest } = guild.client;
+	const route = Routes.guildMemberRole(guild.id, member.id, id);
+	return action === "add" ? rest.put(route) : rest.delete(route);
+}

@@ -90,8 +90,6 @@ export const tools = [
 	roles.editRole,
 	roleOrder.moveRoles,
 	roles.deleteRole,
-	roles.assignRole,
-	roles.removeRole,
 	bulkRoles.bulkRoleUpdate,
 	bans.ban,
 	bans.unban,

@@ -11,18 +11,8 @@ import * as v from "valibot";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, type ToolCall, ToolError } from "../../mcp/tool.ts";
-import {
-	memberFields,
-	memberName,
-	roleFields,
-	roleName,
-} from "../discord/describe.ts";
-import {
-	currentMember,
-	currentRole,
-	knownMember,
-	role,
-} from "../discord/find.ts";
+import { memberFields, roleFields, roleName } from "../discord/describe.ts";
+import { currentRole, knownMember, role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { roleIds } from "../discord/members/member-filter.ts";
 import {
@@ -429,65 +419,10 @@ function whyFixed({ id, guild }: Role): string {
 		: "is managed by Discord";
 }
 
-const membership = {
-	guild_id,
-	user_id: found(currentMember, "member"),
-	role_id: found(role, "role"),
-	reason,
-};
-
-export const assignRole = editTool({
-	name: "assign_role",
-	toolset: "roles",
-	title: "Assign a role",
-	description: "Give a member a role.",
-	lock: "user_id",
-	permissions: ["ManageRoles"],
-	ranked: true,
-	input: v.strictObject(membership),
-	async run(_, { guild, user, role }) {
-		requireChange(user, role, false);
-		await guild.client.rest.put(
-			Routes.guildMemberRole(guild.id, user.id, role.id),
-		);
-		return `Gave ${memberName(user)} the role ${roleName(role)}.`;
-	},
-});
-
-export const removeRole = editTool({
-	name: "remove_role",
-	toolset: "roles",
-	title: "Remove a role",
-	description: "Remove a role from a member; the role itself stays.",
-	lock: "user_id",
-	permissions: ["ManageRoles"],
-	ranked: true,
-	input: v.strictObject(membership),
-	async run(_, { guild, user, role }) {
-		requireChange(user, role, true);
-		await guild.client.rest.delete(
-			Routes.guildMemberRole(guild.id, user.id, role.id),
-		);
-		return `Took the role ${roleName(role)} from ${memberName(user)}.`;
-	},
-});
-
 /** Throws a ToolError for @everyone and for managed roles, which cannot be assigned to members or removed from them. */
 export function requireAssignable(role: Role): void {
 	if (role.id === role.guild.id || role.managed)
 		throw new ToolError(
 			`${roleName(role)} ${whyFixed(role)} and cannot be assigned or removed. Nothing was done.`,
 		);
-}
-
-/**
- * Throws a ToolError if the role cannot be assigned or removed, or if nothing would change. `has` is true to remove the
- * role, which the member must have, and false to assign it.
- */
-function requireChange(member: GuildMember, role: Role, has: boolean): void {
-	requireAssignable(role);
-	if (member.roles.cache.has(role.id) === has) return;
-	throw new ToolError(
-		`Nothing would change: ${memberName(member)} ${has ? "does not have" : "already has"} ${roleName(role)}. Nothing was done.`,
-	);
 }

@@ -51,7 +51,7 @@ export const bulkRows: Record<string, Row> = {
 		reason: AuditLogEvent.MemberRoleUpdate,
 		needs: inGuild("ManageRoles"),
 		dryRun:
-			/^Would give 1 of the 1 member who match the role @thing-\d+ \(ID: \d+\):$/m,
+			/^Would give thing-\d+ \(@thing-\d+, ID: \d+\) the role @thing-\d+ \(ID: \d+\)\.$/m,
 	},
 	prune_members: {
 		ids: { include_role_ids: roleId },

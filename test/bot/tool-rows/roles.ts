@@ -5,7 +5,6 @@ import {
 	freshName,
 	inGuild,
 	memberId,
-	newMember,
 	newRole,
 	type Row,
 	roleId,
@@ -62,35 +61,5 @@ export const rolesRows: Record<string, Row> = {
 		needs: inGuild("ManageRoles"),
 		dryRun:
 			/^Would delete the role @thing-\d+ \(ID: \d+\), which 0 member\(s\) have, and for which 0 channel\(s\) have overwrites\.$/m,
-	},
-	assign_role: {
-		ids: { user_id: memberId, role_id: roleId },
-		act(scene) {
-			const member = newMember(scene, scene.guild);
-			const { id } = newRole(scene, scene.guild);
-			return {
-				args: { user_id: member.user.id, role_id: id },
-				request: `PUT /guilds/${scene.guild.id}/members/${member.user.id}/roles/${id}`,
-				done: () => member.roles.includes(id),
-			};
-		},
-		reason: AuditLogEvent.MemberRoleUpdate,
-		needs: inGuild("ManageRoles"),
-	},
-	remove_role: {
-		ids: { user_id: memberId, role_id: roleId },
-		act(scene) {
-			const { guild, world } = scene;
-			const member = newMember(scene, guild);
-			const { id } = newRole(scene, guild);
-			world.simulator.world.members.edit(guild, member, { roles: [id] });
-			return {
-				args: { user_id: member.user.id, role_id: id },
-				request: `DELETE /guilds/${guild.id}/members/${member.user.id}/roles/${id}`,
-				done: () => !member.roles.includes(id),
-			};
-		},
-		reason: AuditLogEvent.MemberRoleUpdate,
-		needs: inGuild("ManageRoles"),
 	},
 };

@@ -123,6 +123,8 @@ test.each([
 	["search_members", "list_members", { name: "a" }, { pending: true }],
 	["search_members", "list_members", { bots: false }, {}],
 	["get_prune_count", "prune_members", { dry_run: true }, {}],
+	["assign_role", "bulk_role_update", { action: "add" }, { action: "remove" }],
+	["remove_role", "bulk_role_update", { action: "remove" }, { action: "add" }],
 	["start_stage", "set_stage", { topic: "a" }, { end: true }],
 	["edit_stage", "set_stage", { topic: "a" }, { end: true }],
 	["end_stage", "set_stage", { end: true }, { topic: "a" }],
@@ -165,6 +167,16 @@ test("denying one of start_stage and edit_stage leaves the other", () => {
 });
 
 test.each([
+	[
+		"assign_role",
+		{ user_id: "1", role_id: "2" },
+		{ role_id: "2", action: "add", user_ids: ["1"] },
+	],
+	[
+		"remove_role",
+		{ bots: true },
+		{ bots: true, action: "remove", user_ids: [] },
+	],
 	["end_stage", { topic: "a" }, { topic: "a", end: true }],
 	["unlock_channel", { unlock: false }, { unlock: true }],
 	["unlock_channel", { channel_id: "1" }, { channel_ids: ["1"], unlock: true }],

@@ -576,7 +576,7 @@ const undone: [
 			target_id: entityId,
 			changes: [{ key: "$remove", new_value: [{ id: "5", name: "x" }] }],
 		}),
-		() => `assign_role user_id=${entityId} role_id=5`,
+		() => `bulk_role_update user_ids=[${entityId}] role_id=5 action=add`,
 	],
 	[
 		"BotAdd",
@@ -844,7 +844,7 @@ test("of several changes of one object the oldest value is restored; a ban lifte
 		`| +BAN_MEMBERS; +ADMINISTRATOR, −BAN_MEMBERS | undo: edit_role role_id=${roleId} remove_permissions=[ADMINISTRATOR]`,
 	);
 	expect(given).toEndWith(
-		`| +@role 5 (ID: 5); +@role 6 (ID: 6) | undo: remove_role user_id=${zoe} role_id=each`,
+		`| +@role 5 (ID: 5); +@role 6 (ID: 6) | undo: bulk_role_update user_ids=[${zoe}] role_id=each action=remove`,
 	);
 	expect(changed).toEndWith(
 		`| slow mode 5 s → 10 s; slow mode 10 s → 1 min | undo: edit_channel channel_id=${target_id} slowmode_seconds=5`,

@@ -228,7 +228,9 @@ test("bulk tools do nothing before all members are known", async () => {
 		await world.call("bulk_ban", {
 			...{ guild_id, user_ids: [...user_ids, "2".repeat(18)], ...done },
 		}),
-		await world.call("bulk_role_update", { ...update, user_ids }),
+		await world.call("bulk_role_update", {
+			...{ ...update, user_ids: [...user_ids, alpha.id] },
+		}),
 		await world.call("bulk_role_update", { ...update, is_bot: false }),
 	];
 	for (const { text, isError } of refused) {
@@ -238,6 +240,9 @@ test("bulk tools do nothing before all members are known", async () => {
 		);
 	}
 	expect(writes(world)).toEqual([]);
+	// A single member is fetched.
+	const one = await world.call("bulk_role_update", { ...update, user_ids });
+	expect(one.text).toStartWith("Gave 李伟 (@liwei, ID: ");
 	simulator.sockets.holdMembers(false);
 });
 

@@ -246,7 +246,7 @@ test.each([
 				user_ids: [user.id],
 				dry_run: true,
 			},
-			3,
+			2,
 		],
 		[
 			"bulk_role_update",

@@ -520,7 +520,24 @@ describe("delete_role", () => {
 	});
 });
 
-describe("assign_role and remove_role", () => {
+describe("assign_role and remove_role, now bulk_role_update for one member", () => {
+	test("a dry run of one member says what would change, and a call without a member is refused", async () => {
+		await using world = await startWorld();
+		const role_id = roleNamed(world, "Regular").id;
+		const user_id = memberNamed(world, "zoe").user.id;
+		const dry = await world.call("bulk_role_update", {
+			...{ role_id, user_ids: [user_id], action: "add", dry_run: true },
+		});
+		expect(dry.text).toEndWith(
+			`Would give Zoë 🍞 (@zoe, ID: ${user_id}) the role @Regular (ID: ${role_id}).`,
+		);
+		for (const args of [{ role_id }, { role_id, bots: false }])
+			expect((await world.call("assign_role", args)).text).toContain(
+				"user_ids: expected at least 1",
+			);
+		expect(writes(world)).toEqual([]);
+	});
+
 	test("add and remove one role, and keep the others, also for members above the bot", async () => {
 		await using world = await startWorld();
 		const { simulator, guild } = world;
