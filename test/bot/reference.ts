@@ -82,11 +82,16 @@ export async function collectExamples(): Promise<Map<string, Example>> {
 			await scene.world.heard();
 			await quiet(scene.world);
 			const { text } = await scene.world.call(name, args);
-			examples.set(name, settled({ args, text }));
+			examples.set(name, settled({ args, text: withoutGuildNote(text) }));
 		}
 	};
 	await Promise.all([work(), work(), work(), gameExamples(examples)]);
 	return examples;
+}
+
+/** Leaves out the last line of results of bots in several guilds, like those of the scene. Most bots are in one. */
+function withoutGuildNote(text: string): string {
+	return text.replace(/\nIn the guild [^\n]+: guild_id was omitted\.$/, "");
 }
 
 /** Resolves when the bot knows that the mark which it heard by has gone. */
@@ -311,8 +316,9 @@ Generated from the tool definitions and from calls in the simulated guild. \`bun
 test fails when it is outdated.
 
 A tool accepts only the arguments in its table. \`guild_id\` defaults to the bot's own guild, and all other ids must belong
-to that guild. The gateway adds \`instance\` to each tool. The description of a tool that writes begins with
-"${privilegedHint}", and its annotations say so too. Messages ping nobody unless
+to that guild. Without \`guild_id\`, the last line of a result names the guild if the bot's tools may act in several. The
+gateway adds \`instance\` to each tool, and needs it or \`guild_id\` in each call. The description of a tool that writes begins
+with "${privilegedHint}", and its annotations say so too. Messages ping nobody unless
 \`mentions\` allows it. Only emoji can be given an image: guilds, webhooks and scheduled events cannot. Scheduled events
 cannot recur. In results, names and texts that people wrote are escaped to one line, and times are in UTC.
 
