@@ -1,8 +1,7 @@
 // Exponential back-off between attempts.
 
 /**
- * Returns the milliseconds to wait before retrying an operation: the first wait, doubled for each earlier failure, up
- * to the longest wait.
+ * Returns the milliseconds to wait before retrying an operation. The wait doubles with each failure up to the maximum.
  */
 export function doubledMs(
 	failures: number,

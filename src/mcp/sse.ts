@@ -9,7 +9,7 @@ export interface SseEvent {
 	data: string;
 }
 
-/** The lines of an SSE event before its data, which is a JSON text. */
+/** The beginning of an SSE event up to its data, which is a JSON text. */
 export const messageOpening = "event: message\ndata: ";
 
 /** Encodes an SSE event whose data is this JSON text. */

@@ -183,7 +183,10 @@ function requireNoAdministrator({ guild }: Workspace): void {
 		);
 }
 
-/** Creates a text channel with a locked thread in which the bot lacks READ_MESSAGE_HISTORY and MANAGE_THREADS. */
+/**
+ * Creates a text channel, in which the bot lacks READ_MESSAGE_HISTORY and MANAGE_THREADS, and a locked thread in this
+ * channel.
+ */
 async function limitedChannel(work: Workspace) {
 	requireNoAdministrator(work);
 	const channel = await work.createChannel({ type: ChannelType.GuildText });
