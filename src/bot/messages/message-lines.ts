@@ -26,14 +26,14 @@ const maxQuoteLength = 100;
 /** Formats the names and id of a message's author, and whether the author is a bot or a webhook. */
 export function authorName({ author, webhook_id }: APIMessage): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
-	return `${personName(author)}${kind}`;
+	return `${apiUserName(author)}${kind}`;
 }
 
 /**
  * Formats a user as username and id, with the global display name if it differs from the username by more than upper
  * and lower case.
  */
-export function personName({ username, global_name, id }: APIUser): string {
+export function apiUserName({ username, global_name, id }: APIUser): string {
 	return global_name && global_name.toLowerCase() !== username.toLowerCase()
 		? `${oneField(global_name)} (@${oneField(username)}, ID: ${id})`
 		: `@${oneField(username)} (ID: ${id})`;
@@ -167,7 +167,7 @@ function mentionsOf(message: APIMessage): string {
 	const { mentions = [], mention_roles = [], mention_everyone } = message;
 	const names = [
 		...(mention_everyone ? ["@everyone"] : []),
-		...(memberOf(message) === "" ? mentions.map(personName) : []),
+		...(memberOf(message) === "" ? mentions.map(apiUserName) : []),
 		...mention_roles.map((id) => `the role ${id}`),
 	];
 	return names.length > 0 ? `mentions: ${names.join(", ")}` : "";

@@ -2,7 +2,7 @@
 
 import type { APIMessage, Guild } from "discord.js";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
-import { personName } from "./message-lines.ts";
+import { apiUserName } from "./message-lines.ts";
 
 /** The place of a message: a channel of a guild or, without `guild`, a DM channel. */
 export interface Place {
@@ -42,7 +42,7 @@ export function pingLines(
 	};
 	const pinged = [
 		...(mention_everyone ? ["@everyone"] : []),
-		...mentions.map(personName),
+		...mentions.map(apiUserName),
 		...mention_roles.map(roleOf),
 	];
 	const userIds = new Set(mentions.map(({ id }) => id));

@@ -33,7 +33,7 @@ import {
 	pingsMany,
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
-import { messageHead, personName } from "../messages/message-lines.ts";
+import { apiUserName, messageHead } from "../messages/message-lines.ts";
 import { linkTo, pingLines, placeOf } from "../messages/sent-message.ts";
 import {
 	found,
@@ -118,7 +118,7 @@ function webhookLine(
 		`channel: ${channel ? channelName(channel) : (data.channel_id ?? "none")}`,
 		`kind: ${kinds[data.type] ?? data.type}`,
 		source.length > 0 && `follows: ${source.join(" of ")}`,
-		`made: ${time(SnowflakeUtil.timestampFrom(data.id))}${user ? ` by ${personName(user)}` : ""}`,
+		`made: ${time(SnowflakeUtil.timestampFrom(data.id))}${user ? ` by ${apiUserName(user)}` : ""}`,
 		lastMessage && `last message: ${time(Date.parse(lastMessage))}`,
 		reason ? `cannot send messages: ${reason}` : "can send messages",
 	);
@@ -249,7 +249,7 @@ function madeWebhook({ name, id, channel, creator }: GuildWebhook): string {
 	return fieldLine(
 		`${oneField(name)} | ID: ${id}`,
 		`channel: ${channelName(channel)}`,
-		creator && `made by ${personName(creator)}`,
+		creator && `made by ${apiUserName(creator)}`,
 	);
 }
 
