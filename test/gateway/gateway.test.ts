@@ -147,6 +147,22 @@ describe("routing", () => {
 		);
 	});
 
+	test.each<[env: Record<string, string>, text: string, isNeeded: boolean]>([
+		[{}, "Each call needs `guild_id`", true],
+		[{ DEFAULT_INSTANCE: "beta" }, "Calls without both go to beta.", false],
+	])(
+		"with %j the instructions say whether a call needs an argument to be routed",
+		async (env, text, isNeeded) => {
+			await using world = await startWorld({}, env);
+			const answer = await world.post(
+				'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}}',
+			);
+			const instructions = String(answer.message().result?.instructions);
+			expect(instructions).toContain(text);
+			expect(instructions.includes("needs")).toBe(isNeeded);
+		},
+	);
+
 	test("a tool that no bot has is forwarded, and the bot's answer comes back", async () => {
 		await using world = await startWorld({
 			on: {
