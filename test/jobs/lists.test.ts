@@ -14,5 +14,5 @@ test("the default list costs a client at most 30 KB through the gateway", async 
 test("the list of all tools costs a client at most 75 KB through the gateway", async () => {
 	const list = await measureList("all");
 	show("all tools", list);
-	expect(list.bytes).toBeLessThanOrEqual(87_000);
+	expect(list.bytes).toBeLessThanOrEqual(75_000);
 });

@@ -142,11 +142,13 @@ export const bulkRoleUpdate = destructiveTool({
 	},
 });
 
-/** Plans to add a role to one member or to remove it. Throws a ToolError if nothing would change. */
+/**
+ * Plans to add a role to one member, whose roles were just fetched, or to remove it. Throws a ToolError if nothing would
+ * change.
+ */
 function planOne(role: Role, action: Action, member: GuildMember): Plan {
 	const [who, what] = [memberName(member), roleName(role)];
 	const adds = action === "add";
-	// `member` was just fetched: the cached roles of other members may be outdated.
 	if (member.roles.cache.has(role.id) === adds)
 		throw new ToolError(
 			`Nothing would change: ${who} ${adds ? "already has" : "does not have"} ${what}. Nothing was done.`,

@@ -29,16 +29,11 @@ const name = v.pipe(
 		/^\w{2,32}$/,
 		"expected 2 to 32 letters from A to Z, digits and underscores",
 	),
-	v.description("Name of the emoji."),
+	v.description("Name."),
 );
 
 const role_ids = v.optional(
-	list(
-		found(role, "role"),
-		0,
-		100,
-		"Roles that may use it; empty for everyone.",
-	),
+	list(found(role, "role"), 0, 100, "Who may use it; empty: everyone."),
 );
 
 export const listEmojis = readTool({
@@ -90,7 +85,7 @@ export const createEmoji = writeTool({
 	name: "create_emoji",
 	toolset: "expressions",
 	title: "Create an emoji",
-	description: "Create a custom emoji. GIFs are animated.",
+	description: "Create a custom emoji.",
 	guildPermissions: ["CreateGuildExpressions"],
 	input: v.strictObject({ guild_id, name, image, role_ids, reason }),
 	async run({ name, image, role_ids = [] }, { guild }) {
@@ -105,8 +100,7 @@ export const editEmoji = editTool({
 	name: "edit_emoji",
 	toolset: "expressions",
 	title: "Edit an emoji",
-	description:
-		"Rename an emoji, or change which roles may use it. Its image stays.",
+	description: "Rename an emoji, or change which roles may use it.",
 	lock: "emoji_id",
 	input: v.strictObject({
 		guild_id,

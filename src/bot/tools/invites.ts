@@ -2,6 +2,7 @@
 
 import { type APIExtendedInvite, type APIInvite, Routes } from "discord.js";
 import * as v from "valibot";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, nowIs } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
@@ -77,7 +78,7 @@ export const createInvite = writeTool({
 	toolset: "guild",
 	title: "Create an invite",
 	description:
-		"Create an invite link to a channel. Without `unique`, Discord may return an existing invite of the bot with the same settings. Returns the link.",
+		"Create an invite to a channel. Unless `unique`, Discord may return an earlier one of the bot with the same settings.",
 	permissions: [
 		"CreateInstantInvite",
 		{ permission: "ManageRoles", orInGuild: "ManageRoles", with: "role_ids" },
@@ -87,14 +88,23 @@ export const createInvite = writeTool({
 		guild_id,
 		channel_id: found(channel, "channel"),
 		max_age_seconds: v.optional(
-			integer(0, longestSeconds, "Lifetime; 0 for ever."),
+			v.pipe(
+				integer(0, longestSeconds, "Lifetime."),
+				listedAs({
+					type: "integer",
+					description: "Default: 86400, a day; at most 60 days; 0: for ever.",
+				}),
+			),
 			86_400,
 		),
-		max_uses: v.optional(integer(0, 100, "Maximum uses; 0 for no limit."), 0),
-		temporary: v.optional(
-			flag("Kick users who go offline without a role."),
-			false,
+		max_uses: v.optional(
+			v.pipe(
+				integer(0, 100, "Maximum uses."),
+				listedAs({ type: "integer", description: "At most 100; 0: no limit." }),
+			),
+			0,
 		),
+		temporary: v.optional(flag("Kick who goes offline without a role."), false),
 		unique: v.optional(flag("Always a new one."), false),
 		role_ids: v.optional(
 			list(found(role, "role"), 1, 100, "Roles for new members."),

@@ -9,6 +9,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import { listedAs } from "../../mcp/json-schema.ts";
 import { nowIs } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";
 import {
@@ -61,10 +62,23 @@ const stagePermissions = [
 
 const eventId = found(scheduledEvent, "scheduled event");
 
+/** Returns the schema of a text argument, which `tools/list` shows without its limits. */
+const shortText = (min: number, max: number, description: string) =>
+	v.pipe(
+		text(min, max, description),
+		listedAs({ type: "string", description }),
+	);
+
+const name = shortText(1, 100, "Name.");
+const entity_type = choice(kindNames, "Where.");
 const placeFields = {
-	channel_id: v.optional(found(voiceChannel, "voice or stage channel")),
-	location: v.optional(text(1, 100, "Location of an external event.")),
+	channel_id: v.optional(found(voiceChannel, "channel")),
+	location: v.optional(shortText(1, 100, "If external.")),
 };
+const scheduled_start_time = instant("Start");
+const scheduled_end_time = v.optional(
+	v.pipe(instant("End"), listedAs({ type: "string", description: "End." })),
+);
 
 export const listScheduledEvents = readTool({
 	name: "list_scheduled_events",
@@ -109,12 +123,12 @@ export const createScheduledEvent = writeTool({
 	],
 	input: v.strictObject({
 		guild_id,
-		name: text(1, 100, "Name."),
-		entity_type: choice(kindNames, "Where it is."),
+		name,
+		entity_type,
 		...placeFields,
-		scheduled_start_time: instant("When it starts"),
-		scheduled_end_time: v.optional(instant("When it ends")),
-		description: v.optional(text(1, 1000, "Description.")),
+		scheduled_start_time,
+		scheduled_end_time,
+		description: v.optional(shortText(1, 1000, "At most 1000 characters.")),
 		reason,
 	}),
 	async run({ guild_id: _, reason: __, ...given }, { guild, discord }) {
@@ -155,21 +169,19 @@ export const editScheduledEvent = editTool({
 	toolset: "events",
 	title: "Edit a scheduled event",
 	description:
-		"Change a scheduled event, or start (active), end (completed) or cancel it; omitted fields stay.",
+		"Change, start (active), end (completed) or cancel a scheduled event; what is omitted stays.",
 	lock: "event_id",
 	permissions: [othersEvents],
 	input: v.strictObject({
 		guild_id,
 		event_id: eventId,
-		name: v.optional(text(1, 100, "New name.")),
-		entity_type: v.optional(choice(kindNames, "Where it is.")),
+		name: v.optional(name),
+		entity_type: v.optional(entity_type),
 		...placeFields,
-		scheduled_start_time: v.optional(instant("When it starts")),
-		scheduled_end_time: v.optional(instant("When it ends")),
-		description: v.optional(text(0, 1000, "Description; empty for none.")),
-		status: v.optional(
-			choice(["active", "completed", "canceled"], "New status."),
-		),
+		scheduled_start_time: v.optional(scheduled_start_time),
+		scheduled_end_time,
+		description: v.optional(shortText(0, 1000, "Empty: none.")),
+		status: v.optional(choice(["active", "completed", "canceled"], "Status.")),
 		reason,
 	}),
 	async run(args, { guild, discord, event }) {

@@ -81,7 +81,7 @@ export const editThreadMembers = destructiveTool({
 	toolset: "threads",
 	title: "Add or remove thread members",
 	description:
-		"Add members to a thread or forum post, or remove them. Those removed can rejoin, unless it is private.",
+		"Add members to a thread, or remove them. Those removed can rejoin, unless it is private.",
 	aliases: [
 		{
 			name: "add_thread_members",
