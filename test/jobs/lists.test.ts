@@ -7,7 +7,7 @@ test("the default list costs a client at most 30 KB through the gateway", async 
 	const list = await measureList();
 	const { bytes, tools } = list;
 	show("default list", list);
-	expect(bytes).toBeLessThanOrEqual(31_000);
+	expect(bytes).toBeLessThanOrEqual(30_000);
 	expect(tools).toBeLessThanOrEqual(45);
 });
 
