@@ -75,7 +75,7 @@ const jobs: readonly Job[] = [
 			"3. Show me the list of accounts before you ban anyone, and leave out members who were there before. Then ban them in one call: first with `dry_run`, then for real.",
 			"4. Delete what they wrote with delete_messages over all channels, by `user_ids` and `after`; first with `dry_run`.",
 			"5. Undo the rest of what the audit log shows: permissions, roles, channels, webhooks (delete_webhook), invites (delete_invite), bans of innocent people (unban).",
-			"6. Check with get_audit_log and check_permissions that nothing is left, unlock what you locked, and report what was done and what cannot be restored.",
+			"6. Check with get_audit_log and check_permissions that nothing is left, unlock what you locked (lock_channel with `unlock`), and report what was done and what cannot be restored.",
 		],
 	},
 	{
