@@ -11,8 +11,8 @@ import { fieldLine, resultLines } from "../discord/text.ts";
 import { tryEach } from "../tool/bulk.ts";
 import type { Plan } from "../tool/define.ts";
 import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
+import { countLines, sortCounts } from "./message-counts.ts";
 import { fetchPage } from "./message-pages.ts";
-import { countLines } from "./message-summary.ts";
 
 const bulkSize = 100;
 const pageSize = 100;
@@ -33,6 +33,8 @@ export interface Selection {
 	caveat?: string;
 	/** Text of the result if there are no messages to delete. */
 	nothing: string;
+	/** Ids of channels in the order in which channels with equally many messages are listed. */
+	order?: readonly string[];
 	/** Returns the sentence that says how to continue with messages whose deletion was not started. */
 	again(left: readonly Target[]): string;
 	/** Returns lines that describe the messages, for the preview of a dry run. */
@@ -48,7 +50,7 @@ interface Batch {
 /** Plans the deletion of messages: in bulk if they are under 14 days old, otherwise one by one. */
 export function deletionPlan(
 	targets: readonly Target[],
-	{ notes, caveat, nothing, again, describe }: Selection,
+	{ notes, caveat, nothing, order, again, describe }: Selection,
 ): Plan {
 	const batches = batchesOf(targets);
 	const channels = [...new Set(targets.map(({ channel }) => channel))];
@@ -64,17 +66,15 @@ export function deletionPlan(
 			if (targets.length === 0) return none;
 			const counts = channels.map((channel) => {
 				const inChannel = targets.filter((one) => one.channel === channel);
-				return {
-					...channel,
-					name: channelName(channel),
-					count: inChannel.length,
-				};
+				const { id } = channel;
+				return { id, name: channelName(channel), count: inChannel.length };
 			});
 			return resultLines(
 				`Would delete ${targets.length} message(s) ${where}.`,
 				channels.length > 1 &&
 					countLines(
-						counts.sort((a, b) => b.count - a.count),
+						sortCounts(counts, "channel", order ?? []),
+						"channel",
 						maxCounts,
 					),
 				old > 0 &&

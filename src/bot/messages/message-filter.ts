@@ -77,7 +77,7 @@ export const filterArguments = {
 			{ ...id, find: anyChannel },
 			1,
 			200,
-			"Channels, forums, categories; default: all.",
+			"Or forums, categories; default: all.",
 		),
 	),
 	after: v.optional(moment("After")),

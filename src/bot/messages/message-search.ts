@@ -12,6 +12,7 @@ import {
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
+import { isForum, type ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import {
 	bitsIn,
@@ -21,34 +22,59 @@ import {
 } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
-import { fieldLine } from "../discord/text.ts";
+import { countOf, resultLines } from "../discord/text.ts";
 import type { Moment } from "../tool/arguments.ts";
+import { sample } from "../tool/bulk.ts";
+import {
+	type ArchivedThread,
+	archivedThreadsOf,
+	hasThreads,
+} from "./archived-threads.ts";
 import { hiddenContent } from "./message-content.ts";
 import { fetchPage } from "./message-pages.ts";
 
+/** A channel or thread whose messages are read. */
+export type ReadableChannel = Pick<
+	GuildTextBasedChannel,
+	"id" | "name" | "lastMessageId" | "client"
+>;
+
 /** The channels of a search, and what the search leaves out. */
 export interface Scope {
+	/** Channels and active threads, in the order of the guild's channels. */
 	channels: readonly GuildTextBasedChannel[];
+	/** Channels and forums whose archived threads belong to the search. */
+	parents: readonly ThreadedChannel[];
+	/** Archived threads with messages in the range of the search; empty before `withArchived`. */
+	archived: readonly ArchivedThread[];
+	/** Those of `parents` whose archived threads could not all be listed. */
+	unlisted: readonly ThreadedChannel[];
+	/** Why there are `unlisted` channels. */
+	why?: string | undefined;
 	/** Channels that the bot may not read or, for a deletion, in which it may not delete. */
 	forbidden: readonly GuildBasedChannel[];
-	/**
-	 * Whether archived threads may be missing in `channels`, because Discord's list of a guild's threads contains only
-	 * active ones.
-	 */
-	lacksArchived: boolean;
 }
 
 /**
  * Returns the channels to search: `given`, with the channels in categories and the posts in forums, or by default all
- * channels of the guild. Throws a ToolError if the bot lacks permissions in a channel of `given`; leaves out other
- * channels in which it lacks permissions.
+ * channels of the guild. `order` lists the guild's channels in the order in which Discord's clients show them. Throws a
+ * ToolError if the bot lacks permissions in a channel of `given`; leaves out other channels in which it lacks permissions.
  */
 export function scopeOf(
 	guild: Guild,
 	given: readonly GuildBasedChannel[] | undefined,
 	permissions: readonly Permission[],
+	order: readonly { id: string }[],
 ): Scope {
-	const all = [...guild.channels.cache.values()];
+	const ranks = new Map(order.map(({ id }, index) => [id, index]));
+	const rank = (one: GuildBasedChannel) =>
+		ranks.get((one.isThread() && one.parentId) || one.id) ?? ranks.size;
+	const all = [...guild.channels.cache.values()].sort(
+		(a, b) =>
+			rank(a) - rank(b) ||
+			Number(a.isThread()) - Number(b.isThread()) ||
+			compareIds(a.id, b.id),
+	);
 	const within = (id: string): GuildBasedChannel[] =>
 		all
 			.filter(({ parentId }) => parentId === id)
@@ -57,43 +83,87 @@ export function scopeOf(
 	const bits = (one: GuildBasedChannel) =>
 		bitsIn(one, permissions) | impliedIn(one);
 	for (const one of given ?? [])
-		if (!isGroup(one)) requirePermissions(guild, one, bits(one));
-	const named = (given ?? []).flatMap((one) =>
-		isGroup(one) ? within(one.id) : [one],
-	);
-	const wanted = [...new Set(given ? named : all)].filter((one) =>
-		one.isTextBased(),
-	);
+		if (!isGroup(one) || isForum(one))
+			requirePermissions(guild, one, bits(one));
+	const groups = (given ?? []).filter(isGroup);
+	const inGroups = groups.flatMap((one) => [one, ...within(one.id)]);
+	const named = new Set([...(given ?? []), ...inGroups]);
+	const wanted = given ? all.filter((one) => named.has(one)) : all;
+	// A given archived thread is not in the cache.
+	const uncached = [...named].filter((one) => !all.includes(one));
 	const isAllowed = (one: GuildBasedChannel) =>
 		missingPermissions(guild, one, bits(one)) === 0n;
-	const channels = wanted.filter(isAllowed);
-	if (channels.length === 0) {
-		const [first] = wanted;
+	const withMessages = [...wanted, ...uncached].filter((one) =>
+		one.isTextBased(),
+	);
+	const channels = withMessages.filter(isAllowed);
+	// Of a given text channel only its own messages are searched.
+	const parents = (given ? inGroups : all).filter(hasThreads).filter(isAllowed);
+	const [first] = withMessages;
+	if (channels.length === 0 && parents.length === 0) {
 		if (first) requirePermissions(guild, first, bits(first));
-		throw new ToolError(
-			"There is no active post or channel with messages in the given channels. Use list_threads to find archived posts.",
-		);
+		throw new ToolError(noChannels);
 	}
 	return {
-		channels,
-		forbidden: wanted.filter((one) => !isAllowed(one)),
-		lacksArchived: !given || given.some(isGroup),
+		...{ channels, parents, archived: [], unlisted: [] },
+		forbidden: wanted.filter(
+			(one) => (one.isTextBased() || isForum(one)) && !isAllowed(one),
+		),
 	};
 }
 
-/** Describes in one result line what a search leaves out; "" if it leaves out nothing. */
-export function scopeNote({ forbidden, lacksArchived }: Scope): string {
-	const names = forbidden
-		.filter((one) => !one.isThread())
-		.slice(0, maxNamed)
-		.map(channelName);
-	const left = fieldLine(
-		lacksArchived && "archived threads",
-		forbidden.length > 0 &&
-			`${forbidden.length} channel(s) for lack of permissions${names.length > 0 ? `, such as ${names.join(", ")}` : ""}`,
-	);
-	return left && `Not searched: ${left}.`;
+const noChannels =
+	"There is no channel or post with messages in the given channels.";
+
+/** Adds the archived threads in which messages of the range may be to the channels of a search. */
+export async function withArchived(
+	guild: Guild,
+	scope: Scope,
+	range: Range,
+): Promise<Scope> {
+	const { channels, parents } = scope;
+	const known = new Set(channels.map(({ id }) => id));
+	const found = await archivedThreadsOf(guild, parents, range, known);
+	const { threads: archived, unlisted, why } = found;
+	if (channels.length + archived.length + unlisted.length === 0)
+		throw new ToolError(noChannels);
+	return { ...scope, archived, unlisted, why };
 }
+
+/** Returns all channels and threads of a search. */
+export function readableIn({ channels, archived }: Scope): ReadableChannel[] {
+	return [...channels, ...archived];
+}
+
+/** Returns how many channels and archived threads were searched: "12 channels and 3 archived threads". */
+export function scopeLabel({ channels, archived }: Scope): string {
+	const [first, ...others] = channels;
+	const live =
+		first && others.length === 0
+			? channelName(first)
+			: countOf(channels.length, "channel");
+	return archived.length > 0
+		? `${live} and ${countOf(archived.length, "archived thread")}`
+		: live;
+}
+
+/** Describes what a search leaves out, in one result line for each reason; empty if nothing. */
+export function scopeNotes({ forbidden, unlisted, why }: Scope): string[] {
+	const channels = forbidden.filter((one) => !one.isThread());
+	const named = (some: readonly Named[]) =>
+		sample(some, maxNamed, channelName).join(", ");
+	return resultLines(
+		forbidden.length > 0 &&
+			`Not searched: ${countOf(forbidden.length, "channel")} for lack of permissions${channels.length > 0 ? `: ${named(channels)}` : ""}.`,
+		unlisted.length > 0 &&
+			`Not all archived threads of ${named(unlisted)} were searched: ${why}. To search them, pass their ids from list_threads with include_archived as channel_ids.`.replace(
+				"..",
+				".",
+			),
+	);
+}
+
+type Named = Pick<GuildBasedChannel, "id" | "name">;
 
 /** Maximum number of channels that a result names as not searched. */
 const maxNamed = 5;
@@ -151,7 +221,7 @@ export interface Found {
 
 /** A channel whose messages are read page by page, from the newest to the oldest. */
 interface Source {
-	channel: GuildTextBasedChannel;
+	channel: ReadableChannel;
 	/** Message id below which the next page begins; undefined before the first page. */
 	before: string | undefined;
 	/**
@@ -167,7 +237,7 @@ interface Source {
  * may be the newest. Throws if the first request fails; if a later one fails, returns what was found before.
  */
 export async function readChannels(
-	channels: readonly GuildTextBasedChannel[],
+	channels: readonly ReadableChannel[],
 	{ after, before }: Range,
 	{
 		matches: isMatch,
@@ -238,7 +308,8 @@ export async function readChannels(
 				.sort((a, b) => compareIds(b.end, a.end))
 				.at(0);
 			if (!next) return;
-			if (started >= maxPages) stopped = `${maxPages} page(s) were read`;
+			if (started >= maxPages)
+				stopped = `${countOf(maxPages, "page")} ${maxPages === 1 ? "was" : "were"} read`;
 			else if (timeLeftMs() < reserveMs)
 				stopped = "the time for one call is up";
 			if (stopped !== undefined) return;
@@ -286,7 +357,10 @@ export async function readChannels(
 	return {
 		...result,
 		notes: allNotes,
-		stopped: stopped ?? paused ?? `${limit} matches were found`,
+		stopped:
+			stopped ??
+			paused ??
+			`${limit} match${limit === 1 ? " was" : "es were"} found`,
 		nextBefore: nextBefore === maxId ? undefined : nextBefore,
 	};
 }
@@ -296,7 +370,7 @@ export async function readChannels(
  * period of the search. https://docs.discord.com/developers/events/gateway-events#channel-update
  */
 function sourcesOf(
-	channels: readonly GuildTextBasedChannel[],
+	channels: readonly ReadableChannel[],
 	oldestWanted: string,
 	before: string | undefined,
 ): Source[] {

@@ -1,13 +1,8 @@
-// Messages in few bytes: a short line for each, and counts by author, channel or day.
+// Messages in few bytes: a short line for each. See message-counts.ts for their numbers.
 
 import type { APIMessage, Guild } from "discord.js";
 import { MessageType } from "discord.js";
-import {
-	channelName,
-	memberName,
-	time,
-	userName,
-} from "../discord/describe.ts";
+import { memberName, time, userName } from "../discord/describe.ts";
 import { fieldLine, oneField, truncate } from "../discord/text.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
@@ -19,6 +14,8 @@ export interface Naming {
 	threads?: ReadonlyMap<string, string>;
 	/** Whether the messages may come from several channels. */
 	isAcross: boolean;
+	/** Ids of authors that the call names. */
+	userIds?: readonly string[] | undefined;
 }
 
 /** Maximum number of characters of a message's text to show. */
@@ -28,12 +25,12 @@ const maxLead = 30;
 
 /**
  * Describes messages in one short line each: channel, time, author, id, kinds of content, and the text near `wanted`.
- * The last line contains the names and ids of the authors. Ids have the form "channel_id/message_id" if the messages
- * come from several channels.
+ * The last line contains the names and ids of the authors, unless the only author is one that the call names by id. Ids
+ * have the form "channel_id/message_id" if the messages come from several channels.
  */
 export function summaries(
 	messages: readonly APIMessage[],
-	{ guild, threads, isAcross }: Naming,
+	{ guild, threads, isAcross, userIds }: Naming,
 	wanted = "",
 ): string[] {
 	if (messages.length === 0) return [];
@@ -62,6 +59,7 @@ export function summaries(
 	const authors = new Map(
 		messages.map((message) => [message.author.id, authorOf(message, guild)]),
 	);
+	if (authors.size === 1 && userIds?.length === 1) return lines;
 	return [...lines, `Authors: ${fieldLine(...authors.values())}`];
 }
 
@@ -77,73 +75,14 @@ function textField(message: APIMessage, wanted: string): string {
 }
 
 /** Formats the display name, username and id of a message's author, and whether the author is a bot or a webhook. */
-function authorOf({ author, webhook_id }: APIMessage, guild: Guild): string {
+export function authorOf(
+	{ author, webhook_id }: APIMessage,
+	guild: Guild,
+): string {
 	const kind = webhook_id ? " [webhook]" : author.bot ? " [bot]" : "";
 	const member = guild.members.cache.get(author.id);
 	if (member) return `${memberName(member)}${kind}`;
 	const { global_name: name } = author;
-	const shown = name ? `${oneField(name)} ` : "";
-	return `${shown}(@${oneField(author.username)}, ID: ${author.id})${kind}`;
-}
-
-/** Criteria by which messages can be counted. */
-export const groupings = ["author", "channel", "day"] as const;
-export type Grouping = (typeof groupings)[number];
-
-/** The number of messages of one author, of one channel or on one day. */
-export interface Count {
-	id: string;
-	name: string;
-	count: number;
-}
-
-/** Returns the name of a message's author, channel or day, as `by` selects. */
-function nameOf(by: Grouping, message: APIMessage, guild: Guild): string {
-	if (by === "author") return authorOf(message, guild);
-	if (by === "day") return dayOf(message);
-	const { channel_id: id } = message;
-	return channelName({ name: guild.channels.cache.get(id)?.name ?? id, id });
-}
-
-function dayOf({ timestamp }: APIMessage): string {
-	return time(new Date(timestamp)).slice(0, 10);
-}
-
-/**
- * Counts messages by author, by channel or by day (UTC). Days are sorted by date, others by count, highest first.
- * Authors, channels or days in `zeros` that have no messages are counted with 0.
- */
-export function countsOf(
-	messages: readonly APIMessage[],
-	by: Grouping,
-	guild: Guild,
-	zeros: readonly Pick<Count, "id" | "name">[] = [],
-): Count[] {
-	const groups = Map.groupBy(messages, (message) =>
-		by === "author"
-			? message.author.id
-			: by === "channel"
-				? message.channel_id
-				: dayOf(message),
-	);
-	const counts = [...groups].flatMap(([id, [first, ...others]]) =>
-		first
-			? { id, name: nameOf(by, first, guild), count: others.length + 1 }
-			: [],
-	);
-	const missing = zeros.filter(({ id }) => !groups.has(id));
-	counts.push(...missing.map((one) => ({ ...one, count: 0 })));
-	return counts.sort((a, b) =>
-		by === "day" ? (a.id < b.id ? -1 : 1) : b.count - a.count,
-	);
-}
-
-/** Describes the first `limit` counts in one line each, and the sum of all others in one more line. */
-export function countLines(counts: readonly Count[], limit: number): string[] {
-	const more = counts.slice(limit);
-	const sum = more.reduce((sum, { count }) => sum + count, 0);
-	return [
-		...counts.slice(0, limit).map(({ count, name }) => `${count} | ${name}`),
-		...(more.length > 0 ? [`${sum} | ${more.length} more`] : []),
-	];
+	if (!name) return `${userName(author)}${kind}`;
+	return `${oneField(name)} (@${oneField(author.username)}, ID: ${author.id})${kind}`;
 }

@@ -12,6 +12,7 @@ import {
 import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { channelsFromTop } from "../channels/channel-order.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import { textChannel } from "../discord/find.ts";
@@ -25,6 +26,7 @@ import { resultLines } from "../discord/text.ts";
 import { isDeletable } from "../messages/bulk-delete.ts";
 import { fetchMessage } from "../messages/message-arguments.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
+import { countLines, countsOf } from "../messages/message-counts.ts";
 import {
 	deletionPlan,
 	lookUp,
@@ -45,15 +47,13 @@ import {
 import { messageHead } from "../messages/message-lines.ts";
 import {
 	type Range,
+	readableIn,
 	readChannels,
-	scopeNote,
+	scopeNotes,
 	scopeOf,
+	withArchived,
 } from "../messages/message-search.ts";
-import {
-	countLines,
-	countsOf,
-	summaries,
-} from "../messages/message-summary.ts";
+import { summaries } from "../messages/message-summary.ts";
 import {
 	expected,
 	found,
@@ -99,7 +99,7 @@ const input = v.strictObject({
 			),
 			1,
 			maxIds,
-			"Ids in channel_id; elsewhere channel_id/message_id or links.",
+			"Ids in channel_id, channel_id/message_id or links.",
 		),
 	),
 	...filterArguments,
@@ -120,7 +120,7 @@ export const deleteMessages = destructiveTool({
 	toolset: "messages",
 	title: "Delete messages",
 	description:
-		"Permanently delete messages by id, or by a filter, which leaves pinned ones.",
+		"Permanently delete messages by id or filter; a filter keeps pinned ones.",
 	permissions: [
 		{
 			permission: "ManageMessages",
@@ -322,10 +322,9 @@ async function planMatching(
 	places: Parameters<typeof scopeOf>[1],
 ): Promise<Plan> {
 	const { count = maxCount, before, after } = args;
-	const scope = scopeOf(guild, places, [
-		"ManageMessages",
-		"ReadMessageHistory",
-	]);
+	const permissions = ["ManageMessages", "ReadMessageHistory"] as const;
+	const order = channelsFromTop(guild);
+	let scope = scopeOf(guild, places, permissions, order);
 	const isMatch = matcher(args, guild);
 	const pinned: APIMessage[] = [];
 	const undeletable: APIMessage[] = [];
@@ -339,9 +338,14 @@ async function planMatching(
 		kept?.push(message);
 		return !kept;
 	};
+	const complete = async () => {
+		scope = await withArchived(guild, scope, args);
+	};
 	const search = async () => {
-		if (isForIndex(args, scope.channels) && readsContent(guild.client)) {
-			const query = indexQuery(args, args, places && scope.channels);
+		// Given channels have to be named to the index, with all of their threads.
+		if (places) await complete();
+		if (isForIndex(args, readableIn(scope)) && readsContent(guild.client)) {
+			const query = indexQuery(args, args, places && readableIn(scope));
 			const found = await searchIndex(guild, query, {
 				limit: count,
 				reserveMs,
@@ -351,13 +355,14 @@ async function planMatching(
 					messages: found.messages.filter(matches),
 					notes: resultLines(
 						"Discord's index was searched, which may lack the latest messages and finds whole words only; with `after`, each message is read.",
-						scopeNote({ ...scope, lacksArchived: false }),
+						scopeNotes(scope),
 						found.hasMore && "More match: call again after this.",
 					),
 				};
 		}
+		if (!places) await complete();
 		const read = await readChannels(
-			scope.channels,
+			readableIn(scope),
 			{ after, before },
 			{ matches, limit: count, reserveMs, reportProgress: () => {} },
 		);
@@ -368,7 +373,7 @@ async function planMatching(
 			messages,
 			notes: resultLines(
 				read.notes,
-				scopeNote(scope),
+				scopeNotes(scope),
 				isCut &&
 					`Older messages were not searched, because ${stopped}`.replace(
 						/\.?$/,
@@ -379,14 +384,15 @@ async function planMatching(
 		};
 	};
 	const { messages: selected, notes } = await search();
-	const isAcross = scope.channels.length > 1;
-	const [only] = scope.channels;
+	const readable = readableIn(scope);
+	const isAcross = readable.length > 1;
+	const [only] = readable;
 	const channelOf = new Map(scope.channels.map((one) => [one.id, one]));
 	const targets: Target[] = [];
 	const messages: APIMessage[] = [];
 	for (const message of selected) {
 		const { id, channel_id } = message;
-		// The index also finds messages of archived threads.
+		// Archived threads are not in the cache.
 		const channel =
 			channelOf.get(channel_id) ?? (await textChannel(guild, channel_id));
 		channelOf.set(channel_id, channel);
@@ -408,6 +414,7 @@ async function planMatching(
 			...notes,
 		],
 		nothing: `No message in ${where} matches: nothing to delete.`,
+		order: readable.map(({ id }) => id),
 		again: () => "To continue, call again with the same arguments.",
 		describe: async () => messageLinesOf(guild, messages, isAcross),
 	});
@@ -446,7 +453,7 @@ function messageLinesOf(
 	if (latest.length === 0) return [];
 	return [
 		"By author:",
-		...countLines(countsOf(messages, "author", guild), maxCounts),
+		...countLines(countsOf(messages, "author", { guild }), "author", maxCounts),
 		`The latest ${latest.length}:`,
 		// The authors are above.
 		...summaries(latest, { guild, isAcross }).slice(0, latest.length),

@@ -3,12 +3,23 @@
 import type { Guild } from "discord.js";
 import * as v from "valibot";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
-import { unlisted } from "../../mcp/json-schema.ts";
+import { publishedAs, unlisted } from "../../mcp/json-schema.ts";
+import { channelsFromTop } from "../channels/channel-order.ts";
 import { channelName, memberName, time } from "../discord/describe.ts";
 import { anyChannel } from "../discord/find.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
-import { resultLines } from "../discord/text.ts";
+import { countOf, resultLines, thousands } from "../discord/text.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
+import {
+	type Count,
+	countLines,
+	countsOf,
+	dayLines,
+	type Grouping,
+	groupings,
+	sortCounts,
+	sumOf,
+} from "../messages/message-counts.ts";
 import {
 	authorType,
 	filterArguments,
@@ -26,21 +37,16 @@ import { usualKinds } from "../messages/message-lines.ts";
 import {
 	type Found,
 	type Range,
+	readableIn,
 	readChannels,
 	type Scope,
-	scopeNote,
+	scopeLabel,
+	scopeNotes,
 	scopeOf,
+	withArchived,
 } from "../messages/message-search.ts";
+import { summaries } from "../messages/message-summary.ts";
 import {
-	type Count,
-	countLines,
-	countsOf,
-	type Grouping,
-	groupings,
-	summaries,
-} from "../messages/message-summary.ts";
-import {
-	choice,
 	flag,
 	found,
 	guild_id,
@@ -59,16 +65,36 @@ const reserveMs = 11_000;
 /** Maximum number of channels for which messages are counted with one search in Discord's index for each channel. */
 const maxCountedChannels = 100;
 
+/** Default of `limit`. */
+const defaultLimit = 50;
+/** How many authors or channels a result lists if `limit` is the default. */
+const defaultRows = 25;
+
+/** Schema of the argument that asks for counts: one grouping, or a list of several. */
+const countBy = v.pipe(
+	v.union(
+		[v.picklist(groupings), v.array(v.picklist(groupings))],
+		`expected one or several of ${groupings.join(", ")}`,
+	),
+	v.transform((names) =>
+		groupings.filter((one) => [names].flat().includes(one)),
+	),
+	v.transform((names) => (names.length > 0 ? names : undefined)),
+	publishedAs({
+		type: "array",
+		items: { type: "string", enum: groupings },
+		description: "Count instead; silent user_ids too.",
+	}),
+);
+
 const input = v.strictObject({
 	guild_id,
 	...filterArguments,
 	not_user_ids: userIds("Not by these."),
 	mentions: userIds("Mentioning these."),
 	pinned: v.optional(flag("Pinned or not.")),
-	count_by: v.optional(
-		choice(groupings, "Return counts, with 0 for silent user_ids."),
-	),
-	limit: limit(1000, 50),
+	count_by: v.optional(countBy),
+	limit: limit(1000, defaultLimit),
 	channel_id: unlisted(found(anyChannel, "channel")),
 	author_id: unlisted(snowflake("author")),
 	author_name: unlisted(text(1, 100, "Part of the author's name.")),
@@ -84,7 +110,7 @@ export const searchMessages = readTool({
 	toolset: "messages",
 	title: "Search messages",
 	description:
-		"Search or count messages, newest first. With `after` or in one channel, reads every message; otherwise asks Discord's index, which finds whole words.",
+		"Search or count messages, newest first. With `after` or in one channel, reads all; otherwise asks Discord's index of whole words.",
 	permissions: ["ReadMessageHistory"],
 	permissionsIn: "run",
 	intents: ["MessageContent"],
@@ -104,8 +130,15 @@ export const searchMessages = readTool({
 		const args = withFormer(given);
 		const { count_by, limit, max_pages, after, before } = args;
 		const places = channel ? [...(channels ?? []), channel] : channels;
-		const scope = scopeOf(guild, places, ["ReadMessageHistory"]);
-		const search = { guild, args, scope, isNamed: places !== undefined };
+		const isNamed = places !== undefined;
+		const order = channelsFromTop(guild);
+		const scope = scopeOf(guild, places, ["ReadMessageHistory"], order);
+		let search: Search = { guild, args, scope, isNamed };
+		const complete = async () => {
+			search = { ...search, scope: await withArchived(guild, scope, args) };
+		};
+		// Given channels have to be named to the index, with all of their threads.
+		if (isNamed) await complete();
 		const isForIndex = usesIndex(search);
 		if (isForIndex) {
 			if (args.text !== undefined || args.has !== undefined)
@@ -113,8 +146,9 @@ export const searchMessages = readTool({
 			const result = readsContent(discord) ? await askIndex(search) : undefined;
 			if (result) return result;
 		}
+		if (!isNamed) await complete();
 		const read = await readChannels(
-			scope.channels,
+			readableIn(search.scope),
 			{ after, before },
 			{
 				matches: matcher(args, guild),
@@ -168,7 +202,8 @@ function withFormer(args: Args): Args {
  * Whether to use Discord's search index for a search. The index cannot exclude authors and cannot search for parts of
  * names.
  */
-function usesIndex({ args, scope: { channels } }: Search): boolean {
+function usesIndex({ args, scope }: Search): boolean {
+	const channels = readableIn(scope);
 	const { not_user_ids, author_name, max_pages, count_by } = args;
 	return (
 		isForIndex(args, channels) &&
@@ -176,8 +211,11 @@ function usesIndex({ args, scope: { channels } }: Search): boolean {
 		author_name === undefined &&
 		max_pages === undefined &&
 		(count_by === undefined ||
-			(count_by === "author" && args.user_ids !== undefined) ||
-			(count_by === "channel" && channels.length <= maxCountedChannels))
+			count_by.every(
+				(by) =>
+					(by === "author" && args.user_ids !== undefined) ||
+					(by === "channel" && channels.length <= maxCountedChannels),
+			))
 	);
 }
 
@@ -188,7 +226,7 @@ function askIndex(search: Search): Promise<string[] | undefined> {
 }
 
 function queryOf({ args, scope, isNamed }: Search): IndexQuery {
-	return indexQuery(args, args, isNamed ? scope.channels : undefined);
+	return indexQuery(args, args, isNamed ? readableIn(scope) : undefined);
 }
 
 async function searchInIndex(search: Search): Promise<string[] | undefined> {
@@ -202,10 +240,14 @@ async function searchInIndex(search: Search): Promise<string[] | undefined> {
 	return resultLines(
 		total === 0
 			? "No indexed message matches."
-			: `${total} match(es) in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
-		summaries(messages, { guild, threads, isAcross: true }, args.text),
+			: `${countOfMatches(total)} in Discord's index, ${messages.length} shown, newest first, times in UTC:`,
+		summaries(
+			messages,
+			{ guild, threads, isAcross: true, userIds: args.user_ids },
+			args.text,
+		),
 		indexNotes(search, found),
-		scope.forbidden.length > 0 && scopeNote({ ...scope, lacksArchived: false }),
+		scopeNotes(scope),
 		hasMore && last && `next_before=${last.id}`,
 	);
 }
@@ -219,49 +261,102 @@ function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
 	);
 }
 
-/** Counts messages with one search in Discord's index for each author or channel. */
+/** Counts messages with one search in Discord's index for all, and one for each author or channel. */
 async function countInIndex(
 	search: Search,
-	by: Grouping,
+	groupings: readonly Grouping[],
 ): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
-	const groups =
-		by === "author"
-			? authorsOf(args, guild)
-			: scope.channels.map((one) => ({ id: one.id, name: channelName(one) }));
-	const counts: Count[] = [];
-	let tried = 0;
+	const queries = groupings.flatMap((by) => {
+		const all = by === "author" ? authorsOf(args, guild) : channelsOf(scope);
+		return all.map((one) => ({ ...one, by }));
+	});
+	const counts: (Count & { by: Grouping })[] = [];
 	let isIndexing = false;
-	for (const group of groups) {
+	const count = async (given: IndexQuery) => {
+		const query = { ...queryOf(search), ...given };
+		const found = await searchIndex(guild, query, { limit: 0, reserveMs });
+		isIndexing ||= found?.isIndexing ?? false;
+		return found?.total;
+	};
+	for (const one of queries) {
 		if (timeLeftMs() < reserveMs) break;
-		const key = by === "author" ? "author_id" : "channel_id";
-		const query = { ...queryOf(search), [key]: group.id };
-		let found: Indexed | undefined;
+		const key = one.by === "author" ? "author_id" : "channel_id";
 		try {
-			found = await searchIndex(guild, query, { limit: 0, reserveMs });
+			const found = await count({ [key]: one.id });
+			if (found === undefined) return undefined;
+			counts.push({ ...one, count: found });
 		} catch (error) {
-			if (tried === 0 || !(error instanceof PlatformBusy)) throw error;
+			if (counts.length === 0 || !(error instanceof PlatformBusy)) throw error;
 			break;
 		}
-		if (!found) return undefined;
-		isIndexing ||= found.isIndexing;
-		tried += 1;
-		// Of all channels, those without a match are not worth a line.
-		if (found.total > 0 || by === "author" || search.isNamed)
-			counts.push({ ...group, count: found.total });
 	}
-	const left = groups.slice(tried);
-	const sum = counts.reduce((sum, { count }) => sum + count, 0);
-	counts.sort((a, b) => b.count - a.count);
+	const left = queries.slice(counts.length);
+	const [by] = groupings;
+	const sum = sumOf(counts.filter((one) => one.by === by));
+	// The index also finds messages of archived threads, which are not in the cache.
+	const total =
+		by === "channel" && !search.isNamed && left.length === 0
+			? await count({}).catch(() => undefined)
+			: undefined;
+	const elsewhere = (total ?? sum) - sum;
 	const until = args.before ? ` before ${time(args.before.atMs)}` : "";
+	const lines = groupings.map((by) => {
+		const all = counts.filter((one) => one.by === by);
+		// Of all channels, those without a match are not worth a line.
+		const isShown = ({ count }: Count) =>
+			count > 0 || by === "author" || search.isNamed;
+		return resultLines(
+			linesBy(search, by, sortCounts(all.filter(isShown), by, idsIn(scope))),
+			by === "channel" &&
+				elsewhere > 0 &&
+				`${elsewhere} | elsewhere, such as in archived threads`,
+		);
+	});
 	return resultLines(
-		`${sum} message(s)${until} by ${by}, counted by Discord's index:`,
-		countLines(counts, Math.max(args.limit, 100)),
+		`${countOf(total ?? sum, "message")}${until}, counted by Discord's index:`,
+		underHeads(groupings, lines),
 		left.length > 0 &&
 			`Not counted, because the time for one call is up or Discord's rate limit is reached: ${left.map(({ name }) => name).join(", ")}`,
 		indexNotes(search, { isIndexing }),
-		scope.forbidden.length > 0 && scopeNote({ ...scope, lacksArchived: false }),
+		scopeNotes(scope),
 	);
+}
+
+/** Returns one line for each author, channel or day; names in `user_ids` always have a line. */
+function linesBy({ args }: Search, by: Grouping, counts: readonly Count[]) {
+	const { limit, user_ids, channel_ids } = args;
+	if (by === "day") return dayLines(counts, Math.max(limit, maxDays));
+	const rows = limit === defaultLimit ? defaultRows : limit;
+	const kept = by === "author" ? user_ids : channel_ids;
+	return countLines(counts, by, rows, new Set(kept));
+}
+
+/** Joins the lines of several groupings, with a line above each if there are several. */
+function underHeads(
+	groupings: readonly Grouping[],
+	lines: readonly (readonly string[])[],
+): string[] {
+	const isAlone = groupings.length === 1;
+	return groupings.flatMap((by, index) => [
+		...(isAlone ? [] : [`By ${by}:`]),
+		...(lines[index] ?? []),
+	]);
+}
+
+function channelsOf(scope: Scope): { id: string; name: string }[] {
+	return readableIn(scope).map((one) => ({
+		id: one.id,
+		name: channelName(one),
+	}));
+}
+
+function idsIn(scope: Scope): string[] {
+	return readableIn(scope).map(({ id }) => id);
+}
+
+function countOfMatches(count: number): string {
+	return `${thousands(count)} match${count === 1 ? "" : "es"}`;
 }
 
 /** Returns the ids and names of the authors that a call names. */
@@ -276,45 +371,58 @@ function authorsOf({ user_ids = [] }: Args, guild: Guild) {
 function readResult(search: Search, read: Found): string[] {
 	const { guild, args, scope } = search;
 	const { matches, searched } = read;
-	const { channels } = scope;
 	if (searched === 0 && read.stopped === undefined)
 		return resultLines(
-			`There are no messages in this range of ${whereOf(scope)}.`,
+			`There are no messages in this range of ${scopeLabel(scope)}.`,
 			read.notes,
-			scopeNote(scope),
+			scopeNotes(scope),
 		);
-	const range = `${searched} message(s) of ${whereOf(scope)}, ${rangeOf(args, read)}`;
+	const range = `${countOf(searched, "message")} of ${scopeLabel(scope)}, ${rangeOf(args, read)}`;
+	const naming = {
+		...{ guild, threads: namesIn(scope), userIds: args.user_ids },
+		isAcross: readableIn(scope).length > 1,
+	};
 	return resultLines(
 		matches.length > 0
-			? `${matches.length} match(es) among ${range}, newest first, times in UTC:`
+			? `${countOfMatches(matches.length)} among ${range}, newest first, times in UTC:`
 			: `No match among ${range}.`,
-		summaries(matches, { guild, isAcross: channels.length > 1 }, args.text),
+		summaries(matches, naming, args.text),
 		endNotes(scope, read),
 	);
 }
 
-function countResult(search: Search, by: Grouping, read: Found): string[] {
-	const { guild, args, scope } = search;
+/** Returns the names of channels and threads by id. */
+function namesIn(scope: Scope): Map<string, string> {
+	return new Map(readableIn(scope).map(({ id, name }) => [id, name]));
+}
+
+function countResult(
+	search: Search,
+	groupings: readonly Grouping[],
+	read: Found,
+): string[] {
+	const { guild, args, scope, isNamed } = search;
 	const written = read.matches.filter(({ type }) => usualKinds.includes(type));
 	const notices = read.matches.length - written.length;
-	const zeros =
-		by === "author"
-			? authorsOf(args, guild)
-			: by === "day"
-				? daysOf(args, read)
-				: search.isNamed
-					? scope.channels.map((one) => ({
-							...{ id: one.id, name: channelName(one) },
-						}))
-					: [];
-	const counts = countsOf(written, by, guild, zeros);
-	const silent = counts.filter(({ count }) => count === 0).length;
-	const groups = counts.length - silent;
+	const zeros = {
+		author: authorsOf(args, guild),
+		channel: isNamed ? channelsOf({ ...scope, archived: [] }) : [],
+		day: daysOf(args, read),
+	};
+	const counting = { guild, channels: namesIn(scope) };
+	const lines = groupings.map((by) => {
+		const counts = countsOf(written, by, { ...counting, zeros: zeros[by] });
+		return linesBy(search, by, counts);
+	});
+	const authors = new Set(written.map(({ author }) => author.id)).size;
+	const channels = new Set(written.map(({ channel_id }) => channel_id)).size;
+	const isOne = readableIn(scope).length === 1;
+	const where = isOne ? scopeLabel(scope) : countOf(channels, "channel");
 	return resultLines(
-		`${written.length} message(s) of ${whereOf(scope)} by ${groups} ${by}(s), ${rangeOf(args, read)}:`,
-		countLines(counts, Math.max(args.limit, zeros.length)),
+		`${countOf(written.length, "message")} in ${where} by ${countOf(authors, "author")}${isOne ? "" : `; ${scopeLabel(scope)} searched`}, ${rangeOf(args, read)}:`,
+		underHeads(groupings, lines),
 		notices > 0 &&
-			`${notices} notice(s) by Discord, such as that someone joined, are not counted.`,
+			`${countOf(notices, "notice")} by Discord, such as that someone joined, not counted.`,
 		endNotes(scope, read),
 	);
 }
@@ -334,12 +442,6 @@ function daysOf({ after, before }: Range, read: Found) {
 		const day = time((first + index) * dayMs).slice(0, 10);
 		return { id: day, name: day };
 	});
-}
-
-function whereOf({ channels: [first, ...others] }: Scope): string {
-	return first && others.length === 0
-		? channelName(first)
-		: `${others.length + 1} channel(s)`;
 }
 
 /** Returns the time in epoch milliseconds up to which older messages were searched; undefined if it is unknown. */
@@ -366,7 +468,7 @@ function endNotes(
 ): string[] {
 	return resultLines(
 		notes,
-		scopeNote(scope),
+		scopeNotes(scope),
 		stopped === undefined
 			? "The whole range was searched."
 			: `Older messages were not searched, because ${stopped}`.replace(

@@ -42,6 +42,7 @@ const lenient = [
 	"channel_type",
 	"target_type",
 	"action_type",
+	"count_by",
 	"color",
 ];
 

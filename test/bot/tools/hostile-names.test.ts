@@ -129,8 +129,8 @@ test.each([
 		["list_members", { name: "member x" }, 2],
 		["search_messages", { channel_ids: [channel_id] }, 5],
 		["search_messages", { has: ["-poll"] }, 5],
-		["search_messages", { count_by: "author" }, 5],
-		["search_messages", { count_by: "channel" }, 3],
+		["search_messages", { count_by: "author" }, 4],
+		["search_messages", { count_by: ["channel", "author"] }, 8],
 		[
 			"check_permissions",
 			{ role_id: role.id, channel_id, permissions: ["VIEW_CHANNEL"] },

@@ -646,7 +646,7 @@ test("after a raid, two calls delete what its accounts wrote in all channels, an
 	expect(dry.text).toContain("9 | raider3 (@raider3, ID: ");
 	expect(dry.text).toContain("9 pinned and left");
 	expect(dry.text).toContain(
-		"Not searched: archived threads | 1 channel(s) for lack of permissions, such as #room-0",
+		"Not searched: 1 channel for lack of permissions: #room-0",
 	);
 	const { text } = await world.call("delete_messages", args);
 	expect(text).toStartWith("Deleted 108 message(s) in 9 channel(s).\n");
@@ -749,25 +749,52 @@ test("old messages that a rate limit leaves are counted, and named if they were 
 	);
 });
 
+/** An archived thread that the bot has not heard of, with the message "soup". */
+function archivedThread(
+	{ simulator, guild }: TestWorld,
+	channel: Parameters<TestWorld["simulator"]["world"]["threads"]["add"]>[0],
+) {
+	const { state, threads, messages } = simulator.world;
+	const ada = userNamed({ simulator }, "ada");
+	const started = threads.add(channel, ada, { name: "soups" });
+	const id = state.newId();
+	const thread = { ...started, id };
+	guild.threads.set(id, thread);
+	state.channels.set(id, thread);
+	const said = messages.add(thread, ada, { content: "soup" });
+	thread.archived = true;
+	return { thread, said };
+}
+
+test("with after, messages of archived threads are deleted, and given channels stay the only ones", async () => {
+	await using world = await startWorld();
+	const { simulator } = world;
+	const { channel } = write(world, ["soup"]);
+	const { thread, said } = archivedThread(world, channel);
+	const remove = async (more: object) => {
+		const args = { text: "soup", after: "1d", ...more };
+		return (await world.call("delete_messages", args)).text;
+	};
+	// The notice about the thread has its name.
+	const first = await remove({ channel_ids: [channel.id] });
+	expect(first).toStartWith(`Deleted 2 message(s) from #${channel.name}`);
+	expect(simulator.world.messages.get(thread.id, said.id)).toBeDefined();
+	expect(await remove({})).toStartWith("Deleted 1 message(s) from #soups");
+	expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
+});
+
 test("a message of an archived thread that the index finds is deleted, unless the bot may not", async () => {
 	await using world = await startWorld();
-	const { simulator, guild } = world;
+	const { simulator } = world;
 	const { channel } = write(world, ["soup"]);
-	const ada = userNamed(world, "ada");
-	const started = simulator.world.threads.add(channel, ada, { name: "soups" });
-	// The bot has heard nothing of it.
-	const id = simulator.world.state.newId();
-	const thread = { ...started, id, archived: true };
-	guild.threads.set(id, thread);
-	simulator.world.state.channels.set(id, thread);
-	const said = simulator.world.messages.add(thread, ada, { content: "soup" });
+	const { thread, said } = archivedThread(world, channel);
 	await world.heard();
 	const closed = write(world, ["soup"]);
 	denyBot(world, closed.channel, PermissionFlagsBits.ManageMessages);
 	await world.heard();
 	const { text } = await world.call("delete_messages", { text: "soup" });
 	expect(text).toStartWith("Deleted 2 message(s) in 2 channel(s).");
-	expect(text).toContain(`Not searched: 1 channel(s) for lack of permissions`);
+	expect(text).toContain("Not searched: 1 channel for lack of permissions");
 	expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
 	expect(left(world, closed.channel)).toEqual(["soup"]);
 });

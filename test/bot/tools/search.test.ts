@@ -3,7 +3,10 @@
 import { expect, test } from "bun:test";
 import { ChannelType, MessageType, PermissionFlagsBits } from "discord.js";
 import { demoSeed } from "../../../src/simulator/seed.ts";
-import type { Message } from "../../../src/simulator/world/state/entities.ts";
+import type {
+	Message,
+	Thread,
+} from "../../../src/simulator/world/state/entities.ts";
 import { pagesOf } from "../../support/pages.ts";
 import { shareWorld } from "../../support/shared-world.ts";
 import {
@@ -78,7 +81,7 @@ test.each([
 	expect(text).toEndWith("The whole range was searched.");
 	expect(text).toStartWith(
 		expected.length > 0
-			? `${expected.length} match(es) among `
+			? `${expected.length} match${expected.length > 1 ? "es" : ""} among `
 			: "No match among ",
 	);
 });
@@ -115,7 +118,7 @@ test("it stops at limit and max_pages, and continues without a gap", async () =>
 		const pages = await pagesOf(world.call, "search_messages", args);
 		for (const page of pages.slice(0, -1))
 			expect(page).toMatch(
-				/^Older messages were not searched, because (70 matches were found|1 page\(s\) were read)\.$/m,
+				/^Older messages were not searched, because (70 matches were found|1 page was read)\.$/m,
 			);
 		const contents = Array.from({ length: 250 }, (_, n) => `m${249 - n}`);
 		expect(pages.flatMap(found)).toEqual(contents);
@@ -136,7 +139,7 @@ test("a rate limit ends the search with the matches so far and a cursor", async 
 	const { text, isError } = await world.call("search_messages", args);
 	expect(isError).toBe(false);
 	expect(found(text)).toEqual(["m150"]);
-	expect(text).toContain("1 match(es) among 200 message(s)");
+	expect(text).toContain("1 match among 200 messages");
 	expect(text).toContain(
 		"because Discord API error: Discord's rate limit allows this request again in ",
 	);
@@ -253,7 +256,7 @@ test("several channels are read as one, newest first, and pages continue without
 	expect(pages[2]).toEndWith("The whole range was searched.");
 });
 
-test("with after, all channels are read without Discord's index, archived threads excepted", async () => {
+test("with after, all channels are read without Discord's index, and says which it may not read", async () => {
 	await using world = await startWorld();
 	const { stove } = writeInTwo(world, 3);
 	denyBot(world, stove.channel, PermissionFlagsBits.ReadMessageHistory);
@@ -265,7 +268,7 @@ test("with after, all channels are read without Discord's index, archived thread
 	expect(found(text)).toEqual(["o2", "o1", "o0"]);
 	expect(text).toContain("now 20");
 	expect(text).toContain(
-		`Not searched: archived threads | 1 channel(s) for lack of permissions, such as #stove (ID: ${stove.channel_id}).`,
+		`Not searched: 1 channel for lack of permissions: #stove (ID: ${stove.channel_id}).`,
 	);
 	expect(world.simulator.requests.list(indexRoute)).toEqual([]);
 });
@@ -299,7 +302,9 @@ test("a category stands for its channels, and a forum for its posts", async () =
 		channel_ids: [empty.id],
 	});
 	expect(isError).toBe(true);
-	expect(text).toContain("Use list_threads to find archived posts");
+	expect(text).toBe(
+		"There is no channel or post with messages in the given channels.",
+	);
 });
 
 test("a channel that Discord refuses to show is named, and the others are searched", async () => {
@@ -336,7 +341,7 @@ test("a channel that is rate limited for long does not stop the others, and befo
 	expect(found(text)).toHaveLength(199);
 	const reached = new Date(at(100)).toISOString().replace(".000", "");
 	expect(text).toContain(
-		`among 201 message(s) of 3 channel(s), back to ${reached}`,
+		`among 201 messages of 3 channels, back to ${reached}`,
 	);
 	expect(text).toEndWith(`next_before=${oven.ids[30]}`);
 });
@@ -367,7 +372,7 @@ test.each([
 	});
 	const [head, ...lines] = text.split("\n");
 	expect(head).toMatch(
-		/^3 message\(s\) of 3 channel\(s\) by \d \w+\(s\), back to 2020-01-01T00:00:00Z, now 20.*Z:$/,
+		/^3 messages in 2 channels by 2 authors; 3 channels searched, back to 2020-01-01T00:00:00Z, now 20.*Z:$/,
 	);
 	for (const line of expected) expect(lines.shift()).toMatch(line);
 	expect(lines).toEqual(["The whole range was searched."]);
@@ -391,7 +396,7 @@ test("days without messages count 0, and notices of Discord are not counted", as
 		"0 | 2020-02-28",
 		"1 | 2020-02-29",
 		"0 | 2020-03-01",
-		"1 notice(s) by Discord, such as that someone joined, are not counted.",
+		"1 notice by Discord, such as that someone joined, not counted.",
 		"The whole range was searched.",
 	];
 	expect((await count({})).slice(1)).toEqual(lines);
@@ -418,7 +423,7 @@ test("without after, Discord's index answers, and pages continue with before", a
 	]);
 	expect(pages.flatMap(found)).toEqual(all.flat());
 	expect(pages[0]).toStartWith(
-		"60 match(es) in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ",
+		"60 matches in Discord's index, 40 shown, newest first, times in UTC:\n#oven | ",
 	);
 	expect(pages[0]).toContain("finds whole words");
 	const one = await world.call("search_messages", {
@@ -465,9 +470,7 @@ test("the index counts by author and channel with one request for each", async (
 		(await world.call("search_messages", args)).text.split("\n");
 	const user_ids = ["zoe", "alpha"].map((one) => world.simulator.user(one).id);
 	const byAuthor = await count({ count_by: "author", user_ids });
-	expect(byAuthor[0]).toBe(
-		"30 message(s) by author, counted by Discord's index:",
-	);
+	expect(byAuthor[0]).toBe("30 messages, counted by Discord's index:");
 	expect(byAuthor[1]).toStartWith("30 | Zoë 🍞 (@zoe, ID: ");
 	expect(byAuthor[2]).toStartWith("0 | ");
 	expect(world.simulator.requests.list(indexRoute)).toHaveLength(2);
@@ -502,7 +505,7 @@ test("a rate limit of Discord's search ends a search or a count with what was fo
 		...{ text: "leek", limit: 50 },
 	});
 	expect(found(text)).toHaveLength(25);
-	expect(text).toContain("60 match(es) in Discord's index, 25 shown");
+	expect(text).toContain("60 matches in Discord's index, 25 shown");
 	expect(text).toMatch(/^next_before=\d+$/m);
 	const none = await world.call("search_messages", count);
 	expect(none.isError).toBe(true);
@@ -537,9 +540,7 @@ test("a channel that the bot may not read is refused if given, and otherwise lef
 	);
 	const all = await world.call("search_messages", { text: "leek" });
 	expect(found(all.text)).toEqual(["o1", "o0"]);
-	expect(all.text).toContain(
-		"Not searched: 1 channel(s) for lack of permissions",
-	);
+	expect(all.text).toContain("Not searched: 1 channel for lack of permissions");
 });
 
 test("the search is repeated while Discord is indexing, and if that takes too long, channels are read", async () => {
@@ -595,4 +596,173 @@ test("search_guild_messages takes its own arguments, and refuses an offset", asy
 	expect((await call({ query: "leek", offset: 0 })).isError).toBe(false);
 	const { code } = await call({ query: "leek", offset: 25 });
 	expect(code).toBe(-32602);
+});
+
+// Archived threads
+
+/** An archived thread that the bot has not heard of, with a message of ada this many days before the fixed day. */
+function archive(
+	world: TestWorld,
+	parent: { id: string },
+	[content, days]: [content: string, days: number],
+	more: Partial<Thread> = {},
+) {
+	const { simulator, guild } = world;
+	const { state, messages } = simulator.world;
+	const ada = userNamed(world, "ada");
+	const created = new Date(at(days + 1)).toISOString();
+	const thread: Thread = {
+		...{ id: state.newId(at(days + 1)), guild_id: guild.id, name: content },
+		...{ parent_id: parent.id, type: ChannelType.PublicThread },
+		...{ owner_id: ada.id, create_timestamp: created },
+		...{ rate_limit_per_user: 0, last_message_id: null, message_count: 0 },
+		...{ total_message_sent: 0, archived: false, archive_timestamp: created },
+		...{ auto_archive_duration: 60, locked: false, invitable: true, flags: 0 },
+		...{ members: new Map([[ada.id, created]]), ...more },
+	};
+	guild.threads.set(thread.id, thread);
+	state.channels.set(thread.id, thread);
+	messages.add(thread, ada, { content, id: state.newId(at(days)) });
+	thread.archived = true;
+	thread.archive_timestamp = new Date(at(days - 1)).toISOString();
+	return thread;
+}
+const publicList = "GET /channels/:channel_id/threads/archived/public";
+
+test("archived threads with messages in the range are searched, public and private ones", async () => {
+	await using world = await startWorld();
+	const { stove, oven, channel_ids } = writeInTwo(world, 1);
+	const type = ChannelType.PrivateThread;
+	archive(world, stove.channel, ["old", 60]);
+	archive(world, stove.channel, ["hidden", 3], { type });
+	const soups = archive(world, oven.channel, ["soups", 2]);
+	await world.heard();
+	const { text } = await world.call("search_messages", { after: "2020-01-10" });
+	expect(found(text)).toEqual(["o0", "s0", "soups", "hidden"]);
+	expect(text).toContain(`\n#soups | `);
+	expect(text).toContain(` | ID: ${soups.id}/`);
+	expect(text).toMatch(
+		/^4 matches among 4 messages of \d channels and 2 archived threads, /,
+	);
+	expect(text).not.toContain("Not ");
+	const counted = await world.call("search_messages", {
+		...{ after: "2020-01-10", count_by: "channel" },
+	});
+	expect(counted.text).toContain(`\n1 | #soups (ID: ${soups.id})\n`);
+	// Without after, no message of an archived thread is missing either.
+	const days = await world.call("search_messages", { count_by: "day" });
+	expect(days.text).toMatch(/^5 messages in 5 channels by 2 authors; /);
+	const named = await world.call("search_messages", { channel_ids, after });
+	expect(found(named.text)).toEqual(["o0", "s0"]);
+	const lists = world.simulator.requests.list(publicList);
+	expect(new Set(lists.map(({ path }) => path)).size).toBe(lists.length / 3);
+});
+
+test("a forum whose posts are all archived is searched, by reading and in Discord's index", async () => {
+	await using world = await startWorld();
+	const { guild, simulator } = world;
+	const forum = simulator.world.channels.add(guild, {
+		...{ name: "tips", type: ChannelType.GuildForum },
+	});
+	archive(world, forum, ["leek one", 3]);
+	archive(world, forum, ["leek two", 2]);
+	await world.heard();
+	for (const range of [{ after }, {}]) {
+		const args = { channel_ids: [forum.id], text: "leek", ...range };
+		const { text } = await world.call("search_messages", args);
+		expect(text.match(/text: leek \w+$/gm)).toEqual([
+			"text: leek two",
+			"text: leek one",
+		]);
+	}
+	expect(simulator.requests.list(indexRoute)).toHaveLength(1);
+});
+
+test("channels whose archived threads cannot be listed are named, with a way to search them", async () => {
+	await using world = await startWorld();
+	const { stove } = writeInTwo(world, 1);
+	archive(world, stove.channel, ["old", 2]);
+	await world.heard();
+	world.simulator.faults.refuse(
+		`GET /channels/${stove.channel_id}/threads/archived/public`,
+		50001,
+	);
+	const { text } = await world.call("search_messages", { after });
+	expect(found(text)).toEqual(["o0", "s0"]);
+	expect(text).toContain(
+		`\nNot all archived threads of #stove (ID: ${stove.channel_id}) were searched: Discord API error: Missing Access`,
+	);
+	expect(text).toContain("list_threads with include_archived as channel_ids.");
+});
+
+// Counts
+
+test("one call counts by author, channel and day", async () => {
+	await using world = await startWorld();
+	const { channel_ids } = writeInTwo(world, 2);
+	await world.heard();
+	const args = { channel_ids, after: "2020-02-28", before: "2020-03-02" };
+	const count = async (count_by: unknown) =>
+		(await world.call("search_messages", { ...args, count_by })).text;
+	const lines = (await count(["day", "channel", "author"])).split("\n");
+	const name = expect.stringContaining;
+	expect(lines.slice(1, -1)).toEqual([
+		"By author:",
+		name("2 | Ada (@ada, ID: "),
+		name("2 | Zoë 🍞 (@zoe, ID: "),
+		"By channel:",
+		name("2 | #stove (ID: "),
+		name("2 | #oven (ID: "),
+		"By day:",
+		"0 | 2020-02-28",
+		"2 | 2020-02-29",
+		"2 | 2020-03-01",
+	]);
+	expect(await count(["author"])).toBe(await count("author"));
+	const { code } = await world.call("search_messages", { count_by: ["role"] });
+	expect(code).toBe(-32602);
+});
+
+test("a long tail of counts is one line, except for named people", async () => {
+	await using world = await startWorld();
+	const { simulator, guild } = world;
+	const channel = simulator.world.channels.add(guild, { name: "notes" });
+	const users = Array.from({ length: 30 }, (_, index) => {
+		const user = simulator.world.users.add({ username: `cook${index}` });
+		for (let said = index < 3 ? 5 : 2; said > 0; said -= 1)
+			simulator.world.messages.add(channel, user, { content: "leek" });
+		return user;
+	});
+	await world.heard();
+	const count = async (more: object) => {
+		const args = { channel_ids: [channel.id], count_by: "author", ...more };
+		return (await world.call("search_messages", args)).text.split("\n");
+	};
+	const lines = await count({});
+	expect(lines[0]).toMatch(
+		/^69 messages in #notes \(ID: \d+\) by 30 authors, back to /,
+	);
+	expect(lines.slice(1, 5).map((line) => line.split(" (")[0])).toEqual([
+		"5 | @cook0",
+		"5 | @cook1",
+		"5 | @cook2",
+		"2 | @cook3",
+	]);
+	expect(lines.slice(-2)).toEqual([
+		"5 authors with 2 or fewer: 10",
+		"The whole range was searched.",
+	]);
+	expect(await count({ limit: 100 })).toHaveLength(32);
+	const user_ids = users.map(({ id }) => id);
+	expect(await count({ user_ids })).toHaveLength(32);
+});
+
+test("a count by channel in Discord's index says how many messages are in archived threads", async () => {
+	await using world = await startWorld();
+	const { stove } = writeInTwo(world, 2);
+	archive(world, stove.channel, ["leek", 2]);
+	await world.heard();
+	const { text } = await world.call("search_messages", { count_by: "channel" });
+	expect(text).toStartWith("5 messages, counted by Discord's index:\n2 | #");
+	expect(text).toContain("\n1 | elsewhere, such as in archived threads");
 });

@@ -1,0 +1,154 @@
+// Archived threads in which messages of a range of time may be. Discord lists them by channel, not by guild, and its events
+// do not announce them, so that the bot's caches lack them.
+// https://docs.discord.com/developers/resources/channel#list-public-archived-threads
+
+import {
+	type APIThreadChannel,
+	ChannelType,
+	type Client,
+	type Guild,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
+import type { ThreadedChannel } from "../discord/find.ts";
+import { compareIds } from "../discord/ids.ts";
+import { missingPermissions } from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { timeLeftMs } from "../discord/rest/rest.ts";
+import type { Moment } from "../tool/arguments.ts";
+
+/** An archived thread or forum post. */
+export interface ArchivedThread {
+	id: string;
+	name: string;
+	parentId: string;
+	lastMessageId: string | null;
+	client: Client<true>;
+}
+
+/** The result of listing the archived threads of several channels. */
+export interface ArchivedThreads {
+	threads: ArchivedThread[];
+	/** Channels of which not all archived threads could be listed. */
+	unlisted: ThreadedChannel[];
+	/** Why there are `unlisted` channels; undefined if there are none. */
+	why?: string | undefined;
+}
+
+/** Maximum number of requests that list archived threads for one search. */
+const maxRequests = 200;
+/** How many requests run at the same time. */
+const parallelRequests = 6;
+const pageSize = 100;
+
+/** The lists of archived threads that Discord has for a channel. "joined": private threads that the bot is in. */
+type Kind = "public" | "private" | "joined";
+
+/** Discord's response to a request that lists archived threads. */
+interface Page {
+	threads: APIThreadChannel[];
+	has_more: boolean;
+}
+
+/** A page of one list to request. */
+interface Task {
+	parent: ThreadedChannel;
+	kind: Kind;
+	before?: string | undefined;
+}
+
+/**
+ * Lists the archived threads of channels in which messages between `after` and `before` may be, except the threads in
+ * `known`. Uses at most 200 requests and half of the time that the tool call has left. Never throws for a refusal.
+ */
+export async function archivedThreadsOf(
+	guild: Guild,
+	parents: readonly ThreadedChannel[],
+	{
+		after,
+		before,
+	}: { after?: Moment | undefined; before?: Moment | undefined },
+	known: ReadonlySet<string>,
+): Promise<ArchivedThreads> {
+	const enoughMs = timeLeftMs() / 2;
+	// Public threads first: most threads are public.
+	const tasks: Task[] = [
+		...parents.map((parent): Task => ({ parent, kind: "public" })),
+		...parents
+			.filter(({ type }) => type === ChannelType.GuildText)
+			.map((parent): Task => ({ parent, kind: privateKind(guild, parent) })),
+	];
+	const threads = new Map<string, ArchivedThread>();
+	const unlisted = new Set<ThreadedChannel>();
+	let why: string | undefined;
+	let requests = 0;
+	const isWanted = ({ id, last_message_id: last }: APIThreadChannel) =>
+		!known.has(id) &&
+		(before === undefined || compareIds(id, before.first) < 0) &&
+		(after === undefined || !last || compareIds(last, after.lastBefore) > 0);
+	const list = async (task: Task) => {
+		const { parent, kind } = task;
+		requests += 1;
+		const page = await pageOf(task);
+		for (const thread of page.threads.filter(isWanted))
+			threads.set(thread.id, {
+				...{ id: thread.id, name: thread.name, parentId: parent.id },
+				lastMessageId: thread.last_message_id ?? null,
+				client: guild.client,
+			});
+		const last = page.threads.at(-1);
+		if (!last || !page.has_more) return;
+		const at = last.thread_metadata?.archive_timestamp;
+		// Writing in a thread unarchives it, so no message is newer than the time at which its thread was archived.
+		const isPast = after && at && Date.parse(at) < after.atMs;
+		// Discord sorts joined threads by id, the others by the time at which they were archived.
+		if (kind === "joined") tasks.push({ ...task, before: last.id });
+		else if (!isPast) tasks.push({ ...task, before: at });
+	};
+	const work = async () => {
+		for (;;) {
+			const task = tasks.shift();
+			if (!task) return;
+			try {
+				if (requests >= maxRequests || timeLeftMs() < enoughMs) {
+					why ??= "there are too many for one call";
+					unlisted.add(task.parent);
+				} else await list(task);
+			} catch (error) {
+				const refusal = toToolError(error);
+				if (!refusal) throw error;
+				why ??= refusal.message;
+				unlisted.add(task.parent);
+			}
+		}
+	};
+	await Promise.all(Array.from({ length: parallelRequests }, work));
+	return { threads: [...threads.values()], unlisted: [...unlisted], why };
+}
+
+/** Returns the list that has all archived private threads of a channel which the bot may read. */
+function privateKind(guild: Guild, parent: ThreadedChannel): Kind {
+	const { ManageThreads } = PermissionFlagsBits;
+	const isManager = missingPermissions(guild, parent, ManageThreads) === 0n;
+	return isManager ? "private" : "joined";
+}
+
+async function pageOf({ parent, kind, before }: Task): Promise<Page> {
+	const query = new URLSearchParams({ limit: String(pageSize) });
+	if (before !== undefined) query.set("before", before);
+	const path =
+		kind === "joined"
+			? Routes.channelJoinedArchivedThreads(parent.id)
+			: Routes.channelThreads(parent.id, kind);
+	return (await parent.client.rest.get(path, { query })) as Page;
+}
+
+/** Whether a channel can have archived threads. */
+export function hasThreads(channel: {
+	type: ChannelType;
+}): channel is ThreadedChannel {
+	const { GuildText, GuildAnnouncement, GuildForum, GuildMedia } = ChannelType;
+	return [GuildText, GuildAnnouncement, GuildForum, GuildMedia].includes(
+		channel.type as number,
+	);
+}
