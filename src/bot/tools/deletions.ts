@@ -120,7 +120,7 @@ export const deleteMessages = destructiveTool({
 	toolset: "messages",
 	title: "Delete messages",
 	description:
-		"Permanently delete messages by id or filter; a filter keeps pinned ones.",
+		"Permanently delete messages by id or filter; filters keep pinned ones.",
 	permissions: [
 		{
 			permission: "ManageMessages",

@@ -101,7 +101,7 @@ const jobs: readonly Job[] = [
 		needs: ["search_messages", "list_members", "get_audit_log"],
 		text: ({ since = "7d" }) => [
 			`Write a report about this guild since ${since}. Change nothing.`,
-			"1. Activity: search_messages over all channels with `after` and `count_by` channel, then author, then day.",
+			"1. Activity: search_messages over all channels with `after` and `count_by` author, channel and day.",
 			"2. People: list_members with `joined_after` for those who came.",
 			"3. Moderation: get_audit_log with `after`.",
 			"4. Events: list_scheduled_events, through use_reading_tool if it is not listed.",

@@ -1,20 +1,16 @@
 // Searching and counting the messages of one, several or all channels.
 
-import type { Guild } from "discord.js";
 import * as v from "valibot";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { publishedAs, unlisted } from "../../mcp/json-schema.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
-import { channelName, memberName, time } from "../discord/describe.ts";
+import { time } from "../discord/describe.ts";
 import { anyChannel } from "../discord/find.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
-import { countOf, resultLines, thousands } from "../discord/text.ts";
+import { countOf, resultLines } from "../discord/text.ts";
 import { readsContent, requireContent } from "../messages/message-content.ts";
 import {
 	type Count,
-	countLines,
-	countsOf,
-	dayLines,
 	type Grouping,
 	groupings,
 	sortCounts,
@@ -33,14 +29,22 @@ import {
 	isForIndex,
 	searchIndex,
 } from "../messages/message-index.ts";
-import { usualKinds } from "../messages/message-lines.ts";
 import {
-	type Found,
-	type Range,
+	authorsOf,
+	channelsOf,
+	countOfMatches,
+	countResult,
+	defaultLimit,
+	idsIn,
+	linesBy,
+	readResult,
+	type Search,
+	underHeads,
+} from "../messages/message-results.ts";
+import {
 	readableIn,
 	readChannels,
 	type Scope,
-	scopeLabel,
 	scopeNotes,
 	scopeOf,
 	withArchived,
@@ -65,11 +69,6 @@ const reserveMs = 11_000;
 /** Maximum number of channels for which messages are counted with one search in Discord's index for each channel. */
 const maxCountedChannels = 100;
 
-/** Default of `limit`. */
-const defaultLimit = 50;
-/** How many authors or channels a result lists if `limit` is the default. */
-const defaultRows = 25;
-
 /** Schema of the argument that asks for counts: one grouping, or a list of several. */
 const countBy = v.pipe(
 	v.union(
@@ -83,7 +82,7 @@ const countBy = v.pipe(
 	publishedAs({
 		type: "array",
 		items: { type: "string", enum: groupings },
-		description: "Count instead; silent user_ids too.",
+		description: "Counts; 0 for silent user_ids.",
 	}),
 );
 
@@ -139,11 +138,13 @@ export const searchMessages = readTool({
 		};
 		// Given channels have to be named to the index, with all of their threads.
 		if (isNamed) await complete();
-		const isForIndex = usesIndex(search);
+		const isForIndex = usesIndex(args, search.scope);
 		if (isForIndex) {
 			if (args.text !== undefined || args.has !== undefined)
 				requireContent(discord, "Discord does not let it search");
-			const result = readsContent(discord) ? await askIndex(search) : undefined;
+			const result = readsContent(discord)
+				? await askIndex(search, count_by)
+				: undefined;
 			if (result) return result;
 		}
 		if (!isNamed) await complete();
@@ -170,15 +171,6 @@ export const searchMessages = readTool({
 	},
 });
 
-/** A search for messages: the arguments of the call, and the channels to search. */
-interface Search {
-	guild: Guild;
-	args: Args;
-	scope: Scope;
-	/** Whether the call names the channels to search. */
-	isNamed: boolean;
-}
-
 /** Converts arguments of the former tool `search_guild_messages` to those of `search_messages`. */
 function fromGuildSearch(args: JsonObject): JsonObject {
 	const { query, author_ids, sort: _, order: __, offset, ...rest } = args;
@@ -202,7 +194,7 @@ function withFormer(args: Args): Args {
  * Whether to use Discord's search index for a search. The index cannot exclude authors and cannot search for parts of
  * names.
  */
-function usesIndex({ args, scope }: Search): boolean {
+function usesIndex(args: Args, scope: Scope): boolean {
 	const channels = readableIn(scope);
 	const { not_user_ids, author_name, max_pages, count_by } = args;
 	return (
@@ -220,9 +212,16 @@ function usesIndex({ args, scope }: Search): boolean {
 }
 
 /** Returns the result of a search in Discord's index; undefined while Discord has not indexed the guild. */
-function askIndex(search: Search): Promise<string[] | undefined> {
-	const { count_by } = search.args;
+function askIndex(
+	search: Search,
+	count_by: readonly Grouping[] | undefined,
+): Promise<string[] | undefined> {
 	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
+}
+
+/** Ignores that Discord's rate limit is reached, and throws other errors. */
+function unlessBusy(error: unknown): undefined {
+	if (!(error instanceof PlatformBusy)) throw error;
 }
 
 function queryOf({ args, scope, isNamed }: Search): IndexQuery {
@@ -296,8 +295,11 @@ async function countInIndex(
 	const sum = sumOf(counts.filter((one) => one.by === by));
 	// The index also finds messages of archived threads, which are not in the cache.
 	const total =
-		by === "channel" && !search.isNamed && left.length === 0
-			? await count({}).catch(() => undefined)
+		by === "channel" &&
+		!search.isNamed &&
+		left.length === 0 &&
+		timeLeftMs() >= reserveMs
+			? await count({}).catch(unlessBusy)
 			: undefined;
 	const elsewhere = (total ?? sum) - sum;
 	const until = args.before ? ` before ${time(args.before.atMs)}` : "";
@@ -320,161 +322,5 @@ async function countInIndex(
 			`Not counted, because the time for one call is up or Discord's rate limit is reached: ${left.map(({ name }) => name).join(", ")}`,
 		indexNotes(search, { isIndexing }),
 		scopeNotes(scope),
-	);
-}
-
-/** Returns one line for each author, channel or day; names in `user_ids` always have a line. */
-function linesBy({ args }: Search, by: Grouping, counts: readonly Count[]) {
-	const { limit, user_ids, channel_ids } = args;
-	if (by === "day") return dayLines(counts, Math.max(limit, maxDays));
-	const rows = limit === defaultLimit ? defaultRows : limit;
-	const kept = by === "author" ? user_ids : channel_ids;
-	return countLines(counts, by, rows, new Set(kept));
-}
-
-/** Joins the lines of several groupings, with a line above each if there are several. */
-function underHeads(
-	groupings: readonly Grouping[],
-	lines: readonly (readonly string[])[],
-): string[] {
-	const isAlone = groupings.length === 1;
-	return groupings.flatMap((by, index) => [
-		...(isAlone ? [] : [`By ${by}:`]),
-		...(lines[index] ?? []),
-	]);
-}
-
-function channelsOf(scope: Scope): { id: string; name: string }[] {
-	return readableIn(scope).map((one) => ({
-		id: one.id,
-		name: channelName(one),
-	}));
-}
-
-function idsIn(scope: Scope): string[] {
-	return readableIn(scope).map(({ id }) => id);
-}
-
-function countOfMatches(count: number): string {
-	return `${thousands(count)} match${count === 1 ? "" : "es"}`;
-}
-
-/** Returns the ids and names of the authors that a call names. */
-function authorsOf({ user_ids = [] }: Args, guild: Guild) {
-	return user_ids.map((id) => {
-		const member = guild.members.cache.get(id);
-		const name = member ? memberName(member) : `not a member (ID: ${id})`;
-		return { id, name };
-	});
-}
-
-function readResult(search: Search, read: Found): string[] {
-	const { guild, args, scope } = search;
-	const { matches, searched } = read;
-	if (searched === 0 && read.stopped === undefined)
-		return resultLines(
-			`There are no messages in this range of ${scopeLabel(scope)}.`,
-			read.notes,
-			scopeNotes(scope),
-		);
-	const range = `${countOf(searched, "message")} of ${scopeLabel(scope)}, ${rangeOf(args, read)}`;
-	const naming = {
-		...{ guild, threads: namesIn(scope), userIds: args.user_ids },
-		isAcross: readableIn(scope).length > 1,
-	};
-	return resultLines(
-		matches.length > 0
-			? `${countOfMatches(matches.length)} among ${range}, newest first, times in UTC:`
-			: `No match among ${range}.`,
-		summaries(matches, naming, args.text),
-		endNotes(scope, read),
-	);
-}
-
-/** Returns the names of channels and threads by id. */
-function namesIn(scope: Scope): Map<string, string> {
-	return new Map(readableIn(scope).map(({ id, name }) => [id, name]));
-}
-
-function countResult(
-	search: Search,
-	groupings: readonly Grouping[],
-	read: Found,
-): string[] {
-	const { guild, args, scope, isNamed } = search;
-	const written = read.matches.filter(({ type }) => usualKinds.includes(type));
-	const notices = read.matches.length - written.length;
-	const zeros = {
-		author: authorsOf(args, guild),
-		channel: isNamed ? channelsOf({ ...scope, archived: [] }) : [],
-		day: daysOf(args, read),
-	};
-	const counting = { guild, channels: namesIn(scope) };
-	const lines = groupings.map((by) => {
-		const counts = countsOf(written, by, { ...counting, zeros: zeros[by] });
-		return linesBy(search, by, counts);
-	});
-	const authors = new Set(written.map(({ author }) => author.id)).size;
-	const channels = new Set(written.map(({ channel_id }) => channel_id)).size;
-	const isOne = readableIn(scope).length === 1;
-	const where = isOne ? scopeLabel(scope) : countOf(channels, "channel");
-	return resultLines(
-		`${countOf(written.length, "message")} in ${where} by ${countOf(authors, "author")}${isOne ? "" : `; ${scopeLabel(scope)} searched`}, ${rangeOf(args, read)}:`,
-		underHeads(groupings, lines),
-		notices > 0 &&
-			`${countOf(notices, "notice")} by Discord, such as that someone joined, not counted.`,
-		endNotes(scope, read),
-	);
-}
-
-const dayMs = 86_400_000;
-/** Maximum number of days for which a result shows days without messages. */
-const maxDays = 100;
-
-/** Returns the days (UTC) that were searched; an empty list if there are more than 100. */
-function daysOf({ after, before }: Range, read: Found) {
-	const start = startOf(after, read) ?? 0;
-	const end = (before?.atMs ?? Date.now()) - 1;
-	const first = Math.floor(start / dayMs);
-	const length = Math.floor(end / dayMs) - first + 1;
-	if (length < 1 || length > maxDays) return [];
-	return Array.from({ length }, (_, index) => {
-		const day = time((first + index) * dayMs).slice(0, 10);
-		return { id: day, name: day };
-	});
-}
-
-/** Returns the time in epoch milliseconds up to which older messages were searched; undefined if it is unknown. */
-function startOf(
-	after: Range["after"],
-	{ reachedMs, stopped }: Found,
-): number | undefined {
-	return stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
-}
-
-/** Describes the period that was searched. Without an end of the period, adds the current time. */
-function rangeOf({ after, before }: Range, read: Found): string {
-	const from = startOf(after, read);
-	const start = from === undefined ? "" : `back to ${time(from)}`;
-	const end = before
-		? `before ${time(before.atMs)}`
-		: `now ${time(Date.now())}`;
-	return [start, end].filter(Boolean).join(", ");
-}
-
-function endNotes(
-	scope: Scope,
-	{ notes, stopped, nextBefore }: Found,
-): string[] {
-	return resultLines(
-		notes,
-		scopeNotes(scope),
-		stopped === undefined
-			? "The whole range was searched."
-			: `Older messages were not searched, because ${stopped}`.replace(
-					/\.?$/,
-					".",
-				),
-		nextBefore && `next_before=${nextBefore}`,
 	);
 }

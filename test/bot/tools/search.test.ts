@@ -658,6 +658,20 @@ test("archived threads with messages in the range are searched, public and priva
 	expect(new Set(lists.map(({ path }) => path)).size).toBe(lists.length / 3);
 });
 
+test("without MANAGE_THREADS, only private archived threads that the bot is in are searched", async () => {
+	await using world = await startWorld();
+	const { stove } = writeInTwo(world, 1);
+	denyBot(world, stove.channel, PermissionFlagsBits.ManageThreads);
+	const type = ChannelType.PrivateThread;
+	const bot = world.simulator.user("alpha").id;
+	const members = new Map([[bot, new Date(at(5)).toISOString()]]);
+	archive(world, stove.channel, ["closed", 3], { type });
+	archive(world, stove.channel, ["joined", 2], { type, members });
+	await world.heard();
+	const { text } = await world.call("search_messages", { after });
+	expect(found(text)).toEqual(["o0", "s0", "joined"]);
+});
+
 test("a forum whose posts are all archived is searched, by reading and in Discord's index", async () => {
 	await using world = await startWorld();
 	const { guild, simulator } = world;
