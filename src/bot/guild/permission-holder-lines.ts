@@ -1,6 +1,6 @@
 // Who has permissions in channels or the guild, as lines of a tool result.
 
-import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
+import type { Guild, GuildMember } from "discord.js";
 import {
 	channelName,
 	memberName,
@@ -17,9 +17,12 @@ import {
 } from "../discord/permission-holders.ts";
 import { bitsByName, overwritesOf } from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
+import { unlimitedLine } from "./administrators.ts";
 import {
 	checkedIn,
 	groupPlaces,
+	inapplicableLine,
+	kindsOf,
 	type Places,
 	placeNames,
 } from "./permission-places.ts";
@@ -38,7 +41,9 @@ export function permissionHolders(
 	asked: readonly string[] | undefined,
 ): string[] {
 	const groups = groupPlaces(places);
-	const namesIn = ({ kind }: Places) => checkedIn(kind, asked, defaultCount);
+	const kinds = kindsOf(groups);
+	const namesIn = ({ kind }: Places) =>
+		checkedIn(kind, asked, kinds, defaultCount);
 	const bits = groups
 		.flatMap(namesIn)
 		.reduce((all, name) => all | bitOf(name), 0n);
@@ -48,33 +53,27 @@ export function permissionHolders(
 		bits,
 	);
 	const members = [...guild.members.cache.values()];
-	const all = alike.flatMap(({ holder, members }) =>
-		isUnlimited(holder) ? members : [],
+	const unlimited = alike.flatMap(({ holder, members }) =>
+		members.map((member) => ({ name: labelOf(member), holder })),
 	);
 	const inGuild = places.every(({ channel }) => !channel);
-	const blocks = mergeBlocks(groups, (group) =>
-		linesOf(alike, group, namesIn(group)),
+	const blocks = mergeBlocks(
+		groups.filter((group) => namesIn(group).length > 0),
+		(group) => linesOf(alike, group, namesIn(group)),
 	);
 	return resultLines(
 		`Who of ${members.length} member(s)${countBots(members)} has permissions${inGuild ? " in the guild, without channel permissions" : ""}; ${nowIs()}`,
-		all.length > 0 &&
-			`Owner and administrators, who may do everything: ${sample(all)}`,
+		unlimitedLine(unlimited),
 		nameOnce(blocks),
+		inapplicableLine(groups, asked),
+		blocks.some((line) => line.includes(countedOnly)) &&
+			`Groups of more than ${maxNamed} are only counted: list_members with_role_ids lists the members of a role.`,
 		inGuild && asked && channelLines(guild, asked),
 	);
 }
 
 function bitOf(name: string): bigint {
 	return bitsByName.get(name) ?? 0n;
-}
-
-function isUnlimited({ isOwner, roles }: Alike["holder"]): boolean {
-	return (
-		isOwner ||
-		roles.some(({ permissions }) =>
-			permissions.has(PermissionFlagsBits.Administrator, false),
-		)
-	);
 }
 
 /**
@@ -132,7 +131,7 @@ function groupLine(groups: readonly Group[]): string {
 				const text = `${allowed ? "" : "not "}${members.length} ${sourceText(source)}`;
 				const roleId = "role" in source ? source.role.id : "";
 				if (roleId !== "" && members.length > maxNamed)
-					return `${text}: use list_members`;
+					return text + countedOnly;
 				return source.kind === "everyone"
 					? text
 					: [text, roleId, sample(members)].join(separator);
@@ -159,6 +158,9 @@ function sourceText(source: Source): string {
 
 const maxNamed = 15;
 
+/** Marks a group with too many members to name them. */
+const countedOnly = ": only counted";
+
 /** Separates the parts of a field until `nameOnce` replaces it. Names cannot contain tabs. */
 const separator = "\t";
 
@@ -177,11 +179,13 @@ function nameOnce(lines: readonly string[]): string[] {
 }
 
 function sample(members: readonly GuildMember[]): string {
-	const names = members
-		.slice(0, maxNamed)
-		.map((member) => `${memberName(member)}${member.user.bot ? " (bot)" : ""}`);
+	const names = members.slice(0, maxNamed).map(labelOf);
 	const more = members.length - names.length;
 	return [...names, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+function labelOf(member: GuildMember): string {
+	return `${memberName(member)}${member.user.bot ? " (bot)" : ""}`;
 }
 
 function countBots(members: readonly GuildMember[]): string {

@@ -10,9 +10,12 @@ import {
 } from "../discord/effective-permissions.ts";
 import { bitsByName } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
+import { unlimitedLine } from "./administrators.ts";
 import {
 	checkedIn,
 	groupPlaces,
+	inapplicableLine,
+	kindsOf,
 	type Places,
 	placeNames,
 } from "./permission-places.ts";
@@ -48,11 +51,13 @@ export function permissionMatrix(
 	return resultLines(
 		`${subjects.length} role(s) or member(s) in ${placesText(places)}; a role as a member's only one. "all" is: ${checkedText(groups, asked)}`,
 		limited.length > 0 && `Checked: ${limited.map(nameOf).join(" | ")}`,
-		unlimited.length > 0 &&
-			`Owner and administrators, who may do everything: ${unlimited.map(nameOf).join(" | ")}`,
+		unlimitedLine(
+			unlimited.map((row) => ({ name: nameOf(row), holder: row.holder })),
+		),
 		timedOut.length > 0 &&
 			`Timed out: ${timedOut.map(({ label, holder }) => `${label} until ${time(holder.timedOutUntil)}`).join(" | ")}; now is ${time(Date.now())}`,
 		limited.length > 0 && mergedLines(groups, limited, asked),
+		limited.length > 0 && inapplicableLine(groups, asked),
 	);
 }
 
@@ -67,10 +72,13 @@ function checkedText(
 	asked: readonly string[] | undefined,
 ): string {
 	const lists = new Map<string, Set<string>>();
+	const kinds = kindsOf(groups);
 	for (const { kind } of groups) {
-		const list = checkedIn(kind, asked).join(", ");
+		const list = checkedIn(kind, asked, kinds).join(", ");
+		if (list === "") continue;
 		lists.set(list, (lists.get(list) ?? new Set()).add(kind));
 	}
+	if (lists.size === 0) return asked?.join(", ") ?? "";
 	if (lists.size === 1) return [...lists.keys()].join();
 	return [...lists]
 		.map(([list, kinds]) => `${[...kinds].join(", ")}: ${list}`)
@@ -84,8 +92,10 @@ function mergedLines(
 	asked: readonly string[] | undefined,
 ): string[] {
 	const merged = new Map<string, Place[]>();
+	const kinds = kindsOf(groups);
 	for (const { kind, place, all } of groups) {
-		const names = checkedIn(kind, asked);
+		const names = checkedIn(kind, asked, kinds);
+		if (names.length === 0) continue;
 		const text = cells(place, rows, names);
 		// "all" differs from kind to kind.
 		const key = `${names.join()}\n${text}`;

@@ -13,6 +13,72 @@ type Kind =
 	| "category"
 	| "thread";
 
+/** The kinds of channel that have voice. */
+const voiceKinds: readonly Kind[] = ["voice", "stage"];
+
+/** The kinds of channel that consist of messages or threads. */
+const textKinds: readonly Kind[] = ["text", "forum", "thread"];
+
+/**
+ * The kinds of channel to which a permission applies, for permissions that do not apply to all kinds. A category has no
+ * permissions of its own except VIEW_CHANNEL and those to manage it; its channels inherit the others.
+ * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
+ */
+const kindsWith = new Map<string, readonly Kind[]>([
+	...[
+		"CONNECT",
+		"CREATE_EVENTS",
+		"MANAGE_EVENTS",
+		"MOVE_MEMBERS",
+		"MUTE_MEMBERS",
+		"STREAM",
+	].map((name) => [name, voiceKinds] as const),
+	...[
+		"DEAFEN_MEMBERS",
+		"PRIORITY_SPEAKER",
+		"SET_VOICE_CHANNEL_STATUS",
+		"SPEAK",
+		"USE_EXTERNAL_SOUNDS",
+		"USE_SOUNDBOARD",
+		"USE_VAD",
+	].map((name) => [name, ["voice"]] as const),
+	["REQUEST_TO_SPEAK", ["stage"]],
+	["USE_EMBEDDED_ACTIVITIES", ["voice", ...textKinds]],
+	...[
+		"CREATE_PRIVATE_THREADS",
+		"CREATE_PUBLIC_THREADS",
+		"MANAGE_THREADS",
+		"PIN_MESSAGES",
+		"SEND_MESSAGES_IN_THREADS",
+	].map((name) => [name, textKinds] as const),
+	...[
+		"ADD_REACTIONS",
+		"ATTACH_FILES",
+		"BYPASS_SLOWMODE",
+		"EMBED_LINKS",
+		"MANAGE_MESSAGES",
+		"MENTION_EVERYONE",
+		"READ_MESSAGE_HISTORY",
+		"SEND_MESSAGES",
+		"SEND_POLLS",
+		"SEND_TTS_MESSAGES",
+		"SEND_VOICE_MESSAGES",
+		"USE_APPLICATION_COMMANDS",
+		"USE_EXTERNAL_APPS",
+		"USE_EXTERNAL_EMOJIS",
+		"USE_EXTERNAL_STICKERS",
+	].map((name) => [name, [...textKinds, ...voiceKinds]] as const),
+]);
+
+/**
+ * Whether a permission has an effect in a kind of channel. In a category it also has one if the channels in the category
+ * inherit it.
+ */
+export function appliesTo(kind: Kind, name: string): boolean {
+	if (kind === "guild" || kind === "category") return true;
+	return kindsWith.get(name)?.includes(kind) ?? true;
+}
+
 /**
  * The most important permissions in the guild and in each kind of channel. In the guild these are permissions that can
  * do harm; in channels seeing and using come first, then managing.
@@ -131,28 +197,62 @@ export function groupPlaces(places: readonly Place[]): Places[] {
 	return [...groups.values()];
 }
 
-/** Returns the names of channels, separated by commas; "the guild" for a place that is no channel. */
+/**
+ * Returns the names of channels, separated by commas, with the kind of each that is no text channel or thread; "the
+ * guild" for a place that is no channel.
+ */
 export function placeNames(places: readonly Place[]): string {
 	return places
-		.map(({ channel }) => (channel ? channelName(channel) : "the guild"))
+		.map(({ channel }) => {
+			if (!channel) return "the guild";
+			const kind = kindOf(channel);
+			const name = channelName(channel);
+			return kind === "text" || kind === "thread" ? name : `${kind} ${name}`;
+		})
 		.join(", ");
 }
 
 /**
  * Returns the names of the permissions to check in a kind of channel: `asked`, or by default the first `count` of the
- * most important ones. In threads, SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES.
+ * most important ones. In threads, SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. If channels of several `kinds` are
+ * checked, permissions that apply only to other kinds are left out.
  * https://discord.com/developers/docs/topics/permissions#inherited-permissions-threads
  */
 export function checkedIn(
 	kind: Kind,
 	asked: readonly string[] | undefined,
+	kinds: ReadonlySet<Kind> = new Set([kind]),
 	count?: number,
 ): readonly string[] {
-	if (!asked)
-		return kind === "guild" ? telling.guild : telling[kind].slice(0, count);
-	if (kind !== "thread") return asked;
-	const inThread = asked.map((name) =>
-		name === "SEND_MESSAGES" ? "SEND_MESSAGES_IN_THREADS" : name,
+	const all = asked ?? telling[kind];
+	const inThread = all.map((name) =>
+		kind === "thread" && name === "SEND_MESSAGES"
+			? "SEND_MESSAGES_IN_THREADS"
+			: name,
 	);
-	return [...new Set(inThread)];
+	const names = [...new Set(inThread)];
+	const first = asked || kind === "guild" ? names : names.slice(0, count);
+	if (kinds.size === 1) return first;
+	return first.filter((name) => kindsWith.get(name)?.includes(kind) ?? true);
+}
+
+/** Returns the kinds of the channels in `groups`. */
+export function kindsOf(groups: readonly Places[]): ReadonlySet<Kind> {
+	return new Set(groups.map(({ kind }) => kind));
+}
+
+/**
+ * Returns a line that names the channels in which none of the permissions `asked` applies, and undefined if there are
+ * none.
+ */
+export function inapplicableLine(
+	groups: readonly Places[],
+	asked: readonly string[] | undefined,
+): string | undefined {
+	const kinds = kindsOf(groups);
+	const places = groups
+		.filter(({ kind }) => checkedIn(kind, asked, kinds).length === 0)
+		.flatMap(({ all }) => all);
+	if (places.length === 0) return undefined;
+	return `Not applicable in: ${placeNames(places)}`;
 }

@@ -2,7 +2,7 @@
 
 import { type APIAutoModerationRule, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
-import { listedAs } from "../../mcp/json-schema.ts";
+import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
@@ -59,39 +59,29 @@ const shownList = <T>(description: string, options?: readonly string[]) =>
 	});
 
 const words = (max: number, maxLength: number, description: string) =>
-	v.optional(
-		v.pipe(
-			list(text(1, maxLength, ""), 0, max, description),
-			shownList(description),
-		),
-	);
+	list(text(1, maxLength, ""), 0, max, description);
 
 const ruleFields = {
-	keyword_filter: words(1000, 60, "Words; cat* and *cat* match parts."),
-	regex_patterns: words(10, 260, "In Rust's syntax."),
-	presets: v.optional(
+	keyword_filter: v.optional(
 		v.pipe(
-			list(choice(presetNames, ""), 1, 3, "Discord's lists."),
-			shownList("Discord's lists.", presetNames),
+			words(1000, 60, "Words; cat* and *cat* match parts."),
+			shownList("Words; cat* and *cat* match parts."),
 		),
 	),
-	allow_list: words(1000, 60, "Exceptions."),
+	regex_patterns: unlisted(words(10, 260, "In Rust's syntax.")),
+	presets: unlisted(list(choice(presetNames, ""), 1, 3, "Discord's lists.")),
+	allow_list: unlisted(words(1000, 60, "Exceptions.")),
 	mention_total_limit: v.optional(
 		v.pipe(
 			integer(1, 50, "Mentions per message."),
 			shown("integer", "Mentions per message: 1–50."),
 		),
 	),
-	mention_raid_protection_enabled: v.optional(flag("Detect mention raids.")),
+	mention_raid_protection_enabled: unlisted(flag("Detect mention raids.")),
 };
 
 const actionFields = {
-	custom_message: v.optional(
-		v.pipe(
-			text(0, 150, "Told by block_message."),
-			shown("string", "Told by block_message."),
-		),
-	),
+	custom_message: unlisted(text(0, 150, "Told by block_message.")),
 	alert_channel_id: v.optional(found(textChannel, "alerts' channel")),
 	duration_seconds: v.optional(
 		v.pipe(
@@ -99,17 +89,9 @@ const actionFields = {
 			shown("integer", "Of timeout, up to 4 weeks."),
 		),
 	),
-	exempt_role_ids: v.optional(
-		v.pipe(
-			list(found(role, "role"), 0, 20, "Exempt roles."),
-			shownList("Roles, up to 20."),
-		),
-	),
-	exempt_channel_ids: v.optional(
-		v.pipe(
-			list(found(channel, "channel"), 0, 50, "Exempt channels."),
-			shownList("Channels, up to 50."),
-		),
+	exempt_role_ids: unlisted(list(found(role, "role"), 0, 20, "Exempt roles.")),
+	exempt_channel_ids: unlisted(
+		list(found(channel, "channel"), 0, 50, "Exempt channels."),
 	),
 };
 
@@ -151,7 +133,7 @@ export const setAutomodRule = writeTool({
 	toolset: "automod",
 	title: "Create or edit an AutoMod rule",
 	description:
-		"Create an AutoMod rule (at most 6 of keyword, 1 of each other), or with rule_id change it: lists are replaced, what is omitted stays.",
+		"Create an AutoMod rule, or with rule_id change it: lists are replaced. Also: exempt_role_ids, exempt_channel_ids; keyword: regex_patterns (Rust), allow_list; keyword_preset: presets (profanity, sexual_content, slurs); mention_spam: mention_raid_protection_enabled; block_message: custom_message.",
 	aliases: [
 		{
 			name: "create_automod_rule",

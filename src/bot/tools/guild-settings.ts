@@ -8,7 +8,7 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
-import { listedAs } from "../../mcp/json-schema.ts";
+import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { channelOrNone } from "../discord/find.ts";
@@ -65,13 +65,18 @@ const channel = (what: string) =>
 		...snowflakeOrEmpty(`${what}; "" for none.`),
 		find: channelOrNone,
 	});
+const unlistedChannel = (what: string) =>
+	unlisted({
+		...snowflakeOrEmpty(`${what}; "" for none.`),
+		find: channelOrNone,
+	});
 
 export const editGuild = editTool({
 	name: "edit_guild",
 	toolset: "guild",
 	title: "Edit a guild",
 	description:
-		"Change the given settings of a guild. Returns old and new values.",
+		"Change settings of a guild. Also: explicit_content_filter (DISABLED, MEMBERS_WITHOUT_ROLES, ALL_MEMBERS), system_channel_flags (all SUPPRESS_… that are on); communities: rules_channel_id, public_updates_channel_id, safety_alerts_channel_id, preferred_locale.",
 	lock: "guild_id",
 	permissions: ["ManageGuild"],
 	input: v.strictObject({
@@ -83,9 +88,8 @@ export const editGuild = editTool({
 			"default_message_notifications",
 			"Members' default.",
 		),
-		explicit_content_filter: level(
-			"explicit_content_filter",
-			"Whose media is scanned.",
+		explicit_content_filter: unlisted(
+			choice<string>(levels.explicit_content_filter, "Whose media is scanned."),
 		),
 		afk_channel_id: channel("Voice channel"),
 		afk_timeout: v.optional(
@@ -102,32 +106,21 @@ export const editGuild = editTool({
 			),
 		),
 		system_channel_id: channel("For joins and boosts"),
-		system_channel_flags: v.optional(
-			v.pipe(
-				list(
-					choice([...noticeFlags.keys()], ""),
-					0,
-					noticeFlags.size,
-					"All that is off.",
-				),
-				listedAs({
-					type: "array",
-					items: { type: "string" },
-					description: `All that is off: ${[...noticeFlags.keys()][0]}.`,
-				}),
+		system_channel_flags: unlisted(
+			list(
+				choice([...noticeFlags.keys()], ""),
+				0,
+				noticeFlags.size,
+				"All notices that are off.",
 			),
 		),
-		rules_channel_id: channel("Communities only"),
-		public_updates_channel_id: channel("For moderators; communities only"),
-		safety_alerts_channel_id: channel("Communities only"),
-		preferred_locale: v.optional(
-			v.pipe(
-				choice(Object.values(Locale), "Language."),
-				listedAs({
-					type: "string",
-					description: "Such as en-US; communities only.",
-				}),
-			),
+		rules_channel_id: unlistedChannel("Communities only"),
+		public_updates_channel_id: unlistedChannel(
+			"For moderators; communities only",
+		),
+		safety_alerts_channel_id: unlistedChannel("Communities only"),
+		preferred_locale: unlisted(
+			choice(Object.values(Locale), "Language; communities only."),
 		),
 		premium_progress_bar_enabled: v.optional(flag("Show boosts.")),
 		reason,

@@ -38,7 +38,7 @@ import { permissionNames, readPermissions } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
 import { permissionHolders } from "../guild/permission-holder-lines.ts";
 import { permissionMatrix } from "../guild/permission-matrix.ts";
-import { checkedIn, kindOf } from "../guild/permission-places.ts";
+import { appliesTo, checkedIn, kindOf } from "../guild/permission-places.ts";
 import { flag, found, guild_id, list } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 
@@ -168,14 +168,14 @@ function detailLines(
 	const holder = holderOf(guild, subject);
 	const effective = describePermissions(computePermissions(holder, place));
 	const names = asked && checkedIn(kindOf(channel), asked);
-	const decisions = selectDecisions(effective, names);
+	const decisions = selectDecisions(effective, kindOf(channel), names);
 	const allowed = decisions.filter(({ allowed }) => allowed).length;
 	const where = channel
 		? channelName(channel)
 		: "the guild, without channel permissions";
 	const { bits, reasonForEverything } = effective;
 	return resultLines(
-		`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}; all allowed permissions as bits: ${bits}`,
+		`${allowed} permission(s) allowed, ${decisions.length - allowed} not, for ${nameOf(subject)} in ${where}${asked ? "" : `; all allowed permissions as bits: ${bits}`}`,
 		reasonForEverything && `everything is allowed ${reasonForEverything}`,
 		asked
 			? decisions.map((decision) => `${decision.name} | ${reasonOf(decision)}`)
@@ -193,14 +193,17 @@ function nameOf(subject: GuildMember | Role): string {
 
 /**
  * Selects the permissions to report: those in `asked` or, if `asked` is undefined, all that are allowed or explicitly
- * denied.
+ * denied and apply to this kind of channel.
  */
 function selectDecisions(
 	{ decisions }: Effective,
+	kind: ReturnType<typeof kindOf>,
 	asked: readonly string[] | undefined,
 ): Decision[] {
 	if (asked === undefined)
-		return decisions.filter(({ why }) => why !== undefined);
+		return decisions.filter(
+			({ name, why }) => why !== undefined && appliesTo(kind, name),
+		);
 	return decisions.filter(({ name }) => asked.includes(name));
 }
 

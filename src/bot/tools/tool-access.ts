@@ -3,7 +3,11 @@
 
 import * as v from "valibot";
 import { briefSchema } from "../../mcp/json-schema.ts";
-import { privilegedHint, ToolError } from "../../mcp/tool.ts";
+import {
+	invalidParameters,
+	privilegedHint,
+	ToolError,
+} from "../../mcp/tool.ts";
 import { resultLines } from "../discord/text.ts";
 import { guild_id, limit, text } from "../tool/arguments.ts";
 import { readTool, tool } from "../tool/define.ts";
@@ -11,47 +15,88 @@ import { accessors } from "../tool/offered-tools.ts";
 import { searchTools } from "../tool/tool-search.ts";
 import { type BotTool, isReadOnly } from "../tool/toolsets.ts";
 
+/** How many purposes one query of find_tools can contain. */
+const maxPurposes = 10;
+
+/** How many further tools a result of find_tools names. */
+const maxOthers = 3;
+
 export const findTools = readTool({
 	name: accessors.find,
 	toolset: "core",
 	title: "Find tools",
 	description:
-		"Search all tools, also those not listed, by what they do. Gives the best with their arguments.",
+		"Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
 	input: v.strictObject({
-		query: text(1, 200, "What to do, in a few words."),
-		limit: limit(10, 3),
+		query: text(
+			1,
+			500,
+			'What to do, in a few words; several purposes separated by ";".',
+		),
+		limit: limit(10, 1, "How many with arguments."),
 	}),
 	run({ query, limit }, { self }) {
-		const { best, others } = searchTools(query, self.tools, limit);
-		if (best.length === 0)
+		const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");
+		if (purposes.length > maxPurposes)
+			throw invalidParameters([
+				`query: expected at most ${maxPurposes} purposes, received ${purposes.length}`,
+			]);
+		const results = purposes.map((text) => ({
+			purpose: text.trim(),
+			...searchTools(text, self.tools, limit),
+		}));
+		if (results.every(({ best }) => best.length === 0))
 			throw new ToolError(
 				`No tool matches ${JSON.stringify(query)}. Use other words, such as a noun of Discord (channel, role, message, webhook) and what to do with it.`,
 			);
-		return resultLines(
-			`${best.length} tool(s), best first:`,
-			best.flatMap((tool) => linesOf(tool, self.listed)),
-			others.length > 0 &&
-				`Others: ${others.map(({ name }) => name).join(", ")}`,
-		);
+		const described = new Set<BotTool>();
+		const linesOfBest = (best: readonly BotTool[]) =>
+			best.flatMap((tool) => {
+				if (described.has(tool)) return [`${tool.name}: see above`];
+				described.add(tool);
+				return linesOf(tool, self.listed);
+			});
+		const [result] = results;
+		if (results.length === 1 && result)
+			return resultLines(
+				linesOfBest(result.best),
+				result.others
+					.slice(0, maxOthers)
+					.map((tool) => headLine(tool, self.listed)),
+			);
+		return results.flatMap(({ purpose, best, others }) => {
+			const title = JSON.stringify(purpose);
+			if (best.length === 0) return [`${title}: no tool matches`];
+			const names = others.slice(0, maxOthers).map(({ name }) => name);
+			return resultLines(
+				`${title}${names.length > 0 ? `, or else ${names.join(", ")}` : ""}:`,
+				linesOfBest(best),
+			);
+		});
 	},
 });
 
-/**
- * Describes a tool and how to call it. Leaves out the parameters of tools in `tools/list`, because clients know them.
- */
+/** Describes a tool and how to call it. Adds the arguments unless `tools/list` contains the tool. */
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
+	const line = headLine(tool, listed);
+	return listed.includes(tool)
+		? [line]
+		: [line, parametersOf(tool.listing.inputSchema)];
+}
+
+/**
+ * Returns a tool's name, how to call it, and what it does. Leaves out what a tool in `tools/list` does, because clients
+ * know it.
+ */
+function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 	const { name, listing } = tool;
+	if (listed.includes(tool)) return `${name} (listed: call it directly)`;
 	const description = String(listing.description).replace(
 		`${privilegedHint} `,
 		"",
 	);
-	if (listed.includes(tool))
-		return [`${name} (listed: call it directly): ${description}`];
 	const accessor = isReadOnly(tool) ? accessors.read : accessors.use;
-	return [
-		`${name} (call it with ${accessor}): ${description}`,
-		parametersOf(listing.inputSchema),
-	];
+	return `${name} (call it with ${accessor}): ${description}`;
 }
 
 /**

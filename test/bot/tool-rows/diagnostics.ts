@@ -34,11 +34,7 @@ export const diagnosticsRows: Record<string, Row> = {
 	find_tools: {
 		ids: {},
 		args: () => ({ query: "clone a channel", limit: 1 }),
-		answer: () => [
-			"1 tool(s), best first:",
-			"clone_channel (listed: call it directly): ",
-			"Others: ",
-		],
+		answer: () => ["clone_channel (listed: call it directly)"],
 	},
 	get_bot_info: {
 		ids: {},

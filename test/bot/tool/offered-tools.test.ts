@@ -441,27 +441,70 @@ test("a tool that is not listed runs by use_tool, and is on record and in the me
 	expect(denied).toContain("did you mean clone_channel?");
 });
 
-test("find_tools gives a tool that is not listed, with its arguments", async () => {
+test("find_tools gives the arguments of the best tool, and what the next ones do", async () => {
 	await using bot = await startChosen({ tools: { deny: ["edit_webhook"] } });
 	const { text } = await bot.call("find_tools", { query: "rename a webhook" });
-	expect(text).toContain("create_webhook (call it with use_tool)");
+	const lines = text.split("\n");
+	expect(text).toContain("create_webhook (call it with use_tool): ");
 	expect(text).not.toMatch(/edit_webhook(?!_)/);
-	expect(text).toContain('{"properties":{"channel_id"');
+	expect(lines).toHaveLength(5);
+	expect(lines.map((line) => line.startsWith('{"properties":{'))).toEqual(
+		lines.map((_, index) => index === 1),
+	);
 	expect((await bot.call("find_tools", { query: "zzz" })).text).toContain(
 		'No tool matches "zzz".',
 	);
+	const { text: two } = await bot.call("find_tools", {
+		...{ query: "rename a webhook", limit: 2 },
+	});
+	expect(two.match(/^\{"properties"/gm)).toHaveLength(2);
 });
 
-test("find_tools says of a listed tool to call it directly, without arguments that clients know", async () => {
+test("find_tools says of a listed tool to call it directly, without what clients know", async () => {
 	await using bot = await startChosen({});
 	const ask = async (query: string) =>
-		(await bot.call("find_tools", { query, limit: 1 })).text.split("\n");
-	const [, direct = "", ...rest] = await ask("ban a member");
-	expect(direct).toStartWith("ban (listed: call it directly): Ban users");
-	expect(rest.join("\n")).toStartWith("Others: ");
-	const [, reading = "", parameters = ""] = await ask("list bans");
+		(await bot.call("find_tools", { query })).text.split("\n");
+	const [direct, next = ""] = await ask("ban a member");
+	expect(direct).toBe("ban (listed: call it directly)");
+	expect(next).not.toStartWith("{");
+	const [reading = "", parameters = ""] = await ask("list bans");
 	expect(reading).toStartWith("get_bans (call it with use_reading_tool): ");
 	expect(JSON.parse(parameters)).toHaveProperty("properties.limit");
+});
+
+test("find_tools takes several purposes, and gives the arguments of the best tool for each once", async () => {
+	await using bot = await startChosen({});
+	const ask = (query: string) => bot.call("find_tools", { query });
+	const { text } = await ask(
+		"clone a channel; zzz;\nban a member\nlist bans; who is banned;",
+	);
+	const [clone, cloneLine, schema, none, ban, banLine, bans, ...rest] =
+		text.split("\n");
+	expect(clone).toMatch(/^"clone a channel", or else \w+, \w+, \w+:$/);
+	expect(cloneLine).toStartWith("clone_channel (call it with use_tool): ");
+	expect(JSON.parse(schema ?? "")).toHaveProperty("properties.channel_id");
+	expect(none).toBe('"zzz": no tool matches');
+	expect(ban).toStartWith('"ban a member", or else ');
+	expect(banLine).toBe("ban (listed: call it directly)");
+	expect(bans).toStartWith('"list bans", or else ');
+	expect(rest).toHaveLength(4);
+	expect(rest.at(-1)).toBe("get_bans: see above");
+	const { code, text: refusal } = await ask("a;".repeat(11));
+	expect(code).toBe(-32602);
+	expect(refusal).toContain("query: expected at most 10 purposes, received 11");
+	expect((await ask("; ;")).text).toContain("No tool matches");
+});
+
+test("a result of find_tools is usually shorter than 1 KB", async () => {
+	await using bot = await startChosen({});
+	const sizes = await Promise.all(
+		realTools.map(async ({ name }) => {
+			const { text } = await bot.call("find_tools", { query: name });
+			return Buffer.byteLength(text);
+		}),
+	);
+	const [median = 0] = sizes.sort((a, b) => a - b).slice(sizes.length / 2);
+	expect(median).toBeLessThan(1_000);
 });
 
 test("a guild that is not among mcp.guilds is neither listed nor touched", async () => {

@@ -317,7 +317,7 @@ describe("a matrix", () => {
 		expect(text.split("\n")).toEqual([
 			'4 role(s) or member(s) in 3 channel(s); a role as a member\'s only one. "all" is: MANAGE_CHANNELS, VIEW_CHANNEL, SEND_MESSAGES',
 			`Checked: ${zoeName} (@zoe, ID: ${zoe}) | @everyone (ID: ${guild.id}) | ${cook}`,
-			`Owner and administrators, who may do everything: waiter (@waiter, ID: ${Waiter.user.id})`,
+			`ADMINISTRATOR by @Waiter (ID: ${Waiter.role.id}): waiter (@waiter, ID: ${Waiter.user.id})`,
 			`#kitchen (ID: ${kitchen.id}), #pantry (ID: ${pantry.id}) | none: @zoe, @everyone | all but MANAGE_CHANNELS: @Cook`,
 			`#hall (ID: ${hall.id}) | all but MANAGE_CHANNELS: @zoe, @everyone, @Cook`,
 		]);
@@ -334,6 +334,76 @@ describe("a matrix", () => {
 		expect(text).toContain("voice: VIEW_CHANNEL, CONNECT, SPEAK, ");
 		for (const { name, id } of world.guild.channels.values())
 			expect(text).toContain(`#${name} (ID: ${id})`);
+	});
+
+	test("shows kinds of channels, in the guild's order, with the permissions that apply to each", async () => {
+		await using world = await startWorld();
+		const { guild, simulator } = world;
+		const add = (name: string, type: GuildChannel["type"]) =>
+			simulator.world.channels.add(guild, { name, type });
+		const [category, voice, text] = [
+			add("Z-cat", ChannelType.GuildCategory),
+			add("z-voice", ChannelType.GuildVoice),
+			add("z-text", ChannelType.GuildText),
+		];
+		await world.heard();
+		const ask = async (...channels: { id: string }[]) => {
+			const { text } = await world.call("check_permissions", {
+				role_ids: [guild.id],
+				channel_ids: channels.map(({ id }) => id),
+				permissions: ["CONNECT", "SEND_MESSAGES"],
+			});
+			return text.split("\n").slice(1);
+		};
+		const names = {
+			category: `category #Z-cat (ID: ${category.id})`,
+			voice: `voice #z-voice (ID: ${voice.id})`,
+			text: `#z-text (ID: ${text.id})`,
+		};
+		expect(await ask(text, voice, category)).toEqual([
+			`Checked: @everyone (ID: ${guild.id})`,
+			`${names.text} | all: @everyone`,
+			`${names.voice} | all: @everyone`,
+			`Not applicable in: ${names.category}`,
+		]);
+		expect((await ask(category)).join()).toContain(
+			"SEND_MESSAGES | allowed by ",
+		);
+		const all = await world.call("check_permissions", {
+			...{ role_ids: [guild.id], all_channels: true },
+		});
+		expect(all.text).toContain("category: VIEW_CHANNEL, MANAGE_CHANNELS, ");
+		expect(all.text.indexOf(names.text)).toBeLessThan(
+			all.text.indexOf(names.voice),
+		);
+		expect(all.text.indexOf(names.voice)).toBeLessThan(
+			all.text.indexOf(names.category),
+		);
+		const who = await world.call("check_permissions", {
+			channel_ids: [category.id, voice.id],
+			permissions: ["SPEAK"],
+		});
+		expect(who.text).toContain(`${names.voice}:\nSPEAK: `);
+		expect(who.text).toEndWith(`Not applicable in: ${names.category}`);
+	});
+
+	test("of one member leaves out what does not apply to the channel, and bits if permissions are named", async () => {
+		await using world = await startWorld();
+		const { user, channel } = newcomer(world);
+		await world.heard();
+		const ask = async (args: object) =>
+			(
+				await world.call("check_permissions", {
+					...{ user_ids: [user.id], channel_ids: [channel.id], ...args },
+				})
+			).text;
+		const brief = await ask({});
+		expect(brief).toContain("as bits");
+		expect(brief).toContain("SEND_MESSAGES");
+		expect(brief).not.toContain("CONNECT");
+		const asked = await ask({ permissions: ["CONNECT"] });
+		expect(asked).toContain("CONNECT | allowed");
+		expect(asked).not.toContain("as bits");
 	});
 
 	test("names who is timed out, and tells apart those with the same name", async () => {
@@ -397,9 +467,7 @@ describe("who has a permission", () => {
 		expect(text).toStartWith(
 			`Who of ${total} member(s), 1 of them bot(s) has permissions; now is `,
 		);
-		expect(text).toContain(
-			`Owner and administrators, who may do everything: ${owner}`,
-		);
+		expect(text).toContain(`\nOwner: ${owner}\n`);
 		expect(lines).toEqual([
 			`#kitchen (ID: ${kitchen.id}):`,
 			`VIEW_CHANNEL, SEND_MESSAGES: 3 | 1 owner or administrator(s) | 1 by channel permissions of @Cook (ID: ${Cook.role.id}): cook (@cook, ID: ${Cook.user.id}) | 1 by channel permissions of their own: guest (@guest, ID: ${Guest.user.id})`,
@@ -433,7 +501,7 @@ describe("who has a permission", () => {
 			" has permissions in the guild, without channel permissions; now is ",
 		);
 		expect(text).toContain(
-			`Owner and administrators, who may do everything: Ada (@ada, ID: ${guild.owner_id}), boss (@boss, ID: ${Boss.user.id})`,
+			`\nOwner: Ada (@ada, ID: ${guild.owner_id}) | ADMINISTRATOR by @Boss (ID: ${Boss.role.id}): boss (@boss, ID: ${Boss.user.id})\n`,
 		);
 		expect(text).toContain(
 			` (@alpha, ID: ${alpha.user.id}) (bot), cook (@cook, ID: ${Cook.user.id})`,
@@ -554,7 +622,10 @@ describe("who has a permission", () => {
 			channel_ids: channels.map(({ id }) => id),
 		});
 		expect(text).toMatch(/not \d+ by channel permissions of @role-0 /);
-		expect(text).toContain(": use list_members");
+		expect(text).toContain(": only counted");
+		expect(text).toEndWith(
+			"\nGroups of more than 15 are only counted: list_members with_role_ids lists the members of a role.",
+		);
 		expect(text).not.toContain("@person-");
 		expect(text.length).toBeLessThan(10_000);
 	});

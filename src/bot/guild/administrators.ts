@@ -1,0 +1,43 @@
+// The members and roles that have all permissions in every channel: the owner of a guild, and those with ADMINISTRATOR.
+
+import { PermissionFlagsBits } from "discord.js";
+import { roleName } from "../discord/describe.ts";
+import type { Holder } from "../discord/effective-permissions.ts";
+import { fieldLine } from "../discord/text.ts";
+
+/** A member or role with its name in tool results. */
+interface Named {
+	name: string;
+	holder: Holder;
+}
+
+/** How many members are named for each role with ADMINISTRATOR. */
+const maxNamed = 15;
+
+/**
+ * Returns a line that names those of `holders` who have all permissions: the owner of the guild, and for each role with
+ * ADMINISTRATOR its members. A member with several such roles is named for the highest. Returns undefined if nobody in
+ * `holders` has all permissions.
+ */
+export function unlimitedLine(holders: readonly Named[]): string | undefined {
+	const owners = holders.filter(({ holder }) => holder.isOwner);
+	const byRole = new Map<string, string[]>();
+	for (const { name, holder } of holders) {
+		const role = holder.roles.find(({ permissions }) =>
+			permissions.has(PermissionFlagsBits.Administrator, false),
+		);
+		if (holder.isOwner || !role) continue;
+		const label = roleName(role);
+		const names = byRole.get(label) ?? [];
+		byRole.set(label, [...names, name === label ? "the role" : name]);
+	}
+	if (owners.length === 0 && byRole.size === 0) return undefined;
+	return fieldLine(
+		...owners.map(({ name }) => `Owner: ${name}`),
+		...[...byRole].map(([label, names]) => {
+			const more = names.length - maxNamed;
+			const shown = names.slice(0, maxNamed).join(", ");
+			return `ADMINISTRATOR by ${label}: ${shown}${more > 0 ? `, ${more} more` : ""}`;
+		}),
+	);
+}
