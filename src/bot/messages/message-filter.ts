@@ -36,6 +36,7 @@ const has = v.pipe(
 			),
 		),
 	),
+	v.maxLength(2 * kinds.length, `expected at most ${2 * kinds.length}`),
 	v.transform((items) => (items.length > 0 ? items : undefined)),
 	v.description(`One of ${kinds.join(", ")}; -link: without.`),
 );

@@ -82,6 +82,8 @@ const countBy = v.pipe(
 	publishedAs({
 		type: "array",
 		items: { type: "string", enum: groupings },
+		minItems: 1,
+		maxItems: groupings.length,
 		description: "Counts; 0 for silent user_ids.",
 	}),
 );
