@@ -33,7 +33,10 @@ const sessions = "gateway-session";
 /** Milliseconds for which the shutdown of the gateway waits until the responses to cancelled calls are sent. */
 const shutdownGraceMs = 500;
 const info = { name: "guildhall-gateway", title: "Guildhall", version };
-/** Returns the text for the AI models of clients. `defaultInstance` is the bot for calls that name neither bot nor guild. */
+/**
+ * Returns the gateway's instructions for the AI models of clients. `defaultInstance` is the bot for calls that name
+ * neither a bot nor a guild.
+ */
 function instructionsFor(defaultInstance: string | undefined): string {
 	const [needs, otherwise] =
 		defaultInstance === undefined

@@ -11,13 +11,12 @@ interface Named {
 	holder: Holder;
 }
 
-/** How many members are named for each role with ADMINISTRATOR. */
+/** Maximum number of members that are named for each role with ADMINISTRATOR. */
 const maxNamed = 15;
 
 /**
- * Returns a line that names those of `holders` who have all permissions: the owner of the guild, and for each role with
- * ADMINISTRATOR its members. A member with several such roles is named for the highest. Returns undefined if nobody in
- * `holders` has all permissions.
+ * Returns a line that names the members and roles in `holders` that have all permissions: the guild's owner, and the
+ * members of each role with ADMINISTRATOR. Returns undefined if there are none.
  */
 export function unlimitedLine(holders: readonly Named[]): string | undefined {
 	const owners = holders.filter(({ holder }) => holder.isOwner);

@@ -158,7 +158,7 @@ function sourceText(source: Source): string {
 
 const maxNamed = 15;
 
-/** Marks a group with too many members to name them. */
+/** Marks a group of members that is only counted, because it is too large to name them all. */
 const countedOnly = ": only counted";
 
 /** Separates the parts of a field until `nameOnce` replaces it. Names cannot contain tabs. */

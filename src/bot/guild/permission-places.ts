@@ -13,15 +13,15 @@ type Kind =
 	| "category"
 	| "thread";
 
-/** The kinds of channel that have voice. */
+/** The kinds of channels for voice. */
 const voiceKinds: readonly Kind[] = ["voice", "stage"];
 
-/** The kinds of channel that consist of messages or threads. */
+/** The kinds of channels for messages or threads. */
 const textKinds: readonly Kind[] = ["text", "forum", "thread"];
 
 /**
- * The kinds of channel to which a permission applies, for permissions that do not apply to all kinds. A category has no
- * permissions of its own except VIEW_CHANNEL and those to manage it; its channels inherit the others.
+ * For each permission that does not apply to all kinds of channels: the kinds to which it applies. Categories are not
+ * listed, since their channels inherit the permission.
  * https://discord.com/developers/docs/topics/permissions#permissions-bitwise-permission-flags
  */
 const kindsWith = new Map<string, readonly Kind[]>([
@@ -71,8 +71,8 @@ const kindsWith = new Map<string, readonly Kind[]>([
 ]);
 
 /**
- * Whether a permission has an effect in a kind of channel. In a category it also has one if the channels in the category
- * inherit it.
+ * Whether a permission has an effect in a kind of channel. In a category all permissions have one, since the category's
+ * channels inherit them.
  */
 export function appliesTo(kind: Kind, name: string): boolean {
 	if (kind === "guild" || kind === "category") return true;
@@ -198,8 +198,8 @@ export function groupPlaces(places: readonly Place[]): Places[] {
 }
 
 /**
- * Returns the names of channels, separated by commas, with the kind of each that is no text channel or thread; "the
- * guild" for a place that is no channel.
+ * Returns the names of channels, separated by commas; "the guild" for a place that is no channel. Adds the kind of
+ * channel, except for text channels and threads.
  */
 export function placeNames(places: readonly Place[]): string {
 	return places
@@ -214,8 +214,8 @@ export function placeNames(places: readonly Place[]): string {
 
 /**
  * Returns the names of the permissions to check in a kind of channel: `asked`, or by default the first `count` of the
- * most important ones. In threads, SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. If channels of several `kinds` are
- * checked, permissions that apply only to other kinds are left out.
+ * most important ones. In threads, SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. If `kinds` has several kinds,
+ * leaves out permissions that do not apply to `kind`.
  * https://discord.com/developers/docs/topics/permissions#inherited-permissions-threads
  */
 export function checkedIn(
@@ -242,8 +242,8 @@ export function kindsOf(groups: readonly Places[]): ReadonlySet<Kind> {
 }
 
 /**
- * Returns a line that names the channels in which none of the permissions `asked` applies, and undefined if there are
- * none.
+ * Returns a line that names the channels to which none of the permissions `asked` applies; undefined if there are no
+ * such channels.
  */
 export function inapplicableLine(
 	groups: readonly Places[],

@@ -29,19 +29,19 @@ export interface ArchivedThread {
 /** The result of listing the archived threads of several channels. */
 export interface ArchivedThreads {
 	threads: ArchivedThread[];
-	/** Channels of which not all archived threads could be listed. */
+	/** Channels whose archived threads could not all be listed. */
 	unlisted: ThreadedChannel[];
-	/** Why there are `unlisted` channels; undefined if there are none. */
+	/** Why the archived threads of some channels could not all be listed; undefined if all were listed. */
 	why?: string | undefined;
 }
 
 /** Maximum number of requests that list archived threads for one search. */
 const maxRequests = 200;
-/** How many requests run at the same time. */
+/** Maximum number of requests that run at the same time. */
 const parallelRequests = 6;
 const pageSize = 100;
 
-/** The lists of archived threads that Discord has for a channel. "joined": private threads that the bot is in. */
+/** Discord's lists of a channel's archived threads. "joined": the private threads of which the bot is a member. */
 type Kind = "public" | "private" | "joined";
 
 /** Discord's response to a request that lists archived threads. */
@@ -50,7 +50,7 @@ interface Page {
 	has_more: boolean;
 }
 
-/** A page of one list to request. */
+/** A request for one page of a list of archived threads. */
 interface Task {
 	parent: ThreadedChannel;
 	kind: Kind;
@@ -58,8 +58,9 @@ interface Task {
 }
 
 /**
- * Lists the archived threads of channels in which messages between `after` and `before` may be, except the threads in
- * `known`. Uses at most 200 requests and half of the time that the tool call has left. Never throws for a refusal.
+ * Lists the archived threads of channels that may have messages between `after` and `before`, except the threads with
+ * ids in `known`. Uses at most 200 requests and half of the tool call's remaining time. Never throws if Discord refuses
+ * a request.
  */
 export async function archivedThreadsOf(
 	guild: Guild,
@@ -126,7 +127,7 @@ export async function archivedThreadsOf(
 	return { threads: [...threads.values()], unlisted: [...unlisted], why };
 }
 
-/** Returns the list that has all archived private threads of a channel which the bot may read. */
+/** Returns which list contains all archived private threads of a channel that the bot may read. */
 function privateKind(guild: Guild, parent: ThreadedChannel): Kind {
 	const { ManageThreads } = PermissionFlagsBits;
 	const isManager = missingPermissions(guild, parent, ManageThreads) === 0n;

@@ -5,7 +5,7 @@ import { channelName, time } from "../discord/describe.ts";
 import { countOf } from "../discord/text.ts";
 import { authorOf } from "./message-summary.ts";
 
-/** What messages can be counted by. */
+/** Criteria by which messages can be counted. */
 export const groupings = ["author", "channel", "day"] as const;
 export type Grouping = (typeof groupings)[number];
 
@@ -16,16 +16,16 @@ export interface Count {
 	count: number;
 }
 
-/** What `countsOf` needs to name and sort authors and channels. */
+/** What is needed to name and sort the authors and channels of counted messages. */
 export interface Counting {
 	guild: Guild;
-	/** Authors, channels or days that are counted with 0 if there is no message of theirs. */
+	/** Authors, channels or days that are counted with 0 if they have no messages. */
 	zeros?: readonly Pick<Count, "id" | "name">[];
-	/** Names of channels by id, in the order in which channels with equal counts are listed. */
+	/** Names of channels by id. Channels with equal counts are listed in this order. */
 	channels?: ReadonlyMap<string, string>;
 }
 
-/** Returns the name of an author, channel or day with messages, for `Count`. */
+/** Returns the name of a message's author, channel or day, as `by` selects. */
 function nameOf(by: Grouping, message: APIMessage, counting: Counting): string {
 	const { guild, channels } = counting;
 	if (by === "author") return authorOf(message, guild);
@@ -40,8 +40,8 @@ function dayOf({ timestamp }: APIMessage): string {
 }
 
 /**
- * Counts messages by author, channel or day (UTC): the highest count first, days in order. Authors with equal counts
- * are sorted by name, channels as in `channels`.
+ * Counts messages by author, by channel or by day (UTC). Days are sorted by date, others by count, highest first. Equal
+ * counts are sorted by the order of `channels`, or by the authors' names.
  */
 export function countsOf(
 	messages: readonly APIMessage[],
@@ -66,7 +66,10 @@ export function countsOf(
 	return sortCounts(counts, by, [...(channels?.keys() ?? [])]);
 }
 
-/** Sorts counts in place, as `countsOf` does. `channelIds` are in the order for channels with equal counts. */
+/**
+ * Sorts counts in place: days by date, others by count, highest first. Channels with equal counts are sorted in the
+ * order of `channelIds`.
+ */
 export function sortCounts(
 	counts: Count[],
 	by: Grouping,
@@ -85,8 +88,8 @@ export function sortCounts(
 const names = new Intl.Collator("en", { numeric: true });
 
 /**
- * Describes counts of authors or channels in one line each, up to `limit` that are not 0; the other counts in one line
- * together. `kept` are the ids of those that always get a line. Counts that are 0 get a line if they are kept.
+ * Describes counts of authors or channels: one line for each of the first `limit` counts and for each id in `kept`, and
+ * one line for all others together.
  */
 export function countLines(
 	counts: readonly Count[],
@@ -103,7 +106,7 @@ export function countLines(
 	];
 }
 
-/** Describes up to `limit` days in one line each; the earlier ones in one line together. */
+/** Describes the last `limit` days in one line each, and all earlier days in one line together. */
 export function dayLines(counts: readonly Count[], limit: number): string[] {
 	const earlier = counts.slice(0, -limit);
 	return [
@@ -127,7 +130,7 @@ function foldedLine(tail: readonly Count[], noun: string): string[] {
 		: [];
 }
 
-/** Returns the number of messages in several counts together. */
+/** Returns the sum of several counts of messages. */
 export function sumOf(counts: readonly Count[]): number {
 	return counts.reduce((sum, { count }) => sum + count, 0);
 }

@@ -33,7 +33,7 @@ export interface Selection {
 	caveat?: string;
 	/** Text of the result if there are no messages to delete. */
 	nothing: string;
-	/** Ids of channels in the order in which channels with equally many messages are listed. */
+	/** Ids of channels. Channels with equally many messages are listed in this order. */
 	order?: readonly string[];
 	/** Returns the sentence that says how to continue with messages whose deletion was not started. */
 	again(left: readonly Target[]): string;

@@ -23,9 +23,9 @@ import {
 } from "./message-search.ts";
 import { summaries } from "./message-summary.ts";
 
-/** Default of the argument `limit`. */
+/** Default value of the argument `limit`: the maximum number of messages to show. */
 export const defaultLimit = 50;
-/** Maximum number of authors or channels that a result lists if `limit` is the default. */
+/** Maximum number of authors or channels in a result if `limit` has its default value. */
 const defaultRows = 25;
 
 /** A search for messages: the arguments of the call, and the channels to search. */
@@ -38,7 +38,9 @@ export interface Search {
 	isNamed: boolean;
 }
 
-/** Returns one line for each author, channel or day; names in `user_ids` always have a line. */
+/**
+ * Returns the lines for counts by author, channel or day. Authors or channels that the call names always have a line.
+ */
 export function linesBy(
 	{ args }: Search,
 	by: Grouping,
@@ -51,7 +53,9 @@ export function linesBy(
 	return countLines(counts, by, rows, new Set(kept));
 }
 
-/** Joins the lines of several groupings, with a line above each if there are several. */
+/**
+ * Joins the lines for several criteria of counting. If there are several, adds a heading such as "By author:" to each.
+ */
 export function underHeads(
 	groupings: readonly Grouping[],
 	lines: readonly (readonly string[])[],
@@ -71,12 +75,12 @@ export function channelsOf(scope: Scope): { id: string; name: string }[] {
 	}));
 }
 
-/** Returns the ids of all channels and threads of a search, in the guild's order. */
+/** Returns the ids of all channels and threads of a search, in the order of the guild's channels. */
 export function idsIn(scope: Scope): string[] {
 	return readableIn(scope).map(({ id }) => id);
 }
 
-/** Formats a number of matches: "1 match", "1,200 matches". */
+/** Formats the number of matching messages: "1 match", "1,200 matches". */
 export function countOfMatches(count: number): string {
 	return `${thousands(count)} match${count === 1 ? "" : "es"}`;
 }
@@ -90,7 +94,7 @@ export function authorsOf({ user_ids = [] }: MessageFilter, guild: Guild) {
 	});
 }
 
-/** Returns the result of a search that read messages: one line for each match. */
+/** Returns the result lines of a search that has read messages: one line for each match. */
 export function readResult(search: Search, read: Found): string[] {
 	const { guild, args, scope } = search;
 	const { matches, searched } = read;
@@ -114,12 +118,12 @@ export function readResult(search: Search, read: Found): string[] {
 	);
 }
 
-/** Returns the names of channels and threads by id. */
+/** Returns the names of a search's channels and threads by id. */
 function namesIn(scope: Scope): Map<string, string> {
 	return new Map(readableIn(scope).map(({ id, name }) => [id, name]));
 }
 
-/** Returns the result of a count that read messages. */
+/** Returns the result lines of a call that has read and counted messages. */
 export function countResult(
 	search: Search,
 	groupings: readonly Grouping[],

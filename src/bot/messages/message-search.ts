@@ -43,13 +43,15 @@ export type ReadableChannel = Pick<
 export interface Scope {
 	/** Channels and active threads, in the order of the guild's channels. */
 	channels: readonly GuildTextBasedChannel[];
-	/** Channels and forums whose archived threads belong to the search. */
+	/** Channels and forums whose archived threads are searched as well. */
 	parents: readonly ThreadedChannel[];
-	/** Archived threads with messages in the range of the search; empty before `withArchived`. */
+	/**
+	 * Archived threads that may have messages in the period of the search. Empty until `withArchived` has listed them.
+	 */
 	archived: readonly ArchivedThread[];
-	/** Those of `parents` whose archived threads could not all be listed. */
+	/** Channels in `parents` whose archived threads could not all be listed. */
 	unlisted: readonly ThreadedChannel[];
-	/** Why there are `unlisted` channels. */
+	/** Why archived threads could not all be listed; undefined if all were listed. */
 	why?: string | undefined;
 	/** Channels that the bot may not read or, for a deletion, in which it may not delete. */
 	forbidden: readonly GuildBasedChannel[];
@@ -58,7 +60,8 @@ export interface Scope {
 /**
  * Returns the channels to search: `given`, with the channels in categories and the posts in forums, or by default all
  * channels of the guild. `order` lists the guild's channels in the order in which Discord's clients show them. Throws a
- * ToolError if the bot lacks permissions in a channel of `given`; leaves out other channels in which it lacks permissions.
+ * ToolError if the bot lacks permissions in a channel of `given`; leaves out other channels in which it lacks
+ * permissions.
  */
 export function scopeOf(
 	guild: Guild,
@@ -115,7 +118,7 @@ export function scopeOf(
 const noChannels =
 	"There is no channel or post with messages in the given channels.";
 
-/** Adds the archived threads in which messages of the range may be to the channels of a search. */
+/** Adds the archived threads that may have messages in the period `range` to the channels of a search. */
 export async function withArchived(
 	guild: Guild,
 	scope: Scope,
@@ -135,7 +138,7 @@ export function readableIn({ channels, archived }: Scope): ReadableChannel[] {
 	return [...channels, ...archived];
 }
 
-/** Returns how many channels and archived threads were searched: "12 channels and 3 archived threads". */
+/** Formats how many channels and archived threads were searched: "12 channels and 3 archived threads". */
 export function scopeLabel({ channels, archived }: Scope): string {
 	const [first, ...others] = channels;
 	const live =
@@ -147,7 +150,7 @@ export function scopeLabel({ channels, archived }: Scope): string {
 		: live;
 }
 
-/** Describes what a search leaves out, in one result line for each reason; empty if nothing. */
+/** Describes what a search leaves out, in one result line for each reason; no lines if it leaves out nothing. */
 export function scopeNotes({ forbidden, unlisted, why }: Scope): string[] {
 	const channels = forbidden.filter((one) => !one.isThread());
 	const named = (some: readonly Named[]) =>

@@ -14,7 +14,7 @@ export interface Naming {
 	threads?: ReadonlyMap<string, string>;
 	/** Whether the messages may come from several channels. */
 	isAcross: boolean;
-	/** Ids of authors that the call names. */
+	/** Ids of the authors that the call names. */
 	userIds?: readonly string[] | undefined;
 }
 
@@ -25,8 +25,8 @@ const maxLead = 30;
 
 /**
  * Describes messages in one short line each: channel, time, author, id, kinds of content, and the text near `wanted`.
- * The last line contains the names and ids of the authors, unless the only author is one that the call names by id. Ids
- * have the form "channel_id/message_id" if the messages come from several channels.
+ * The last line names the authors, unless the call names the only author. Ids have the form "channel_id/message_id" if
+ * the messages come from several channels.
  */
 export function summaries(
 	messages: readonly APIMessage[],

@@ -143,7 +143,7 @@ export const bulkRoleUpdate = destructiveTool({
 });
 
 /**
- * Plans to add a role to one member, whose roles were just fetched, or to remove it. Throws a ToolError if nothing would
+ * Plans to add a role to one member or to remove it. `member` must be current. Throws a ToolError if nothing would
  * change.
  */
 function planOne(role: Role, action: Action, member: GuildMember): Plan {

@@ -192,8 +192,8 @@ function nameOf(subject: GuildMember | Role): string {
 }
 
 /**
- * Selects the permissions to report: those in `asked` or, if `asked` is undefined, all that are allowed or explicitly
- * denied and apply to this kind of channel.
+ * Selects the permissions to report: those in `asked` or, if `asked` is undefined, all permissions that apply to this
+ * kind of channel and are allowed or explicitly denied.
  */
 function selectDecisions(
 	{ decisions }: Effective,

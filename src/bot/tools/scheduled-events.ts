@@ -62,7 +62,7 @@ const stagePermissions = [
 
 const eventId = found(scheduledEvent, "scheduled event");
 
-/** Returns the schema of a text argument, which `tools/list` shows without its limits. */
+/** Returns the schema of a text argument. `tools/list` does not show the limits `min` and `max`. */
 const shortText = (min: number, max: number, description: string) =>
 	v.pipe(
 		text(min, max, description),

@@ -69,7 +69,7 @@ const reserveMs = 11_000;
 /** Maximum number of channels for which messages are counted with one search in Discord's index for each channel. */
 const maxCountedChannels = 100;
 
-/** Schema of the argument that asks for counts: one grouping, or a list of several. */
+/** Schema of the argument `count_by`: one criterion by which to count messages, or a list of several. */
 const countBy = v.pipe(
 	v.union(
 		[v.picklist(groupings), v.array(v.picklist(groupings))],
@@ -221,7 +221,7 @@ function askIndex(
 	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
 }
 
-/** Ignores that Discord's rate limit is reached, and throws other errors. */
+/** For `catch`: ignores the error that Discord's rate limit is reached, and rethrows any other error. */
 function unlessBusy(error: unknown): undefined {
 	if (!(error instanceof PlatformBusy)) throw error;
 }
@@ -262,7 +262,9 @@ function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
 	);
 }
 
-/** Counts messages with one search in Discord's index for all, and one for each author or channel. */
+/**
+ * Counts messages with searches in Discord's index: one search for all messages, and one for each author or channel.
+ */
 async function countInIndex(
 	search: Search,
 	groupings: readonly Grouping[],

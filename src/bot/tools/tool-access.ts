@@ -15,10 +15,10 @@ import { accessors } from "../tool/offered-tools.ts";
 import { searchTools } from "../tool/tool-search.ts";
 import { type BotTool, isReadOnly } from "../tool/toolsets.ts";
 
-/** How many purposes one query of find_tools can contain. */
+/** Maximum number of purposes in one query of find_tools. */
 const maxPurposes = 10;
 
-/** How many further tools a result of find_tools names. */
+/** Maximum number of further tools that a result of find_tools names. */
 const maxOthers = 3;
 
 export const findTools = readTool({
@@ -76,7 +76,7 @@ export const findTools = readTool({
 	},
 });
 
-/** Describes a tool and how to call it. Adds the arguments unless `tools/list` contains the tool. */
+/** Describes a tool and how to call it. Includes the arguments unless `tools/list` contains the tool. */
 function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 	const line = headLine(tool, listed);
 	return listed.includes(tool)
@@ -84,10 +84,7 @@ function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 		: [line, parametersOf(tool.listing.inputSchema)];
 }
 
-/**
- * Returns a tool's name, how to call it, and what it does. Leaves out what a tool in `tools/list` does, because clients
- * know it.
- */
+/** Returns a tool's name, how to call it, and what it does. For a tool in `tools/list`, leaves out what it does. */
 function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 	const { name, listing } = tool;
 	if (listed.includes(tool)) return `${name} (listed: call it directly)`;
