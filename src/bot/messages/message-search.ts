@@ -145,9 +145,9 @@ export function scopeLabel({ channels, archived }: Scope): string {
 		first && others.length === 0
 			? channelName(first)
 			: countOf(channels.length, "channel");
-	return archived.length > 0
-		? `${live} and ${countOf(archived.length, "archived thread")}`
-		: live;
+	const old = countOf(archived.length, "archived thread");
+	if (channels.length === 0) return old;
+	return archived.length > 0 ? `${live} and ${old}` : live;
 }
 
 /** Describes what a search leaves out, in one result line for each reason; no lines if it leaves out nothing. */

@@ -263,13 +263,15 @@ function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
 }
 
 /**
- * Counts messages with searches in Discord's index: one search for all messages, and one for each author or channel.
+ * Counts messages with searches in Discord's index: one search for each author or channel, and sometimes one for all
+ * channels.
  */
 async function countInIndex(
 	search: Search,
 	groupings: readonly Grouping[],
 ): Promise<string[] | undefined> {
 	const { guild, args, scope } = search;
+	const archived = new Set(scope.archived.map(({ id }) => id));
 	const queries = groupings.flatMap((by) => {
 		const all = by === "author" ? authorsOf(args, guild) : channelsOf(scope);
 		return all.map((one) => ({ ...one, by }));
@@ -305,13 +307,15 @@ async function countInIndex(
 		timeLeftMs() >= reserveMs
 			? await count({}).catch(unlessBusy)
 			: undefined;
-	const elsewhere = (total ?? sum) - sum;
+	const isComplete = left.length === 0 && !search.isNamed;
+	const inChannels = sumOf(counts.filter(({ by }) => by === "channel"));
+	const elsewhere = isComplete ? (total ?? sum) - inChannels : 0;
 	const until = args.before ? ` before ${time(args.before.atMs)}` : "";
 	const lines = groupings.map((by) => {
 		const all = counts.filter((one) => one.by === by);
-		// Of all channels, those without a match are not worth a line.
-		const isShown = ({ count }: Count) =>
-			count > 0 || by === "author" || search.isNamed;
+		// Of all channels and of archived threads, those without a match are not worth a line.
+		const isShown = ({ id, count }: Count) =>
+			count > 0 || by === "author" || (search.isNamed && !archived.has(id));
 		return resultLines(
 			linesBy(search, by, sortCounts(all.filter(isShown), by, idsIn(scope))),
 			by === "channel" &&

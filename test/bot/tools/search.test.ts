@@ -684,6 +684,10 @@ test("a forum whose posts are all archived is searched, by reading and in Discor
 	for (const range of [{ after }, {}]) {
 		const args = { channel_ids: [forum.id], text: "leek", ...range };
 		const { text } = await world.call("search_messages", args);
+		if ("after" in range)
+			expect(text).toStartWith(
+				"2 matches among 2 messages of 2 archived threads",
+			);
 		expect(text.match(/text: leek \w+$/gm)).toEqual([
 			"text: leek two",
 			"text: leek one",
@@ -779,4 +783,11 @@ test("a count by channel in Discord's index says how many messages are in archiv
 	const { text } = await world.call("search_messages", { count_by: "channel" });
 	expect(text).toStartWith("5 messages, counted by Discord's index:\n2 | #");
 	expect(text).toContain("\n1 | elsewhere, such as in archived threads");
+	const user_ids = [world.simulator.user("ada").id];
+	const both = await world.call("search_messages", {
+		...{ count_by: ["author", "channel"], user_ids },
+	});
+	expect(both.text).toStartWith("3 messages, counted by Discord's index:\n");
+	expect(both.text).toContain("By author:\n3 | Ada (@ada, ID: ");
+	expect(both.text).toContain("\n1 | elsewhere, such as in archived threads");
 });
