@@ -84,7 +84,7 @@ const countBy = v.pipe(
 		items: { type: "string", enum: groupings },
 		minItems: 1,
 		maxItems: groupings.length,
-		description: "Counts; 0 for silent user_ids.",
+		description: "Counts, a table each; 0 for silent user_ids.",
 	}),
 );
 
