@@ -263,8 +263,8 @@ function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
 }
 
 /**
- * Counts messages with searches in Discord's index: one search for each author or channel, and sometimes one for all
- * channels.
+ * Counts messages with searches in Discord's index: one search for each author or channel and, if necessary, one for
+ * the total.
  */
 async function countInIndex(
 	search: Search,
