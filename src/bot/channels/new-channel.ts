@@ -7,7 +7,8 @@ import {
 	type NonThreadGuildBasedChannel,
 	Routes,
 } from "discord.js";
-import { invalidParameters } from "../../mcp/tool.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { isForum, type MemberState } from "../discord/find.ts";
 import {
@@ -209,9 +210,12 @@ async function finish(
 			await endingEarlier(reserveMs, write);
 			return true;
 		} catch (error) {
-			const failure = toToolError(error);
+			// For example, the channel above it was just deleted or moved. An error would hide that the channel exists.
+			const isKnown = error instanceof ToolError || error instanceof RpcError;
+			const failure = isKnown ? error : toToolError(error);
 			if (!failure) throw error;
-			lines.push(`The channel exists, but ${what}: ${failure.message}`);
+			const why = failure.message.replace(" Nothing was done;", "");
+			lines.push(`The channel exists, but ${what}: ${why}`);
 			return false;
 		}
 	};

@@ -36,9 +36,9 @@ export interface Bulk<Item> {
 	resumes?: true;
 	/**
 	 * A sentence that tells how to continue an incomplete change with the remaining items. Default: by repeating the
-	 * call.
+	 * call. A function returns it for the items that were not tried.
 	 */
-	next?: string;
+	next?: string | ((left: readonly Item[]) => string);
 	idOf(item: Item): string;
 	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
@@ -112,7 +112,10 @@ export async function attemptEach<Item>(
 	if (left > 0) {
 		const after = last ? ` with after=${idOf(last)}` : "";
 		const next =
-			bulk.next ?? `To continue, call again with the same arguments${after}.`;
+			typeof bulk.next === "function"
+				? bulk.next(items.slice(started))
+				: (bulk.next ??
+					`To continue, call again with the same arguments${after}.`);
 		lines.push(
 			`${left} not started: ${outcome.stopped} ${next}`,
 			...(last ? [`next_after=${idOf(last)}`] : []),

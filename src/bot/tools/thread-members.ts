@@ -144,7 +144,8 @@ export const editThreadMembers = destructiveTool({
 				writeEach(
 					{
 						items: changes,
-						resumes: true,
+						next: (left) =>
+							`To continue, call again with ${argumentsFor(left)}.`,
 						idOf: ({ member }) => member.id,
 						describe: ({ member, adds }) =>
 							`${isBoth ? (adds ? "add " : "remove ") : ""}${memberFields(member)}`,
@@ -165,6 +166,20 @@ export const editThreadMembers = destructiveTool({
 		};
 	},
 });
+
+/** Returns the arguments of a call of edit_thread_members that makes these changes. */
+function argumentsFor(changes: readonly Change[]): string {
+	const ids = (adds: boolean) =>
+		changes
+			.filter((change) => change.adds === adds)
+			.map(({ member }) => member.id)
+			.join(", ");
+	const [added, removed] = [ids(true), ids(false)];
+	return resultLines(
+		added && `add_user_ids ${added}`,
+		removed && `remove_user_ids ${removed}`,
+	).join(" and ");
+}
 
 /**
  * Returns the API route that adds or removes a member of a thread. For the bot itself, `@me` stands for its user id.

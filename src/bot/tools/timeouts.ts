@@ -96,7 +96,9 @@ export const timeout = destructiveTool({
 					await writeEach(
 						{
 							items: members,
-							resumes: true,
+							// The same call would begin again with the first member.
+							next: (left) =>
+								`To continue, call again with user_ids ${idsOf(left)}.`,
 							idOf: ({ id }) => id,
 							describe: memberFields,
 							write,
@@ -110,6 +112,10 @@ export const timeout = destructiveTool({
 		};
 	},
 });
+
+function idsOf(members: readonly GuildMember[]): string {
+	return members.map(({ id }) => id).join(", ");
+}
 
 function refuseAdministrators(members: readonly GuildMember[]): void {
 	const names = members.filter(isAdministrator).map(memberName);

@@ -197,7 +197,9 @@ export const editVoiceMembers = destructiveTool({
 					await writeEach(
 						{
 							items,
-							resumes: true,
+							// A disconnected member is not in voice any more, which the same call would refuse.
+							next: (left) =>
+								`To continue, call again with user_ids ${left.map(({ member }) => member.id).join(", ")}.`,
 							idOf: ({ member }) => member.id,
 							describe: ({ member }) => memberFields(member),
 							listed: { describe, max: 50 },

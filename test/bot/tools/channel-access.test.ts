@@ -5,6 +5,7 @@ import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { OfferedTools } from "../../../src/bot/tool/offered-tools.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { until } from "../../support/until.ts";
 import {
 	channelNamed,
 	denyBot,
@@ -492,6 +493,27 @@ describe("below_channel_id", () => {
 			`Created the text channel #fresh (ID: ${it.fresh().id}) in #Attic (ID: ${it.attic.id}).\nThe channel exists, but may not be at its place: `,
 		);
 		expect(text).toContain("(code 50013)");
+	});
+
+	test("a new channel is reported though the channel above it was deleted meanwhile", async () => {
+		await using it = await places();
+		const held = it.simulator.faults.stall("POST /guilds/*/channels", {
+			after: true,
+		});
+		const above = channelNamed(it.world, "a");
+		const made = it.make({ below_channel_id: above.id });
+		await until("the channel is there", () => held.hits > 0);
+		it.simulator.world.channels.remove(above);
+		held.release();
+		const { text, isError } = await made;
+		expect(isError).toBe(false);
+		expect(text).toStartWith(
+			`Created the text channel #fresh (ID: ${it.fresh().id})`,
+		);
+		expect(text).toContain(
+			`The channel exists, but may not be at its place: The channel ${above.id} was just deleted.`,
+		);
+		expect(text).not.toContain("Nothing was done");
 	});
 
 	test("an edit whose second request fails says what was done and what was not", async () => {

@@ -172,3 +172,24 @@ test("the members of an archived thread stay, and a full thread takes no more", 
 		await call("add_thread_members", { thread_id: full.id, user_ids }),
 	).toContain("(code 30033). list_thread_members shows them");
 });
+
+test("changes that were not started are named by their arguments", async () => {
+	await using test = await startWorld();
+	const { start, user } = scene(test);
+	const thread = start();
+	const [zoe, ada, liwei] = [user("zoe"), user("ada"), user("liwei")];
+	await test.heard();
+	test.simulator.faults.rateLimit(
+		`PUT /channels/${thread.id}/thread-members/${ada.id}`,
+		{ retryAfterMs: 60_000, times: 1 },
+	);
+	const { text } = await test.call("edit_thread_members", {
+		thread_id: thread.id,
+		add_user_ids: [zoe.id, ada.id],
+		remove_user_ids: [liwei.id],
+	});
+	expect(text).toStartWith("Made 1 of 3 changes");
+	expect(text).toEndWith(
+		` To continue, call again with add_user_ids ${ada.id} and remove_user_ids ${liwei.id}.`,
+	);
+});

@@ -294,3 +294,26 @@ test("several members are refused together if one is an administrator", async ()
 	expect(text).toContain("has ADMINISTRATOR");
 	expect(simulator.requests.list(patch)).toEqual([]);
 });
+
+test("timeout names the members that it did not start with, since the same call would begin again", async () => {
+	await using world = await startWorld();
+	const { world: platform } = world.simulator;
+	const members = ["one", "two", "three", "four"].map((username) =>
+		platform.members.add(world.guild, platform.users.add({ username })),
+	);
+	await world.heard();
+	const [, second, third, fourth] = members.map(({ user }) => user.id);
+	world.simulator.faults.rateLimit(
+		`PATCH /guilds/${world.guild.id}/members/${third}`,
+		{ retryAfterMs: 60_000, times: 1 },
+	);
+	const { text } = await world.call("timeout", {
+		user_ids: members.map(({ user }) => user.id),
+		duration: "1h",
+	});
+	expect(text).toStartWith("Timed out 2 of 4 member(s) until ");
+	expect(text).toContain(`ID: ${second}`);
+	expect(text).toEndWith(
+		` To continue, call again with user_ids ${third}, ${fourth}.`,
+	);
+});

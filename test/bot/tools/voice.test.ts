@@ -379,3 +379,22 @@ test("Discord's refusal for a member who just left voice is explained", async ()
 	const { text } = await scene.run("disconnect_voice_member");
 	expect(text).toContain("(code 40032). This person is in no voice channel");
 });
+
+test("edit_voice_members names the members that it did not start with, since those disconnected are not in voice any more", async () => {
+	await using it = await startVoice();
+	const users = ["zoe", "ada", "liwei"].map(
+		(name) => it.join(name, it.lounge).user.id,
+	);
+	await it.world.heard();
+	it.simulator.faults.rateLimit(
+		`PATCH /guilds/${it.guild.id}/members/${users[1]}`,
+		{ retryAfterMs: 60_000, times: 1 },
+	);
+	const { text } = await it.world.call("edit_voice_members", {
+		...{ user_ids: users, channel_id: "" },
+	});
+	expect(text).toStartWith("Changed 1 of 3 member(s) in voice:");
+	expect(text).toEndWith(
+		` To continue, call again with user_ids ${users[1]}, ${users[2]}.`,
+	);
+});
