@@ -3,7 +3,7 @@
 import type { APIMessage, Guild } from "discord.js";
 import { MessageType } from "discord.js";
 import { memberName, time, userName } from "../discord/describe.ts";
-import { fieldLine, oneField, truncate } from "../discord/text.ts";
+import { countOf, fieldLine, oneField, truncate } from "../discord/text.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
 
@@ -23,10 +23,57 @@ const maxText = 120;
 /** Number of characters to show before the text that was searched for. */
 const maxLead = 30;
 
+/** Number of messages with similar texts from which on only some are shown: a campaign of advertisements, say. */
+const minSimilar = 10;
+/** Number of messages to show of those with similar texts. The others are counted in one line. */
+const maxSimilar = 3;
+/** Minimum number of characters of a text that counts as similar to others, so that "ok" and "m1" are all shown. */
+const minSimilarLength = 15;
+
+/** Returns the text of a message without what campaigns of advertisements vary: case, digits, and the paths of links. */
+function outlineOf(message: APIMessage): string {
+	const outline = messageTexts(message)
+		.join(" ")
+		.toLowerCase()
+		.replace(/(https?:\/\/[^\s/]+)\S*/g, "$1")
+		.replace(/\d+/g, "0")
+		.trim();
+	return outline.length < minSimilarLength ? message.id : outline;
+}
+
+/**
+ * Returns messages to show, and by the id of the last shown message of each series of similar texts, the messages of the
+ * series that are not shown.
+ */
+function foldSimilar(messages: readonly APIMessage[]): {
+	shown: APIMessage[];
+	folded: Map<string, APIMessage[]>;
+} {
+	const folded = new Map<string, APIMessage[]>();
+	const hidden = new Set<APIMessage>();
+	for (const series of Map.groupBy(messages, outlineOf).values()) {
+		const last = series[maxSimilar - 1];
+		if (!last || series.length < minSimilar) continue;
+		const rest = series.slice(maxSimilar);
+		folded.set(last.id, rest);
+		for (const message of rest) hidden.add(message);
+	}
+	return { shown: messages.filter((one) => !hidden.has(one)), folded };
+}
+
+/** Describes messages that are not shown, since their texts are similar to that of the line above. */
+function foldedLine(messages: readonly APIMessage[]): string {
+	const authors = new Set(messages.map(({ author }) => author.id)).size;
+	const channels = new Set(messages.map(({ channel_id }) => channel_id)).size;
+	const times = messages.map(({ timestamp }) => Date.parse(timestamp));
+	return `… ${countOf(messages.length, "more message")} like this, by ${countOf(authors, "author")} in ${countOf(channels, "channel")}, ${time(Math.min(...times))} to ${time(Math.max(...times))}`;
+}
+
 /**
  * Describes messages in one short line each: channel, time, author, id, kinds of content, and the text near `wanted`.
  * The last line names the authors, unless the call names the only author. Ids have the form "channel_id/message_id" if
- * the messages come from several channels.
+ * the messages come from several channels. Of 10 or more messages with similar texts, only 3 are shown and the others
+ * counted.
  */
 export function summaries(
 	messages: readonly APIMessage[],
@@ -38,14 +85,15 @@ export function summaries(
 		new Map(messages.map(({ author }) => [author.id, author])).values(),
 		({ username }) => username,
 	);
-	const lines = messages.map((message) => {
+	const { shown, folded } = foldSimilar(messages);
+	const lines = shown.flatMap((message) => {
 		const { id, channel_id, author, type } = message;
 		const isUnique = idsByName.get(author.username)?.length === 1;
 		const channel = guild.channels.cache.get(channel_id)?.name;
 		const name = channel ?? threads?.get(channel_id) ?? channel_id;
 		// The text shows links.
 		const kinds = kindsIn(message).filter((kind) => kind !== "link");
-		return fieldLine(
+		const line = fieldLine(
 			isAcross && `#${oneField(name)}`,
 			time(new Date(message.timestamp)),
 			isUnique ? `@${oneField(author.username)}` : userName(author),
@@ -55,6 +103,8 @@ export function summaries(
 			message.pinned && "pinned",
 			textField(message, wanted),
 		);
+		const similar = folded.get(id);
+		return similar ? [line, foldedLine(similar)] : [line];
 	});
 	const authors = new Map(
 		messages.map((message) => [message.author.id, authorOf(message, guild)]),

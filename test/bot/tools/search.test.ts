@@ -791,3 +791,29 @@ test("a count by channel in Discord's index says how many messages are in archiv
 	expect(both.text).toContain("By author:\n3 | Ada (@ada, ID: ");
 	expect(both.text).toContain("\n1 | elsewhere, such as in archived threads");
 });
+
+test("of many messages with similar texts, three are shown and the others counted", async () => {
+	await using world = await startWorld();
+	const spam = Array.from(
+		{ length: 12 },
+		(_, n): Written => [
+			`FREE lamps https://lamps.example/${n} for ${n} coins`,
+			n % 2 === 0 ? "ada" : "zoe",
+			n + 1,
+		],
+	);
+	const { channel_id } = write(world, [
+		...spam.toReversed(),
+		["a question about lamps", "ada", 0],
+	]);
+	await world.heard();
+	const { text } = await world.call("search_messages", { channel_id });
+	expect(text).toStartWith("13 matches among 13 messages");
+	expect(text.split("\n").filter((line) => line.includes("text: "))).toEqual([
+		expect.stringContaining("a question about lamps"),
+		...[0, 1, 2].map((n) => expect.stringContaining(`lamps.example/${n} `)),
+	]);
+	expect(text).toContain(
+		"\n… 9 more messages like this, by 2 authors in 1 channel, 2020-02-19T12:00:00Z to 2020-02-27T12:00:00Z\n",
+	);
+});
