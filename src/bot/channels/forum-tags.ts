@@ -70,7 +70,8 @@ export function tagLine({ id, name, moderated, ...emoji }: Tag): string {
 		id && `ID: ${id}`,
 		(emoji_id || emoji_name) &&
 			`emoji: ${emojiName({ id: emoji_id, name: emoji_name })}`,
-		moderated && "moderated",
+		// https://discord.com/developers/docs/resources/channel#forum-tag-object
+		moderated && "moderated: needs MANAGE_THREADS",
 	);
 }
 

@@ -74,6 +74,7 @@ const listArguments: Readonly<Record<string, string>> = {
 	remove_timeout: "user_ids",
 	bulk_role_update: "user_ids",
 	delete_invite: "invite_codes",
+	delete_webhook: "webhook_ids",
 	set_channel_permissions: "channel_ids",
 };
 

@@ -289,7 +289,12 @@ export const lookupUserByName = readTool({
 		const { total, members: found } = findByName(guild, name, limit);
 		const isUsername = query.startsWith("@") && hasUsername(found[0], name);
 		const members = isUsername ? found.slice(0, 1) : found;
-		const first = members.length < total ? `, the first ${members.length}` : "";
+		const first =
+			members.length === total
+				? ""
+				: isUsername
+					? ", of which this has the username"
+					: `, the first ${members.length}`;
 		return [
 			total === 0
 				? `No member's name contains "${oneField(query)}".`

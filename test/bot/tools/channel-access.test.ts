@@ -540,7 +540,7 @@ test("a forum is made with tags, guidelines and defaults, and edited", async () 
 	const forum = it.fresh();
 	const [bug, idea] = forum.available_tags;
 	expect(text).toBe(
-		`Created the forum channel #fresh (ID: ${forum.id}).\ntag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated\ntag: Idea | ID: ${idea?.id}`,
+		`Created the forum channel #fresh (ID: ${forum.id}).\ntag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated: needs MANAGE_THREADS\ntag: Idea | ID: ${idea?.id}`,
 	);
 	expect(forum).toMatchObject({
 		...{ topic: "Be kind.", flags: 16, default_sort_order: 1 },
@@ -562,7 +562,7 @@ test("a forum is made with tags, guidelines and defaults, and edited", async () 
 		"default reaction: 👍 → none",
 		"layout: gallery → list",
 		"tags: 0 new, 0 changed, 1 deleted",
-		`deleted tag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated | on 0 active post(s)`,
+		`deleted tag: Bug | ID: ${bug?.id} | emoji: 🐛 | moderated: needs MANAGE_THREADS | on 0 active post(s)`,
 		`tag: Idea | ID: ${idea?.id}`,
 	]);
 	expect(forum).toMatchObject({ flags: 0, default_reaction_emoji: null });

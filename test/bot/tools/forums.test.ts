@@ -105,7 +105,7 @@ test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", a
 	const { text } = await call("list_forum_tags");
 	expect(text).toStartWith(`#recipes (ID: ${forum.id}), forum\n`);
 	expect(text).toContain(
-		`\ntags: 2, every post needs at least one\ntag: soup | ID: ${soup.id} | emoji: 🍲\ntag: staff | ID: ${staff.id} | moderated\n`,
+		`\ntags: 2, every post needs at least one\ntag: soup | ID: ${soup.id} | emoji: 🍲\ntag: staff | ID: ${staff.id} | moderated: needs MANAGE_THREADS\n`,
 	);
 });
 
@@ -169,7 +169,7 @@ test("set_forum_tags keeps the ids of remaining tags, and reports deleted ones a
 	expect(dry.text.split("\n").slice(1)).toEqual([
 		`Would change #recipes (ID: ${forum.id}):`,
 		"tags: 1 new, 1 changed, 1 deleted",
-		`deleted tag: staff | ID: ${staff.id} | moderated | on 1 active post(s)`,
+		`deleted tag: staff | ID: ${staff.id} | moderated: needs MANAGE_THREADS | on 1 active post(s)`,
 		`changed tag: Soups | ID: ${soup.id} | emoji: 🍲`,
 		"new tag: cake | emoji: 🍰",
 	]);

@@ -92,8 +92,13 @@ test("lookup_user_by_name shows an exact username first, and with @ alone", asyn
 		"Lantern3 (@three)",
 		"lantern33 (@lantern33)",
 	]);
-	const first = ["5 match(es), the first 1:", "Zed (@lantern3)"];
-	expect(await look({ query: "lantern3", limit: 1 })).toEqual(first);
+	const first = [
+		"5 match(es), of which this has the username:",
+		"Zed (@lantern3)",
+	];
+	expect(await look({ query: "lantern3", limit: 1 })).toEqual([
+		...["5 match(es), the first 1:", "Zed (@lantern3)"],
+	]);
 	expect(await look({ query: "@Lantern3" })).toEqual(first);
 	expect(await look({ query: "@lantern", limit: 2 })).toEqual([
 		"5 match(es), the first 2:",
