@@ -31,6 +31,9 @@ const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
 /** Arguments by which the gateway routes a call. They must not be inside the `arguments` of `use_tool`. */
 const routingArguments = ["instance", "guild_id"];
 
+/** Arguments of tools that do not change what a call does. */
+const commonArguments = ["guild_id", "reason", "dry_run"];
+
 interface Entry {
 	tool: BotTool;
 	/**
@@ -108,26 +111,34 @@ export class OfferedTools implements ToolSet<BotContext> {
 		const entry = this.#byName.get(name);
 		if (!entry) throw methodNotFound(name);
 		const { tool } = entry;
-		const refusal = this.#refusals.get(name);
+		const refusal = this.#refusalOf(entry, name);
 		if (refusal !== undefined) return { tool, args, refusal };
 		if (name === accessors.use || name === accessors.read)
 			return this.#resolveInner(tool, args);
 		return this.#resolveEntry(entry, args);
 	};
 
+	/** Returns the error text if no call of a tool by this name is allowed. */
+	#refusalOf({ tool }: Entry, name: string): string | undefined {
+		return this.#refusals.get(name) ?? this.#refusals.get(tool.name);
+	}
+
 	#resolveEntry({ tool, alias }: Entry, given: JsonObject) {
 		const adapted = alias?.adapt?.(given) ?? given;
 		const args = tool.adapt?.(adapted) ?? adapted;
+		const present = withoutNulls(args);
 		const denied = this.#deniedParts
 			.get(tool)
-			?.find(({ covers }) => covers?.(args));
+			?.find(({ covers }) => covers?.(present));
 		if (denied)
 			return { tool, args, refusal: deniedText(denied.name, tool.name) };
 		const allowed = this.#allowedParts.get(tool);
 		const isAllowed =
 			!allowed ||
 			allowed.parts.some(
-				(part) => part === alias || (part.covers?.(args) ?? true),
+				(part) =>
+					(part === alias || (part.covers?.(present) ?? true)) &&
+					hasOnly(present, part.arguments),
 			);
 		return isAllowed
 			? { tool, args }
@@ -138,7 +149,13 @@ export class OfferedTools implements ToolSet<BotContext> {
 		const { name, args } = innerCall(outer);
 		const entry = this.#byName.get(name);
 		if (!entry) {
-			const meant = didYouMean(name, [...this.#byName.keys()]);
+			const offered = [...this.#byName].filter(
+				([one, entry]) => this.#refusalOf(entry, one) === undefined,
+			);
+			const meant = didYouMean(
+				name,
+				offered.map(([one]) => one),
+			);
 			const refusal = `There is no tool ${shownName(name)}${meant || "."} ${accessors.find} shows which there are. Nothing was done.`;
 			return { tool: accessor, args: outer, refusal };
 		}
@@ -147,7 +164,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 			const refusal = `${accessor.name} cannot call ${tool.name}. Call it directly. Nothing was done.`;
 			return { tool: accessor, args: outer, refusal };
 		}
-		const refusal = this.#refusals.get(name) ?? this.#refusals.get(tool.name);
+		const refusal = this.#refusalOf(entry, name);
 		if (refusal !== undefined) return { tool, args, refusal };
 		if (accessor.name === accessors.read && !isReadOnly(tool)) {
 			const refusal = `${tool.name} does not only read: call it with ${accessors.use}. Nothing was done.`;
@@ -177,6 +194,23 @@ export class OfferedTools implements ToolSet<BotContext> {
 			}
 		}
 	}
+}
+
+/** Returns the arguments of a call that are present: for an optional argument, null means absent. */
+function withoutNulls(args: JsonObject): JsonObject {
+	return Object.fromEntries(
+		Object.entries(args).filter(([, value]) => value !== null),
+	);
+}
+
+/** Whether a call has no other arguments than `names` and those that many tools have. */
+function hasOnly(args: JsonObject, names: readonly string[] | undefined) {
+	return (
+		names === undefined ||
+		Object.keys(args).every(
+			(key) => commonArguments.includes(key) || names.includes(key),
+		)
+	);
 }
 
 /** Whether the configuration lists an allowed tool in `tools/list`. */

@@ -50,9 +50,14 @@ export interface Alias {
 	name: string;
 	/**
 	 * The toolset of the former tool of this name, if it differs from the toolset of the present tool. If only the former
-	 * toolset is allowed, calls that `covers` accepts are still allowed.
+	 * toolset is allowed, calls that `covers` accepts are still allowed, with no other arguments than `arguments`.
 	 */
 	toolset?: Toolset;
+	/**
+	 * The arguments of the former tool by their present names, beside `guild_id` and `reason`. Only for aliases with a
+	 * `toolset`. Default: all arguments of the present tool.
+	 */
+	arguments?: readonly string[];
 	/**
 	 * Converts the unvalidated arguments of a call that uses an alias of a tool to arguments of this tool. Default: the
 	 * arguments stay unchanged.
@@ -60,7 +65,8 @@ export interface Alias {
 	adapt?(args: JsonObject): JsonObject;
 	/**
 	 * Whether a call of the tool with these unvalidated arguments does what the former tool of this name did. If the
-	 * setting `deny` contains the alias, such calls are refused. Default: true for every call.
+	 * setting `deny` contains the alias, such calls are refused. Arguments that are null are left out. Default: true for
+	 * every call.
 	 */
 	covers?(args: JsonObject): boolean;
 }

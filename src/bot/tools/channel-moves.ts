@@ -102,7 +102,7 @@ export const moveChannels = editTool({
 				channel_ids: [channel_id],
 			}),
 			covers: ({ channel_ids }) =>
-				!Array.isArray(channel_ids) || channel_ids.length < 2,
+				!Array.isArray(channel_ids) || new Set(channel_ids).size < 2,
 		},
 	],
 	input: v.strictObject({

@@ -42,6 +42,7 @@ import {
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
 import { emoji } from "../messages/emoji.ts";
 import {
+	choice,
 	choiceInAnyCase,
 	flag,
 	found,
@@ -118,7 +119,7 @@ export const createChannel = writeTool({
 	name: "create_channel",
 	toolset: "channels",
 	aliases: [
-		createAlias("create_voice_channel", "voice"),
+		createAlias("create_voice_channel", "voice", ["bitrate", "user_limit"]),
 		createAlias("create_stage_channel", "stage"),
 	],
 	title: "Create a channel",
@@ -152,11 +153,16 @@ export const createChannel = writeTool({
 	},
 });
 
-/** Returns the alias for a former tool that created channels of one kind. */
-function createAlias(name: string, kind: Kind): Alias {
+/** Returns the alias for a former tool that created channels of one kind and had these arguments of its own. */
+function createAlias(
+	name: string,
+	kind: Kind,
+	own: readonly string[] = [],
+): Alias {
 	return {
 		name,
 		toolset: "voice",
+		arguments: ["name", "category_id", "channel_type", ...own],
 		adapt: (args) => ({ ...args, channel_type: kind }),
 		covers: ({ channel_type }) =>
 			typeof channel_type === "string" && channel_type.toLowerCase() === kind,
@@ -179,6 +185,9 @@ const forAccess = accessNames.map((name) => ({
 	when: (args: Access) => args[name] !== undefined,
 }));
 
+/** Settings that only voice and stage channels have. */
+const voiceSettings = ["bitrate", "user_limit", "rtc_region"];
+
 export const editChannel = destructiveTool({
 	name: "edit_channel",
 	toolset: "channels",
@@ -186,17 +195,26 @@ export const editChannel = destructiveTool({
 		{
 			name: "edit_voice_channel",
 			toolset: "voice",
-			covers: (args) =>
-				["bitrate", "user_limit", "rtc_region"].some((name) => name in args),
+			arguments: [
+				"channel_id",
+				"name",
+				"category_id",
+				"only",
+				...voiceSettings,
+			],
+			adapt: (args) => ({ ...args, only: "voice" }),
+			covers: (args) => voiceSettings.some((name) => name in args),
 		},
 		{
 			name: "set_forum_tags",
 			toolset: "threads",
+			arguments: ["channel_id", "tags"],
 			covers: (args) => "tags" in args,
 		},
 		{
 			name: "set_voice_channel_status",
 			toolset: "voice",
+			arguments: ["channel_id", "status"],
 			covers: (args) => "status" in args,
 		},
 	],
@@ -236,9 +254,11 @@ export const editChannel = destructiveTool({
 			"{id to rename, name, emoji, moderated}",
 		),
 		status: unlisted(text(0, 500, "Shown under a voice channel's name.")),
+		only: unlisted(choice(["voice"], "Kind that a former tool edited.")),
 		reason,
 	}),
-	async plan(args, { guild, channel, connection }) {
+	async plan({ only, ...args }, { guild, channel, connection }) {
+		if (only) await find.voiceChannel(guild, channel.id);
 		const steps = await editSteps(guild, channel, args, connection);
 		const results = new Map<EditStep, readonly string[]>();
 		return {

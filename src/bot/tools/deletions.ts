@@ -144,7 +144,8 @@ export const deleteMessages = destructiveTool({
 				message_id === undefined
 					? rest
 					: { ...rest, message_ids: [message_id] },
-			covers: ({ message_ids: ids }) => Array.isArray(ids) && ids.length === 1,
+			covers: ({ message_ids: ids }) =>
+				Array.isArray(ids) && new Set(ids).size === 1,
 		},
 	],
 	async plan(given, { discord, guild, channel, channels }) {

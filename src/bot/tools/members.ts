@@ -89,7 +89,8 @@ function rename(
 	>,
 ): JsonObject {
 	const entries = Object.entries(args).flatMap(([key, value]) => {
-		const [name = key, convert] = renames[key] ?? [];
+		const [name = key, convert] =
+			(Object.hasOwn(renames, key) ? renames[key] : undefined) ?? [];
 		if (name === key || (args[name] ?? null) !== null) return [[key, value]];
 		return (value ?? null) === null ? [] : [[name, convert?.(value) ?? value]];
 	});
@@ -117,11 +118,11 @@ export const listMembers = readTool({
 		{
 			name: "get_role_members",
 			toolset: "roles",
-			adapt: (args) => ({
+			adapt: (args) => {
+				const renamed = rename(args, { role_id: ["with_role_ids", asList] });
 				// Refused if the call has no role.
-				with_role_ids: [],
-				...rename(args, { role_id: ["with_role_ids", asList] }),
-			}),
+				return { ...renamed, with_role_ids: renamed.with_role_ids ?? [] };
+			},
 			covers: ({ with_role_ids }) => with_role_ids !== undefined,
 		},
 		{

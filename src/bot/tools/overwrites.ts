@@ -74,7 +74,9 @@ function adaptSet(args: JsonObject): JsonObject {
 	const { target_type, target_id, ...rest } = adaptChannelId(args);
 	const hasBoth = isGiven(target_id) && isGiven(rest.target_ids);
 	// The id itself says whether it is a role's or a member's.
-	const isKnownType = /^(role|member)$/i.test(String(target_type ?? "role"));
+	const isKnownType =
+		!isGiven(target_type) ||
+		(typeof target_type === "string" && /^(role|member)$/i.test(target_type));
 	return {
 		...adaptPermissions(rest),
 		...(isGiven(target_id) && !hasBoth && { target_ids: [target_id] }),
@@ -228,8 +230,13 @@ function unchangedNote(count: number): string {
 	return count > 0 ? ` (${count} unchanged)` : "";
 }
 
+/** Whether a list of permissions, as names or decimal bit fields, is absent or has none. */
 function isNothing(value: unknown): boolean {
-	return value === undefined || (Array.isArray(value) && value.length === 0);
+	return (
+		value === undefined ||
+		(Array.isArray(value) &&
+			value.every((item) => typeof item === "string" && /^0+$/.test(item)))
+	);
 }
 
 /**

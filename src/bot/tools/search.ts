@@ -124,7 +124,7 @@ export const searchMessages = readTool({
 			covers: ({ channel_id, channel_ids: ids, after }) =>
 				channel_id === undefined &&
 				after === undefined &&
-				!(Array.isArray(ids) && ids.length === 1),
+				!(Array.isArray(ids) && new Set(ids).size === 1),
 		},
 	],
 	async run(given, { discord, guild, channel, channels }, { reportProgress }) {

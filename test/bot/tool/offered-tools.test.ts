@@ -151,6 +151,100 @@ test.each([
 	},
 );
 
+test.each<[string, string, JsonObject]>([
+	["sync_channel_permissions", "copy_channel_permissions", {}],
+	["create_forum_post", "create_thread", { content: "a" }],
+	["search_guild_messages", "search_messages", { text: "a" }],
+	["remove_channel_permissions", "set_channel_permissions", { replace: true }],
+	[
+		"remove_channel_permissions",
+		"set_channel_permissions",
+		{ replace: true, allow: ["0"], deny_names: "0" },
+	],
+	["create_automod_rule", "set_automod_rule", { name: "a" }],
+	["delete_message", "delete_messages", { message_ids: ["1", "1"] }],
+	["move_channel", "move_channels", { channel_ids: ["1", "1"] }],
+	["create_voice_channel", "create_channel", { channel_type: "VOICE" }],
+])(
+	"denying %s denies %s with %j, whatever arguments are null",
+	(former, name, did) => {
+		const { resolve } = offer({ tools: { deny: [former] } });
+		const schema = tools.find((one) => one.name === name)?.listing.inputSchema;
+		const properties = Object.keys(schema?.properties ?? {});
+		const absent = ["channel_id", "after", ...properties];
+		const nulls = Object.fromEntries(absent.map((key) => [key, null]));
+		for (const args of [did, { ...nulls, ...did }])
+			expect(resolve(name, args).refusal).toContain(`denies ${former}`);
+	},
+);
+
+test("denying a former name of a whole tool denies its other names", () => {
+	const { resolve } = offer({ tools: { deny: ["ban_member"] } });
+	for (const name of ["ban", "ban_member", "bulk_ban"])
+		for (const [called, args] of [
+			[name, {}],
+			["use_tool", { name }],
+		] as const)
+			expect(resolve(called, args).refusal).toContain("denies ban_member");
+});
+
+test.each<[ToolChoice["toolsets"] & object, string, JsonObject, boolean]>([
+	[["voice"], "edit_channel", { bitrate: 64_000, name: "a" }, true],
+	[["voice"], "edit_channel", { bitrate: 64_000, view_role_ids: [] }, false],
+	[["voice"], "edit_channel", { status: null, name: "a" }, false],
+	[["voice"], "edit_voice_channel", { name: "a", reason: "b" }, true],
+	[["voice"], "edit_voice_channel", { name: "a", view_role_ids: [] }, false],
+	[["voice"], "create_voice_channel", { user_limit: 1 }, true],
+	[["voice"], "create_voice_channel", { permission_overwrites: [] }, false],
+	[["threads"], "edit_channel", { tags: [], dry_run: true }, true],
+	[["threads"], "edit_channel", { tags: [], topic: "a" }, false],
+	[["roles"], "list_members", { with_role_ids: ["1"], limit: 1 }, true],
+	[["roles"], "list_members", { with_role_ids: null }, false],
+])(
+	"with the toolsets %j, %s is called with %j: %p",
+	(toolsets, name, args, isAllowed) => {
+		const { refusal } = offer({ toolsets }).resolve(name, args);
+		expect(refusal === undefined).toBe(isAllowed);
+	},
+);
+
+test("get_role_members needs a role", () => {
+	for (const role of [null, undefined])
+		expect(
+			offer({}).resolve("get_role_members", { with_role_ids: role }).args,
+		).toEqual({ with_role_ids: [] });
+});
+
+test("no arguments make it fail to find the tool of a call", () => {
+	const denied = tools.flatMap(({ aliases }) =>
+		aliases.map(({ name }) => name),
+	);
+	const former =
+		"user_id role_id target_type target_id allow_names permission_names title tag_id query author_ids webhook_id";
+	const odd = ["constructor", "toString", "__proto__", ...former.split(" ")];
+	const object = { toString: 1, valueOf: 1 };
+	const values = [null, 1, "", "a", true, [], [null], object, [object]];
+	for (const deny of [[], denied]) {
+		const { resolve } = offer({ tools: { deny } });
+		for (const { name, aliases, listing } of tools) {
+			if (accessorNames.some((one) => one === name)) continue;
+			const keys = Object.keys(listing.inputSchema.properties ?? {});
+			for (const called of [name, ...aliases.map((alias) => alias.name)])
+				for (const key of [...keys, ...odd])
+					for (const value of values)
+						resolve(called, Object.fromEntries([[key, value]]));
+		}
+	}
+});
+
+test("use_tool proposes no tool that is denied", () => {
+	const propose = (deny: string[]) =>
+		offer({ tools: { deny } }).resolve("use_tool", { name: "clone_chanel" })
+			.refusal;
+	expect(propose([])).toContain("clone_channel");
+	expect(propose(["clone_channel"])).not.toContain("clone_channel");
+});
+
 test("denying one of start_stage and edit_stage leaves the other", () => {
 	const deny = (former: string) => offer({ tools: { deny: [former] } }).resolve;
 	const args = { topic: "a" };

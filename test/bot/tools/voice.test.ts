@@ -154,9 +154,17 @@ describe("edit_voice_channel", () => {
 		expect((await limit(channelNamed(world, "Lounge"))).text).toContain(
 			"user_limit: expected at most 99 for voice channels",
 		);
-		expect((await limit(channelNamed(world, "general"))).text).toContain(
-			"user_limit: text channels have none",
-		);
+		const general = channelNamed(world, "general");
+		for (const args of [{ user_limit: 100 }, { name: "other" }]) {
+			const { text } = await world.call("edit_voice_channel", {
+				...{ channel_id: general.id, ...args },
+			});
+			expect(text).toContain("is not a voice or stage channel");
+		}
+		const { text } = await world.call("edit_channel", {
+			...{ channel_id: general.id, user_limit: 100 },
+		});
+		expect(text).toContain("user_limit: text channels have none");
 		expect(
 			(await world.call("edit_voice_channel", { channel_id: stage.id })).code,
 		).toBe(-32602);
