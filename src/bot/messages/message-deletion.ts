@@ -37,8 +37,11 @@ export interface Selection {
 	order?: readonly string[];
 	/** Returns the sentence that says how to continue with messages whose deletion was not started. */
 	again(left: readonly Target[]): string;
-	/** Returns lines that describe the messages, for the preview of a dry run. */
-	describe(): Promise<string[]>;
+	/**
+	 * For the preview of a dry run: returns lines that describe the messages, and those of the messages that do not
+	 * exist.
+	 */
+	describe(): Promise<{ lines: string[]; missing?: readonly Target[] }>;
 }
 
 /** Messages of one channel that one request deletes. */
@@ -59,18 +62,20 @@ export function deletionPlan(
 		only && channels.length === 1
 			? `from ${channelName(only)}`
 			: `in ${channels.length} channel(s)`;
-	const old = targets.filter(({ id }) => isTooOldForBulk(id)).length;
 	const none = resultLines(nothing, notes);
 	return {
 		async preview() {
 			if (targets.length === 0) return none;
+			const { lines, missing = [] } = await describe();
+			const existing = targets.filter((one) => !missing.includes(one));
 			const counts = channels.map((channel) => {
-				const inChannel = targets.filter((one) => one.channel === channel);
+				const inChannel = existing.filter((one) => one.channel === channel);
 				const { id } = channel;
 				return { id, name: channelName(channel), count: inChannel.length };
 			});
+			const old = existing.filter(({ id }) => isTooOldForBulk(id)).length;
 			return resultLines(
-				`Would delete ${targets.length} message(s) ${where}.`,
+				`Would delete ${existing.length} message(s) ${where}.`,
 				channels.length > 1 &&
 					countLines(
 						sortCounts(counts, "channel", order ?? []),
@@ -78,9 +83,9 @@ export function deletionPlan(
 						maxCounts,
 					),
 				old > 0 &&
-					targets.length > 1 &&
+					existing.length > 1 &&
 					`${old} over 14 days old, which are deleted one by one.`,
-				await describe(),
+				lines,
 				notes,
 			);
 		},

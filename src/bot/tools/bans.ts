@@ -157,14 +157,17 @@ function banMany(
 				guild,
 				users.flatMap(({ id, member }) => (member ? [] : [id])),
 			);
-			const remaining = user_ids.filter((id) => !banned.has(id));
+			const unbanned = user_ids.filter((id) => !banned.has(id));
+			const unknown = await fetchNames(guild, unbanned);
+			const remaining = unbanned.filter((id) => !unknown.includes(id));
 			const deleted = await messages(remaining);
-			await fetchNames(guild, remaining);
 			return resultLines(
 				`Would ban ${remaining.length} user(s), ${members.length} of them members${deleted ? `, and delete ${deleted}` : ""}; ${nowIs()}:`,
 				remaining.map((id) => line(id, memberLine)),
 				banned.size > 0 && `${banned.size} already banned:`,
 				[...banned.values()].map(({ user }) => userFields(user)),
+				unknown.length > 0 &&
+					`${unknown.length} unknown to Discord: ${unknown.join(", ")}`,
 				!isComplete &&
 					"Others may already be banned: the guild has more bans than were read.",
 			);
@@ -189,15 +192,24 @@ function banMany(
 /** Maximum number of users whose names a dry run fetches one by one. */
 const maxFetched = 25;
 
-/** Fetches the names of users who are not members, for a dry run. Users that Discord does not know have no name. */
+/**
+ * Fetches the names of users who are not members, for a dry run. Returns the ids that belong to no user of Discord, as
+ * far as they were fetched.
+ */
 async function fetchNames(
 	guild: Guild,
 	userIds: readonly string[],
-): Promise<void> {
+): Promise<string[]> {
 	const { users } = guild.client;
 	const unnamed = userIds.filter((id) => !users.cache.has(id));
-	for (const id of unnamed.slice(0, maxFetched))
-		await absentIf([RESTJSONErrorCodes.UnknownUser], () => users.fetch(id));
+	const unknown: string[] = [];
+	for (const id of unnamed.slice(0, maxFetched)) {
+		const user = await absentIf([RESTJSONErrorCodes.UnknownUser], () =>
+			users.fetch(id),
+		);
+		if (!user) unknown.push(id);
+	}
+	return unknown;
 }
 
 /**

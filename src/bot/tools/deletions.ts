@@ -290,7 +290,7 @@ async function planMany(
 			`To continue, call again with message_ids ${left.map((target) => nameOf(target, isAcross)).join(", ")}.`,
 		async describe() {
 			const messages: APIMessage[] = [];
-			const missing: string[] = [];
+			const missing: Target[] = [];
 			let isComplete = true;
 			let pages = maxLookUps;
 			for (const [channel, inChannel] of Map.groupBy(
@@ -301,17 +301,17 @@ async function planMany(
 				pages -= known.pages;
 				messages.push(...known.messages.values());
 				isComplete &&= known.isComplete;
-				missing.push(
-					...inChannel
-						.filter(({ id }) => known.missing.has(id))
-						.map((target) => nameOf(target, isAcross)),
-				);
+				missing.push(...inChannel.filter(({ id }) => known.missing.has(id)));
 			}
-			return resultLines(
-				messageLinesOf(guild, messages, isAcross),
-				missing.length > 0 && `${missing.length} not found: ${cut(missing)}`,
-				!isComplete && ignoredIds,
-			);
+			const names = missing.map((target) => nameOf(target, isAcross));
+			return {
+				missing,
+				lines: resultLines(
+					messageLinesOf(guild, messages, isAcross),
+					names.length > 0 && `${names.length} not found: ${cut(names)}`,
+					!isComplete && ignoredIds,
+				),
+			};
 		},
 	});
 }
@@ -417,7 +417,9 @@ async function planMatching(
 		nothing: `No message in ${where} matches: nothing to delete.`,
 		order: readable.map(({ id }) => id),
 		again: () => "To continue, call again with the same arguments.",
-		describe: async () => messageLinesOf(guild, messages, isAcross),
+		describe: async () => ({
+			lines: messageLinesOf(guild, messages, isAcross),
+		}),
 	});
 }
 

@@ -491,6 +491,7 @@ test("a dry run by ids shows the authors, and which messages do not exist", asyn
 		return text.split("\n");
 	};
 	const lines = await dryRun();
+	expect(lines[1]).toStartWith("Would delete 1 message(s) from #");
 	expect(lines.slice(2)).toEqual([
 		"By author:",
 		`1 | Ada (@ada, ID: ${world.simulator.user("ada").id})`,

@@ -292,3 +292,17 @@ test("bans are searched by name over all pages", async () => {
 		"0 of 1003 ban(s) match, by user id:",
 	);
 });
+
+test("a dry run of a ban of several users does not count ids that belong to no user", async () => {
+	await using world = await startWorld();
+	const { id } = world.simulator.user("bob_the_baker");
+	const nobody = "123456789012345678";
+	const { text } = await world.call("ban", {
+		user_ids: [nobody, id],
+		dry_run: true,
+	});
+	expect(text).toMatch(/\nWould ban 1 user\(s\), 0 of them members; now is /);
+	expect(text).toEndWith(`\n1 unknown to Discord: ${nobody}`);
+	const real = await world.call("ban", { user_ids: [nobody, id] });
+	expect(real.text).toStartWith("Banned 1 of 2 user(s)");
+});
