@@ -7,8 +7,8 @@
  */
 export interface ByteHolder {
 	/**
-	 * Identifies the sender of the buffered bytes. At the memory limit, the sender with the most buffered bytes loses its
-	 * largest response.
+	 * The HTTP client or other object that receives the buffered bytes. When the memory limit is exceeded, the owner with
+	 * the most buffered bytes loses its largest response.
 	 */
 	readonly owner: object;
 	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */
@@ -28,8 +28,8 @@ export class ByteBudget {
 	}
 
 	/**
-	 * Counts `bytes` more for an unfinished response (`holder`). While all unfinished responses together exceed the
-	 * memory limit, drops one of them: the largest response of the sender with the most buffered bytes.
+	 * Counts `bytes` more buffered bytes for the unfinished response `holder`. If all unfinished responses together then
+	 * exceed the memory limit, drops responses: each time the largest one of the owner with the most buffered bytes.
 	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);
@@ -42,14 +42,17 @@ export class ByteBudget {
 		}
 	}
 
-	/** Removes a response (`holder`) from the memory count, for example when the response is complete. */
+	/** Stops counting the buffered bytes of a response (`holder`), for example when the response is complete. */
 	release(holder: ByteHolder): void {
 		if (!this.#holders.delete(holder)) return;
 		this.#usedBytes -= holder.heldBytes;
 		holder.heldBytes = 0;
 	}
 
-	/** Returns the largest unfinished response of the sender with the most buffered bytes in total. */
+	/**
+	 * Returns the largest unfinished response of the owner (such as an HTTP client) with the most buffered bytes in
+	 * total.
+	 */
 	#largest(): ByteHolder | undefined {
 		const held = (holders: readonly ByteHolder[]) =>
 			holders.reduce((sum, { heldBytes }) => sum + heldBytes, 0);

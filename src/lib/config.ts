@@ -44,8 +44,8 @@ export function parseSettings<
 }
 
 /**
- * Parses `values` with a Valibot schema. Returns the settings, or all issues. Received values that may be secrets are
- * not shown in the issues.
+ * Parses `values` with a Valibot schema. Returns the settings, or all issues. The issues do not show values that may be
+ * secrets.
  */
 export function checkSettings<
 	const S extends v.GenericSchema<unknown, unknown>,
@@ -221,8 +221,8 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * Appends "is still" and the text that `describe` returns to the message of each issue whose value is a placeholder
- * from the example configuration. The text says what to put in its place.
+ * Adds advice to each issue whose value is a placeholder from the example configuration: "is still", followed by the
+ * text that `describe` returns for the placeholder.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],

@@ -15,7 +15,7 @@ export const stopped = new DOMException(
 
 /**
  * The abort signal of one tool call. It aborts at the call's deadline, when the program stops, or when the caller
- * cancels the call. The abort reason tells these apart.
+ * cancels the call. The abort reason says which of these happened.
  */
 class CallSignal extends PlainSignal {
 	readonly #caller: Signal | undefined;

@@ -24,8 +24,8 @@ const maxShownLength = 100;
 
 /**
  * Asks the program at this address whether it is ready. Resolves with whether a 2xx response arrived within `timeout`
- * ms, and with a line that describes the result. Rejects with a ConfigError for port 0, since the actual port is
- * unknown.
+ * ms, and with a line of text for the operator. Rejects with a ConfigError if the port is 0, since the actual port is
+ * then unknown.
  */
 export async function askHealth(
 	{ hostname, port, path, portSetting }: HealthAddress,

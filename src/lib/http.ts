@@ -26,8 +26,8 @@ export interface HttpResponse {
 	 */
 	body: AsyncIterable<Uint8Array>;
 	/**
-	 * Returns the whole response body if the server announced its length, otherwise undefined. Must not be combined with
-	 * reading the property `body`. Fails with an HttpFailure if the body is cut off or the request is aborted.
+	 * Returns the whole response body if the response has a Content-Length, otherwise undefined. Must not be combined
+	 * with reading the property `body`. Fails with an HttpFailure if the body is cut off or the request is aborted.
 	 */
 	whole?(): Uint8Array | Promise<Uint8Array> | undefined;
 	/** Ignores the rest of the response body. Closes the connection if the body is incomplete. */

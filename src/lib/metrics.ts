@@ -37,9 +37,9 @@ type AddRead = (
  */
 export interface Registry {
 	counter(name: string, help: string, labelNames?: readonly string[]): Counter;
-	/** Adds a counter whose values a callback returns at every scrape by Prometheus. */
+	/** Adds a counter. Its values come from a callback that is called whenever Prometheus reads the metrics. */
 	readCounter: AddRead;
-	/** Adds a gauge whose values a callback returns at every scrape by Prometheus. */
+	/** Adds a gauge. Its values come from a callback that is called whenever Prometheus reads the metrics. */
 	gauge: AddRead;
 	/**
 	 * Adds a histogram of durations in seconds. `bucketsSeconds` are the upper bounds of its buckets in ascending order;
@@ -213,8 +213,8 @@ const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 const separator = "\udfff";
 
 /**
- * Creates the storage of a metric: one state, such as a counter's value, for each combination of a metric's label
- * values. `of` returns the state for label values and creates it if it is missing; `peek` does not create it.
+ * Creates a store with one state, such as a counter's value, for each combination of label values of a metric. In the
+ * returned object, `of` creates a missing state, and `peek` does not.
  */
 function createSeries<State>(
 	labelNames: readonly string[],

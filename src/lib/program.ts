@@ -30,7 +30,7 @@ declare const GUILDHALL_BUILD: Build | undefined;
 export const build: Build | undefined =
 	typeof GUILDHALL_BUILD === "undefined" ? undefined : GUILDHALL_BUILD;
 
-/** Returns the command that starts the bot or the gateway, such as `bun run bot`. */
+/** Returns the shell command that starts the bot or the gateway, such as `bun run bot`. */
 export function runs(program: "bot" | "gateway"): string {
 	return build ? program : `bun run ${program}`;
 }

@@ -12,7 +12,7 @@ export class NotNow extends Error {
 	override name = "NotNow";
 }
 
-/** One unit of work for a reconciler, such as lifting one expired ban. */
+/** One unit of work, such as lifting one expired ban. It is retried until it succeeds. */
 export interface Step {
 	/**
 	 * Identifies what this unit of work changes, such as the roles of a member. Work with the same key never runs at the
@@ -20,18 +20,18 @@ export interface Step {
 	 */
 	key: string;
 	/**
-	 * Name of a group of work. Each group has its own limit of concurrent work, so that slow work for one guild does not
-	 * delay the work for other guilds.
+	 * Name of a group of work, such as all work for one guild. Each group has its own limit of concurrent work, so that
+	 * slow work in one group does not delay the others.
 	 */
 	lane?: string;
-	/** Does the work. Rejects if the work failed and must be retried; reports the error itself before it rejects. */
+	/** Does the work. Reports errors itself. Rejects if the work failed and must be retried. */
 	run(): Promise<void>;
 }
 
 export interface ReconcilerOptions {
 	/**
 	 * Finds the work that is due, most urgent first, and the milliseconds until more work is due. `running` contains the
-	 * keys of running work. If the result contains running work, it is not started a second time.
+	 * keys of the work that is running now; such work is not started again, even if the result contains it.
 	 */
 	scan(
 		running: ReadonlySet<string>,
@@ -39,7 +39,10 @@ export interface ReconcilerOptions {
 	/** Called with the error when the search for due work (`scan`) fails. The search is then repeated with back-off. */
 	onScanFailure(error: unknown): void;
 	maxConcurrent: number;
-	/** The first and the longest wait, in milliseconds, before failed work is retried. */
+	/**
+	 * Two times in milliseconds: the wait before the first retry of failed work, and the maximum wait before later
+	 * retries.
+	 */
 	backOffMs: readonly [number, number];
 }
 
@@ -52,7 +55,7 @@ export interface Reconciler {
 	close(graceMs: number): Promise<void>;
 }
 
-/** The state of a unit of work (a Step) that is running or waits to be retried. */
+/** The state of a unit of work that is running or waits to be retried. */
 interface Attempt {
 	lane: string | undefined;
 	failures: number;

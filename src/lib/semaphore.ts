@@ -9,7 +9,7 @@ export class Overloaded extends Error {
 
 export interface SemaphoreOptions {
 	max: number;
-	/** Limit of callers that wait for a permit at the same time. Default: no limit. */
+	/** Maximum number of callers that wait for a permit at the same time. Default: no limit. */
 	maxWaiting?: number;
 	/** Milliseconds after which a caller that waits for a permit gets an Overloaded error. Default: no limit. */
 	maxWaitMs?: number;

@@ -57,14 +57,17 @@ const escapable = new RegExp(
 
 const invisibleOrBreaking = new RegExp(`${invisible}|${breaking.source}`, "u");
 
-/** Whether `text` has no characters to escape, such as line breaks. This is true for most texts and cheap to check. */
+/**
+ * Whether `text` needs no escaping, because it has no line breaks or invisible characters. This check is cheap, and
+ * most texts pass it.
+ */
 function isClean(text: string): boolean {
 	return !/[^ -~]/.test(text) || !invisibleOrBreaking.test(text);
 }
 
 /**
- * Maximum number of consecutive invisible characters that are each replaced by an escape sequence. In a longer run, the
- * number of the remaining characters is written.
+ * Maximum number of consecutive invisible characters that are each escaped. Of a longer sequence, only the first ones
+ * are escaped, followed by the number of the others.
  */
 const maxRun = 32;
 

@@ -19,13 +19,14 @@ import { readEvents } from "./sse.ts";
 
 /** Limit of an MCP server's response, in characters. A longer response fails the request. */
 const maxResponseLength = 16 * 1024 * 1024;
-/** Number of characters above which a response is checked for too many JSON values before it is parsed. */
+/** Responses with more characters than this are checked for too many JSON values before they are parsed. */
 const uncountedLength = 1024 * 1024;
 const maxValues = 500_000;
 /** Limit of the response to the MCP request `initialize`, in bytes. */
 const maxHandshakeBytes = 256 * 1024;
 /**
- * Limit, in characters, of the text to search for an error message when an HTTP response contains no JSON-RPC response.
+ * When an HTTP response contains no JSON-RPC response: number of characters at its beginning that are searched for an
+ * error message.
  */
 const maxErrorLength = 64 * 1024;
 
@@ -51,10 +52,7 @@ export interface ClientSession {
 export interface ClientResponse {
 	readonly text: string;
 	readonly message: JsonObject & ({ result: unknown } | { error: unknown });
-	/**
-	 * The unparsed SSE event with the response. Only set for a tool's result in the usual JSON layout. After a call of
-	 * `event.withId`, the response's `text` and `message` can no longer be read.
-	 */
+	/** The response as an SSE event whose JSON was not parsed. Only set for some results of tool calls. */
 	readonly event?: PlainEvent;
 }
 

@@ -7,8 +7,8 @@ import * as v from "valibot";
 export type JsonSchema = Record<string, unknown>;
 
 /**
- * Converts a Valibot schema to the JSON Schema of the input that it accepts. Transformations are left out, since they
- * do not change which input is accepted. Throws a TypeError for schemas that it cannot convert.
+ * Converts a Valibot schema to the JSON Schema of its input; transformations are ignored. Throws a TypeError for
+ * schemas that it cannot convert.
  */
 export function toJsonSchema(schema: v.GenericSchema): JsonSchema {
 	return convert(schema as Node);
@@ -31,16 +31,16 @@ export function publishedAs<T>(schema: JsonSchema) {
 }
 
 /**
- * Marks an optional argument as unlisted: clients may send it, but `tools/list` does not show it. Used for former
- * arguments that others have replaced.
+ * Returns the schema of an optional argument, marked so that `tools/list` does not show the argument. Used for former
+ * arguments, which clients may still send.
  */
 export function unlisted<const Schema extends v.GenericSchema>(schema: Schema) {
 	return v.optional(v.pipe(schema, published({ unlisted: true })));
 }
 
 /**
- * Returns a Valibot action for the schema of an argument: `tools/list` shows the JSON Schema `shown` instead of the
- * generated one, to save clients tokens. `shown` must allow all valid values.
+ * Returns a Valibot action for an argument's schema: `tools/list` shows the JSON Schema `shown` instead of the one
+ * generated from the Valibot schema, to save clients tokens. `shown` must allow all valid values.
  */
 export function listedAs<T>(shown: JsonSchema) {
 	return published<T>({ listedAs: shown });
@@ -48,7 +48,7 @@ export function listedAs<T>(shown: JsonSchema) {
 
 /**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
- * unlisted properties and keywords that clients can do without, such as `pattern`.
+ * properties that are marked as unlisted, and keywords that clients can do without, such as `pattern`.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	// See `listedAs`.
@@ -83,7 +83,9 @@ function briefItems(schema: JsonSchema): JsonSchema {
 	return briefSchema(schema.type === "string" ? rest : schema);
 }
 
-/** Returns the properties of an object's JSON Schema without those that are marked as unlisted. */
+/**
+ * Returns the properties of an object's JSON Schema, except those that are marked as not to be shown in `tools/list`.
+ */
 export function listedProperties(
 	properties: Record<string, JsonSchema>,
 ): Record<string, JsonSchema> {

@@ -52,8 +52,8 @@ export class MemberReader {
 	}
 
 	/**
-	 * Whether the current member of the JSON object has this key, also if the JSON text writes the key with escapes.
-	 * `key` must contain no backslash.
+	 * Whether the current member of the JSON object has the key `key`, which must contain no backslash. Escapes in the
+	 * JSON text are decoded before the comparison.
 	 */
 	is(key: string): boolean {
 		const from = this.from + 1;
@@ -119,8 +119,8 @@ export function findMember(
 }
 
 /**
- * Returns the JSON text of an object without the members whose keys `drop` selects, followed by the `added` members (as
- * JSON text).
+ * Returns the JSON text of an object, changed: the members whose keys `drop` selects are removed, and the members
+ * `added` (JSON text) are appended.
  */
 export function rewriteObject(
 	text: string,
@@ -140,8 +140,8 @@ function readString(text: string, start: number, end: number): string {
 }
 
 /**
- * Returns the position of the first token after an opening brace or bracket in a JSON text. Throws a TypeError unless
- * the first token from `position` on is the character with the code `opening`.
+ * Checks that the JSON text has the bracket or brace `opening` (a character code) at `position`, after optional white
+ * space. Returns the position of the next token after it. Throws a TypeError otherwise.
  */
 function skipOpening(text: string, position: number, opening: number): number {
 	const at = skipSpace(text, position);

@@ -33,8 +33,8 @@ const legacyVersions = new Set(["2024-11-05", "2025-03-26"]).union(
 );
 
 /**
- * Returns a handler for messages of the MCP protocol versions before the stateless one (2026-07-28). `sessions` holds
- * the sessions of the server, or is a constant session id that all clients get.
+ * Returns an HTTP handler for the MCP protocol versions before the stateless one (2026-07-28). `sessions` holds the
+ * sessions of the server, or is a constant session id that all clients get.
  */
 export function createLegacyHandler(
 	server: Server,
@@ -154,8 +154,8 @@ export function endSession({ headers }: Request, sessions: Sessions): Response {
 }
 
 /**
- * Whether the header MCP-Protocol-Version names an offered protocol version other than the one that the client
- * negotiated for its session. Versions that the server does not offer are ignored.
+ * Whether the header MCP-Protocol-Version names a protocol version that the server offers, but not the one that the
+ * client negotiated for its session.
  */
 function contradicts(version: string | null, session: Session): boolean {
 	const offered: readonly (string | null)[] = protocolVersions;

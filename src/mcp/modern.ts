@@ -60,8 +60,8 @@ export function isModern(headers: Headers, { params }: Message): boolean {
 }
 
 /**
- * Returns a handler for messages of the stateless MCP revision. Invalid messages are refused with plain JSON, not with
- * an event stream. `streams` says whether progress notifications may be sent before a response.
+ * Returns an HTTP handler for the stateless MCP revision (2026-07-28). It refuses invalid messages with plain JSON, not
+ * with an event stream. `streams` says whether progress notifications may be sent before a response.
  */
 export function createModernHandler(
 	server: Server,
@@ -103,7 +103,7 @@ export function createModernHandler(
 
 /**
  * Throws an RpcError, which the client receives with HTTP 400, if an MCP message violates the rules of the stateless
- * revision.
+ * revision (2026-07-28).
  */
 function checkModern(headers: Headers, message: Message): void {
 	const meta = metaOf(message.params);

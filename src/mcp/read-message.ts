@@ -15,7 +15,10 @@ import {
 export const maxQuietSeconds = 255;
 
 export interface ReadOptions {
-	/** Limit of a request body in bytes. A longer body gets HTTP 413, whether or not its length was announced. */
+	/**
+	 * Maximum size of an HTTP request body in bytes. A longer body gets HTTP 413, even if the request has no
+	 * Content-Length.
+	 */
 	maxBodyBytes: number;
 	/** Milliseconds in which a request body has to arrive completely. Default: 10,000. */
 	bodyTimeoutMs?: number;
@@ -31,8 +34,8 @@ export class Refusal {
 }
 
 /**
- * Refuses a POST request whose Content-Type is not JSON. For other requests, allows the connection to be silent during
- * a long tool call, and returns undefined.
+ * Returns a refusal if a POST request's Content-Type is not JSON. Otherwise raises the connection's idle timeout, so
+ * that Bun does not close the connection during a long tool call, and returns undefined.
  */
 export function admit(
 	request: Request,

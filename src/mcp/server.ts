@@ -36,14 +36,17 @@ import {
 /** MCP protocol versions that the server offers in response to `initialize`, newest first. */
 export const protocolVersions = ["2025-11-25", "2025-06-18"] as const;
 
-/** The client that sent an MCP request: its session, how it cancels the request, and how to send it notifications. */
+/**
+ * The sender of an MCP request: its session, the signal with which it cancels the request, and a function that sends it
+ * notifications.
+ */
 export interface Caller {
 	/** Whether the request uses the stateless revision of MCP (2026-07-28). */
 	modern: boolean;
 	session: Session | undefined;
 	/**
-	 * Aborts when the client no longer waits for the response, such as after cancelling. Undefined if that cannot be
-	 * known.
+	 * Aborts when the client no longer waits for the response, such as after it cancelled the request. Undefined if the
+	 * server cannot learn this from the client.
 	 */
 	signal: Signal | undefined;
 	/** Sends the client a notification (JSON text) before the response. Undefined if no notifications may be sent. */
@@ -58,7 +61,7 @@ export type Outcome = "ok" | "tool_error" | "rpc_error";
 /** An MCP server's response to a request: JSON text, a complete SSE event, or a prepared list of tools. */
 export type RpcResponse =
 	| TextResponse
-	/** The response of another MCP server as a complete SSE event, passed on without parsing (fast/plain-event.ts). */
+	/** A response that another MCP server sent as an SSE event. It is passed on without being parsed. */
 	| (ResponseFacts & { kind: "event"; event: Uint8Array })
 	/** The response to `tools/list`, encoded and compressed in advance (fast/tool-list.ts). */
 	| (ResponseFacts & { kind: "list"; list: PreparedEvent });
@@ -163,7 +166,7 @@ export interface ServerOptions {
 	tools: ToolSource;
 	prompts: PromptSource;
 	log: Log;
-	/** Called after every MCP request that was handled, with the request and its response. */
+	/** Called after each MCP request, with the request and its response. */
 	answered?(request: RpcRequest, response: RpcResponse): void;
 }
 
@@ -383,7 +386,7 @@ export function toolSource<Context>(
 	};
 }
 
-/** Creates what a tool receives beside its arguments: the call's abort signal and a function to report progress. */
+/** Creates the call's abort signal and a function to report progress, both for the tool. */
 function toolCall(
 	{ params }: RpcRequest,
 	{ signal, notify }: Caller,

@@ -51,7 +51,7 @@ export class Session {
 	}
 }
 
-/** Returns a map key for a JSON-RPC request id. The string "1" and the number 1 get different keys. */
+/** Returns a map key for the id of a JSON-RPC request. The string "1" and the number 1 get different keys. */
 function idKey(id: unknown): string {
 	return `${typeof id} ${id}`;
 }

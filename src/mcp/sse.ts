@@ -22,7 +22,7 @@ export function onOneLine(json: string): string {
 	return json.replace(/[\r\n]+/g, " ");
 }
 
-/** Limit of lines in a Server-Sent Events stream. */
+/** Maximum number of lines that are read from a Server-Sent Events stream. */
 const maxLines = 100_000;
 
 /**

@@ -24,8 +24,8 @@ import type { Sessions } from "./session.ts";
 export interface EndpointOptions extends ReadOptions {
 	server: Server;
 	/**
-	 * The sessions of the MCP server, or a constant session id that all clients get. With a constant id, every response
-	 * is exactly one SSE event, without notifications before it.
+	 * The sessions of the MCP server, or a constant session id that all clients get. With a constant id, the server sends
+	 * no notifications before a response.
 	 */
 	sessions: Sessions | string;
 }

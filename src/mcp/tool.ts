@@ -40,7 +40,7 @@ export interface ToolDefinition<Entries extends v.ObjectEntries, Context> {
 export interface ToolCall {
 	/**
 	 * Aborts when the client no longer waits for the tool's result. The tool should then start nothing new. Undefined if
-	 * that cannot be known.
+	 * the server cannot learn this from the client.
 	 */
 	signal: Signal | undefined;
 	/**
@@ -52,7 +52,7 @@ export interface ToolCall {
 
 export interface Tool<Context> {
 	name: string;
-	/** The entry of the tool in `tools/list`. */
+	/** The tool as `tools/list` shows it: name, description, input schema and annotations. */
 	listing: JsonObject & { inputSchema: JsonSchema };
 	/**
 	 * Checks the arguments, runs the tool and returns the tool's result as JSON text. A ToolError becomes a result with

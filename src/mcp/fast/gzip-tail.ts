@@ -22,8 +22,8 @@ export class GzipTail {
 	/** CRC-32 checksum of the common end of all texts. It is 0 until these bytes are compressed. */
 	#checksum = 0;
 	/**
-	 * For each bit of the CRC-32 checksum of a text's beginning: the bits that it inverts in the checksum of the whole
-	 * text.
+	 * Table for combining CRC-32 checksums. For each bit of the checksum of a text's beginning: the bits that it inverts
+	 * in the checksum of the whole text.
 	 */
 	readonly #bitChecksums = new Uint32Array(32);
 

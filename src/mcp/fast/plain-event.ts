@@ -12,8 +12,8 @@ const comma = 0x2c;
 const closeBrace = 0x7d;
 
 /**
- * The possible last bytes of an SSE event with a tool's result, and for each of them whether the result is an error
- * (`isError: true`).
+ * The bytes with which an SSE event with a tool's result can end, and whether such a result is an error (`isError:
+ * true`).
  */
 const endings = [
 	{ text: "]}}\n\n", isError: false },
@@ -24,8 +24,8 @@ const endings = [
 const longestEnding = Math.max(...endings.map(({ text }) => text.length));
 const isErrorKey = Buffer.from('"isError"');
 /**
- * The two ways in which a JSON key, except the first key of an object, can begin: a comma or a space, then a quotation
- * mark.
+ * The bytes with which a key of a JSON object begins, except the object's first key: a comma or a space, then a
+ * quotation mark.
  */
 const keyOpenings = [Buffer.from(',"'), Buffer.from(' "')];
 
@@ -96,8 +96,8 @@ export class PlainEvent {
 }
 
 /**
- * Whether the JSON text of a response may have another member after `result`, such as a second `id`. `false` is
- * certain; `true` may be wrong.
+ * Whether the JSON text of a response may have another member after `result`, such as a second `id`. Returns true also
+ * when in doubt.
  */
 function mayHaveMoreMembers(bytes: Buffer, from: number): boolean {
 	const skipSpaces = (at: number) => {
