@@ -218,7 +218,10 @@ function unauthorized(header: string | null): Response {
 	return openAiError(401, "invalid_api_key", message);
 }
 
-/** Returns the messages of a chat request with the text parts of each joined into one string. */
+/**
+ * Returns the messages of a chat request. If the content of a message is a list of text parts, they are joined into one
+ * string.
+ */
 function plainMessages({ messages }: ChatRequest): ChatMessage[] {
 	return messages.map(({ role, content }) => ({
 		role,

@@ -106,8 +106,8 @@ export interface Completion {
 }
 
 /**
- * Splits the text of a response into words and omits the words after the request's max_tokens. One word counts as one
- * token.
+ * Creates a completion from a response text: splits the text into words and keeps at most as many as the request's
+ * `max_tokens`. One word counts as one token.
  */
 export function createCompletion(
 	request: ChatRequest,
@@ -193,8 +193,8 @@ export function openAiError(
 }
 
 /**
- * For simulated faults without a stream: functions that create the AI provider's HTTP response. Their parameter is the
- * API key, which some providers quote in an error.
+ * Functions that create the AI provider's HTTP response, one for each simulated fault that does not send a stream.
+ * Their parameter is the API key, which some providers quote in an error.
  */
 export const errorResponses: Readonly<
 	Partial<Record<AiMisbehaviour, (key: string) => Response>>

@@ -37,7 +37,7 @@ export interface ChargebackAnswer {
 	readonly status: number;
 	/** The body of the bot's response: parsed if it is JSON, else the text. */
 	readonly body: unknown;
-	/** The chargeback event. It was sent to the bot unless the caller replaced the request body. */
+	/** The chargeback event, which was the request body unless the caller set another body. */
 	readonly event: Readonly<Record<string, string | null>>;
 	/** Sends the same chargeback event to the bot again, possibly with another URL, secret or body. */
 	again(target?: Partial<ChargebackTarget>): Promise<ChargebackAnswer>;

@@ -129,7 +129,10 @@ export async function startGameServer(
 	const donators: Donator[] = [];
 	const bans = new Map<string, string>();
 	const requests: GameRequest[] = [];
-	/** The game server's current misbehaviour by route. The entry "*" applies to all routes without an entry. */
+	/**
+	 * The simulated faults of the game server, by route. The fault with the key "*" applies to all routes that have none
+	 * of their own.
+	 */
 	const wrong = new Map<
 		string,
 		{ kind: Misbehaviour; left: number; executed: boolean }

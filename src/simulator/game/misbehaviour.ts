@@ -86,7 +86,10 @@ const refusal = (error: string, status: number) => () =>
 const json = (text: string) =>
 	new Response(text, { headers: { "content-type": "application/json" } });
 
-/** For simulated faults that replace the game server's response: functions that create the faulty response. */
+/**
+ * Functions that create the game server's faulty HTTP response, one for each simulated fault that replaces the
+ * response.
+ */
 export const wrongResponses: Readonly<
 	Record<
 		Exclude<Misbehaviour, "slow" | "trickle">,

@@ -223,7 +223,10 @@ export class Interactions {
 
 	// Messages
 
-	/** Adds a response message of the application to the channel. An ephemeral message is visible only to the user. */
+	/**
+	 * Creates a message with which the application responds to an interaction. If the message is ephemeral, only the user
+	 * who used the command or button sees it.
+	 */
 	write(interaction: Interaction, given: NewMessage): Message {
 		const { application, channel, user } = interaction;
 		const whole = { ...given, ...this.#origin(interaction) };
@@ -305,7 +308,7 @@ export class Interactions {
 		return live;
 	}
 
-	/** The fields of a response message that refer to the interaction and to the message to which it responds. */
+	/** The fields of a response message that say to which interaction and to which message it responds. */
 	#origin(interaction: Interaction): Partial<NewMessage> {
 		const { application, id, user, message, command } = interaction;
 		const first = interaction.original;

@@ -105,7 +105,10 @@ export function checkRoute(route: Route, call: Call): void {
 	else if (guild) requireGuildPermissions({ ...call, guild }, route.needs);
 }
 
-/** Returns a user's permissions in a channel: all in a DM with the user, none in a guild without the user. */
+/**
+ * Returns a user's permissions in a channel. In a DM of the user these are all permissions. In DMs of others, and in
+ * guilds of which the user is not a member, the user has none.
+ */
 export function permissionsOf(
 	world: World,
 	channel: Channel,

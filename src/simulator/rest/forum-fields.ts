@@ -56,8 +56,8 @@ export const forumFields = {
 type ForumBody = ReadForm<typeof forumFields>;
 
 /**
- * Returns the changes that a request body makes to the thread settings and, in forum and media channels, the forum
- * settings of a channel.
+ * Returns the changes that a request body makes to a channel's default settings for threads. In forum and media
+ * channels, also the changes to tags, default reaction, sort order and layout.
  */
 export function forumChanges(
 	call: Call,

@@ -26,7 +26,7 @@ import { object } from "./fields.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The entities whose ids or tokens are in a request path. */
+/** The objects (guild, channel, message …) that the router has looked up by the ids and tokens in a request path. */
 export interface Found {
 	guild: Guild;
 	channel: Channel;
@@ -42,7 +42,9 @@ type If<Path, Part extends string, T> = Path extends `${string}${Part}${string}`
 	? T
 	: never;
 
-/** The names of the entities that the router looks up for a path: ":guild_id" in the path gives "guild". */
+/**
+ * The names of the objects that the router looks up for a path pattern: "guild" if the pattern contains ":guild_id".
+ */
 type FoundIn<Path> =
 	| If<Path, ":guild_id", "guild">
 	| If<Path, ":channel_id", "channel">
@@ -145,8 +147,8 @@ export interface Route
 type None = {};
 
 /**
- * Defines a route of the simulated REST API by method and path. For a route without permissions and fields, pass only
- * its handler.
+ * Defines a route of the simulated REST API by method and path. `spec` is the route's handler or, if the route has
+ * fields or needs permissions, an object with these and the handler.
  */
 export function route<
 	const Name extends `${Method} /${string}`,

@@ -104,7 +104,7 @@ export class Session {
 		return (this.intents & intent) !== 0;
 	}
 
-	/** Whether this shard of the bot receives the events of the guild. */
+	/** Whether the session's shard receives the events of the guild. */
 	serves(guildId: string): boolean {
 		const [id, count] = this.shard;
 		return (BigInt(guildId) >> 22n) % BigInt(count) === BigInt(id);

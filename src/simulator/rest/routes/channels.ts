@@ -60,7 +60,7 @@ const creatable = f.choice(
 	ChannelType.GuildForum,
 );
 
-/** The types of channels that can be changed to one another. */
+/** A channel of one of these types can be changed to another of these types. */
 const convertible: GuildChannelType[] = [
 	ChannelType.GuildText,
 	ChannelType.GuildAnnouncement,

@@ -23,8 +23,8 @@ const webhook = "/webhooks/:application_id/:interaction_token";
 type TokenCall<Body = unknown> = Call<typeof webhook, Body>;
 
 /**
- * Returns the response message of an interaction that the request path names: the first response, or a follow-up by
- * id. Throws if the interaction has no such message or it was deleted.
+ * Returns the message of the request path: the first response to an interaction, or the follow-up with the id in the
+ * path. Throws if the message does not exist or was deleted.
  */
 function answeredWith(call: TokenCall): Message {
 	const { original, followUps } = call.interaction;

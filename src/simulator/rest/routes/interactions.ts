@@ -86,8 +86,8 @@ export const interactionRoutes = [
 ];
 
 /**
- * Executes an application's response to a command or button. Returns the message that it sends or updates. Throws if
- * this type of response is not possible.
+ * Executes an application's response to a command or button. Returns the message that the response creates or updates.
+ * Throws if a response of this type is not allowed.
  */
 function answer(
 	call: Call<":interaction_token", Callback>,

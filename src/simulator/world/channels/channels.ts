@@ -226,8 +226,8 @@ export class Channels {
 }
 
 /**
- * Returns the channels of a category whose permission overwrites equal those of the category. When the category's
- * overwrites change, Discord changes those of these channels, too. Empty for a channel that is not a category.
+ * Returns the channels of a category that have the same permission overwrites as the category. When the category's
+ * overwrites change, Discord also changes the overwrites of these channels.
  * https://discord.com/developers/docs/topics/permissions#permission-syncing
  */
 function syncedChannels(guild: Guild, category: GuildChannel): GuildChannel[] {

@@ -141,10 +141,7 @@ export function authorOf(
 	};
 }
 
-/**
- * Returns a webhook in the form of an account, as the caller of REST requests that are authorized with the webhook's
- * token.
- */
+/** Creates the account that counts as the sender of REST requests with the webhook's token. */
 export function accountOf(webhook: Webhook): Account {
 	return {
 		token: webhook.token ?? "",
