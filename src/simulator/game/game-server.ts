@@ -59,8 +59,8 @@ export interface GameServer extends AsyncDisposable {
 	/** The donators that the simulated route `GET /api/donators` lists. Tests may change the list. */
 	readonly donators: Donator[];
 	/**
-	 * The JSON field in which the game server sends and receives Discord user ids. Older versions of the game server
-	 * plugin use "discord_id".
+	 * The name of the JSON field in which the game server sends and receives Discord user ids. Older versions of the game
+	 * server plugin use "discord_id".
 	 */
 	idField: "chat_id" | "discord_id";
 	/** The reasons of all bans on the game server, by the uuid of the banned player. */
@@ -107,7 +107,7 @@ export interface GameServerOptions {
 	readonly secret?: string;
 	/** Verification codes that the simulated game server accepts from the start. */
 	readonly codes?: readonly Code[];
-	/** The JSON field in which the game server sends and receives Discord user ids. Default: "chat_id". */
+	/** The name of the JSON field in which the game server sends and receives Discord user ids. Default: "chat_id". */
 	readonly idField?: GameServer["idField"];
 }
 

@@ -69,7 +69,7 @@ export class RequestLog {
 	#records: RequestRecord[] = [];
 	#invalid = 0;
 
-	/** Returns REST requests, oldest first: the latest 10,000, or those of them that were sent to one route. */
+	/** Returns the latest 10,000 REST requests, oldest first. With `route`, returns only those of them to this route. */
 	list(route?: string): readonly RequestRecord[] {
 		return this.#records
 			.slice(-kept)

@@ -115,8 +115,9 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	 */
 	readonly needs?: bigint;
 	/**
-	 * The route can be used without a token. Sources: for Discord's Gateway URL
-	 * https://discord.com/developers/docs/events/gateway#get-gateway, for invites Discord's OpenAPI document.
+	 * The route can be used without a token. Sources: for the route that returns the Gateway URL
+	 * https://discord.com/developers/docs/events/gateway#get-gateway, for the route that returns an invite Discord's
+	 * OpenAPI document.
 	 */
 	readonly withoutToken?: true;
 	/** Only bots can use the route; requests of people are refused. */

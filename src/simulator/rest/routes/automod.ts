@@ -116,8 +116,8 @@ function metadataOf(
 /**
  * For each AutoMod action that needs MODERATE_MEMBERS: the trigger types of the rules that may use the action. Sources:
  * discord-userdoccers (QUARANTINE_USER) for BlockMemberInteraction, for Timeout
- * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types A guess
- * (automod-timeout): the error code if a rule of any other trigger type uses the action.
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types
+ * A guess (automod-timeout): the error code if a rule of any other trigger type uses the action.
  */
 const triggersWith = new Map<Action, readonly Trigger[]>([
 	[Action.Timeout, [Trigger.Keyword, Trigger.MentionSpam]],

@@ -14,7 +14,7 @@ import { formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
 import { type ReadForm, route } from "../route.ts";
 
-/** A request field whose value must be a number of an enum, or null. `numbers` is the enum. */
+/** A request field whose value must be null or one of the numbers of the TypeScript enum `numbers`. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
 	const all = Object.values(numbers).filter((one) => typeof one === "number");
 	return f.nullable(f.choice(...(all as T[])));
@@ -52,7 +52,7 @@ const textTypes: readonly GuildChannelType[] = [
 	ChannelType.GuildText,
 	ChannelType.GuildAnnouncement,
 ];
-/** The channel types that each guild setting with a channel id accepts. */
+/** For each guild setting whose value is a channel id: the types that the channel may have. */
 const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	afk_channel_id: [ChannelType.GuildVoice],
 	system_channel_id: textTypes,
@@ -60,7 +60,7 @@ const kinds: Readonly<Record<string, readonly GuildChannelType[]>> = {
 	public_updates_channel_id: textTypes,
 	safety_alerts_channel_id: textTypes,
 };
-/** The guild settings that must name a channel in a community guild. */
+/** The guild settings that must contain a channel id if the guild is a community. */
 const communityChannels = [
 	"rules_channel_id",
 	"public_updates_channel_id",

@@ -13,8 +13,8 @@ type NounOf<A> = A extends `${infer N}Create`
 	: never;
 
 /**
- * Returns functions that add an audit log entry about the creation, update or deletion of a kind of object, such as
- * "Role". The entry lists the changed fields.
+ * Returns functions that add an audit log entry after an object was created, updated or deleted. `noun` is the kind of
+ * object, such as "Role". The entry lists the changed fields.
  */
 export function auditOf(noun: NounOf<Action>) {
 	const log =
