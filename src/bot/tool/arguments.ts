@@ -52,7 +52,7 @@ export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
 	return { ...snowflakeOrEmpty(`Id of the ${what}, or "" for none.`), find };
 }
 
-/** Schema of an array argument with `min` to `max` items. After this check, duplicate items are removed. */
+/** Schema of an array argument with `min` to `max` items. Removes duplicate items after the check. */
 export function list<const Item extends v.GenericSchema>(
 	item: Item,
 	min: number,
@@ -84,13 +84,13 @@ export const reason = v.optional(
 	),
 );
 
-/** A point in time, in milliseconds and as Discord ids, which contain the creation time of the object. */
+/** A point in time: in milliseconds, and as Discord ids, which contain a creation time. */
 export interface Moment {
 	/** The lowest Discord id that an object created at or after the point in time can have. */
 	first: string;
 	/**
-	 * The highest Discord id that an object created before the point in time can have. If a tool call gave the point in
-	 * time as a Discord id, that id.
+	 * The highest Discord id that an object created before the point in time can have; for a point in time given as a
+	 * Discord id, that id itself.
 	 */
 	lastBefore: string;
 	/** The point in time in epoch milliseconds. */
@@ -99,13 +99,13 @@ export interface Moment {
 
 export const timeExamples =
 	"a duration such as 6h, a date such as 2026-01-31, a time such as 2026-01-31T12:00:00Z, or an id";
-/** JSON Schema pattern of an argument for a point in time. It checks only the start of the text. */
+/** JSON Schema pattern that checks the start of an argument for a point in time. */
 export const timeStart =
 	"now$|(in |[+-])?\\d{1,9} ?[smhdwySMHDWY]|\\d{17,20}$|\\d{4}-\\d\\d-\\d\\d";
 
 /**
- * Schema of an argument for a point in time in the past: a duration before now such as "6h", a date, a time or a
- * Discord id. `what` is the start of the argument's description.
+ * Schema of an argument for a point in time in the past: a duration before now such as "6h", a date, a time, or a
+ * Discord id, which stands for its creation time. `what` is the start of the argument's description.
  */
 export function moment(what: string) {
 	return v.pipe(

@@ -34,7 +34,7 @@ export interface AuditOptions {
 	maxQueued?: number;
 	/** Maximum number of rows that one SQL statement deletes. Default: 500. */
 	deleteBatch?: number;
-	/** Wait before a failed database write is retried, in milliseconds: first and maximum. */
+	/** First and maximum wait, in milliseconds, before a failed database write is tried again. */
 	backOffMs?: readonly [number, number];
 	/** How long tool calls are collected, in milliseconds, before they are written to the database in one batch. */
 	batchDelayMs?: number;

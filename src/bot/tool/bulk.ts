@@ -27,24 +27,21 @@ const reserveMs = 1_000;
 const maxListedDone = 50;
 
 export interface Bulk<Item> {
-	/**
-	 * The objects that the tool call changes, such as members. If the tool has an argument `after` (an id), they are
-	 * sorted by id and have higher ids than `after`.
-	 */
+	/** The objects to change, such as members. If the tool has an argument `after`, they are sorted by id. */
 	items: readonly Item[];
-	/** Set if repeating the call continues an incomplete change, so that the tool needs no argument `after`. */
+	/**
+	 * Whether a repeated call continues where the previous call stopped. Otherwise the tool needs an argument `after`.
+	 */
 	resumes?: true;
 	/**
-	 * A sentence that tells how to continue an incomplete change with the remaining items. Default: by repeating the
-	 * call. A function returns it for the items that were not tried.
+	 * A sentence that tells how to continue if not all items were changed, or a function that returns it for the
+	 * remaining items. Default: to repeat the call.
 	 */
 	next?: string | ((left: readonly Item[]) => string);
 	idOf(item: Item): string;
 	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
-	/**
-	 * How the result lists changed items: a description of each of the first `max` items. Default: `describe`, and 50.
-	 */
+	/** How the result describes changed items, and how many it lists at most. Default: `describe`, and 50. */
 	listed?: { describe(item: Item): string; max: number };
 	/**
 	 * Sends the requests to Discord that change one item, such as giving a member a role. It may throw a ToolError with
@@ -62,9 +59,7 @@ export interface Bulk<Item> {
 export interface Outcome<Item> {
 	done: Item[];
 	refused: { item: Item; why: string }[];
-	/**
-	 * The item for which it is unknown whether Discord changed it, for example after a timeout, and the error message.
-	 */
+	/** The item whose change has an unknown outcome, for example after a timeout, and the error message. */
 	unknown?: { item: Item; why: string };
 	/** Why a tool stopped before it tried every item, as text for its result; otherwise undefined. */
 	stopped?: string;
@@ -87,8 +82,8 @@ export async function writeEach<Item>(
 }
 
 /**
- * Does the same as `writeEach`, but returns a result even if no item was changed. With `throwsError`, throws an error
- * of Discord instead of reporting it in the result.
+ * Like `writeEach`, but returns a result even if no item was changed. With `throwsError`, throws the first error of
+ * Discord instead of reporting it in the result.
  */
 export async function attemptEach<Item>(
 	bulk: Bulk<Item>,
@@ -125,8 +120,8 @@ export async function attemptEach<Item>(
 }
 
 /**
- * Changes items on Discord one after another, like `writeEach`, but returns the outcome instead of text. With
- * `throwsError`, throws an error of Discord instead of returning it.
+ * Changes items on Discord one after another, and returns the outcome for each. With `throwsError`, throws the first
+ * error of Discord instead of returning it.
  */
 export async function tryEach<Item>(
 	{ items, write }: Pick<Bulk<Item>, "items" | "write">,

@@ -16,12 +16,12 @@ import type { Store } from "../store/store.ts";
 
 export interface Locks {
 	/**
-	 * Returns how the permission overwrites of a channel were changed to lock it, roles first; empty if the channel is
-	 * not locked. Rejects with StoreUnavailable.
+	 * Returns the changes of permission overwrites by which a channel was locked, those of roles first; empty if the
+	 * channel is not locked. Rejects with StoreUnavailable.
 	 */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
 	/**
-	 * Locks a channel. Stores the changes of permission overwrites (`rows`) in the database, then calls `work` with each
+	 * Locks a channel. Stores the changes of permission overwrites (`rows`) in the database, then calls `work` for each
 	 * row to make the change on Discord. If the first change fails without effect, deletes the rows again. Rejects with
 	 * StoreUnavailable if the database is unavailable.
 	 */

@@ -20,7 +20,7 @@ export interface Needs<Args> {
 	permissions?: readonly Needed<Args>[];
 	/**
 	 * Name of the argument with the channels in which the bot needs the tool's `permissions`. Default: `channel_id`.
-	 * "run" means that the tool itself checks the permissions when it runs.
+	 * "run": the tool's own `run` function checks the permissions.
 	 */
 	permissionsIn?: (keyof Args & string) | "run";
 	/**
@@ -30,7 +30,8 @@ export interface Needs<Args> {
 	guildPermissions?: readonly Permission[];
 	/**
 	 * Names of the arguments with the ids of the objects that the tool edits, or a function that returns these ids. Calls
-	 * with the same id run one after another. For an empty argument, the id of the guild in the setting GUILD_ID is used.
+	 * that edit the same object run one after another. If the argument is empty, the id of the guild in the setting
+	 * GUILD_ID is used.
 	 */
 	lock?:
 		| (keyof Args & string)
@@ -130,8 +131,8 @@ export type Plan = {
 } & (
 	| { act(call: ToolCall): Promise<ToolOutput> }
 	/**
-	 * Sends the only request with which the tool changes something on Discord. `result` is the tool's result if the
-	 * request succeeds.
+	 * Sends the only request of the tool that changes something on Discord. `result` is the tool's result if the request
+	 * succeeds.
 	 */
 	| { write(): Promise<unknown>; result: ToolOutput }
 );

@@ -5,8 +5,8 @@ import { compareIds } from "../discord/ids.ts";
 import { requireOneOf } from "./arguments.ts";
 
 /**
- * Returns those fields of `requested` whose value differs from the value in `current`. Throws an RpcError if
- * `requested` has no field of `current`, and a ToolError if no value differs.
+ * Returns those fields of `requested` whose values differ from those in `current`. Throws an RpcError if `requested`
+ * sets no field, and a ToolError if no value differs.
  */
 export function changesOf<Fields extends object>(
 	current: Fields,

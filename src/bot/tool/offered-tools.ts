@@ -28,7 +28,10 @@ export const accessors = {
 
 const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
 
-/** Arguments by which the gateway routes a call. They must not be inside the `arguments` of `use_tool`. */
+/**
+ * Arguments by which the gateway selects the bot for a call. They must be beside, not inside, the `arguments` of
+ * `use_tool`.
+ */
 const routingArguments = ["instance", "guild_id"];
 
 /** Arguments of tools that do not change what a call does. */
@@ -36,10 +39,7 @@ const commonArguments = ["guild_id", "reason", "dry_run"];
 
 interface Entry {
 	tool: BotTool;
-	/**
-	 * How a client names the tool: undefined for the tool's own name, otherwise the alias, which can convert the
-	 * arguments.
-	 */
+	/** The alias by which a client calls the tool; undefined if the client uses the tool's own name. */
 	alias?: Alias;
 }
 
@@ -55,14 +55,11 @@ export class OfferedTools implements ToolSet<BotContext> {
 	readonly #byName = new Map<string, Entry>();
 	/** Error texts for tools that the configuration does not allow to be called, by each name of the tool. */
 	readonly #refusals = new Map<string, string>();
-	/**
-	 * For each tool: the names in the setting `deny` that forbid only some calls of the tool, such as the name of a
-	 * former tool that was merged into the tool.
-	 */
+	/** For each tool: the former tools that are now part of the tool and that the setting `deny` forbids. */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
 	/**
-	 * For each tool that is allowed only in part: the former tools whose calls are still allowed, because their toolset
-	 * is allowed, and the error text for all other calls.
+	 * Tools of which only some calls are allowed: `parts` are the former tools whose calls are allowed, and `refusal` is
+	 * the error text for all other calls.
 	 */
 	readonly #allowedParts = new Map<
 		BotTool,
@@ -230,10 +227,7 @@ function isListed(
 	);
 }
 
-/**
- * Returns those former tools replaced by `tool` that the configuration allows, although it does not allow the toolset
- * of `tool`.
- */
+/** Returns the former tools, now aliases of `tool`, that the configuration allows by their toolsets. */
 function allowedParts(
 	tool: BotTool,
 	{ toolsets = "all", read_only, tools: { deny } }: ToolChoice,
@@ -268,8 +262,8 @@ function refusalOf(
 }
 
 /**
- * Returns the error text for a call that the setting `deny` forbids. `name` is the denied name; `by` is the tool that
- * has replaced a former tool of this name.
+ * Returns the error text for a call that the setting `deny` forbids. `name` is the name in the setting; `by` is the
+ * present tool if `name` is that of a former tool.
  */
 function deniedText(name: string, by = name): string {
 	const what = by === name ? name : `What ${name} did, now ${by},`;

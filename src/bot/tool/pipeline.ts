@@ -139,8 +139,8 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 }
 
 /**
- * Returns limits for running a tool: the reason for Discord's audit log, and whether the tool may change something on
- * Discord from the start (`mayWrite`), which destructive tools may not.
+ * Returns the limits under which a tool runs: the reason for Discord's audit log, and whether it may change something
+ * on Discord (`mayWrite`). Destructive tools may not until their plan is carried out.
  */
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
@@ -154,7 +154,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	};
 }
 
-/** Runs `work` while it holds the keyed mutex for the ids that `lock` in the tool's definition selects. */
+/** Runs `work` while it holds the keyed mutex for the ids of the objects that a tool edits. */
 function lock<Args extends object, T>(
 	{ lock: locked = [] }: Needs<Args>,
 	args: Args,
@@ -325,7 +325,7 @@ function authorize<Args extends object>(
 }
 
 /**
- * A webhook or an invite. `channel` is the channel to which it belongs; undefined if discord.js has not cached the
+ * An object that belongs to a channel: a webhook or an invite. `channel` is undefined if discord.js has not cached the
  * channel.
  */
 interface Belonging {
@@ -333,8 +333,8 @@ interface Belonging {
 }
 
 /**
- * Returns the channels in which the permissions for a tool call are checked. An undefined item stands for the whole
- * guild.
+ * Returns the channels in which the permissions for a tool call are checked. Contains undefined for permissions in the
+ * whole guild.
  */
 function channelsOf(
 	things: Record<string, unknown>,

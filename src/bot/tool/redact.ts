@@ -71,10 +71,7 @@ function redactValue(
 	return `[${typeof value}]`;
 }
 
-/**
- * Rules for arguments whose name matches `ending`: the text of the argument is logged unredacted if `allows` returns
- * true.
- */
+/** For arguments whose names match `ending`: the text of the argument is logged unredacted if `allows` returns true. */
 const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 	[
 		/_names$|permissions$|^(allow|deny|neutral)$/,
@@ -86,8 +83,8 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 ];
 
 /**
- * Whether a text can be logged unredacted, because the schema allows only ids, bit fields or fixed choices and the text
- * is one of these.
+ * Whether a text can be logged unredacted: the schema allows only ids, bit fields or fixed choices, and the text is one
+ * of them.
  */
 function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	if (schema?.type !== "string") return false;

@@ -6,8 +6,8 @@ import { synonyms } from "./tool-synonyms.ts";
 import type { BotTool } from "./toolsets.ts";
 
 /**
- * Weight of a word from the search query, by the part of a tool's listing in which it occurs. Only the highest
- * weight of a word is used.
+ * Weights of a word in a search for tools, by the part of the tool's listing that contains the word: name, title and so
+ * on.
  */
 const weights = {
 	name: 4,
@@ -21,13 +21,19 @@ const weights = {
 /** Factor for the weight of a synonym of a word from the search query. */
 const synonymWeight = 0.8;
 
-/** Factor for the weight of the first word of a tool's name, such as "create" or "list", which many tools share. */
+/**
+ * Factor for the first word of a tool's name, such as "create" or "list", which counts less because many tools share
+ * it.
+ */
 const verbWeight = 0.6;
 
-/** Factor for the weight of a word that the tool's name contains in exactly the same form. */
+/**
+ * Factor for a word of the search query that a tool's name contains in exactly the same form, not only with the same
+ * stem.
+ */
 const sameFormWeight = 1.1;
 
-/** Weight of how completely the search query contains the words of a tool's name. */
+/** How much a tool's score increases, as a fraction, if the search query contains all words of the tool's name. */
 const coverageWeight = 0.33;
 
 const articles = new Set(["a", "an", "the"]);
@@ -126,7 +132,7 @@ function rarities(documents: readonly Document[]): (stem: string) => number {
 	};
 }
 
-/** The possible meanings of a word in a search query: phrases with their weights. */
+/** A word of a search query with its synonyms: phrases with their weights. */
 type Term = readonly { words: readonly string[]; weight: number }[];
 
 /**

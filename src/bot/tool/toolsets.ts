@@ -6,7 +6,7 @@ import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
 
-/** The toolsets that the configuration value "default" stands for. Tools marked `extra` are excluded. */
+/** The toolsets that the value "default" in the configuration stands for. Tools marked `extra` are excluded. */
 const defaultToolsets: readonly Toolset[] = [
 	"core",
 	"messages",
@@ -49,8 +49,9 @@ export interface BotTool extends Tool<BotContext> {
 export interface Alias {
 	name: string;
 	/**
-	 * The toolset of the former tool of this name, if it differs from the toolset of the present tool. If only the former
-	 * toolset is allowed, calls that `covers` accepts are still allowed, with no other arguments than `arguments`.
+	 * The toolset of the former tool of this name, if it differs from the toolset of the present tool. If only this
+	 * toolset is allowed, clients can still make the calls for which `covers` returns true, with no other arguments than
+	 * `arguments`.
 	 */
 	toolset?: Toolset;
 	/**
@@ -64,9 +65,9 @@ export interface Alias {
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
-	 * Whether a call of the tool with these unvalidated arguments does what the former tool of this name did. If the
-	 * setting `deny` contains the alias, such calls are refused. Arguments that are null are left out. Default: true for
-	 * every call.
+	 * Whether a call with these unvalidated arguments, of which those that are null were removed, is one that the former
+	 * tool of this name could make. The setting `deny` with the former name forbids such calls. Default: true for every
+	 * call.
 	 */
 	covers?(args: JsonObject): boolean;
 }

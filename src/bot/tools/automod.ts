@@ -48,7 +48,9 @@ import { changesOf } from "../tool/diff.ts";
 
 const ruleId = found(automodRule, "rule");
 
-/** Shows an argument in `tools/list` without its limits, which error messages name. */
+/**
+ * Lists an argument in `tools/list` without its minimum and maximum, to keep the list short. Error messages name them.
+ */
 const shown = <T>(type: "string" | "integer", description: string) =>
 	listedAs<T>({ type, description });
 const shownList = <T>(description: string, options?: readonly string[]) =>

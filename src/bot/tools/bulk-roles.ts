@@ -40,7 +40,7 @@ const maxNamed = 500;
 
 type Action = "add" | "remove";
 
-/** Returns an alias that adds a role to one member, or removes it. */
+/** Returns an alias of the tool that adds one role to one member or removes it. */
 function forOne(name: string, action: Action): Alias {
 	return {
 		name,
@@ -143,8 +143,8 @@ export const bulkRoleUpdate = destructiveTool({
 });
 
 /**
- * Plans to add a role to one member or to remove it. `member` must be current. Throws a ToolError if nothing would
- * change.
+ * Plans to add a role to one member or to remove it. `member` must be freshly fetched from Discord. Throws a ToolError
+ * if nothing would change.
  */
 function planOne(role: Role, action: Action, member: GuildMember): Plan {
 	const [who, what] = [memberName(member), roleName(role)];

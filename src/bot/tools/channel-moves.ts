@@ -40,9 +40,7 @@ import {
 import { sample, writeEach } from "../tool/bulk.ts";
 import { editTool } from "../tool/define.ts";
 
-/**
- * Schema of an argument for a channel's position: an index from 0. An index that is too high stands for the last place.
- */
+/** Schema of an argument for a channel's position: an index from 0. Indexes past the end mean the last position. */
 function place(description: string) {
 	return v.pipe(
 		v.number(),
@@ -53,9 +51,8 @@ function place(description: string) {
 }
 
 /**
- * Throws a ToolError unless the bot may move channels to a category. For channels from elsewhere, the bot needs
- * MANAGE_CHANNELS in the category and in each of these channels; to reorder the category's channels, MANAGE_CHANNELS in
- * the guild or in the category is enough.
+ * Throws a ToolError unless the bot may move channels to a category or reorder them in it. To move channels to the
+ * category, the bot needs MANAGE_CHANNELS there and in each channel; to reorder them, in the guild or in the category.
  */
 function requireMovable(
 	guild: Guild,
@@ -267,8 +264,8 @@ function categoryOf(
 }
 
 /**
- * Throws an RpcError or ToolError if Discord does not allow the channels `raws` in the category `parentId`, or directly
- * below the channel `below`.
+ * Throws an RpcError or ToolError if Discord does not allow the channels `raws` in the category `parentId`, or if they
+ * cannot be directly below the channel `below`.
  */
 function requirePlaceable(
 	raws: readonly RawChannel[],
@@ -298,8 +295,8 @@ function requirePlaceable(
 }
 
 /**
- * Throws a ToolError if the bot may not set the permission overwrites of channels that copy them from their new
- * category `parentId`, and an RpcError if no channel changes its category.
+ * Throws a ToolError if the bot may not copy the permission overwrites of the category `parentId` to the moved
+ * channels, and an RpcError if no channel changes its category.
  */
 function requireCopyable(
 	guild: Guild,

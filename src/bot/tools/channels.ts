@@ -69,7 +69,7 @@ const tagFields = {
 	moderated: v.optional(flag("Only moderators can apply it.")),
 };
 
-/** Schema of an argument with all tags of a forum. `shown` lists the fields of a tag for the argument's description. */
+/** Schema of an argument with all tags of a forum. `shown` names the fields of a tag in the argument's description. */
 function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	return v.optional(
 		v.pipe(
@@ -176,8 +176,8 @@ function lockOfOrder(guildId: string | undefined, bot: BotContext): string[] {
 }
 
 /**
- * The permission MANAGE_ROLES, which the bot needs for a call with an access argument, even if the argument is an empty
- * list.
+ * The permission MANAGE_ROLES, which the bot needs if a call has one of the arguments that say who sees a channel or
+ * writes in it.
  */
 const forAccess = accessNames.map((name) => ({
 	permission: "ManageRoles" as const,
@@ -289,7 +289,10 @@ export const editChannel = destructiveTool({
 	},
 });
 
-/** Returns the error for an edit that changed nothing, because Discord normalized the new values to the old ones. */
+/**
+ * Returns the error for an edit without effect: Discord changed the new values back to the old ones, for example by
+ * shortening them.
+ */
 function unchanged(channel: find.Channel, args: object): ToolError {
 	const given = Object.entries(args).filter(([, value]) => value !== undefined);
 	const names = given
@@ -486,8 +489,7 @@ function requireDeletable(guild: Guild, channel: find.Channel): void {
 }
 
 /**
- * Describes how many members are connected to a channel and how many of its threads are active; returns no text if
- * there are none of both.
+ * Describes how many members are connected to a channel and how many of its threads are active; "" if there are none.
  */
 async function describeContent(
 	guild: Guild,

@@ -79,8 +79,8 @@ const maxKept = 20;
 /** Maximum number of pages of messages that a dry run reads to find the authors of messages. */
 const maxLookUps = 20;
 /**
- * Remaining time of the tool call, in milliseconds, below which the search for messages sends no more requests, so that
- * the messages can still be deleted.
+ * If less time than this, in milliseconds, remains for the tool call, the search for messages ends, so that the found
+ * messages can still be deleted.
  */
 const reserveMs = 15_000;
 
@@ -111,7 +111,7 @@ const input = v.strictObject({
 
 type Args = v.InferOutput<typeof input>;
 
-/** Filters of which a call needs at least one to delete messages in all channels. */
+/** Filters of messages. To delete messages in all channels, a call must pass at least one of them. */
 const contentFilters = ["user_ids", "text", "has"] as const;
 const filters = [...contentFilters, "after", "before", "count"] as const;
 
@@ -188,8 +188,8 @@ function withFormer(args: Args): Args {
 }
 
 /**
- * Finds the channels of messages by their ids or links. Throws if a message is in another guild, or if its channel is
- * unknown or not named.
+ * Finds the channels of messages by their ids or links. Throws if a message is in another guild, or if a message id
+ * comes without its channel.
  */
 async function targetsOf(
 	references: readonly string[],
