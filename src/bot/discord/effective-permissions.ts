@@ -178,7 +178,7 @@ export function placeOf(
 	const source = channel.isThread() ? channel.parent : channel;
 	if (!source)
 		throw new ToolError(
-			`The parent channel of ${channelName(channel)} is not in the cache. Use list_channels to find the channels that the bot can see.`,
+			`Discord has not told the bot of the parent channel of ${channelName(channel)}. Use list_channels to find the channels that the bot can see.`,
 		);
 	return { channel, source, overwrites: overwritesOf(source), threadMembers };
 }

@@ -126,7 +126,9 @@ export function createJoinRole(
 				await work();
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable || error instanceof NotNow))
-					log.error("join_role step failed", { error });
+					log.error("join_role could not give roles: internal error", {
+						error,
+					});
 				throw error;
 			}
 		};
@@ -188,7 +190,7 @@ export function createJoinRole(
 		joinedUntil ??= latest + toleranceMs;
 		joinedUntil = Math.max(joinedUntil, latest);
 		if (missed.length > 0)
-			log.info("join_role found missed members", {
+			log.info("join_role: members joined while the bot was offline", {
 				guild: guild.id,
 				people: missed.length,
 			});

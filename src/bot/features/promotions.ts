@@ -164,7 +164,7 @@ export function createPromotions(
 	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
-			log.warn("auto_role cannot promote members", { reason });
+			log.warn("auto_role cannot give the role for active members", { reason });
 		lastWarning = reason;
 	}
 

@@ -78,7 +78,11 @@ export function createButtonHandler({
 					...fields,
 					reason: refusal.message,
 				});
-			else log.error("chargeback button failed", { ...fields, error });
+			else
+				log.error("press of a chargeback button failed: internal error", {
+					...fields,
+					error,
+				});
 		}
 	};
 }

@@ -104,7 +104,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		backOffMs: options.backOffMs ?? [500, 300_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("cannot load due chargebacks", { error });
+				log.error("cannot load chargebacks that are due", { error });
 		},
 	});
 	const respond = createChargebackWebhook({
@@ -224,8 +224,14 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 				return;
 			}
 			if (reason === internalError)
-				log.error("chargeback step failed", { ...fields, error });
-			log.warn("chargeback step failed, will retry", { ...fields, reason });
+				log.error("action for a chargeback failed: internal error", {
+					...fields,
+					error,
+				});
+			log.warn("action for a chargeback failed, will retry", {
+				...fields,
+				reason,
+			});
 			const column = errorColumns[step];
 			if (column) await setError(sql, id, column, reason);
 		} catch (failure) {

@@ -53,7 +53,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 		backOffMs: options.backOffMs ?? [500, 600_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("cannot load due temporary bans", { error });
+				log.error("cannot load temporary bans that end", { error });
 		},
 		async scan() {
 			const at = now();
@@ -105,9 +105,15 @@ export function createTempBanWorker(options: WorkerOptions) {
 		const fields = { guild: guild_id, user: user_id };
 		const reason = describePlatformError(error);
 		if (reason === undefined)
-			log.error("temporary ban step failed", { ...fields, error });
+			log.error("temporary ban could not be lifted: internal error", {
+				...fields,
+				error,
+			});
 		else
-			log.warn("temporary ban step failed, will retry", { ...fields, reason });
+			log.warn("temporary ban could not be lifted, will retry", {
+				...fields,
+				reason,
+			});
 	}
 
 	function addUnchecked(ban: TempBanKey): void {
