@@ -9,7 +9,7 @@ import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments.ts";
 import type { BotContext, ContextFor } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
-import type { Alias, BotTool, PrivilegedIntent } from "./toolsets.ts";
+import type { Alias, BotTool, Overlap, PrivilegedIntent } from "./toolsets.ts";
 
 /** What a tool needs before it runs: the bot's permissions and rank in Discord's role hierarchy, locks and intents. */
 export interface Needs<Args> {
@@ -72,13 +72,16 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 * `tools/list` does not contain aliases.
 	 */
 	aliases?: readonly (string | Alias)[];
+	/** Arguments with which this tool does what other tools do. */
+	overlaps?: readonly Overlap[];
 }
 
 /** Defines an MCP tool of the bot with the given `effect`. */
 export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
-	const { toolset, extra = false, aliases = [], adapt } = definition;
+	const { toolset, extra = false, aliases = [], overlaps = [] } = definition;
+	const { adapt } = definition;
 	const { permissions = [], guildPermissions = [], intents = [] } = definition;
 	return {
 		...createPipeline(definition),
@@ -88,6 +91,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 		aliases: aliases.map((alias) =>
 			typeof alias === "string" ? { name: alias } : alias,
 		),
+		overlaps,
 		needs: { permissions, guildPermissions, intents },
 	};
 }

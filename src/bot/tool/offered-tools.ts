@@ -17,6 +17,7 @@ import {
 	type BotTool,
 	isInDefaultToolsets,
 	isReadOnly,
+	type Overlap,
 } from "./toolsets.ts";
 
 /** The names of the three MCP tools that find and call tools which are not in `tools/list`. */
@@ -57,6 +58,11 @@ export class OfferedTools implements ToolSet<BotContext> {
 	readonly #refusals = new Map<string, string>();
 	/** For each tool: the former tools that are now part of the tool and that the setting `deny` forbids. */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
+	/** For each tool: calls that the setting `deny` forbids because they do what another tool does, and the error text. */
+	readonly #deniedOverlaps = new Map<
+		BotTool,
+		(Overlap & { refusal: string })[]
+	>();
 	/**
 	 * Tools of which only some calls are allowed: `parts` are the former tools whose calls are allowed, and `refusal` is
 	 * the error text for all other calls.
@@ -129,6 +135,10 @@ export class OfferedTools implements ToolSet<BotContext> {
 			?.find(({ covers }) => covers?.(present));
 		if (denied)
 			return { tool, args, refusal: deniedText(denied.name, tool.name) };
+		const overlap = this.#deniedOverlaps
+			.get(tool)
+			?.find(({ covers }) => covers(present));
+		if (overlap) return { tool, args, refusal: overlap.refusal };
 		const allowed = this.#allowedParts.get(tool);
 		const isAllowed =
 			!allowed ||
@@ -180,6 +190,13 @@ export class OfferedTools implements ToolSet<BotContext> {
 		else if (refusal !== undefined)
 			for (const { name } of [tool, ...tool.aliases])
 				this.#refusals.set(name, refusal);
+		const overlaps = tool.overlaps.flatMap((overlap) => {
+			const denied = overlap.names.find((name) => deny.includes(name));
+			if (denied === undefined) return [];
+			const refusal = `With these arguments, ${tool.name} does what ${denied} does, and the operator of this bot denies ${denied} (deny in config.toml). Nothing was done.`;
+			return [{ ...overlap, refusal }];
+		});
+		if (overlaps.length > 0) this.#deniedOverlaps.set(tool, overlaps);
 		for (const alias of tool.aliases) {
 			if (!deny.includes(alias.name)) continue;
 			this.#refusals.set(alias.name, deniedText(alias.name));

@@ -28,6 +28,8 @@ export interface BotTool extends Tool<BotContext> {
 	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra: boolean;
 	aliases: readonly Alias[];
+	/** Arguments with which this tool does what other tools do. */
+	overlaps: readonly Overlap[];
 	/** Converts the unvalidated arguments of a call: replaces former arguments of the tool with the present ones. */
 	adapt?: ((args: JsonObject) => JsonObject) | undefined;
 	needs: {
@@ -70,6 +72,14 @@ export interface Alias {
 	 * call.
 	 */
 	covers?(args: JsonObject): boolean;
+}
+
+/** Arguments with which a tool does what another tool does. */
+export interface Overlap {
+	/** Names of the other tool, also former ones. If the setting `deny` contains one, the calls are refused. */
+	names: readonly string[];
+	/** Whether a call of the tool with these unvalidated arguments does so. Arguments that are null are left out. */
+	covers(args: JsonObject): boolean;
 }
 
 /** Whether the entry "default" of the setting `mcp.toolsets` includes this tool. */

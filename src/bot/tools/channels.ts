@@ -218,6 +218,16 @@ export const editChannel = destructiveTool({
 			covers: (args) => "status" in args,
 		},
 	],
+	overlaps: [
+		{
+			names: ["set_channel_permissions", "remove_channel_permissions"],
+			covers: (args) => accessNames.some((name) => name in args),
+		},
+		{
+			names: ["move_channels", "move_channel"],
+			covers: (args) => "below_channel_id" in args,
+		},
+	],
 	adapt: withKnownForms,
 	title: "Edit a channel",
 	description:

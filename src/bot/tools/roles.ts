@@ -149,6 +149,12 @@ export const createRole = writeTool({
 	name: "create_role",
 	toolset: "roles",
 	adapt: adaptPermissions,
+	overlaps: [
+		{
+			names: ["bulk_role_update", "assign_role"],
+			covers: (args) => "user_ids" in args,
+		},
+	],
 	title: "Create a role",
 	description:
 		"Create a role, below all others by default, and give it to members.",
@@ -226,6 +232,9 @@ export const editRole = editTool({
 	name: "edit_role",
 	toolset: "roles",
 	adapt: adaptPermissions,
+	overlaps: [
+		{ names: ["move_roles"], covers: (args) => "below_role_id" in args },
+	],
 	title: "Edit a role",
 	description: "Change a role; what is omitted stays.",
 	lock: ({ role_id, guild_id, below_role_id }, { guildId }) => [

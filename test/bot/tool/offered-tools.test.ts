@@ -178,6 +178,48 @@ test.each<[string, string, JsonObject]>([
 	},
 );
 
+test.each<[string, string, JsonObject, JsonObject]>([
+	[
+		"set_channel_permissions",
+		"edit_channel",
+		{ view_role_ids: ["1"] },
+		{ view_role_ids: null, name: "a" },
+	],
+	[
+		"remove_channel_permissions",
+		"edit_channel",
+		{ name: "a", permission_overwrites: [] },
+		{ name: "a" },
+	],
+	["move_channel", "edit_channel", { below_channel_id: "1" }, { topic: "a" }],
+	["move_roles", "edit_role", { below_role_id: "1" }, { name: "a" }],
+	["assign_role", "create_role", { user_ids: ["1"] }, { name: "a" }],
+	["bulk_role_update", "create_role", { user_ids: ["1"] }, { name: "a" }],
+])(
+	"denying %s denies %s with the arguments %j, but not %j",
+	(denied, name, does, other) => {
+		const { resolve } = offer({ tools: { deny: [denied] } });
+		for (const call of [
+			(args: JsonObject) => resolve(name, args),
+			(args: JsonObject) => resolve("use_tool", { name, arguments: args }),
+		]) {
+			expect(call(does).refusal).toContain(`denies ${denied}`);
+			expect(call(other).refusal).toBeUndefined();
+		}
+	},
+);
+
+test("tools name only existing tools in their overlaps", () => {
+	const known = tools.flatMap(({ name, aliases }) => [
+		name,
+		...aliases.map((alias) => alias.name),
+	]);
+	const named = tools.flatMap(({ overlaps }) =>
+		overlaps.flatMap((overlap) => overlap.names),
+	);
+	expect(known).toEqual(expect.arrayContaining(named));
+});
+
 test("denying a former name of a whole tool denies its other names", () => {
 	const { resolve } = offer({ tools: { deny: ["ban_member"] } });
 	for (const name of ["ban", "ban_member", "bulk_ban"])
