@@ -59,7 +59,10 @@ export function memberFields(member: GuildMember): string {
 	return `${memberNames(member)} | ID: ${member.id}`;
 }
 
-/** Formats a user like `memberFields` if the bot knows the user as a member of the guild, otherwise like `userFields`. */
+/**
+ * Formats a user for a line of a tool result: "display name (@username) | ID: id" for a cached member of the guild;
+ * "@username | ID: id" for any other user.
+ */
 export function personFields(
 	guild: Guild,
 	user: Pick<User, "username" | "id">,
@@ -68,7 +71,10 @@ export function personFields(
 	return member ? memberFields(member) : userFields(user);
 }
 
-/** Formats a user like `memberName` if the bot knows the user as a member of the guild, otherwise like `userName`. */
+/**
+ * Formats a user for a tool result: "display name (@username, ID: id)" for a cached member of the guild; "@username
+ * (ID: id)" for any other user.
+ */
 export function personName(
 	guild: Guild,
 	user: Pick<User, "username" | "id">,

@@ -65,9 +65,12 @@ export interface Effective {
 	reasonForEverything: string | undefined;
 }
 
-/** Who has permissions: a guild member, or a member who has only one role and @everyone. */
+/**
+ * The guild member or role whose permissions are computed. A role's permissions are those of a member who has only this
+ * role and @everyone.
+ */
 export interface Holder {
-	/** The id of the guild member whose permissions are computed; undefined for the permissions of a role. */
+	/** The id of the guild member whose permissions are computed; undefined when a role's permissions are computed. */
 	memberId: string | undefined;
 	isOwner: boolean;
 	/** All roles of the guild member, or a single role, together with @everyone. Highest role first. */
@@ -76,11 +79,14 @@ export interface Holder {
 	timedOutUntil: Date | null | undefined;
 }
 
-/** Where permissions apply: in a channel or thread, or guild-wide. */
+/** A channel, a thread or the whole guild, for which permissions are computed. */
 export interface Place {
 	/** The channel or thread in which permissions apply; undefined for guild-wide permissions. */
 	channel: GuildBasedChannel | undefined;
-	/** The channel whose permission overwrites apply: for a thread its parent channel. */
+	/**
+	 * The channel whose permission overwrites apply; for a thread, this is the parent channel. Undefined for guild-wide
+	 * permissions.
+	 */
 	source: Channel | undefined;
 	overwrites: Overwrites;
 	/** The ids of a private thread's members; undefined for other channels and if the members are unknown. */
@@ -107,8 +113,8 @@ export interface Computed {
 }
 
 /**
- * Computes the permissions of a member or role in a channel, or guild-wide if the channel is undefined. A role's
- * permissions are those of a member who has only this role and @everyone. The last parameter replaces the channel's
+ * Computes the permissions of a member or role in a channel, or guild-wide if `channel` is undefined. A role's
+ * permissions are those of a member who has only this role and @everyone. `overwrites` replaces the channel's
  * permission overwrites.
  */
 export function effectivePermissions(

@@ -26,7 +26,7 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** Permissions on which other permissions depend. */
+/** Permissions on which other permissions depend, such as VIEW_CHANNEL. */
 const implying =
 	Administrator |
 	Connect |
@@ -90,7 +90,9 @@ export function groupAlike(
 	return [...groups.values()];
 }
 
-/** Members whom the same role, permission overwrite or other source allows or denies a permission. */
+/**
+ * Members who have a permission, or lack a permission, for the same reason, such as a role or a permission overwrite.
+ */
 export interface Group {
 	allowed: boolean;
 	source: Source;
@@ -130,8 +132,8 @@ export function holdersOf(
 }
 
 /**
- * Returns what allows a permission to members. If it is only @everyone, returns what lets the members see or connect to
- * the channel.
+ * Returns what allows a permission to members, such as a role. If @everyone allows the permission, returns the role or
+ * overwrite that lets the members see or connect to the channel, if there is one.
  */
 function entranceOf(
 	{ causeOf }: Computed,

@@ -22,7 +22,7 @@ export interface NeededWith<Args> {
 	permission: Permission;
 	/** Name of the tool argument that requires the permission. */
 	with: keyof Args & string;
-	/** A guild-wide permission that also suffices: a bot that has it does not need the permission in the channel. */
+	/** If set, a bot that has this permission guild-wide does not need `permission` in the channel. */
 	orInGuild?: Permission;
 	/**
 	 * Whether a tool call with `args` needs the permission. Default: if the argument is present and neither false nor an
@@ -55,8 +55,8 @@ export function neededBy<Args extends object>(
 }
 
 /**
- * Whether the bot has the guild-wide permission `needed.orInGuild`, which replaces the needed permission in the
- * channel.
+ * Whether the bot has the guild-wide permission `needed.orInGuild`. If so, the bot does not need `needed.permission` in
+ * the channel.
  */
 export function isHeldInGuild<Args>(
 	needed: Needed<Args>,
@@ -296,8 +296,8 @@ export function overwritesOf({
 }
 
 /**
- * Returns the permissions that the bot lacks to write in a channel. Check this before sending a message: Discord counts
- * refused requests as invalid.
+ * Returns the permissions that the bot needs to send messages in a channel but does not have there, as a bit field.
+ * Check this before sending, because Discord blocks bots that send many forbidden requests.
  */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
@@ -305,8 +305,8 @@ export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 }
 
 /**
- * Throws a ToolError unless the bot has all needed permissions in a channel or guild-wide. A function of the caller can
- * add sentences to the error that explain why the missing permissions are needed.
+ * Throws a ToolError unless the bot has all needed permissions in a channel, or guild-wide without a channel. `why`
+ * returns sentences for the error text that explain why the missing permissions are needed.
  */
 export function requirePermissions(
 	guild: Guild,

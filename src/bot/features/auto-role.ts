@@ -25,7 +25,8 @@ export interface AutoRoleTiming {
 	sweepIntervalMs: number;
 	flushIntervalMs: number;
 	/**
-	 * First and longest wait in milliseconds after a failed role change. The wait doubles with each consecutive failure.
+	 * Wait before the next role change after one failed, in milliseconds: the first wait and the maximum. The wait
+	 * doubles with each consecutive failure.
 	 */
 	backOffMs?: readonly [number, number];
 	/** Returns the wall-clock time in epoch milliseconds. */

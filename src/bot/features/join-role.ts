@@ -31,7 +31,8 @@ export interface JoinRoleTiming {
 	 */
 	saveIntervalMs: number;
 	/**
-	 * First and longest wait in milliseconds after a failed role change. The wait doubles with each consecutive failure.
+	 * Wait before the next role change after one failed, in milliseconds: the first wait and the maximum. The wait
+	 * doubles with each consecutive failure.
 	 */
 	backOffMs?: readonly [number, number];
 }

@@ -30,13 +30,13 @@ export function createPromotions(
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
 	/**
-	 * Whether the database may contain members to whom the bot is giving the role of auto_role, but for whom Discord has
-	 * not confirmed it.
+	 * Whether the database may contain members to whom the bot has started to give the role of the feature auto_role, but
+	 * who may not have it yet.
 	 */
 	let hasClaims = true;
 	/**
-	 * By member id: when the bot may try again to give a member the role of auto_role after Discord refused it, in
-	 * milliseconds of performance.now().
+	 * By member id: when the bot may again try to give a member the role of the feature auto_role after Discord refused
+	 * to, in milliseconds of performance.now().
 	 */
 	const postponed = new Map<string, number>();
 	let lastWarning: string | undefined;
@@ -47,8 +47,8 @@ export function createPromotions(
 	);
 
 	/**
-	 * Finishes giving the role of auto_role to up to `limit` members for whom the bot has started it, but Discord has not
-	 * confirmed it.
+	 * Gives the role of the feature auto_role to up to `limit` members for whom the database says that the bot has
+	 * started this, but not that it succeeded.
 	 */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;

@@ -30,7 +30,7 @@ export type WriteFailure =
 
 /** Share of Discord's rate limit, from 0 to 1, that automatic role changes leave to tools and commands. */
 const reservedShare = 0.25;
-/** First and longest wait in milliseconds after a failed role change. */
+/** Wait before the next role change after one failed, in milliseconds: the first wait and the maximum. */
 const defaultBackOffMs = [1_000, 300_000] as const;
 
 export class RoleWriter {

@@ -71,7 +71,10 @@ export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	);
 }
 
-/** Whether all actions for a chargeback are finished. Its alert message may still need an update. */
+/**
+ * Whether the bot has done everything that a chargeback requires, such as a ban, except possibly updating the alert
+ * message.
+ */
 export function isDone({
 	decision,
 	discord_ban,
@@ -92,7 +95,7 @@ const clockToleranceMs = 3_600_000;
 const messagesPerPage = 100;
 
 /**
- * Returns the functions that carry out the actions of a chargeback, such as restricting a member. A function that
+ * Returns the functions with which the bot reacts to a chargeback, such as restricting a member. A function that
  * rejected can be called again safely.
  */
 export function createSteps({
@@ -379,8 +382,8 @@ function canGive(guild: Guild, roleId: string): boolean {
 export const internalError = "internal error";
 
 /**
- * Describes for staff why an action for a chargeback failed; undefined if the reason does not concern staff, such as a
- * database outage.
+ * Describes for staff why something that the bot does after a chargeback, such as a ban, failed. Undefined if the
+ * reason does not concern staff, such as a database outage.
  */
 export function failureReason(error: unknown): string | undefined {
 	if (error instanceof NotNow || error instanceof StoreUnavailable)

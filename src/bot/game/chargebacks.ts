@@ -37,7 +37,10 @@ import {
 } from "./chargeback-steps.ts";
 import { createChargebackWebhook, webhookPath } from "./chargeback-webhook.ts";
 
-/** Maximum number of concurrent chargeback actions: few enough that no request times out in discord.js's queue. */
+/**
+ * Maximum number of actions after chargebacks, such as bans, at the same time: few enough that no request times out in
+ * discord.js's queue.
+ */
 const maxConcurrent = 5;
 /**
  * Maximum wait on shutdown for actions in progress, such as a ban. Actions that do not finish are repeated after the
@@ -49,7 +52,10 @@ export interface ChargebacksOptions extends StepsOptions {
 	/** Bearer token that the game server must send, from the environment variable GAME_VERIFY_SECRET. */
 	secret: string;
 	log: Log;
-	/** First and longest wait in milliseconds before a failed action for a chargeback is retried. */
+	/**
+	 * Wait before a failed action, such as a ban for a chargeback, is retried, in milliseconds: the first wait and the
+	 * maximum.
+	 */
 	backOffMs?: readonly [number, number];
 }
 
@@ -72,7 +78,10 @@ export interface Chargebacks {
 	close(): Promise<void>;
 }
 
-/** Maps a chargeback action to its name in the database, where its last error is stored. */
+/**
+ * Maps an action of the bot after a chargeback, such as a ban, to its name in the database, where the action's last
+ * error is stored.
+ */
 const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restrict: "restriction",
 	"ban on Discord": "discord_ban",
@@ -90,12 +99,12 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	 */
 	let moved: Set<string> | "anyone" = new Set();
 	/**
-	 * Ids of channels with chargeback alerts, and of messages in these channels, that were deleted since the last check
-	 * of chargebacks; "anything" if events may have been missed.
+	 * Ids of deleted channels and messages that may concern chargeback alerts, since the last check of chargebacks;
+	 * "anything" if events may have been missed.
 	 */
 	let deleted: Set<string> | "anything" = new Set();
 	let alertChannels: ReadonlySet<string> = new Set([settings.staffChannel]);
-	/** Ids of chargebacks of people who have joined or left the guild, so that their roles must be checked again. */
+	/** Ids of chargebacks of users who joined or left the guild. The bot must check the roles of these users again. */
 	const unchecked = new Set<string>();
 
 	const reconciler = createReconciler({
@@ -162,7 +171,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		if (deleted === handled) deleted = new Set();
 	}
 
-	/** Returns the actions that are due for a chargeback, in any order. */
+	/** Returns what the bot has to do now for a chargeback, such as a ban, in any order. */
 	function dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
 		const isUnchecked = unchecked.has(id);
@@ -192,7 +201,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		}));
 	}
 
-	/** Runs one action for a chargeback. If it fails, logs and stores the reason. */
+	/** Runs one action after a chargeback, such as a ban. If it fails, logs and stores the reason. */
 	async function run(row: Chargeback, isHeld: boolean, step: StepName) {
 		const { id } = row;
 		const checksMember = step === "restrict" || step === "restore";
@@ -276,8 +285,8 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 	}
 
 	/**
-	 * Checks all open chargebacks again and retries failed actions. Call after a new Gateway session, because events may
-	 * have been missed.
+	 * Checks all open chargebacks again, and retries failed actions such as bans. Call after a new Gateway session,
+	 * because events may have been missed.
 	 */
 	function reset(): void {
 		moved = "anyone";

@@ -18,13 +18,13 @@ export interface Change {
 
 export interface RolePlan {
 	/**
-	 * Role changes that give members the roles of their tiers on the list of supporters, and take away the roles of all
-	 * other tiers. Members whose roles must not be changed are left out.
+	 * Changes to make the members' roles match their tiers on the list of supporters (paying players). Leaves out members
+	 * whose roles must not be changed.
 	 */
 	changes: readonly Change[];
-	/** Ids of members whose roles must not be changed, although they differ from the list of supporters. */
+	/** Ids of members whose roles do not match the list of supporters (paying players), but must not be changed. */
 	restricted: ReadonlySet<string>;
-	/** Discord user ids on the list of supporters that belong to nobody in the guild. */
+	/** Discord user ids on the list of supporters (paying players) whose users are not in the guild. */
 	absent: ReadonlySet<string>;
 	/** Configuration problems for the operator to fix, such as a role that does not exist. */
 	problems: readonly string[];
@@ -96,7 +96,10 @@ export function planRoles({
 	};
 }
 
-/** Returns the distinct pairs of Discord user id and tier on the list of supporters. Omits tiers without a role. */
+/**
+ * Returns the distinct pairs of Discord user id and tier on the list of supporters (paying players). Omits tiers
+ * without a role.
+ */
 export function listEntries(
 	donators: readonly Donator[],
 	tiers: ReadonlyMap<string, string>,

@@ -25,8 +25,8 @@ const maxListed = 200;
 type Sync = Pick<DonatorSync, "plan" | "apply">;
 
 /**
- * Names of the tools about supporters. The setting `deny`, which turns tools off, accepts these names even when the
- * feature is off.
+ * Names of the tools about supporters (paying players). The setting `deny`, which turns tools off, accepts these names
+ * even when the feature is off.
  */
 export const donatorToolNames = ["list_donators", "sync_donators"] as const;
 
@@ -179,8 +179,8 @@ function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
 }
 
 /**
- * Fetches the list of supporters and computes role changes. Throws a ToolError when the game server fails or the
- * operator does not allow tools to use the guild.
+ * Fetches the list of supporters (paying players) and computes the necessary role changes. Throws a ToolError when the
+ * game server fails or the operator does not allow tools to use the guild.
  */
 async function fetchPlan(
 	sync: Sync,

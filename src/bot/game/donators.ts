@@ -51,7 +51,7 @@ export interface DonatorSyncOptions {
 	game: Pick<GameClient, "donators">;
 	connection: Connection;
 	store: Pick<Store, "sql" | "transaction">;
-	/** Id of the guild in which supporters get roles; undefined selects the bot's only guild. */
+	/** Id of the guild in which supporters (paying players) get roles; undefined selects the bot's only guild. */
 	guildId: string | undefined;
 	/** Discord role id for each supporter tier, by tier name. */
 	tiers: Readonly<Record<string, string>>;
@@ -73,7 +73,10 @@ export interface SyncPlan extends RolePlan {
 	donators: readonly Donator[];
 	/** Why no roles may be removed from members at present; undefined if roles may be removed. */
 	removalsHeld: string | undefined;
-	/** Stores the list of supporters for comparison with the next list. Call this before making the role changes. */
+	/**
+	 * Stores the list of supporters (paying players) for comparison with the next list. Call this before making the role
+	 * changes.
+	 */
 	saveList(): Promise<void>;
 }
 
@@ -93,8 +96,8 @@ export interface DonatorSync {
 	/** Syncs members' supporter roles with the game server's list at once, and then at every interval. */
 	start(): void;
 	/**
-	 * Fetches the list of supporters and computes the necessary role changes, but does not make them. Rejects with a
-	 * GameServerError or ToolError.
+	 * Fetches the list of supporters (paying players) and computes the necessary role changes, but does not make them.
+	 * Rejects with a GameServerError or ToolError.
 	 */
 	plan(): Promise<SyncPlan>;
 	/**
@@ -374,8 +377,8 @@ const storeUnavailable =
 	"the bot's database is unavailable, and with it the previous list";
 
 /**
- * Compares a new list of supporters with the previous one. Decides whether supporter roles may be taken from members
- * who are not on the new list, and returns the function that stores the list.
+ * Compares a new list of supporters (paying players) with the previous one. Decides whether supporter roles may be
+ * taken from members who are not on the new list, and returns the function that stores the list.
  */
 function checkList(
 	entries: readonly ListEntry[],
@@ -408,7 +411,10 @@ function checkList(
 	};
 }
 
-/** Returns the guild in which supporters get roles. Throws a ToolError if the guild is unknown or unavailable. */
+/**
+ * Returns the guild in which supporters (paying players) get roles. Throws a ToolError if the guild cannot be
+ * determined, the bot is not in it, or it is unavailable.
+ */
 function requireGuild(
 	connection: Connection,
 	guildId: string | undefined,

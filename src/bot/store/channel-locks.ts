@@ -4,8 +4,8 @@ import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
 /**
- * What locking a channel changed in one of its permission overwrites, so that unlocking can restore it. Permissions are
- * bit sets, as decimal numbers.
+ * How locking a channel changed one of the channel's permission overwrites. Unlocking uses this to undo the change.
+ * Permissions are bit sets, as decimal numbers.
  */
 export interface ChannelLockRow {
 	channel_id: string;
@@ -25,7 +25,7 @@ export interface ChannelLockRow {
 	 * them.
 	 */
 	denies: string;
-	/** Permissions in `allows` or `denies` that the overwrite already allowed before the channel was locked. */
+	/** Permissions that the lock allowed or denied, but that the overwrite had already allowed before. */
 	allowed: string;
 	/**
 	 * 1 if the channel already had this permission overwrite before the channel was locked, even an empty one; otherwise
@@ -51,7 +51,10 @@ export const channelLocksTable: Migration = {
 		)`,
 };
 
-/** Stores what locking a channel changes in its permission overwrites: all `rows`, or none if one cannot be stored. */
+/**
+ * Stores how locking a channel changes the channel's permission overwrites. Stores either all `rows` or, if one cannot
+ * be stored, none.
+ */
 export async function insertChannelLock(
 	sql: Sql,
 	rows: readonly ChannelLockRow[],
@@ -60,7 +63,7 @@ export async function insertChannelLock(
 }
 
 /**
- * Returns what locking a channel changed in its permission overwrites, roles before members; an empty list if the
+ * Returns how locking a channel changed the channel's permission overwrites, roles before members; an empty list if the
  * channel is not locked.
  */
 export function selectChannelLock(

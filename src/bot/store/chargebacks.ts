@@ -185,7 +185,8 @@ export async function selectOpenChargebacksOf(
 }
 
 /**
- * Whether staff decided to ban the user of a chargeback because of another chargeback that was open at the same time.
+ * Whether staff decided to ban the same Discord user because of another chargeback, and that chargeback is still open
+ * or was decided after this chargeback arrived.
  */
 export async function hasBanBeside(
 	sql: Sql,
@@ -237,8 +238,8 @@ export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 }
 
 /**
- * Stores the roles of a Discord user and their replacement role before the bot replaces them because of a chargeback.
- * If a replacement role is already stored, it is kept.
+ * Stores the current roles of a Discord user, and the role that is about to replace them because of a chargeback. A
+ * replacement role that is already stored is not changed.
  */
 export async function saveRoles(
 	sql: Sql,
@@ -265,7 +266,7 @@ export async function decide(
 	return decided.length > 0;
 }
 
-/** Changes columns of chargebacks, which are selected by their ids. */
+/** Changes columns of the chargebacks with the given ids. */
 export async function updateChargebacks(
 	sql: Sql,
 	ids: readonly string[],
@@ -279,14 +280,20 @@ export async function updateChargebacks(
 		UPDATE chargebacks SET ${many([{ ...changes, ...roles }])} WHERE id IN ${many(ids)}`;
 }
 
-/** What the bot does after a chargeback and may fail to do. Each error is stored in a column `…_error`. */
+/**
+ * An action that the bot takes because of a chargeback and that may fail. The database stores the error of an action in
+ * a column `…_error`.
+ */
 export type FailableStep =
 	| "restriction"
 	| "discord_ban"
 	| "game_ban"
 	| "restoration";
 
-/** Stores the error of an action that failed after a chargeback, unless the action has succeeded in the meantime. */
+/**
+ * Stores the error of an action that the bot took because of a chargeback, such as a ban. Does nothing if the action
+ * has succeeded in the meantime.
+ */
 export async function setError(
 	sql: Sql,
 	id: string,

@@ -94,7 +94,7 @@ export async function deleteTurns(
 	await sql`DELETE FROM conversation_messages WHERE message_id IN ${many(messageIds)}`;
 }
 
-/** Deletes all stored messages of AI conversations in Discord channels, selected by their ids. */
+/** Deletes all stored messages of AI conversations in the Discord channels with these ids. */
 export async function deleteTurnsIn(
 	sql: Sql,
 	channelIds: readonly string[],

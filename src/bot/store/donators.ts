@@ -5,15 +5,17 @@ import type { Migration } from "./database/migrations.ts";
 import type { Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
-/** A supporter of the game: Discord user id, and the name of the supporter's tier. */
+/**
+ * An entry of the game server's list of supporters (paying players): Discord user id, and name of the supporter's tier.
+ */
 export type ListEntry = readonly [userId: string, tier: string];
 
 export interface DonatorLists {
-	/** The list of the game's supporters that the bot last accepted; undefined if there is none yet. */
+	/** The list of the game's supporters (paying players) that the bot last accepted; undefined if there is none yet. */
 	accepted: readonly ListEntry[] | undefined;
 	/**
-	 * The latest list of the game's supporters, if it is much shorter than the accepted list and waits for confirmation
-	 * by the next list; otherwise undefined.
+	 * The latest list of the game's supporters (paying players), if it is suspiciously short and the next list must
+	 * confirm it; otherwise undefined.
 	 */
 	doubted: readonly ListEntry[] | undefined;
 }
@@ -43,7 +45,10 @@ export async function selectDonatorLists(sql: Sql): Promise<DonatorLists> {
 	return { accepted: read("accepted"), doubted: read("doubted") };
 }
 
-/** Stores a list of the game's supporters as the accepted one, and deletes the list that waits for confirmation. */
+/**
+ * Stores a list of the game's supporters (paying players) as the accepted one, and deletes a stored list that waits for
+ * confirmation.
+ */
 export function saveAccepted(
 	store: Pick<Store, "transaction">,
 	list: readonly ListEntry[],

@@ -170,8 +170,8 @@ export async function savePromoted(
 }
 
 /**
- * Deletes the stored activity of members who left the guild. `without`: ids of members who left without the role for
- * active members; if they had got the role earlier, their rows are kept, so that the role is not given again.
+ * Deletes the stored activity of the members `ids`, who left the guild. Keeps the activity of members in `without` who
+ * had lost the role for active members before they left, so that they do not get this role again.
  */
 export async function saveLeft(
 	sql: Sql,

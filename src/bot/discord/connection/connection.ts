@@ -103,7 +103,7 @@ const memberEvents = new Set<string>([
 	GatewayDispatchEvents.GuildMemberRemove,
 ]);
 
-/** When the bot stops: how long it waits for Discord to close the connection. */
+/** Maximum time that the bot, when it stops, waits for Discord to close the connection, in milliseconds. */
 const closeTimeoutMs = 500;
 
 const tokenRefused = `Discord refuses DISCORD_TOKEN: reset the token at ${portal} (Bot), and put the new one into .env`;
@@ -129,8 +129,8 @@ export interface ConnectionOptions {
 	 */
 	sessionStartsFile?: string;
 	/**
-	 * Called with each new discord.js client before it logs in. If a login fails before a socket is opened, a new client
-	 * is created.
+	 * Called with each new discord.js client before the client logs in, for example to add event listeners. May be called
+	 * several times, because failed logins can need a new client.
 	 */
 	attach?(client: Client): void;
 	/** Returns a signal that aborts a request to Discord's API after `ms` milliseconds. Default: AbortSignal.timeout. */
@@ -560,8 +560,8 @@ export class Connection {
 	}
 
 	/**
-	 * Returns whether a login error is permanent, such as a refused token. If it is, also resolves the promise `failed`
-	 * of this connection. Never rejects.
+	 * Returns whether a login error is permanent, such as a refused token. A permanent error also resolves the
+	 * connection's promise `failed`. Never rejects.
 	 */
 	async #failIfPermanent(client: Client, error: unknown): Promise<boolean> {
 		const closeCode = error instanceof GatewayCloseError && error.code;

@@ -31,7 +31,7 @@ const minWaitMs = 60_000;
 const limitSchema = v.object({
 	total: v.number(),
 	remaining: v.number(),
-	/** Milliseconds until Discord resets the number of session starts (logins). */
+	/** Milliseconds until Discord resets its count of the bot's session starts (logins). */
 	reset_after: v.fallback(v.number(), dayMs),
 });
 type Limit = v.InferOutput<typeof limitSchema>;
@@ -47,7 +47,7 @@ export function sessionStartsFile(directory: string): string {
 export class SessionStarts {
 	/**
 	 * Times of the bot's session starts (logins to Discord) in the last 24 hours, in epoch milliseconds; undefined until
-	 * the file has been read.
+	 * they are loaded.
 	 */
 	#times: number[] | undefined;
 	#lastReason: string | undefined;
@@ -71,7 +71,7 @@ export class SessionStarts {
 
 	/**
 	 * Resolves when Discord's limit lets the bot start another session; rejects when the AbortSignal aborts. `fetchLimit`
-	 * returns the response to GET /gateway/bot. If it rejects, only the bot's own count of logins applies.
+	 * returns the response to GET /gateway/bot. If that request fails, only the bot's own count of logins applies.
 	 */
 	async wait(
 		fetchLimit: () => Promise<unknown>,

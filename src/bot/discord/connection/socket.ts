@@ -50,7 +50,7 @@ export interface Dispatch {
 
 export interface SocketOptions {
 	timing: SocketTiming;
-	/** Sockets to Discord's Gateway that are not closed yet, of all discord.js clients. */
+	/** Sockets of all discord.js clients to Discord's Gateway that are not closed yet. */
 	open: Set<SocketConnection>;
 	/** Aborted when the bot stops. No connection to Discord's Gateway is opened after that. */
 	closing: AbortSignal;
@@ -213,8 +213,8 @@ export class Socket implements Strategy {
 	}
 
 	/**
-	 * Opens one connection to Discord's Gateway. Resolves when its socket has closed, with the time that the session was
-	 * ready, in milliseconds (absent if it never was ready). Never rejects.
+	 * Opens one connection to Discord's Gateway. Resolves when the connection has closed; `readyMs` is then how long its
+	 * session was ready, in milliseconds, if it ever was. Never rejects.
 	 */
 	async #runConnection(failures: number): Promise<{
 		code: number;

@@ -112,7 +112,10 @@ async function sendAgain(
 	throw lost.error;
 }
 
-/** Returns how long requests are paused or rate limited after this error, in milliseconds. */
+/**
+ * Returns how long to wait after a failed request, in milliseconds, because requests are paused or rate limited; 0 if
+ * they are not.
+ */
 function pauseAfter(error: unknown): number {
 	if (error instanceof PlatformBusy) return error.retryAfterMs;
 	if (!(error instanceof PlatformFailure)) return 0;

@@ -11,8 +11,8 @@ import { parseJson } from "../../../lib/json.ts";
 import { isObject } from "../../../mcp/json-rpc.ts";
 
 /**
- * Maximum size of a response body. A page of 100 long messages, each forwarding another message, stays below this
- * limit.
+ * Maximum size, in bytes, of the body of a response from Discord's API. A page of 100 long messages, each forwarding
+ * another message, stays below this limit.
  */
 const maxBytes = 16 * 1024 * 1024;
 

@@ -87,7 +87,7 @@ export class PlatformBusy extends Error {
 		 * the bot makes to avoid an IP ban.
 		 */
 		readonly why: "rate limit" | Pause["why"],
-		/** How long from now until the request may be sent, in milliseconds. */
+		/** Time until the request may be sent, in milliseconds. */
 		readonly retryAfterMs: number,
 		options?: ErrorOptions,
 	) {
@@ -112,7 +112,10 @@ export function wasNotDone(error: unknown): boolean {
 	return error instanceof DiscordAPIError || error instanceof PlatformBusy;
 }
 
-/** State of one request to Discord's API: waiting in the queue, sent, or refused before anything was done. */
+/**
+ * One request to Discord's API: its state, deadline and responses. "refused": Discord refused the request without doing
+ * anything.
+ */
 interface Call {
 	state: "waiting" | "sent" | "refused";
 	/** Number of 429 (rate limit) responses to this request so far. */

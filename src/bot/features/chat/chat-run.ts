@@ -26,8 +26,8 @@ export type RunEvent =
 	| { type: "stop" };
 
 /**
- * Returns the next state of an AI chat answer. The first reason to end is kept, but a deletion also stops an answer
- * that is being completed with a note.
+ * Returns the next state of an AI chat answer. If several events end the answer, the first reason is kept; a deletion
+ * stops the answer at once even while the bot completes it with a note.
  */
 export function transition(state: RunState, event: RunEvent): RunState {
 	switch (state.name) {

@@ -175,8 +175,8 @@ class Chat {
 	}
 
 	/**
-	 * Stores a message of an answer when its Gateway event arrives, which may be earlier than the response to the bot's
-	 * request.
+	 * Stores a message of the bot's answer when its Gateway event arrives, which may be before the response to the
+	 * request that sent it.
 	 */
 	#noteOwnMessage({ id, nonce }: Message): void {
 		const { questionId, index } = readNonce(nonce) ?? {};

@@ -177,7 +177,7 @@ function createEmbed(entry: LogEntry, at: Date): EmbedBuilder {
 	return embed;
 }
 
-/** Formats a user as a mention and an id. Discord shows the mention of an unknown user without a name. */
+/** Formats a user as a mention and an id. The id is necessary because Discord may show a mention without a name. */
 export function formatUser(id: string): string {
 	return `<@${id}> (ID: ${id})`;
 }

@@ -30,7 +30,7 @@ export interface WorkerOptions {
 	settle(key: TempBanKey): Promise<void>;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
-	/** First and longest wait in milliseconds before a failed ban or unban is retried. */
+	/** Wait before a failed ban or unban is retried, in milliseconds: the first wait and the maximum. */
 	backOffMs?: readonly [number, number];
 	/** Maximum milliseconds between two searches for ended bans. */
 	maxSleepMs?: number;

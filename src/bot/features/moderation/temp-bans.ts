@@ -187,8 +187,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	}
 
 	/**
-	 * Brings a stored temporary ban and Discord in line: makes, confirms or lifts the ban on Discord, or deletes it from
-	 * the database. Safe to repeat. Rejects when it must be retried.
+	 * Makes, confirms or lifts a stored temporary ban on Discord, or deletes it from the database, depending on the ban's
+	 * state. Safe to repeat. Rejects when it must be retried.
 	 */
 	async function settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
