@@ -194,8 +194,8 @@ export function createAutoRole(
 	}
 
 	/**
-	 * Whether the member must not get the role of auto_role: the member has got it since joining the guild, or someone
-	 * had taken it away before the member left and rejoined.
+	 * Whether the member must not get the role of the feature auto_role: the member has already got the role since
+	 * joining, or lost the role before leaving and rejoining the guild.
 	 */
 	function isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== to_role) return false;

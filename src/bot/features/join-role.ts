@@ -66,7 +66,7 @@ export function createJoinRole(
 	let saved: Owed | undefined;
 	/**
 	 * Join time in epoch milliseconds. All members who joined until this time have got the newcomer role or are waiting
-	 * for it. Undefined until it was read from the database.
+	 * for it. Undefined until the time was read from the database.
 	 */
 	let joinedUntil: number | undefined;
 	let savedUntil: number | undefined;
@@ -110,8 +110,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Returns the due work as two independent units: giving newcomer roles, which needs no database, and storing new
-	 * members, which does not need Discord.
+	 * Returns the work that is due now, as two independent units: giving newcomer roles, which needs no database, and
+	 * storing new members, which does not need Discord.
 	 */
 	function dueSteps(): Step[] {
 		const due: Step[] = [];

@@ -137,8 +137,8 @@ export function createPromotions(
 	}
 
 	/**
-	 * Counts and logs that a member could not be given the role of auto_role. Returns whether the bot may give it to
-	 * other members now.
+	 * Counts and logs that a member could not be given the role of the feature auto_role. Returns whether the bot may
+	 * give other members the role now.
 	 */
 	function fail(result: WriteFailure, id: string): boolean {
 		counter?.add(["failed"]);
@@ -159,8 +159,8 @@ export function createPromotions(
 	}
 
 	/**
-	 * Logs why members cannot be given the role of auto_role. Logs the same reason again only after a member has got the
-	 * role or another reason was logged.
+	 * Logs why members cannot be given the role of the feature auto_role. Logs the same reason again only after a member
+	 * has got the role or another reason was logged.
 	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)

@@ -61,8 +61,8 @@ export class Refusal extends Error {
 }
 
 /**
- * Whether a person's roles must not be given back yet, because one of the person's chargebacks in the list `open` is
- * undecided.
+ * Whether a person's roles must not be given back yet, because staff have not decided on one of the person's
+ * chargebacks in `open`.
  */
 export function isHeld(row: Chargeback, open: readonly Chargeback[]): boolean {
 	return open.some(

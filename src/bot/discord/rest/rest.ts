@@ -113,8 +113,8 @@ export function wasNotDone(error: unknown): boolean {
 }
 
 /**
- * One request to Discord's API: its state, deadline and responses. "refused": Discord refused the request without doing
- * anything.
+ * One request to Discord's API. "refused": the last attempt got a 429 (rate limit) response or no connection, so
+ * nothing was done.
  */
 interface Call {
 	state: "waiting" | "sent" | "refused";

@@ -72,8 +72,8 @@ function openFence(opening: string, text: string): string {
 }
 
 /**
- * Returns the index at which to split `text`, at most `room`. If the index is right after the opening line of a code
- * block, returns the index before that line.
+ * Returns an index of at most `room` at which to split `text`. Does not split right after the opening line of a
+ * Markdown code block, but before that line.
  */
 function cutBeforeFence(opening: string, text: string, room: number): number {
 	const cut = findCut(text, room);
@@ -84,8 +84,8 @@ function cutBeforeFence(opening: string, text: string, room: number): number {
 }
 
 /**
- * Returns the best index up to `room` at which to split `text`: at the end of a paragraph, line or word, or else
- * between two graphemes.
+ * Returns the best index at which to split `text`: at the end of a paragraph, line or word, or else between two
+ * graphemes. The index is at most `room`.
  */
 function findCut(text: string, room: number): number {
 	const window = text.slice(0, room + 1);
