@@ -21,7 +21,10 @@ import {
 } from "./chat-completions.ts";
 import { streamAnswer } from "./stream.ts";
 
-/** A chat completion request that the simulated AI provider received, and how its response ended. */
+/**
+ * A chat completion request that the simulated AI provider received, and how the provider's response to the request
+ * ended.
+ */
 export interface AiRequest {
 	readonly model: string | undefined;
 	readonly messages: readonly ChatMessage[];

@@ -121,7 +121,7 @@ export interface Controllable {
 	readonly faults: Faults;
 	/** Every use of a slash command or button, with the bot's response. */
 	readonly interactions: Interactions;
-	/** The bots' WebSocket connections to the simulated Gateway. Tests can disturb them. */
+	/** The bots' WebSocket connections to the simulated Gateway. Tests can close and delay them. */
 	readonly sockets: SocketHub;
 	/** Returns a client that acts as the person or bot with this user name. Throws if there is none. */
 	user(username: string): UserClient;

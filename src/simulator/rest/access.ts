@@ -120,8 +120,8 @@ export function permissionsOf(
 }
 
 /**
- * Returns the permissions of the sender of the request in a channel. Webhooks have all permissions, and so do users
- * in their own DMs.
+ * Returns the permissions that the sender of the request has in a channel. A webhook has all permissions, and so has a
+ * user in a DM with that user.
  */
 export function permissionsIn(
 	{ world, actor, webhook }: Call,

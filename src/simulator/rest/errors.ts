@@ -158,7 +158,7 @@ export function apiError(
 	});
 }
 
-/** Returns the entity; throws Discord's error with this code if the entity is undefined. */
+/** Returns `entity`. If it is undefined, throws Discord's error with the JSON error code `code`. */
 export function found<T>(entity: T | undefined, code: number): T {
 	if (entity === undefined) throw apiError(code);
 	return entity;

@@ -166,7 +166,8 @@ export class Faults {
 	}
 
 	/**
-	 * Injects a fault: matching requests are executed. If they succeed, a function of the test replaces their responses.
+	 * Injects a fault: matching requests take effect, but the response to each successful one is replaced by the result
+	 * of a function of the test.
 	 */
 	rewrite(
 		match: Match,

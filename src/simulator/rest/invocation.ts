@@ -187,7 +187,10 @@ type OptionValue = Sent<
 	APIApplicationCommandInteractionDataBasicOption<InteractionType.ApplicationCommand>
 >;
 
-/** The users, members, roles and channels whose ids are values of a command's options, by kind and id. */
+/**
+ * The users, members, roles and channels to which the values of a command's options refer. Each kind of object is
+ * stored by id.
+ */
 type Resolved = {
 	-readonly [K in keyof Sent<APIInteractionDataResolved>]: Record<
 		string,

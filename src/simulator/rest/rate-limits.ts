@@ -11,7 +11,7 @@ interface Limit {
 export interface RateLimits {
 	/** The rate limit for all requests of a user or bot together, across all routes. */
 	readonly global: Limit;
-	/** The rate limit for each route without a particular rate limit. */
+	/** The rate limit of each route for which no other limit is set. */
 	readonly each: Limit;
 	/** The rate limits of particular routes, by method and path pattern: "POST /channels/:channel_id/messages". */
 	readonly routes?: Readonly<Record<string, Limit>>;

@@ -37,8 +37,8 @@ interface Parts {
 }
 
 /**
- * Paths of Discord's API that the simulator does not implement, although they would match a route whose last segment is
- * an id. Requests to them are unknown routes.
+ * Paths of Discord's API that the simulator does not implement. They are listed because they match the path patterns of
+ * other routes, such as "/guilds/:guild_id/roles/:role_id".
  */
 const otherPaths = [
 	"/applications/:application_id/guilds/:guild_id/commands/permissions",

@@ -104,7 +104,7 @@ export class Session {
 		return (this.intents & intent) !== 0;
 	}
 
-	/** Whether the session's shard receives the events of the guild. */
+	/** Whether the bot's shard that opened this Gateway session receives the events of the guild. */
 	serves(guildId: string): boolean {
 		const [id, count] = this.shard;
 		return (BigInt(guildId) >> 22n) % BigInt(count) === BigInt(id);

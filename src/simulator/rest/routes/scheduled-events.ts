@@ -90,8 +90,8 @@ function permissionsAt(call: Call<":guild_id">, { channel_id }: Place): bigint {
 }
 
 /**
- * By a scheduled event's type: the permissions needed to create, edit or delete the event, in addition to CREATE_EVENTS
- * or MANAGE_EVENTS.
+ * For each type of scheduled event: the permissions needed to create, edit or delete the event, in addition to
+ * CREATE_EVENTS or MANAGE_EVENTS.
  */
 const neededAt = {
 	[Kind.StageInstance]:

@@ -102,7 +102,9 @@ export class Members {
 				this.state.audit(guild, by, action, id, { changes: made });
 	}
 
-	/** Removes a member from a guild. With `by`, the audit log records a kick by that user. */
+	/**
+	 * Removes a member from a guild. With `by`, the guild's audit log records that the user in `by` kicked the member.
+	 */
 	remove(guild: Guild, member: Member, by?: Attribution): void {
 		const { user } = member;
 		const { id } = guild;

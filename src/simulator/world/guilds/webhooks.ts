@@ -151,8 +151,8 @@ export function accountOf(webhook: Webhook): Account {
 }
 
 /**
- * Converts a webhook to the API object that Discord sends to an account. The token is left out if the webhook belongs
- * to the application of a different account.
+ * Converts a webhook to the API object that Discord sends to an account. The token is left out if the webhook was
+ * created by an application that is not the application of the account.
  */
 export function serializeWebhook(
 	webhook: Webhook,

@@ -59,7 +59,7 @@ export function newMessage(
 }
 
 /**
- * The types of messages with the field `referenced_message`, in which Discord sends the message that they refer to.
+ * Messages of these types contain the message to which they refer, in the field `referenced_message`.
  * https://discord.com/developers/docs/resources/message#message-object
  */
 const withReferenced: readonly MessageType[] = [

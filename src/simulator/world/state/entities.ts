@@ -43,7 +43,7 @@ import {
 } from "discord.js";
 import type { Sent, SentEmbed, SentStage } from "./api-types.ts";
 
-/** An API object in which all optional fields are required. Lists are read-only: to change a list, replace it. */
+/** Makes all optional fields of an API object type required, and its lists read-only. To change a list, replace it. */
 type Complete<T> = { [P in keyof T]-?: ReadonlyList<Exclude<T[P], undefined>> };
 type ReadonlyList<T> = T extends readonly (infer Item)[] ? readonly Item[] : T;
 type Stored<T, K extends keyof T> = Complete<Pick<T, K>>;
