@@ -50,9 +50,7 @@ interface Chosen {
 	all: boolean;
 }
 
-/**
- * Returns the ids of the channels that a call may change, to run concurrent edits of these channels one after another.
- */
+/** Returns the ids of the channels that a call may change. Calls that change the same channel run one after another. */
 function idsToLock(
 	{ guild_id, channel_ids = [], all }: Chosen,
 	{ connection, guildId }: BotContext,
@@ -74,8 +72,9 @@ type Planned<Plan> = { channel: find.Channel } & (
 );
 
 /**
- * Plans the change of each channel with `plan`, which returns a reason for a channel that is not to be changed. If
- * `plan` throws a ToolError, throws it unless the call is for all channels.
+ * Plans the change of each channel. `plan` returns a channel's change, or a text that says why the channel is not
+ * changed. If `plan` throws a ToolError and the call is for all channels, the error message is this text; otherwise the
+ * error is rethrown.
  */
 async function planEach<Plan extends object>(
 	channels: readonly find.Channel[],
@@ -104,8 +103,9 @@ async function planEach<Plan extends object>(
 }
 
 /**
- * Returns the channels that a call names, and the channels in the categories that it names. Throws an RpcError if the
- * call names no channels.
+ * Returns the channels that a call selects: those in `channels`, those in the categories in `channels` or, with `all`,
+ * all channels of the guild. Throws an RpcError if the call has both or none of the arguments `channel_ids` and `all`,
+ * and a ToolError if it selects no channels.
  */
 async function chosenChannels(
 	guild: Guild,
@@ -135,16 +135,16 @@ interface LockPlan {
 	rows: ChannelLockRow[];
 	/** Permissions that the lock newly denies to @everyone. */
 	denies: bigint;
-	/** Permissions of the lock that were denied to @everyone already before. */
+	/** Permissions that the lock would deny to @everyone, but that the channel's overwrites already deny. */
 	before: bigint;
-	/** Permissions that the lock allows explicitly to the bot. */
+	/** Permissions that the lock allows explicitly to the bot, because the bot would lose them otherwise. */
 	own: bigint;
 	/**
-	 * Number of roles and members to whom the channel's permission overwrites allow permissions that the lock denies to
+	 * Number of roles and members that the lock does not affect, because overwrites allow them what it denies to
 	 * @everyone.
 	 */
 	exempt: number;
-	/** Number of members in the voice channel. */
+	/** Number of members who are connected to the channel. */
 	inside: number;
 }
 
@@ -245,7 +245,10 @@ async function lockChannels(
 	return [...[output].flat(), ...left];
 }
 
-/** Plans the lock of a channel. Returns the reason if the channel is locked already or nothing would change. */
+/**
+ * Plans the lock of a channel. If the channel is already locked or a lock would change nothing, returns a text that
+ * says so.
+ */
 async function planLock(
 	channel: find.Channel,
 	locks: Locks,
@@ -286,7 +289,7 @@ function describeLock(
 	);
 }
 
-/** Says that a channel is locked, and which permission changes of the lock are no longer in force. */
+/** Says that a channel is locked, and which permissions the lock changed but somebody has changed since. */
 function describeLocked(
 	channel: find.Channel,
 	rows: readonly ChannelLockRow[],
@@ -308,7 +311,7 @@ function namesOf(channels: readonly find.Channel[]): string {
 	return sample(channels, maxNames, channelName).join(", ");
 }
 
-/** Lists the channels that a call does not change, one line for each reason. */
+/** Lists the channels that stay unchanged and why, one line for each reason. */
 function leftLines(
 	label: string,
 	planned: readonly Planned<object>[],
@@ -335,7 +338,7 @@ interface UnlockPlan {
 		active: bigint;
 		owner: "@everyone" | "the bot";
 	}[];
-	/** Permission changes that others made since the channel was locked, one line for each overwrite. */
+	/** Permissions that others changed since the channel was locked, one line for each permission overwrite. */
 	changed: string[];
 }
 

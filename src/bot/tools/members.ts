@@ -76,8 +76,8 @@ const searchFilters = [
 ];
 
 /**
- * Moves the values of former arguments to the arguments that have replaced them, in the unvalidated arguments of a
- * call. If the call has both, the former argument stays and is refused later.
+ * Moves the values of former arguments of a call to the arguments that have replaced them. If the call has both
+ * arguments, does not move the value; the call is then refused because of the former argument.
  */
 function rename(
 	args: JsonObject,
@@ -221,9 +221,9 @@ interface PageRequest {
 }
 
 /**
- * Returns the first `limit` members after the member `after`, sorted. `next` is the result line for reading the next
- * page, if there is one. Throws a ToolError if the next page cannot be determined, because the member `after` left the
- * guild.
+ * Returns a page of members: the first `limit` after the member `after`, in the order `sort`. `next` is the result line
+ * for reading the next page, if there is one. Throws a ToolError if the page cannot be determined, because the member
+ * `after` left the guild.
  */
 function pageOf(
 	members: readonly GuildMember[],
@@ -261,7 +261,7 @@ function nextAfter(
 	return (member) => compare(member, last) > 0;
 }
 
-/** Returns a note for a tool's result if the guild's members are still being loaded; otherwise no line. */
+/** Returns a note for a tool's result if the guild's members are still being loaded; otherwise an empty list. */
 export function stillLoading(guild: Guild, connection: Connection): string[] {
 	if (connection.hasAllMembers(guild)) return [];
 	return [
@@ -307,8 +307,8 @@ export const lookupUserByName = readTool({
 });
 
 /**
- * Finds the members with a name that contains `name`, which is without case and accents. Returns their number and the
- * `limit` best matches: equal usernames first, then equal nicknames and display names, then all others.
+ * Finds the members with a name that contains `name`, which must be lower case without accents. Returns their number
+ * and the `limit` best matches: equal usernames first, then equal nicknames and display names, then all others.
  */
 function findByName(
 	guild: Guild,
@@ -336,7 +336,7 @@ function hasUsername(member: GuildMember | undefined, name: string): boolean {
 	return member !== undefined && fold(member.user.username) === name;
 }
 
-/** Whether one of the member's names is `name`, without case and accents. */
+/** Whether one of the member's names equals `name`, ignoring case and accents. */
 function isNamed({ nickname, user }: GuildMember, name: string): boolean {
 	return [nickname, user.globalName, user.username].some(
 		(one) => one && fold(one) === name,
@@ -344,8 +344,8 @@ function isNamed({ nickname, user }: GuildMember, name: string): boolean {
 }
 
 /**
- * Removes case and accents from the searched name in a tool's argument, so that it can be compared with indexed names.
- * Throws an RpcError if nothing is left.
+ * Removes case and accents from a name to search for. Throws an RpcError if nothing is left. `argument` is the name of
+ * the tool's argument, for the error message.
  */
 function foldedName(name: string, argument: string): string {
 	const folded = fold(name.replace(/^@(?=.)/, ""));

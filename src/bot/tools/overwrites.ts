@@ -86,8 +86,8 @@ function adaptSet(args: JsonObject): JsonObject {
 }
 
 /**
- * Joins `allow` and its former form `allow_names` to one list in `allow`; does the same for `deny` and `neutral`.
- * Converts texts to lists.
+ * Joins the arguments `allow` and `allow_names` to one list in `allow`, and `deny` and `deny_names` in `deny`. Converts
+ * `allow`, `deny` and `neutral` from texts to lists.
  */
 function adaptPermissions(args: JsonObject): JsonObject {
 	const adapted = { ...args };
@@ -240,9 +240,9 @@ function isNothing(value: unknown): boolean {
 }
 
 /**
- * Returns as bit fields which permissions a call of set_channel_permissions allows, denies and makes neutral. If the
- * call replaces overwrites, all other permissions become neutral. Throws an RpcError if a permission is in two of these
- * lists.
+ * Returns as bit fields the permissions that a call of set_channel_permissions allows, denies and makes neutral. If the
+ * call replaces overwrites, all other permissions become neutral. Throws an RpcError if one permission is listed twice,
+ * such as in `allow` and in `deny`.
  */
 function readChange(args: {
 	allow?: string[] | undefined;
@@ -267,8 +267,8 @@ function readChange(args: {
 }
 
 /**
- * Finds the role or member with the id `id`. Also finds a user who is no member, if one of the `channels` has an
- * overwrite for the user. Otherwise throws a ToolError.
+ * Finds the role or member with the id `id`. Also finds a user who is not a member, if one of `channels` has an
+ * overwrite for the user. Throws a ToolError if nothing is found.
  */
 async function findTarget(
 	guild: Guild,
@@ -427,8 +427,8 @@ function overwritesKey(overwrites: Overwrites): string {
 }
 
 /**
- * Describes a channel's permission overwrites in one line of a list. `shown` are the channels in the list; `same` is an
- * earlier channel in the list that has the same overwrites.
+ * Describes a channel's permission overwrites in one line of a list. If `same`, an earlier channel in the list, has the
+ * same overwrites, the line only refers to that channel. `shown` are the channels in the list.
  */
 function channelLine(
 	channel: find.Channel,

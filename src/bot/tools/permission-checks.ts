@@ -126,8 +126,8 @@ export const checkPermissions = readTool({
 });
 
 /**
- * Returns the data of a channel or thread that determine permissions in it. Fetches the members of a private thread
- * from Discord.
+ * Returns what determines permissions in a channel or thread, such as permission overwrites and, for a private thread,
+ * the thread's members.
  */
 async function findPlace(channel: GuildBasedChannel): Promise<Place> {
 	if (channel.type !== ChannelType.PrivateThread) return placeOf(channel);
@@ -157,7 +157,7 @@ async function threadMembers({
 	}
 }
 
-/** Lists the permissions of one role or member in one channel or in the guild, with the reason for each. */
+/** Lists the permissions of a role or member in a channel or in the guild, with the reason for each permission. */
 function detailLines(
 	guild: Guild,
 	subject: GuildMember | Role,
@@ -192,8 +192,8 @@ function nameOf(subject: GuildMember | Role): string {
 }
 
 /**
- * Selects the permissions to report: those in `asked` or, if `asked` is undefined, all permissions that apply to this
- * kind of channel and are allowed or explicitly denied.
+ * Selects the permissions to report: those in `asked`. If `asked` is undefined: those that apply to this kind of
+ * channel and are allowed or explicitly denied.
  */
 function selectDecisions(
 	{ decisions }: Effective,
@@ -211,7 +211,7 @@ function reasonOf({ allowed, why }: Decision): string {
 	return `${allowed ? "allowed" : "denied"} ${why ?? "because no role grants it"}`;
 }
 
-/** Lists permissions with the same reason in one line. */
+/** Lists permissions with the reasons why they are allowed or denied, one line for each reason. */
 function linesByReason(decisions: readonly Decision[]): string[] {
 	const names = new Map<string, string[]>();
 	for (const decision of decisions) {

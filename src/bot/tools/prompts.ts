@@ -8,14 +8,14 @@ import {
 } from "../../mcp/prompts.ts";
 import { invalidParameters } from "../../mcp/tool.ts";
 
-/** A guild in which the tools of the bot may act. */
+/** A guild in which the bot's tools are allowed to act. */
 interface TouchableGuild {
 	id: string;
 	name: string;
 }
 
 export interface PromptsOptions {
-	/** Returns the guilds in which the tools of the bot may act. */
+	/** Returns the guilds in which the bot's tools are allowed to act. */
 	guilds(): readonly TouchableGuild[];
 	/** Id of the guild in which a tool call without the argument `guild_id` acts. */
 	guildId: string | undefined;
@@ -23,13 +23,13 @@ export interface PromptsOptions {
 	allowed: ReadonlySet<string>;
 }
 
-/** A job for which the bot offers a prompt. */
+/** A task, such as setting up a guild, for which the bot offers an MCP prompt. */
 interface Job extends Pick<Prompt, "name" | "title" | "description"> {
 	/** Arguments of the prompt in addition to `guild_id`: name → description. */
 	arguments: Readonly<Record<string, string>>;
-	/** Names of the tools without which the job cannot be done. */
+	/** Names of the tools that the prompt's task requires. */
 	needs: readonly string[];
-	/** Returns what the model is asked to do, and the steps of the job. */
+	/** Returns the text of the prompt: what the model is asked to do, and in which steps. */
 	text(args: PromptArguments): readonly string[];
 }
 
@@ -115,7 +115,7 @@ const guildArgument = {
 	description: "The guild. Default: the bot's own.",
 };
 
-/** Returns the prompts that a bot offers: one for each job whose tools clients may call. */
+/** Returns the MCP prompts that a bot offers: those for which clients may call all required tools. */
 export function createPrompts(options: PromptsOptions): Prompt[] {
 	return jobs
 		.filter(({ needs }) => needs.every((tool) => options.allowed.has(tool)))

@@ -68,20 +68,17 @@ interface Place {
 
 type OrderedRole = Pick<APIRole, "id" | "name" | "position">;
 
-/** A change of the order of a guild's roles that has been checked but not yet sent to Discord. */
+/** A checked change of the order of a guild's roles that can be sent to Discord. */
 export interface RoleMove {
 	/** Whether the move changes the order of the roles. */
 	isNeeded: boolean;
-	/**
-	 * Sends the new order to Discord, if it differs from the current order. Returns the guild's roles from the highest
-	 * down.
-	 */
+	/** Sends the new order to Discord, unless it is the current order. Returns the guild's roles, highest first. */
 	execute(): Promise<OrderedRole[]>;
 }
 
 /**
- * Fetches the order of a guild's roles, and prepares to move the roles `ids` (listed from the highest down) to `place`.
- * Throws a ToolError if that is impossible, or if one of these roles would no longer rank below the bot.
+ * Fetches the order of a guild's roles, and prepares to move the roles `ids`, listed highest first, to `place`. Throws
+ * a ToolError if the move is impossible, or if a moved role would no longer rank below the bot.
  */
 export async function planMove(
 	guild: Guild,
@@ -124,7 +121,7 @@ export function requirePlaceBelow(guild: Guild, target: Role): void {
 
 /**
  * Moves a role right below `target`. Returns a line for the tool's result: where the role is now, or why it was not
- * moved. `planned` is the move, if it was prepared earlier.
+ * moved. Without `planned`, prepares the move itself.
  */
 export async function placeBelow(
 	guild: Guild,
@@ -147,7 +144,7 @@ export async function placeBelow(
 	}
 }
 
-/** Describes between which roles a role is. `roles` are the guild's roles, from the highest down. */
+/** Says which roles are right above and right below a role. `roles` are the guild's roles, highest first. */
 export function describePlace(
 	roles: readonly OrderedRole[],
 	id: string,
@@ -170,15 +167,15 @@ const reserveMs = 1_000;
 const everyoneStays =
 	"@everyone always stays below all other roles. Nothing was done.";
 
-/** Fetches a guild's roles from Discord, not from the cache. Sorts them from the lowest up. */
+/** Fetches a guild's roles from Discord instead of the cache, and sorts them, lowest first. */
 async function currentOrder(guild: Guild): Promise<Role[]> {
 	const roles = await guild.roles.fetch();
 	return [...roles.values()].sort((a, b) => a.comparePositionTo(b));
 }
 
 /**
- * Returns the guild's roles, from the lowest up, after moving the roles `ids` (listed from the highest down) right
- * below or above another role.
+ * Returns the guild's roles, lowest first, after the roles `ids`, listed highest first, were moved right below or above
+ * another role.
  */
 function moved(
 	order: readonly Role[],

@@ -83,7 +83,7 @@ export const listRoles = readTool({
 	},
 });
 
-/** Returns the colors of a role, and whether it is hoisted and mentionable, each as a text. */
+/** Returns texts that describe the colors of a role, and whether it is hoisted and mentionable. */
 function describeFlags(role: Role): string[] {
 	return resultLines(
 		describeColors(role),
@@ -103,7 +103,7 @@ function describeColors({ colors }: Role): string {
 }
 
 /**
- * Names the permissions of a role that are notable or that @everyone lacks. For @everyone, names all permissions; for
+ * Names the permissions of a role that matter most or that @everyone lacks. For @everyone, names all permissions; for
  * an administrator role, only ADMINISTRATOR.
  */
 function describePermissions({ permissions, guild, id }: Role): string {
@@ -304,7 +304,7 @@ export const editRole = editTool({
 	},
 });
 
-/** Arguments of edit_role for changes of a role. */
+/** Names of the arguments of edit_role that change a role. */
 const editable = [
 	"name",
 	"color",
@@ -322,7 +322,7 @@ interface PermissionArguments {
 }
 
 /**
- * Returns the permissions that a role gets: its permissions `before`, changed by the arguments of edit_role. Returns
+ * Returns the permissions of a role after edit_role: its permissions `before`, changed by the call's arguments. Returns
  * undefined if no argument is about permissions. Throws an RpcError for contradictory arguments.
  */
 function requestedPermissions(

@@ -155,8 +155,8 @@ export const createScheduledEvent = writeTool({
 });
 
 /**
- * The permission Manage Events, for the tools' documentation. `when` is always false: the bot needs the permission only
- * for events that it did not create, which is checked after the event was fetched.
+ * The permission Manage Events, as listed in the tools' documentation. It is not checked here (`when` is always false),
+ * since the bot needs it only for events that others created.
  */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",

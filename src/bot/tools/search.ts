@@ -62,11 +62,13 @@ import {
 import { readTool } from "../tool/define.ts";
 
 /**
- * Remaining time of the tool call, in milliseconds, below which a search sends no more requests. A request may take 10
- * s.
+ * If less time than this, in milliseconds, remains for the tool call, a search sends no more requests. A request may
+ * take 10 s.
  */
 const reserveMs = 11_000;
-/** Maximum number of channels for which messages are counted with one search in Discord's index for each channel. */
+/**
+ * Maximum number of channels whose messages are counted with Discord's search index, by one search for each channel.
+ */
 const maxCountedChannels = 100;
 
 /** Schema of the argument `count_by`: one criterion by which to count messages, or a list of several. */
@@ -221,7 +223,7 @@ function askIndex(
 	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
 }
 
-/** For `catch`: ignores the error that Discord's rate limit is reached, and rethrows any other error. */
+/** For `catch`: ignores the error of a reached Discord rate limit, and rethrows any other error. */
 function unlessBusy(error: unknown): undefined {
 	if (!(error instanceof PlatformBusy)) throw error;
 }
@@ -263,8 +265,8 @@ function indexNotes({ args }: Search, { isIndexing }: Partial<Indexed>) {
 }
 
 /**
- * Counts messages with searches in Discord's index: one search for each author or channel and, if necessary, one for
- * the total.
+ * Counts messages with Discord's search index: by one search for each author or channel, and one for the total if
+ * necessary.
  */
 async function countInIndex(
 	search: Search,

@@ -125,7 +125,7 @@ function planStart(
 }
 
 /**
- * Plans to change the topic of a live stage. If the stage is not live, plans to start it or, with `mustBeLive`, rejects
+ * Plans to change the topic of a live stage. If no stage is live, plans to start one or, with `mustBeLive`, rejects
  * with Discord's error.
  */
 async function planTopic(

@@ -70,7 +70,7 @@ export const listThreadMembers = readTool({
 
 const members = list(found(find.member, "member"), 1, 50, "Members.");
 
-/** A change of a thread's members. */
+/** Adding a member to a thread (`adds`), or removing the member. */
 interface Change {
 	member: GuildMember;
 	adds: boolean;
@@ -167,7 +167,7 @@ export const editThreadMembers = destructiveTool({
 	},
 });
 
-/** Returns the arguments of a call of edit_thread_members that makes these changes. */
+/** Formats the arguments of a call of edit_thread_members that adds and removes these members. */
 function argumentsFor(changes: readonly Change[]): string {
 	const ids = (adds: boolean) =>
 		changes

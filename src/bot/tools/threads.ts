@@ -387,7 +387,7 @@ function fieldsOf(thread: AnyThreadChannel) {
 
 /**
  * Throws a ToolError if the bot may not make the `changes` to a thread. The bot needs Manage Threads, except in
- * unlocked threads that it created itself. To only unarchive an unlocked thread, it needs Send Messages in Threads.
+ * unlocked threads that it created. To only unarchive an unlocked thread, the bot needs Send Messages in Threads.
  */
 function requireEditable(
 	guild: Guild,

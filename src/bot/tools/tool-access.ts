@@ -18,7 +18,7 @@ import { type BotTool, isReadOnly } from "../tool/toolsets.ts";
 /** Maximum number of purposes in one query of find_tools. */
 const maxPurposes = 10;
 
-/** Maximum number of further tools that a result of find_tools names. */
+/** Maximum number of less relevant tools that find_tools names after the best matches. */
 const maxOthers = 3;
 
 export const findTools = readTool({
@@ -84,7 +84,10 @@ function linesOf(tool: BotTool, listed: readonly BotTool[]): string[] {
 		: [line, parametersOf(tool.listing.inputSchema)];
 }
 
-/** Returns a tool's name, how to call it, and what it does. For a tool in `tools/list`, leaves out what it does. */
+/**
+ * Returns a line with a tool's name and how to call it. For a tool that is not in `tools/list`, adds what the tool
+ * does.
+ */
 function headLine(tool: BotTool, listed: readonly BotTool[]): string {
 	const { name, listing } = tool;
 	if (listed.includes(tool)) return `${name} (listed: call it directly)`;

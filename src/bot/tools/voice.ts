@@ -217,17 +217,20 @@ export const editVoiceMembers = destructiveTool({
 });
 
 interface Wanted {
-	/** The channel to move the member to; null to disconnect the member, undefined to do neither. */
+	/**
+	 * The voice channel to move the member to; null to disconnect the member, undefined to leave the member's channel
+	 * unchanged.
+	 */
 	channel: VoiceBasedChannel | null | undefined;
 	mute: boolean | undefined;
 	deafen: boolean | undefined;
 }
 
-/** What changes for a member in voice: the body of the request to Discord, and texts for the result. */
+/** How a tool call changes a member's voice state: the body of the request to Discord, and texts for the result. */
 interface Change {
 	member: GuildMember;
 	body: RESTPatchAPIGuildMemberJSONBody;
-	/** For each change of a member in voice: the text for a dry run (`would`) and for the result (`did`). */
+	/** One item for each changed field of the voice state: text for a dry run (`would`) and for the result (`did`). */
 	texts: { would: string; did: string }[];
 }
 
