@@ -286,7 +286,9 @@ export function startBot(
 	};
 }
 
-/** Starts the HTTP server. If that fails, calls `undo` to close what is already open, and rethrows the error. */
+/**
+ * Starts the HTTP server. If that fails, calls `undo` to close what the bot has already opened, and rethrows the error.
+ */
 function listenOr(undo: () => void, options: ListenOptions): Listener {
 	try {
 		return listen(options);

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { version } from "../lib/program.ts";
 import { createTar } from "./tar.ts";
 
-/** Files and folders of the repository that every release archive contains beside the executables. */
+/** Files and folders of the repository that every release archive contains in addition to the executables. */
 const extras = [
 	"README.md",
 	"LICENSE",

@@ -11,7 +11,8 @@ export interface Source {
 }
 
 /**
- * Files and folders of the repository that go into a build. A build is "dirty" if one of them has uncommitted changes.
+ * Files and folders of the repository from which the executables are built. A build is "dirty" if one of them has
+ * uncommitted changes.
  */
 const inputs = [
 	"src",

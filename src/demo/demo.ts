@@ -137,8 +137,8 @@ export async function startDemo(options: DemoOptions) {
 	};
 
 	/**
-	 * Starts a child process, and restarts it on the same port whenever it ends. `portSetting` is the environment
-	 * variable that sets its port.
+	 * Starts a child process, and starts it again on the same port whenever it ends. `portSetting` is the environment
+	 * variable that sets the port.
 	 */
 	async function keepRunning(
 		portSetting: string,
@@ -182,8 +182,8 @@ function temporaryDirectory(): string {
 }
 
 /**
- * Writes the config.toml of a bot and returns its directory. The bot uses the simulated AI and all game features except
- * donator_sync, whose tools would change the list of tools.
+ * Writes the config.toml of a bot and returns the directory. The bot uses the simulated AI and all game features except
+ * donator_sync.
  */
 function writeConfig(
 	parent: string,

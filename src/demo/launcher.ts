@@ -25,8 +25,8 @@ export function launcherEnd(): Promise<void> {
 }
 
 /**
- * Returns pairs of a process id and its parent's id, from this process up to npm. If npm did not start the demo,
- * returns only this process and its parent.
+ * Returns the chain of processes that started the demo, from this process up to npm, as pairs of a process id and the
+ * parent's id. If npm did not start the demo, returns only one pair: this process and its parent.
  */
 function findChain(): { child: number; parent: number }[] {
 	const chain = [{ child: process.pid, parent: process.ppid }];

@@ -4,8 +4,8 @@ import { backOffMs } from "../lib/back-off.ts";
 import type { Log } from "../lib/log.ts";
 
 /**
- * First and longest wait in milliseconds before the gateway checks again whether an offline bot responds. The wait
- * doubles after each failure.
+ * Two times in milliseconds: the wait before the gateway first checks again whether an offline bot responds, and the
+ * maximum wait. The wait doubles after each failed check.
  */
 const probeBackOffMs = [1_000, 60_000] as const;
 /** Reason shown for an offline bot until the gateway's first request to the bot has ended. */
@@ -35,7 +35,7 @@ export class BackendHealth {
 		since: performance.now(),
 		reason: notYetReached,
 	};
-	/** Whether the last call to the bot got no response, so that the bot may be offline. */
+	/** Whether the last request to the bot got no response, so that the bot may be offline. */
 	isDoubtful = false;
 	/**
 	 * The last failed request to the bot, kept after the bot has recovered. `at` is in milliseconds of the monotonic
@@ -110,7 +110,7 @@ export class BackendHealth {
 		return this.#failedProbes;
 	}
 
-	/** Cancels the scheduled check of the bot. No further checks are scheduled. */
+	/** Cancels the scheduled check of the bot, and schedules no more checks. */
 	close(): void {
 		this.#isClosed = true;
 		this.#cancel();

@@ -34,8 +34,7 @@ export interface BackendSessionOptions {
 	/** Called when a new MCP session with the bot has replaced a session that the bot no longer knew. */
 	onReplaced(): void;
 	/**
-	 * Called when a request is sent again in a new MCP session, because the bot did not know the session of the first
-	 * attempt.
+	 * Called when the gateway sends a request again in a new MCP session, because the bot did not know the old session.
 	 */
 	onResent(): void;
 }
@@ -88,7 +87,10 @@ export class BackendSession {
 		}
 	}
 
-	/** Makes the next request open a new MCP session. Calls in flight continue in the old session, which is not ended. */
+	/**
+	 * Makes the next request open a new MCP session with the bot. Requests in flight continue in the old session, which
+	 * is not ended.
+	 */
 	leave(): void {
 		this.#current = undefined;
 	}

@@ -53,8 +53,8 @@ const spareConnections = 8;
 const maxPages = 100;
 const maxTools = 500;
 /**
- * Limit in bytes of all pages of a bot's tools/list together. It is also the limit of each other response to a request
- * that the gateway itself makes, such as `list_guilds`.
+ * Limit in bytes of all pages of a bot's tools/list together, and of the response to each other request that the
+ * gateway itself makes, such as `list_guilds`.
  */
 const maxOwnBytes = 2 * 1024 * 1024;
 /** Limit in bytes of the partly received responses of all bots together. A single response has at most 16 MiB. */
@@ -91,7 +91,7 @@ export class Backend {
 	readonly url: string;
 	readonly pins: Pins;
 	/**
-	 * HTTP headers of the gateway's responses to tool calls that went to this bot. Always the same object, because
+	 * HTTP headers of the gateway's responses to tool calls that this bot handled. Always the same object, because
 	 * encoded headers are cached by object.
 	 */
 	readonly responseHeaders: Record<string, string>;
@@ -422,7 +422,7 @@ export class Backend {
 		this.health.setOffline(this.reasonOf(error));
 	}
 
-	/** Returns an error's message for people: on one line, and with the token removed. */
+	/** Returns the error's message for logs and clients: on one line, with the bearer token removed. */
 	reasonOf(error: unknown): string {
 		if (!(error instanceof Error)) return String(error);
 		const text = error.message.replaceAll(this.#options.token, "[token]");

@@ -44,7 +44,7 @@ interface CallRecord {
 	outcome: CallOutcome;
 }
 
-/** Outcomes of tool calls that are logged as warnings. */
+/** The outcomes of tool calls that the gateway logs as warnings. */
 const troubles = new Set<CallOutcome>(Object.values(outcomeOf));
 troubles.delete("not_routed");
 
@@ -84,8 +84,8 @@ export function createCalls(
 	}
 
 	/**
-	 * Converts an error of a forwarded tool call to a RouteError, depending on whether the bot may have received the
-	 * call. Returns any other error unchanged.
+	 * Converts an error of a tool call that was forwarded to a bot to a RouteError that says whether the bot may have
+	 * received the call. Returns any other error unchanged.
 	 */
 	function errorOf(
 		error: unknown,

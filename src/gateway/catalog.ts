@@ -21,7 +21,7 @@ export const listInstances = {
 	annotations: { readOnlyHint: true },
 };
 
-/** A tool in a bot's response to `tools/list`. */
+/** A tool as a bot lists it in its response to `tools/list`. */
 export interface ListedTool {
 	name: string;
 	/** The tool's definition as JSON text, exactly as the bot sent it. */

@@ -128,7 +128,7 @@ function pinnedTo({ name, pinned }: Instance): string {
 	return pinned.size > 0 ? `; ${pinVariable(name)} pins ${pinned.size}` : "";
 }
 
-/** Creates the failed check of a bot that did not respond, with the next step for the operator. */
+/** Creates the error for a bot that did not respond, with the next step for the operator. */
 function explain(reason: string, instance: Instance): CheckFailed {
 	const { name, url, endpoint } = instance;
 	if (/HTTP 404/.test(reason))

@@ -19,8 +19,8 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	let forwarded = "";
 	let copied = paramsAt;
 	/**
-	 * Replaces the characters from `start` to `end` of the original text with `by`. Positions must increase from call to
-	 * call.
+	 * Appends the text up to `start` and then `by` to the result, and skips the text from `start` to `end`. Positions
+	 * must increase from call to call.
 	 */
 	const replace = (start: number, end: number, by: string) => {
 		forwarded += text.slice(copied, start) + by;
@@ -54,8 +54,9 @@ export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 }
 
 /**
- * Finds the member `instance` of the arguments object that begins at `at` in the JSON text. Returns the range of text
- * to remove; undefined if there is no such member. Throws an RpcError for a duplicate `instance` or `guild_id`.
+ * Finds the argument `instance` in the arguments of a tool call, which begin at position `at` of the JSON text. Returns
+ * the range of text to remove; undefined if there is no such argument. Throws an RpcError if `instance` or `guild_id`
+ * occurs twice.
  */
 function findInstance(
 	text: string,

@@ -57,8 +57,8 @@ export interface Gateway {
 
 export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
 	/**
-	 * When the first bot has listed its tools, the gateway waits so many milliseconds for other bots before it answers
-	 * its first tools/list. Default 1,000.
+	 * How many milliseconds the gateway waits for the tools of the other bots when the first bot has listed its tools.
+	 * Applies only to the gateway's first response to tools/list. Default 1,000.
 	 */
 	firstCatalogGraceMs?: number;
 }
@@ -82,8 +82,8 @@ export function createGateway(
 	let catalog = buildCatalog([]);
 	let toolList = new ToolList(catalog.list);
 	/**
-	 * Settles when the gateway has waited long enough for the bots' tools to answer its first tools/list request.
-	 * Undefined before the gateway asks the bots, and when the wait is over.
+	 * Settles when the gateway may answer its first tools/list request, because enough bots have listed their tools.
+	 * Undefined before the gateway asks the bots for their tools, and after the promise has settled.
 	 */
 	let firstCatalog: Promise<unknown> | undefined;
 	let started = false;
@@ -115,8 +115,8 @@ export function createGateway(
 	}
 
 	/**
-	 * Waits until a bot has listed its tools, and then a short time for other bots. Never resolves if no bot lists tools.
-	 * `rounds` settle when the bots have responded.
+	 * Resolves a short time after the first bot has listed its tools; never if no bot lists tools. Each promise
+	 * in `rounds` settles when one bot has responded.
 	 */
 	async function someTools(rounds: readonly Promise<void>[]): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();

@@ -5,9 +5,11 @@ import { raceSignal } from "../lib/wait.ts";
 import type { Backend } from "./backend.ts";
 import { findGuild } from "./routing.ts";
 
-/** Minimum milliseconds between two searches of all bots for an unknown guild. */
+/** Minimum milliseconds between two searches in which the gateway asks all bots which of them serves a guild. */
 const minIntervalMs = 10_000;
-/** Maximum number of tool calls that wait at the same time until a search for an unknown guild ends. */
+/**
+ * Maximum number of tool calls that wait at the same time while the gateway asks all bots which of them serves a guild.
+ */
 const maxWaiting = 1_000;
 
 export class GuildSearch {

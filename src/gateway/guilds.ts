@@ -39,7 +39,7 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	return guilds;
 }
 
-/** Quotes a guild's name, as `readGuilds` returned it, if the name could look like two guilds in a list. */
+/** Returns a guild's name for use in a list. Puts the name in quotes if it contains separators such as a comma. */
 export function shownGuildName(name: string): string {
 	const isPlain = !/[,;()|"]/.test(name.normalize("NFKC"));
 	return isPlain ? name : JSON.stringify(name);

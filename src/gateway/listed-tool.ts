@@ -12,8 +12,8 @@ import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
 import { readMembers } from "../mcp/json-text.ts";
 
 /**
- * Maximum nesting depth of the JSON of a tool that a bot lists. The whole tools/list response then stays below 128
- * levels, the limit of JSON parsers for Rust.
+ * Maximum nesting depth of the JSON of a tool that a bot lists. Some JSON parsers of MCP clients refuse more than 128
+ * levels, and the rest of the tools/list response needs some levels, too.
  */
 const maxDepth = 64;
 
@@ -142,7 +142,10 @@ function repeatsKey(json: string, isTool = true): boolean {
 	return isTool && values.some(repeats);
 }
 
-/** Returns the reason if some JSON parsers would refuse a value or a part of the value; otherwise undefined. */
+/**
+ * Returns the reason why some JSON parsers would refuse `value` or a value nested in it; undefined if there is no such
+ * reason.
+ */
 function valueIssue(value: unknown, depthLeft: number): string | undefined {
 	if (typeof value === "string" && !value.isWellFormed())
 		return "has a lone surrogate";

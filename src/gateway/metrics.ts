@@ -15,11 +15,11 @@ export type CallOutcome =
 	/** Outcome of a tool call: the bot refused it with an HTTP error status. */
 	| "http_error"
 	| "offline"
-	/** Outcome of a tool call: a read-only tool returned no response. */
+	/** Outcome of a tool call: the bot sent no response to a call of a read-only tool. */
 	| "no_answer"
 	| "outcome_unknown"
 	| "overloaded"
-	/** Outcome of a tool call: its arguments selected no bot, or a bot that may not act in the guild. */
+	/** Outcome of a tool call: no bot was selected, or the operator has assigned the guild to other bots. */
 	| "not_routed"
 	/** Outcome of a tool call: its arguments or parameters were invalid. */
 	| "invalid"
@@ -45,8 +45,8 @@ export interface GatewayGauges {
 const prefix = "guildhall_gateway_";
 
 /**
- * Creates the gateway's Prometheus metrics; gauges only if `gauges` is given. The label `reason` of retries is
- * "session_lost" or, for a read-only tool without a response, "read".
+ * Creates the gateway's Prometheus metrics; gauges only if `gauges` is given. The counter of repeated requests has the
+ * label `reason`: "session_lost" or, for a read-only tool without a response, "read".
  */
 export function createMetrics(gauges?: GatewayGauges) {
 	const server = createServerMetrics(prefix);

@@ -49,7 +49,7 @@ const listedPrompt = v.object({
 	),
 });
 
-/** A prompt in a bot's response to `prompts/list`. */
+/** A prompt as a bot lists it in its response to `prompts/list`. */
 export type ListedPrompt = v.InferOutput<typeof listedPrompt>;
 
 const routingArguments = [
@@ -62,7 +62,7 @@ const routingArguments = [
 const isRouting = (argument: string) =>
 	routingArguments.some(({ name }) => name === argument);
 
-/** Reads the prompts from a bot's result of `prompts/list`. Leaves out those that clients could refuse. */
+/** Reads the prompts from a bot's result of `prompts/list`. Leaves out prompts that clients could refuse. */
 export function readPrompts(result: unknown): ListedPrompt[] {
 	const { prompts } = Object(result) as { prompts?: unknown };
 	if (!Array.isArray(prompts)) return [];
@@ -96,8 +96,8 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	}
 
 	/**
-	 * Returns the bot that the arguments select with `instance` or `guild_id`. If they select none, returns an online bot
-	 * that has the prompt.
+	 * Returns the bot that the prompt's arguments select with `instance` or `guild_id`. If the arguments select no bot,
+	 * returns one that has the prompt, preferably an online one.
 	 */
 	function target(
 		prompt: string,
@@ -118,7 +118,7 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		}
 	}
 
-	/** Sends a request about a prompt to the bot that has it and returns the result as JSON text. */
+	/** Sends a request about a prompt to a bot that has the prompt, and returns the result as JSON text. */
 	async function forward(
 		method: "prompts/get" | "completion/complete",
 		prompt: string,
@@ -204,7 +204,9 @@ function ownArguments(
 	return own;
 }
 
-/** Returns the values of the argument `instance` or `guild_id` that match what a person has typed. */
+/**
+ * Completes the argument `instance` or `guild_id` of a prompt: returns the values that match what a person has typed.
+ */
 function completeRouting(
 	backends: readonly Backend[],
 	argument: string,

@@ -20,14 +20,14 @@ export const outcomeOf = {
 	Overloaded: "overloaded",
 } satisfies Record<string, CallOutcome>;
 
-/** Maximum number of guilds of each bot that the error NoTarget names. */
+/** Maximum number of guilds of each bot that the error message for a call without a selected bot names. */
 const maxGuilds = 20;
 
 export type RouteErrorKind = keyof typeof outcomeOf;
 
 /**
- * Error of a tool call for which the gateway has no result from a bot. The message contains the kind of error, such as
- * "BackendOffline", so that programs can recognize it.
+ * Error of a tool call for which the gateway has no result from a bot. The message contains the kind of the error, such
+ * as "BackendOffline", so that programs can recognize the kind.
  */
 export class RouteError extends ToolError {
 	constructor(

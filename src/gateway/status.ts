@@ -7,9 +7,7 @@ import type { Catalog, DroppedTool } from "./catalog.ts";
 import { shownGuildName } from "./guilds.ts";
 import { findGuild } from "./routing.ts";
 
-/**
- * Maximum number of names in each list of tools that `list_instances` shows for a bot. Further tools are only counted.
- */
+/** Maximum number of names in a list of tools that `list_instances` shows. Further tools are only counted. */
 const maxNames = 40;
 /** Maximum number of guilds that `list_instances` names for a bot. */
 const maxGuilds = 1_000;
@@ -75,8 +73,8 @@ export function describePins({
 }
 
 /**
- * Returns one text per entry of `labelled` (label → text): the label, a space and the text. Leaves out entries whose
- * text is empty.
+ * Returns one text for each entry of `labelled` (label → text): the label, a space and the text. Leaves out empty
+ * texts.
  */
 function notes(labelled: Record<string, string>): string[] {
 	return Object.entries(labelled)
@@ -99,7 +97,7 @@ function listNames(names: readonly string[]): string {
 	return listSome(names.slice(0, maxNames).map(shownName), names.length);
 }
 
-/** Joins `items` with commas. If they are only the first of `count` items, adds the number of the remaining ones. */
+/** Joins `items` with commas. If `count` is larger than the number of items, adds how many more there are. */
 function listSome(items: readonly string[], count: number): string {
 	const more = count - items.length;
 	const listed = items.join(", ");

@@ -6,13 +6,16 @@ import type { Backend } from "./backend.ts";
 import { GuildSearch } from "./guild-search.ts";
 import { RouteError, route } from "./routing.ts";
 
-/** Finds the bot for the arguments of a tool call or a prompt. Throws a RouteError, or rejects with one, if there is none. */
+/**
+ * Finds the bot that a tool call or a request for a prompt selects by its arguments. Throws a RouteError, or rejects
+ * with one, if no bot can be selected.
+ */
 export type FindTarget = (
 	args: JsonObject,
 	signal: Signal,
 ) => Backend | Promise<Backend>;
 
-/** Returns a function that selects a bot by the arguments `instance` and `guild_id`; see `route`. */
+/** Returns a function that selects a bot by the arguments `instance` and `guild_id` of a tool call or a prompt. */
 export function createFindTarget(
 	backends: readonly Backend[],
 	defaultInstance: string | undefined,

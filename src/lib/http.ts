@@ -80,8 +80,8 @@ export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 }
 
 /**
- * Returns an HTTP client for one URL that uses `fetch`, with a new connection for each request. A failure is "unsent"
- * only if no connection was made. `budget` limits the memory of unfinished responses.
+ * Returns an HTTP client for one URL that uses `fetch`, with a new connection for each request. `budget` limits the
+ * memory of unfinished responses. The errors say that a request was "unsent" only if no connection was made.
  */
 export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	const owner = {};

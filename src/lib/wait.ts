@@ -3,8 +3,8 @@
 import type { Signal } from "./signal.ts";
 
 /**
- * Waits for `work` for up to `ms` milliseconds. Resolves with the result of `work`, or "late". Rejects if `work`
- * rejects; an error of `work` after the timeout is ignored.
+ * Waits for `work` for up to `ms` milliseconds. Resolves with the result of `work`, or with "late" after this time.
+ * Rejects if `work` rejects in time; later errors of `work` are ignored.
  */
 export async function within<T>(
 	ms: number,
@@ -21,7 +21,7 @@ export async function within<T>(
 
 /**
  * Waits for `work` until `signal` aborts. Settles with the result or error of `work`. If the signal aborts first,
- * rejects with its reason, or with what `toError` returns.
+ * rejects with the error that `toError` returns, by default the signal's abort reason.
  */
 export async function raceSignal<T>(
 	work: Promise<T>,

@@ -61,8 +61,8 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 }
 
 /**
- * Returns a 404 response for an unknown path. Its text is a hint for MCP clients with a wrong token: they look for
- * OAuth endpoints and then show the text.
+ * Returns a 404 response for an unknown path. The text says that the server uses a fixed bearer token, since MCP
+ * clients with a wrong token look for OAuth endpoints and then show the text.
  */
 export function notFound(): Response {
 	return new Response(

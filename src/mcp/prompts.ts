@@ -20,7 +20,7 @@ export interface PromptArgument {
 /** The texts that a person gave as arguments of a prompt, by argument name. Absent arguments are undefined. */
 export type PromptArguments = Readonly<Record<string, string | undefined>>;
 
-/** One message of a prompt: who says it to the model, and its content block (text, image or resource). */
+/** One message of a prompt: its role (user or assistant), and its content block (text, image or resource). */
 export interface PromptMessage {
 	role: "user" | "assistant";
 	content: JsonObject;
@@ -31,10 +31,13 @@ export interface Prompt {
 	name: string;
 	/** Short title of the prompt for people. */
 	title: string;
-	/** One sentence for people: which job the prompt starts. */
+	/** One sentence for people: what the AI model does with the prompt. */
 	description: string;
 	arguments: readonly PromptArgument[];
-	/** Returns the text for the model, or all messages. Throws an RpcError for an argument that cannot be used. */
+	/**
+	 * Fills the prompt with arguments. Returns the text of its only message, or a list of messages. Throws an RpcError
+	 * for an invalid argument.
+	 */
 	get(args: PromptArguments): string | readonly PromptMessage[];
 	/** Returns the possible values of an argument, best first, that match the text typed so far. Default: none. */
 	complete?(argument: string, typed: string): readonly string[];

@@ -17,8 +17,8 @@ export interface AiMessage {
 	role: "system" | "user" | "assistant";
 	content: string;
 	/**
-	 * Name of the person who wrote this user message. It is put before the text, because few AI providers accept a name
-	 * field.
+	 * Name of the person who wrote this user message. The AI provider receives the name at the beginning of the message's
+	 * text.
 	 */
 	name?: string;
 }

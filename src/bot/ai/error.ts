@@ -27,7 +27,10 @@ export interface AiErrorDetails {
 	 * request.
 	 */
 	detail?: string;
-	/** Milliseconds after which the AI request can be tried again, from the Retry-After header or the cooldown. */
+	/**
+	 * Milliseconds after which the AI request can be tried again, from the Retry-After header or from the bot's own
+	 * cooldown for the AI provider.
+	 */
 	retryAfterMs?: number | undefined;
 	/** Whether part of the AI's answer had arrived before the error. */
 	midway?: boolean;

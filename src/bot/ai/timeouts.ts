@@ -7,8 +7,8 @@ import { AiError } from "./error.ts";
 export type Timeouts = ReturnType<typeof createTimeouts>;
 
 /**
- * Starts the timeout of a request to an AI provider. Returns the request's abort signal, and functions to wait for data
- * and to end the request. The signal `caller` also aborts the request.
+ * Starts the timeout of a whole request to an AI provider. Returns the request's abort signal, a function that waits
+ * for data with the idle timeout, and a function that ends the request. The signal `caller` also aborts the request.
  */
 export function createTimeouts(
 	{ timeoutMs, idleTimeoutMs }: AiProvider,

@@ -47,13 +47,13 @@ export interface Command {
 	/** Discord permission that a member needs to use the chat command, guild-wide or in the channel of the message. */
 	permission?: { name: Permission; in: "guild" | "channel" };
 	/**
-	 * Limits how often each person can use this chat command in a guild. If absent, the command counts towards the limit
-	 * for all commands without a limiter.
+	 * Limits how often each person can use this chat command in a guild. Default: a limiter that all commands without
+	 * their own share.
 	 */
 	limiter?: Limiter;
 	/**
-	 * Whether users' messages with this chat command contain a secret, such as a verification code. The bot then deletes
-	 * the messages if it is configured to and has the permission.
+	 * Whether messages with this chat command contain a secret, such as a verification code. The bot then deletes these
+	 * messages if it is configured to and has the permission.
 	 */
 	secret?: boolean;
 	/** Slash command that does the same as this chat command. */
@@ -63,8 +63,8 @@ export interface Command {
 	};
 	/**
 	 * Runs the chat command and returns the reply; undefined for no reply. `rest` is the trimmed text after the command's
-	 * name. The text of a thrown ToolError or of an error of Discord's API is sent as the reply. A ToolError without a
-	 * cause means that the user made a mistake, such as a wrong argument.
+	 * name. The text of a thrown ToolError or Discord API error becomes the reply. A ToolError without a cause counts as
+	 * a mistake of the user, such as a wrong argument.
 	 */
 	run(context: CommandContext, rest: string): Promise<string | undefined>;
 }
@@ -112,14 +112,14 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 			slash ? [[slash.name as string, { ...slash, limiter }] as const] : [],
 		),
 	);
-	/** Number of commands that are running now, by the name of the concurrency limit that applies to them. */
+	/** How many commands are running now, by concurrency limit. */
 	const running = new Map<string, number>();
 
 	let ignored = 0;
 
 	/**
-	 * Counts a chat command that was ignored because too many were running. Logs the count once per interval, so that a
-	 * flood of commands does not fill the log.
+	 * Counts a chat command that was ignored because too many were running. Logs how many were ignored once per interval,
+	 * so that a flood of commands does not fill the log.
 	 */
 	function noteIgnored(): void {
 		ignored += 1;
@@ -288,8 +288,8 @@ function tooOften({ options }: Limiter, waitS: number): string {
 }
 
 /**
- * Returns the reply "Try again in … s" for the first command that a cooldown refuses, and undefined for further refused
- * commands.
+ * Returns a reply such as "Try again in … s" for the first command that a cooldown refuses; undefined for further
+ * refused commands.
  */
 function tooOftenOnce(
 	limiter: Limiter,

@@ -28,8 +28,8 @@ export function isSlashName(name: string): name is SlashName {
 }
 
 /**
- * Registers slash commands with Discord by name and deletes all other slash commands of the bot. Without names, deletes
- * only the slash commands that this program defines.
+ * Registers the slash commands in `names` with Discord and deletes all other slash commands of the bot. If `names` is
+ * empty, deletes only slash commands that this program defines.
  */
 export async function registerSlashCommands(
 	{ application }: Client<true>,

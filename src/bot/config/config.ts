@@ -167,8 +167,8 @@ export function needsMessageContent({
 }
 
 /**
- * Returns errors for environment variables that the settings in config.toml require, such as GAME_VERIFY_URL for some
- * game features, and for a GUILD_ID that the settings do not allow.
+ * Returns errors for missing environment variables that config.toml makes necessary, such as GAME_VERIFY_URL for some
+ * game features. Also returns an error if GUILD_ID is not one of the guilds in config.toml.
  */
 function missingRequirements(
 	{ features, game, mcp }: TomlSettings,
@@ -205,7 +205,10 @@ function readVariables(directory: string, env: Env) {
 	const keyIssues = checkSettings(v.record(v.string(), secret), apiKeys).issues;
 	const { DATABASE_URL: databaseUrl, DB_SCHEMA: schema } = all;
 	const storage = storeIssues({ databaseUrl, schema });
-	/** Formats configuration errors, each with the source of the variable: .env or the environment. */
+	/**
+	 * Formats configuration errors as lines of text. Each line begins with the source of the variable: .env or the
+	 * environment.
+	 */
 	const named = (issues: readonly ConfigIssue[]) =>
 		namePlaceholders(issues, raw, (...at) =>
 			describePlaceholder(".env", ...at),
@@ -271,7 +274,7 @@ function unknownVariables(
 }
 
 /**
- * Merges the .env file of a directory with the environment, which takes precedence. In the result, `raw` includes
+ * Merges the variables of the .env file with the environment, which takes precedence. In the result, `raw` includes
  * placeholders such as "your-token", and `all` does not.
  */
 function mergeVariables(directory: string | undefined, env: Env) {
@@ -338,7 +341,7 @@ function absent(path: string): string {
 
 interface FileText {
 	text?: string | undefined;
-	/** Why the file cannot be read; undefined if it was read or does not exist. */
+	/** Why a configuration file cannot be read; undefined if the file was read or does not exist. */
 	issue?: string;
 	isAbsent: boolean;
 }

@@ -206,8 +206,8 @@ function isTimezone(name: string): boolean {
 }
 
 /**
- * Creates a check of a whole section of config.toml. If `isMet` returns false, `message` is reported as an error of
- * `key`.
+ * Creates a Valibot check of a section of config.toml. If `isMet` returns false for the section, reports `message` as
+ * an error of the key `key`.
  */
 function needs<Section extends Record<string, unknown>>(
 	key: keyof Section & string,
@@ -301,7 +301,7 @@ const sections = {
 			slash_commands: flag(false),
 			delete_code_message: flag(false),
 			donator_sync: flag(false),
-			/** How often the bot updates the Discord roles of the game's supporters from the game server, in seconds. */
+			/** Seconds between two updates of the Discord roles that players get for donations to the game. */
 			check_interval: v.optional(whole(10, 86_400), 300),
 			chargeback: flag(false),
 			restricted_role: v.optional(roleId),
@@ -413,7 +413,7 @@ export type TomlSettings = v.InferOutput<typeof toml>;
 
 /**
  * Returns errors for enabled features without a section in config.toml. `values` is the parsed file, not yet validated;
- * `off` are the names of sections that are commented out.
+ * `off` contains the names of sections that are commented out.
  */
 export function missingSections(
 	values: TomlValues,

@@ -84,7 +84,10 @@ export function withoutPlaceholders(value: unknown): unknown {
 	);
 }
 
-/** Formats a line of a TOML file with its number and a caret under the column. Hides possible secrets. */
+/**
+ * Formats a line of a TOML file with its number and a caret below the column of an error. Hides values that may be
+ * secrets.
+ */
 function showLine({ number, line, column }: Place): string {
 	const margin = `    ${number}: `;
 	const shown = holdsSecret(line)
@@ -106,7 +109,7 @@ function describeSyntaxError(text: string, error: TomlError): string {
 	return `${masked(summary)}${advice ? `; ${advice}` : ""}\n${showLine(place)}`;
 }
 
-/** Advice for common TOML syntax errors, by a pattern of the parser's message. */
+/** Advice for common TOML syntax errors. An entry applies if its pattern matches the TOML parser's error message. */
 const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/already defined/, "duplicate key: keep one of the two"],
 	[/expected comma/, "put a comma between the items of a list"],
@@ -174,7 +177,7 @@ function valueAdvice(token: string, line: string): string {
 }
 
 interface Place {
-	/** Number of the line in the TOML file, starting at 1. */
+	/** Number of a line in a TOML file, starting at 1. */
 	number: number;
 	line: string;
 	/** Column of the value in its line, starting at 0. */
@@ -193,15 +196,15 @@ const headerOff = new RegExp(
 
 interface Line extends Place {
 	/**
-	 * Name of the TOML table that contains this line, split at dots: ["game", "donators"] for [game.donators]. For the
-	 * header of a table, the name of this table.
+	 * Name of the TOML table that contains this line, split at dots: ["game", "donators"] for [game.donators]. A header
+	 * line belongs to the table that it begins.
 	 */
 	table: readonly string[];
 	/** Key before the "=" of this line, split at dots; undefined if the line assigns no value. */
 	keys: readonly string[] | undefined;
 	/**
-	 * Name of the commented-out TOML table that would contain this line, such as "# [game]", split at dots; undefined if
-	 * there is none.
+	 * Name of the commented-out TOML table that would contain this line, split at dots: ["game"] below "# [game]".
+	 * Undefined if the nearest header above is not commented out.
 	 */
 	off: readonly string[] | undefined;
 	isHeader: boolean;
@@ -239,7 +242,7 @@ function* readLines(text: string): Generator<Line> {
 	}
 }
 
-/** Finds the line and column of a key in a valid TOML file; undefined if the key has no line of its own. */
+/** Finds the line and column of a key in a valid TOML file. Returns undefined if no line sets the key. */
 function findPlace(text: string, path: readonly string[]): Place | undefined {
 	for (const line of readLines(text)) {
 		const { table, keys, isHeader } = line;
@@ -260,7 +263,10 @@ function tableAt(text: string, { number }: Place): readonly string[] {
 	return [];
 }
 
-/** Returns the names of TOML sections whose header exists only commented out, such as "# [game]". */
+/**
+ * Returns the names of TOML sections whose header is commented out, such as "# [game]", and does not also occur without
+ * "#".
+ */
 function sectionsOff(text: string): ReadonlySet<string> {
 	const off = new Set<string>();
 	const on = new Set<string>();
@@ -271,7 +277,7 @@ function sectionsOff(text: string): ReadonlySet<string> {
 	return off.difference(on);
 }
 
-/** Returns errors for keys that belong to a TOML section whose header is still commented out. */
+/** Returns errors for TOML keys that belong to a section whose header is commented out. */
 function strayKeys(schema: object, text: string): ConfigIssue[] {
 	return Array.from(readLines(text)).flatMap(({ table, keys, off }) => {
 		const [key] = keys ?? [];
@@ -285,7 +291,7 @@ function strayKeys(schema: object, text: string): ConfigIssue[] {
 	});
 }
 
-/** Adds to the error about an unknown key the section of config.toml to which the key belongs. */
+/** Adds to the error about an unknown key the name of the section of config.toml in which the key is allowed. */
 function withSection(schema: object, issue: ConfigIssue): ConfigIssue {
 	if (!issue.message.startsWith(unknownKey)) return issue;
 	const key = issue.path.at(-1) ?? "";

@@ -67,10 +67,7 @@ export const listChoice = v.union(
 
 /** Which MCP tools a bot allows and lists: the section `[mcp]` of config.toml. */
 export interface ToolChoice {
-	/**
-	 * Toolsets (groups of MCP tools) whose tools may be called. Default: all toolsets, of which only the default tools
-	 * are listed.
-	 */
+	/** Toolsets (groups of MCP tools) whose tools may be called. Default: all toolsets. */
 	toolsets?: "all" | readonly (Toolset | typeof defaultChoice)[] | undefined;
 	/**
 	 * The toolsets and tools that the bot lists in `tools/list`. Default: the toolsets whose tools may be called or, if

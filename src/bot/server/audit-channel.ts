@@ -19,7 +19,7 @@ const colours: Record<AuditedCall["outcome"], number> = {
 
 /**
  * Creates a queue of audit log embeds for a Discord channel. Its method `announce` queues an embed for one tool call;
- * it never waits and never throws.
+ * the method returns at once and never throws.
  */
 export function createAuditChannel(
 	channelId: string,

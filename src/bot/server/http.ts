@@ -14,8 +14,8 @@ import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
 
 /**
- * Limit in bytes of a request's body. Larger than the gateway's limit, so that a request rewritten by the gateway
- * still fits.
+ * Maximum size in bytes of an HTTP request's body. Larger than the gateway's limit, because the gateway may lengthen
+ * the requests that it forwards.
  */
 const maxBodyBytes = 128 * 1024;
 

@@ -143,7 +143,7 @@ export function observe(
 	};
 }
 
-/** Returns the caller, with a random request id if the client sent none. */
+/** Returns a copy of `caller` with a request id: the client's, or a random one if the client sent none. */
 function withId(caller: Caller): Caller & { requestId: string } {
 	return {
 		...caller,

@@ -37,7 +37,10 @@ import {
 	referenceChecks,
 } from "./guild-checks.ts";
 
-/** Milliseconds to wait while `--check` asks the program that occupies the bot's port whether it is this bot. */
+/**
+ * Timeout of the request in which `--check` asks the program that listens on the bot's port whether it is this bot, in
+ * milliseconds.
+ */
 const occupantTimeoutMs = 2_000;
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
@@ -183,8 +186,8 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 }
 
 /**
- * Asks the program on MCP_PORT which bot it is. Resolves with the bot's name; undefined if it is no bot or refuses
- * our token.
+ * Asks the program that listens on MCP_PORT which bot it is. Resolves with the bot's name; undefined if the program is
+ * no bot or refuses our token.
  */
 async function askOccupant(config: BotConfig): Promise<string | undefined> {
 	const { mcpBindAddress, mcpPort, mcpToken } = config;
@@ -251,8 +254,8 @@ function checkClientId(clientId: string, { application }: Client<true>): Found {
 }
 
 /**
- * Returns the guild that the setting GUILD_ID names, or all guilds of the bot if it is not set. Throws a CheckFailed if
- * the bot is in no such guild, or if a guild is unavailable.
+ * Returns the guild whose id the setting GUILD_ID contains, or all guilds of the bot if GUILD_ID is not set. Throws a
+ * CheckFailed if there is no guild to return, or if a guild is unavailable.
  */
 function guildsOf(
 	{ guildId, toml }: BotConfig,

@@ -49,8 +49,8 @@ const forEveryTool = ["ViewChannel"] as const;
 const optional = ["MentionEveryone", "SendMessagesInThreads"] as const;
 
 /**
- * Checks the bot's permissions in each guild. Throws a CheckFailed if the bot cannot work in a guild because it has a
- * necessary permission nowhere in the guild; warns about other permissions that are not granted guild-wide.
+ * Checks the bot's permissions in each guild. Throws a CheckFailed if the bot lacks a necessary permission in a guild
+ * and in all its channels. Returns a warning about other permissions that the bot lacks guild-wide.
  */
 export function checkPermissions(
 	guilds: readonly Guild[],
@@ -68,8 +68,8 @@ export function checkPermissions(
 }
 
 /**
- * Throws a CheckFailed if the bot is timed out in the guild, or if a permission that every tool or an enabled feature
- * needs is granted nowhere in the guild.
+ * Throws a CheckFailed if the bot is timed out in the guild, or if it lacks a necessary permission in the guild and in
+ * all channels. A permission is necessary if every tool or an enabled feature needs it.
  */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;
@@ -101,8 +101,8 @@ interface Reference {
 }
 
 /**
- * Permissions that the bot needs in a channel that config.toml names, besides VIEW_CHANNEL and SEND_MESSAGES, by the
- * key of the setting that names the channel.
+ * Permissions, besides VIEW_CHANNEL and SEND_MESSAGES, that the bot needs in channels that config.toml names. The keys
+ * are the settings that name the channels.
  */
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
@@ -119,7 +119,10 @@ export function referencesIn(
 	return walk(schema, Object.fromEntries(on), []);
 }
 
-/** Walks a Valibot schema and a value of that schema in parallel. Returns the role and channel ids in the value. */
+/**
+ * Finds the role and channel ids in `value`, a part of the configuration, with the help of its Valibot schema. `path`
+ * is the key of `value`.
+ */
 function walk(
 	schema: v.GenericSchema,
 	value: unknown,

@@ -25,12 +25,15 @@ import {
 import { commentAbove } from "../config/example.ts";
 import { variables } from "../config/settings.ts";
 
-/** Valid names of a new bot: the gateway accepts them, and they are safe as directory names. */
+/** Matches valid names of a new bot: names that the gateway accepts and that are safe as directory names. */
 const namePattern = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,39}$/;
 const firstPort = 9090;
-/** Ports that a new bot must not use: the default port of the gateway. */
+/** Ports that a new bot must not use: only the default port of the gateway. */
 const takenPorts = [9100];
-/** Prefix of the temporary directories in which new bot directories are prepared. A crash may leave one behind. */
+/**
+ * Prefix of the names of temporary directories in which the files of a new bot are prepared. A crash may leave such a
+ * directory behind.
+ */
 const unfinished = ".new-instance-";
 
 /** An existing bot directory, with settings read from its .env file. */
@@ -109,7 +112,10 @@ function nameIssue(name: string): string | undefined {
  */
 export function readInstances(directory: string): Instance[] {
 	const issues: string[] = [];
-	/** Calls `read`, and returns undefined if the file does not exist. Adds other errors to `issues`. */
+	/**
+	 * Returns the result of `read`, or undefined if the file does not exist. If `read` throws another error, adds it to
+	 * `issues`.
+	 */
 	const attempt = <T>(path: string, read: (path: string) => T) => {
 		try {
 			return read(path);
@@ -249,8 +255,8 @@ export function findGaps(made: Pick<NewInstance, "path" | "files">): Gap[] {
 }
 
 /**
- * Returns the value of the gateway's variable INSTANCES for all bots on this machine, and warnings about bots that the
- * value does not include or that have the same port.
+ * Returns the value for the gateway's variable INSTANCES that names the bots on this machine. Also returns warnings
+ * about bots that the value leaves out, and about bots with the same port.
  */
 export function describeInstances(instances: readonly Instance[]): {
 	value: string;

@@ -148,8 +148,8 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 }
 
 /**
- * Returns the permission bits that a tool needs. `when` names the argument for which a permission is needed; it is
- * empty if the tool always needs the permission.
+ * Returns the permission bits that a tool needs. `when` is a text that names the argument for which the permission is
+ * needed; it is empty if the tool always needs the permission.
  */
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	const toEntry = (needed: Needed<never>): [bigint, string] => {
@@ -160,10 +160,7 @@ function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	return [...needs.permissions, ...needs.guildPermissions].map(toEntry);
 }
 
-/**
- * Creates checks that report which of the `tools` are limited by the guild's features (such as Community) and boost
- * level.
- */
+/** Creates checks that report how the guild's features (such as Community) and boost level limit the `tools`. */
 function featureChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	const offers = (...names: string[]) =>
 		tools.some(({ name }) => names.includes(name));

@@ -32,7 +32,9 @@ export interface HttpClientOptions {
 	 * Limit in bytes of the head (status line and headers) of an HTTP response, and of its trailers. Default 16 KiB.
 	 */
 	maxHeadBytes?: number;
-	/** Limit in bytes of the body of an HTTP response, including the framing of chunked encoding. Default 16 MiB. */
+	/**
+	 * Limit in bytes of the body of an HTTP response, including the chunk headers of chunked encoding. Default 16 MiB.
+	 */
 	maxBodyBytes?: number;
 	/** Memory limit for partly received responses, shared with other HTTP clients. */
 	budget?: ByteBudget | undefined;
@@ -55,7 +57,7 @@ export class HttpClient {
 	readonly #slots = new Set<Slot>();
 	/** Idle connections of the pool, the least recently used first. */
 	readonly #idle: Slot[] = [];
-	/** Serialized request headers, cached by the headers object of the request. */
+	/** Serialized HTTP headers of requests, cached by the object that contains the headers. */
 	readonly #fieldLines = new WeakMap<HttpRequest["headers"], string>();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	#isClosed = false;
@@ -166,7 +168,8 @@ export class HttpClient {
 	}
 
 	/**
-	 * Socket event handlers. Each passes its event to the socket's HTTP connection, then updates the connection pool.
+	 * Socket event handlers. Each passes the event to the HTTP connection of the socket, then updates the connection
+	 * pool.
 	 */
 	readonly #handlers: Bun.SocketHandler<Slot> = {
 		open: (socket) => {

@@ -25,13 +25,13 @@ export type Socket = Pick<
 >;
 
 type State =
-	/** State of an HTTP connection. While it is "connecting", its first request waits until the socket is open. */
+	/** State of an HTTP connection. The state is "connecting" until the socket is open; a request waits until then. */
 	"connecting" | "busy" | "idle" | "closed";
 
 export class Connection {
 	/**
-	 * Whether the connection was lost before any byte of its current request was written, so that another connection
-	 * can send the request.
+	 * Whether the connection was lost before any byte of its current request was written. The request can then be sent on
+	 * another connection.
 	 */
 	leftUnsent = false;
 	readonly #parser: ResponseParser;
@@ -69,8 +69,8 @@ export class Connection {
 	}
 
 	/**
-	 * Closes the connection while it handles the request `exchange`. The response fails with `reason`; without a
-	 * reason, it ends with the bytes received so far.
+	 * Closes the connection while it handles the request `exchange`. With a `reason`, the response fails with this error;
+	 * otherwise the response ends with the bytes received so far.
 	 */
 	cancel(exchange: Exchange, reason?: HttpFailure): void {
 		if (!exchange.isOpen) return;
@@ -120,8 +120,8 @@ export class Connection {
 	}
 
 	/**
-	 * Handles the event that the server has sent its last byte: completes a response that ends with the connection, and
-	 * closes the connection.
+	 * Handles the server's end of the socket's data: completes a response whose length is only marked by the end of the
+	 * connection, and closes the connection.
 	 */
 	onEnd(): void {
 		const exchange = this.#exchange;
@@ -132,8 +132,8 @@ export class Connection {
 	}
 
 	/**
-	 * Handles the end of the connection. Its current request fails, except if the connection was reused and no byte of
-	 * the request was written: then `leftUnsent` becomes true, and the request can be sent on another connection.
+	 * Handles the end of the connection. The current request fails, unless the connection was reused and no byte of the
+	 * request was written: then `leftUnsent` becomes true, and the request can be sent on another connection.
 	 */
 	onClose(cause?: unknown): void {
 		const exchange = this.#exchange;
@@ -194,10 +194,7 @@ export class Connection {
 	}
 }
 
-/**
- * An HTTP request with its response, which the connection fills in. Callers receive this object when the head of the
- * response has arrived.
- */
+/** An HTTP request and its response. Callers receive this object when the head of the response has arrived. */
 export class Exchange
 	implements HttpResponse, AsyncIterableIterator<Uint8Array>, ByteHolder
 {
@@ -216,8 +213,8 @@ export class Exchange
 		readonly maxBodyBytes: number,
 		readonly signal: Signal,
 		/**
-		 * The HTTP client that sent the request. The memory limit for unfinished responses adds up the responses of each
-		 * client.
+		 * The HTTP client that sent the request. The responses of one client count together towards the memory limit for
+		 * unfinished responses.
 		 */
 		readonly owner: object,
 	) {}

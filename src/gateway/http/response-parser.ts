@@ -53,7 +53,7 @@ const maxChunkLineBytes = 1_024;
 const maxInterimResponses = 8;
 /** Maximum number of chunks in an HTTP response. Parsing millions of tiny chunks would delay all other responses. */
 const maxChunks = 100_000;
-/** The cache of response heads is emptied when it has this many entries. */
+/** Maximum number of response heads in the cache. The cache is emptied when it is full. */
 const maxCachedHeads = 64;
 
 const endEvent: ParserEvent = { type: "end" };
@@ -61,7 +61,7 @@ const empty = Buffer.alloc(0);
 
 export class ResponseParser {
 	/**
-	 * Whether the connection can be used for another request. Valid only when the response has been read to its end.
+	 * Whether the HTTP connection can be used for another request. Known only after the whole response has been parsed.
 	 */
 	isKeepAlive = false;
 	readonly #options: ParserOptions;
@@ -70,7 +70,7 @@ export class ResponseParser {
 	/** Position in `#input` of the next byte to parse. */
 	#at = 0;
 	#maxBodyBytes = 0;
-	/** Number of bytes of the response body parsed so far, including the framing of chunked encoding. */
+	/** Number of bytes of the response body parsed so far, including the chunk headers of chunked encoding. */
 	#bodyBytes = 0;
 	/** Number of bytes still to come in the current chunk, or in a body with a Content-Length. */
 	#bytesLeft = 0;
@@ -82,7 +82,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Starts parsing the next HTTP response. `maxBodyBytes` limits its body, including the framing of chunked encoding.
+	 * Starts parsing the next HTTP response. `maxBodyBytes` limits the length of the body, including the chunk headers of
+	 * chunked encoding.
 	 */
 	start(maxBodyBytes: number): void {
 		this.#maxBodyBytes = maxBodyBytes;
@@ -211,8 +212,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Returns the position of the empty line that ends a response head or trailers; negative if it has not arrived yet.
-	 * Throws a ParseError beyond the size limit.
+	 * Returns the position of the empty line that ends the head or the trailers of a response; negative if the empty line
+	 * has not arrived yet. Throws a ParseError if the size limit is exceeded.
 	 */
 	#endOfBlock(what: string): number {
 		const end = this.#input.indexOf(emptyLine, this.#at);
@@ -231,8 +232,8 @@ export class ResponseParser {
 	}
 
 	/**
-	 * Returns the received bytes of the current body or chunk. When its last byte has been received, the parser's state
-	 * becomes `following`.
+	 * Returns the bytes of the current body or chunk that have been received. After the last byte of the body or chunk,
+	 * the parser's state becomes `following`.
 	 */
 	#readPiece(following: State): ParserEvent {
 		const from = this.#at;
@@ -351,8 +352,8 @@ const noBody = {
 };
 
 /**
- * Determines from a response's headers where its body ends. Throws a ParseError if the headers are invalid or
- * contradict each other.
+ * Determines from the headers of an HTTP response how the end of the body is recognized. Throws a ParseError if the
+ * headers are invalid or contradict each other.
  */
 function framingOf(head: HeadLines) {
 	const { status, fields } = head;

@@ -24,7 +24,10 @@ import { NotTried, probeName, Workspace } from "./workspace.ts";
  */
 const maxMembers = 20;
 
-/** Milliseconds within which two signals count as one Ctrl-C, because `bun run` forwards the terminal's signal. */
+/**
+ * Two signals within this many milliseconds count as one press of Ctrl-C, because `bun run` forwards the terminal's
+ * signal.
+ */
 const secondSignalMs = 500;
 
 const needed: readonly Permission[] = [
@@ -74,7 +77,10 @@ export interface ProbeOptions {
 	/** Milliseconds between two polls for something that Discord does with a delay, such as an audit log entry. */
 	lookMs?: number;
 	probes?: readonly Probe[];
-	/** Called before `--probe-guild` creates anything in the test guild. */
+	/**
+	 * Called before `--probe-guild` creates anything in the test guild. `work` is the object that will create and remove
+	 * things there.
+	 */
 	onStart?: (work: Workspace) => void;
 }
 

@@ -32,7 +32,7 @@ import {
 	type Workspace,
 } from "./workspace.ts";
 
-/** What Discord did when an assumption about its behaviour was tested, and whether that confirms the assumption. */
+/** Result of a test of Discord's behaviour: what Discord did, and whether that confirms the tested assumption. */
 export interface Finding {
 	confirmed: boolean;
 	discord: string;
@@ -51,7 +51,7 @@ export interface Probe {
 
 const { Get, Put, Patch, Delete } = RequestMethod;
 
-/** A Discord id that belongs to no channel, user, message or anything else. */
+/** A Discord id that belongs to nothing: no channel, no user, no message. */
 const nothing = "1000000000000000000";
 
 const hourMs = 3_600_000;
@@ -59,8 +59,8 @@ const inHours = (hours: number) =>
 	new Date(Date.now() + hours * hourMs).toISOString();
 
 /**
- * Discord error codes which say that the bot lacks access, a permission or two-factor authentication. Such an error
- * neither confirms nor refutes an assumption about Discord's behaviour.
+ * Discord error codes that say that the bot lacks access, a permission or two-factor authentication. A test of
+ * Discord's behaviour that fails with such an error proves nothing.
  */
 const aboutTheBot = new Set<unknown>([
 	codes.MissingAccess,
@@ -69,8 +69,8 @@ const aboutTheBot = new Set<unknown>([
 ]);
 
 /**
- * Tests whether Discord refuses `request` with the error code `code` and, if `field` is given, with an error about this
- * field of the request body.
+ * Tests whether Discord refuses `request` with the error code `code`. If `field` is given, the error must also be about
+ * this field of the request body.
  */
 async function refused(
 	request: Promise<unknown>,

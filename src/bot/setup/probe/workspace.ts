@@ -54,8 +54,8 @@ export class Workspace {
 	readonly word = `probe${randomBytes(4).toString("hex")}`;
 	readonly name = `guildhall-${this.word}`;
 	/**
-	 * Descriptions of what could not be removed from the test guild, or may have been created there although no
-	 * response arrived.
+	 * Descriptions of things that could not be removed from the test guild, or that may exist there because a request to
+	 * create them got no response.
 	 */
 	readonly leftovers: string[] = [];
 	readonly #removals: Removal[] = [];
