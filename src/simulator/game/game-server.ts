@@ -105,7 +105,7 @@ export interface GameServerOptions {
 	readonly port?: number;
 	/** The secret that the bot and the game server share. Random by default. */
 	readonly secret?: string;
-	/** Verification codes that the simulated game server accepts from the start. */
+	/** Verification codes (which link players to Discord users) that the simulated game server accepts from the start. */
 	readonly codes?: readonly Code[];
 	/** The name of the JSON field in which the game server sends and receives Discord user ids. Default: "chat_id". */
 	readonly idField?: GameServer["idField"];

@@ -120,8 +120,8 @@ export function permissionsOf(
 }
 
 /**
- * Returns the permissions that the sender of the request has in a channel. A webhook has all permissions, and so has a
- * user in a DM with that user.
+ * Returns the permissions that the sender of the request has in a channel. These are all permissions if the sender is a
+ * webhook or the channel is a DM of the sender.
  */
 export function permissionsIn(
 	{ world, actor, webhook }: Call,
@@ -179,7 +179,10 @@ export function requireAboveRole({ guild, actor }: Acting, role: Role): void {
 		throw apiError(Code.MissingPermissions);
 }
 
-/** Throws if the request comes from a bot without the privileged intent GuildMembers, which listing members needs. */
+/**
+ * Throws if the request comes from a bot without the privileged intent GuildMembers. Discord requires this intent for
+ * listing members.
+ */
 export function requireMembersIntent({ actor }: Call): void {
 	if (actor.user.bot && !actor.privilegedIntents.includes("GuildMembers"))
 		throw apiError(Code.MissingAccess);

@@ -145,7 +145,8 @@ const usersOnly: AllowedMentions = {
 };
 
 /**
- * Finds the mentions in the text of a new message that its field `allowed_mentions` and its sender's permissions allow.
+ * Finds those mentions in the text of a new message that are allowed by the message's field `allowed_mentions` and by
+ * the sender's permissions.
  */
 function findMentions(
 	call: Call,

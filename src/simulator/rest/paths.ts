@@ -10,7 +10,7 @@ export function redactToken(path: string): string {
 	);
 }
 
-/** Decodes "%40" in a part of a path: some clients encode the "@" of "@original" and "@me", others do not. */
+/** Decodes "%40" to "@" in a part of a path, because some clients encode the "@" of "@original" and "@me". */
 export function decodeSegment(part: string): string {
 	return part.replaceAll(/%40/g, "@");
 }

@@ -168,7 +168,10 @@ export class SocketHub {
 			: new Response("This is a WebSocket.\n", { status: 426 });
 	}
 
-	/** The user ids of the bots that have identified or resumed, one for each of their connections. */
+	/**
+	 * The user ids of the bots that are connected to the simulated Gateway and have identified or resumed a session. A
+	 * bot with several such connections occurs several times.
+	 */
 	get connected(): readonly string[] {
 		return [...this.#sockets].flatMap(
 			({ data }) => data.session?.bot.user.id ?? [],
