@@ -225,7 +225,7 @@ async function finish(
 			ensurePlace(guild, made, below_channel_id),
 		));
 	if (require_tag)
-		await attempt("posts need no tag", () =>
+		await attempt("posts may need no tag", () =>
 			guild.channels.edit(made.id, { flags: ChannelFlags.RequireTag }),
 		);
 	return { isPlaced, lines };

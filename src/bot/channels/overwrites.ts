@@ -99,19 +99,35 @@ export function syncedWith(category: Channel): Channel[] {
 	);
 }
 
-/** Maximum number of names in a list of channels that follow their category. */
+/** Maximum number of names in a list of channels that follow their category or do not. */
 const maxFollowers = 20;
 
-/** Says which channels follow a change of a category's permission overwrites; undefined if there are none. */
-export function describeFollowers(category: Channel): string | undefined {
+/**
+ * Says which channels follow a change of a category's permission overwrites, and which keep their own; undefined if
+ * there are none. `changed` are channels that are changed themselves, so that they do not keep their own.
+ */
+export function describeFollowers(
+	category: Channel,
+	changed: readonly Channel[] = [],
+): string | undefined {
+	const inside = channelsFromTop(category.guild).filter(
+		({ parentId }) => parentId === category.id,
+	);
 	const synced = syncedWith(category);
-	if (synced.length === 0) return undefined;
-	const names = sample(
-		synced,
-		maxFollowers,
-		({ name }) => `#${oneField(name)}`,
-	).join(", ");
-	return `${synced.length} synced channel(s) follow: ${names}`;
+	const others = inside.filter(
+		(channel) => !synced.includes(channel) && !changed.includes(channel),
+	);
+	const named = (channels: readonly Channel[]) =>
+		sample(channels, maxFollowers, ({ name }) => `#${oneField(name)}`).join(
+			", ",
+		);
+	const texts = [
+		synced.length > 0 &&
+			`${synced.length} synced channel(s) follow: ${named(synced)}`,
+		others.length > 0 &&
+			`${others.length} not synced, with permissions of their own, stay: ${named(others)}`,
+	].filter(Boolean);
+	return texts.length > 0 ? texts.join("; ") : undefined;
 }
 
 type OverwriteTarget = Pick<PermissionOverwrites, "id" | "type">;

@@ -188,7 +188,10 @@ export const setChannelPermissions = destructiveTool({
 		const rest = unchangedNote(all - changes.length);
 		// Read before the writes, which change the cached overwrites.
 		const followers = new Map(
-			changes.map(({ channel }) => [channel, describeFollowers(channel)]),
+			changes.map(({ channel }) => [
+				channel,
+				describeFollowers(channel, channels),
+			]),
 		);
 		const followersOf = (changed: readonly find.Channel[]) =>
 			resultLines(
@@ -533,7 +536,7 @@ export const copyChannelPermissions = destructiveTool({
 				) as [Bits, Bits];
 				return `${overwriteName(guild, overwrite)}: ${describeChange(before, after)}`;
 			});
-			return `${channelName(target)}: ${fieldLine(...lines, describeFollowers(target))}`;
+			return `${channelName(target)}: ${fieldLine(...lines, describeFollowers(target, targets))}`;
 		};
 		// Described before the writes, which change the cached overwrites.
 		const texts = new Map(changes.map((one) => [one, describe(one)]));

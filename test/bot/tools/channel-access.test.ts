@@ -313,7 +313,7 @@ describe("access of an existing channel", () => {
 		await using it = await scene();
 		const { text } = await it.edit(it.talk, { view_role_ids: [it.staff.id] });
 		expect(text).toEndWith(
-			"\nthe bot: VIEW_CHANNEL neutral → allowed\n2 synced channel(s) follow: #general, #Lounge",
+			"\nthe bot: VIEW_CHANNEL neutral → allowed\n2 synced channel(s) follow: #general, #Lounge; 1 not synced, with permissions of their own, stay: #staff",
 		);
 	});
 

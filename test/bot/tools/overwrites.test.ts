@@ -364,7 +364,7 @@ describe("set_channel_permissions for several channels and targets", () => {
 			`overwrite(s) for ${names}:`,
 			`${nameOf(box)}: @Regular: SEND_MESSAGES neutral → denied`,
 			`${nameOf(box)}: Zoë 🍞 (@zoe): SEND_MESSAGES neutral → denied`,
-			`${nameOf(box)}: 1 synced channel(s) follow: #in`,
+			`${nameOf(box)}: 1 synced channel(s) follow: #in; 1 not synced, with permissions of their own, stay: #alone`,
 		];
 		const places = [box, inside];
 		const dry = await set(places, { ...hide, dry_run: true });
@@ -376,6 +376,8 @@ describe("set_channel_permissions for several channels and targets", () => {
 		expect(inside.permission_overwrites).toEqual(box.permission_overwrites);
 		expect(alone.permission_overwrites.map(({ id }) => id)).toEqual([regular]);
 		expect(writes(world)).toHaveLength(2);
+		const both = await set([box, alone], { deny: ["SPEAK"] });
+		expect(both.text).toEndWith("1 synced channel(s) follow: #in");
 	});
 
 	test("checks everything before the first request", async () => {
