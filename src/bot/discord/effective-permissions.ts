@@ -169,9 +169,9 @@ export function highestFirst(roles: readonly Role[]): Role[] {
 }
 
 /**
- * Returns the data of a channel or thread that its permissions depend on; without a channel, the data for guild-wide
- * permissions. `threadMembers` are the ids of a private thread's members. Throws a ToolError for a thread whose parent
- * channel is not cached.
+ * Returns the data on which the permissions in a channel or thread depend, such as its permission overwrites; without a
+ * channel, the data for guild-wide permissions. `threadMembers` are the ids of a private thread's members. Throws a
+ * ToolError for a thread whose parent channel is not cached.
  */
 export function placeOf(
 	channel: GuildBasedChannel | undefined,

@@ -35,15 +35,15 @@ const implying =
 	SendMessagesInThreads |
 	ViewChannel;
 
-/** Members who have the same permissions in all requested channels, for the same reasons. */
+/** Members who have the same permissions in certain channels for the same reasons. */
 export interface Alike {
 	holder: Holder;
 	members: GuildMember[];
 }
 
 /**
- * Groups the cached members of a guild by the roles and overwrites that decide about certain permissions in certain
- * channels. All members of a group have the same permissions, so they need to be computed only once for each group.
+ * Groups the cached members of a guild, so that all members of a group have the same permissions among `bits` in the
+ * channels `places`. The permissions then need to be computed only once for each group.
  */
 export function groupAlike(
 	guild: Guild,
@@ -105,8 +105,9 @@ export type Source =
 	| { kind: "administrator" | "role" | "overwrite"; role: Role };
 
 /**
- * Returns for each requested permission the groups of members who have it in a channel or guild-wide, and those to whom
- * a role, a permission overwrite or a timeout denies it. Members who lack it only because of @everyone are left out.
+ * Returns, for each requested permission, the groups of members who have the permission in a channel or guild-wide, and
+ * the groups to whom a role, a permission overwrite or a timeout denies it. Leaves out members who lack the permission
+ * only because @everyone does not have it.
  */
 export function holdersOf(
 	alike: readonly Alike[],

@@ -264,8 +264,8 @@ export function bitsIn(
 }
 
 /**
- * Returns the bit field of those needed permissions that the bot lacks in a channel, or guild-wide without a channel.
- * An administrator lacks none.
+ * Returns the needed permissions that the bot does not have in a channel, or guild-wide without a channel, as a bit
+ * field; 0 if the bot is an administrator.
  */
 export function missingPermissions(
 	guild: Guild,

@@ -13,10 +13,16 @@ import { guildForRoles, RoleWriter } from "./role-writer.ts";
 
 /** Maximum number of members whose activity is read with one database query. */
 const batchSize = 500;
-/** Maximum number of members without recent activity that one sweep (periodic check) considers for promotion. */
+/**
+ * Maximum number of members without recent activity whom one periodic check considers for the role of the feature
+ * auto_role.
+ */
 const checksPerSweep = 5_000;
 const promotionsPerSweep = 50;
-/** Maximum number of recently active members remembered for the next promotion check, which starts with them. */
+/**
+ * Maximum number of recently active members whose ids are remembered. The next periodic check starts with these
+ * members.
+ */
 const maxActive = 10_000;
 /** Maximum wait on shutdown for a running check of members, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
@@ -77,9 +83,9 @@ export function createAutoRole(
 	const writer = new RoleWriter(closing.signal, timing.backOffMs);
 	const promotions = createPromotions(options, settings, writer);
 	const activity = new ActivityBuffer(store, log, to_role);
-	/** Ids of members who were active since they were last considered for promotion. */
+	/** Ids of members who were active since they were last checked for the role of the feature auto_role. */
 	let activeIds = new Set<string>();
-	/** Index in the member cache at which the next sweep (periodic check of members) starts. */
+	/** Index in the member cache at which the next periodic check of members starts. */
 	let cursor = 0;
 	let sweeping: Promise<void> | undefined;
 	const timers: Timer[] = [];
@@ -119,9 +125,7 @@ export function createAutoRole(
 		markActive(member);
 	}
 
-	/**
-	 * Makes the next sweep (check of members) start with this member, unless too many members already have this priority.
-	 */
+	/** Makes the next periodic check start with this member, unless too many members already have this priority. */
 	function markActive({ id }: GuildMember): void {
 		if (activeIds.size < maxActive) activeIds.add(id);
 	}
@@ -160,8 +164,8 @@ export function createAutoRole(
 	}
 
 	/**
-	 * Promotes those of `members` who meet the requirements, but at most `left` of them. Returns how many members may
-	 * still be promoted.
+	 * Gives a role to those of `members` who meet the requirements, but to at most `left` of them. Returns how many
+	 * members may still be given the role.
 	 */
 	async function check(
 		guild: Guild,

@@ -19,7 +19,7 @@ import {
 const toleranceMs = 5_000;
 /** Maximum wait on shutdown for the role change in progress, and then again for the last write to the database. */
 const shutdownGraceMs = 1_500;
-/** Progress is logged each time this many members have been given the newcomer role. */
+/** Number of members who get the newcomer role between two log lines about progress. */
 const logInterval = 100;
 
 export interface JoinRoleTiming {

@@ -47,8 +47,8 @@ export function createPromotions(
 	);
 
 	/**
-	 * Gives the role of the feature auto_role to up to `limit` members for whom the database says that the bot has
-	 * started this, but not that it succeeded.
+	 * Gives the role of the feature auto_role to up to `limit` members to whom, according to the database, the bot has
+	 * started but not finished giving the role.
 	 */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;

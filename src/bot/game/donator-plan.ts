@@ -33,14 +33,14 @@ export interface RolePlan {
 export interface RolePlanOptions {
 	guild: Guild;
 	donators: readonly Donator[];
-	/** Discord role id for each supporter tier, by tier name. */
+	/** Discord role id for each tier of supporters (paying players), by tier name. */
 	tiers: ReadonlyMap<string, string>;
 	isRestricted(member: GuildMember): boolean;
 }
 
 /**
- * Computes which members must be given or lose a supporter role, according to the game server's list of supporters.
- * Only the roles that are configured for supporter tiers change.
+ * Computes which members must be given or lose the role of a supporter (paying player), according to the game server's
+ * list of supporters. Only the roles that are configured for supporter tiers change.
  */
 export function planRoles({
 	guild,
@@ -117,8 +117,8 @@ export function keyOf([userId, tier]: ListEntry): string {
 }
 
 /**
- * Returns the supporter roles that the bot can give and remove, each with its tiers. For each supporter role that the
- * bot cannot give, returns the reason for the operator.
+ * Returns the roles of supporters (paying players) that the bot can give and remove, each with its tiers. For each
+ * supporter role that the bot cannot give, returns the reason for the operator.
  */
 function usableRoles(guild: Guild, tiers: ReadonlyMap<string, string>) {
 	const byRole = Map.groupBy(tiers.keys(), (tier) => tiers.get(tier) ?? "");

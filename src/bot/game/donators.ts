@@ -31,19 +31,25 @@ import {
 	type RolePlan,
 } from "./donator-plan.ts";
 
-/** Maximum wait before supporter roles are synced again after failures, unless the configured interval is longer. */
+/**
+ * Maximum wait after failures before the roles of supporters (paying players) are synced with the game server's list
+ * again. If the configured interval is longer, that interval applies instead.
+ */
 const maxBackOffMs = 60 * 60_000;
 /**
- * Interval at which the bot, before a sync of supporter roles, checks whether Discord is connected and members are
- * loaded.
+ * Interval at which the bot checks, before it syncs the roles of supporters (paying players), whether Discord is
+ * connected and members are loaded.
  */
 const pollMs = 250;
 /**
- * Maximum wait for all members to be loaded before a sync of supporter roles. If they are not loaded by then, the sync
- * removes no roles.
+ * Maximum wait for all members to be loaded before the roles of supporters (paying players) are synced. If members are
+ * still missing then, no roles are removed.
  */
 const membersTimeoutMs = 120_000;
-/** Number of consecutive role changes without a response from Discord after which a sync of supporter roles stops. */
+/**
+ * When this many consecutive role changes get no response from Discord, the bot makes no further role changes for
+ * supporters (paying players) in this sync.
+ */
 const maxUnanswered = 3;
 const shutdownGraceMs = 2_000;
 
@@ -53,10 +59,13 @@ export interface DonatorSyncOptions {
 	store: Pick<Store, "sql" | "transaction">;
 	/** Id of the guild in which supporters (paying players) get roles; undefined selects the bot's only guild. */
 	guildId: string | undefined;
-	/** Discord role id for each supporter tier, by tier name. */
+	/** Discord role id for each tier of supporters (paying players), by tier name. */
 	tiers: Readonly<Record<string, string>>;
 	intervalMs: number;
-	/** Id of a role that marks members whose supporter roles must not be changed; undefined if none is configured. */
+	/**
+	 * Id of a role that marks members whose supporter roles (roles for paying players) must not be changed; undefined if
+	 * none is configured.
+	 */
 	restrictedRole: string | undefined;
 	/** Whether the user's roles must not be changed, for example because of a chargeback. A rejection counts as true. */
 	isRestricted?(userId: string): boolean | Promise<boolean>;
@@ -93,7 +102,10 @@ export interface SyncResult {
 }
 
 export interface DonatorSync {
-	/** Syncs members' supporter roles with the game server's list at once, and then at every interval. */
+	/**
+	 * Changes the Discord roles of supporters (paying players) to match the game server's list: at once, and then at
+	 * every interval.
+	 */
 	start(): void;
 	/**
 	 * Fetches the list of supporters (paying players) and computes the necessary role changes, but does not make them.
@@ -105,7 +117,7 @@ export interface DonatorSync {
 	 * with a ToolError while another plan is being applied.
 	 */
 	apply(plan: SyncPlan, untilMs?: number): Promise<SyncResult>;
-	/** Stops syncing members' supporter roles with the game server's list. */
+	/** Stops updating the Discord roles of supporters (paying players). */
 	close(): Promise<void>;
 }
 
@@ -128,16 +140,16 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	/** Progress of the role changes that the bot is making now; undefined if it is making none. */
 	let busy: { done: number; of: number; over: Promise<unknown> } | undefined;
 	let failedRuns = 0;
-	/** When supporter roles are synced next, in milliseconds of performance.now(). */
+	/** When the roles of supporters (paying players) are synced next, in milliseconds of performance.now(). */
 	let nextRunAt = 0;
 	/**
-	 * When the bot started to wait for members to be loaded before a due sync of supporter roles, in milliseconds of
-	 * performance.now().
+	 * When the bot started to wait for members to be loaded, before it syncs the roles of supporters (paying players), in
+	 * milliseconds of performance.now().
 	 */
 	let connectedSince: number | undefined;
 	/**
-	 * Problems that the last sync of supporter roles had. If the next sync has the same problems, they are not logged
-	 * again.
+	 * Problems of the last sync of supporter roles (roles for paying players). If the next sync has the same problems,
+	 * they are not logged again.
 	 */
 	let lastProblems = new Set<string>();
 
@@ -277,7 +289,8 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	}
 
 	/**
-	 * Syncs members' supporter roles with the game server's list once. Resolves with whether all role changes were tried.
+	 * Changes the Discord roles of supporters (paying players) to match the game server's list once. Resolves with
+	 * whether all role changes were tried.
 	 */
 	async function run(): Promise<boolean> {
 		try {
@@ -318,8 +331,8 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	}
 
 	/**
-	 * Whether supporter roles can be synced: Discord is connected, and members are loaded or the maximum wait for them
-	 * has passed.
+	 * Whether the roles of supporters (paying players) can be synced: Discord is connected, and members are loaded or the
+	 * maximum wait for them has passed.
 	 */
 	function isReady(): boolean {
 		if (!connection.state.connected) return false;
@@ -367,7 +380,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	};
 }
 
-/** Returns the milliseconds between the starts of two syncs of supporter roles, by number of consecutive failures. */
+/**
+ * Returns the milliseconds between the starts of two syncs of supporter roles (roles for paying players), by number of
+ * consecutive failures.
+ */
 export function waitAfter(failures: number, intervalMs: number): number {
 	const maxMs = Math.max(intervalMs, maxBackOffMs);
 	return doubledMs(Math.max(failures - 1, 0), [intervalMs, maxMs]);

@@ -6,7 +6,9 @@ import { many, type Sql } from "./database/statement.ts";
 
 /** A reversed payment (chargeback), as the game server reports it. */
 export interface ChargebackEvent {
-	/** Id of the chargeback: 64 hexadecimal digits, the same if the game server reports it again. */
+	/**
+	 * Id of the chargeback: 64 hexadecimal digits. If the game server reports the chargeback again, the id is the same.
+	 */
 	id: string;
 	uuid: string;
 	username: string;

@@ -176,10 +176,13 @@ export class Connection {
 	/** Sockets to Discord's Gateway that are not closed yet. */
 	readonly #sockets = new Set<SocketConnection>();
 	/**
-	 * Gateway events that arrived before the discord.js client was ready. Each function passes one of them to discord.js.
+	 * Functions that each pass one Gateway event to discord.js. The events arrived before the discord.js client was
+	 * ready.
 	 */
 	#deferredEvents: (() => void)[] = [];
-	/** Number of messages and interactions that were ignored because Discord replayed them too late. */
+	/**
+	 * Number of messages and interactions that were ignored, because Discord replayed them after a long connection loss.
+	 */
 	#ignoredCommands = 0;
 	/** Timers that will load the members of a guild again, by guild id. */
 	readonly #scheduledLoads = new Map<string, Timer>();

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Returns a function that waits until the bot may identify to Discord's Gateway, at most once per `intervalMs`
- * (Discord's rate limit for a bot with one shard). The wait rejects when its AbortSignal aborts.
+ * Returns a function that waits until the bot may identify to Discord's Gateway. Discord allows a bot with one shard to
+ * identify once per `intervalMs`. The wait rejects when its AbortSignal aborts.
  * https://discord.com/developers/docs/events/gateway#rate-limiting
  */
 export function createIdentifyThrottler(

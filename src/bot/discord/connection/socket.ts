@@ -104,8 +104,8 @@ const finalCodes = new Set<number>([
 const normalClosure = 1000;
 
 /**
- * WebSocket close codes that end the Gateway session, so that it cannot be resumed. 1001 is not included: it ends the
- * session only when a client sends it, and Discord sends it when one of its servers restarts.
+ * WebSocket close codes that end the Gateway session, so that it cannot be resumed. 1001 is not included, because the
+ * session can still be resumed when Discord sends this code, for example at a restart of its server.
  * https://discord.com/developers/docs/events/gateway#initiating-a-disconnect
  */
 const sessionEndingCodes = new Set<number>([

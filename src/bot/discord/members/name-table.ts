@@ -119,7 +119,8 @@ export class NameTable {
 
 	/**
 	 * Builds a new table of the names of all members in this table and of `others`, who must not be in this table. Yields
-	 * about every 0.2 ms. If members are removed from this table during the build, the new table may still contain them.
+	 * about every 0.2 ms, so that other work can run. If members are removed from this table during the build, the new
+	 * table may still contain them.
 	 */
 	*with(others: Iterable<Named>): Generator<undefined, NameTable> {
 		const added = yield* sortInSteps([...others]);

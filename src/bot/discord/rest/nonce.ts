@@ -25,7 +25,9 @@ import {
  */
 const maxResolveMs = 60_000;
 const maxResends = 4;
-/** Timeout for sending a message again after its response was lost. If it expires, the message is not sent again. */
+/**
+ * Timeout for sending a message again after its response was lost. After this timeout, the message is not sent again.
+ */
 const resendTimeoutMs = 5_000;
 /**
  * First and maximum pause before a message is sent again. The pause doubles each time, because the first request may

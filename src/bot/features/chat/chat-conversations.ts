@@ -22,8 +22,8 @@ const maxDeleted = 10_000;
 /** Maximum number of messages that are loaded from one conversation, latest first. */
 const maxChain = 40;
 /**
- * A user who mentions the bot this long after its latest answer starts a new conversation. A reply always continues the
- * conversation of the message it replies to.
+ * If a user mentions the bot more than this long after the bot's latest answer, a new conversation starts. A reply to a
+ * message always continues the conversation of that message.
  */
 const idleTimeoutMs = 30 * 60_000;
 

@@ -3,7 +3,7 @@
 import type { Question } from "./chat-question.ts";
 
 /**
- * Why an AI chat answer ends early. "deleted": the question, a message of the answer or their channel was deleted.
+ * Why an AI chat answer ends early. "deleted": the channel, the question or a message of the answer was deleted.
  * "restart": the bot shuts down.
  */
 export type EndReason = "deleted" | "restart" | "timeout";
@@ -16,7 +16,7 @@ export type RunState =
 	| { name: "answering" }
 	/** The AI request is aborted. The bot completes the text received so far with a note about the early end. */
 	| { name: "ending"; reason: EndReason }
-	/** The answer is over: the bot sends and edits no more messages of it. */
+	/** The answer is over: the bot sends and edits no more messages for this answer. */
 	| { name: "stopped"; reason: EndReason };
 
 export type RunEvent =

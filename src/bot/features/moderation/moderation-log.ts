@@ -16,7 +16,7 @@ import type { Store } from "../../store/store.ts";
 
 /** Discord's maximum length of the value of an embed field. */
 const maxFieldLength = 1_024;
-/** Maximum number of moderation log entries that wait while the bot looks up their log channel. */
+/** Maximum number of moderation log entries that may wait until the bot knows to which channel to send them. */
 const maxPending = 1_000;
 /** Permissions that the bot needs in a channel to write the moderation log there. */
 export const logPermissions = [
@@ -67,8 +67,8 @@ export function createModerationLog({
 	/** Cached ids of log channels, by guild id: null if logging is off, undefined if the guild has not set a channel. */
 	const configured = new Map<string, string | null | undefined>();
 	/**
-	 * Ids of the log channels to which the bot cannot write, by guild id. Entries for these guilds go to the operator's
-	 * log channel.
+	 * Ids of the log channels to which the bot cannot write, by guild id. Log entries of these guilds go to the
+	 * operator's log channel instead.
 	 */
 	const replaced = new Map<string, string>();
 	const pending = new Set<Promise<void>>();
@@ -81,7 +81,10 @@ export function createModerationLog({
 		return guildOf(guildId)?.channels.cache.get(defaultChannel ?? "")?.id;
 	}
 
-	/** Returns the guild's own log channel, or the operator's log channel if the bot can write only to the latter. */
+	/**
+	 * Returns the id of the log channel to use: `channelId`, or the operator's log channel if the bot cannot write to
+	 * `channelId` but can write to the operator's channel.
+	 */
 	function writableChannel(channelId: string, guildId: string): string {
 		const guild = guildOf(guildId);
 		if (canWrite(guild, channelId) || !canWrite(guild, defaultChannel)) {

@@ -9,7 +9,10 @@ export type StoreState<S> =
 	| { name: "connecting"; reason: string }
 	/** The database connection is open, and the database accepts writes. */
 	| { name: "ready"; session: S }
-	/** The database connection is open, but the database refused a write: its disk is full, or it is read-only. */
+	/**
+	 * The database connection is open, but the database refused a write, because its disk is full or the database is
+	 * read-only.
+	 */
 	| { name: "refusing"; session: S; reason: string; refusedAt: number }
 	/**
 	 * The bot is closing its database connection. SQL statements that were accepted earlier still run, unless the
