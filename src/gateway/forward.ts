@@ -11,8 +11,8 @@ const ownMeta = /^(io\.modelcontextprotocol\/|progressToken$)/;
 
 /**
  * Returns the params of a `tools/call` to forward to a bot, as JSON text: without the argument `instance` and the
- * `_meta` keys that are meant for the gateway. Throws an RpcError for a duplicate key that could select another tool or
- * bot.
+ * `_meta` keys that are meant for the gateway. Throws an RpcError if a key that selects the tool or the bot occurs
+ * twice.
  */
 export function forwardedParams({ id, text, paramsAt }: RpcRequest): string {
 	if (paramsAt === undefined) return "{}";

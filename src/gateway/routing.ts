@@ -20,7 +20,7 @@ export const outcomeOf = {
 	Overloaded: "overloaded",
 } satisfies Record<string, CallOutcome>;
 
-/** Maximum number of guilds of each bot that the error message for a call without a selected bot names. */
+/** Maximum number of guilds per bot that the error message names when a tool call selects no bot. */
 const maxGuilds = 20;
 
 export type RouteErrorKind = keyof typeof outcomeOf;

@@ -75,8 +75,8 @@ const minute = 60 * second;
 const firstCooldownMs = 2 * second;
 const maxCooldownMs = 2 * minute;
 /**
- * How long an AI provider is not used after an error that only the bot's operator can fix, such as an invalid API key.
- * In milliseconds.
+ * Time in milliseconds for which an AI provider is not used after an error that only the bot's operator can fix, such
+ * as an invalid API key.
  */
 const keyCooldownMs = 5 * minute;
 /**

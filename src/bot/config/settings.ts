@@ -232,7 +232,10 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(
 	);
 }
 
-/** Schema of an AI provider's URL. It must be https or private, because API keys and messages are sent to it. */
+/**
+ * Schema of an AI provider's URL. The URL must use https or a host in a private network, because API keys and messages
+ * are sent there.
+ */
 const providerUrl = v.pipe(
 	baseUrl,
 	v.check(

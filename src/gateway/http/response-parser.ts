@@ -67,7 +67,7 @@ export class ResponseParser {
 	readonly #options: ParserOptions;
 	#state: State = "idle";
 	#input: Buffer = empty;
-	/** Position in `#input` of the next byte to parse. */
+	/** Position of the next byte to parse in the received bytes. */
 	#at = 0;
 	#maxBodyBytes = 0;
 	/** Number of bytes of the response body parsed so far, including the chunk headers of chunked encoding. */
