@@ -107,6 +107,8 @@ export class Backend {
 	dropped: readonly DroppedTool[] = [];
 	/** The prompts that the bot lists. Kept while the bot is offline; empty until its first response. */
 	prompts: readonly ListedPrompt[] = [];
+	/** Whether the last request for the bot's prompts failed. */
+	#promptsFailed = false;
 	readonly health: BackendHealth;
 	readonly session: BackendSession;
 	readonly #http: HttpClient | undefined;
@@ -285,13 +287,35 @@ export class Backend {
 		const signal = AbortSignal.timeout(refreshTimeoutMs);
 		try {
 			this.#setTools(await this.#tools(signal));
-			this.prompts = await this.#listPrompts(signal);
 			this.health.setOnline();
 		} catch (error) {
 			this.#setOffline(error);
 			this.health.probeFailed();
 			return;
 		}
+		await Promise.all([
+			this.#refreshPrompts(signal),
+			this.#refreshGuilds(signal),
+		]);
+	}
+
+	/** Reads the bot's prompts. If that fails, the bot's tools can still be called. */
+	async #refreshPrompts(signal: AbortSignal): Promise<void> {
+		try {
+			this.prompts = await this.#listPrompts(signal);
+			this.#promptsFailed = false;
+		} catch (error) {
+			const reason = this.reasonOf(error);
+			if (!this.#promptsFailed)
+				this.#options.log.warn("prompts/list failed", {
+					instance: this.name,
+					reason,
+				});
+			this.#promptsFailed = true;
+		}
+	}
+
+	async #refreshGuilds(signal: AbortSignal): Promise<void> {
 		try {
 			const { message } = await this.session.request(
 				{

@@ -82,6 +82,31 @@ test("prompts/list has the prompts of all bots, with instance and guild_id", asy
 	expect(plain.received("prompts/list")).toEqual([]);
 });
 
+test.each([
+	["of 3 MB", () => JSON.stringify({ prompts: ["a".repeat(3_000_000)] })],
+	["that is not JSON", () => "}"],
+	["of another type", () => '{"prompts":{"length":1}}'],
+	["with null", () => "null"],
+])("a bot with a list of prompts %s can be called", async (_, list) => {
+	await using bad = startStubBackend({
+		prompts: [],
+		on: { "prompts/list": ({ id }) => result(id, list()) },
+	});
+	await using good = startStubBackend({ prompts: [tidy] });
+	await using gateway = await startTestGateway({ bad, good });
+	const ask = async (method: string, params: object) => {
+		const body = { jsonrpc: "2.0", id: 1, method, params };
+		return (await gateway.post(JSON.stringify(body))).message();
+	};
+	expect((await ask("prompts/list", {})).result).toEqual({
+		prompts: [{ ...tidy, arguments: routing }],
+	} as never);
+	const { result: called } = await ask("tools/call", {
+		...{ name: "list_instances", arguments: {} },
+	});
+	expect(JSON.stringify(called)).not.toContain("offline");
+});
+
 describe("prompts/get", () => {
 	test.each([
 		["instance", { instance: "beta", since: "7d" }, "beta", { since: "7d" }],
