@@ -26,8 +26,8 @@ export function roleName({ name, id }: Pick<Role, "name" | "id">): string {
 }
 
 /**
- * Formats a role for a list of roles within a line of a tool result: "@name". Commas are escaped, so that one name cannot
- * look like two.
+ * Formats a role for a list of roles in a line of a tool result: "@name". Escapes commas, so that one name cannot look
+ * like two.
  */
 export function roleLabel({ name }: Pick<Role, "name">): string {
 	return `@${oneField(name).replace(/^@/, "").replaceAll(",", "\\,")}`;

@@ -22,7 +22,7 @@ export interface NeededWith<Args> {
 	permission: Permission;
 	/** Name of the tool argument that requires the permission. */
 	with: keyof Args & string;
-	/** If set, a bot that has this permission guild-wide does not need `permission` in the channel. */
+	/** A guild-wide permission of the bot that suffices instead of the needed permission in the channel. */
 	orInGuild?: Permission;
 	/**
 	 * Whether a tool call with `args` needs the permission. Default: if the argument is present and neither false nor an
@@ -172,7 +172,10 @@ const otherNames: Readonly<Record<string, string>> = {
 	VIEW_SERVER_INSIGHTS: "VIEW_GUILD_INSIGHTS",
 };
 
-/** Returns the bit of a permission by name: "VIEW_CHANNEL", "View Channel" or "ViewChannel"; undefined if there is none. */
+/**
+ * Returns the bit of a permission by name: "VIEW_CHANNEL", "View Channel" or "ViewChannel"; undefined if there is no
+ * such permission.
+ */
 function bitOf(name: string): bigint | undefined {
 	const official = officialName(name.trim()).replace(/[\s-]+/g, "_");
 	return bitsByName.get(otherNames[official] ?? official);

@@ -171,7 +171,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		if (deleted === handled) deleted = new Set();
 	}
 
-	/** Returns what the bot has to do now for a chargeback, such as a ban, in any order. */
+	/**
+	 * Returns the actions, such as a ban, that the bot has to take now because of a chargeback. Their order does not
+	 * matter.
+	 */
 	function dueSteps(row: Chargeback, isHeld: boolean): Step[] {
 		const { id, chat_id, decision, restriction, restoration } = row;
 		const isUnchecked = unchecked.has(id);

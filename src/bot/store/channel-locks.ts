@@ -15,17 +15,13 @@ export interface ChannelLockRow {
 	target_type: 0 | 1;
 	/** When the channel was locked, in epoch milliseconds. */
 	locked_at: number;
-	/**
-	 * Permissions that the overwrite allows while the channel is locked. Before the lock, the overwrite denied none of
-	 * them.
-	 */
+	/** Permissions that the channel lock made this permission overwrite allow. The overwrite did not deny them before. */
 	allows: string;
-	/**
-	 * Permissions that the overwrite denies while the channel is locked. Before the lock, the overwrite denied none of
-	 * them.
-	 */
+	/** Permissions that the channel lock made this permission overwrite deny. The overwrite did not deny them before. */
 	denies: string;
-	/** Permissions that the lock allowed or denied, but that the overwrite had already allowed before. */
+	/**
+	 * Those permissions in `allows` and `denies` that the overwrite had already allowed before the channel was locked.
+	 */
 	allowed: string;
 	/**
 	 * 1 if the channel already had this permission overwrite before the channel was locked, even an empty one; otherwise

@@ -14,7 +14,7 @@ export interface TempBan {
 	asked_at: number;
 	/** When the ban ends, in epoch milliseconds. */
 	ends_at: number;
-	/** "asked" until Discord has confirmed the ban, then "banned". */
+	/** State of a temporary ban: "asked" until Discord has confirmed the ban, then "banned". */
 	state: "asked" | "banned";
 	/**
 	 * Start of the ban's reason on Discord, which distinguishes this ban from other bans of the user; null if the ban has
