@@ -7,7 +7,7 @@ import { oneField } from "../discord/text.ts";
 import type { Access, Entries } from "./channel-access.ts";
 import { describeChange } from "./overwrites.ts";
 
-/** Describes in one line for each role and member how its permission overwrite changes. */
+/** Describes how permission overwrites change, one line for each changed role or member. */
 export function changedEntries(
 	guild: Guild,
 	before: Entries,
@@ -33,7 +33,7 @@ function subjectName(guild: Guild, id: string): string {
 	return member ? memberName(member) : oneField(id);
 }
 
-/** Describes who sees a new channel and who writes in it, as the end of a sentence: ", visible only to …". */
+/** Describes who can see a new channel and who can write in it, as the end of a sentence: ", visible only to …". */
 export function accessText(
 	{ view_role_ids, view_user_ids, ...access }: Access,
 	things: {

@@ -114,7 +114,7 @@ export const accessNames = Object.keys(accessFields) as (keyof Access)[];
 export const givesAccess = (access: Access): boolean =>
 	accessNames.some((name) => access[name] !== undefined);
 
-/** A permission overwrite: the permission bits that it allows and denies, and whether it is for a role or a member. */
+/** A permission overwrite of a channel: allowed and denied permissions as bit fields, for a role or a member. */
 interface Entry extends Bits {
 	type: OverwriteType;
 }
@@ -188,8 +188,8 @@ async function requireMember(
 }
 
 /**
- * Returns the permission overwrites `base` changed as the arguments view_role_ids, view_user_ids and write_role_ids
- * require. Roles that may write may also see the channel. Other denials in `base` stay.
+ * Returns the permission overwrites `base`, changed so that only the roles and members in the arguments view_role_ids,
+ * view_user_ids and write_role_ids see the channel or write in it. Roles that may write may also see the channel.
  */
 export function restricted(
 	guild: Guild,
@@ -208,7 +208,10 @@ export function restricted(
 		if ((now.allow | now.deny) === 0n) entries.delete(id);
 		else entries.set(id, now);
 	};
-	/** Denies `bits` to all roles and members except `subjects`, and allows `own` to each of `subjects`. */
+	/**
+	 * Lets only `subjects` have the permissions `bits`: denies `bits` to @everyone, no longer allows `bits` to other
+	 * roles and members, and allows `own` to each of `subjects`.
+	 */
 	const allowOnly = (
 		bits: bigint,
 		own: bigint,
@@ -258,18 +261,16 @@ export function restricted(
 	return entries;
 }
 
-/**
- * Whether a permission overwrite is only for the bot. `id` is then the id of the bot's user or of the role that Discord
- * created for the bot.
- */
+/** Whether `id` is the id of the bot's user or of the role that Discord created for the bot. */
 function isBot(guild: Guild, id: string): boolean {
 	const me = botMember(guild);
 	return id === me.id || id === me.roles.botRole?.id;
 }
 
 /**
- * Returns the permission overwrites `entries`, with an overwrite for the bot if they would take from the bot a
- * permission that it needs in such a channel. `before` are the bot's present permissions as a bit field.
+ * Returns the permission overwrites `entries`. If they would deny the bot a permission that it has now and needs in
+ * this kind of channel, adds an overwrite that allows it to the bot. `before` are the bot's present permissions as a
+ * bit field.
  */
 export function withBotAccess(
 	guild: Guild,
@@ -292,8 +293,8 @@ export function withBotAccess(
 }
 
 /**
- * Whether the permission overwrites of a new channel, such as those of its category, would keep the bot from seeing or
- * managing the channel, although the bot has these permissions in the guild.
+ * Whether a new channel with these permission overwrites, such as those of its category, would deny the bot a
+ * permission that it has in the guild: to see or to manage the channel.
  */
 export function wouldLoseBot(
 	guild: Guild,
@@ -327,8 +328,8 @@ function bitsWith(member: GuildMember, entries: Entries): bigint {
 }
 
 /**
- * Removes from the permission overwrites of a category the permissions that the bot cannot allow in a new channel.
- * `lost` are the removed permissions, as a bit field.
+ * Removes permissions that the bot may not allow in a new channel from the permission overwrites of the channel's
+ * category. `lost` are the removed permissions as a bit field.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
 export function grantable(
@@ -346,7 +347,7 @@ export function grantable(
 	return { entries: new Map(kept), lost };
 }
 
-/** Returns the permissions, as a bit field, that two sets of permission overwrites set differently. */
+/** Returns the permissions, as a bit field, that differ between two sets of permission overwrites. */
 export function changedBits(before: Entries, after: Entries): bigint {
 	let bits = 0n;
 	for (const id of new Set([...before.keys(), ...after.keys()])) {

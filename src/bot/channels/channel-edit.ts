@@ -77,9 +77,9 @@ export interface ChannelEdit extends GivenFields, Access {
 	status?: string | undefined;
 }
 
-/** A request to Discord that is one part of an edit of a channel. */
+/** One of the requests to Discord that together edit a channel. */
 export interface EditStep {
-	/** Name of what the request changes, for the tool's result if the request fails. */
+	/** Name of what the request edits, such as "settings" or "status", for the message about a failed request. */
 	name: string;
 	/** Lines that say what the request would change, such as "slow mode: 0 → 10 s". */
 	preview: readonly string[];
@@ -88,9 +88,8 @@ export interface EditStep {
 }
 
 /**
- * Returns the requests that change a channel as the arguments require. Sends no request that changes something. Throws
- * an RpcError or a ToolError if the arguments do not fit the channel, the bot may not make or could not undo the
- * changes, or nothing would change.
+ * Returns the requests that change a channel as `args` require, without sending them. Throws an RpcError or a ToolError
+ * if the arguments do not fit the channel, the bot may not make or could not undo the changes, or nothing would change.
  */
 export async function editSteps(
 	guild: Guild,
@@ -153,7 +152,10 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 		throw invalidParameters(["below_channel_id: expected another channel"]);
 }
 
-/** Returns the new place of a channel and the position changes that move it there, if the call names a place. */
+/**
+ * Returns the new place of a channel in the channel list, and the position changes that move it there; undefined if the
+ * call does not move the channel.
+ */
 async function placeOf(
 	guild: Guild,
 	channel: Channel,
@@ -178,8 +180,8 @@ interface AccessChange {
 	before: Entries;
 	after: Entries;
 	/**
-	 * Text that says which channels in a category follow the change of the category's permission overwrites; undefined if
-	 * there are none.
+	 * Text that names the channels in a category whose permission overwrites change together with those of the category;
+	 * undefined if there are none.
 	 */
 	followers: string | undefined;
 }
@@ -326,7 +328,9 @@ function settingsStep(
 	};
 }
 
-/** Returns a channel's flags after setting or clearing REQUIRE_TAG: whether new posts need a tag. */
+/**
+ * Returns a channel's flags as a bit field, with REQUIRE_TAG set or cleared: whether new posts in the forum need a tag.
+ */
 function flagsWith(channel: Channel, require_tag: boolean): number {
 	const flags = new ChannelFlagsBitField(channel.flags.bitfield);
 	const { RequireTag } = ChannelFlags;

@@ -227,7 +227,7 @@ export const editedFieldNames = [
 	"status",
 ] as const;
 
-/** Returns the id of a guild's own emoji, or a Unicode emoji itself. */
+/** Returns the id of a custom emoji, or a Unicode emoji itself. */
 const keyOf = ({ id, name }: Emoji) => id ?? name ?? "";
 
 export type ChannelFields = ReturnType<typeof currentFields>;
@@ -290,7 +290,7 @@ export function emojisIn({ default_reaction = "" }: GivenFields): Emoji[] {
 		: [];
 }
 
-/** Whether a text is the id of a guild's own emoji, not a Unicode emoji. */
+/** Whether a text is an id and thus a custom emoji, not a Unicode emoji. */
 export const isId = (text: string) => /^\d{17,20}$/.test(text);
 
 /** Converts the channel settings of a tool call to the options of discord.js for creating and editing channels. */

@@ -38,7 +38,7 @@ export function lockPermissions(channel: find.Channel): bigint {
 		: textPermissions;
 }
 
-/** Returns the permission overwrite that a role or member gets in a channel when the channel is locked. */
+/** Returns the permission overwrite for a role or member in a locked channel: the present one, changed by the lock. */
 export function lockedBits(
 	channel: find.Channel,
 	{ target_id, allows, denies }: ChannelLockRow,
@@ -51,8 +51,8 @@ export function lockedBits(
 }
 
 /**
- * Returns the permissions that the bot would lose in a channel if `denies` were denied to @everyone: permissions that
- * no overwrite allows to the bot or its roles.
+ * Returns the permissions, as a bit field, that the bot would lose in a channel if `denies` were denied to @everyone,
+ * because no overwrite allows them to the bot or its roles.
  */
 export function lostByBot(
 	guild: Guild,
@@ -112,8 +112,8 @@ export function bitsOf({ allows, denies }: ChannelLockRow): bigint {
 }
 
 /**
- * Returns as a bit field the permissions of a role or member that locking a channel allowed or denied and that have not
- * been changed since.
+ * Returns, as a bit field, the permissions of a role or member that locking the channel changed and nobody has changed
+ * since.
  */
 export function inForce(channel: find.Channel, row: ChannelLockRow): bigint {
 	const { allow, deny } = overwriteOf(channel, row.target_id);
@@ -137,8 +137,8 @@ export function stateOf(
 }
 
 /**
- * Returns the permission overwrite that a role or member gets when a channel is unlocked. Restores only the permissions
- * `active`, which have not been changed since the channel was locked.
+ * Returns the permission overwrite for a role or member after a channel is unlocked. Restores only the permissions
+ * `active`, which nobody has changed since the channel was locked.
  */
 export function restoredBits(
 	channel: find.Channel,
@@ -153,8 +153,8 @@ export function restoredBits(
 }
 
 /**
- * Unlocks a channel for a role or member. Restores only the permissions `active`, which have not been changed since the
- * channel was locked. Deletes the permission overwrite if the lock created it and it is empty now.
+ * Unlocks a channel for a role or member. Restores only the permissions `active`, which nobody has changed since the
+ * channel was locked. Deletes an empty permission overwrite that was created by the lock.
  */
 export async function restore(
 	channel: find.Channel,

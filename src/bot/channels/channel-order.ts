@@ -53,8 +53,8 @@ function byPosition(a: Channel, b: Channel): number {
 }
 
 /**
- * Returns the sorting group of a channel type: 0 for text channels, 1 for voice and stage channels, 2 for categories.
- * Discord numbers positions in each group separately.
+ * Returns a number for a channel type: 0 for text channels, 1 for voice and stage channels, 2 for categories. Discord
+ * counts positions separately for each of these.
  */
 function groupOf(type: ChannelType): number {
 	if (type === ChannelType.GuildCategory) return 2;
@@ -63,8 +63,8 @@ function groupOf(type: ChannelType): number {
 }
 
 /**
- * Returns the channels in the category `parentId` among which `raw` is sorted, from the top: only text channels, only
- * voice channels, or only categories. Includes `raw` if it is in this category.
+ * Returns the channels of the same sort as `raw` (text, voice or category) in the category `parentId`, sorted from the
+ * top. Includes `raw` if it is in this category.
  */
 export function siblingsIn(
 	raw: RawChannel,

@@ -30,8 +30,8 @@ export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 }
 
 /**
- * Returns the channel with the id `id`. Throws a ToolError if `all`, the channels just fetched from Discord, does not
- * contain it.
+ * Returns the channel with the id `id` from `all`, the channels just fetched from Discord. Throws a ToolError if `all`
+ * does not contain it.
  */
 export function channelWithId(
 	all: readonly NamedChannel[],
@@ -45,22 +45,22 @@ export function channelWithId(
 }
 
 /**
- * The place of a channel: the category ("" for none), and the index among the category's channels that are sorted
- * together with the channel.
+ * Where a channel is in the channel list: its category ("" for none), and its index among the category's text channels
+ * or voice channels.
  */
 export interface Place {
 	parentId: string;
 	index: number;
-	/** The place in words: "below #rules (ID: …) in #Staff (ID: …)". */
+	/** The place of the channel in words: "below #rules (ID: …) in #Staff (ID: …)". */
 	text: string;
 }
 
 const maxChannelsPerCategory = 50;
 
 /**
- * Returns the place right below the channel `below`, or at the top of `below` if it is a category. `own` is the channel
- * to move; undefined for a new channel. Throws an RpcError if Discord's clients cannot show a channel of this type at
- * the place.
+ * Returns the place in the channel list right below the channel `below`, or at its top if `below` is a category. `own`
+ * is the channel to move; undefined for a new channel. Throws an RpcError if Discord's clients cannot show a channel of
+ * this type there.
  */
 export function placeBelow(
 	type: ChannelType,
@@ -124,8 +124,8 @@ export function requireOrderable(guild: Guild, parentId: string): void {
 }
 
 /**
- * Returns the position with which Discord creates a channel at this place without moving others. A new channel comes
- * after existing channels of the same position.
+ * Returns the `position` for a new channel so that Discord places it at the index, without moving other channels. A new
+ * channel comes after existing channels of the same position.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
 export function positionOfNew(
@@ -140,8 +140,8 @@ export function positionOfNew(
 }
 
 /**
- * Returns the position changes that move the channel `own` to a place; empty if the channel is at this place already.
- * `all` are the guild's channels.
+ * Returns the position changes that move the channel `own` to a category and index; empty if the channel is there
+ * already. `all` are the guild's channels.
  */
 export function movesTo(
 	own: RawChannel,

@@ -17,8 +17,8 @@ import { fieldLine, fold, oneField } from "../discord/text.ts";
 import { type Emoji, emojiName } from "../messages/emoji.ts";
 
 /**
- * Throws a ToolError if the forum lacks a tag with one of the `ids`, or if such a tag is moderated and the bot lacks
- * Manage Threads.
+ * Throws a ToolError if the forum has no tag with one of the `ids`, or if a tag is moderated and the bot lacks Manage
+ * Threads.
  */
 export function requireTags(
 	guild: Guild,
@@ -52,7 +52,7 @@ export function tagIdsOf(forum: Forum, given: readonly string[]): string[] {
 	return [...new Set(ids)];
 }
 
-/** A forum tag as in Discord's API. A new tag has no id yet. */
+/** A forum tag as in Discord's API. Discord assigns the id, so a new tag has none. */
 export type Tag = Omit<APIGuildForumTag, "id"> & { id?: string | undefined };
 
 /** A forum tag in the arguments of a tool call. Omitted fields of an existing tag stay unchanged. */

@@ -137,7 +137,10 @@ function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 		]);
 }
 
-/** Returns the place of a new channel below another channel; undefined if the call names no such channel. */
+/**
+ * Returns where in the channel list to create a channel that is to be below another channel; undefined if the call
+ * names no such channel.
+ */
 function placeOf(
 	kind: Kind,
 	{ below_channel_id, category_id }: NewChannel,
@@ -157,9 +160,8 @@ function placeOf(
 }
 
 /**
- * Returns the permission overwrites of a new channel; undefined if the channel gets the overwrites of its category
- * (`inherited`). `line` tells in the tool's result which permissions were added or left out. Throws a ToolError if the
- * bot may not set the overwrites.
+ * Returns the permission overwrites of a new channel; none if Discord copies those of the category (`inherited`).
+ * `line` says which permissions were added or left out. Throws a ToolError if the bot may not set the overwrites.
  */
 async function overwritesOfNew(
 	guild: Guild,
@@ -196,8 +198,8 @@ async function overwritesOfNew(
 }
 
 /**
- * Moves a new channel to its place, and sets what cannot be set when a channel is created. Returns lines about failed
- * requests.
+ * Moves a new channel to its position, and sets what cannot be set when a channel is created. Returns one line for each
+ * failed request.
  */
 async function finish(
 	guild: Guild,

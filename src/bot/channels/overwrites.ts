@@ -42,8 +42,8 @@ export function overwriteOf(channel: Channel, id: string): Bits {
 }
 
 /**
- * Throws a ToolError if the bot could not undo a change of a channel's permission overwrites to `after`, because it
- * would lose MANAGE_ROLES in the channel or the right to set permissions that it does not have.
+ * Throws a ToolError if the bot could not undo a change of a channel's permission overwrites to `after`, because the
+ * bot would lose a permission in the channel that it needs for that.
  * https://discord.com/developers/docs/topics/permissions#implicit-permissions
  */
 export function requireUndoable(channel: Channel, after: Overwrites): void {
@@ -90,8 +90,8 @@ export async function fetchCurrent(
 }
 
 /**
- * Returns the channels in a category that follow a change of the category's permission overwrites, because they have
- * the same overwrites. https://discord.com/developers/docs/topics/permissions#permission-syncing
+ * Returns the channels in a category that have the category's permission overwrites. Discord changes their overwrites
+ * together with those of the category. https://discord.com/developers/docs/topics/permissions#permission-syncing
  */
 export function syncedWith(category: Channel): Channel[] {
 	return channelsFromTop(category.guild).filter(
@@ -99,12 +99,13 @@ export function syncedWith(category: Channel): Channel[] {
 	);
 }
 
-/** Maximum number of names in a list of channels that follow their category or do not. */
+/** Maximum number of channels that a text names as synced or not synced with their category. */
 const maxFollowers = 20;
 
 /**
- * Says which channels follow a change of a category's permission overwrites, and which keep their own; undefined if
- * there are none. `changed` are channels that are changed themselves, so that they do not keep their own.
+ * Says which channels in a category change together with the category's permission overwrites, and which do not;
+ * undefined if the category is empty. `changed` are channels that the call changes as well, which are not listed as
+ * unchanged.
  */
 export function describeFollowers(
 	category: Channel,
@@ -159,7 +160,7 @@ export function sortedOverwrites({
 	);
 }
 
-/** Returns the permission overwrites in which two channels differ. */
+/** Returns the permission overwrites that differ between two channels. */
 export function differingOverwrites(
 	channel: Channel,
 	other: Channel,
@@ -223,7 +224,7 @@ export function readOverwrites({
 	);
 }
 
-/** Returns the permissions, as a bit field, that the permission overwrites of two channels set differently. */
+/** Returns the permissions, as a bit field, that differ between the permission overwrites of two channels. */
 export function differenceOf(
 	channel: RawOverwrites,
 	other: RawOverwrites | undefined,

@@ -17,8 +17,8 @@ import { missingPermissions } from "../discord/permissions.ts";
 import { fieldLine, fold, oneField, resultLines } from "../discord/text.ts";
 
 /**
- * Schema of the cursor argument for the next page of threads. The cursor is the id of the previous page's last thread
- * if this thread is active, or the time at which it was archived.
+ * Schema of the cursor argument for the next page of threads: the id of the previous page's last thread if this thread
+ * is active, otherwise the time at which it was archived.
  */
 export const threadCursor = v.optional(
 	v.pipe(
@@ -186,8 +186,8 @@ async function archivedThreads(
 }
 
 /**
- * Fetches a channel's latest archived threads, public or private as `kinds` says. Returns at least `limit` threads if
- * the channel has so many.
+ * Fetches a page of a channel's archived threads, latest archived first: public ones, private ones or both, as `kinds`
+ * says. `more` is true if further threads follow.
  */
 async function archivedPage(
 	{ id, client }: ThreadedChannel,

@@ -15,8 +15,8 @@ interface Named {
 const maxNamed = 15;
 
 /**
- * Returns a line that names the members and roles in `holders` that have all permissions: the guild's owner, and the
- * members of each role with ADMINISTRATOR. Returns undefined if there are none.
+ * Returns a line that names those of `holders` who have all permissions: the guild's owner, and the members of each
+ * role with ADMINISTRATOR. Returns undefined if there are none.
  */
 export function unlimitedLine(holders: readonly Named[]): string | undefined {
 	const owners = holders.filter(({ holder }) => holder.isOwner);

@@ -37,12 +37,15 @@ export interface Change {
 	new_value?: unknown;
 }
 
-/** What is needed to describe a change in Discord's audit log: the action of its entry, and names for ids. */
+/**
+ * What is needed to describe a change in Discord's audit log: the action, and a function that returns names for ids.
+ */
 interface Context {
 	action: AuditLogEvent;
 	nameOf: NameOf;
 	/**
-	 * Whether the audit log entry is about the creation or deletion of an object, so that each field has only one value.
+	 * Whether the audit log entry is about the creation or deletion of an object. Then each field has only an old or only
+	 * a new value.
 	 */
 	isWhole: boolean;
 }
@@ -51,7 +54,7 @@ const maxChanges = 12;
 const maxValueLength = 80;
 const maxListed = 8;
 
-/** Keys of audit log fields that are not described, because they tell people nothing or are shown elsewhere. */
+/** Keys of audit log fields that descriptions leave out, because they are of no interest or shown elsewhere. */
 const unshown = new Set([
 	...["id", "guild_id", "application_id", "source_guild_id", "privacy_level"],
 	...["position", "managed", "tags", "format_type", "asset", "available"],
@@ -65,10 +68,7 @@ const unshown = new Set([
 	],
 ]);
 
-/**
- * Names of audit log fields as in Discord's app, by the key of the field. Fields that are not listed are named by their
- * key.
- */
+/** Names of audit log fields as in Discord's app, by the field's key. For other fields, the key itself is the name. */
 const labels: Readonly<Record<string, string>> = {
 	rate_limit_per_user: "slow mode",
 	default_thread_rate_limit_per_user: "slow mode of threads",

@@ -28,7 +28,7 @@ export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 		.map(([name, action]) => [officialName(name), action]),
 );
 
-/** The objects that Discord sends together with audit log entries, such as users. Their names are shown for ids. */
+/** The objects, such as users, that Discord sends together with audit log entries. They provide the names for ids. */
 type Named = Omit<APIAuditLog, "audit_log_entries">;
 
 /**
@@ -67,25 +67,25 @@ function named(name: string | null | undefined, id: string): string {
 	return name ? `${oneField(cut(name))} (ID: ${id})` : `ID: ${id}`;
 }
 
-/** Maximum milliseconds between two successive audit log entries that share a line. */
+/** Maximum milliseconds between two successive audit log entries that are described in one line. */
 const maxGapMs = 10 * 60_000;
 
-/** Audit log entries that share a line, because the same actor did the same to one or several objects. */
+/** Audit log entries that are described in one line, because the same user did the same to one or several objects. */
 interface Group {
-	/** The audit log entries of the line, from newest to oldest. */
+	/** The audit log entries that one line describes, from newest to oldest. */
 	entries: APIAuditLogEntry[];
 	/**
-	 * The affected objects by id, or by name if they have no id. `changes` are the changes of each entry, from newest to
-	 * oldest.
+	 * The objects that the audit log entries changed, by id, or by name if they have no id. `changes` are the changes of
+	 * each entry, from newest to oldest.
 	 */
 	targets: Map<string, { name: string; changes: string[][]; count: number }>;
-	/** Details that are the same for all entries of the line, such as the channel of the action. */
+	/** Details that all audit log entries of the line share, such as the channel of the action. */
 	place: string;
 }
 
 /**
- * Describes audit log entries, which are sorted from newest to oldest. `actors` names the people who acted, with their
- * numbers of entries; each of `lines` describes entries that belong together.
+ * Describes audit log entries, which are sorted from newest to oldest. `actors` names the users who acted, with their
+ * numbers of entries; `lines` describes the entries, similar ones in one line.
  */
 export function auditLogLines(
 	entries: readonly APIAuditLogEntry[],
@@ -153,7 +153,7 @@ function shortNames(
 	);
 }
 
-/** Returns those bans and unbans among `entries` that a later entry has reversed. */
+/** Returns the bans and unbans among `entries` that a later ban or unban of the same user has reversed. */
 function reversedBans(
 	entries: readonly APIAuditLogEntry[],
 ): Set<APIAuditLogEntry> {
@@ -301,10 +301,7 @@ function targetOf(entry: APIAuditLogEntry, nameOf: NameOf): string {
 		: current;
 }
 
-/**
- * Returns details of an audit log entry, such as the channel of the action or the affected role: "in: #general (ID:
- * 1)".
- */
+/** Returns details of an audit log entry, such as the channel of an action: "in: #general (ID: 1)". */
 function placeOf({ options = {} }: APIAuditLogEntry, nameOf: NameOf): string {
 	const {
 		channel_id,

@@ -23,10 +23,10 @@ interface Call {
 	args: Readonly<Record<string, string>>;
 }
 
-/** Maximum length of a text that a suggested call restores. Longer texts are left out. */
+/** Maximum length of a text in a suggested tool call. Longer texts are left out. */
 const maxTextLength = 200;
 
-/** Names of tool arguments, by the key of the field that the argument sets, as in Discord's audit log. */
+/** For fields in Discord's audit log: the tool argument that sets the field. */
 type Arguments = Readonly<Record<string, string>>;
 
 const channelArguments: Arguments = {
@@ -66,7 +66,7 @@ const guildArguments: Arguments = Object.fromEntries(
 	].map((key) => [key, key]),
 );
 
-/** For each tool that takes several objects in one call: the argument with their ids. */
+/** For each tool that takes the ids of several objects: the name of this argument. */
 const listArguments: Readonly<Record<string, string>> = {
 	unban: "user_ids",
 	ban: "user_ids",
@@ -80,7 +80,7 @@ const listArguments: Readonly<Record<string, string>> = {
 
 /**
  * Returns the tool call that would undo the actions in these audit log entries, such as "unban user_id=…"; undefined if
- * no tool can undo them. In the call, "each" stands for an argument that differs from object to object, and "these" for
+ * no tool can. In the call, "each" stands for a value that differs from object to object, and "these" for the ids of
  * all objects.
  */
 export function undoOf(
@@ -423,7 +423,7 @@ function restoreMember(
 
 /**
  * Returns the tool call that undoes the changes of a role; undefined if it cannot undo any. The call changes only
- * permissions that the entry changed.
+ * permissions that were changed in the audit log entry.
  */
 function restoreRole(
 	role_id: string,

@@ -22,7 +22,7 @@ export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
 
 const sampleSize = 5;
 
-/** Describes an AutoMod rule in one line, with some of its words. */
+/** Describes an AutoMod rule in one line, with a few of its filtered words. */
 export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	const fields = fieldsOf(rule);
 	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
@@ -44,7 +44,7 @@ export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 	);
 }
 
-/** Lists all words of an AutoMod rule, one on each line. */
+/** Lists all filtered words of an AutoMod rule, one on each line. */
 export function wordLines(rule: APIAutoModerationRule): string[] {
 	const fields = fieldsOf(rule);
 	return wordFields.flatMap((field) => {
