@@ -3,7 +3,7 @@
 
 import {
 	type APIAuditLogEntry,
-	type AuditLogEvent,
+	AuditLogEvent,
 	type Client,
 	type Guild,
 	makeURLSearchParams,
@@ -113,10 +113,30 @@ export const getAuditLog = readTool({
 			lines.some((line) => line.includes(" undo: ")) &&
 				self.tools.some(({ name }) => name === accessors.find) &&
 				`Call tools of undo that are not listed with ${accessors.use}.`,
+			lossesOf(entries),
 			found.length >= limit && `next_before=${last.id}`,
 		);
 	},
 });
+
+/** Returns a line for each kind of loss that the calls which undo these audit log entries cannot make good. */
+function lossesOf(entries: readonly APIAuditLogEntry[]): string[] {
+	const { ChannelDelete, MemberBanAdd, MemberKick } = AuditLogEvent;
+	const has = (...types: AuditLogEvent[]) =>
+		entries.some(({ action_type }) => types.includes(action_type));
+	return [
+		...(has(ChannelDelete)
+			? [
+					"Lost with a deleted channel: its messages; not in Discord's log: its category, position and topic.",
+				]
+			: []),
+		...(has(MemberBanAdd, MemberKick)
+			? [
+					"Members who were banned or kicked have to rejoin, without their roles.",
+				]
+			: []),
+	];
+}
 
 interface Filters {
 	user_id?: string | undefined;

@@ -33,7 +33,7 @@ export const findTools = readTool({
 			500,
 			'What to do, in a few words; several purposes separated by ";".',
 		),
-		limit: limit(10, 1, "How many with arguments."),
+		limit: limit(10, 1, "How many with arguments, per purpose."),
 	}),
 	run({ query, limit }, { self }) {
 		const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");

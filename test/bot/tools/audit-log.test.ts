@@ -164,6 +164,8 @@ test("entries of one actor, action and kind of target share a line within ten mi
 		`2026-03-01 11:58 | @ada | kicked user @zoe (ID: ${zoe})`,
 		'2026-03-01 11:00 | @ada | deleted channel old (ID: 123456789012345630) | undo: create_channel name="old" channel_type=text',
 		"In undo, each: one call per object of its line; these: all objects of its line.",
+		"Lost with a deleted channel: its messages; not in Discord's log: its category, position and topic.",
+		"Members who were banned or kicked have to rejoin, without their roles.",
 	]);
 });
 
@@ -912,7 +914,7 @@ test("what people wrote cannot end an entry's line, nor add a field to it", asyn
 		],
 	});
 	const shown = await lines(world);
-	expect(shown).toHaveLength(3);
+	expect(shown).toHaveLength(4);
 	for (const line of shown) {
 		expect(line).not.toContain("\n");
 		expect(line).not.toMatch(/(?<!\\)\| by: /);

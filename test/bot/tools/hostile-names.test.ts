@@ -316,7 +316,7 @@ test.each([
 		["run_setup_check", /^(Setup in|ok:|warning:|fault:) /],
 		[
 			"get_audit_log",
-			/^(\d+ audit log|In undo, |\d{4}-\d\d-\d\d \d\d:\d\d\S* (\S+ )?\| [a-z]+ )/,
+			/^(\d+ audit log|In undo, |Lost with |Members who |\d{4}-\d\d-\d\d \d\d:\d\d\S* (\S+ )?\| [a-z]+ )/,
 		],
 	];
 	for (const [tool, beginning] of begins)
