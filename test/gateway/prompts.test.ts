@@ -89,7 +89,7 @@ test.each([
 	["with null", () => "null"],
 ])("a bot with a list of prompts %s can be called", async (_, list) => {
 	await using bad = startStubBackend({
-		prompts: [],
+		...{ prompts: [], guilds: { [cooks]: "The Cooks" } },
 		on: { "prompts/list": ({ id }) => result(id, list()) },
 	});
 	await using good = startStubBackend({ prompts: [tidy] });
@@ -101,10 +101,8 @@ test.each([
 	expect((await ask("prompts/list", {})).result).toEqual({
 		prompts: [{ ...tidy, arguments: routing }],
 	} as never);
-	const { result: called } = await ask("tools/call", {
-		...{ name: "list_instances", arguments: {} },
-	});
-	expect(JSON.stringify(called)).not.toContain("offline");
+	await ask("tools/call", { name: "echo", arguments: { guild_id: cooks } });
+	expect(bad.received("echo")).toHaveLength(1);
 });
 
 describe("prompts/get", () => {
