@@ -86,7 +86,16 @@ export interface Indexed {
 export async function searchIndex(
 	guild: Guild,
 	query: IndexQuery,
-	{ limit, reserveMs }: { limit: number; reserveMs: number },
+	{
+		limit,
+		reserveMs,
+		matches = () => true,
+	}: {
+		limit: number;
+		reserveMs: number;
+		/** Whether a found message counts; the others are left out. Default: all count. */
+		matches?: ((message: APIMessage) => boolean) | undefined;
+	},
 ): Promise<Indexed | undefined> {
 	const messages: APIMessage[] = [];
 	const threads = new Map<string, string>();
@@ -103,7 +112,7 @@ export async function searchIndex(
 		}
 		if (!page) return undefined;
 		const { total_results: total } = page;
-		messages.push(...(page.messages.flat() as APIMessage[]));
+		messages.push(...(page.messages.flat() as APIMessage[]).filter(matches));
 		for (const { id, name } of page.threads ?? []) threads.set(id, name);
 		// A page may have fewer messages than its size.
 		const next = offset + indexPageSize;

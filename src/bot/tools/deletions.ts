@@ -348,12 +348,13 @@ async function planMatching(
 		if (isForIndex(args, readableIn(scope)) && readsContent(guild.client)) {
 			const query = indexQuery(args, args, places && readableIn(scope));
 			const found = await searchIndex(guild, query, {
-				limit: count,
-				reserveMs,
+				...{ limit: count, reserveMs },
+				// Messages that stay, such as pinned ones, do not count.
+				matches,
 			});
 			if (found)
 				return {
-					messages: found.messages.filter(matches),
+					messages: found.messages,
 					notes: resultLines(
 						"Discord's index was searched, which may lack the latest messages and finds whole words only; with `after`, each message is read.",
 						scopeNotes(scope),
@@ -361,6 +362,9 @@ async function planMatching(
 					),
 				};
 		}
+		// The same messages are read again.
+		pinned.length = 0;
+		undeletable.length = 0;
 		if (!places) await complete();
 		const read = await readChannels(
 			readableIn(scope),

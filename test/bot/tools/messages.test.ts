@@ -784,6 +784,29 @@ test("with after, messages of archived threads are deleted, and given channels s
 	expect(simulator.world.messages.get(thread.id, said.id)).toBeUndefined();
 });
 
+test("pinned messages that the index finds first do not count, so that repeating the call goes on", async () => {
+	await using world = await startWorld();
+	const { channel } = write(world, ["raid 0", "raid 1", "raid 2", "raid 3"]);
+	const { messages } = world.simulator.world;
+	for (const message of messages.in(channel.id).slice(-2))
+		messages.pin(channel, message, userNamed(world, "ada"));
+	await world.heard();
+	const args = { text: "raid", count: 1 };
+	for (const [deleted, more] of [
+		["raid 1", true],
+		["raid 0", false],
+	] as const) {
+		const dry = await world.call("delete_messages", { ...args, dry_run: true });
+		expect(dry.text).toContain("Would delete 1 message(s) from #");
+		expect(dry.text).toContain(`| text: ${deleted}`);
+		expect(dry.text.includes("More match")).toBe(more);
+		const { text } = await world.call("delete_messages", args);
+		expect(text).toStartWith("Deleted 1 message(s) from #");
+		expect(text).toContain("2 pinned and left");
+		expect(left(world, channel)).not.toContain(deleted);
+	}
+});
+
 test("a message of an archived thread that the index finds is deleted, unless the bot may not", async () => {
 	await using world = await startWorld();
 	const { simulator } = world;
