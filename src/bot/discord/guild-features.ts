@@ -13,8 +13,8 @@ function hasFeature({ features }: Guild, feature: string): boolean {
 }
 
 /**
- * By kind of channel, such as "stage": the guild features of which Discord requires at least one to create a channel of
- * that kind.
+ * Guild features that channels of a certain kind, such as "stage", need. Discord creates such channels only in guilds
+ * that have at least one of these features.
  */
 const featuresFor: Partial<Record<string, readonly string[]>> = {
 	// 50024 without it: https://github.com/Rapptz/discord.py/issues/6883

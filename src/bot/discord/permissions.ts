@@ -373,7 +373,7 @@ export function requireGrantable(
 }
 
 /**
- * Whether a channel's permission overwrites allow MANAGE_ROLES to the bot's member or one of its roles, except
+ * Whether a channel's permission overwrites allow MANAGE_ROLES to the bot or to one of the bot's roles, except
  * @everyone.
  */
 export function canManageOverwrites(

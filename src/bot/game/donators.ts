@@ -273,7 +273,10 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		return { ...count, removalsHeld, reasons: [...reasons.values()] };
 	}
 
-	/** Makes one role change. Resolves with false if the member has left or been restricted since the plan was made. */
+	/**
+	 * Makes one role change. Resolves with false if, since the plan was made, the member has left or the roles of the
+	 * member must no longer be changed.
+	 */
 	function applyChange(
 		guild: Guild,
 		{ kind, member, role, reason }: Change,

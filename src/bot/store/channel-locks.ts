@@ -19,9 +19,7 @@ export interface ChannelLockRow {
 	allows: string;
 	/** Permissions that the channel lock made this permission overwrite deny. The overwrite did not deny them before. */
 	denies: string;
-	/**
-	 * Those permissions in `allows` and `denies` that the overwrite had already allowed before the channel was locked.
-	 */
+	/** Permissions changed by the channel lock that the permission overwrite allowed before the lock. */
 	allowed: string;
 	/**
 	 * 1 if the channel already had this permission overwrite before the channel was locked, even an empty one; otherwise

@@ -215,7 +215,10 @@ export async function hasBanSince(
 	return found.length > 0;
 }
 
-/** Whether a Discord user has an open chargeback for which the removed roles have not been given back. */
+/**
+ * Whether a Discord user lost roles, or is about to lose roles, because of an open chargeback (reversed payment) and
+ * has not got them back.
+ */
 export async function hasRestriction(
 	sql: Sql,
 	chatId: string,
@@ -229,7 +232,8 @@ export async function hasRestriction(
 }
 
 /**
- * Returns the ids of all Discord users with an open chargeback for which the removed roles have not been given back.
+ * Returns the ids of all Discord users who lost roles, or are about to lose roles, because of an open chargeback
+ * (reversed payment) and have not got them back.
  */
 export async function selectRestricted(sql: Sql): Promise<Set<string>> {
 	const rows = await sql<{ chat_id: string }>`

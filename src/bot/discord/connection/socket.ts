@@ -22,8 +22,8 @@ type Strategy = ReturnType<BuildStrategy>;
 
 export const defaultTiming = {
 	/**
-	 * First and maximum delay before the bot reconnects to Discord's Gateway, in milliseconds. The delay doubles after
-	 * each failure.
+	 * Delay before the bot reconnects to Discord's Gateway, in milliseconds: the first delay and the maximum. The delay
+	 * doubles after each failure.
 	 */
 	backOffMs: [500, 60_000] as readonly [number, number],
 	/**

@@ -23,7 +23,10 @@ export interface Names {
 /** Number of changed members after which the table of member names is rebuilt. */
 const maxChanges = 1_000;
 const sliceMs = 2;
-/** Minimum pause after a rebuild of the table of member names, as a multiple of the time that the rebuild took. */
+/**
+ * After a rebuild of the table of member names, the next one starts at the earliest after this many times the duration
+ * of the rebuild.
+ */
 const pauseFactor = 9;
 
 export class MemberIndex {

@@ -30,8 +30,8 @@ const maxResends = 4;
  */
 const resendTimeoutMs = 5_000;
 /**
- * First and maximum pause before a message is sent again. The pause doubles each time, because the first request may
- * still be in progress.
+ * Pause before a message is sent again, in milliseconds: the first pause and the maximum. The pause doubles each time,
+ * because the first request may still be in progress.
  */
 const pauseMs = [500, 4_000] as const;
 

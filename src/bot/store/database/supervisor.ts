@@ -29,7 +29,8 @@ export interface SupervisorOptions {
 	/** Timeout in milliseconds for connecting to the database and taking the exclusive lock together. */
 	connectTimeoutMs?: number;
 	/**
-	 * Milliseconds to wait between attempts to connect to the database: first and maximum. Each failure doubles the wait.
+	 * Wait between two attempts to connect to the database, in milliseconds: the first wait and the maximum. Each failure
+	 * doubles the wait.
 	 */
 	backOffMs?: readonly [number, number];
 }
