@@ -180,8 +180,8 @@ interface AccessChange {
 	before: Entries;
 	after: Entries;
 	/**
-	 * Text that names the channels in a category whose permission overwrites change together with those of the category;
-	 * undefined if there are none.
+	 * Text that says which channels in a category change together with the category's permission overwrites, and which do
+	 * not; undefined if there are no channels to name.
 	 */
 	followers: string | undefined;
 }

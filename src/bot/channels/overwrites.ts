@@ -104,8 +104,8 @@ const maxFollowers = 20;
 
 /**
  * Says which channels in a category change together with the category's permission overwrites, and which do not;
- * undefined if the category is empty. `changed` are channels that the call changes as well, which are not listed as
- * unchanged.
+ * undefined if there are no channels to name. `changed` are channels that the call changes as well, which are not listed
+ * as unchanged.
  */
 export function describeFollowers(
 	category: Channel,

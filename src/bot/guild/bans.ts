@@ -44,8 +44,8 @@ const pageSize = 1000;
 const maxPages = 10;
 
 /**
- * Reads bans of a guild, sorted by user id, from the first id above `after`: at most 10,000, and no further pages once
- * `isDone` returns true for a page's last ban. `isComplete` is false if more bans may follow.
+ * Reads at most 10,000 bans of a guild, sorted by user id, of users with ids above `after`. Reads no further page once
+ * `isDone` returns true for the last ban of a page. `isComplete` is false if more bans may follow.
  */
 export async function readBans(
 	guild: Guild,
@@ -101,9 +101,9 @@ export async function bansAmong(
 const maxAuthors = 100;
 
 /**
- * Says how many messages a ban of these users would delete, or why the number is unknown: "about 12 message(s) of the
- * last 1 h". Uses Discord's search, which covers the channels that the bot can read. Never throws for an error of
- * Discord.
+ * Says how many messages a ban of these users would delete: "about 12 message(s) of the last 1 h". If the number is
+ * unknown, says why. Counts with Discord's search, which covers the channels that the bot can read. Never throws for an
+ * error of Discord.
  */
 export async function countDeletedMessages(
 	guild: Guild,

@@ -27,13 +27,13 @@ import {
 	placeNames,
 } from "./permission-places.ts";
 
-/** How many of the most important permissions are checked in a channel by default: seeing and using it. */
+/** Number of permissions that are checked in each channel by default: to see the channel, and to use it. */
 const defaultCount = 2;
 
 /**
- * Lists which members have each of the permissions `asked` in each of `places`, grouped by what gives them the
- * permission. Default of `asked`: the most important permissions. Permissions and places with the same result share
- * lines.
+ * Lists which members have the permissions `asked` in the guild or in channels (`places`), and which role or overwrite
+ * gives them the permission. Default of `asked`: the most important permissions. Permissions and channels with the same
+ * result share lines.
  */
 export function permissionHolders(
 	guild: Guild,
@@ -77,8 +77,8 @@ function bitOf(name: string): bigint {
 }
 
 /**
- * Lists the results for several places: first the names of all places with the same result, then the lines of this
- * result.
+ * Lists which members have permissions in several channels: first the names of all channels with the same result, then
+ * the result's lines.
  */
 function mergeBlocks(
 	groups: readonly Places[],
@@ -112,8 +112,8 @@ function linesOf(
 }
 
 /**
- * Returns the line of one permission: how many members have it, and what gives it to them. Marks lists of names for
- * `nameOnce`.
+ * Returns a result line about one permission: how many members have the permission, and which role or overwrite gives
+ * it to them.
  */
 function groupLine(groups: readonly Group[]): string {
 	const has = groups.filter(({ allowed }) => allowed);
@@ -158,13 +158,16 @@ function sourceText(source: Source): string {
 
 const maxNamed = 15;
 
-/** Marks a group of members that is only counted, because it is too large to name them all. */
+/** Text after the number of members of a group that is too large to name each member. */
 const countedOnly = ": only counted";
 
-/** Separates the parts of a field until `nameOnce` replaces it. Names cannot contain tabs. */
+/**
+ * Separates the number of members, the role id and the members' names until `nameOnce` formats them. Names cannot
+ * contain tabs.
+ */
 const separator = "\t";
 
-/** Shows the list of members with a role only once: replaces repetitions with "as above". */
+/** Replaces a repeated list of members with the same role by "as above". */
 function nameOnce(lines: readonly string[]): string[] {
 	const given = new Set<string>();
 	const named = (field: string) => {

@@ -29,8 +29,9 @@ interface Row {
 }
 
 /**
- * Lists which of the permissions `asked` each of `subjects` has in each of `places`. Default of `asked`: the most
- * important permissions. Places with the same permissions share a line, and so do subjects.
+ * Lists which of the permissions `asked` each role or member in `subjects` has in the guild or in channels (`places`).
+ * Default of `asked`: the most important permissions. Channels with the same permissions share a line; in it, so do
+ * roles and members.
  */
 export function permissionMatrix(
 	guild: Guild,
@@ -85,7 +86,10 @@ function checkedText(
 		.join(" | ");
 }
 
-/** Lists the permissions in each place. Places of the same kind and with the same permissions share a line. */
+/**
+ * Lists the permissions that roles and members have in the guild or in each channel. Channels of the same kind and with
+ * the same permissions share a line.
+ */
 function mergedLines(
 	groups: readonly Places[],
 	rows: readonly Row[],
@@ -139,8 +143,8 @@ function nameOf({ subject }: Row): string {
 }
 
 /**
- * Returns a row for each role and member, with a short name such as "@name". Rows whose short names would be equal have
- * full names.
+ * Returns a table row for each role and member, with a short name such as "@name". If several have the same short name,
+ * their rows have full names.
  */
 function rowsOf(guild: Guild, subjects: readonly Subject[]): Row[] {
 	const rows = subjects.map((subject) => {
@@ -157,7 +161,7 @@ function rowsOf(guild: Guild, subjects: readonly Subject[]): Row[] {
 	});
 }
 
-/** Puts a name in quotes if it contains characters that separate the parts of a line. */
+/** Puts a name in quotes if it contains a character such as "|" that separates the parts of a result line. */
 function quoted(name: string): string {
 	return /[,:;|"]/.test(name) ? `"${name.replaceAll('"', '\\"')}"` : name;
 }

@@ -13,10 +13,10 @@ type Kind =
 	| "category"
 	| "thread";
 
-/** The kinds of channels for voice. */
+/** The kinds of channels that are made for speaking. */
 const voiceKinds: readonly Kind[] = ["voice", "stage"];
 
-/** The kinds of channels for messages or threads. */
+/** The kinds of channels that are made for messages and threads. */
 const textKinds: readonly Kind[] = ["text", "forum", "thread"];
 
 /**
@@ -71,8 +71,8 @@ const kindsWith = new Map<string, readonly Kind[]>([
 ]);
 
 /**
- * Whether a permission has an effect in a kind of channel. In a category all permissions have one, since the category's
- * channels inherit them.
+ * Whether a permission has an effect in a kind of channel. In a category, every permission has one, since the
+ * category's channels inherit it.
  */
 export function appliesTo(kind: Kind, name: string): boolean {
 	if (kind === "guild" || kind === "category") return true;
@@ -167,7 +167,9 @@ export function kindOf(channel: GuildBasedChannel | undefined): Kind {
 	}
 }
 
-/** Channels of the same kind with the same permission overwrites, in which everybody has the same permissions. */
+/**
+ * Channels of the same kind with the same permission overwrites. All members have the same permissions in each of them.
+ */
 export interface Places {
 	kind: Kind;
 	/** Any one of the channels, as an example. */
@@ -198,8 +200,8 @@ export function groupPlaces(places: readonly Place[]): Places[] {
 }
 
 /**
- * Returns the names of channels, separated by commas; "the guild" for a place that is no channel. Adds the kind of
- * channel, except for text channels and threads.
+ * Returns the names of channels, separated by commas, or "the guild". Adds the kind of each channel, except for text
+ * channels and threads.
  */
 export function placeNames(places: readonly Place[]): string {
 	return places
@@ -236,7 +238,7 @@ export function checkedIn(
 	return first.filter((name) => kindsWith.get(name)?.includes(kind) ?? true);
 }
 
-/** Returns the kinds of the channels in `groups`. */
+/** Returns the kinds of the channels in these groups. */
 export function kindsOf(groups: readonly Places[]): ReadonlySet<Kind> {
 	return new Set(groups.map(({ kind }) => kind));
 }

@@ -46,8 +46,8 @@ export function cachedMember(guild: Guild, id: string): MaybeMember {
 }
 
 /**
- * Returns the users that are members, and a result line about the other users, if there are any. Throws a ToolError if
- * no user is a member.
+ * Returns those of the users who are members, and a result line about the others, if there are any. Throws a ToolError
+ * if no user is a member.
  */
 export function membersAmong(
 	guild: Guild,

@@ -58,8 +58,8 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 		creator,
 
 		/**
-		 * Returns the channel to which the webhook sends a message: `thread`, or else the webhook's own channel. Throws a
-		 * ToolError if the thread belongs to another channel, or if the webhook's channel is a forum and `thread` is
+		 * Returns the channel to which the webhook sends a message: `thread` or, if undefined, the webhook's channel.
+		 * Throws a ToolError if the thread is in another channel, or if the webhook's channel is a forum and `thread` is
 		 * undefined.
 		 */
 		targetFor(thread: GuildBasedChannel | undefined): GuildBasedChannel {
@@ -101,7 +101,7 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 	};
 }
 
-/** Says why the bot cannot send messages with a webhook; undefined if it can. */
+/** Returns a text that says why the bot cannot send messages with a webhook; undefined if the bot can. */
 export function whyCannotSend(
 	type: WebhookType,
 	token: string | undefined,

@@ -41,7 +41,9 @@ const maxRequests = 200;
 const parallelRequests = 6;
 const pageSize = 100;
 
-/** Discord's lists of a channel's archived threads. "joined": the private threads of which the bot is a member. */
+/**
+ * Discord's three lists of a channel's archived threads. "joined": the private threads of which the bot is a member.
+ */
 type Kind = "public" | "private" | "joined";
 
 /** Discord's response to a request that lists archived threads. */
@@ -59,8 +61,8 @@ interface Task {
 
 /**
  * Lists the archived threads of channels that may have messages between `after` and `before`, except the threads with
- * ids in `known`. Uses at most 200 requests and half of the tool call's remaining time. Never throws if Discord refuses
- * a request.
+ * ids in `known`. Uses at most 200 requests and half of the tool call's remaining time. Does not throw if Discord
+ * refuses a request.
  */
 export async function archivedThreadsOf(
 	guild: Guild,
@@ -127,7 +129,10 @@ export async function archivedThreadsOf(
 	return { threads: [...threads.values()], unlisted: [...unlisted], why };
 }
 
-/** Returns which list contains all archived private threads of a channel that the bot may read. */
+/**
+ * Returns the list of archived private threads that the bot may read in full: "private" with Manage Threads, otherwise
+ * "joined".
+ */
 function privateKind(guild: Guild, parent: ThreadedChannel): Kind {
 	const { ManageThreads } = PermissionFlagsBits;
 	const isManager = missingPermissions(guild, parent, ManageThreads) === 0n;

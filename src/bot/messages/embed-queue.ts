@@ -14,18 +14,18 @@ const maxQueued = 1_000;
 export interface EmbedQueueOptions {
 	connection: Connection;
 	log: Log;
-	/** Noun for what an embed describes, such as "call(s)" in the note "3 more call(s) were not logged". */
+	/** Noun for what an embed is about, such as "call(s)", for the note "3 more call(s) were not logged". */
 	noun: string;
 	/**
-	 * Name of the setting with the log channel's id. It appears in the bot's log when a log channel cannot be written to.
+	 * Name of the setting with the log channel's id, for the error in the bot's log if the channel cannot be written to.
 	 */
 	setting: string;
 }
 
 export interface EmbedQueue {
 	/**
-	 * Queues an embed for a log channel. `embed` is called to build the embed when the message is sent. Returns at once
-	 * and never throws.
+	 * Queues an embed for a log channel. `embed` builds the embed at the time of sending. Returns at once and never
+	 * throws.
 	 */
 	push(channelId: string, embed: () => EmbedBuilder): void;
 	/** Resolves when every queued embed has been sent or has failed to be sent. */

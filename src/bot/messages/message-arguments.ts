@@ -74,10 +74,7 @@ export function allowedMentions(mentions: Mentions): APIAllowedMentions {
 
 export const content = text(1, 2000, "Text, in Markdown.");
 
-/**
- * Description of each field in the schema of an embed: empty, because the description of the whole embed explains its
- * fields.
- */
+/** Empty description for the fields of an embed in the schema, because the embed's description explains them. */
 const undescribed = "";
 const link = v.optional(
 	v.pipe(

@@ -18,8 +18,8 @@ export function readsContent(discord: Client<true>): boolean {
 }
 
 /**
- * Throws a ToolError if Discord hides the content of messages from the bot. `consequence` tells in the error message
- * what does not work then.
+ * Throws a ToolError if Discord hides the content of messages from the bot. `consequence` says in the error message
+ * what does not work without the content.
  */
 export function requireContent(
 	discord: Client<true>,

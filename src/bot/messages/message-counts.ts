@@ -19,13 +19,13 @@ export interface Count {
 /** What is needed to name and sort the authors and channels of counted messages. */
 export interface Counting {
 	guild: Guild;
-	/** Authors, channels or days that are counted with 0 if they have no messages. */
+	/** Authors, channels or days to list with the count 0 if they have no messages. */
 	zeros?: readonly Pick<Count, "id" | "name">[];
-	/** Names of channels by id. Channels with equal counts are listed in this order. */
+	/** Names of channels by id. The order of this map decides between channels with equal counts. */
 	channels?: ReadonlyMap<string, string>;
 }
 
-/** Returns the name of a message's author, channel or day, as `by` selects. */
+/** Returns the name of a message's author or channel, or the message's day, as `by` selects. */
 function nameOf(by: Grouping, message: APIMessage, counting: Counting): string {
 	const { guild, channels } = counting;
 	if (by === "author") return authorOf(message, guild);
@@ -40,8 +40,8 @@ function dayOf({ timestamp }: APIMessage): string {
 }
 
 /**
- * Counts messages by author, by channel or by day (UTC). Days are sorted by date, others by count, highest first. Equal
- * counts are sorted by the order of `channels`, or by the authors' names.
+ * Counts messages by author, by channel or by day (UTC). Sorts days by date; sorts authors and channels by count,
+ * highest first. Sorts equal counts in the order of `channels`, or by the authors' names.
  */
 export function countsOf(
 	messages: readonly APIMessage[],
@@ -67,8 +67,8 @@ export function countsOf(
 }
 
 /**
- * Sorts counts in place: days by date, others by count, highest first. Channels with equal counts are sorted in the
- * order of `channelIds`.
+ * Sorts counts in place: days by date, authors and channels by count, highest first. Channels with equal counts are
+ * sorted in the order of `channelIds`.
  */
 export function sortCounts(
 	counts: Count[],
@@ -88,8 +88,8 @@ export function sortCounts(
 const names = new Intl.Collator("en", { numeric: true });
 
 /**
- * Describes counts of authors or channels: one line for each of the first `limit` counts and for each id in `kept`, and
- * one line for all others together.
+ * Describes counts of messages by author or channel: one line for each of the first `limit` counts and for each id in
+ * `kept`, and one line for all other counts together.
  */
 export function countLines(
 	counts: readonly Count[],

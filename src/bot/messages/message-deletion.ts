@@ -25,17 +25,19 @@ export interface Target {
 	id: string;
 }
 
-/** Texts for the result of a deletion that depend on how the messages were selected. */
+/**
+ * Texts for the result of deleting messages. They depend on how the call selected the messages: by ids or by filters.
+ */
 export interface Selection {
 	/** Result lines on messages that are not deleted, and on channels that were not searched. */
 	notes: readonly string[];
-	/** Result line that says what the number of deleted messages does not include. */
+	/** Result line that says which messages the number of deleted messages does not include. */
 	caveat?: string;
 	/** Text of the result if there are no messages to delete. */
 	nothing: string;
-	/** Ids of channels. Channels with equally many messages are listed in this order. */
+	/** Ids of channels in the order in which the result lists channels with equally many messages. */
 	order?: readonly string[];
-	/** Returns the sentence that says how to continue with messages whose deletion was not started. */
+	/** Returns the sentence that says how to delete the messages that were not tried. */
 	again(left: readonly Target[]): string;
 	/**
 	 * For the preview of a dry run: returns lines that describe the messages, and those of the messages that do not
@@ -44,7 +46,7 @@ export interface Selection {
 	describe(): Promise<{ lines: string[]; missing?: readonly Target[] }>;
 }
 
-/** Messages of one channel that one request deletes. */
+/** Messages of one channel that are deleted with one request. */
 interface Batch {
 	channel: GuildTextBasedChannel;
 	ids: readonly string[];
@@ -100,12 +102,15 @@ export function deletionPlan(
 	};
 }
 
-/** Sort key of the first request for an old message: greater than the sort key of any bulk deletion. */
+/**
+ * Sort key of the first single deletion. It is greater than the sort key of any bulk deletion, so that bulk deletions
+ * come first.
+ */
 const lastRound = 1_000_000;
 
 /**
- * Distributes messages to requests: bulk deletions first, which alternate between the channels because of rate limits,
- * then single requests for messages that are too old for bulk deletion.
+ * Distributes messages to requests: first bulk deletions, which alternate between channels because of rate limits, then
+ * single deletions of messages that are too old for bulk deletion.
  */
 function batchesOf(targets: readonly Target[]): Batch[] {
 	const byChannel = [...Map.groupBy(targets, ({ channel }) => channel)];
@@ -190,17 +195,17 @@ export function readsHistory(channel: GuildTextBasedChannel): boolean {
 	return missingPermissions(channel.guild, channel, ReadMessageHistory) === 0n;
 }
 
-/** The result of looking up messages by their ids. */
+/** Messages that were fetched by their ids, and the ids of those that do not exist. */
 export interface Known {
 	messages: Map<string, APIMessage>;
 	/** Ids of messages that do not exist. */
 	missing: Set<string>;
-	/** Whether all messages were looked up. */
+	/** Whether each id was found or is known to be missing. */
 	isComplete: boolean;
 	pages: number;
 }
 
-/** Looks up messages of a channel page by page, in at most `maxPages` requests. */
+/** Looks up the messages `targets` of a channel by reading pages of messages, in at most `maxPages` requests. */
 export async function lookUp(
 	channel: GuildTextBasedChannel,
 	targets: readonly Target[],

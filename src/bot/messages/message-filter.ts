@@ -58,7 +58,7 @@ export function userIds(description: string) {
 	return v.optional(list(id, 1, 100, description));
 }
 
-/** Whether a search text is empty when accents and case are ignored, so that nearly every text would contain it. */
+/** Whether a search text contains only accents and white space, so that nearly every text would match. */
 export function isBlank(text: string): boolean {
 	return fold(text).trim() === "";
 }
@@ -136,8 +136,8 @@ export function matcher(
 }
 
 /**
- * Whether values pass a filter. `there` returns the values. They must contain none of the wanted values with "-" in
- * front and, if there are other wanted values, at least one of these.
+ * Whether values pass a filter such as ["image", "-link"]: they must contain none of the values with "-" in front and,
+ * if the filter has values without "-", at least one of those. `there` returns the values.
  */
 function passes(
 	wanted: readonly string[] | undefined,
@@ -163,7 +163,7 @@ function contains(
 }
 
 /**
- * Matches links, including invites without "https://". A guess: Discord's own search may not find such invites as
+ * Matches links, including invites without "https://". A guess: Discord's own search may not count such invites as
  * links.
  */
 const linkPattern =

@@ -18,7 +18,7 @@ const maxOffset = 9975;
 const indexPageSize = 25;
 /** Minimum seconds before a search is repeated. */
 const minWaitSeconds = 0.5;
-/** Maximum wait of a search, in milliseconds, until Discord has indexed the guild. */
+/** Maximum milliseconds to wait for Discord to index the guild's messages. */
 const maxIndexWaitMs = 4_000;
 
 /** The parameters of a request to Discord's message search. */
@@ -31,8 +31,8 @@ export type IndexQuery = Record<
 const maxIndexChannels = 500;
 
 /**
- * Whether to search these channels with Discord's search index. True if there are several channels and no `after`,
- * because reading all messages would take too long.
+ * Whether to search with Discord's search index instead of reading all messages. True for 2 to 500 channels without
+ * `after`, because reading them would take too long.
  */
 export function isForIndex(
 	{ after }: Range,

@@ -30,7 +30,7 @@ export function authorName({ author, webhook_id }: APIMessage): string {
 }
 
 /**
- * Formats a user as username and id, with the global display name if it differs from the username by more than upper
+ * Formats a user as username and id. Adds the global display name if it differs from the username by more than upper
  * and lower case.
  */
 export function apiUserName({ username, global_name, id }: APIUser): string {
@@ -113,10 +113,7 @@ export const usualKinds: readonly MessageType[] = [
 	MessageType.ContextMenuCommand,
 ];
 
-/**
- * Returns the type of a system message, such as the notice that a message was pinned; empty for messages of users and
- * apps.
- */
+/** Returns the type of a system message, such as the notice of a pinned message; "" for messages of users and apps. */
 function kindOf({ type }: APIMessage): string {
 	return usualKinds.includes(type) ? "" : `kind: ${MessageType[type] ?? type}`;
 }
@@ -173,14 +170,14 @@ function mentionsOf(message: APIMessage): string {
 	return names.length > 0 ? `mentions: ${names.join(", ")}` : "";
 }
 
-/** Returns the name of the member for system messages which say that a member was added to or removed from a thread. */
+/** Returns the name of the member who was added to or removed from a thread, for the system messages about this. */
 function memberOf({ type, mentions: [member] }: APIMessage): string {
 	const { RecipientAdd, RecipientRemove } = MessageType;
 	if (type !== RecipientAdd && type !== RecipientRemove) return "";
 	return member ? `member: ${userName(member)}` : "";
 }
 
-/** The fields of a message that a forward of the message contains as well. */
+/** The fields of a message that Discord also copies into a forwarded message. */
 type Parts = Pick<
 	APIMessageSnapshotFields,
 	"content" | "embeds" | "components" | "attachments" | "sticker_items"

@@ -35,8 +35,8 @@ export async function fetchPage(
 }
 
 /**
- * Fetches a page of messages and describes each in a line, then adds the cursor of the next page. `channelLabel` names
- * the channel in the first line.
+ * Fetches a page of messages and describes each in a line. The last line has the cursor of the next page.
+ * `channelLabel` names the channel in the first line.
  */
 export async function readPage(
 	channel: MessageChannel,

@@ -39,7 +39,8 @@ export interface Search {
 }
 
 /**
- * Returns the lines for counts by author, channel or day. Authors or channels that the call names always have a line.
+ * Returns the lines that show the numbers of messages by author, channel or day. Authors or channels that the call
+ * names always have a line.
  */
 export function linesBy(
 	{ args }: Search,
@@ -54,7 +55,8 @@ export function linesBy(
 }
 
 /**
- * Joins the lines for several criteria of counting. If there are several, adds a heading such as "By author:" to each.
+ * Joins the lines of counts by author, channel or day. If there are several such criteria, adds a heading such as "By
+ * author:" to each.
  */
 export function underHeads(
 	groupings: readonly Grouping[],
@@ -75,7 +77,7 @@ export function channelsOf(scope: Scope): { id: string; name: string }[] {
 	}));
 }
 
-/** Returns the ids of all channels and threads of a search, in the order of the guild's channels. */
+/** Returns the ids of all channels and threads of a search, sorted as in the guild's channel list. */
 export function idsIn(scope: Scope): string[] {
 	return readableIn(scope).map(({ id }) => id);
 }
@@ -94,7 +96,7 @@ export function authorsOf({ user_ids = [] }: MessageFilter, guild: Guild) {
 	});
 }
 
-/** Returns the result lines of a search that has read messages: one line for each match. */
+/** Returns the result lines of a search that has read messages from channels: one line for each match. */
 export function readResult(search: Search, read: Found): string[] {
 	const { guild, args, scope } = search;
 	const { matches, searched } = read;
@@ -123,7 +125,7 @@ function namesIn(scope: Scope): Map<string, string> {
 	return new Map(readableIn(scope).map(({ id, name }) => [id, name]));
 }
 
-/** Returns the result lines of a call that has read and counted messages. */
+/** Returns the result lines of a call that counts messages by reading them. */
 export function countResult(
 	search: Search,
 	groupings: readonly Grouping[],
@@ -172,7 +174,7 @@ function daysOf({ after, before }: Range, read: Found) {
 	});
 }
 
-/** Returns the time in epoch milliseconds up to which older messages were searched; undefined if it is unknown. */
+/** Returns the start of the searched period in epoch milliseconds; undefined if it is unknown. */
 function startOf(
 	after: Range["after"],
 	{ reachedMs, stopped }: Found,
@@ -180,7 +182,7 @@ function startOf(
 	return stopped === undefined ? (after?.atMs ?? reachedMs) : reachedMs;
 }
 
-/** Describes the period that was searched. Without an end of the period, adds the current time. */
+/** Describes the period that was searched. A period without an end ends at the current time. */
 function rangeOf({ after, before }: Range, read: Found): string {
 	const from = startOf(after, read);
 	const start = from === undefined ? "" : `back to ${time(from)}`;

@@ -59,9 +59,8 @@ export interface Scope {
 
 /**
  * Returns the channels to search: `given`, with the channels in categories and the posts in forums, or by default all
- * channels of the guild. `order` lists the guild's channels in the order in which Discord's clients show them. Throws a
- * ToolError if the bot lacks permissions in a channel of `given`; leaves out other channels in which it lacks
- * permissions.
+ * channels of the guild. `order` lists the guild's channels as Discord's clients show them. Throws a ToolError if the
+ * bot lacks permissions in a channel of `given`; by default, leaves out such channels.
  */
 export function scopeOf(
 	guild: Guild,
@@ -118,7 +117,7 @@ export function scopeOf(
 const noChannels =
 	"There is no channel or post with messages in the given channels.";
 
-/** Adds the archived threads that may have messages in the period `range` to the channels of a search. */
+/** Adds archived threads to the channels of a search: those that may have messages in the period `range`. */
 export async function withArchived(
 	guild: Guild,
 	scope: Scope,
@@ -168,17 +167,20 @@ export function scopeNotes({ forbidden, unlisted, why }: Scope): string[] {
 
 type Named = Pick<GuildBasedChannel, "id" | "name">;
 
-/** Maximum number of channels that a result names as not searched. */
+/** Maximum number of channels whose names a result shows if they were not searched. */
 const maxNamed = 5;
 const pageSize = 100;
 /** Maximum number of channels that are read at the same time. */
 const parallelReads = 6;
-/** Maximum number of channels that are read although they have no new messages according to Discord's events. */
+/**
+ * Maximum number of channels that a search reads although, according to Discord's events, they have no messages in the
+ * searched period.
+ */
 const maxIdleReads = 50;
 /** The highest id that Discord can issue: ids have 64 bits. */
 const maxId = String(2n ** 64n - 1n);
 
-/** The period of a search for messages: after `after` and before `before`. */
+/** The period of a search for messages: after the time `after` and before the time `before`. */
 export interface Range {
 	after?: Moment | undefined;
 	before?: Moment | undefined;
@@ -198,46 +200,44 @@ export interface Reading {
 
 /** The result of searching channels by reading their messages. */
 export interface Found {
-	/** The newest matching messages, newest first, without gaps. */
+	/** The newest matching messages, newest first. No matching messages between them are missing. */
 	matches: APIMessage[];
 	/**
-	 * Older matching messages, newest first. Others may be missing, because not all channels have been read so far back.
+	 * Older matching messages, newest first. Some may be missing between them, because not all channels were read that
+	 * far back.
 	 */
 	further: APIMessage[];
 	/** Number of messages that were read. */
 	searched: number;
-	/**
-	 * Time of the oldest message down to which all messages were read, in epoch milliseconds; undefined if no messages
-	 * were read.
-	 */
+	/** Time in epoch milliseconds down to which all channels were read; undefined if no messages were read. */
 	reachedMs?: number | undefined;
 	/**
 	 * Result lines on message content that Discord hides from the bot, and on channels that the bot could not read
 	 * completely.
 	 */
 	notes: string[];
-	/** Why older messages were not read; undefined if all messages were read. */
+	/** Why the search ended before it read all messages; undefined if it read all of them. */
 	stopped?: string | undefined;
-	/** Message id below which a further search continues; undefined if everything was searched, or no part completely. */
+	/**
+	 * Value of `before` for the next search, which finds older messages; undefined if everything was searched, or no part
+	 * completely.
+	 */
 	nextBefore?: string | undefined;
 }
 
 /** A channel whose messages are read page by page, from the newest to the oldest. */
 interface Source {
 	channel: ReadableChannel;
-	/** Message id below which the next page begins; undefined before the first page. */
+	/** Message id for the request of the next page, which has the messages before it; undefined for the first page. */
 	before: string | undefined;
-	/**
-	 * Message id below which all unread messages of this channel are. Before the first page, it is estimated without a
-	 * request.
-	 */
+	/** No unread message of this channel has this id or a higher one. Before the first page, an estimate. */
 	end: string;
 	state: "waiting" | "being read" | "done" | "stopped";
 }
 
 /**
- * Reads the messages of several channels, newest first. The next page is always of the channel whose unread messages
- * may be the newest. Throws if the first request fails; if a later one fails, returns what was found before.
+ * Reads the messages of several channels, newest first. Always continues with the channel whose unread messages may be
+ * the newest. Throws if the first request fails; if a later one fails, returns what was found until then.
  */
 export async function readChannels(
 	channels: readonly ReadableChannel[],
@@ -266,9 +266,7 @@ export async function readChannels(
 	let started = 0;
 
 	const unread = () => sources.filter(({ state }) => state !== "done");
-	/**
-	 * Returns the message id below which there may be unread messages in any channel; undefined if everything was read.
-	 */
+	/** Returns an id such that no unread message has this id or a higher one; undefined if everything was read. */
 	const frontier = () =>
 		unread()
 			.map(({ end }) => end)
@@ -369,8 +367,8 @@ export async function readChannels(
 }
 
 /**
- * Returns the channels to read. If there are many channels, leaves out channels whose last message is older than the
- * period of the search. https://docs.discord.com/developers/events/gateway-events#channel-update
+ * Returns the channels to read. Of the channels whose last message is older than the searched period, returns at most
+ * 50. https://docs.discord.com/developers/events/gateway-events#channel-update
  */
 function sourcesOf(
 	channels: readonly ReadableChannel[],

@@ -12,7 +12,7 @@ export interface Naming {
 	guild: Guild;
 	/** Names of threads by id, for threads that are not in the bot's cache. */
 	threads?: ReadonlyMap<string, string>;
-	/** Whether the messages may come from several channels. */
+	/** Whether the messages may come from different channels. */
 	isAcross: boolean;
 	/** Ids of the authors that the call names. */
 	userIds?: readonly string[] | undefined;
@@ -23,14 +23,17 @@ const maxText = 120;
 /** Number of characters to show before the text that was searched for. */
 const maxLead = 30;
 
-/** Number of messages with similar texts from which on only some are shown: a campaign of advertisements, say. */
+/** Minimum number of messages with similar texts, such as spam, of which the result shows only some. */
 const minSimilar = 10;
-/** Number of messages to show of those with similar texts. The others are counted in one line. */
+/** Number of messages with similar texts that the result shows. One line counts the others. */
 const maxSimilar = 3;
-/** Minimum number of characters of a text that counts as similar to others, so that "ok" and "m1" are all shown. */
+/** Minimum length of a text that can be similar to others. Shorter texts, such as "ok", are all shown. */
 const minSimilarLength = 15;
 
-/** Returns the text of a message without what campaigns of advertisements vary: case, digits, and the paths of links. */
+/**
+ * Returns a key that is equal for messages with similar texts: the text without case, digits and the paths of links.
+ * For a short text, returns the message's id.
+ */
 function outlineOf(message: APIMessage): string {
 	const outline = messageTexts(message)
 		.join(" ")
@@ -42,8 +45,8 @@ function outlineOf(message: APIMessage): string {
 }
 
 /**
- * Returns messages to show, and by the id of the last shown message of each series of similar texts, the messages of the
- * series that are not shown.
+ * Selects the messages to show: only 3 of 10 or more with similar texts. `folded` contains the others, by the id of the
+ * last one shown.
  */
 function foldSimilar(messages: readonly APIMessage[]): {
 	shown: APIMessage[];
@@ -61,7 +64,9 @@ function foldSimilar(messages: readonly APIMessage[]): {
 	return { shown: messages.filter((one) => !hidden.has(one)), folded };
 }
 
-/** Describes messages that are not shown, since their texts are similar to that of the line above. */
+/**
+ * Describes in one line the messages that are not shown, because their texts are similar to the one in the line above.
+ */
 function foldedLine(messages: readonly APIMessage[]): string {
 	const authors = new Set(messages.map(({ author }) => author.id)).size;
 	const channels = new Set(messages.map(({ channel_id }) => channel_id)).size;
@@ -71,9 +76,8 @@ function foldedLine(messages: readonly APIMessage[]): string {
 
 /**
  * Describes messages in one short line each: channel, time, author, id, kinds of content, and the text near `wanted`.
- * The last line names the authors, unless the call names the only author. Ids have the form "channel_id/message_id" if
- * the messages come from several channels. Of 10 or more messages with similar texts, only 3 are shown and the others
- * counted.
+ * Adds a line with the authors' names, unless the call names the only author. Of 10 or more messages with similar
+ * texts, shows only 3 and the number of the others.
  */
 export function summaries(
 	messages: readonly APIMessage[],

@@ -4,7 +4,7 @@ import type { APIMessage, Guild } from "discord.js";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
 import { apiUserName } from "./message-lines.ts";
 
-/** The place of a message: a channel of a guild or, without `guild`, a DM channel. */
+/** Where a message is: in a channel of a guild or, without `guild`, in a DM channel. */
 export interface Place {
 	id: string;
 	guild?: Pick<Guild, "id"> | undefined;

@@ -3,8 +3,7 @@
 /** Discord's maximum length of a message, in UTF-16 code units. */
 const maxLength = 2_000;
 /**
- * Number of UTF-16 code units before the maximum length in which a position inside a word is searched, to split a long
- * text there.
+ * To split a long text inside a word, a position is searched in this many UTF-16 code units before the maximum length.
  */
 const searchLength = 200;
 
