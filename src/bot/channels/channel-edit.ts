@@ -344,7 +344,10 @@ const withLines = (step: EditStep, more: readonly string[]): EditStep => ({
 	write: async () => [...(await step.write()), ...more],
 });
 
-/** Returns the request that moves a channel by changing positions of channels. `lines` describe the new place. */
+/**
+ * Returns the request that moves a channel by changing positions of channels. `lines` say in the tool's result where
+ * the channel is then.
+ */
 function orderStep(
 	guild: Guild,
 	body: readonly { id: string; position: number }[],

@@ -139,7 +139,7 @@ export const embeds = v.pipe(
 
 const embedLimit = 6000;
 
-/** Counts those characters of a message's embeds that count towards Discord's limit of 6,000. */
+/** Counts the characters of a message's embeds as Discord does for its limit of 6,000 characters. */
 function lengthOf(embeds: readonly v.InferOutput<typeof embed>[]): number {
 	return embeds
 		.flatMap(({ title, description, footer, author, fields = [] }) => [

@@ -40,8 +40,7 @@ export interface Selection {
 	/** Returns the sentence that says how to delete the messages that were not tried. */
 	again(left: readonly Target[]): string;
 	/**
-	 * For the preview of a dry run: returns lines that describe the messages, and those of the messages that do not
-	 * exist.
+	 * Returns lines that describe the messages, for the preview of a dry run. `missing` are messages that do not exist.
 	 */
 	describe(): Promise<{ lines: string[]; missing?: readonly Target[] }>;
 }

@@ -93,7 +93,7 @@ export async function searchIndex(
 	}: {
 		limit: number;
 		reserveMs: number;
-		/** Whether a found message counts; the others are left out. Default: all count. */
+		/** Filter for the found messages: the result contains those for which it returns true. Default: all. */
 		matches?: ((message: APIMessage) => boolean) | undefined;
 	},
 ): Promise<Indexed | undefined> {

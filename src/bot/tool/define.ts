@@ -72,7 +72,10 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 * `tools/list` does not contain aliases.
 	 */
 	aliases?: readonly (string | Alias)[];
-	/** Arguments with which this tool does what other tools do. */
+	/**
+	 * Calls of this tool that do the same as another tool, such as assigning a role when it is created. If the setting
+	 * `deny` contains the other tool, these calls are refused.
+	 */
 	overlaps?: readonly Overlap[];
 }
 

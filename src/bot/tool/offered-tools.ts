@@ -35,7 +35,7 @@ const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
  */
 const routingArguments = ["instance", "guild_id"];
 
-/** Arguments of tools that do not change what a call does. */
+/** Arguments that many tools have. They do not change what a call does. */
 const commonArguments = ["guild_id", "reason", "dry_run"];
 
 interface Entry {
@@ -58,7 +58,10 @@ export class OfferedTools implements ToolSet<BotContext> {
 	readonly #refusals = new Map<string, string>();
 	/** For each tool: the former tools that are now part of the tool and that the setting `deny` forbids. */
 	readonly #deniedParts = new Map<BotTool, Alias[]>();
-	/** For each tool: calls that the setting `deny` forbids because they do what another tool does, and the error text. */
+	/**
+	 * For each tool: calls that do the same as a tool in the setting `deny`, and the error text with which they are
+	 * refused.
+	 */
 	readonly #deniedOverlaps = new Map<
 		BotTool,
 		(Overlap & { refusal: string })[]
@@ -121,7 +124,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		return this.#resolveEntry(entry, args);
 	};
 
-	/** Returns the error text if no call of a tool by this name is allowed. */
+	/** Returns the error text if the configuration forbids all calls with this tool name; otherwise undefined. */
 	#refusalOf({ tool }: Entry, name: string): string | undefined {
 		return this.#refusals.get(name) ?? this.#refusals.get(tool.name);
 	}
@@ -210,14 +213,14 @@ export class OfferedTools implements ToolSet<BotContext> {
 	}
 }
 
-/** Returns the arguments of a call that are present: for an optional argument, null means absent. */
+/** Removes arguments that are null: for an optional argument, null means absent. */
 function withoutNulls(args: JsonObject): JsonObject {
 	return Object.fromEntries(
 		Object.entries(args).filter(([, value]) => value !== null),
 	);
 }
 
-/** Whether a call has no other arguments than `names` and those that many tools have. */
+/** Whether a call has only arguments in `names`, beside those that many tools have, such as `reason`. */
 function hasOnly(args: JsonObject, names: readonly string[] | undefined) {
 	return (
 		names === undefined ||

@@ -28,7 +28,10 @@ export interface BotTool extends Tool<BotContext> {
 	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
 	extra: boolean;
 	aliases: readonly Alias[];
-	/** Arguments with which this tool does what other tools do. */
+	/**
+	 * Calls of this tool that do the same as another tool. If the setting `deny` contains the other tool, these calls are
+	 * refused.
+	 */
 	overlaps: readonly Overlap[];
 	/** Converts the unvalidated arguments of a call: replaces former arguments of the tool with the present ones. */
 	adapt?: ((args: JsonObject) => JsonObject) | undefined;
@@ -57,8 +60,8 @@ export interface Alias {
 	 */
 	toolset?: Toolset;
 	/**
-	 * The arguments of the former tool by their present names, beside `guild_id` and `reason`. Only for aliases with a
-	 * `toolset`. Default: all arguments of the present tool.
+	 * Names of the present tool's arguments that the former tool had as well, except `guild_id` and `reason`. Only for
+	 * aliases with a `toolset`. Default: all arguments.
 	 */
 	arguments?: readonly string[];
 	/**
@@ -67,18 +70,24 @@ export interface Alias {
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
-	 * Whether a call with these unvalidated arguments, of which those that are null were removed, is one that the former
-	 * tool of this name could make. The setting `deny` with the former name forbids such calls. Default: true for every
+	 * Whether a call with these unvalidated arguments is one that the former tool of this name could make. The setting
+	 * `deny` with the former name forbids such calls. Arguments that are null are removed before. Default: true for every
 	 * call.
 	 */
 	covers?(args: JsonObject): boolean;
 }
 
-/** Arguments with which a tool does what another tool does. */
+/**
+ * Calls of a tool that do the same as another tool. If the setting `deny` contains the other tool, these calls are
+ * refused.
+ */
 export interface Overlap {
-	/** Names of the other tool, also former ones. If the setting `deny` contains one, the calls are refused. */
+	/** Names of the other tool, including names of former tools. */
 	names: readonly string[];
-	/** Whether a call of the tool with these unvalidated arguments does so. Arguments that are null are left out. */
+	/**
+	 * Whether a call with these unvalidated arguments does the same as the other tool. Arguments that are null are
+	 * removed before.
+	 */
 	covers(args: JsonObject): boolean;
 }
 

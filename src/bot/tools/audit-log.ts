@@ -119,7 +119,7 @@ export const getAuditLog = readTool({
 	},
 });
 
-/** Returns a line for each kind of loss that the calls which undo these audit log entries cannot make good. */
+/** Lists what cannot be restored by undoing these audit log entries, such as the messages of a deleted channel. */
 function lossesOf(entries: readonly APIAuditLogEntry[]): string[] {
 	const { ChannelDelete, MemberBanAdd, MemberKick } = AuditLogEvent;
 	const has = (...types: AuditLogEvent[]) =>

@@ -193,8 +193,8 @@ function banMany(
 const maxFetched = 25;
 
 /**
- * Fetches the names of users who are not members, for a dry run. Returns the ids that belong to no user of Discord, as
- * far as they were fetched.
+ * Fetches the names of users who are not members, for a dry run. Returns the ids to which Discord knows no user.
+ * Fetches at most 25 users.
  */
 async function fetchNames(
 	guild: Guild,

@@ -153,7 +153,10 @@ export const createChannel = writeTool({
 	},
 });
 
-/** Returns the alias for a former tool that created channels of one kind and had these arguments of its own. */
+/**
+ * Returns the alias for a former tool that created channels of one kind. `own` are the arguments that only this tool
+ * had.
+ */
 function createAlias(
 	name: string,
 	kind: Kind,

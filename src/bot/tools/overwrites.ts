@@ -233,7 +233,7 @@ function unchangedNote(count: number): string {
 	return count > 0 ? ` (${count} unchanged)` : "";
 }
 
-/** Whether a list of permissions, as names or decimal bit fields, is absent or has none. */
+/** Whether a list of permissions (names or decimal bit fields) contains no permission or is undefined. */
 function isNothing(value: unknown): boolean {
 	return (
 		value === undefined ||
