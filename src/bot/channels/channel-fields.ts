@@ -96,7 +96,7 @@ export const hasPosts = (kind: EditedKind) =>
 	kind === "forum" || kind === "media";
 
 /**
- * The kinds of channels that can be converted into each other, with their Discord types.
+ * The kinds of channels that Discord can convert into each other, with their Discord types.
  * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
  */
 const convertible = {

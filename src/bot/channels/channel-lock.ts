@@ -71,8 +71,8 @@ export function lostByBot(
 }
 
 /**
- * Returns the changes of permission overwrites that lock a channel. The bot's own overwrite comes first: without
- * CONNECT the bot could no longer edit the channel.
+ * Returns the changes of permission overwrites that lock a channel. The change for the bot comes first, because without
+ * CONNECT the bot could not make the others.
  */
 export function rowsFor(
 	guild: Guild,

@@ -92,9 +92,8 @@ export function inSameGroup(a: Typed, b: Typed): boolean {
 }
 
 /**
- * Computes the order of a category's channels after the channels `raws` move to the index `place`, or to the end if
- * `place` is undefined. `before` is the current order. Returns the new order and the fewest position changes that
- * produce it.
+ * Computes the order of a category's channels after the channels `raws` move to the index `place`, by default to the
+ * end. `before` is the current order. Returns the new order and the fewest position changes that produce it.
  */
 export function reorder(
 	raws: readonly RawChannel[],

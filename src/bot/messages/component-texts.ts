@@ -25,7 +25,7 @@ export function componentTexts(components: unknown): string[] {
 	return objectsIn(components).flatMap(textsOfOne);
 }
 
-/** Returns those texts of a message's components in which a search looks for words. */
+/** Returns the texts of a message's components in which a search looks for words. */
 export function searchableTexts(components: unknown): string[] {
 	return componentTexts(components).filter((text) => text !== separator);
 }

@@ -27,13 +27,13 @@ import {
 import { color } from "../tool/colors.ts";
 import { authorName } from "./message-lines.ts";
 
-/** Schemas of the arguments that name a channel or thread, for tools that work on its messages. */
+/** Schemas of the arguments that select a channel or thread, for tools that read or change messages in it. */
 export const inChannel = {
 	guild_id,
 	channel_id: found(textChannel, "channel or thread"),
 };
 
-/** Schemas of the arguments that name a single message, for tools that work on it. */
+/** Schemas of the arguments that select a single message, for tools that read or change this message. */
 export const onMessage = { ...inChannel, message_id: snowflake("message") };
 
 /**
@@ -194,7 +194,7 @@ export const textPermissions: readonly NeededWith<
 	TextArguments & { embeds?: readonly unknown[] | undefined }
 >[] = [pingsMany, { permission: "EmbedLinks", with: "embeds" }];
 
-/** Returns those fields of a message that a bot can edit: its text and its embeds. */
+/** Returns the fields of a message that a bot can edit: its text and its embeds. */
 export function messageFields({ content, embeds }: APIMessage) {
 	return { content, embeds: embeds as readonly object[] };
 }

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { expected } from "./arguments.ts";
 
-/** JSON Schema pattern of a color in the form that tool results show. Tools also accept other forms. */
+/** JSON Schema pattern of a color such as "#8E44AD". */
 export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";
 
 /** Schema of a color argument. Its value is a number from 0 to 0xffffff. For Discord, 0 (black) means no color. */

@@ -55,7 +55,7 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	extends ToolDefinition<Entries, ContextFor<Entries>>,
 		Needs<Args<Entries>> {
 	toolset: Toolset;
-	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
+	/** Whether the value "default" of the setting `mcp.toolsets` does not include this tool. */
 	extra?: boolean;
 	/**
 	 * Names of arguments that this tool accepts but ignores, such as former arguments. `tools/list` does not contain
@@ -63,8 +63,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 */
 	ignored?: readonly string[];
 	/**
-	 * Converts the unvalidated arguments of a call: replaces former arguments of this tool, which `tools/list` omits,
-	 * with the present ones. Must not throw.
+	 * Converts the unvalidated arguments of a call: replaces old arguments, which `tools/list` no longer contains, with
+	 * the new ones. Must not throw.
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**

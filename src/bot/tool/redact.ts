@@ -97,7 +97,7 @@ function isHarmless(text: string, schema: JsonSchema | undefined): boolean {
 	);
 }
 
-/** Whether a number can be logged unredacted, because it is in the schema's range. */
+/** Whether a number can be logged unredacted: the schema allows it by `enum`, or by `minimum` and `maximum`. */
 function isExpected(schema: JsonSchema | undefined, value: number): boolean {
 	if (schema?.type !== "number" && schema?.type !== "integer") return false;
 	if (Array.isArray(schema.enum)) return schema.enum.includes(value);

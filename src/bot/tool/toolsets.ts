@@ -25,7 +25,7 @@ export type PrivilegedIntent = "GuildMembers" | "MessageContent";
 /** An MCP tool with its toolset and the permissions and intents that it needs. */
 export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
-	/** Whether the entry "default" of the setting `mcp.toolsets` leaves this tool out. */
+	/** Whether the value "default" of the setting `mcp.toolsets` does not include this tool. */
 	extra: boolean;
 	aliases: readonly Alias[];
 	/**
@@ -33,7 +33,7 @@ export interface BotTool extends Tool<BotContext> {
 	 * refused.
 	 */
 	overlaps: readonly Overlap[];
-	/** Converts the unvalidated arguments of a call: replaces former arguments of the tool with the present ones. */
+	/** Converts the unvalidated arguments of a call: replaces old arguments of the tool with the new ones. */
 	adapt?: ((args: JsonObject) => JsonObject) | undefined;
 	needs: {
 		/**
@@ -91,7 +91,7 @@ export interface Overlap {
 	covers(args: JsonObject): boolean;
 }
 
-/** Whether the entry "default" of the setting `mcp.toolsets` includes this tool. */
+/** Whether the value "default" of the setting `mcp.toolsets` includes this tool. */
 export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
 	return defaultToolsets.includes(toolset) && !extra;
 }

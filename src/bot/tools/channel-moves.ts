@@ -223,7 +223,7 @@ interface Destination {
 	below_channel_id?: string | undefined;
 }
 
-/** Throws an RpcError if the arguments name no destination for the moved channels, or contradict each other. */
+/** Throws an RpcError if the arguments do not say where to move the channels, or contradict each other. */
 function requireDestination(args: Destination): void {
 	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)

@@ -180,7 +180,7 @@ export const deleteMessages = destructiveTool({
 	},
 });
 
-/** Moves the values of former arguments to the arguments that have replaced them. */
+/** Moves the values of old arguments to the arguments that have replaced them. */
 function withFormer(args: Args): Args {
 	const { author_id, contains, user_ids, text = contains } = args;
 	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;

@@ -138,8 +138,8 @@ export const tools = [
 export const callingTools = [toolAccess.useReadingTool, toolAccess.useTool];
 
 /**
- * The tools in `tools/list` if the configuration does not say which tools to list: those that administrators need most
- * often, and `find_tools` to find all others.
+ * Names of the tools in `tools/list` if the configuration does not say which tools to list: those that administrators
+ * need most often, and `find_tools` to find all others.
  */
 export const listedByDefault: readonly string[] = [
 	guilds.listGuilds,

@@ -47,7 +47,7 @@ import {
 } from "../tool/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
 
-/** Filters of guild members that several tools take. */
+/** Schemas of the arguments by which several tools filter guild members. */
 export const memberFilters = {
 	joined_after: v.optional(moment("Joined after")),
 	joined_before: v.optional(
@@ -66,7 +66,7 @@ export const filterNames = Object.keys(
 	memberFilters,
 ) as (keyof typeof memberFilters)[];
 
-/** The filters that the former tool search_members had, by their names in list_members. */
+/** Arguments of list_members that correspond to an argument of the former tool search_members. */
 const searchFilters = [
 	"name",
 	"with_role_ids",
@@ -99,7 +99,7 @@ function rename(
 
 const asList = (value: unknown) => [value];
 
-/** Replaces former filters in the unvalidated arguments of a call with the present filters. */
+/** Replaces old filter arguments in the unvalidated arguments of a call with the new ones. */
 export function adaptFilters(args: JsonObject): JsonObject {
 	return rename(args, {
 		has_role_id: ["with_role_ids", asList],

@@ -51,7 +51,7 @@ import {
 import { sample, writeEach } from "../tool/bulk.ts";
 import { destructiveTool, readTool } from "../tool/define.ts";
 
-/** Converts the former argument `channel_id` of a tool to `channel_ids`, unless the call has both. */
+/** Converts the old argument `channel_id` of a tool to `channel_ids`. If the call has both, changes nothing. */
 export function adaptChannelId(args: JsonObject): JsonObject {
 	const { channel_id, ...rest } = args;
 	if (!isGiven(channel_id)) return rest;
@@ -59,7 +59,7 @@ export function adaptChannelId(args: JsonObject): JsonObject {
 	return hasBoth ? args : { ...rest, channel_ids: [channel_id] };
 }
 
-/** Whether an argument is present: null means absent. */
+/** Whether a call has an argument. An argument that is null counts as missing. */
 function isGiven(value: unknown): boolean {
 	return value !== undefined && value !== null;
 }

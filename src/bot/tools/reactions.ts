@@ -262,8 +262,8 @@ function messageName(
 }
 
 /**
- * Returns an emoji with the name that it has among a message's reactions; unchanged if the message has no such
- * reaction.
+ * Returns an emoji with its name in the message's reactions, because the given name may differ; unchanged if the
+ * message has no such reaction.
  */
 function asOnMessage(
 	{ id, name }: Emoji,

@@ -187,7 +187,7 @@ function fromGuildSearch(args: JsonObject): JsonObject {
 	};
 }
 
-/** Moves the values of former arguments to the arguments that have replaced them. */
+/** Moves the values of old arguments to the arguments that have replaced them. */
 function withFormer(args: Args): Args {
 	const { author_id, content, user_ids, text = content } = args;
 	const authors = author_id ? [...(user_ids ?? []), author_id] : user_ids;

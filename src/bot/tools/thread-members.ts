@@ -167,7 +167,7 @@ export const editThreadMembers = destructiveTool({
 	},
 });
 
-/** Formats the arguments of a call of edit_thread_members that adds and removes these members. */
+/** Formats arguments for a call of edit_thread_members that makes these changes. */
 function argumentsFor(changes: readonly Change[]): string {
 	const ids = (adds: boolean) =>
 		changes
