@@ -215,7 +215,9 @@ export const kindFields = {
 	),
 };
 
-/** Text for the descriptions of tools that edit or create channels: it names the arguments that `tools/list` omits. */
+/**
+ * Text for the descriptions of tools that edit or create channels. It names the arguments that `tools/list` leaves out.
+ */
 export const otherFields =
 	"auto_archive_minutes, thread_slowmode_seconds; voice: bitrate, rtc_region, video_quality (auto, 720p); forum: require_tag, default_reaction (emoji), default_sort_order (latest_activity, creation_date), default_layout (list, gallery)";
 

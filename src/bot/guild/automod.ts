@@ -181,7 +181,7 @@ export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
 	};
 }
 
-/** Returns the fields of an AutoMod rule after the changes that a tool call requests. */
+/** Returns the fields of an AutoMod rule with the changes that a tool call requests. */
 export function changedRule(
 	rule: RuleFields,
 	given: GivenRuleFields,

@@ -119,8 +119,8 @@ function kindOf({ type }: APIMessage): string {
 }
 
 /**
- * Returns the message whose content is shown as the content of `message`. For the first message of a thread, this is
- * the message from which the thread was started.
+ * Returns the message whose content Discord shows as that of `message`. For the first message of a thread, this is the
+ * message from which the thread was started.
  * https://discord.com/developers/docs/resources/message#message-reference-content-attribution
  */
 function contentOf(message: APIMessage): APIMessage {

@@ -53,7 +53,10 @@ export interface Scope {
 	unlisted: readonly ThreadedChannel[];
 	/** Why archived threads could not all be listed; undefined if all were listed. */
 	why?: string | undefined;
-	/** Channels that the bot may not read or, for a deletion, in which it may not delete. */
+	/**
+	 * Channels that are not searched, because the bot may not read messages there or, to delete messages, may not delete
+	 * them.
+	 */
 	forbidden: readonly GuildBasedChannel[];
 }
 
@@ -266,7 +269,7 @@ export async function readChannels(
 	let started = 0;
 
 	const unread = () => sources.filter(({ state }) => state !== "done");
-	/** Returns an id such that no unread message has this id or a higher one; undefined if everything was read. */
+	/** Returns the id above which all messages of all channels have been read; undefined if everything was read. */
 	const frontier = () =>
 		unread()
 			.map(({ end }) => end)

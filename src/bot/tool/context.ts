@@ -58,8 +58,8 @@ type OrAbsent<Thing> = [Thing] extends [never] ? never : Thing | undefined;
 type OrNever<Thing> = [Thing] extends [never] ? never : Thing[];
 
 /**
- * Name of the object for the name of an id argument: `channel_id` → `channel`, `role_ids` → `roles`, `invite_code` →
- * `invite`.
+ * Converts the name of an id argument to the name of the object: `channel_id` → `channel`, `role_ids` → `roles`,
+ * `invite_code` → `invite`.
  */
 type ThingName<Key> = Key extends `${infer Name}_ids`
 	? `${Name}s`

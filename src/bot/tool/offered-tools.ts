@@ -282,8 +282,8 @@ function refusalOf(
 }
 
 /**
- * Returns the error text for a call that the setting `deny` forbids. `name` is the name in the setting; `by` is the
- * present tool if `name` is that of a former tool.
+ * Returns the error text for a call that the setting `deny` forbids. `name` is the denied name: that of the called
+ * tool, or that of a former tool which the present tool `by` has replaced.
  */
 function deniedText(name: string, by = name): string {
 	const what = by === name ? name : `What ${name} did, now ${by},`;

@@ -279,7 +279,7 @@ function finderOf(schema: unknown): Finder<unknown> | undefined {
 	return item ? finderOf(item) : undefined;
 }
 
-/** Returns the name of the object for the name of an id argument: `channel_id` → `channel`, `role_ids` → `roles`. */
+/** Converts the name of an id argument to the name of the object: `channel_id` → `channel`, `role_ids` → `roles`. */
 function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }

@@ -70,9 +70,8 @@ export interface Alias {
 	 */
 	adapt?(args: JsonObject): JsonObject;
 	/**
-	 * Whether a call with these unvalidated arguments is one that the former tool of this name could make. The setting
-	 * `deny` with the former name forbids such calls. Arguments that are null are removed before. Default: true for every
-	 * call.
+	 * Whether the former tool of this name could make a call with these unvalidated arguments, which contain no null. If
+	 * so, the setting `deny` with the former name forbids the call. Default: true for every call.
 	 */
 	covers?(args: JsonObject): boolean;
 }
@@ -84,10 +83,7 @@ export interface Alias {
 export interface Overlap {
 	/** Names of the other tool, including names of former tools. */
 	names: readonly string[];
-	/**
-	 * Whether a call with these unvalidated arguments does the same as the other tool. Arguments that are null are
-	 * removed before.
-	 */
+	/** Whether a call with these unvalidated arguments, which contain no null, does the same as the other tool. */
 	covers(args: JsonObject): boolean;
 }
 

@@ -219,7 +219,7 @@ async function fetchNames(
 const reserveMs = 1_000;
 
 /**
- * Returns a function that says why Discord's bulk ban did not ban a user, which Discord's response does not say. Never
+ * Returns a function that says why a user was not banned by Discord's bulk ban; Discord does not tell the reason. Never
  * throws for an error of Discord.
  */
 async function whyNotBanned(

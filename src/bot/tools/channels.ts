@@ -358,8 +358,8 @@ function lineOf(channel: find.Channel): string {
 }
 
 /**
- * Returns result texts about what @everyone can do in a channel: "private" if @everyone does not see it, "read-only" if
- * @everyone cannot write.
+ * Returns what @everyone can do in a channel, as result texts: "private" if @everyone does not see the channel,
+ * "read-only" if @everyone cannot write.
  */
 function accessForEveryone(channel: find.Channel): string[] {
 	const { Connect, SendMessages, ViewChannel } = PermissionFlagsBits;

@@ -74,7 +74,7 @@ const maxIds = 500;
 const sampleSize = 5;
 /** Maximum number of authors for which a result shows the number of their messages. */
 const maxCounts = 25;
-/** Maximum number of ids that a result lists for messages which are not deleted. */
+/** Maximum number of ids of undeleted messages that a result lists. */
 const maxKept = 20;
 /** Maximum number of pages of messages that a dry run reads to find the authors of messages. */
 const maxLookUps = 20;
