@@ -14,7 +14,7 @@ import { guildForRoles, RoleWriter } from "./role-writer.ts";
 /** Maximum number of members whose activity is read with one database query. */
 const batchSize = 500;
 /**
- * Maximum number of members without recent activity whom one periodic check considers for the role of the feature
+ * Maximum number of members without recent activity that one periodic check considers for the role of the feature
  * auto_role.
  */
 const checksPerSweep = 5_000;

@@ -30,8 +30,8 @@ export function createPromotions(
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
 	/**
-	 * Whether the database may contain members to whom the bot has started to give the role of the feature auto_role, but
-	 * who may not have it yet.
+	 * Whether the database may contain members who may not have the role of the feature auto_role yet, although the bot has
+	 * started to give it.
 	 */
 	let hasClaims = true;
 	/**
@@ -47,8 +47,8 @@ export function createPromotions(
 	);
 
 	/**
-	 * Gives the role of the feature auto_role to up to `limit` members to whom, according to the database, the bot has
-	 * started but not finished giving the role.
+	 * Gives the role of the feature auto_role to up to `limit` members. These are members for which, according to the
+	 * database, the bot has started but not finished giving the role.
 	 */
 	async function resumeClaimed(guild: Guild, limit: number): Promise<void> {
 		if (!hasClaims) return;

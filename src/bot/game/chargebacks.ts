@@ -70,7 +70,7 @@ export interface Chargebacks {
 	 */
 	isRestricted(userId: string): Promise<boolean>;
 	/**
-	 * Resolves with the ids of all users whom a chargeback restricts. Rejects with StoreUnavailable if the database is
+	 * Resolves with the ids of all users that a chargeback restricts. Rejects with StoreUnavailable if the database is
 	 * unavailable.
 	 */
 	allRestricted(): Promise<ReadonlySet<string>>;

@@ -25,7 +25,7 @@ export function placeOf(
 }
 
 /**
- * Returns result lines that say whom a message has pinged, and whom its text mentions without a ping; no lines if it
+ * Returns result lines that name the members and roles that a message has pinged, or mentions without a ping; no lines if it
  * mentions nobody. https://discord.com/developers/docs/resources/message#edit-message
  */
 export function pingLines(

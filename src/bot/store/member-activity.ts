@@ -93,7 +93,7 @@ export function selectActivity(
 }
 
 /**
- * Returns members to whom the bot has started to give the role for active members. Whether they have got the role must
+ * Returns members for which the bot has started to give the role for active members. Whether they have got the role must
  * be read from Discord.
  */
 export function selectClaimed(

@@ -70,7 +70,7 @@ export const getAuditLog = readTool({
 	toolset: "audit",
 	title: "Get the audit log",
 	description:
-		"Read the audit log of the last 45 days: who did what to whom, old and new values, reasons, and the calls that undo it.",
+		"Read the audit log of the last 45 days: who did what, old and new values, reasons, and the calls that undo it.",
 	permissions: ["ViewAuditLog"],
 	input: v.strictObject({
 		guild_id,

@@ -9,7 +9,7 @@ import { parseJson } from "../../lib/json.ts";
  */
 export interface Chargeback {
 	readonly username: string;
-	/** The id of the Discord user to whom the player is linked; null if the player is not linked. */
+	/** The id of the Discord user that the player is linked to; null if the player is not linked. */
 	readonly chatId: string | null;
 	readonly tier: string;
 	readonly uuid?: string | undefined;

@@ -36,7 +36,7 @@ export interface Code extends Player {
 }
 
 export interface Donator extends Player {
-	/** The id of the Discord user to whom the donator is linked; null if not linked. */
+	/** The id of the Discord user that the donator is linked to; null if not linked. */
 	readonly chat_id: string | null;
 	readonly tier: string;
 }

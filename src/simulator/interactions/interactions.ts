@@ -58,7 +58,7 @@ type Invoked =
 			readonly command?: never;
 	  };
 
-/** Where and by whom a command or button was used: the channel, plus guild and member, or in DMs the user. */
+/** The place and the user of a command or button: the channel, plus guild and member, or in DMs the user. */
 export type InvocationPlace = Sent<
 	Pick<
 		APIMessageComponentInteraction,

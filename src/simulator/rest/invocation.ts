@@ -153,7 +153,7 @@ function commandOf(
 	return found(command, Code.UnknownApplicationCommand);
 }
 
-/** Returns where and by whom a command or button was used: the channel, plus guild and member, or in DMs the user. */
+/** Returns the place and the user of a command or button: the channel, plus guild and member, or in DMs the user. */
 function contextOf(
 	call: Call,
 	channel: Channel,

@@ -91,7 +91,7 @@ export function trackNames(client: Client): void {
 }
 
 /**
- * Updates the indexes of member names for the member whom a Gateway event is about. Call this function after discord.js
+ * Updates the indexes of member names for the member in a Gateway event. Call this function after discord.js
  * has read the event.
  */
 export function refreshName(

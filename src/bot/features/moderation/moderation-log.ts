@@ -30,7 +30,7 @@ export interface LogEntry {
 	isFailure?: boolean;
 	/** User id of the moderator who acted. */
 	moderatorId?: string;
-	/** User id of the person whom the action concerns. */
+	/** User id of the person that the action concerns. */
 	userId?: string;
 	description?: string;
 	/** Reason as the moderator wrote it; null if none was given. */

@@ -183,8 +183,8 @@ export function isAboveMember(
 }
 
 /**
- * Whether a user may change permission bits in a channel's overwrites. Administrators, and users to whom an overwrite
- * of the channel allows MANAGE_ROLES, may change all bits. All other users may change only bits that they have in the
+ * Whether a user may change permission bits in a channel's overwrites. Administrators, and users with an overwrite
+ * of the channel that allows MANAGE_ROLES, may change all bits. All other users may change only bits that they have in the
  * guild or the channel's category, and never MANAGE_ROLES.
  */
 export function mayOverwrite(

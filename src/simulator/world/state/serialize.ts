@@ -273,7 +273,7 @@ export function guildCounts(of: Guild) {
 }
 
 /**
- * The user for whom a message is serialized. Users without access to message content see the content only in direct
+ * The user who receives a serialized message. Users without access to message content see the content only in direct
  * messages, in their own messages and in messages that mention them.
  */
 export interface MessageReader {
