@@ -247,7 +247,7 @@ test("a community of 40 channels and 15 roles is set up, changed and put right b
 		deny: ["SEND_MESSAGES", "ADD_REACTIONS"],
 	});
 	expect(closed).toEndWith(
-		"2 synced channel(s) follow: #old-offers, #old-plans",
+		"2 synced channel(s) follow: #old-offers, #old-plans; 1 not synced, with permissions of their own, stay: #old-news",
 	);
 	await act("sync_channel_permissions", { channel_id: id("old-news") });
 	await act("set_channel_permissions", {

@@ -25,8 +25,8 @@ export function createTimeouts(
 	const total = startTimeout(timeoutMs, "no complete answer within");
 	return {
 		/**
-		 * Aborts the request to the AI provider when a timeout expires, the caller aborts the request, or the request is
-		 * ended.
+		 * Aborts the request to the AI provider when a timeout expires, when the signal `caller` aborts, or when `end` is
+		 * called.
 		 */
 		signal,
 		/**

@@ -197,7 +197,7 @@ export function createJoinRole(
 			});
 	}
 
-	/** Whether a member's join event was missed. False for all members when the feature runs for the first time. */
+	/** Whether the bot missed the join event of a member. False for all members when join_role runs for the first time. */
 	function wasMissed(member: GuildMember): boolean {
 		const { id, roles } = member;
 		if (queue.has(id) || waiting.has(id)) return false;

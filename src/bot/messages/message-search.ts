@@ -222,8 +222,8 @@ export interface Found {
 	/** Why the search ended before it read all messages; undefined if it read all of them. */
 	stopped?: string | undefined;
 	/**
-	 * Value of `before` for the next search, which finds older messages; undefined if everything was searched, or no part
-	 * completely.
+	 * Message id for the argument `before` of the next search, which continues with older messages; undefined if this
+	 * search was complete or cannot be continued.
 	 */
 	nextBefore?: string | undefined;
 }
@@ -370,8 +370,8 @@ export async function readChannels(
 }
 
 /**
- * Returns the channels to read. Of the channels whose last message is older than the searched period, returns at most
- * 50. https://docs.discord.com/developers/events/gateway-events#channel-update
+ * Returns the channels to read. Of the channels that seem to have no message in the searched period, returns only 50,
+ * since the last message id of a channel in the bot's cache may be outdated. https://docs.discord.com/developers/events/gateway-events#channel-update
  */
 function sourcesOf(
 	channels: readonly ReadableChannel[],

@@ -303,8 +303,8 @@ export const editChannel = destructiveTool({
 });
 
 /**
- * Returns the error for an edit without effect: Discord changed the new values back to the old ones, for example by
- * shortening them.
+ * Returns the error for an edit that changed nothing. Discord normalizes new values, for example shortens them, and the
+ * normalized values equal the old ones.
  */
 function unchanged(channel: find.Channel, args: object): ToolError {
 	const given = Object.entries(args).filter(([, value]) => value !== undefined);

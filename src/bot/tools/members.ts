@@ -99,7 +99,7 @@ function rename(
 
 const asList = (value: unknown) => [value];
 
-/** Replaces old filter arguments in the unvalidated arguments of a call with the new ones. */
+/** Renames filter arguments that had other names in earlier versions, in the unvalidated arguments of a tool call. */
 export function adaptFilters(args: JsonObject): JsonObject {
 	return rename(args, {
 		has_role_id: ["with_role_ids", asList],
