@@ -106,8 +106,8 @@ export type Source =
 
 /**
  * Returns, for each requested permission, the groups of members who have the permission in a channel or guild-wide, and
- * the groups that lack it because of a role, a permission overwrite or a timeout. Leaves out members who lack the permission
- * only because @everyone does not have it.
+ * the groups that lack it because of a role, a permission overwrite or a timeout. Leaves out members who lack the
+ * permission only because @everyone does not have it.
  */
 export function holdersOf(
 	alike: readonly Alike[],

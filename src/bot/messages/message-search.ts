@@ -371,7 +371,8 @@ export async function readChannels(
 
 /**
  * Returns the channels to read. Of the channels that seem to have no message in the searched period, returns only 50,
- * since the last message id of a channel in the bot's cache may be outdated. https://docs.discord.com/developers/events/gateway-events#channel-update
+ * since the last message id of a channel in the bot's cache may be outdated.
+ * https://docs.discord.com/developers/events/gateway-events#channel-update
  */
 function sourcesOf(
 	channels: readonly ReadableChannel[],

@@ -25,8 +25,8 @@ export function placeOf(
 }
 
 /**
- * Returns result lines that name the members and roles that a message has pinged, or mentions without a ping; no lines if it
- * mentions nobody. https://discord.com/developers/docs/resources/message#edit-message
+ * Returns result lines that name the members and roles that a message has pinged, or mentions without a ping; no lines
+ * if it mentions nobody. https://discord.com/developers/docs/resources/message#edit-message
  */
 export function pingLines(
 	guild: Guild,
