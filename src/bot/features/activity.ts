@@ -162,9 +162,12 @@ export class ActivityBuffer {
 				if (!(error instanceof StoreUnavailable)) throw error;
 				// Counts must not be added twice. The other writes are idempotent.
 				if (error.mayHaveRun && batch.some(([, value]) => isCount(value))) {
-					this.#log.warn("activity may be lost: write not confirmed", {
-						people: batch.length,
-					});
+					this.#log.warn(
+						"message counts may be lost: database write not confirmed",
+						{
+							people: batch.length,
+						},
+					);
 					throw error;
 				}
 				for (const [id, value] of batch) this.#putBack(entries, id, value);

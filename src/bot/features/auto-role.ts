@@ -107,7 +107,7 @@ export function createAutoRole(
 	function logFailure(error: unknown): void {
 		// The store logs its own outages.
 		if (error instanceof StoreUnavailable) return;
-		log.error("auto_role sweep failed", { error });
+		log.error("auto_role: internal error in the periodic check", { error });
 	}
 
 	function isEligible({ guild, user }: GuildMember): boolean {

@@ -125,7 +125,10 @@ export function createPromotions(
 			lastWarning = undefined;
 			counter?.add(["promoted"]);
 			await settlePromotion(sql, guild.id, id);
-			log.info("member promoted", { guild: guild.id, user: id });
+			log.info("auto_role gave the role for active members", {
+				guild: guild.id,
+				user: id,
+			});
 			return true;
 		}
 		const isUnknown =

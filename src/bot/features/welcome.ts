@@ -161,7 +161,8 @@ export function createWelcome(
 					error instanceof GreetingError
 						? error.message
 						: toToolError(error)?.message;
-				if (reason === undefined) log.error("greeting failed", { error });
+				if (reason === undefined)
+					log.error("welcome message failed: internal error", { error });
 				else warn(reason);
 			})
 			.finally(() => sending.delete(sent));
@@ -210,7 +211,7 @@ export function createWelcome(
 		} catch (error) {
 			counter?.add(["ai_failed"]);
 			if (!(error instanceof AiError || signal.aborted))
-				log.error("AI greeting failed", { error });
+				log.error("AI welcome message failed: internal error", { error });
 			return undefined;
 		}
 	}
@@ -237,7 +238,8 @@ export function createWelcome(
 	 * logged.
 	 */
 	function warn(reason: string): void {
-		if (reason !== lastWarning) log.warn("greeting not sent", { reason });
+		if (reason !== lastWarning)
+			log.warn("welcome message not sent", { reason });
 		lastWarning = reason;
 	}
 

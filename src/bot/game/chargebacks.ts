@@ -211,7 +211,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		const wasUnchecked = checksMember && unchecked.delete(id);
 		try {
 			await steps[step](row, isHeld);
-			log.debug("chargeback step done", { event: shortId(id), step });
+			log.debug("chargeback: action done", { event: shortId(id), step });
 		} catch (error) {
 			if (wasUnchecked) unchecked.add(id);
 			await recordFailure(id, step, error);
@@ -229,7 +229,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			const reason = failureReason(error);
 			if (reason === undefined) {
 				const { message } = error as Error;
-				log.info("chargeback step not possible yet, will retry", {
+				log.info("chargeback: action not possible yet, will retry", {
 					...fields,
 					reason: message,
 				});

@@ -68,7 +68,10 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 		async run(args, bot, call) {
 			const limits = runLimits(definition, args);
 			const onBug = (error: unknown) =>
-				bot.log.error("a tool failed after a write", { tool: name, error });
+				bot.log.error("a tool failed after it changed something on Discord", {
+					tool: name,
+					error,
+				});
 			const work = withinDeadline(limits, call.signal, onBug, () =>
 				lock(definition, args, bot, async () => {
 					const context = contextOf(bot);

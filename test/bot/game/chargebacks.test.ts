@@ -1078,7 +1078,7 @@ describe("where the store's answer is lost", () => {
 		expect(await alone.tell()).toBe(202);
 		await until("it is begun", () =>
 			alone.lines.some((line) =>
-				line.includes("chargeback step not possible yet, will retry"),
+				line.includes("chargeback: action not possible yet, will retry"),
 			),
 		);
 	});

@@ -105,7 +105,9 @@ test("a bug after a write says that its outcome is unknown, and is logged", asyn
 	expect(text).not.toContain("on purpose");
 	expect(bot.written()).toHaveLength(1);
 	const logged = bot.lines.join();
-	expect(logged).toContain("a tool failed after a write");
+	expect(logged).toContain(
+		"a tool failed after it changed something on Discord",
+	);
 	expect(logged).toContain("broken on purpose");
 });
 

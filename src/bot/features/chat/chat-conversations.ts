@@ -85,7 +85,7 @@ export function createConversations({
 			setRecent(answers, `${channel_id} ${user_id}`, message_id);
 		if (keepDays === 0) return;
 		if (unsaved.size === maxInMemory && !isOverflowing)
-			log.warn("conversation buffer full, dropping oldest messages");
+			log.warn("AI conversation buffer full, dropping oldest messages");
 		isOverflowing = unsaved.size === maxInMemory;
 		setRecent(unsaved, message_id, full);
 		save();
@@ -156,7 +156,7 @@ export function createConversations({
 				}
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return;
-			log.error("conversation write failed", { error });
+			log.error("could not store AI conversations", { error });
 			// Drop the rows: the database refused one, and would refuse it again.
 			unsaved.clear();
 		}
@@ -216,11 +216,11 @@ export function createConversations({
 		try {
 			for (let last = batchSize; last === batchSize && !closed; sum += last)
 				last = await deleteTurnsBefore(sql, before, batchSize);
-			if (sum > 0) log.info("pruned old conversations", { messages: sum });
+			if (sum > 0) log.info("deleted old AI conversations", { messages: sum });
 		} catch (error) {
 			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("conversation pruning failed", { error });
+				log.error("could not delete old AI conversations", { error });
 		}
 	}
 

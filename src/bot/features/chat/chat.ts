@@ -120,7 +120,7 @@ class Chat {
 			const question = readQuestion(message, botId, config.command);
 			if (question)
 				this.#handle(question).catch((error) =>
-					log.error("chat question failed", { error }),
+					log.error("AI chat question failed: internal error", { error }),
 				);
 		});
 		// Raw events: discord.js emits deletions only for messages in its cache.
@@ -316,7 +316,7 @@ class Chat {
 		if (isGone(error)) return;
 		const refusal = toToolError(error);
 		if (!refusal) throw error;
-		this.options.log.warn("chat answer not sent", {
+		this.options.log.warn("AI chat answer not sent", {
 			guild: guildId,
 			channel: channelId,
 			reason: refusal.message,

@@ -254,7 +254,7 @@ describe("an answer that Discord refuses", () => {
 			chat.ai.requests.some(({ outcome }) => outcome === "hung up"),
 		);
 		await chat.ask("ada", "again", { saying: /again$/ });
-		const [logged] = chat.feature.logged.entries("chat answer not sent");
+		const [logged] = chat.feature.logged.entries("AI chat answer not sent");
 		expect(refused.hits).toBe(1);
 		expect(JSON.stringify(logged)).toContain("50013");
 		expect(chat.feature.logged.lines.join("\n")).not.toContain("strawberry");
