@@ -45,7 +45,7 @@ export function listen(options: ListenOptions): Listener {
 			maxRequestBodySize,
 			fetch: options.fetch,
 			error(error) {
-				log.error("internal error in a request", { error });
+				log.error("internal error in an HTTP request", { error });
 				return new Response("Internal error\n", { status: 500 });
 			},
 			development: false,

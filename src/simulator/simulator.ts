@@ -142,7 +142,7 @@ export async function startSimulator(
 				return new Response("There is nothing here.\n", { status: 404 });
 			},
 			error: (error) => {
-				log.error("internal error in a request", { error });
+				log.error("internal error in an HTTP request", { error });
 				return new Response("Internal error\n", { status: 500 });
 			},
 		});

@@ -315,7 +315,7 @@ async function runFor(
 		const refusal = toToolError(error);
 		// Other errors are only for the author.
 		if (refusal)
-			log.warn("chat command failed on Discord", {
+			log.warn("chat command failed: Discord refused a request", {
 				command: command.name,
 				reason: refusal.message,
 			});

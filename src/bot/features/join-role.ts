@@ -249,7 +249,7 @@ export function createJoinRole(
 			if (outcome !== "given") continue;
 			given += 1;
 			if (given % logInterval === 0)
-				log.info("join_role progress", { given, left: queue.size });
+				log.info("join_role is giving the role", { given, left: queue.size });
 		}
 	}
 

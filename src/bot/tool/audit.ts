@@ -187,7 +187,9 @@ export function createAudit(
 			await within(graceMs, writing);
 			const calls = queue.length;
 			if (calls > 0)
-				log.error("bot's audit log: calls lost at shutdown", { calls });
+				log.error("bot's audit log: calls not recorded before shutdown", {
+					calls,
+				});
 		},
 	};
 }

@@ -528,7 +528,7 @@ onBoth((databases, kind) => {
 		expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(250);
 		expect(rows).toHaveLength(250);
 		expect(audited.recorded.messages()).not.toContain(
-			"bot's audit log: calls lost at shutdown",
+			"bot's audit log: calls not recorded before shutdown",
 		);
 	});
 });

@@ -504,7 +504,7 @@ describe("the log", () => {
 	test("an internal error is logged with its stack and the request id of its call", async () => {
 		await using bot = startTestBot({}, testTools);
 		await bot.call("broken");
-		const [fault] = bot.entries("internal error in a request");
+		const [fault] = bot.entries("internal error in an MCP request");
 		const [call] = bot.entries("call");
 		expect(fault?.error).toMatch(/^Error: a bug\n +at /);
 		expect(call).toMatchObject({ outcome: "rpc_error", code: -32603 });

@@ -271,7 +271,7 @@ onOwnPostgres((databases) => {
 		audit.record(call());
 		await audit.close(60_000);
 		expect(logged.messages()).toEqual([
-			"bot's audit log: calls lost at shutdown",
+			"bot's audit log: calls not recorded before shutdown",
 		]);
 		await databases.postgres.start();
 	});
