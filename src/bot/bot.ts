@@ -252,7 +252,7 @@ export function startBot(
 	});
 	const url = `${listener.url}/mcp`;
 	log.info("listening", { url, bot: config.botName });
-	log.info("tools", {
+	log.info("tools offered to MCP clients", {
 		allowed: offered.allowed.length,
 		listed: offered.listed.length,
 		toolsets: config.toml.mcp.toolsets ?? "not set: all are allowed",

@@ -113,7 +113,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		backOffMs: options.backOffMs ?? [500, 300_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("cannot load chargebacks that are due", { error });
+				log.error("cannot load the chargebacks to act on", { error });
 		},
 	});
 	const respond = createChargebackWebhook({

@@ -45,8 +45,8 @@ function outlineOf(message: APIMessage): string {
 }
 
 /**
- * Selects the messages to show: only 3 of 10 or more with similar texts. `folded` contains the others, by the id of the
- * last one shown.
+ * Selects the messages to show. From each group of 10 or more messages with similar texts, it selects 3. `folded` maps
+ * the id of the third to the rest of the group.
  */
 function foldSimilar(messages: readonly APIMessage[]): {
 	shown: APIMessage[];

@@ -81,7 +81,7 @@ export interface Alias {
  * refused.
  */
 export interface Overlap {
-	/** Names of the other tool, including names of former tools. */
+	/** Names, also former ones, of the tools whose effect such a call has. */
 	names: readonly string[];
 	/** Whether a call with these unvalidated arguments, which contain no null, does the same as the other tool. */
 	covers(args: JsonObject): boolean;

@@ -69,7 +69,7 @@ const tagFields = {
 	moderated: v.optional(flag("Only moderators can apply it.")),
 };
 
-/** Schema of an argument with all tags of a forum. `shown` names the fields of a tag in the argument's description. */
+/** Schema of an argument with all tags of a forum. `shown` is text about the fields of a tag, for the description. */
 function tagList<const Tag extends v.GenericSchema>(tag: Tag, shown: string) {
 	return v.optional(
 		v.pipe(

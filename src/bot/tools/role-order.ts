@@ -115,7 +115,7 @@ export function requirePlaceBelow(guild: Guild, target: Role): void {
 	const { highest } = botMember(guild).roles;
 	if (isBelow(guild, target) || target.id === highest.id) return;
 	throw new ToolError(
-		`A role right below ${roleName(target)} would not rank below the bot's highest role, ${roleName(highest)}. Nothing was done.`,
+		`The bot can place roles only below its own highest role, ${roleName(highest)}, and the place below ${roleName(target)} is not. Nothing was done.`,
 	);
 }
 

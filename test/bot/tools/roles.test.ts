@@ -396,7 +396,10 @@ describe("create_role", () => {
 		});
 		await world.heard();
 		for (const [args, refusal] of [
-			[{ below_role_id: above.id }, "would not rank below the bot's highest"],
+			[
+				{ below_role_id: above.id },
+				"can place roles only below its own highest",
+			],
 			[{ below_role_id: guild.id }, "@everyone always stays below"],
 			[{ below_role_id: "1".repeat(18) }, "There is no role 1"],
 			[

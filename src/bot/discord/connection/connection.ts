@@ -555,7 +555,7 @@ export class Connection {
 				return;
 			} catch (error) {
 				if (await this.#failIfPermanent(client, error)) return;
-				log.warn("could not check the token, trying again", {
+				log.warn("could not check the Discord token, trying again", {
 					reason: String(error),
 				});
 			}

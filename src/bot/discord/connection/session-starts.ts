@@ -162,7 +162,9 @@ export class SessionStarts {
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)
-			this.log.info("logins are not counted across restarts", { reason });
+			this.log.info("logins to Discord are not counted across restarts", {
+				reason,
+			});
 		this.#fileError = reason;
 	}
 }

@@ -191,8 +191,8 @@ export function createConversations({
 	}
 
 	/**
-	 * Resolves with the id of the bot's recent answer that a user's mention without a reply continues; undefined if the
-	 * mention starts a new conversation.
+	 * Finds the conversation for a message that mentions the bot and is not a reply. Resolves with the id of the bot's
+	 * latest answer to this user, or with undefined if the message starts a new conversation.
 	 */
 	async function latest(
 		channelId: string,

@@ -53,7 +53,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 		backOffMs: options.backOffMs ?? [500, 600_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("cannot load temporary bans that end", { error });
+				log.error("cannot load the temporary bans to end", { error });
 		},
 		async scan() {
 			const at = now();

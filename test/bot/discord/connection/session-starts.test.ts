@@ -132,7 +132,7 @@ test("an unreadable or unwritable file does not stop a login", async () => {
 	nowhere.starts.note();
 	nowhere.starts.note();
 	expect(nowhere.recorded.messages()).toEqual([
-		"logins are not counted across restarts",
+		"logins to Discord are not counted across restarts",
 	]);
 	expect(nowhere.starts.count).toBe(2);
 });
