@@ -8,7 +8,7 @@ import { errorCode, isObject, type JsonObject, RpcError } from "./json-rpc.ts";
 import { invalidParameters } from "./tool.ts";
 
 /** Maximum number of values in a response to `completion/complete`, by the MCP specification. */
-export const maxCompletions = 100;
+const maxCompletions = 100;
 
 /** An argument of an MCP prompt, as `prompts/list` describes it. All arguments are texts. */
 export interface PromptArgument {

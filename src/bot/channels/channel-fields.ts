@@ -92,8 +92,7 @@ const editedKinds = {
 export type EditedKind = keyof typeof editedKinds;
 
 /** Whether channels of a kind contain posts: forums and media channels. */
-export const hasPosts = (kind: EditedKind) =>
-	kind === "forum" || kind === "media";
+const hasPosts = (kind: EditedKind) => kind === "forum" || kind === "media";
 
 /**
  * The kinds of channels that Discord can convert into each other, with their Discord types.

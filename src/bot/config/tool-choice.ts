@@ -34,19 +34,19 @@ const choices = [defaultChoice, ...toolsetNames] as const;
 /** Schema of the setting `mcp.toolsets`: "all", or a list of toolsets (groups of MCP tools). */
 export const toolsetChoice = v.union(
 	[v.literal("all"), v.array(v.picklist(choices))],
-	({ input }) => choiceIssue(input, "toolsets", "toolset"),
+	({ input }) => toolsetIssue(input),
 );
 
-function choiceIssue(input: unknown, key: string, what: string): string {
+function toolsetIssue(input: unknown): string {
 	if (typeof input === "string" && isChoice(input))
 		return `expected a list, received ${formatValue(input)}; put it in brackets: [${formatValue(input)}]`;
 	const entries: unknown[] = Array.isArray(input) ? input : [input];
 	if (entries.includes("all"))
-		return `expected "all" alone, without brackets: ${key} = "all"`;
+		return 'expected "all" alone, without brackets: toolsets = "all"';
 	const wrong = entries.find((name) => !isChoice(name));
 	const meant = typeof wrong === "string" ? didYouMean(wrong, choices) : "";
 	const next = meant || `; expected "all" or a list of ${choices.join(", ")}`;
-	return `there is no ${what} ${formatValue(wrong)}${next}`;
+	return `there is no toolset ${formatValue(wrong)}${next}`;
 }
 
 function isChoice(name: unknown): boolean {

@@ -171,8 +171,6 @@ export const voiceChannel = channelOfKind(
 	"is not a voice or stage channel. Use list_channels to find one.",
 );
 
-export const currentVoiceChannel = freshlyFetched(voiceChannel);
-
 /** Looks up a category (a group of channels) by id. Throws a ToolError for other channels. */
 export const category = channelOfKind(
 	(found) => found.type === ChannelType.GuildCategory,
@@ -253,7 +251,7 @@ export function knownMember(
 }
 
 /** Returns a user's id and cached member, for tools that look up many users. Does not check that the user exists. */
-export function knownPerson(
+function knownPerson(
 	guild: Guild,
 	id: string,
 	connection: MemberState,
