@@ -251,8 +251,8 @@ export function startBot(
 		log,
 	});
 	const url = `${listener.url}/mcp`;
-	log.info("listening", { url, bot: config.botName });
-	log.info("tools offered to MCP clients", {
+	log.info("the bot's MCP server is listening", { url, bot: config.botName });
+	log.info("number of tools offered to MCP clients", {
 		allowed: offered.allowed.length,
 		listed: offered.listed.length,
 		toolsets: config.toml.mcp.toolsets ?? "not set: all are allowed",

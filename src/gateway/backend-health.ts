@@ -59,7 +59,7 @@ export class BackendHealth {
 		if (this.state.online) return;
 		this.state = { online: true, since: performance.now() };
 		const { name, log, onChange } = this.options;
-		log.info("backend online", { instance: name });
+		log.info("bot is online", { instance: name });
 		onChange();
 	}
 
@@ -76,7 +76,7 @@ export class BackendHealth {
 		this.#schedule();
 		if (!before.online && before.reason !== notYetReached) return;
 		const { name, log, onChange } = this.options;
-		log.warn("backend offline", { instance: name, reason });
+		log.warn("bot is offline", { instance: name, reason });
 		onChange();
 	}
 

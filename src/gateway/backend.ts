@@ -166,7 +166,9 @@ export class Backend {
 			}),
 			onReplaced: () => {
 				metrics.reinitialisations.add([this.name]);
-				log.info("backend session replaced", { instance: this.name });
+				log.info("opened a new MCP session with a bot: the old one was lost", {
+					instance: this.name,
+				});
 			},
 			onResent: () => metrics.retries.add([this.name, "session_lost"]),
 		});
@@ -307,7 +309,7 @@ export class Backend {
 		} catch (error) {
 			const reason = this.reasonOf(error);
 			if (!this.#promptsFailed)
-				this.#options.log.warn("prompts/list failed", {
+				this.#options.log.warn("could not list the prompts of a bot", {
 					instance: this.name,
 					reason,
 				});
@@ -332,7 +334,7 @@ export class Backend {
 			const reason = this.reasonOf(error);
 			this.health.noteError(reason);
 			if (this.health.probeFailed() === 1)
-				this.#options.log.warn("list_guilds failed", {
+				this.#options.log.warn("could not list the guilds of a bot", {
 					instance: this.name,
 					reason,
 				});
@@ -421,10 +423,13 @@ export class Backend {
 		for (const guild of this.ignoredGuilds) {
 			if (this.#loggedGuilds.has(guild)) continue;
 			this.#loggedGuilds.add(guild);
-			this.#options.log.warn("guild ignored: pinned to another instance", {
-				instance: this.name,
-				guild,
-			});
+			this.#options.log.warn(
+				"ignored a guild of a bot: it is pinned to another bot",
+				{
+					instance: this.name,
+					guild,
+				},
+			);
 		}
 	}
 
@@ -434,10 +439,13 @@ export class Backend {
 		const now = describeDropped(dropped);
 		this.dropped = dropped;
 		if (now !== "" && now !== before)
-			this.#options.log.warn("tools left out of tools/list", {
-				instance: this.name,
-				tools: now,
-			});
+			this.#options.log.warn(
+				"left tools of a bot out of the gateway's tools/list",
+				{
+					instance: this.name,
+					tools: now,
+				},
+			);
 	}
 
 	#setOffline(error: unknown): void {

@@ -132,7 +132,7 @@ export function createCalls(
 		metrics.calls.add([instance, known ? record.tool : "other", outcome]);
 		if (backend) metrics.callSeconds.observe([instance], seconds);
 		if (outcome === "outcome_unknown") metrics.outcomeUnknown.add([instance]);
-		log[troubles.has(outcome) ? "warn" : "info"]("call", {
+		log[troubles.has(outcome) ? "warn" : "info"]("MCP tool call finished", {
 			request: requestId,
 			instance: backend?.name,
 			tool: known ? record.tool : shownName(record.tool),

@@ -130,7 +130,10 @@ export function createGateway(
 
 	function logState({ name, state, guilds }: Backend): void {
 		if (state.online)
-			log.info("backend refreshed", { instance: name, guilds: guilds.size });
+			log.info("refreshed the guilds and tools of a bot", {
+				instance: name,
+				guilds: guilds.size,
+			});
 	}
 
 	function warnOfSharedGuilds(): void {
@@ -138,7 +141,7 @@ export function createGateway(
 			for (const id of backend.guilds.keys()) {
 				const first = findGuild(backends, id);
 				if (first && first !== backend)
-					log.warn("guild served by two instances", {
+					log.warn("guild is served by two bots: only one gets calls", {
 						guild: id,
 						instance: first.name,
 						ignored: backend.name,
@@ -211,11 +214,11 @@ export async function startGateway(
 	options?: GatewayOptions,
 ): Promise<Running & { url: string }> {
 	for (const warning of config.warnings)
-		log.warn("configuration warning", { warning });
-	log.info("starting", { instances: config.instances.length });
+		log.warn("gateway configuration warning", { warning });
+	log.info("gateway is starting", { instances: config.instances.length });
 	for (const { name, url } of config.instances) {
 		const route = `${name} -> ${url}`;
-		log.info("instance configured", { instance: name, route });
+		log.info("bot configured for the gateway", { instance: name, route });
 	}
 
 	const gateway = createGateway(config, log, options);
@@ -227,7 +230,7 @@ export async function startGateway(
 		log,
 	});
 	const url = `${listener.url}/mcp`;
-	log.info("listening", { url });
+	log.info("gateway is listening for MCP requests", { url });
 
 	let closed = false;
 	let timer: Timer | undefined;

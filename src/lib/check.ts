@@ -96,7 +96,10 @@ export async function runChecks(
 		} catch (error) {
 			const expected = error instanceof CheckFailed;
 			if (!expected)
-				log.error("internal error in a check", { check: title, error });
+				log.error("could not complete a setup check: internal error", {
+					check: title,
+					error,
+				});
 			say("✗", `${title}: ${expected ? error.message : "internal error"}`);
 			if (expected && error.nextStep) say("   ", error.nextStep);
 			return { outcome: "failed", culprit: check } as const;

@@ -45,7 +45,9 @@ export function listen(options: ListenOptions): Listener {
 			maxRequestBodySize,
 			fetch: options.fetch,
 			error(error) {
-				log.error("internal error in an HTTP request", { error });
+				log.error("could not handle an HTTP request: internal error", {
+					error,
+				});
 				return new Response("Internal error\n", { status: 500 });
 			},
 			development: false,

@@ -116,17 +116,17 @@ export async function runProgram<Config extends { log: LogOptions }>(
 		stoppedAt = now;
 		// Before the start is complete there is nothing to close.
 		if (!running) process.exit(0);
-		log.info("stopping", { cause });
+		log.info("program is stopping", { cause });
 		try {
 			await running.close();
 			process.exit(0);
 		} catch (error) {
-			log.error("shutdown failed", { error });
+			log.error("program could not shut down cleanly", { error });
 			process.exit(1);
 		}
 	};
 	const fail = (error: unknown) => {
-		log.error("stopping: internal error", { error });
+		log.error("program is stopping: internal error", { error });
 		process.exit(1);
 	};
 
@@ -147,7 +147,9 @@ export async function runProgram<Config extends { log: LogOptions }>(
 		running = await start(config, log);
 		void running.failed?.then((error) => {
 			if (stoppedAt !== undefined) return;
-			log.error("stopping", { reason: error.message });
+			log.error("program is stopping because of an error", {
+				reason: error.message,
+			});
 			process.exit(1);
 		});
 	} catch (error) {
@@ -174,7 +176,7 @@ export async function checkProgram<Config extends { log: LogOptions }>(
 		process.exit((await check(config, log)) ? 0 : 1);
 	} catch (error) {
 		if (error instanceof ConfigError) console.error(error.message);
-		else log.error("stopping: internal error", { error });
+		else log.error("program is stopping: internal error", { error });
 		process.exit(1);
 	}
 }

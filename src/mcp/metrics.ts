@@ -66,7 +66,8 @@ export function countResponses(
 			return response;
 		} finally {
 			responses.add([String(status)]);
-			if (status >= 400) log.debug("HTTP request refused", { status });
+			if (status >= 400)
+				log.debug("answered an HTTP request with an error status", { status });
 		}
 	};
 }

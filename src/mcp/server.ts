@@ -262,7 +262,7 @@ export function createServer(options: ServerOptions): Server {
 
 	function failed(error: unknown, { id, method }: RpcRequest, caller: Caller) {
 		if (error instanceof RpcError) return failure(id, error);
-		log.error("internal error in an MCP request", {
+		log.error("could not answer an MCP request: internal error", {
 			request: caller.requestId,
 			method,
 			error,

@@ -142,7 +142,9 @@ export async function startSimulator(
 				return new Response("There is nothing here.\n", { status: 404 });
 			},
 			error: (error) => {
-				log.error("internal error in an HTTP request", { error });
+				log.error("could not handle an HTTP request: internal error", {
+					error,
+				});
 				return new Response("Internal error\n", { status: 500 });
 			},
 		});

@@ -154,7 +154,7 @@ async function startInstance(
 		storeEvents: () =>
 			instance.program.lines.flatMap(
 				(line) =>
-					/"message":"(store (?:opened|unavailable or read-only))"/.exec(
+					/"message":"(opened the bot's database|bot's database is unavailable or read-only)"/.exec(
 						line,
 					)?.[1] ?? [],
 			),
@@ -292,7 +292,7 @@ describe.skipIf(postgresMissing !== undefined)(
 		function calledIds(instance: Instance): Promise<string[]> {
 			return until("the gateway has logged its calls", () => {
 				const ids = gateway.lines
-					.filter((line) => line.includes('"message":"call"'))
+					.filter((line) => line.includes('"message":"MCP tool call finished"'))
 					.map((line) => JSON.parse(line))
 					.filter(
 						(line) =>
@@ -447,7 +447,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			await winner.program.exited;
 			loser.start();
 			await loser.becomes("ready");
-			expect(loser.storeEvents()).toEqual(["store opened"]);
+			expect(loser.storeEvents()).toEqual(["opened the bot's database"]);
 			expect(await rowsIn(schemas.shared)).toHaveLength(1);
 			loser.program.kill("SIGTERM");
 			expect(await loser.program.exited).toBe(0);
@@ -584,7 +584,7 @@ test.concurrent("of two bots with one DATA_DIR the second ends with a message th
 	await first.program.exited;
 	second.start();
 	await second.becomes("ready");
-	expect(second.storeEvents()).toEqual(["store opened"]);
+	expect(second.storeEvents()).toEqual(["opened the bot's database"]);
 	second.program.kill("SIGTERM");
 	expect(await second.program.exited).toBe(0);
 });

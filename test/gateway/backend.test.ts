@@ -70,7 +70,7 @@ test("its state changes are logged once each, with the reason", async () => {
 	await stub.stop();
 	await backend.check();
 	await backend.check();
-	expect(messages()).toEqual(["backend online", "backend offline"]);
+	expect(messages()).toEqual(["bot is online", "bot is offline"]);
 });
 
 test("a bot's error message is quoted, cut to 300 characters", async () => {

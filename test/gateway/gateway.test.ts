@@ -645,7 +645,7 @@ describe("a bot that is away", () => {
 			/^ERROR Gateway error: BackendOffline: alpha cannot be reached \(.*\); nothing was done\. list_instances shows when it is online again\. Available instances: alpha, beta\.$/;
 		expect(await world.text("echo", { instance: "alpha" })).toMatch(offline);
 		expect(await world.text("echo", { guild_id: guildA })).toMatch(offline);
-		expect(world.recorded.entries("backend offline")).toMatchObject([
+		expect(world.recorded.entries("bot is offline")).toMatchObject([
 			{ instance: "alpha" },
 		]);
 		await world.refresh();
@@ -839,7 +839,9 @@ describe("guilds", () => {
 			].join("\n"),
 		);
 		expect(
-			gateway.recorded.entries("guild served by two instances"),
+			gateway.recorded.entries(
+				"guild is served by two bots: only one gets calls",
+			),
 		).toMatchObject([{ guild: "300", instance: "zeta", ignored: "alpha" }]);
 		// Away, it still is the first.
 		await first.stop();
@@ -940,7 +942,10 @@ describe("a bot's tools that clients refuse", () => {
 		expect(await world.text("list_instances")).toContain(
 			`| not listed: ${fault}`,
 		);
-		const logged = () => world.recorded.entries("tools left out of tools/list");
+		const logged = () =>
+			world.recorded.entries(
+				"left tools of a bot out of the gateway's tools/list",
+			);
 		await world.refresh();
 		expect(logged()).toMatchObject([{ instance: "alpha", tools: fault }]);
 		world.alpha.tools = [echoTool, '{"name":"bare"}', bad];

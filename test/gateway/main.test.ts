@@ -74,7 +74,10 @@ test("it starts with a bot away, warns of a short token, serves, and ends its se
 	const decoder = new TextDecoder();
 	for await (const chunk of child.stdout) {
 		stdout += decoder.decode(chunk, { stream: true });
-		const [, url] = /"listening","url":"(http:[^"]+)"/.exec(stdout) ?? [];
+		const [, url] =
+			/"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(
+				stdout,
+			) ?? [];
 		if (!url || served) continue;
 		served = true;
 		const response = await fetch(url, {
@@ -103,31 +106,35 @@ test("its first lines name each instance with its url, and tell what each serves
 	const hasLogged = (message: string) => entries(message).length > 0;
 	await until(
 		"each has answered",
-		() => hasLogged("backend refreshed") && hasLogged("backend offline"),
+		() =>
+			hasLogged("refreshed the guilds and tools of a bot") &&
+			hasLogged("bot is offline"),
 	);
 	await gateway.close();
 	expect(messages().slice(0, 4)).toEqual([
-		"starting",
-		"instance configured",
-		"instance configured",
-		"listening",
+		"gateway is starting",
+		"bot configured for the gateway",
+		"bot configured for the gateway",
+		"gateway is listening for MCP requests",
 	]);
-	expect(entries("starting")).toMatchObject([{ instances: 2 }]);
-	expect(entries("instance configured")).toMatchObject([
+	expect(entries("gateway is starting")).toMatchObject([{ instances: 2 }]);
+	expect(entries("bot configured for the gateway")).toMatchObject([
 		{ instance: "alpha", route: `alpha -> ${alpha.url}` },
 		{ instance: "beta", route: `beta -> ${away.url}` },
 	]);
-	expect(entries("listening")).toMatchObject([{ url: gateway.url }]);
-	expect(messages().slice(4).sort()).toEqual([
-		"backend offline",
-		"backend online",
-		"backend refreshed",
+	expect(entries("gateway is listening for MCP requests")).toMatchObject([
+		{ url: gateway.url },
 	]);
-	expect(entries("backend online")).toMatchObject([{ instance: "alpha" }]);
-	expect(entries("backend refreshed")).toMatchObject([
+	expect(messages().slice(4).sort()).toEqual([
+		"bot is offline",
+		"bot is online",
+		"refreshed the guilds and tools of a bot",
+	]);
+	expect(entries("bot is online")).toMatchObject([{ instance: "alpha" }]);
+	expect(entries("refreshed the guilds and tools of a bot")).toMatchObject([
 		{ instance: "alpha", guilds: 2 },
 	]);
-	expect(entries("backend offline")).toMatchObject([
+	expect(entries("bot is offline")).toMatchObject([
 		{ instance: "beta", reason: expect.stringMatching(/.+/) },
 	]);
 });
@@ -195,7 +202,10 @@ test("a call that is still in flight after SHUTDOWN_SECONDS is answered all the 
 	const decoder = new TextDecoder();
 	for await (const chunk of child.stdout) {
 		stdout += decoder.decode(chunk, { stream: true });
-		const [, url] = /"listening","url":"(http:[^"]+)"/.exec(stdout) ?? [];
+		const [, url] =
+			/"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(
+				stdout,
+			) ?? [];
 		if (!url || answer) continue;
 		answer = createGatewayClient(url).text("echo", { instance: "alpha" });
 		await bot.arrived("echo");
@@ -229,7 +239,10 @@ test("SIGTERM waits for calls in flight, and accepts nothing more", async () => 
 	let answer: Promise<string> | undefined;
 	for await (const chunk of child.stdout) {
 		stdout += new TextDecoder().decode(chunk);
-		const [, url] = /"listening","url":"(http:[^"]+)"/.exec(stdout) ?? [];
+		const [, url] =
+			/"gateway is listening for MCP requests","url":"(http:[^"]+)"/.exec(
+				stdout,
+			) ?? [];
 		if (url && !answer) {
 			answer = createGatewayClient(url).text("echo", { instance: "alpha" });
 			await bot.arrived("echo");

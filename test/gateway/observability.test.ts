@@ -69,7 +69,7 @@ interface CallLine {
 const callLines = ({ recorded }: TestGateway): CallLine[] =>
 	recorded.lines
 		.map((line) => JSON.parse(line))
-		.filter(({ message }) => message === "call");
+		.filter(({ message }) => message === "MCP tool call finished");
 
 test("a forwarded answer names the instance that gave it in a header, and no other answer does", async () => {
 	await using world = await startWorld({

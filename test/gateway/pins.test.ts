@@ -64,10 +64,12 @@ test("a guild listed by a bot that it is not pinned to is ignored, logged once, 
 	await using gateway = await startTestGateway({ liar, honest }, { env });
 	await gateway.refresh();
 	expect(
-		gateway.recorded.entries("guild ignored: pinned to another instance"),
+		gateway.recorded.entries(
+			"ignored a guild of a bot: it is pinned to another bot",
+		),
 	).toMatchObject([{ level: "warn", instance: "liar", guild: cooks }]);
 	expect(gateway.recorded.messages().join()).not.toContain(
-		"guild served by two instances",
+		"guild is served by two bots: only one gets calls",
 	);
 	const lines = (await gateway.text("list_instances")).split("\n");
 	expect(lines).toEqual([

@@ -129,7 +129,7 @@ describe("the start", () => {
 		await child.says("INFO  started");
 		child.process.kill("SIGTERM");
 		expect((await child.end()).stdout).toMatch(
-			/^[\d:]{8} INFO {2}started\n[\d:]{8} INFO {2}stopping cause="SIGTERM"\n/,
+			/^[\d:]{8} INFO {2}started\n[\d:]{8} INFO {2}program is stopping cause="SIGTERM"\n/,
 		);
 	});
 
@@ -139,7 +139,7 @@ describe("the start", () => {
 		expect(code).toBe(1);
 		expect(JSON.parse(stdout)).toMatchObject({
 			level: "error",
-			message: "stopping",
+			message: "program is stopping because of an error",
 			reason: "no luck",
 		});
 	});
@@ -229,7 +229,7 @@ describe("the end", () => {
 	});
 
 	test.each([
-		["close-error", "shutdown failed"],
+		["close-error", "program could not shut down cleanly"],
 		["failed", "no luck"],
 		["throw-later", "internal error"],
 		["reject-later", "internal error"],

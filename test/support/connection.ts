@@ -29,8 +29,11 @@ export function openConnection(
 		/** Resolves when it is logged in or has failed. */
 		opened,
 		/** The log entries of lost connections, of reconnects, and of failed attempts. */
-		losses: () => recorded.entries("lost Discord's Gateway, reconnecting"),
-		returns: () => recorded.entries("back on Discord's Gateway"),
+		losses: () =>
+			recorded.entries(
+				"lost the connection to Discord's Gateway, reconnecting",
+			),
+		returns: () => recorded.entries("reconnected to Discord's Gateway"),
 		failures: () =>
 			recorded.entries("could not connect to Discord's Gateway, trying again"),
 		async [Symbol.asyncDispose]() {

@@ -142,11 +142,11 @@ export function createAi({
 			const { kind, details } = error;
 			outcome = kind;
 			const cooldownMs = backend.fail(error);
-			log.warn("AI provider failed", {
+			log.warn("request to an AI provider failed", {
 				provider: name,
 				kind,
 				reason: details.detail ?? "",
-				...(hasStarted && { midway: true }),
+				...(hasStarted && { part_of_answer_sent: true }),
 				...(cooldownMs > 0 && {
 					cooldown_seconds: Math.ceil(cooldownMs / second),
 				}),

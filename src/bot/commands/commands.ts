@@ -126,7 +126,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		if (ignored > 1) return;
 		setTimeout(() => {
 			const fields = { commands: ignored };
-			log.warn("chat commands ignored: too many at once", fields);
+			log.warn("chat commands ignored: too many were running at once", fields);
 			ignored = 0;
 		}, options.logIntervalMs ?? logIntervalMs).unref();
 	}
@@ -152,11 +152,15 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 			const refusal = error instanceof ToolError ? error : toToolError(error);
 			// Discord rejected the reply: not a bug.
 			if (refusal)
-				log.warn("could not answer a chat command", {
+				log.warn("could not reply to a chat command", {
 					command: name,
 					reason: refusal.message,
 				});
-			else log.error("a chat command failed", { command: name, error });
+			else
+				log.error("chat command failed: internal error", {
+					command: name,
+					error,
+				});
 		} finally {
 			const remaining = (running.get(bucket) ?? 1) - 1;
 			if (remaining > 0) running.set(bucket, remaining);
@@ -220,7 +224,7 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 	client.on(Events.ClientReady, (ready) => {
 		const names = [...bySlash.values()].map(({ name }) => name);
 		registerSlashCommands(ready, slash ? names : []).catch((error) =>
-			log.warn("could not register the slash commands", {
+			log.warn("could not register slash commands with Discord", {
 				reason: String((error as Error).message),
 			}),
 		);

@@ -46,7 +46,7 @@ const maxPersonalityBytes = 64 * 1024;
 
 /** Warning for the bot's operator that the MCP server has no access token, because MCP_AUTH_TOKEN is not set. */
 export const withoutToken =
-	"MCP_AUTH_TOKEN is not set: every program on this machine can call the tools";
+	"MCP_AUTH_TOKEN is not set: every program on this machine can call the bot's tools";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 

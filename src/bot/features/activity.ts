@@ -139,7 +139,7 @@ export class ActivityBuffer {
 			),
 		);
 		if (this.#dropped > 0)
-			this.#log.warn("activity buffer full, messages not counted", {
+			this.#log.warn("members' messages not counted: buffer of counts full", {
 				messages: this.#dropped,
 			});
 		this.#dropped = 0;
@@ -163,9 +163,9 @@ export class ActivityBuffer {
 				// Counts must not be added twice. The other writes are idempotent.
 				if (error.mayHaveRun && batch.some(([, value]) => isCount(value))) {
 					this.#log.warn(
-						"message counts may be lost: database write not confirmed",
+						"members' message counts may be lost: database write not confirmed",
 						{
-							people: batch.length,
+							members: batch.length,
 						},
 					);
 					throw error;

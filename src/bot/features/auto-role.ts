@@ -93,7 +93,16 @@ export function createAutoRole(
 	/** Promotes (gives a role to) members who meet the requirements. Concurrent calls share one check. Never rejects. */
 	function sweep(): Promise<void> {
 		sweeping ??= checkAll()
-			.catch(logFailure)
+			.catch((error) => {
+				// The store logs its own outages.
+				if (!(error instanceof StoreUnavailable))
+					log.error(
+						"auto_role feature: check of members failed: internal error",
+						{
+							error,
+						},
+					);
+			})
 			.finally(() => {
 				sweeping = undefined;
 			});
@@ -101,13 +110,13 @@ export function createAutoRole(
 	}
 
 	async function flush(): Promise<void> {
-		await activity.flush().catch(logFailure);
-	}
-
-	function logFailure(error: unknown): void {
-		// The store logs its own outages.
-		if (error instanceof StoreUnavailable) return;
-		log.error("auto_role: internal error in the periodic check", { error });
+		await activity.flush().catch((error) => {
+			// The store logs its own outages.
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not save members' message counts: internal error", {
+					error,
+				});
+		});
 	}
 
 	function isEligible({ guild, user }: GuildMember): boolean {

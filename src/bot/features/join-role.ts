@@ -90,7 +90,10 @@ export function createJoinRole(
 	const reconciler = createReconciler({
 		scan: async () => ({ due: dueSteps(), nextMs: timing.scanIntervalMs }),
 		onScanFailure: (error) =>
-			log.error("cannot list members who wait for join_role", { error }),
+			log.error(
+				"join_role feature: could not list members waiting for the role",
+				{ error },
+			),
 		maxConcurrent: 1,
 		backOffMs: [timing.scanIntervalMs, timing.scanIntervalMs],
 	});
@@ -127,9 +130,12 @@ export function createJoinRole(
 				await work();
 			} catch (error) {
 				if (!(error instanceof StoreUnavailable || error instanceof NotNow))
-					log.error("join_role could not give roles: internal error", {
-						error,
-					});
+					log.error(
+						"join_role feature: could not give new members the role: internal error",
+						{
+							error,
+						},
+					);
 				throw error;
 			}
 		};
@@ -191,9 +197,9 @@ export function createJoinRole(
 		joinedUntil ??= latest + toleranceMs;
 		joinedUntil = Math.max(joinedUntil, latest);
 		if (missed.length > 0)
-			log.info("join_role: members joined while the bot was offline", {
+			log.info("join_role feature: members joined while the bot was offline", {
 				guild: guild.id,
-				people: missed.length,
+				members: missed.length,
 			});
 	}
 
@@ -249,7 +255,10 @@ export function createJoinRole(
 			if (outcome !== "given") continue;
 			given += 1;
 			if (given % logInterval === 0)
-				log.info("join_role is giving the role", { given, left: queue.size });
+				log.info("join_role feature: giving new members the role", {
+					given,
+					left: queue.size,
+				});
 		}
 	}
 
@@ -300,7 +309,7 @@ export function createJoinRole(
 	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
-			log.warn("join_role cannot give the role", {
+			log.warn("join_role feature: could not give new members the role", {
 				reason,
 				left: queue.size,
 			});

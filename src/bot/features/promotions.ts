@@ -125,7 +125,7 @@ export function createPromotions(
 			lastWarning = undefined;
 			counter?.add(["promoted"]);
 			await settlePromotion(sql, guild.id, id);
-			log.info("auto_role gave the role for active members", {
+			log.info("auto_role feature: gave a member the role for active members", {
 				guild: guild.id,
 				user: id,
 			});
@@ -167,7 +167,10 @@ export function createPromotions(
 	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
-			log.warn("auto_role cannot give the role for active members", { reason });
+			log.warn(
+				"auto_role feature: could not give the role for active members",
+				{ reason },
+			);
 		lastWarning = reason;
 	}
 

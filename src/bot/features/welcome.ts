@@ -162,7 +162,9 @@ export function createWelcome(
 						? error.message
 						: toToolError(error)?.message;
 				if (reason === undefined)
-					log.error("welcome message failed: internal error", { error });
+					log.error("could not send a welcome message: internal error", {
+						error,
+					});
 				else warn(reason);
 			})
 			.finally(() => sending.delete(sent));
@@ -211,7 +213,10 @@ export function createWelcome(
 		} catch (error) {
 			counter?.add(["ai_failed"]);
 			if (!(error instanceof AiError || signal.aborted))
-				log.error("AI welcome message failed: internal error", { error });
+				log.error(
+					"could not generate a welcome message with AI: internal error",
+					{ error },
+				);
 			return undefined;
 		}
 	}
@@ -239,7 +244,7 @@ export function createWelcome(
 	 */
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
-			log.warn("welcome message not sent", { reason });
+			log.warn("could not send a welcome message", { reason });
 		lastWarning = reason;
 	}
 

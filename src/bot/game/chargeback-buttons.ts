@@ -32,7 +32,7 @@ export function createButtonHandler({
 	): Promise<string> {
 		try {
 			if (await decide(sql, id, decision, user.id)) {
-				log.info("chargeback decided", {
+				log.info("a staff member decided on a chargeback", {
 					event: shortId(id),
 					decision,
 					by: user.id,
@@ -74,15 +74,18 @@ export function createButtonHandler({
 			const refusal = toToolError(error);
 			const fields = { event: shortId(button.id) };
 			if (refusal)
-				log.warn("chargeback button response not sent", {
+				log.warn("could not respond to a press of a chargeback button", {
 					...fields,
 					reason: refusal.message,
 				});
 			else
-				log.error("press of a chargeback button failed: internal error", {
-					...fields,
-					error,
-				});
+				log.error(
+					"could not handle a press of a chargeback button: internal error",
+					{
+						...fields,
+						error,
+					},
+				);
 		}
 	};
 }

@@ -113,14 +113,18 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		backOffMs: options.backOffMs ?? [500, 300_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("cannot load the chargebacks to act on", { error });
+				log.error("could not load open chargebacks from the database", {
+					error,
+				});
 		},
 	});
 	const respond = createChargebackWebhook({
 		secret: options.secret,
 		async accept(event) {
 			if (await insertChargeback(sql, event, new Date()))
-				log.info("chargeback received", { event: shortId(event.id) });
+				log.info("received a chargeback from the game server", {
+					event: shortId(event.id),
+				});
 			// Also for a known event: an earlier insert may have succeeded without a response.
 			reconciler.wake();
 		},
@@ -211,7 +215,10 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		const wasUnchecked = checksMember && unchecked.delete(id);
 		try {
 			await steps[step](row, isHeld);
-			log.debug("chargeback: action done", { event: shortId(id), step });
+			log.debug("finished a step of handling a chargeback", {
+				event: shortId(id),
+				step,
+			});
 		} catch (error) {
 			if (wasUnchecked) unchecked.add(id);
 			await recordFailure(id, step, error);
@@ -229,18 +236,18 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 			const reason = failureReason(error);
 			if (reason === undefined) {
 				const { message } = error as Error;
-				log.info("chargeback: action not possible yet, will retry", {
+				log.info("step of handling a chargeback not possible yet, will retry", {
 					...fields,
 					reason: message,
 				});
 				return;
 			}
 			if (reason === internalError)
-				log.error("action for a chargeback failed: internal error", {
+				log.error("step of handling a chargeback failed: internal error", {
 					...fields,
 					error,
 				});
-			log.warn("action for a chargeback failed, will retry", {
+			log.warn("step of handling a chargeback failed, will retry", {
 				...fields,
 				reason,
 			});
@@ -249,10 +256,13 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		} catch (failure) {
 			// During a database outage the reason is not stored; the next attempt stores its own.
 			if (!(failure instanceof StoreUnavailable))
-				log.error("chargeback error not stored", {
-					...fields,
-					error: failure,
-				});
+				log.error(
+					"could not store why a step of handling a chargeback failed",
+					{
+						...fields,
+						error: failure,
+					},
+				);
 		}
 	}
 

@@ -123,7 +123,7 @@ export function createGameClient({
 			const { status } = response;
 			if (status === 401)
 				log.warn(
-					"game server answered 401: GAME_VERIFY_SECRET differs from the plugin's",
+					"game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret",
 				);
 			const text = await readText(response, maxBytes);
 			const isEmpty = text.trim() === "";

@@ -1,4 +1,4 @@
-// Supporter roles: fetches the game server's list at every interval and makes members' roles match it. An implausible
+// Supporter roles: fetches the game server at every interval and makes members' roles match it. An implausible
 // list removes no roles. The next run repeats changes that failed.
 
 import { DiscordAPIError, type Guild, type GuildMember } from "discord.js";
@@ -32,7 +32,7 @@ import {
 } from "./donator-plan.ts";
 
 /**
- * Maximum wait after failures before the roles of supporters (paying players) are synced with the game server's list
+ * Maximum wait after failures before the roles of supporters (paying players) are synced with the game server
  * again. If the configured interval is longer, that interval applies instead.
  */
 const maxBackOffMs = 60 * 60_000;
@@ -103,7 +103,7 @@ export interface SyncResult {
 
 export interface DonatorSync {
 	/**
-	 * Changes the Discord roles of supporters (paying players) to match the game server's list: at once, and then at
+	 * Changes the Discord roles of supporters (paying players) to match the game server: at once, and then at
 	 * every interval.
 	 */
 	start(): void;
@@ -292,7 +292,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	}
 
 	/**
-	 * Changes the Discord roles of supporters (paying players) to match the game server's list once. Resolves with
+	 * Changes the Discord roles of supporters (paying players) to match the game server once. Resolves with
 	 * whether all role changes were tried.
 	 */
 	async function run(): Promise<boolean> {
@@ -300,27 +300,33 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 			await busy?.over;
 			const syncPlan = await plan();
 			const result = await apply(syncPlan);
-			const { reasons, removalsHeld, ...counts } = result;
+			const { reasons, removalsHeld, given, taken, failed, left } = result;
 			warnOnce([...syncPlan.problems, ...reasons]);
-			log.info("supporter roles synced", {
+			log.info("synced supporter roles with the game server", {
 				guild: syncPlan.guild.id,
 				supporters: syncPlan.donators.length,
-				...counts,
+				given,
+				taken,
+				failed,
+				left,
 				restricted: syncPlan.restricted.size,
 				not_members: syncPlan.absent.size,
-				...(removalsHeld !== undefined && { removals_held: removalsHeld }),
+				...(removalsHeld !== undefined && {
+					no_removals_because: removalsHeld,
+				}),
 			});
-			counters.runs?.add([counts.left > 0 ? "interrupted" : "done"]);
-			return counts.left === 0;
+			counters.runs?.add([left > 0 ? "interrupted" : "done"]);
+			return left === 0;
 		} catch (error) {
 			// Interrupted by closing.
 			if (isClosed) return false;
 			counters.runs?.add(["failed"]);
 			if (isExpected(error))
-				log.warn("supporter role sync failed", {
+				log.warn("could not sync supporter roles with the game server", {
 					reason: (error as Error).message,
 				});
-			else log.error("supporter role sync failed", { error });
+			else
+				log.error("could not sync supporter roles: internal error", { error });
 			return false;
 		}
 	}
@@ -329,7 +335,9 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	function warnOnce(problems: readonly string[]): void {
 		for (const problem of problems)
 			if (!lastProblems.has(problem))
-				log.warn("supporter role not assigned or removed", { reason: problem });
+				log.warn("could not give or remove a supporter role", {
+					reason: problem,
+				});
 		lastProblems = new Set(problems);
 	}
 
@@ -353,7 +361,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 		// Required, but not used: a run never rejects. `waitAfter` delays the next one after a failure.
 		backOffMs: [intervalMs, maxBackOffMs],
 		onScanFailure: (error) =>
-			log.error("supporter role sync failed", { error }),
+			log.error("could not sync supporter roles: internal error", { error }),
 		async scan() {
 			const waitMs = nextRunAt - performance.now();
 			if (waitMs > 0) return { due: [], nextMs: waitMs };

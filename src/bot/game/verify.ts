@@ -65,7 +65,9 @@ export function createVerify({
 			return `Your account is linked to the game account ${formatAccount(result.account)}.`;
 		} catch (error) {
 			if (!(error instanceof GameServerError)) throw error;
-			log.warn("game verification failed", { reason: error.message });
+			log.warn("could not check a verification code with the game server", {
+				reason: error.message,
+			});
 			return `Could not reach the game server: ${error.message}`;
 		} finally {
 			inFlight.delete(chatId);

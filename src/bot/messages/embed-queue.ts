@@ -61,7 +61,8 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 					allowedMentions: noMentions,
 				});
 			} catch (error) {
-				log.warn("log channel entries not sent", {
+				log.warn("could not send log entries to a Discord channel", {
+					channel: channelId,
 					setting,
 					entries: embeds.length + omitted,
 					reason: String((error as Error).message),

@@ -70,7 +70,7 @@ export function observe(
 		const label = tool?.name ?? "other";
 		metrics.toolCalls.add([label, response.outcome]);
 		metrics.toolCallSeconds.observe([label], ms / 1000);
-		log.info("call", {
+		log.info("MCP tool call finished", {
 			...callerFields(caller),
 			tool: toolName,
 			guild_id: guildIdOf(args),
@@ -121,7 +121,7 @@ export function observe(
 		const response = await server.handle(request, caller);
 		countRequest(metrics, request, response);
 		const level = response.errorCode === undefined ? "debug" : "info";
-		log[level]("request", {
+		log[level]("MCP request finished", {
 			...callerFields(caller),
 			method:
 				countedMethod(request) === request.method

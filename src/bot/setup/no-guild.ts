@@ -14,7 +14,9 @@ export function warnWithoutGuild(
 	const warnIfNone = () => {
 		// Unavailable guilds stay in the cache.
 		if (client.isReady() && client.guilds.cache.size === 0)
-			log.warn("the bot is in no guild", { invite: inviteTo(client, toml) });
+			log.warn("the bot is in no guild, open this link to invite it", {
+				invite: inviteTo(client, toml),
+			});
 	};
 	client.on(Events.ClientReady, warnIfNone);
 	client.on(Events.GuildDelete, warnIfNone);

@@ -88,7 +88,9 @@ export function createAudit(
 			if (isClosed || isFull) return;
 			isFull = true;
 			const queued = queue.length;
-			log.error("bot's audit log: queue full, calls not recorded", { queued });
+			log.error("tool calls not recorded in the bot's audit log: queue full", {
+				queued,
+			});
 			return;
 		}
 		queue.push(toRow(call));
@@ -134,13 +136,17 @@ export function createAudit(
 					size = 1;
 					continue;
 				}
-				log.error("bot's audit log: could not write a call", { error });
+				log.error("could not record a tool call in the bot's audit log", {
+					error,
+				});
 				dropped += 1;
 			}
 			queue.splice(0, batch.length);
 			attempt = 0;
 			if (isFull && queue.length === 0) {
-				log.warn("bot's audit log: recording calls again", { dropped });
+				log.warn("recording tool calls in the bot's audit log again", {
+					dropped,
+				});
 				isFull = false;
 			}
 		}
@@ -151,7 +157,10 @@ export function createAudit(
 		let sum = 0;
 		for (let last = deleteBatch; last === deleteBatch && !isClosed; sum += last)
 			last = await deleteToolCallsBefore(store.sql, limit, deleteBatch);
-		if (sum > 0) log.info("bot's audit log: deleted old calls", { calls: sum });
+		if (sum > 0)
+			log.info("deleted old tool calls from the bot's audit log", {
+				calls: sum,
+			});
 		return sum;
 	}
 
@@ -159,7 +168,9 @@ export function createAudit(
 		prune().catch((error) => {
 			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("bot's audit log: could not delete old calls", { error });
+				log.error("could not delete old tool calls from the bot's audit log", {
+					error,
+				});
 		});
 	}
 	const pruning = setInterval(pruneInBackground, pruneIntervalMs);
@@ -187,9 +198,12 @@ export function createAudit(
 			await within(graceMs, writing);
 			const calls = queue.length;
 			if (calls > 0)
-				log.error("bot's audit log: calls not recorded before shutdown", {
-					calls,
-				});
+				log.error(
+					"tool calls lost at shutdown, missing in the bot's audit log",
+					{
+						calls,
+					},
+				);
 		},
 	};
 }

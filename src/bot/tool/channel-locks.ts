@@ -70,7 +70,7 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 		attach(client) {
 			client.on(Events.ChannelDelete, ({ id }) => {
 				forget(id).catch((error) =>
-					log.error("lock_channel: could not forget a deleted channel", {
+					log.error("could not delete the stored lock of a deleted channel", {
 						error,
 					}),
 				);

@@ -68,7 +68,7 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 		async run(args, bot, call) {
 			const limits = runLimits(definition, args);
 			const onBug = (error: unknown) =>
-				bot.log.error("a tool failed after it changed something on Discord", {
+				bot.log.error("MCP tool failed after changing something on Discord", {
 					tool: name,
 					error,
 				});

@@ -261,7 +261,10 @@ export class Router {
 		// Bounded, because a client can request any number of paths.
 		if (count > 1 || this.#unknown.size < 1000)
 			this.#unknown.set(key, { method, path: redacted, count });
-		this.#parts.log.warn("route not simulated", { method, path: redacted });
+		this.#parts.log.warn(
+			"request to a Discord API route that is not simulated",
+			{ method, path: redacted },
+		);
 		throw notSimulated(key);
 	}
 
@@ -294,7 +297,10 @@ export class Router {
 				body: JSON.stringify(error.body),
 				headers: error.headers,
 			};
-		this.#parts.log.error("internal error in a route", { error });
+		this.#parts.log.error(
+			"simulated Discord API route failed: internal error",
+			{ error },
+		);
 		return this.#errorResponse(httpError(500, "Internal Server Error"));
 	}
 

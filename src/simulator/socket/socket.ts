@@ -151,7 +151,9 @@ export class SocketHub {
 			});
 		await new Promise<void>((resolve) => this.#newConnections.run(resolve));
 		if (url.searchParams.has("compress"))
-			this.log.warn("a bot requested compression, which is not simulated");
+			this.log.warn(
+				"a bot requested Gateway compression, which is not simulated",
+			);
 		const upgraded = server.upgrade(request, {
 			data: {
 				host: url.host,
@@ -335,7 +337,7 @@ export class SocketHub {
 		if (op === Op.RequestGuildMembers) {
 			const request = memberChunks(d, session, this.world);
 			if (!request) {
-				this.log.warn("ignored an invalid request for guild members", {
+				this.log.warn("ignored a bot's invalid request for guild members", {
 					bot: session.bot.user.username,
 				});
 				return;

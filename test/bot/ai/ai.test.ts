@@ -91,7 +91,9 @@ test("an internal error is thrown as it is, and not blamed on the provider", asy
 		throw bug;
 	};
 	expect(await ask(world.ai, { onEnd }).catch((error) => error)).toBe(bug);
-	expect(world.recorded.messages()).not.toContain("AI provider failed");
+	expect(world.recorded.messages()).not.toContain(
+		"request to an AI provider failed",
+	);
 });
 
 describe("an answer", () => {
@@ -281,7 +283,9 @@ describe("a provider that fails", () => {
 				expect(error?.midway).toBe(isMidway);
 				expect(error?.message).toMatch(message);
 				expect(text).toBe(isMidway ? "I" : "");
-				const [entry] = world.recorded.entries("AI provider failed");
+				const [entry] = world.recorded.entries(
+					"request to an AI provider failed",
+				);
 				expect(entry?.reason).toMatch(logged);
 				expect(world.registry.text()).toContain(
 					`guildhall_bot_ai_requests_total{provider="first",outcome="${expected}"} 1`,
@@ -383,7 +387,7 @@ describe("after a failure", () => {
 		await using world = await startWorld();
 		const cooldowns = () =>
 			world.recorded
-				.entries("AI provider failed")
+				.entries("request to an AI provider failed")
 				.map(({ cooldown_seconds }) => Number(cooldown_seconds));
 		world.at(0).misbehave("500");
 		for (let count = 0; count < 9; count += 1) {
@@ -406,7 +410,7 @@ describe("after a failure", () => {
 		await world.at(0).close();
 		for (const { error } of await Promise.all(asked))
 			expect(error).toBeDefined();
-		const entries = world.recorded.entries("AI provider failed");
+		const entries = world.recorded.entries("request to an AI provider failed");
 		expect(entries.map(({ cooldown_seconds }) => cooldown_seconds)).toEqual([
 			2, 2, 2, 2,
 		]);

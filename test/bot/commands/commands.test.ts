@@ -176,7 +176,7 @@ describe.concurrent("what fails", () => {
 		await ada.say(general, "!m echo heard");
 		const [first] = await stage.answers(1);
 		expect(first?.content).toEndWith("said: heard");
-		const [entry] = stage.logged.entries("a chat command failed");
+		const [entry] = stage.logged.entries("chat command failed: internal error");
 		expect(entry).toMatchObject({ level: "error", command: "break" });
 		expect(stage.logged.lines.join("\n")).not.toContain("SECRET");
 	});
@@ -190,7 +190,7 @@ describe.concurrent("what fails", () => {
 		await simulator.user("ada").say(general, "!m echo SECRET");
 		const entry = await until(
 			"it is logged",
-			() => stage.logged.entries("could not answer a chat command")[0],
+			() => stage.logged.entries("could not reply to a chat command")[0],
 		);
 		expect(entry).toMatchObject({ level: "warn", command: "echo" });
 		expect(entry.reason).toContain("Missing Permissions");
@@ -217,7 +217,7 @@ describe.concurrent("what fails", () => {
 		await simulator.user("ada").say(general, "!m echo SECRET");
 		const entry = await until(
 			"it is logged",
-			() => logged.entries("could not answer a chat command")[0],
+			() => logged.entries("could not reply to a chat command")[0],
 		);
 		expect(entry).toMatchObject({ level: "warn", command: "echo" });
 		expect(entry.reason).toContain("SEND_MESSAGES");
@@ -256,7 +256,10 @@ describe.concurrent("what fails", () => {
 		);
 		const entry = await until(
 			"it is logged",
-			() => stage.logged.entries("could not register the slash commands")[0],
+			() =>
+				stage.logged.entries(
+					"could not register slash commands with Discord",
+				)[0],
 		);
 		expect(entry).toMatchObject({ level: "warn" });
 		await stage.simulator.user("ada").say(general, "!m echo heard");
@@ -288,7 +291,8 @@ test("during a raid of commands, moderators are answered", async () => {
 		world.members.add(guild, user);
 		world.messages.add(channel, user, { content: "!m slow" });
 	}
-	const told = () => logged.entries("chat commands ignored: too many at once");
+	const told = () =>
+		logged.entries("chat commands ignored: too many were running at once");
 	await until("all others are logged", () => {
 		const counts = told().map(({ commands }) => Number(commands));
 		return counts.reduce((sum, count) => sum + count, 0) === 10;

@@ -92,7 +92,7 @@ test("a failed write is retried, and others are given meanwhile", async () => {
 	bot.join("omar");
 	await world.gets("nora", "omar");
 	expect(bot.logged.lines.join("\n")).toContain(
-		"join_role cannot give the role",
+		"join_role feature: could not give new members the role",
 	);
 });
 test("a part of each rate limit is left to others", async () => {

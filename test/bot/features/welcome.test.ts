@@ -164,7 +164,8 @@ test("where it may not write it does not try, and says why, once", async () => {
 	const channel = scene.simulator.channel(general).channel;
 	scene.simulator.faults.refuse(posting, 50013, { times: 1 });
 	scene.join("nora");
-	const warnings = () => scene.stage.logged.entries("welcome message not sent");
+	const warnings = () =>
+		scene.stage.logged.entries("could not send a welcome message");
 	await until("the warning is logged", () => warnings().length === 1);
 	if (!("permission_overwrites" in channel)) throw new Error("it has none");
 	world.channels.edit(channel, {

@@ -1078,7 +1078,9 @@ describe("where the store's answer is lost", () => {
 		expect(await alone.tell()).toBe(202);
 		await until("it is begun", () =>
 			alone.lines.some((line) =>
-				line.includes("chargeback: action not possible yet, will retry"),
+				line.includes(
+					"step of handling a chargeback not possible yet, will retry",
+				),
 			),
 		);
 	});

@@ -1,4 +1,4 @@
-// Supporters' roles follow the game server's list, and nobody loses a role by mistake.
+// Supporters' roles follow the game server, and nobody loses a role by mistake.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
@@ -730,12 +730,15 @@ describe.concurrent("runs", () => {
 		bot.list(["mona_lisa", "gold"], ["zoe", "gold"], ["liwei", "diamond"]);
 		await until("mona has it", () => bot.has("mona_lisa", bot.roles.gold));
 		await bot.sync.close();
-		const [first] = bot.logged.entries("supporter roles synced");
+		const [first] = bot.logged.entries(
+			"synced supporter roles with the game server",
+		);
 		expect(first).toMatchObject({
 			...{ level: "info", guild: bot.guild.id, supporters: 2 },
 			...{ given: 1, taken: 0, failed: 0, left: 0 },
 			...{ restricted: 0, not_members: 0 },
-			removals_held: "this is the first list; the next one is compared with it",
+			no_removals_because:
+				"this is the first list; the next one is compared with it",
 		});
 		const warned = bot.logged.lines.filter((line) =>
 			line.includes("has no role for"),
@@ -746,7 +749,8 @@ describe.concurrent("runs", () => {
 		expect(bot.game.requests).toHaveLength(asked + 1);
 
 		function runs() {
-			return bot.logged.entries("supporter roles synced").length;
+			return bot.logged.entries("synced supporter roles with the game server")
+				.length;
 		}
 	});
 
@@ -756,7 +760,9 @@ describe.concurrent("runs", () => {
 		bot.game.misbehave("500", { times: 2 });
 		bot.sync.start();
 		await until("zoe has it", () => bot.has("zoe", bot.roles.gold));
-		const failed = bot.logged.entries("supporter role sync failed");
+		const failed = bot.logged.entries(
+			"could not sync supporter roles with the game server",
+		);
 		expect(failed).toMatchObject([
 			{ level: "warn", reason: "HTTP 500" },
 			{ level: "warn", reason: "HTTP 500" },
@@ -777,7 +783,9 @@ describe.concurrent("runs", () => {
 		expect(bot.game.requests).toHaveLength(2);
 		bot.simulator.sockets.holdMembers(false);
 		const [first] = await until("the first run", () => {
-			const entries = bot.logged.entries("supporter roles synced");
+			const entries = bot.logged.entries(
+				"synced supporter roles with the game server",
+			);
 			return entries.length > 0 && entries;
 		});
 		// Before they are known she would be no member.

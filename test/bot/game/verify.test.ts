@@ -200,7 +200,7 @@ describe("a game server that misbehaves", () => {
 			`${unreachable}HTTP 401`,
 		);
 		expect(world.logged.join("\n")).toContain(
-			"game server answered 401: GAME_VERIFY_SECRET differs from the plugin's",
+			"game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret",
 		);
 	});
 
@@ -496,7 +496,7 @@ test("a code is in no line of the log, no metric and no row of the audit", async
 	});
 	await simulator.user("zoe").say(general, "!m verify SECRETFIVE");
 	await until("the refusal is logged", () =>
-		world.logged.some((line) => line.includes("could not answer")),
+		world.logged.some((line) => line.includes("could not reply")),
 	);
 	const metrics = await fetch(new URL("/metrics", world.bot.url));
 	const audit = await world.call("list_recent_tool_calls");

@@ -292,7 +292,7 @@ onBoth((databases, kind) => {
 		// The log calls them the same.
 		expect(
 			audited.recorded
-				.entries("call")
+				.entries("MCP tool call finished")
 				.slice(0, -1)
 				.map(({ request }) => request),
 		).toEqual(rows.map(({ request_id }) => request_id));
@@ -405,7 +405,7 @@ onBoth((databases, kind) => {
 		// What is looked into is what it should be.
 		expect(raw).toContain("send_message");
 		expect(raw).toContain(`call-${count}`);
-		expect(recorded.entries("call")).toHaveLength(count);
+		expect(recorded.entries("MCP tool call finished")).toHaveLength(count);
 		expect(told).toContain("send_message");
 		expect([status.status, metrics.status]).toEqual([200, 200]);
 		const shown = [raw, ...recorded.lines, status.text, metrics.text, told];
@@ -528,7 +528,7 @@ onBoth((databases, kind) => {
 		expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(250);
 		expect(rows).toHaveLength(250);
 		expect(audited.recorded.messages()).not.toContain(
-			"bot's audit log: calls not recorded before shutdown",
+			"tool calls lost at shutdown, missing in the bot's audit log",
 		);
 	});
 });
@@ -699,7 +699,7 @@ function postedIds({ simulator }: Audited, count: number): Promise<string[]> {
 	});
 }
 
-const warning = "log channel entries not sent";
+const warning = "could not send log entries to a Discord channel";
 
 test("the audit channel has an embed for each call that is meant to change something, and for no other", async () => {
 	await using audited = await startAudited(undefined, inStaff);

@@ -422,11 +422,11 @@ describe("the log", () => {
 		await using bot = startTestBot({}, testTools);
 		await bot.call("good", { guild_id }, { "X-Request-Id": "ab1c-7" });
 		await bot.call("bad");
-		expect(bot.entries("call")).toEqual([
+		expect(bot.entries("MCP tool call finished")).toEqual([
 			{
 				time: expect.any(String),
 				level: "info",
-				message: "call",
+				message: "MCP tool call finished",
 				request: "ab1c-7",
 				tool: "good",
 				guild_id,
@@ -445,7 +445,9 @@ describe("the log", () => {
 		await using bot = startTestBot({}, testTools);
 		for (const id of ["a b", 'x"', "x".repeat(65)])
 			await bot.call("good", {}, { "X-Request-Id": id });
-		const ids = bot.entries("call").map(({ request }) => String(request));
+		const ids = bot
+			.entries("MCP tool call finished")
+			.map(({ request }) => String(request));
 		expect(ids).toHaveLength(3);
 		expect(new Set(ids).size).toBe(3);
 		for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
@@ -455,7 +457,7 @@ describe("the log", () => {
 		await using bot = startTestBot({}, testTools);
 		const mcp = await connectTo(bot.bot.url, token);
 		await mcp.call("good");
-		expect(bot.entries("call")).toEqual([
+		expect(bot.entries("MCP tool call finished")).toEqual([
 			expect.objectContaining({ client: "test", tool: "good" }),
 		]);
 	});
@@ -464,7 +466,7 @@ describe("the log", () => {
 		await using bot = startTestBot({}, testTools);
 		await bot.call(`line\nbreak ${"x".repeat(500)}`, { guild_id: "hello" });
 		await bot.call({ content: "hello" }, { guild_id: 7 });
-		const lines = bot.entries("call");
+		const lines = bot.entries("MCP tool call finished");
 		expect(lines).toEqual([
 			expect.objectContaining({
 				tool: JSON.stringify(`line\nbreak ${"x".repeat(89)}`),
@@ -484,7 +486,7 @@ describe("the log", () => {
 		await using bot = startTestBot({}, testTools);
 		await bot.rpc("nope", {}, { "X-Request-Id": "r1" });
 		await bot.rpc("tools/list", {}, { "X-Request-Id": "r2" });
-		expect(bot.entries("request")).toEqual([
+		expect(bot.entries("MCP request finished")).toEqual([
 			expect.objectContaining({
 				level: "info",
 				request: "r1",
@@ -504,8 +506,10 @@ describe("the log", () => {
 	test("an internal error is logged with its stack and the request id of its call", async () => {
 		await using bot = startTestBot({}, testTools);
 		await bot.call("broken");
-		const [fault] = bot.entries("internal error in an MCP request");
-		const [call] = bot.entries("call");
+		const [fault] = bot.entries(
+			"could not answer an MCP request: internal error",
+		);
+		const [call] = bot.entries("MCP tool call finished");
 		expect(fault?.error).toMatch(/^Error: a bug\n +at /);
 		expect(call).toMatchObject({ outcome: "rpc_error", code: -32603 });
 		expect(fault?.request).toBe(call?.request);
@@ -581,7 +585,7 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 		JSON.stringify(await alpha.status()),
 		JSON.stringify([...(await alpha.metrics())]),
 	].join("\n");
-	expect(alpha.entries("call").length).toBeGreaterThan(8);
+	expect(alpha.entries("MCP tool call finished").length).toBeGreaterThan(8);
 	for (const secret of Object.values(secrets))
 		expect(shown).not.toContain(secret);
 });

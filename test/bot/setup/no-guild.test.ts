@@ -27,7 +27,8 @@ test("a bot in no guild warns with its invitation: at the start, and when it has
 	const bot = startBot(config, log);
 	await using stack = new AsyncDisposableStack();
 	stack.defer(() => bot.close());
-	const warnings = () => entries("the bot is in no guild");
+	const warnings = () =>
+		entries("the bot is in no guild, open this link to invite it");
 	await until("it has warned", () => warnings().length === 1);
 	expect(warnings()[0]).toMatchObject({
 		level: "warn",
@@ -35,7 +36,7 @@ test("a bot in no guild warns with its invitation: at the start, and when it has
 	});
 
 	const members = [one, two].map((guild) => world.members.add(guild, alpha));
-	const loaded = () => entries("members loaded").length;
+	const loaded = () => entries("loaded all members of a guild").length;
 	await until("it knows both guilds", () => loaded() === 2);
 	world.guilds.remove(one);
 	const [, inTwo] = members;

@@ -59,7 +59,7 @@ onBoth(
 			);
 			expect(full).toMatch(/the disk of .* is full/);
 			expect(instance.lines.join("\n")).toContain(
-				'"store unavailable or read-only"',
+				"bot's database is unavailable or read-only",
 			);
 			const kept = await place.look("SELECT id FROM things");
 			expect(kept.length).toBeGreaterThan(10);

@@ -130,7 +130,7 @@ onOwnPostgres((databases) => {
 		});
 		expect(store.state).toBe("ready");
 		await store.sql`INSERT INTO things (id) VALUES (${"a"})`;
-		expect(opened.logged.messages()).toEqual(["store opened"]);
+		expect(opened.logged.messages()).toEqual(["opened the bot's database"]);
 	});
 
 	test("the store starts before its database", async () => {

@@ -16,7 +16,7 @@ onBoth((databases, kind) => {
 		expect(opened.store.reason).toBeUndefined();
 		expect(opened.store.state).toBe("ready");
 		expect(await opened.store.sql`SELECT id FROM things`).toEqual([]);
-		expect(opened.logged.messages()).toEqual(["store opened"]);
+		expect(opened.logged.messages()).toEqual(["opened the bot's database"]);
 	});
 
 	test("rows are kept over a restart", async () => {
@@ -242,7 +242,7 @@ onBoth((databases, kind) => {
 		await two.store.close();
 		await three.store.sql`INSERT INTO things (id) VALUES (${"more"})`;
 		await three.store.close();
-		expect(three.logged.messages()).toEqual(["store opened"]);
+		expect(three.logged.messages()).toEqual(["opened the bot's database"]);
 	});
 });
 

@@ -240,8 +240,8 @@ onOwnPostgres((databases) => {
 			["4", "3", "2", "1", "0"], // What came first is kept.
 		);
 		expect(logged.messages()).toEqual([
-			"bot's audit log: queue full, calls not recorded",
-			"bot's audit log: recording calls again",
+			"tool calls not recorded in the bot's audit log: queue full",
+			"recording tool calls in the bot's audit log again",
 		]);
 		await audit.close();
 	});
@@ -258,7 +258,7 @@ onOwnPostgres((databases) => {
 		expect(rows.map(({ request_id }) => request_id)).toEqual(["3", "1"]);
 		expect(audit.dropped).toBe(1);
 		expect(logged.messages()).toEqual([
-			"bot's audit log: could not write a call",
+			"could not record a tool call in the bot's audit log",
 		]);
 	});
 
@@ -271,7 +271,7 @@ onOwnPostgres((databases) => {
 		audit.record(call());
 		await audit.close(60_000);
 		expect(logged.messages()).toEqual([
-			"bot's audit log: calls not recorded before shutdown",
+			"tool calls lost at shutdown, missing in the bot's audit log",
 		]);
 		await databases.postgres.start();
 	});

@@ -106,7 +106,7 @@ test("a bug after a write says that its outcome is unknown, and is logged", asyn
 	expect(bot.written()).toHaveLength(1);
 	const logged = bot.lines.join();
 	expect(logged).toContain(
-		"a tool failed after it changed something on Discord",
+		"MCP tool failed after changing something on Discord",
 	);
 	expect(logged).toContain("broken on purpose");
 });

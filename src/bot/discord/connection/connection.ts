@@ -470,7 +470,10 @@ export class Connection {
 		this.#hasSession = false;
 		this.#lostAt ??= heardAt;
 		this.#noteState(reason);
-		this.#options.log.warn("lost Discord's Gateway, reconnecting", { reason });
+		this.#options.log.warn(
+			"lost the connection to Discord's Gateway, reconnecting",
+			{ reason },
+		);
 	}
 
 	#noteReturn(session: "new" | "resumed", replayed = 0): void {
@@ -483,7 +486,7 @@ export class Connection {
 		this.#lostAt = undefined;
 		this.#noteState();
 		if (wasLost)
-			log.info("back on Discord's Gateway", {
+			log.info("reconnected to Discord's Gateway", {
 				session,
 				gap_seconds: gapSeconds,
 				replayed,
@@ -520,10 +523,13 @@ export class Connection {
 				for (const id of before)
 					if (!members.has(id)) guild.members.cache.delete(id);
 				this.#completeGuilds.add(guild.id);
-				log.info("members loaded", { guild: guild.id, members: members.size });
+				log.info("loaded all members of a guild", {
+					guild: guild.id,
+					members: members.size,
+				});
 				return;
 			} catch (error) {
-				log.warn("could not load members, trying again", {
+				log.warn("could not load the members of a guild, trying again", {
 					guild: guild.id,
 					reason: String(error),
 				});
@@ -544,18 +550,18 @@ export class Connection {
 		this.#isTokenRefused = true;
 		this.#noteState("Discord answered 401");
 		const { log } = this.#options;
-		log.warn("Discord answered 401, checking the token");
+		log.warn("Discord answered 401 Unauthorized, checking the bot token");
 		for (let attempt = 0; !this.#closing.signal.aborted; attempt++) {
 			await this.#pause(attempt);
 			try {
 				await client.rest.get(Routes.user());
 				this.#isTokenRefused = false;
 				this.#noteState();
-				log.info("Discord accepts the token again");
+				log.info("Discord accepts the bot token again");
 				return;
 			} catch (error) {
 				if (await this.#failIfPermanent(client, error)) return;
-				log.warn("could not check the Discord token, trying again", {
+				log.warn("could not check the bot token with Discord, trying again", {
 					reason: String(error),
 				});
 			}

@@ -91,7 +91,10 @@ export class SessionStarts {
 			const reason = `too many logins to Discord in 24 hours (${this.count} by this bot${limit ? `, ${limit.remaining} of ${limit.total} left` : ""}): after ${limit?.total ?? defaultTotal} Discord resets the token, so the bot waits until about ${until}`;
 			onWait(reason);
 			if (this.#lastReason === undefined)
-				this.log.error("login limit reached, waiting", { reason });
+				this.log.error(
+					"Discord login limit reached, waiting before the next login",
+					{ reason },
+				);
 			this.#lastReason = reason;
 			await sleep(Math.min(waitMs, maxWaitMs), undefined, { signal });
 		}
@@ -162,9 +165,12 @@ export class SessionStarts {
 	#logFileError(error: unknown): void {
 		const reason = codeOf(error) ?? String(error);
 		if (this.#fileError === undefined)
-			this.log.info("logins to Discord are not counted across restarts", {
-				reason,
-			});
+			this.log.info(
+				"cannot use the file that counts Discord logins across restarts",
+				{
+					reason,
+				},
+			);
 		this.#fileError = reason;
 	}
 }

@@ -168,7 +168,7 @@ function noteOn(
 	if (reason) return notes[reason][text === "" ? "empty" : "partial"];
 	// Already logged.
 	if (error instanceof AiError) return error.message;
-	log.error("AI chat answer failed: internal error", { error });
+	log.error("AI chat: could not generate an answer: internal error", { error });
 	return "Something went wrong on my side. Please ask me again later.";
 }
 

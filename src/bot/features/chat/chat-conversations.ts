@@ -85,7 +85,7 @@ export function createConversations({
 			setRecent(answers, `${channel_id} ${user_id}`, message_id);
 		if (keepDays === 0) return;
 		if (unsaved.size === maxInMemory && !isOverflowing)
-			log.warn("AI conversation buffer full, dropping oldest messages");
+			log.warn("AI chat: buffer of unsaved messages full, dropping the oldest");
 		isOverflowing = unsaved.size === maxInMemory;
 		setRecent(unsaved, message_id, full);
 		save();
@@ -156,7 +156,9 @@ export function createConversations({
 				}
 		} catch (error) {
 			if (error instanceof StoreUnavailable) return;
-			log.error("could not store AI conversations", { error });
+			log.error("AI chat: could not save conversations to the database", {
+				error,
+			});
 			// Drop the rows: the database refused one, and would refuse it again.
 			unsaved.clear();
 		}
@@ -216,11 +218,17 @@ export function createConversations({
 		try {
 			for (let last = batchSize; last === batchSize && !closed; sum += last)
 				last = await deleteTurnsBefore(sql, before, batchSize);
-			if (sum > 0) log.info("deleted old AI conversations", { messages: sum });
+			if (sum > 0)
+				log.info(
+					"AI chat: deleted old conversation messages from the database",
+					{ messages: sum },
+				);
 		} catch (error) {
 			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not delete old AI conversations", { error });
+				log.error("AI chat: could not delete old conversation messages", {
+					error,
+				});
 		}
 	}
 

@@ -120,7 +120,9 @@ class Chat {
 			const question = readQuestion(message, botId, config.command);
 			if (question)
 				this.#handle(question).catch((error) =>
-					log.error("AI chat question failed: internal error", { error }),
+					log.error("AI chat: could not handle a question: internal error", {
+						error,
+					}),
 				);
 		});
 		// Raw events: discord.js emits deletions only for messages in its cache.
@@ -316,7 +318,7 @@ class Chat {
 		if (isGone(error)) return;
 		const refusal = toToolError(error);
 		if (!refusal) throw error;
-		this.options.log.warn("AI chat answer not sent", {
+		this.options.log.warn("AI chat: could not send an answer", {
 			guild: guildId,
 			channel: channelId,
 			reason: refusal.message,

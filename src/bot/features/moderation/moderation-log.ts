@@ -94,7 +94,7 @@ export function createModerationLog({
 		// Logged once, not for every entry.
 		if (replaced.get(guildId) !== channelId)
 			log.warn(
-				"moderation log falls back to moderation.log_channel: the bot cannot write to the guild's channel",
+				"cannot write to the guild's moderation log channel, using moderation.log_channel",
 				{ guild: guildId, channel: channelId },
 			);
 		replaced.set(guildId, channelId);
@@ -115,7 +115,13 @@ export function createModerationLog({
 			return await channelOf(guildId);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("moderation log channel lookup failed", { error });
+				log.error(
+					"could not read the guild's moderation log channel from the database",
+					{
+						guild: guildId,
+						error,
+					},
+				);
 			return defaultIn(guildId);
 		}
 	}
@@ -132,7 +138,9 @@ export function createModerationLog({
 		/** Queues an entry for the guild's moderation log, or for the channel `channelId` if given. Never throws. */
 		add(guildId: string, entry: LogEntry, channelId?: string) {
 			if (pending.size >= maxPending) {
-				log.warn("moderation log entry dropped: queue full");
+				log.warn("moderation log entry dropped: send queue full", {
+					guild: guildId,
+				});
 				return;
 			}
 			const at = new Date();

@@ -57,7 +57,7 @@ export function createNuke(options: NukeOptions) {
 		try {
 			await confirmation.delete();
 		} catch (error) {
-			log.warn("nuke confirmation not deleted", {
+			log.warn("could not delete the nuke command's confirmation message", {
 				reason: String((error as Error).message),
 			});
 		}
@@ -76,7 +76,7 @@ export function createNuke(options: NukeOptions) {
 			confirmations.set(message, timer);
 		} catch (error) {
 			// The messages are deleted anyway.
-			log.warn("nuke confirmation not sent", {
+			log.warn("could not send the nuke command's confirmation message", {
 				reason: String((error as Error).message),
 			});
 		}

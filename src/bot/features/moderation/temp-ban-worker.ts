@@ -53,7 +53,7 @@ export function createTempBanWorker(options: WorkerOptions) {
 		backOffMs: options.backOffMs ?? [500, 600_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("cannot load the temporary bans to end", { error });
+				log.error("could not load temporary bans from the database", { error });
 		},
 		async scan() {
 			const at = now();
@@ -105,12 +105,12 @@ export function createTempBanWorker(options: WorkerOptions) {
 		const fields = { guild: guild_id, user: user_id };
 		const reason = describePlatformError(error);
 		if (reason === undefined)
-			log.error("temporary ban could not be lifted: internal error", {
+			log.error("could not lift a temporary ban: internal error", {
 				...fields,
 				error,
 			});
 		else
-			log.warn("temporary ban could not be lifted, will retry", {
+			log.warn("could not lift a temporary ban, will retry", {
 				...fields,
 				reason,
 			});

@@ -218,7 +218,11 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		await deleteTempBan(sql, row);
 		made.delete(keyOf(row));
 		const { guild_id: guild, user_id: user } = row;
-		log.info("temporary ban no longer tracked", { guild, user, reason });
+		log.info("removed a temporary ban from the bot's database", {
+			guild,
+			user,
+			reason,
+		});
 	}
 
 	/** Throws a NotNow error if the bot lacks the permission to ban. The ban is then tried again later. */
@@ -269,7 +273,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		title: string,
 		failure = "It was requested too long ago",
 	): void {
-		log.warn("temporary ban: Discord refused a change", {
+		log.warn("could not make or lift a temporary ban", {
 			guild: row.guild_id,
 			user: row.user_id,
 			title,

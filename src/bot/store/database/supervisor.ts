@@ -119,11 +119,11 @@ export function startSupervisor(
 		const reason = reasonOf(state);
 		const isClosing = state.name === "closing" || state.name === "closed";
 		if (reason !== undefined && reason !== reasonOf(before) && !isClosing)
-			log.warn("store unavailable or read-only", { reason });
+			log.warn("bot's database is unavailable or read-only", { reason });
 		if (state.name === "refusing" && before.name === "ready")
 			void probeWrites(state.session);
 		if (state.name === "ready" && before.name === "refusing")
-			log.info("store accepts writes again");
+			log.info("bot's database accepts writes again");
 	}
 
 	/**
@@ -137,7 +137,10 @@ export function startSupervisor(
 				failures = 0;
 				const executor = new Executor(session, database, queryTimeoutMs);
 				apply({ type: "opened", session: executor });
-				log.info("store opened", { where, migrations_applied: applied });
+				log.info("opened the bot's database", {
+					where,
+					migrations_applied: applied,
+				});
 				opened.resolve();
 				await serve(session, executor);
 			} catch (error) {
@@ -232,7 +235,7 @@ export function startSupervisor(
 				return;
 			} catch (error) {
 				if (error instanceof StoreUnavailable) continue;
-				log.error("test write to the store failed", { error });
+				log.error("test write to the bot's database failed", { error });
 			}
 		}
 	}

@@ -212,7 +212,9 @@ test.concurrent("a second load of all members waits as long as Discord asks for,
 		);
 	await until("the members are loaded", isLoaded);
 	expect(
-		alpha.recorded.entries("could not load members, trying again"),
+		alpha.recorded.entries(
+			"could not load the members of a guild, trying again",
+		),
 	).toEqual([]);
 	const self = members.get(simulator.bot("alpha").id);
 	if (!self) throw new Error("alpha is a member");
@@ -224,7 +226,7 @@ test.concurrent("a second load of all members waits as long as Discord asks for,
 		self.user,
 	);
 	await until("they are loaded again", () => {
-		const { length } = alpha.recorded.entries("members loaded");
+		const { length } = alpha.recorded.entries("loaded all members of a guild");
 		return length === 2 && isLoaded();
 	});
 });

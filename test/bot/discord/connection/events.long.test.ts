@@ -63,7 +63,7 @@ async function startAlpha() {
 	);
 	stack.defer(() => bot.close());
 	await until("its members are loaded", () =>
-		recorded.messages().includes("members loaded"),
+		recorded.messages().includes("loaded all members of a guild"),
 	);
 	const mcp = await connectTo(bot.url);
 	const own = () =>
@@ -324,7 +324,7 @@ test.concurrent("an error in a listener of ours drops only its event, and does n
 	expect(alpha.dropped("MESSAGE_CREATE")).toBe(50);
 	expect(
 		recorded
-			.entries("dropped an unreadable Gateway event")
+			.entries("dropped events from Discord's Gateway: could not parse them")
 			.map(({ type, events }) => [type, events]),
 	).toEqual([
 		["MESSAGE_CREATE", 1],

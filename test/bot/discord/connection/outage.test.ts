@@ -26,8 +26,8 @@ interface Status {
 }
 
 const firstWaitMs = 32;
-const lost = "lost Discord's Gateway, reconnecting";
-const back = "back on Discord's Gateway";
+const lost = "lost the connection to Discord's Gateway, reconnecting";
+const back = "reconnected to Discord's Gateway";
 
 /** The bot "alpha" with the commands for moderators, started while Discord's Gateway answers `status`, if at all. */
 async function startAlpha(status?: number) {
@@ -67,7 +67,7 @@ async function startAlpha(status?: number) {
 		get,
 		call: mcp.call,
 		status: async () => (await (await get("/status")).json()) as Status,
-		loads: () => recorded.entries("members loaded").length,
+		loads: () => recorded.entries("loaded all members of a guild").length,
 		say: (text: string) =>
 			simulator.user("jose.garcia").say("The Cooks/general", text),
 		[Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -67,7 +67,9 @@ test("900 logins in 24 hours are the limit, also after a restart, until the olde
 	expect(await third.blocked()).toContain(
 		"900 by this bot): after 1000 Discord resets the token, so the bot waits until about 2026-02-01T23:00",
 	);
-	expect(third.recorded.messages()).toEqual(["login limit reached, waiting"]);
+	expect(third.recorded.messages()).toEqual([
+		"Discord login limit reached, waiting before the next login",
+	]);
 	third.clock.now = start + 24 * hourMs;
 	expect(await third.blocked()).toBeUndefined();
 	expect(readdirSync(join(place.file, ".."))).toEqual(["logins.json"]);
@@ -132,7 +134,7 @@ test("an unreadable or unwritable file does not stop a login", async () => {
 	nowhere.starts.note();
 	nowhere.starts.note();
 	expect(nowhere.recorded.messages()).toEqual([
-		"logins to Discord are not counted across restarts",
+		"cannot use the file that counts Discord logins across restarts",
 	]);
 	expect(nowhere.starts.count).toBe(2);
 });
@@ -152,7 +154,9 @@ test.concurrent("at the limit the bot and --check wait and report it; below it t
 	const status = async () =>
 		(await (await fetch(new URL("/status", bot.url))).json()) as object;
 	await until("it waits", () =>
-		recorded.messages().includes("login limit reached, waiting"),
+		recorded
+			.messages()
+			.includes("Discord login limit reached, waiting before the next login"),
 	);
 	expect(await status()).toMatchObject({
 		discord: { connected: false, reason: expect.stringContaining(reason) },

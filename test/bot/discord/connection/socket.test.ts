@@ -182,7 +182,9 @@ test.concurrent("members requested before a guild was unavailable do not count a
 	expect(connection.hasAllMembers(guild)).toBe(false);
 	send("GUILD_MEMBERS_CHUNK", second);
 	await until("it knows them", () => connection.hasAllMembers(guild));
-	expect(alpha.recorded.entries("members loaded")).toHaveLength(1);
+	expect(alpha.recorded.entries("loaded all members of a guild")).toHaveLength(
+		1,
+	);
 }, 30_000);
 
 test.concurrent("a login in progress when the bot stops opens no socket", async () => {
@@ -234,7 +236,8 @@ test.concurrent.each<
 		// Requests in an invalid session are refused.
 		await until(
 			"it has loaded its members",
-			() => alpha.recorded.entries("members loaded").length === 1,
+			() =>
+				alpha.recorded.entries("loaded all members of a guild").length === 1,
 		);
 		act(alpha.simulator);
 		await until("it is back", () => alpha.returns().length === 1);

@@ -192,7 +192,7 @@ describe("a provider that fails", () => {
 			expect(answer.content.split("\n")).toHaveLength(1);
 			expect(written(channel)).toHaveLength(1);
 			const logged = feature.logged.lines.slice(before).join("\n");
-			expect(logged).toContain("AI provider failed");
+			expect(logged).toContain("request to an AI provider failed");
 			for (const hidden of [ai.key, "top secret", "You are Alpha"])
 				expect(logged).not.toContain(hidden);
 		},
@@ -254,7 +254,9 @@ describe("an answer that Discord refuses", () => {
 			chat.ai.requests.some(({ outcome }) => outcome === "hung up"),
 		);
 		await chat.ask("ada", "again", { saying: /again$/ });
-		const [logged] = chat.feature.logged.entries("AI chat answer not sent");
+		const [logged] = chat.feature.logged.entries(
+			"AI chat: could not send an answer",
+		);
 		expect(refused.hits).toBe(1);
 		expect(JSON.stringify(logged)).toContain("50013");
 		expect(chat.feature.logged.lines.join("\n")).not.toContain("strawberry");

@@ -52,7 +52,7 @@ function staff({ guild }: ModerationWorld): GuildChannel {
 /** The log lines about the fallback, and about entries that were not sent. */
 function warnings({ logged }: ModerationWorld): string[] {
 	return logged.filter((line) =>
-		/falls back to|log channel entries not sent/.test(line),
+		/using moderation\.log_channel|could not send log entries/.test(line),
 	);
 }
 
@@ -77,7 +77,7 @@ describe.concurrent("the guild's channel", () => {
 			expect(titles).toEqual(["Moderation log", "Ban", "Unban"]);
 			expect(warnings(world)).toEqual([
 				expect.stringContaining(
-					"moderation log falls back to moderation.log_channel: the bot cannot write to the guild's channel",
+					"cannot write to the guild's moderation log channel, using moderation.log_channel",
 				),
 			]);
 			expect(warnings(world)[0]).toContain(channel.id);
@@ -104,9 +104,11 @@ describe.concurrent("the guild's channel", () => {
 		await world.ask(moderator, `!m ban ${world.id("zoe")} 1h`);
 		await until("it is logged", () => warnings(world).length > 0);
 		expect(warnings(world).join("\n")).toContain(
-			"log channel entries not sent",
+			"could not send log entries to a Discord channel",
 		);
-		expect(warnings(world).join("\n")).not.toContain("falls back");
+		expect(warnings(world).join("\n")).not.toContain(
+			"using moderation.log_channel",
+		);
 		expect(await where(world)).toContain(`in <#${channel.id}>.`);
 	});
 

@@ -483,7 +483,9 @@ describe("nuke", () => {
 		const [note] = await world.noted(1);
 		expect(note?.description).toStartWith("1 message(s) deleted in ");
 		const line = await until("the log says so", () =>
-			world.logged.find((line) => line.includes("nuke confirmation not sent")),
+			world.logged.find((line) =>
+				line.includes("could not send the nuke command's confirmation message"),
+			),
 		);
 		expect(line).toContain("the bot lacks SEND_MESSAGES there");
 		expect(texts(world)).toEqual(["one"]);
