@@ -10,11 +10,15 @@ const allowed: Record<string, { parts: string[]; packages: string[] }> = {
 	lib: { parts: [], packages: ["valibot"] },
 	mcp: { parts: ["lib"], packages: ["valibot"] },
 	gateway: { parts: ["lib", "mcp"], packages: ["valibot"] },
+	"guild-document": { parts: ["lib"], packages: ["valibot", "discord.js"] },
 	bot: {
-		parts: ["lib", "mcp"],
+		parts: ["lib", "mcp", "guild-document"],
 		packages: ["valibot", "discord.js", "smol-toml"],
 	},
-	simulator: { parts: ["lib"], packages: ["valibot", "discord.js"] },
+	simulator: {
+		parts: ["lib", "guild-document"],
+		packages: ["valibot", "discord.js"],
+	},
 	demo: { parts: ["lib", "simulator"], packages: ["valibot"] },
 	build: { parts: ["lib"], packages: [] },
 };

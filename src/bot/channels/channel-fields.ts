@@ -4,15 +4,23 @@ import {
 	ChannelFlags,
 	ChannelType,
 	type DefaultReactionEmoji,
-	ForumLayoutType,
+	type ForumLayoutType,
 	type Guild,
 	type GuildBasedChannel,
-	type GuildChannelCreateOptions,
-	SortOrderType,
+	type SortOrderType,
 	type ThreadAutoArchiveDuration,
-	VideoQualityMode,
+	type VideoQualityMode,
 } from "discord.js";
 import * as v from "valibot";
+import {
+	editedKinds,
+	kinds,
+	layouts,
+	nameIn,
+	namesOf,
+	sortOrders,
+	videoQualities,
+} from "../../guild-document/channel-kinds.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
@@ -20,75 +28,12 @@ import { isAllowedKind } from "../discord/guild-features.ts";
 import { type Emoji, emoji } from "../messages/emoji.ts";
 import { choice, expected, flag, integer, text } from "../tool/arguments.ts";
 
-const voiceFields = [
-	"nsfw",
-	"slowmode_seconds",
-	"bitrate",
-	"user_limit",
-	"rtc_region",
-	"video_quality",
-	"category_id",
-] as const;
-
-const mediaFields = [
-	"topic",
-	"nsfw",
-	"slowmode_seconds",
-	"category_id",
-	"tags",
-	"require_tag",
-	"default_reaction",
-	"default_sort_order",
-	"thread_slowmode_seconds",
-	"auto_archive_minutes",
-] as const;
-
-/**
- * The kinds of channels that tools can create, each with Discord's channel type and the settings that such channels
- * have. https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
- */
-const kinds = {
-	text: {
-		type: ChannelType.GuildText,
-		fields: [
-			"topic",
-			"nsfw",
-			"slowmode_seconds",
-			"category_id",
-			"thread_slowmode_seconds",
-			"auto_archive_minutes",
-		],
-	},
-	voice: {
-		type: ChannelType.GuildVoice,
-		fields: [...voiceFields, "status"],
-	},
-	category: { type: ChannelType.GuildCategory, fields: [] },
-	forum: {
-		type: ChannelType.GuildForum,
-		fields: [...mediaFields, "default_layout"],
-	},
-	stage: { type: ChannelType.GuildStageVoice, fields: voiceFields },
-	announcement: {
-		type: ChannelType.GuildAnnouncement,
-		fields: ["topic", "nsfw", "category_id", "auto_archive_minutes"],
-	},
-} as const satisfies Record<
-	string,
-	{ type: GuildChannelCreateOptions["type"]; fields: readonly string[] }
->;
-
 export type Kind = keyof typeof kinds;
 export const kindNames = Object.keys(kinds) as Kind[];
 
 /** Returns Discord's channel type of a kind of channel that tools can create. */
 export const typeOf = (kind: Kind) => kinds[kind].type;
 
-/** The kinds of channels that tools can edit. Tools can edit media channels, but not create them. */
-const editedKinds = {
-	...kinds,
-	media: { type: ChannelType.GuildMedia, fields: mediaFields },
-} as const;
 export type EditedKind = keyof typeof editedKinds;
 
 /** Whether channels of a kind contain posts: forums and media channels. */
@@ -129,30 +74,6 @@ export function editableKind(channel: GuildBasedChannel): EditedKind {
 	throw new ToolError(
 		`This tool cannot edit ${channelName(channel)}: it is a ${kindName(channel)} channel. Nothing was done.`,
 	);
-}
-
-const sortOrders = {
-	latest_activity: SortOrderType.LatestActivity,
-	creation_date: SortOrderType.CreationDate,
-} as const;
-const layouts = {
-	list: ForumLayoutType.ListView,
-	gallery: ForumLayoutType.GalleryView,
-} as const;
-const videoQualities = {
-	auto: VideoQualityMode.Auto,
-	"720p": VideoQualityMode.Full,
-} as const;
-
-const namesOf = <Name extends string>(values: Record<Name, number>) =>
-	Object.keys(values) as Name[];
-
-/** Returns the name of the number `value` in `values`; "" if it has no name. */
-function nameIn<Name extends string>(
-	values: Record<Name, number>,
-	value: number | null | undefined,
-): Name | "" {
-	return namesOf(values).find((name) => values[name] === value) ?? "";
 }
 
 /** Schemas of tool arguments for channel settings that not every kind of channel has. */

@@ -5,16 +5,16 @@ import type {
 	APIAutoModerationRule,
 	Guild,
 } from "discord.js";
-import { channelName, memberName, roleName } from "../discord/describe.ts";
-import { fieldLine, oneField, oneLine } from "../discord/text.ts";
 import {
 	actionNames,
 	actions,
-	fieldsOf,
 	type RuleFields,
+	ruleFieldsOf,
 	triggerOf,
 	wordFields,
-} from "./automod.ts";
+} from "../../guild-document/automod-rule.ts";
+import { channelName, memberName, roleName } from "../discord/describe.ts";
+import { fieldLine, oneField, oneLine } from "../discord/text.ts";
 
 export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
 	return `"${oneField(rule.name)}" (ID: ${rule.id})`;
@@ -24,7 +24,7 @@ const sampleSize = 5;
 
 /** Describes an AutoMod rule in one line, with a few of its filtered words. */
 export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
-	const fields = fieldsOf(rule);
+	const fields = ruleFieldsOf(rule);
 	const trigger = triggerOf(rule) ?? `trigger ${rule.trigger_type}`;
 	const isSpam = trigger === "mention_spam";
 	const raids = fields.mention_raid_protection_enabled ? "on" : "off";
@@ -46,7 +46,7 @@ export function ruleLine(guild: Guild, rule: APIAutoModerationRule): string {
 
 /** Lists all filtered words of an AutoMod rule, one on each line. */
 export function wordLines(rule: APIAutoModerationRule): string[] {
-	const fields = fieldsOf(rule);
+	const fields = ruleFieldsOf(rule);
 	return wordFields.flatMap((field) => {
 		const words = fields[field].map(oneLine);
 		if (words.length === 0) return [];

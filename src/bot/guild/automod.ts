@@ -1,44 +1,20 @@
 // AutoMod rules: fetching one, converting between Discord's form and the tools' fields, and validating fields.
 // https://discord.com/developers/docs/resources/auto-moderation
 
+import { type APIAutoModerationRule, type Guild, Routes } from "discord.js";
 import {
-	type APIAutoModerationAction,
-	type APIAutoModerationRule,
-	AutoModerationActionType,
-	AutoModerationRuleEventType as Event,
-	type Guild,
-	AutoModerationRuleKeywordPresetType as Preset,
-	Routes,
-	AutoModerationRuleTriggerType as Trigger,
-} from "discord.js";
+	type ActionName,
+	actionOf,
+	type GivenRuleFields,
+	type RuleFields,
+	type TriggerFields,
+	type TriggerName,
+	triggerFields,
+	triggers,
+} from "../../guild-document/automod-rule.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { unlessUnknown } from "../discord/find.ts";
 import { bitsIn, requirePermissions } from "../discord/permissions.ts";
-
-/** The fields of an AutoMod rule that are lists of words or patterns. */
-export const wordFields = [
-	"keyword_filter",
-	"regex_patterns",
-	"allow_list",
-] as const;
-
-/** The triggers of AutoMod rules by name: Discord's number of the trigger, and the fields that configure it. */
-const triggers = {
-	keyword: { type: Trigger.Keyword, fields: wordFields },
-	spam: { type: Trigger.Spam, fields: [] },
-	keyword_preset: {
-		type: Trigger.KeywordPreset,
-		fields: ["presets", "allow_list"],
-	},
-	mention_spam: {
-		type: Trigger.MentionSpam,
-		fields: ["mention_total_limit", "mention_raid_protection_enabled"],
-	},
-	member_profile: { type: Trigger.MemberProfile, fields: wordFields },
-} as const satisfies Record<
-	string,
-	{ type: Trigger; fields: readonly (keyof TriggerFields)[] }
->;
 
 /**
  * The AutoMod actions that need MODERATE_MEMBERS, with the triggers that allow them. Sources:
@@ -55,75 +31,6 @@ export function moderatesMembers(actions: readonly ActionName[] = []): boolean {
 	return actions.some((action) => triggersWith[action]);
 }
 
-/** The actions of AutoMod rules: names in tool arguments, with Discord's numbers. */
-export const actions = {
-	block_message: AutoModerationActionType.BlockMessage,
-	send_alert_message: AutoModerationActionType.SendAlertMessage,
-	timeout: AutoModerationActionType.Timeout,
-	block_member_interaction: AutoModerationActionType.BlockMemberInteraction,
-} as const;
-
-const presets = {
-	profanity: Preset.Profanity,
-	sexual_content: Preset.SexualContent,
-	slurs: Preset.Slurs,
-} as const;
-
-export type TriggerName = keyof typeof triggers;
-export type ActionName = keyof typeof actions;
-export type PresetName = keyof typeof presets;
-
-export const triggerNames = Object.keys(triggers) as TriggerName[];
-export const actionNames = Object.keys(actions) as ActionName[];
-export const presetNames = Object.keys(presets) as PresetName[];
-
-/** Default values of the fields that configure the trigger of an AutoMod rule. */
-const emptyTrigger = {
-	keyword_filter: [] as string[],
-	regex_patterns: [] as string[],
-	presets: [] as PresetName[],
-	allow_list: [] as string[],
-	mention_total_limit: 0,
-	mention_raid_protection_enabled: false,
-};
-
-/** Default values of an AutoMod rule's actions, and of the fields that configure the actions. */
-const emptyActions = {
-	actions: [] as ActionName[],
-	custom_message: "",
-	alert_channel_id: "",
-	duration_seconds: 0,
-};
-
-/** Default values of the fields of a new AutoMod rule in the form of tool arguments. */
-export const emptyRule = {
-	name: "",
-	enabled: true,
-	exempt_role_ids: [] as string[],
-	exempt_channel_ids: [] as string[],
-	...emptyTrigger,
-	...emptyActions,
-};
-
-type TriggerFields = typeof emptyTrigger;
-export type RuleFields = typeof emptyRule;
-
-/** The fields of an AutoMod rule that a tool call passes. An undefined field stays unchanged. */
-export type GivenRuleFields = {
-	[Field in keyof RuleFields]?: RuleFields[Field] | undefined;
-};
-
-const triggerFields = Object.keys(emptyTrigger) as (keyof TriggerFields)[];
-const actionFields = Object.keys(emptyActions) as (keyof typeof emptyActions)[];
-const ruleFields = Object.keys(emptyRule) as (keyof RuleFields)[];
-
-/** Names of AutoMod actions, by the field that configures the action. */
-const actionOf = {
-	custom_message: "block_message",
-	alert_channel_id: "send_alert_message",
-	duration_seconds: "timeout",
-} as const satisfies Partial<Record<keyof typeof emptyActions, ActionName>>;
-
 /**
  * Fetches an AutoMod rule from Discord. Throws a ToolError if the rule does not exist or the bot lacks MANAGE_GUILD.
  */
@@ -139,73 +46,6 @@ export async function automodRule(
 	throw new ToolError(
 		`There is no AutoMod rule ${id} in the guild ${guild.id}. list_automod_rules lists them.`,
 	);
-}
-
-export function triggerOf({ trigger_type }: APIAutoModerationRule) {
-	return triggerNames.find((name) => triggers[name].type === trigger_type);
-}
-
-function namesOf<Name extends string>(
-	names: Readonly<Record<Name, number>>,
-	values: readonly number[],
-): Name[] {
-	const all = Object.keys(names) as Name[];
-	return all.filter((name) => values.includes(names[name]));
-}
-
-/**
- * Converts an AutoMod rule from the form of Discord's API to that of tool arguments. Fields that the rule's trigger or
- * actions do not have are empty.
- */
-export function fieldsOf(rule: APIAutoModerationRule): RuleFields {
-	const { trigger_metadata: trigger } = rule;
-	const types = rule.actions.map(({ type }) => type);
-	const metadata = (name: ActionName) =>
-		rule.actions.find(({ type }) => type === actions[name])?.metadata;
-	return {
-		name: rule.name,
-		enabled: rule.enabled,
-		exempt_role_ids: rule.exempt_roles,
-		exempt_channel_ids: rule.exempt_channels,
-		keyword_filter: trigger.keyword_filter ?? [],
-		regex_patterns: trigger.regex_patterns ?? [],
-		presets: namesOf(presets, trigger.presets ?? []),
-		allow_list: trigger.allow_list ?? [],
-		mention_total_limit: trigger.mention_total_limit ?? 0,
-		mention_raid_protection_enabled:
-			trigger.mention_raid_protection_enabled ?? false,
-		actions: namesOf(actions, types),
-		custom_message: metadata("block_message")?.custom_message ?? "",
-		alert_channel_id: metadata("send_alert_message")?.channel_id ?? "",
-		duration_seconds: metadata("timeout")?.duration_seconds ?? 0,
-	};
-}
-
-/** Returns the fields of an AutoMod rule with the changes that a tool call requests. */
-export function changedRule(
-	rule: RuleFields,
-	given: GivenRuleFields,
-): RuleFields {
-	const changes = givenFields(given).map((field) => [field, given[field]]);
-	return { ...rule, ...Object.fromEntries(changes) };
-}
-
-/** Returns the names of the AutoMod rule fields that a tool call passes. */
-export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {
-	return ruleFields.filter((field) => given[field] !== undefined);
-}
-
-/**
- * Sorts `presets` and `actions` of an AutoMod rule in a fixed order, so that they can be compared with the rule's
- * current ones.
- */
-export function inOrder(given: GivenRuleFields): GivenRuleFields {
-	const { presets, actions } = given;
-	return {
-		...given,
-		presets: presets && presetNames.filter((name) => presets.includes(name)),
-		actions: actions && actionNames.filter((name) => actions.includes(name)),
-	};
 }
 
 /**
@@ -274,71 +114,4 @@ function actionIssues(
 			);
 	}
 	return issues;
-}
-
-/**
- * Returns the request body that creates an AutoMod rule, or that changes the `changed` fields of the existing rule
- * `before`.
- */
-export function ruleBody(
-	rule: RuleFields,
-	changed: readonly (keyof RuleFields)[],
-	before?: APIAutoModerationRule,
-) {
-	const changesAny = (fields: readonly (keyof RuleFields)[]) =>
-		fields.some((field) => changed.includes(field));
-	const given = <Field extends keyof RuleFields>(field: Field) =>
-		changed.includes(field) ? rule[field] : undefined;
-	const values = {
-		...rule,
-		presets: rule.presets.map((name) => presets[name]),
-	};
-	const metadata = Object.fromEntries(
-		triggerFields
-			.filter((field) => changed.includes(field))
-			.map((field) => [field, values[field]]),
-	);
-	return {
-		name: given("name"),
-		enabled: given("enabled"),
-		exempt_roles: given("exempt_role_ids"),
-		exempt_channels: given("exempt_channel_ids"),
-		// Discord replaces trigger_metadata and actions as a whole.
-		trigger_metadata: changesAny(triggerFields)
-			? { ...before?.trigger_metadata, ...metadata }
-			: undefined,
-		actions: changesAny(actionFields)
-			? actionsBody(rule, changed, before?.actions ?? [])
-			: undefined,
-	};
-}
-
-function actionsBody(
-	rule: RuleFields,
-	changed: readonly (keyof RuleFields)[],
-	before: readonly APIAutoModerationAction[],
-): APIAutoModerationAction[] {
-	const metadata: Partial<Record<number, object>> = {
-		[actions.block_message]: {
-			custom_message: rule.custom_message || undefined,
-		},
-		[actions.send_alert_message]: { channel_id: rule.alert_channel_id },
-		[actions.timeout]: { duration_seconds: rule.duration_seconds },
-	};
-	const types = changed.includes("actions")
-		? rule.actions.map((name) => actions[name])
-		: before.map(({ type }) => type);
-	return types.map((type) => {
-		const old = before.find((action) => action.type === type)?.metadata;
-		return { type, metadata: { ...old, ...metadata[type] } };
-	});
-}
-
-/** Converts the name of an AutoMod trigger to the trigger type and event type of Discord's API. */
-export function triggerBody(trigger: TriggerName) {
-	return {
-		trigger_type: triggers[trigger].type,
-		event_type:
-			trigger === "member_profile" ? Event.MemberUpdate : Event.MessageSend,
-	};
 }

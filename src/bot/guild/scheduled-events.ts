@@ -5,41 +5,20 @@ import {
 	type APIGuildScheduledEvent,
 	ChannelType,
 	type Guild,
-	GuildScheduledEventEntityType as Kind,
 	Routes,
-	GuildScheduledEventStatus as Status,
 } from "discord.js";
+import {
+	type EventFields,
+	type EventStatus,
+	eventFieldsOf,
+	type GivenEventFields,
+	nameOf,
+	statuses,
+} from "../../guild-document/scheduled-event.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { unlessUnknown } from "../discord/find.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
-
-export const kinds = {
-	stage: Kind.StageInstance,
-	voice: Kind.Voice,
-	external: Kind.External,
-} as const;
-
-export const statuses = {
-	scheduled: Status.Scheduled,
-	active: Status.Active,
-	completed: Status.Completed,
-	canceled: Status.Canceled,
-} as const;
-
-export type EventKind = keyof typeof kinds;
-export type EventStatus = keyof typeof statuses;
-
-/**
- * The fields of a scheduled event in the form of tool arguments. Fields without a value are "". Times are ISO
- * 8601 with milliseconds.
- */
-export type EventFields = ReturnType<typeof fieldsOf>;
-
-/** The fields of a scheduled event that a tool call passes. An undefined field stays unchanged. */
-export type GivenEventFields = {
-	[Field in keyof EventFields]: EventFields[Field] | undefined;
-};
 
 /**
  * Fetches a scheduled event from Discord, with its number of interested users. Throws a ToolError if the event does not
@@ -58,47 +37,6 @@ export async function scheduledEvent(
 	throw new ToolError(
 		`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`,
 	);
-}
-
-export function fieldsOf(event: APIGuildScheduledEvent) {
-	return {
-		name: event.name,
-		description: event.description ?? "",
-		entity_type: nameOf(kinds, event.entity_type),
-		channel_id: event.channel_id ?? "",
-		location: event.entity_metadata?.location ?? "",
-		scheduled_start_time: isoTime(event.scheduled_start_time),
-		scheduled_end_time: isoTime(event.scheduled_end_time),
-		status: nameOf(statuses, event.status),
-	};
-}
-
-function isoTime(at: string | null): string {
-	return at === null ? "" : new Date(at).toISOString();
-}
-
-function nameOf<Name extends string>(
-	names: Readonly<Record<Name, number>>,
-	value: number,
-): Name {
-	const entry = Object.entries(names).find(([, number]) => number === value);
-	// A value that Discord added later is shown as its number.
-	return (entry?.[0] ?? `type ${value}`) as Name;
-}
-
-/** Converts fields of a scheduled event from the form of tool arguments to the request body of Discord's API. */
-export function eventBody(given: Partial<GivenEventFields>) {
-	const { location, ...fields } = given;
-	const { description, entity_type, status, channel_id } = fields;
-	return {
-		...fields,
-		description: description === "" ? null : description,
-		entity_type: entity_type && kinds[entity_type],
-		status: status && statuses[status],
-		// Discord requires null for external events.
-		channel_id: entity_type === "external" ? null : channel_id,
-		entity_metadata: location === undefined ? undefined : { location },
-	};
 }
 
 /**
@@ -207,7 +145,7 @@ export function eventName(event: Pick<APIGuildScheduledEvent, "name" | "id">) {
 }
 
 export function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
-	const fields = fieldsOf(event);
+	const fields = eventFieldsOf(event);
 	const { creator, creator_id, user_count, recurrence_rule } = event;
 	const by = creator ? `@${oneField(creator.username)} ` : "";
 	return fieldLine(

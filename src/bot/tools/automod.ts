@@ -2,29 +2,31 @@
 
 import { type APIAutoModerationRule, type Guild, Routes } from "discord.js";
 import * as v from "valibot";
+import {
+	type ActionName,
+	actionNames,
+	changedRule,
+	emptyRule,
+	type GivenRuleFields,
+	givenFields,
+	inOrder,
+	presetNames,
+	type RuleFields,
+	ruleBody,
+	ruleFieldsOf,
+	type TriggerName,
+	triggerBody,
+	triggerNames,
+	triggerOf,
+} from "../../guild-document/automod-rule.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
 import {
-	type ActionName,
-	actionNames,
 	automodRule,
-	changedRule,
-	emptyRule,
-	fieldsOf,
-	type GivenRuleFields,
-	givenFields,
-	inOrder,
 	moderatesMembers,
-	presetNames,
-	type RuleFields,
 	requireTriggerFields,
-	ruleBody,
-	type TriggerName,
-	triggerBody,
-	triggerNames,
-	triggerOf,
 	validateRule,
 } from "../guild/automod.ts";
 import {
@@ -214,7 +216,7 @@ async function editRule(
 		throw new ToolError(
 			`The trigger of ${ruleName(rule)} stays ${trigger}: Discord cannot change it. Create another rule instead. Nothing was done.`,
 		);
-	const before = fieldsOf(rule);
+	const before = ruleFieldsOf(rule);
 	const changes = changesOf<RuleFields>(before, inOrder(given), ruleName(rule));
 	const after = changedRule(before, changes);
 	validateRule(trigger, after, changes);

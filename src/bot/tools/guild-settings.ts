@@ -1,18 +1,16 @@
 // Editing a guild's settings.
 
-import {
-	type APIGuild,
-	type Guild,
-	GuildSystemChannelFlags,
-	Locale,
-	Routes,
-} from "discord.js";
+import { type APIGuild, type Guild, Locale, Routes } from "discord.js";
 import * as v from "valibot";
+import {
+	afkTimeouts,
+	levels,
+	noticeFlags,
+} from "../../guild-document/setting-names.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { channelOrNone } from "../discord/find.ts";
-import { officialName } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import {
 	choice,
@@ -26,29 +24,6 @@ import {
 } from "../tool/arguments.ts";
 import { editTool } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
-
-/**
- * Guild settings whose values are levels, with Discord's names of the levels. The index of a name is the level's number
- * in Discord's API.
- */
-const levels = {
-	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
-	default_message_notifications: ["ALL_MESSAGES", "ONLY_MENTIONS"],
-	explicit_content_filter: ["DISABLED", "MEMBERS_WITHOUT_ROLES", "ALL_MEMBERS"],
-} as const;
-
-/**
- * Discord's names of a guild's system channel flags, with their bits. Each flag turns one kind of notice in the guild
- * off.
- */
-const noticeFlags = new Map(
-	Object.entries(GuildSystemChannelFlags).flatMap(
-		([name, bit]): [string, number][] =>
-			typeof bit === "number" ? [[officialName(name), bit]] : [],
-	),
-);
-
-const afkTimeouts = [60, 300, 900, 1800, 3600];
 
 /** Guild settings that only guilds with the feature COMMUNITY have. */
 const communitySettings = [

@@ -9,6 +9,13 @@ import {
 	Routes,
 } from "discord.js";
 import * as v from "valibot";
+import {
+	type EventFields,
+	type EventKind,
+	eventBody,
+	eventFieldsOf,
+	eventKinds,
+} from "../../guild-document/scheduled-event.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { nowIs } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";
@@ -22,13 +29,8 @@ import {
 import { oneField } from "../discord/text.ts";
 import {
 	changedEvent,
-	type EventFields,
-	type EventKind,
-	eventBody,
 	eventLine,
 	eventName,
-	fieldsOf,
-	kinds,
 	requireNextStatus,
 	scheduledEvent,
 	validateEvent,
@@ -51,7 +53,7 @@ import {
 } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-const kindNames = Object.keys(kinds) as EventKind[];
+const kindNames = Object.keys(eventKinds) as EventKind[];
 
 /** Permissions that the bot needs for events on a stage, in addition to those for all scheduled events. */
 const stagePermissions = [
@@ -185,7 +187,7 @@ export const editScheduledEvent = editTool({
 		reason,
 	}),
 	async run(args, { guild, discord, event }) {
-		const before = fieldsOf(event);
+		const before = eventFieldsOf(event);
 		const changes = changesOf(before, args, eventName(event));
 		requireNextStatus(event, args.status);
 		const after = changedEvent(before, changes);
@@ -218,7 +220,7 @@ export const deleteScheduledEvent = destructiveTool({
 	permissions: [othersEvents],
 	input: v.strictObject({ guild_id, event_id: eventId, reason }),
 	plan(_, { guild, discord, event }) {
-		requireEventPermissions(guild, event, fieldsOf(event));
+		requireEventPermissions(guild, event, eventFieldsOf(event));
 		const interested = event.user_count ?? 0;
 		return {
 			preview: [

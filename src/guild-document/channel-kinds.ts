@@ -1,0 +1,97 @@
+// The kinds of channels and the names of their settings' values, with Discord's numbers.
+
+import {
+	ChannelType,
+	ForumLayoutType,
+	type GuildChannelCreateOptions,
+	SortOrderType,
+	VideoQualityMode,
+} from "discord.js";
+
+const voiceFields = [
+	"nsfw",
+	"slowmode_seconds",
+	"bitrate",
+	"user_limit",
+	"rtc_region",
+	"video_quality",
+	"category_id",
+] as const;
+
+const mediaFields = [
+	"topic",
+	"nsfw",
+	"slowmode_seconds",
+	"category_id",
+	"tags",
+	"require_tag",
+	"default_reaction",
+	"default_sort_order",
+	"thread_slowmode_seconds",
+	"auto_archive_minutes",
+] as const;
+
+/**
+ * The kinds of channels that tools can create, each with Discord's channel type and the settings that such channels
+ * have. https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
+ */
+export const kinds = {
+	text: {
+		type: ChannelType.GuildText,
+		fields: [
+			"topic",
+			"nsfw",
+			"slowmode_seconds",
+			"category_id",
+			"thread_slowmode_seconds",
+			"auto_archive_minutes",
+		],
+	},
+	voice: {
+		type: ChannelType.GuildVoice,
+		fields: [...voiceFields, "status"],
+	},
+	category: { type: ChannelType.GuildCategory, fields: [] },
+	forum: {
+		type: ChannelType.GuildForum,
+		fields: [...mediaFields, "default_layout"],
+	},
+	stage: { type: ChannelType.GuildStageVoice, fields: voiceFields },
+	announcement: {
+		type: ChannelType.GuildAnnouncement,
+		fields: ["topic", "nsfw", "category_id", "auto_archive_minutes"],
+	},
+} as const satisfies Record<
+	string,
+	{ type: GuildChannelCreateOptions["type"]; fields: readonly string[] }
+>;
+
+/** The kinds of channels that tools can edit. Tools can edit media channels, but not create them. */
+export const editedKinds = {
+	...kinds,
+	media: { type: ChannelType.GuildMedia, fields: mediaFields },
+} as const;
+export const sortOrders = {
+	latest_activity: SortOrderType.LatestActivity,
+	creation_date: SortOrderType.CreationDate,
+} as const;
+export const layouts = {
+	list: ForumLayoutType.ListView,
+	gallery: ForumLayoutType.GalleryView,
+} as const;
+export const videoQualities = {
+	auto: VideoQualityMode.Auto,
+	"720p": VideoQualityMode.Full,
+} as const;
+
+/** Returns the names in a table of names with Discord's numbers. */
+export const namesOf = <Name extends string>(values: Record<Name, number>) =>
+	Object.keys(values) as Name[];
+
+/** Returns the name of the number `value` in `values`; "" if it has no name. */
+export function nameIn<Name extends string>(
+	values: Record<Name, number>,
+	value: number | null | undefined,
+): Name | "" {
+	return namesOf(values).find((name) => values[name] === value) ?? "";
+}

@@ -1,0 +1,29 @@
+// Names of the values of guild settings, with Discord's numbers.
+// https://discord.com/developers/docs/resources/guild#guild-object
+
+import { GuildSystemChannelFlags } from "discord.js";
+import { officialName } from "./permission-names.ts";
+
+/**
+ * Guild settings whose values are levels, with Discord's names of the levels. The index of a name is the level's number
+ * in Discord's API.
+ */
+export const levels = {
+	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
+	default_message_notifications: ["ALL_MESSAGES", "ONLY_MENTIONS"],
+	explicit_content_filter: ["DISABLED", "MEMBERS_WITHOUT_ROLES", "ALL_MEMBERS"],
+} as const;
+
+/**
+ * Discord's names of a guild's system channel flags, with their bits. Each flag turns one kind of notice in the guild
+ * off.
+ */
+export const noticeFlags = new Map(
+	Object.entries(GuildSystemChannelFlags).flatMap(
+		([name, bit]): [string, number][] =>
+			typeof bit === "number" ? [[officialName(name), bit]] : [],
+	),
+);
+
+/** The times in seconds after which Discord moves idle members to the AFK channel. */
+export const afkTimeouts = [60, 300, 900, 1800, 3600];
