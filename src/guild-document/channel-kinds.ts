@@ -71,6 +71,7 @@ export const editedKinds = {
 	...kinds,
 	media: { type: ChannelType.GuildMedia, fields: mediaFields },
 } as const;
+export type EditedKind = keyof typeof editedKinds;
 export const sortOrders = {
 	latest_activity: SortOrderType.LatestActivity,
 	creation_date: SortOrderType.CreationDate,

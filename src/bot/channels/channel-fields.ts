@@ -34,7 +34,7 @@ export const kindNames = Object.keys(kinds) as Kind[];
 /** Returns Discord's channel type of a kind of channel that tools can create. */
 export const typeOf = (kind: Kind) => kinds[kind].type;
 
-export type EditedKind = keyof typeof editedKinds;
+export type { EditedKind } from "../../guild-document/channel-kinds.ts";
 
 /** Whether channels of a kind contain posts: forums and media channels. */
 const hasPosts = (kind: EditedKind) => kind === "forum" || kind === "media";
