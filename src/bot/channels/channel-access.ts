@@ -8,6 +8,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import * as v from "valibot";
+import type { EditedKind } from "../../guild-document/channel-kinds.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
@@ -21,7 +22,6 @@ import {
 	readPermissions,
 } from "../discord/permissions.ts";
 import { found, list, permissionList, snowflake } from "../tool/arguments.ts";
-import type { EditedKind } from "./channel-fields.ts";
 import type { RawChannel } from "./channel-order.ts";
 
 const {

@@ -13,6 +13,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import {
+	type EditedKind,
 	editedKinds,
 	kinds,
 	layouts,
@@ -33,8 +34,6 @@ export const kindNames = Object.keys(kinds) as Kind[];
 
 /** Returns Discord's channel type of a kind of channel that tools can create. */
 export const typeOf = (kind: Kind) => kinds[kind].type;
-
-export type { EditedKind } from "../../guild-document/channel-kinds.ts";
 
 /** Whether channels of a kind contain posts: forums and media channels. */
 const hasPosts = (kind: EditedKind) => kind === "forum" || kind === "media";
