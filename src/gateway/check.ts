@@ -110,7 +110,7 @@ async function checkInstance({
 	if (!state.online) throw explain(state.reason, instance);
 	if (lastError)
 		throw new CheckFailed(
-			`${tools.length} tool(s), but it does not list its guilds: ${lastError.message}`,
+			`the bot offers ${tools.length} tool(s), but does not list its guilds: ${lastError.message}`,
 			"The bot's own log says why, and so does bot --check with its settings.",
 		);
 	const { serverVersion } = backend.session;

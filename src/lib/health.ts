@@ -33,7 +33,7 @@ export async function askHealth(
 ): Promise<{ ready: boolean; line: string }> {
 	if (port === 0)
 		throw new ConfigError("the environment", [
-			`${portSetting}: is 0 (any free port), so the port is unknown; set it to a port`,
+			`${portSetting}: is 0 (any free port), so the health check does not know the port; set a fixed port`,
 		]);
 	// The request stays on this machine and must not go through an HTTP proxy.
 	process.env.NO_PROXY = "*";

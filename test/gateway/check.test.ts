@@ -130,7 +130,7 @@ const rows: Row[] = [
 			},
 		},
 		reason:
-			/: 1 tool\(s\), but it does not list its guilds: not connected to Discord$/,
+			/: the bot offers 1 tool\(s\), but does not list its guilds: not connected to Discord$/,
 		next: /own log says why/,
 	},
 ];

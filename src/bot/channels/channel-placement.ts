@@ -108,7 +108,7 @@ export function requireRoom(
 	);
 	if (inside.length >= maxChannelsPerCategory)
 		throw new ToolError(
-			`A category holds at most ${maxChannelsPerCategory} channels, and this one has ${inside.length}. Nothing was done.`,
+			`The category ${parentId} is full: it has ${inside.length} channels, and Discord allows at most ${maxChannelsPerCategory}. Nothing was done.`,
 		);
 }
 

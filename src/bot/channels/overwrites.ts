@@ -66,7 +66,7 @@ export function requireUndoable(channel: Channel, after: Overwrites): void {
 		? "the overwrite with MANAGE_ROLES"
 		: `MANAGE_ROLES${why ? `, ${why},` : ""}`;
 	throw new ToolError(
-		`This would take ${lost} in ${channelName(channel)} from the bot, which could not undo it. First allow the bot (target_ids ${me.id}) what it would lack there, or let an administrator do this in Discord. Nothing was done.`,
+		`This change would take ${lost} in ${channelName(channel)} from the bot, and the bot could not undo it. First allow the bot the permission that it would lose (target_ids: ${me.id}), or let an administrator make the change in Discord. Nothing was done.`,
 	);
 }
 

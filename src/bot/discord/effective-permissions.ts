@@ -184,7 +184,7 @@ export function placeOf(
 	const source = channel.isThread() ? channel.parent : channel;
 	if (!source)
 		throw new ToolError(
-			`Discord has not told the bot of the parent channel of ${channelName(channel)}. Use list_channels to find the channels that the bot can see.`,
+			`The bot cannot see the parent channel of the thread ${channelName(channel)}. Use list_channels to find the channels that the bot can see.`,
 		);
 	return { channel, source, overwrites: overwritesOf(source), threadMembers };
 }

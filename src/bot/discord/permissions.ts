@@ -280,7 +280,7 @@ export function requirePermissions(
 	const me = botMember(guild);
 	if (isTimedOut(me, botPermissions(guild, channel)))
 		throw new ToolError(
-			`The bot is timed out in the guild ${guild.id} until ${time(me.communicationDisabledUntil)}, and may only read. Someone who may time members out has to lift that. Nothing was done.`,
+			`The bot is timed out in the guild ${guild.id} until ${time(me.communicationDisabledUntil)}, and can only read until then. A moderator with MODERATE_MEMBERS can remove the timeout. Nothing was done.`,
 		);
 	const where = channel
 		? channelName(channel)

@@ -197,6 +197,6 @@ async function fetchPlan(
 		);
 	}
 	throw new ToolError(
-		"The operator does not allow tools to use the supporters' guild. Use list_guilds to find the allowed ones.",
+		"The operator of this bot does not allow tools in the guild where supporters get roles. Use list_guilds to find the allowed guilds.",
 	);
 }

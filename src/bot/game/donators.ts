@@ -212,7 +212,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	): Promise<SyncResult> {
 		if (busy)
 			throw new ToolError(
-				`Supporter roles are being changed at the moment (${busy.done} of ${busy.of} done). Nothing was done; try again later.`,
+				`The bot is already changing supporter roles (${busy.done} of ${busy.of} done). Nothing was done; try again later.`,
 			);
 		const over = Promise.withResolvers<void>();
 		const progress = { done: 0, of: plan.changes.length, over: over.promise };
@@ -451,8 +451,8 @@ function requireGuild(
 	if (!guild)
 		throw new ToolError(
 			guildId === undefined
-				? `GUILD_ID is not set, and the bot is in ${cache.size} guilds: the supporters' guild is ambiguous. Nothing was done; set GUILD_ID in .env.`
-				: `The bot is not in the guild ${guildId} of GUILD_ID. Nothing was done.`,
+				? `GUILD_ID is not set, and the bot is in ${cache.size} guilds: it does not know in which one supporters get roles. Nothing was done; set GUILD_ID in .env.`
+				: `The bot is not in the guild ${guildId}, the value of GUILD_ID. Nothing was done.`,
 		);
 	if (!guild.available)
 		throw new ToolError(

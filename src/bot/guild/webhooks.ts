@@ -66,7 +66,7 @@ function guildWebhook(data: APIWebhook, channel: GuildBasedChannel) {
 			const own = channelName(channel);
 			if (!thread && channel.isThreadOnly())
 				throw new ToolError(
-					`${own} is a forum: pass the id of a post as thread_id. Nothing was done.`,
+					`The webhook's channel, ${own}, is a forum: pass the id of one of its posts as thread_id. Nothing was done.`,
 				);
 			if (!thread) return channel;
 			if (thread.parentId === channel.id) return thread;

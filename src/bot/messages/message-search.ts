@@ -118,7 +118,7 @@ export function scopeOf(
 }
 
 const noChannels =
-	"There is no channel or post with messages in the given channels.";
+	"None of the given channels contains messages, threads or posts that can be searched.";
 
 /** Adds archived threads to the channels of a search: those that may have messages in the period `range`. */
 export async function withArchived(

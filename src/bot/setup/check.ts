@@ -181,7 +181,7 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 		return `${address} is in use by this bot, which is running`;
 	throw new CheckFailed(
 		`MCP_PORT: ${address} is in use by ${occupant === undefined ? "another program" : `another bot, ${occupant}`}`,
-		"Stop that one, or give this bot an MCP_PORT of its own in .env.",
+		"Stop the other program, or give this bot an MCP_PORT of its own in .env.",
 	);
 }
 
@@ -234,7 +234,7 @@ export async function logIn(
 		const failure = await Promise.race([connection.failed, undefined]);
 		if (failure) throw new CheckFailed(failure.message);
 		throw new CheckFailed(
-			`Discord did not let the bot in within ${timeoutMs / 1000} seconds: ${connection.state.reason}`,
+			`the bot could not log in to Discord within ${timeoutMs / 1000} seconds: ${connection.state.reason}`,
 			`Can this machine reach ${discordApiUrl}? See https://discordstatus.com for outages.`,
 		);
 	}
@@ -248,7 +248,7 @@ export async function logIn(
 function checkClientId(clientId: string, { application }: Client<true>): Found {
 	if (application.id === clientId) return clientId;
 	throw new CheckFailed(
-		`DISCORD_TOKEN belongs to the application ${application.id}, and CLIENT_ID is ${clientId}`,
+		`DISCORD_TOKEN belongs to the application ${application.id}, but CLIENT_ID is ${clientId}`,
 		"Put the id and the token of the same application into .env.",
 	);
 }
@@ -268,7 +268,7 @@ function guildsOf(
 			guildId === undefined
 				? "the bot is in no guild"
 				: `the bot is not in the guild ${guildId} of GUILD_ID${all.length > 0 ? `, but in ${all.map(guildName).join(", ")}` : ""}`,
-			`Invite it: ${inviteTo(discord, toml)}`,
+			`Invite the bot: ${inviteTo(discord, toml)}`,
 		);
 	const unavailable = guilds.find((one) => !one.available || !one.members.me);
 	if (unavailable)

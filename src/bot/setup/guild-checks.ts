@@ -78,7 +78,7 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	if (until && guild.members.me?.isCommunicationDisabled())
 		throw new CheckFailed(
 			`the bot is timed out in ${guildName(guild)} until ${time(until)}`,
-			"Someone who may time members out has to lift that.",
+			"A moderator with MODERATE_MEMBERS can remove the timeout.",
 		);
 	const somewhere = guild.channels.cache.reduce(
 		(bits, channel) => bits | botPermissions(guild, channel),
@@ -88,7 +88,7 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
-			`Give that to its role in the guild's settings, or invite it again: ${inviteTo(guild.client, toml)}`,
+			`Give the bot's role these permissions in the guild's settings, or invite the bot again: ${inviteTo(guild.client, toml)}`,
 		);
 }
 
@@ -175,18 +175,21 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 	const name = roleName(role);
 	const other = "Name another role in config.toml.";
 	if (role.id === guild.id)
-		throw new CheckFailed(`${name} is the role that everyone has`, other);
+		throw new CheckFailed(
+			`the bot cannot give ${name}: every member has it automatically`,
+			other,
+		);
 	if (role.managed)
 		throw new CheckFailed(
-			`${name} belongs to a bot or an integration: nobody can give it to anyone`,
+			`${name} belongs to a bot or an integration: nobody can give this role to members`,
 			other,
 		);
 	const { ManageRoles } = PermissionFlagsBits;
 	const missing = missingPermissions(guild, undefined, ManageRoles);
 	if (missing !== 0n)
 		throw new CheckFailed(
-			`to give ${name} to anyone, the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
-			"Give that to the bot's role in the guild's settings.",
+			`to give members the role ${name}, the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
+			"Give the bot's role this permission in the guild's settings.",
 		);
 	const { me } = guild.members;
 	const highest = me?.roles.highest;
@@ -194,7 +197,7 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 	if (!isOwner && highest && highest.comparePositionTo(role) <= 0)
 		throw new CheckFailed(
 			`${name} does not rank below the bot's highest role, ${roleName(highest)}`,
-			`In the guild's settings, drag ${roleName(highest)} above it.`,
+			`In the guild's settings, drag ${roleName(highest)} above ${name}.`,
 		);
 	return name;
 }
@@ -209,7 +212,7 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
 		throw new CheckFailed(
-			`${name} is no text channel`,
+			`${name} is not a text channel`,
 			"Name another channel in config.toml.",
 		);
 	const also = alsoNeeded[key] ?? [];
@@ -218,7 +221,7 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${name}`,
-			"Allow that to the bot's role in the channel's settings (Permissions).",
+			"Allow the bot's role these permissions in the channel's settings (Permissions).",
 		);
 	return name;
 }
@@ -226,6 +229,6 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 function notFound(what: string, id: string, guilds: readonly Guild[]) {
 	return new CheckFailed(
 		`there is no ${what} ${id} in ${guilds.map(guildName).join(", ")}`,
-		`In Discord with Developer Mode on, right-click the ${what}, copy its id, and put that into config.toml.`,
+		`In Discord with Developer Mode on, right-click the ${what}, copy its id, and put the id into config.toml.`,
 	);
 }

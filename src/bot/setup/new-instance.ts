@@ -72,7 +72,7 @@ export function makeInstance(
 	const path = join(directory, name);
 	if (lstatSync(path, { throwIfNoEntry: false }))
 		throw new ConfigError(directory, [
-			`${name}: already exists; nothing was changed`,
+			`${name}: a file or directory of this name already exists; nothing was changed`,
 		]);
 	const sharing = others.find(({ token }) => token !== undefined);
 	const made = {
@@ -184,7 +184,7 @@ function setVariable(text: string, key: string, value: string): string {
 		.find((line) => parseEnv(line)[key] === value);
 	if (changed === undefined)
 		throw new ConfigError("the other instances", [
-			`${key}: cannot be written into another .env: its value contains every kind of quotation mark`,
+			`${key}: cannot be copied into the new .env, because its value contains every kind of quotation mark`,
 		]);
 	return replaceLine(text, new RegExp(`^(# )?${key}=.*$`, "m"), changed);
 }
@@ -192,7 +192,7 @@ function setVariable(text: string, key: string, value: string): string {
 function replaceLine(text: string, line: RegExp, replacement: string): string {
 	if (!line.test(text))
 		throw new ConfigError("the example", [
-			`there is no line ${JSON.stringify(replacement.replace(/=.*/, "=…"))} in it, not even commented out`,
+			`the template file has no line ${JSON.stringify(replacement.replace(/=.*/, "=…"))}, not even commented out`,
 		]);
 	// A function, because the value may contain $.
 	return text.replace(line, () => replacement);

@@ -121,8 +121,8 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 			run() {
 				if (isSwitchedOn(guild.client, intent)) return "switched on";
 				throw new CheckFailed(
-					`it is switched off, and needed by ${shortList(dependents)}`,
-					"Its operator can switch it on in the developer portal (Bot), and restart the bot",
+					`the intent is switched off, but these tools need it: ${shortList(dependents)}`,
+					"The operator of the bot can switch it on in the developer portal (Bot), and restart the bot",
 				);
 			},
 		};
@@ -207,7 +207,7 @@ function twoFactorChecks(guild: Guild): Check[] {
 				if (!(await lacksTwoFactor(guild)))
 					return "required by the guild, and enabled";
 				throw new CheckFailed(
-					"the guild requires it for moderation, and the bot has none",
+					"the guild requires two-factor authentication for moderation, but the bot's owner has not enabled it",
 					twoFactorAdvice,
 				);
 			},
@@ -221,8 +221,8 @@ function checkRank(guild: Guild): Found {
 	if (guild.ownerId === me.id) return "the bot owns the guild";
 	if (highest.id === guild.id)
 		throw new CheckFailed(
-			"the bot has no role, so it ranks above nobody",
-			"In the guild's settings, give it a role, above those that it is to manage",
+			"the bot has no role, so it cannot manage any role or member",
+			"In the guild's settings, give the bot a role, and drag it above the roles that the bot is to manage",
 		);
 	const above = guild.roles.cache
 		.filter(

@@ -166,18 +166,18 @@ export class OfferedTools implements ToolSet<BotContext> {
 				name,
 				offered.map(([one]) => one),
 			);
-			const refusal = `There is no tool ${shownName(name)}${meant || "."} ${accessors.find} shows which there are. Nothing was done.`;
+			const refusal = `There is no tool ${shownName(name)}${meant || "."} Use ${accessors.find} to search for tools. Nothing was done.`;
 			return { tool: accessor, args: outer, refusal };
 		}
 		const { tool } = entry;
 		if (accessorNames.has(tool.name)) {
-			const refusal = `${accessor.name} cannot call ${tool.name}. Call it directly. Nothing was done.`;
+			const refusal = `${accessor.name} cannot call ${tool.name}. Call ${tool.name} directly. Nothing was done.`;
 			return { tool: accessor, args: outer, refusal };
 		}
 		const refusal = this.#refusalOf(entry, name);
 		if (refusal !== undefined) return { tool, args, refusal };
 		if (accessor.name === accessors.read && !isReadOnly(tool)) {
-			const refusal = `${tool.name} does not only read: call it with ${accessors.use}. Nothing was done.`;
+			const refusal = `${tool.name} can change something on Discord: call it with ${accessors.use}. Nothing was done.`;
 			return { tool, args, refusal };
 		}
 		return this.#resolveEntry(entry, args);

@@ -274,7 +274,7 @@ export const unban = editTool({
 		const { banned, isComplete } = await bansAmong(guild, user_ids);
 		if (!isComplete)
 			throw new ToolError(
-				`The guild ${guild.id} has too many bans to find these ones. Nothing was done; pass fewer user_ids, or one as user_id.`,
+				`The guild ${guild.id} has too many bans to look up so many users at once. Nothing was done; pass fewer user_ids, or only one.`,
 			);
 		const others = user_ids.filter((id) => !banned.has(id));
 		if (banned.size === 0)

@@ -290,7 +290,7 @@ function requirePlaceable(
 	);
 	if (parentId && inside.length + raws.length > maxChannelsPerCategory)
 		throw new ToolError(
-			`A category holds at most ${maxChannelsPerCategory} channels, and this one would have ${inside.length + raws.length}. Nothing was done.`,
+			`The category ${parentId} would have ${inside.length + raws.length} channels, and Discord allows at most ${maxChannelsPerCategory}. Nothing was done.`,
 		);
 }
 

@@ -202,7 +202,7 @@ async function targetsOf(
 			reference.exec(text) ?? [];
 		if (guildId !== guild.id)
 			throw new ToolError(
-				`The message ${text} is of the guild ${guildId}, not of the guild ${guild.id}. Nothing was done.`,
+				`The message ${text} is in the guild ${guildId}, not in the guild ${guild.id}. Nothing was done.`,
 			);
 		const place = channelId ? await textChannel(guild, channelId) : channel;
 		if (!place)
@@ -235,7 +235,7 @@ async function planOne(
 		: `the message ${id}`;
 	if (message && !isDeletable(message))
 		throw new ToolError(
-			`Discord deletes no messages of the kind ${MessageType[message.type]}, such as ${name}. Nothing was done.`,
+			`Discord does not allow deleting messages of the type ${MessageType[message.type]}, such as ${name}. Nothing was done.`,
 		);
 	const target = `${name} from ${channelName(channel)}.`;
 	return {

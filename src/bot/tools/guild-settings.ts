@@ -224,7 +224,7 @@ function requireCommunity(
 	const refused = communitySettings.filter((field) => field in changes);
 	if (refused.length === 0) return;
 	throw new ToolError(
-		`Only communities have ${refused.join(", ")}, and the guild ${id} lacks COMMUNITY. An administrator can enable it in Discord's server settings. Nothing was done.`,
+		`Only communities have the setting ${refused.join(", ")}, and the guild ${id} is not a community. An administrator can enable Community in Discord's server settings. Nothing was done.`,
 	);
 }
 

@@ -125,7 +125,7 @@ async function chosenChannels(
 	const chosen = [...new Set([...own, ...inside])];
 	if (chosen.length === 0)
 		throw new ToolError(
-			"There are no channels in it; list_channels shows them. Nothing was done.",
+			"There are no channels to lock or unlock in the given categories. Nothing was done; list_channels shows the channels.",
 		);
 	return fetchCurrent(guild, chosen);
 }

@@ -255,7 +255,7 @@ function nextAfter(
 	const last = guild.members.cache.get(after);
 	if (!last)
 		throw new ToolError(
-			`The member ${after} of \`after\` is not in the guild, so the next page is unknown. Start again without \`after\`, or sort by id.`,
+			`The user ${after} (\`after\`) is no longer in the guild, so the bot cannot find the next page. Start again without \`after\`, or sort by id.`,
 		);
 	const compare = comparerFor(sort);
 	return (member) => compare(member, last) > 0;

@@ -517,7 +517,7 @@ export const copyChannelPermissions = destructiveTool({
 			: "the permissions of their category";
 		if (changes.length === 0)
 			throw new ToolError(
-				`Nothing would change: the ${targets.length} channel(s) already have ${from}. Nothing was done.`,
+				`Nothing would change: all ${targets.length} target channel(s) already have ${from}. Nothing was done.`,
 			);
 		for (const { target, source } of changes) {
 			requirePermissions(guild, source, PermissionFlagsBits.ViewChannel);

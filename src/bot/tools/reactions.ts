@@ -122,7 +122,7 @@ async function removal(
 		(await hasReacted(channel, messageId, path, userId, "burst"));
 	if (isSuper)
 		throw new ToolError(
-			`The user ${userId} has put ${emojiName(asWritten)} on ${where} as a super reaction, which only everyone = true removes, with all others of this emoji. Nothing was done.`,
+			`The user ${userId} has put ${emojiName(asWritten)} on ${where} as a super reaction. Bots cannot remove a single super reaction: everyone = true removes all reactions with this emoji. Nothing was done.`,
 		);
 	if (!isThere)
 		throw new ToolError(

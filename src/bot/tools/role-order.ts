@@ -43,7 +43,7 @@ export const moveRoles = editTool({
 		const move = await planMove(guild, role_ids, place);
 		if (!move.isNeeded)
 			throw new ToolError(
-				"Nothing would change: these roles are already there, in this order. Nothing was done.",
+				"Nothing would change: these roles already have this place and order. Nothing was done.",
 			);
 		const roles = await move.execute();
 		const at = roles.map(({ id }, index) =>
@@ -115,7 +115,7 @@ export function requirePlaceBelow(guild: Guild, target: Role): void {
 	const { highest } = botMember(guild).roles;
 	if (isBelow(guild, target) || target.id === highest.id) return;
 	throw new ToolError(
-		`The bot can place roles only below its own highest role, ${roleName(highest)}, and the place below ${roleName(target)} is not. Nothing was done.`,
+		`The bot can place roles only below its own highest role, ${roleName(highest)}. The place right below ${roleName(target)} is above that role. Nothing was done.`,
 	);
 }
 
@@ -228,6 +228,6 @@ function requireBelowBot(
 	const role = order[top];
 	if (own < 0 || top < own || !role) return;
 	throw new ToolError(
-		`${roleName(role)} would no longer rank below the bot's highest role. Someone who ranks above both can move it. Nothing was done.`,
+		`${roleName(role)} would no longer rank below the bot's highest role, so the bot cannot move it there. A member with a higher role can. Nothing was done.`,
 	);
 }

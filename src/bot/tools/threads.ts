@@ -219,7 +219,7 @@ async function startThread(
 		const failure = toToolError(error);
 		if (!failure) throw error;
 		throw new ToolError(
-			`${made}. Its first message failed: ${failure.message} The thread exists: use send_message to write in it.`,
+			`${made}, but its first message was not sent: ${failure.message} Use send_message to write in the thread.`,
 			{ cause: error },
 		);
 	}

@@ -24,7 +24,7 @@ test("a bot without it is refused before Discord is asked, with advice, until it
 	);
 	const report = await call("run_setup_check");
 	expect(report.text).toContain(
-		"\nerror: two-factor authentication: the guild requires it for moderation, and the bot has none. Next step: The account",
+		"\nerror: two-factor authentication: the guild requires two-factor authentication for moderation, but the bot's owner has not enabled it. Next step: The account",
 	);
 	const channel_id = channelNamed(world, "general").id;
 	const content = "no permission that requires it";

@@ -74,7 +74,7 @@ describe.concurrent("the two tools", () => {
 			const { text, isError } = await world.call("sync_donators", args);
 			expect(isError).toBe(true);
 			expect(text).toContain(
-				"does not allow tools to use the supporters' guild",
+				"does not allow tools in the guild where supporters get roles",
 			);
 		}
 		expect((await world.call("list_donators")).isError).toBe(true);

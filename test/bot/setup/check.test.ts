@@ -242,7 +242,9 @@ const rows: Row[] = [
 		change({ env }) {
 			env.discordApiUrl = "http://127.0.0.1:1/api";
 		},
-		crosses: () => [/^Discord login: Discord did not let the bot in within /],
+		crosses: () => [
+			/^Discord login: the bot could not log in to Discord within /,
+		],
 		next: /reach http:\/\/127\.0\.0\.1:1\/api\?/,
 	},
 	{
@@ -251,7 +253,7 @@ const rows: Row[] = [
 			env.clientId = nobody;
 		},
 		crosses: ({ simulator }) => [
-			`CLIENT_ID: DISCORD_TOKEN belongs to the application ${bot(simulator)}, and CLIENT_ID is ${nobody}`,
+			`CLIENT_ID: DISCORD_TOKEN belongs to the application ${bot(simulator)}, but CLIENT_ID is ${nobody}`,
 		],
 		next: /same application/,
 	},
@@ -265,7 +267,7 @@ const rows: Row[] = [
 				`^guild: the bot is not in the guild ${env.guildId} of GUILD_ID, but in The Cooks`,
 			),
 		],
-		next: /^ {4}Invite it: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot%20applications\.commands&permissions=\d+$/,
+		next: /^ {4}Invite the bot: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot%20applications\.commands&permissions=\d+$/,
 	},
 	{
 		what: "the bot is not in the guild, and the one that it is in is unavailable",
@@ -290,7 +292,7 @@ const rows: Row[] = [
 			if (me) simulator.world.members.remove(guild, me);
 		},
 		crosses: () => ["guild: the bot is in no guild"],
-		next: /Invite it: /,
+		next: /Invite the bot: /,
 	},
 	{
 		what: "the bot lacks what a feature needs",
@@ -298,7 +300,7 @@ const rows: Row[] = [
 		crosses: ({ guild }) => [
 			`permissions: the bot lacks BAN_MEMBERS in The Cooks (ID: ${guild.id})`,
 		],
-		next: /invite it again: https:\/\/discord\.com/,
+		next: /invite the bot again: https:\/\/discord\.com/,
 	},
 	{
 		what: "the bot is timed out",
@@ -342,7 +344,7 @@ const rows: Row[] = [
 		crosses: () => [
 			/^auto_role\.to_role: @Regular .* does not rank below the bot's highest role, @alpha/,
 		],
-		next: /drag @alpha .* above it/,
+		next: /drag @alpha .* above @/,
 	},
 	{
 		what: "a role is the bot's own",
@@ -356,7 +358,9 @@ const rows: Row[] = [
 		change({ toml, guild }) {
 			toml.join_role.role = guild.id;
 		},
-		crosses: () => [/^join_role\.role: @everyone .* everyone has/],
+		crosses: () => [
+			/^join_role\.role: the bot cannot give @everyone .* automatically$/,
+		],
 	},
 	{
 		what: "the bot may not manage roles",
@@ -383,7 +387,7 @@ const rows: Row[] = [
 		change({ toml, simulator }) {
 			toml.welcome.channel = simulator.channel("The Cooks/Lounge").id;
 		},
-		crosses: () => [/^welcome\.channel: #Lounge .* is no text channel$/],
+		crosses: () => [/^welcome\.channel: #Lounge .* is not a text channel$/],
 	},
 	{
 		what: "a channel is hidden from the bot",

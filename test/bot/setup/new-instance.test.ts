@@ -138,7 +138,9 @@ test("a second run of the same name is refused and changes nothing", () => {
 	const before = place.files();
 	const { stdout, stderr, code } = place.run("alpha");
 	expect([code, stdout]).toEqual([1, ""]);
-	expect(stderr).toContain("alpha: already exists; nothing was changed");
+	expect(stderr).toContain(
+		"alpha: a file or directory of this name already exists; nothing was changed",
+	);
 	expect(place.files()).toEqual(before);
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 });
@@ -153,7 +155,9 @@ test.each([
 	make(join(place.instances, "alpha"));
 	const { stderr, code } = place.run("alpha");
 	expect(code).toBe(1);
-	expect(stderr).toContain("alpha: already exists");
+	expect(stderr).toContain(
+		"alpha: a file or directory of this name already exists",
+	);
 	expect(readdirSync(place.instances)).toEqual(["alpha"]);
 	expect(existsSync(join(place.instances, "alpha", ".env"))).toBe(false);
 });

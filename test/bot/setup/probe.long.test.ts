@@ -70,7 +70,7 @@ test("without a terminal it needs --yes", async () => {
 	await using fixture = await startFixture();
 	await using program = fixture.start();
 	expect(await program.exited).toBe(1);
-	expect(program.lines.join("\n")).toContain("Confirm, or use --yes.");
+	expect(program.lines.join("\n")).toContain("Confirm it, or pass --yes.");
 	expect(fixture.simulator.journal.entries()).toEqual([]);
 });
 

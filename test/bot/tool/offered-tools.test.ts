@@ -356,7 +356,7 @@ describe("a call", () => {
 			tool: ban as BotTool,
 			args: { user_id },
 			refusal:
-				"ban does not only read: call it with use_tool. Nothing was done.",
+				"ban can change something on Discord: call it with use_tool. Nothing was done.",
 		});
 	});
 
@@ -365,7 +365,7 @@ describe("a call", () => {
 		(name) => {
 			for (const accessor of ["use_tool", "use_reading_tool"])
 				expect(offer({}).resolve(accessor, { name }).refusal).toBe(
-					`${accessor} cannot call ${name}. Call it directly. Nothing was done.`,
+					`${accessor} cannot call ${name}. Call ${name} directly. Nothing was done.`,
 				);
 		},
 	);
@@ -394,7 +394,7 @@ describe("a call", () => {
 	test("of an unknown tool suggests one", () => {
 		const { refusal } = offer({}).resolve("use_tool", { name: "bann" });
 		expect(refusal).toBe(
-			"There is no tool bann; did you mean ban? find_tools shows which there are. Nothing was done.",
+			"There is no tool bann; did you mean ban? Use find_tools to search for tools. Nothing was done.",
 		);
 	});
 

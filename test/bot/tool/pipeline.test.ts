@@ -75,7 +75,9 @@ describe("a write", () => {
 			const { code } = await bot.call();
 			expect(code).toBe(-32603);
 			expect(bot.written()).toEqual([]);
-			expect(bot.lines.join()).toContain("write not allowed: POST");
+			expect(bot.lines.join()).toContain(
+				"may only read from Discord, but tried to send POST",
+			);
 		},
 	);
 

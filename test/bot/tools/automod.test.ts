@@ -277,7 +277,7 @@ test("set_automod_rule creates a rule or, with rule_id, edits one, but not its t
 		expect(lacking.text).toContain(`${field}: is required for a new rule`);
 	const { id } = rule();
 	const other = await set({ rule_id: id, trigger_type: "spam" });
-	expect(other.text).toContain("stays keyword: Discord cannot change it.");
+	expect(other.text).toContain("stays keyword. Create another rule instead.");
 	expect(writes(world)).toEqual([]);
 	const kept = await set({
 		...{ rule_id: id, trigger_type: "keyword", name: "Soup" },

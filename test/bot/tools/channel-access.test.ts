@@ -348,7 +348,7 @@ describe("access of an existing channel", () => {
 		const { text } = await it.edit(general, {
 			permission_overwrites: [{ id: it.guild.id, deny: ["MANAGE_ROLES"] }],
 		});
-		expect(text).toStartWith("This would take MANAGE_ROLES");
+		expect(text).toStartWith("This change would take MANAGE_ROLES");
 		expect(writes(it.world)).toEqual([]);
 	});
 });
@@ -480,7 +480,7 @@ describe("below_channel_id", () => {
 			await it.make(args),
 			await it.edit(channelNamed(it.world, "a"), args),
 		])
-			expect(text).toContain("A category holds at most 50 channels");
+			expect(text).toContain("and Discord allows at most 50");
 		expect(writes(it.world)).toEqual([]);
 	});
 

@@ -118,7 +118,7 @@ describe("edit_guild", () => {
 		const { text, isError } = await edit();
 		expect(isError).toBe(true);
 		expect(text).toStartWith(
-			"Only communities have rules_channel_id, safety_alerts_channel_id, preferred_locale, and the guild",
+			"Only communities have the setting rules_channel_id, safety_alerts_channel_id, preferred_locale, and the guild",
 		);
 		expect(writes(world)).toEqual([]);
 		simulator.world.guilds.edit(guild, { features: ["COMMUNITY"] });

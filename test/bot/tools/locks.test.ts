@@ -195,7 +195,9 @@ describe("is refused", () => {
 		});
 		await world.heard();
 		const category = await world.call("lock_channel", { channel_ids: [id] });
-		expect(category.text).toContain("There are no channels in it");
+		expect(category.text).toContain(
+			"There are no channels to lock or unlock in the given categories",
+		);
 		for (const args of [{}, { channel_ids: [id], all: true }])
 			expect((await world.call("lock_channel", args)).text).toContain(
 				"channel_ids, all: expected one of these",
@@ -255,7 +257,7 @@ test("unlocking is refused while only the lock lets the bot connect", async () =
 	});
 	await world.heard();
 	expect((await unlock()).text).toStartWith(
-		"This would take MANAGE_ROLES, because it has no effect without CONNECT,",
+		"This change would take MANAGE_ROLES, because it has no effect without CONNECT,",
 	);
 	expect(overwriteOf(bot)).toBeDefined();
 });

@@ -591,7 +591,7 @@ test("one wrong reference or missing permission deletes nothing", async () => {
 	const path = `${stove.channel.id}/${first}`;
 	const foreign = `https://discord.com/channels/${other}/${path}`;
 	expect((await remove([...inStove, foreign])).text).toContain(
-		`is of the guild ${other}`,
+		`is in the guild ${other}`,
 	);
 	expect((await remove([...inStove, second])).text).toContain(
 		`expected channel_id for ${second}`,

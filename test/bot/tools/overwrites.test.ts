@@ -473,7 +473,7 @@ describe("what the bot needs to undo a change", () => {
 		const deny = { deny_names: [name] };
 		const refused = await set(target, deny);
 		expect(refused.text).toBe(
-			`This would take MANAGE_ROLES, because it has no effect without ${name}, in #place (ID: ${channel.id}) from the bot, which could not undo it. First allow the bot (target_ids ${ids["the bot"]}) what it would lack there, or let an administrator do this in Discord. Nothing was done.`,
+			`This change would take MANAGE_ROLES, because it has no effect without ${name}, in #place (ID: ${channel.id}) from the bot, and the bot could not undo it. First allow the bot the permission that it would lose (target_ids: ${ids["the bot"]}), or let an administrator make the change in Discord. Nothing was done.`,
 		);
 		expect(writes(world)).toEqual([]);
 		if (target === "the bot") return;
@@ -487,7 +487,7 @@ describe("what the bot needs to undo a change", () => {
 		has("alpha", ManageRoles, 0n);
 		const clear = { allow_names: ["SPEAK"], replace: true };
 		expect((await set("alpha", clear)).text).toStartWith(
-			"This would take the overwrite with MANAGE_ROLES in #place",
+			"This change would take the overwrite with MANAGE_ROLES in #place",
 		);
 		expect((await set("@everyone", { deny: "2048" })).isError).toBe(false);
 		world.simulator.world.roles.edit(world.guild, roleNamed(world, "alpha"), {
@@ -504,7 +504,7 @@ describe("what the bot needs to undo a change", () => {
 		world.simulator.world.roles.edit(world.guild, own, { permissions });
 		has("the bot", ManageRoles, 0n);
 		expect((await set("the bot", { replace: true })).text).toStartWith(
-			"This would take MANAGE_ROLES in #place",
+			"This change would take MANAGE_ROLES in #place",
 		);
 	});
 
@@ -521,7 +521,7 @@ describe("what the bot needs to undo a change", () => {
 		has("the bot", Connect, 0n);
 		const refused = async (tool: string, args: object = {}) =>
 			expect((await call(tool, args)).text).toStartWith(
-				"This would take MANAGE_ROLES, because it has no effect without CONNECT, in #place",
+				"This change would take MANAGE_ROLES, because it has no effect without CONNECT, in #place",
 			);
 		await refused("remove_channel_permissions", { target_id: ids["the bot"] });
 		await refused("copy_channel_permissions", {
@@ -532,7 +532,9 @@ describe("what the bot needs to undo a change", () => {
 		const moved = await world.call("move_channels", {
 			...{ ...lock, channel_ids: [channel.id] },
 		});
-		expect(moved.text).toStartWith("This would take MANAGE_ROLES, because");
+		expect(moved.text).toStartWith(
+			"This change would take MANAGE_ROLES, because",
+		);
 		channels.edit(channel, { parent_id: box.id });
 		await refused("sync_channel_permissions");
 		expect(writes(world)).toEqual([]);
@@ -892,7 +894,7 @@ describe("copy_channel_permissions", () => {
 		]);
 		const again = await copy();
 		expect(again.text).toContain(
-			"Nothing would change: the 3 channel(s) already have",
+			"Nothing would change: all 3 target channel(s) already have",
 		);
 	});
 

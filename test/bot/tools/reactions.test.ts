@@ -227,7 +227,7 @@ test("super reactions are counted, listed by themselves, and cleared with the ot
 		expect(text).toEndWith(`(@${username}) | ID: ${id}`);
 	}
 	expect(await call("remove_reaction", { emoji, user_id: zoe.id })).toContain(
-		"as a super reaction, which only everyone = true removes",
+		"as a super reaction. Bots cannot remove a single super reaction: everyone = true",
 	);
 	expect(world.simulator.journal.entries()).toEqual([]);
 	expect(await call("get_reactions", { type: "burst" })).toEndWith(

@@ -303,7 +303,7 @@ test("a category stands for its channels, and a forum for its posts", async () =
 	});
 	expect(isError).toBe(true);
 	expect(text).toBe(
-		"There is no channel or post with messages in the given channels.",
+		"None of the given channels contains messages, threads or posts that can be searched.",
 	);
 });
 

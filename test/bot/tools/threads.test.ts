@@ -119,14 +119,14 @@ test("if the first message fails, the error names the created thread", async () 
 	const [thread] = guild.threads.values();
 	expect(refused.isError).toBe(true);
 	expect(refused.text).toStartWith(
-		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}). Its first message failed: Discord API error: Missing Permissions (code 50013).`,
+		`Created the thread #soup (ID: ${thread?.id}) in #general (ID: ${channel_id}), but its first message was not sent: Discord API error: Missing Permissions (code 50013).`,
 	);
 	faults.clear();
 	// Sent again with its nonce, and refused.
 	faults.fail("POST /channels/*/messages", 500, { executed: true, times: 1 });
 	faults.refuse("POST /channels/*/messages", 50013);
 	const lost = await call("create_thread", given);
-	expect(lost.text).toContain("Its first message failed: ");
+	expect(lost.text).toContain(", but its first message was not sent: ");
 	expect(lost.text).toContain("whether it took effect is unknown");
 	faults.clear();
 	faults.refuse("POST /channels/*/threads", 50013);
@@ -553,7 +553,7 @@ test("delete_messages skips what nobody can delete in a thread, and names it", a
 		message_id: starter?.id,
 	});
 	expect(one.text).toStartWith(
-		"Discord deletes no messages of the kind ThreadStarterMessage",
+		"Discord does not allow deleting messages of the type ThreadStarterMessage",
 	);
 	expect(
 		test.simulator.requests

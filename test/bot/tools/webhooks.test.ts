@@ -313,7 +313,7 @@ test("thread_id must be a thread of the webhook's channel, and forums require on
 			`#${name} (ID: ${id}) is not a thread of #notes`,
 		);
 	expect((await send(poster.id)).text).toContain(
-		"pass the id of a post as thread_id",
+		"pass the id of one of its posts as thread_id",
 	);
 	expect(world.simulator.journal.entries()).toEqual([]);
 });

@@ -375,7 +375,9 @@ export function guardRest(
 		const run = currentRun();
 		const isRead = isReadOnly(options);
 		if (!isRead && run && !run.mayWrite)
-			throw new Error(`write not allowed: ${options.method}`);
+			throw new Error(
+				`this tool call may only read from Discord, but tried to send ${options.method}`,
+			);
 		const timeout = timeoutSignal(timeoutMs);
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));

@@ -64,7 +64,9 @@ export function unbanCommand(options: ModerationOptions): Command {
 			const [target = "", reason = ""] = takeWords(rest, 1);
 			const userId = readUserId(target);
 			if (userId === undefined)
-				throw new ToolError(`Write \`${prefix} unban ${unbanUsage}\`.`);
+				throw new ToolError(
+					`Write \`${prefix} unban ${unbanUsage}\`, with the ID or mention of a banned user.`,
+				);
 			requirePermissions(guild, undefined, PermissionFlagsBits.BanMembers);
 			const wasBanned = await bans.unban(guild, {
 				userId,

@@ -154,7 +154,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 				: undefined;
 			if (isDeleted) throw error;
 			throw new ToolError(
-				"Discord did not confirm the ban. The bot will check, and complete it if necessary.",
+				"Discord did not confirm the ban. The bot will check whether the user is banned, and try again if not.",
 				{ cause: error },
 			);
 		}

@@ -126,7 +126,7 @@ async function probeWith(
 	if (!guild?.available)
 		throw new CheckFailed(
 			`the bot is not in the guild ${guildId}, or the guild is unavailable`,
-			`Invite it: ${inviteTo(discord, toml)}`,
+			`Invite the bot: ${inviteTo(discord, toml)}`,
 		);
 	requireSuitable(guild);
 	const left = leftBefore(guild);
@@ -137,7 +137,10 @@ async function probeWith(
 	const { yes, ask = askOnTerminal } = options;
 	const question = `This makes hidden channels with messages, a role, an emoji, events and the like in ${guildName(guild)}, pauses its invites, and then undoes all of it. Go on?`;
 	if (!yes && !(await ask(question)))
-		throw new CheckFailed("nothing was done", "Confirm, or use --yes.");
+		throw new CheckFailed(
+			"the probe was not confirmed, so nothing was done",
+			"Confirm it, or pass --yes.",
+		);
 
 	const { signal = new AbortController().signal, lookMs = 2_000 } = options;
 	const work = new Workspace(guild, signal, lookMs);
@@ -164,14 +167,14 @@ function requireSuitable(guild: Guild): void {
 	if (guild.memberCount > maxMembers)
 		throw new CheckFailed(
 			`${guildName(guild)} has ${guild.memberCount} members, more than ${maxMembers}`,
-			"Make a guild for this, with only you and the bot.",
+			"Create a guild for the probe, with only you and the bot.",
 		);
 	const bits = bitsIn(undefined, needed);
 	const missing = missingPermissions(guild, undefined, bits);
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
-			`Give that to its role, or invite it again: ${inviteUrl(guild.client.application.id, bits)}`,
+			`Give the bot's role these permissions, or invite the bot again: ${inviteUrl(guild.client.application.id, bits)}`,
 		);
 }
 

@@ -73,7 +73,7 @@ export function checkHistory(
 		const migration = migrations[index];
 		if (number !== migration?.number)
 			throw new StoreFailure(
-				`Migration ${index + 1} was never applied, but ${number} (${name}) was: the table "migrations" was changed by hand.`,
+				`Migration ${index + 1} was never applied, but migration ${number} (${name}) was: someone has changed the table "migrations" by hand. Restore a backup.`,
 			);
 		if (checksum !== checksumOf(migration))
 			throw new StoreFailure(

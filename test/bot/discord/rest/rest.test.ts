@@ -533,7 +533,7 @@ test.concurrent("a read-only tool cannot write, and the reason of a writing one 
 	const error = await failureOf(
 		withinRun(run, () => platform.say("forbidden")),
 	);
-	expect(String(error)).toContain("write not allowed");
+	expect(String(error)).toContain("may only read from Discord");
 	expect(platform.simulator.requests.list(messages)).toEqual([]);
 	await withinRun({ ...run, mayWrite: true }, async () => {
 		await platform.rest.patch(Routes.channel(platform.channel.id), {

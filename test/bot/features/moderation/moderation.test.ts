@@ -191,7 +191,7 @@ onBoth((databases, kind) => {
 			faults.drop("PUT /guilds/:guild_id/bans/:user_id", { when, times: 1 });
 			const mona = world.id("mona_lisa");
 			expect(await world.ask(moderator, `!m ban ${mona} 1d why`)).toBe(
-				"Discord did not confirm the ban. The bot will check, and complete it if necessary.",
+				"Discord did not confirm the ban. The bot will check whether the user is banned, and try again if not.",
 			);
 			await until("she is banned", () => world.isBanned("mona_lisa"));
 			await until("it is stored", async () => {
