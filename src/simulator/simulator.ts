@@ -13,6 +13,7 @@ import {
 	createUserClient,
 	type UserClient,
 } from "./interactions/user-client.ts";
+import { servePicture } from "./rest/cdn.ts";
 import { Faults } from "./rest/faults.ts";
 import { Journal, RequestLog } from "./rest/journal.ts";
 import {
@@ -139,7 +140,7 @@ export async function startSimulator(
 				if (pathname.startsWith("/simulator/")) return control(request, called);
 				const file = files.get(pathname.replace("/attachments/", ""));
 				if (file) return new Response(file);
-				return new Response("There is nothing here.\n", { status: 404 });
+				return servePicture(world.pictures, called);
 			},
 			error: (error) => {
 				log.error("could not handle an HTTP request: internal error", {
@@ -179,6 +180,7 @@ export async function startSimulator(
 	const simulator: Simulator = {
 		url,
 		api: `${url}/api`,
+		cdn: url,
 		port: Number(server.port),
 		world,
 		interactions,

@@ -110,6 +110,8 @@ export interface Controllable {
 	readonly url: string;
 	/** The base URL of the simulated REST API without its version, for the option `rest.api` of discord.js. */
 	readonly api: string;
+	/** The base URL of the simulated CDN, for the option `rest.cdn` of discord.js. */
+	readonly cdn: string;
 	/** The simulated guilds, channels, users and messages. Changes to them send the same events as on Discord. */
 	readonly world: World;
 	/** The REST requests that changed something in the simulated Discord, in order. */
@@ -279,7 +281,7 @@ function summarizeInteraction(
 	};
 }
 
-function summary({ world, sockets, url, api }: Controllable) {
+function summary({ world, sockets, url, api, cdn }: Controllable) {
 	const accounts = [...world.accounts.values()].map(({ token, user }) => ({
 		id: user.id,
 		username: user.username,
@@ -289,6 +291,7 @@ function summary({ world, sockets, url, api }: Controllable) {
 	return {
 		url,
 		api,
+		cdn,
 		connected: sockets.connected,
 		bots: accounts.filter(({ bot }) => bot),
 		users: accounts.filter(({ bot }) => !bot),

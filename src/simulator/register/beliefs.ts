@@ -171,6 +171,31 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"An image of more than 256 KiB is refused with 50035 at `image`.",
 	),
 	"emoji-role": guess("An emoji for an unknown role is refused with 10011."),
+	"cdn-gif": sourced("documentation", "2025-05-20")(
+		"A picture that was not uploaded as a GIF cannot be requested as one (415).",
+		"https://github.com/discord/discord-api-docs/issues/7567",
+	),
+	"cdn-deleted": guess(
+		"The CDN has the pictures of deleted emoji and former icons no more.",
+		"The probe sends no requests to the CDN.",
+	),
+	"cdn-size": guess(
+		"The CDN refuses an undocumented size with 400.",
+		"The probe sends no requests to the CDN.",
+	),
+	"icon-image": guess("An invalid icon is refused with 50035 at `icon`."),
+	"icon-size": guess(
+		"An icon of more than 10 MiB is refused with 50035 at `icon`.",
+		"The bot could not restore the guild's icon exactly.",
+	),
+	"icon-hash": guess(
+		"Equal icons have the same hash.",
+		"The bot could not restore the guild's icon exactly.",
+	),
+	"icon-animated": guess(
+		"Without ANIMATED_ICON, a GIF becomes a still icon.",
+		"The bot could not restore the guild's icon exactly.",
+	),
 	"poll-other": guess(
 		"Ending another's poll is refused with 50013.",
 		"It needs the poll of another account.",
@@ -256,6 +281,33 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"community-requirement": guess(
 		"A community cannot go without verification: 50035 at `verification_level`.",
 	),
+	"community-channels": sourced("documentation", "2023-03-23")(
+		"Enabling COMMUNITY needs the channels for rules and updates in the same request (403 and 40006).",
+		"https://github.com/discord/discord-api-docs/issues/6015",
+	),
+	"community-level": guess(
+		"Enabling COMMUNITY without verification, or with less than the strictest filter, is refused with 50035 at the field.",
+		"It would make the guild a community.",
+	),
+	"community-removed": guess(
+		"When COMMUNITY is removed, channels keep their types, and settings their values.",
+		"It would end the community.",
+	),
+	discoverable: sourced("documentation", "2023-05-04")(
+		"DISCOVERABLE is refused with 403 and 40006 if the guild does not meet its requirements.",
+		"https://github.com/discord/discord-api-docs/issues/6015",
+	),
+	"invites-disabled": sourced("documentation", "2024-01-09")(
+		"Without COMMUNITY, INVITES_DISABLED is refused with 403 and 50001, but can be removed.",
+		"https://github.com/discord/discord-api-docs/issues/6613",
+	),
+	"features-fixed": guess(
+		"Features that a request cannot change are ignored, whether it lists them or not.",
+		"If Discord does not ignore them, the guild loses them.",
+	),
+	"features-unknown": guess(
+		"An unknown feature is refused with 50035 at `features`.",
+	),
 	"bulk-ban-none": guess(
 		"A bulk ban that bans nobody is refused with 400 and 500000.",
 	),
@@ -297,6 +349,29 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"prune-rank": guess(
 		"A prune skips the owner and members above the bot.",
 		"It would remove members.",
+	),
+	"role-features": guess(
+		"A role icon or gradient without the guild's feature is refused with 50101.",
+	),
+	"role-icon-size": guess(
+		"A role icon of more than 256 KiB is refused with 50035 at `icon`.",
+		"It needs a guild with ROLE_ICONS.",
+	),
+	"role-emoji": guess(
+		"A `unicode_emoji` that is no emoji is refused with 50035.",
+		"It needs a guild with ROLE_ICONS.",
+	),
+	"role-color": guess(
+		"Setting `color` without `colors` ends a role's gradient.",
+		"It needs a guild with ENHANCED_ROLE_COLORS.",
+	),
+	"role-holographic": guess(
+		"With a tertiary color, Discord replaces the other colors by those of the holographic style.",
+		"It needs a guild with ENHANCED_ROLE_COLORS.",
+	),
+	"role-overwrites": sourced("documentation", "2022-01-19")(
+		"Deleting a role removes its overwrites.",
+		"https://github.com/discord/discord-api-docs/issues/4303",
 	),
 	"role-everyone": guess("Moving @everyone is refused with 50028."),
 	"reason-characters": sourced("library", "2026-07-20")(

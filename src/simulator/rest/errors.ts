@@ -72,6 +72,8 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 		RequestBodyContainsInvalidJSON: "The request body contains invalid JSON.",
 		CannotDeleteChannelRequiredForCommunityGuilds:
 			"Cannot delete a channel required for Community guilds",
+		ServerNeedsMoreBoostsToPerformThisAction:
+			"This server needs more boosts to perform this action",
 		FailedToBanUsers: "Failed to ban users",
 	},
 	401: {
@@ -79,6 +81,8 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 		InvalidWebhookToken: "Invalid Webhook Token",
 	},
 	403: {
+		FeatureTemporarilyDisabledServerSide:
+			"This feature has been temporarily disabled",
 		BotsCannotUseThisEndpoint: "Bots cannot use this endpoint",
 		OnlyBotsCanUseThisEndpoint: "Only bots can use this endpoint",
 		NotAuthorizedToPerformThisActionOnThisApplication:

@@ -71,7 +71,7 @@ test.each([
 	"edit_role with %j changes only %j",
 	async (args, expected, changes) => {
 		const world = await shared();
-		const { id, position, tags, ...staff } = roleNamed(world, "Staff");
+		const { id, position, tags, icon, ...staff } = roleNamed(world, "Staff");
 		const role = world.simulator.world.roles.add(
 			world.guild,
 			structuredClone(staff),

@@ -256,6 +256,10 @@ function emoji(work: Workspace, image: Buffer, roles: readonly string[] = []) {
 	);
 }
 
+function editGuild(work: Workspace, body: Json): Promise<Json> {
+	return work.send(Patch, Routes.guild(work.guild.id), { body });
+}
+
 /** A PNG image of one transparent pixel. */
 const pixel = Buffer.from(
 	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
@@ -610,6 +614,43 @@ export const probes: readonly Probe[] = [
 		id: "emoji-role",
 		belief: "An emoji for an unknown role is refused with 10011.",
 		run: (work) => refused(emoji(work, pixel, [nothing]), codes.UnknownRole),
+	},
+	{
+		id: "icon-image",
+		belief: "An invalid icon is refused with 50035 at `icon`.",
+		run: (work) =>
+			refused(
+				editGuild(work, { icon: "data:image/png;base64,AAAA" }),
+				codes.InvalidFormBodyOrContentType,
+				"icon",
+			),
+	},
+	{
+		id: "features-unknown",
+		belief: "An unknown feature is refused with 50035 at `features`.",
+		run: (work) =>
+			refused(
+				editGuild(work, { features: [...work.guild.features, work.word] }),
+				codes.InvalidFormBodyOrContentType,
+				"features",
+			),
+	},
+	{
+		id: "role-features",
+		belief:
+			"A role icon or gradient without the guild's feature is refused with 50101.",
+		async run(work) {
+			const { id, features } = work.guild;
+			if (features.includes(GuildFeature.RoleIcons))
+				throw new NotTried("the guild has ROLE_ICONS");
+			const body = { name: work.name, unicode_emoji: "👍" };
+			return refused(
+				work.create("role", Routes.guildRoles(id), body, (role) =>
+					Routes.guildRole(id, role),
+				),
+				codes.ServerNeedsMoreBoostsToPerformThisAction,
+			);
+		},
 	},
 	{
 		id: "poll-answer",

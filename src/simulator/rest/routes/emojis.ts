@@ -8,8 +8,9 @@ import {
 import type { GuildEmoji } from "../../world/state/entities.ts";
 import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { apiError, atKey, formError, found } from "../errors.ts";
+import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields.ts";
+import { image } from "../images.ts";
 import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/emojis";
@@ -63,35 +64,6 @@ function requireRoles({ guild }: Call<":guild_id">, ids: readonly string[]) {
 	return [...ids];
 }
 
-/**
- * Whether an image is animated. `image` is a data URL. Throws if the image is too large or the data is not an image.
- */
-function isAnimated(image: string): boolean {
-	// The declared type does not matter: discord.js calls every image a JPEG.
-	const [, data = ""] =
-		/^data:image\/\w+;base64,([A-Za-z0-9+/]+={0,2})$/.exec(image) ?? [];
-	const bytes = Buffer.from(data, "base64");
-	if (bytes.length > imageLimitBytes)
-		throw formError(
-			"BINARY_TYPE_MAX_SIZE",
-			"File cannot be larger than 256.0 kb.",
-		);
-	const kind = kindOf(bytes);
-	if (kind === undefined)
-		throw formError("IMAGE_INVALID", "Invalid image data");
-	return kind === "gif";
-}
-
-/** Recognizes the type of an image by its first bytes; undefined if it is no known type. */
-function kindOf(bytes: Buffer): string | undefined {
-	const start = bytes.toString("latin1", 0, 12);
-	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "png";
-	if (start.startsWith("\xff\xd8\xff")) return "jpeg";
-	if (/^GIF8[79]a/.test(start)) return "gif";
-	if (start.startsWith("RIFF") && start.endsWith("WEBP")) return "webp";
-	return /ftypavi[fs]$/.test(start) ? "avif" : undefined;
-}
-
 export const emojiRoutes = [
 	route(`GET ${all}`, (call) => {
 		const { guild } = call;
@@ -108,13 +80,13 @@ export const emojiRoutes = [
 		status: 201,
 		body: {
 			name: f.required(name),
-			image: f.required(f.text(0, 1_000_000)),
+			image: f.required(image(imageLimitBytes)),
 			roles,
 		},
 		run: (call) => {
 			const { guild, body, world, actor, by } = call;
 			requireName(body.name);
-			const animated = atKey("image", () => isAnimated(body.image));
+			const { animated } = body.image;
 			const sameKind = [...guild.emojis.values()].filter(
 				(emoji) => emoji.animated === animated,
 			);
@@ -125,7 +97,7 @@ export const emojiRoutes = [
 						: Code.MaximumNumberOfEmojisReached,
 				);
 			const roles = requireRoles(call, body.roles ?? []);
-			const given = { name: body.name, animated, roles };
+			const given = { name: body.name, picture: body.image, roles };
 			return world.emojis.add(guild, actor.user, given, by);
 		},
 	}),

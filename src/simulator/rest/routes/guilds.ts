@@ -2,17 +2,22 @@
 
 import {
 	ChannelType,
+	RESTJSONErrorCodes as Code,
 	GuildDefaultMessageNotifications,
 	GuildExplicitContentFilter,
+	GuildFeature,
 	GuildVerificationLevel,
 	Locale,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
+import type { Picture } from "../../world/guilds/pictures.ts";
 import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
-import { formError, missingField, notSimulated } from "../errors.ts";
+import { requireGuildPermissions } from "../access.ts";
+import { apiError, formError, missingField, notSimulated } from "../errors.ts";
 import * as f from "../fields.ts";
-import { type ReadForm, route } from "../route.ts";
+import { image } from "../images.ts";
+import { type Call, type ReadForm, route } from "../route.ts";
 
 /** A request field whose value must be null or one of the numbers of the TypeScript enum `numbers`. */
 function enumOf<T extends number>(numbers: Record<string, T | string>) {
@@ -22,17 +27,20 @@ function enumOf<T extends number>(numbers: Record<string, T | string>) {
 
 /** Guild settings that the simulator does not implement: a request that changes one gets status 501. */
 const notKept: Readonly<Record<string, f.Field<unknown>>> = {
-	icon: f.unchecked,
 	splash: f.unchecked,
 	discovery_splash: f.unchecked,
 	banner: f.unchecked,
-	features: f.unchecked,
 	owner_id: f.unchecked,
 };
+
+/** A guess (icon-size). */
+const iconLimitBytes = 10 * 1024 * 1024;
 
 const settings = {
 	...notKept,
 	name: f.text(2, 100),
+	icon: f.nullable(image(iconLimitBytes)),
+	features: f.list(f.text(1, 100), 0, 1000),
 	description: f.nullable(f.text(0, 300)),
 	verification_level: enumOf(GuildVerificationLevel),
 	default_message_notifications: enumOf(GuildDefaultMessageNotifications),
@@ -74,9 +82,17 @@ export function isRequired(guild: Guild, channelId: string): boolean {
 	);
 }
 
-function checkChannel(guild: Guild, key: string, id: unknown): void {
+type Features = Guild["features"];
+type Feature = Features[number];
+type SettingsCall = Call<":guild_id", ReadForm<typeof settings>>;
+
+function checkChannel(
+	{ guild, body }: SettingsCall,
+	isCommunity: boolean,
+	key: string,
+): void {
+	const id = Object.entries(body).find(([given]) => given === key)?.[1];
 	if (id === undefined) return;
-	const isCommunity = guild.features.includes("COMMUNITY");
 	if (id === null) {
 		if (isCommunity && communityChannels.some((one) => one === key))
 			throw missingField(key);
@@ -87,10 +103,19 @@ function checkChannel(guild: Guild, key: string, id: unknown): void {
 		throw formError("CHANNEL_INVALID", "Invalid channel", key);
 }
 
-/** Throws if a change of guild settings sets a value that a community guild cannot have. */
-function checkCommunity(guild: Guild, body: ReadForm<typeof settings>): void {
-	if (!guild.features.includes("COMMUNITY")) return;
-	const { verification_level: level, explicit_content_filter: filter } = body;
+/**
+ * Throws if the guild settings after a change have a value that a community cannot have. A guess (community-level):
+ * enabling COMMUNITY does not change them.
+ */
+function checkCommunity(
+	guild: Guild,
+	body: ReadForm<typeof settings>,
+	isNew: boolean,
+): void {
+	const current = isNew ? guild : undefined;
+	const level = body.verification_level ?? current?.verification_level;
+	const filter =
+		body.explicit_content_filter ?? current?.explicit_content_filter;
 	const refused: Readonly<Record<string, boolean>> = {
 		verification_level: level === GuildVerificationLevel.None,
 		explicit_content_filter:
@@ -99,6 +124,63 @@ function checkCommunity(guild: Guild, body: ReadForm<typeof settings>): void {
 	const key = Object.keys(refused).find((one) => refused[one]);
 	const message = "A community cannot have this value.";
 	if (key) throw formError("BASE_TYPE_CHOICES", message, key);
+}
+
+/** What `PATCH /guilds/:guild_id` needs to add a feature or remove it. A guess (features-fixed): it ignores all others. */
+const mutable: Readonly<
+	Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>
+> = {
+	COMMUNITY: (call, isAdded) => {
+		requireGuildPermissions(call, Permission.Administrator);
+		const { rules_channel_id: rules, public_updates_channel_id: updates } =
+			call.body;
+		// https://github.com/discord/discord-api-docs/issues/6015
+		if (isAdded && !(rules && updates)) throw apiError(disabledFeature);
+	},
+	DISCOVERABLE: (call, isAdded) => {
+		requireGuildPermissions(call, Permission.Administrator);
+		// Guilds of the simulator do not meet the requirements of discovery.
+		if (isAdded) throw apiError(disabledFeature);
+	},
+	INVITES_DISABLED: ({ guild }, isAdded) => {
+		// Before the request: https://github.com/discord/discord-api-docs/issues/5380 and 6613
+		if (isAdded && !guild.features.includes(GuildFeature.Community))
+			throw apiError(Code.MissingAccess);
+	},
+	RAID_ALERTS_DISABLED: () => {},
+};
+const disabledFeature = Code.FeatureTemporarilyDisabledServerSide;
+
+const known: ReadonlySet<string> = new Set(Object.values(GuildFeature));
+
+/**
+ * Returns the features of a guild after a request that lists them. A guess (features-unknown): features that neither
+ * Discord's documentation nor the guild has are refused.
+ */
+function changedFeatures(
+	call: SettingsCall,
+	wanted: readonly string[],
+): Features {
+	const { features } = call.guild;
+	for (const [index, name] of wanted.entries())
+		if (!known.has(name) && !features.some((one) => one === name))
+			throw formError(
+				"BASE_TYPE_CHOICES",
+				"Unknown feature",
+				"features",
+				index,
+			);
+	let changed = features;
+	for (const [name, check] of Object.entries(mutable)) {
+		const feature = name as Feature;
+		const isAdded = wanted.includes(feature);
+		if (isAdded === features.includes(feature)) continue;
+		check(call, isAdded);
+		changed = isAdded
+			? [...changed, feature]
+			: changed.filter((one) => one !== feature);
+	}
+	return changed;
 }
 
 export const guildRoutes = [
@@ -118,11 +200,17 @@ export const guildRoutes = [
 			for (const key of Object.keys(notKept))
 				if (given[key] !== undefined)
 					throw notSimulated(`${key} of PATCH /guilds/:guild_id`);
+			const features = body.features && changedFeatures(call, body.features);
+			// A guess (community-removed): without COMMUNITY, channels keep their types, and settings their values.
+			const isCommunity = (features ?? guild.features).includes("COMMUNITY");
+			const isNew = isCommunity && !guild.features.includes("COMMUNITY");
 			for (const key of Object.keys(kinds))
-				checkChannel(guild, key, given[key]);
-			checkCommunity(guild, body);
+				checkChannel(call, isCommunity, key);
+			if (isCommunity) checkCommunity(guild, body, isNew);
 			const changes = {
 				...body,
+				features,
+				icon: body.icon && addIcon(call, body.icon),
 				verification_level: body.verification_level ?? undefined,
 				default_message_notifications:
 					body.default_message_notifications ?? undefined,
@@ -137,3 +225,10 @@ export const guildRoutes = [
 		},
 	}),
 ];
+
+/** Stores a guild's icon and returns its hash. A guess (icon-animated): it is animated only with ANIMATED_ICON. */
+function addIcon({ guild, world }: SettingsCall, icon: Picture): string {
+	const animated =
+		icon.animated && guild.features.includes(GuildFeature.AnimatedIcon);
+	return world.pictures.addIcon("icons", guild.id, icon, { animated });
+}

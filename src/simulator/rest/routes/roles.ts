@@ -5,17 +5,28 @@ import {
 	PermissionFlagsBits as Permission,
 } from "discord.js";
 import type { RoleChanges } from "../../world/guilds/roles.ts";
-import type { Role } from "../../world/state/entities.ts";
+import type { Guild, Role } from "../../world/state/entities.ts";
 import { allPermissions } from "../../world/state/permissions.ts";
+import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
 import * as f from "../fields.ts";
+import { image } from "../images.ts";
 import { type ReadForm, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/roles";
 const one = `${all}/:role_id` as const;
 const roleLimit = 250;
 const color = f.integer(0, 0xffffff);
+/** A guess (role-icon-size). */
+const iconLimitBytes = 256 * 1024;
+
+/** The only colors that a role with a tertiary color can have. */
+const holographic = {
+	primary_color: 11127295,
+	secondary_color: 16759788,
+	tertiary_color: 16761760,
+};
 
 const roleFields = {
 	name: f.nullable(f.text(1, 100)),
@@ -30,36 +41,54 @@ const roleFields = {
 	),
 	hoist: f.nullable(f.boolean),
 	mentionable: f.nullable(f.boolean),
-	icon: f.nullable(f.text(0, 1_000_000)),
-	unicode_emoji: f.nullable(f.text(0, 100)),
+	icon: f.nullable(image(iconLimitBytes)),
+	unicode_emoji: f.nullable(
+		f.refine(f.text(0, 100), (given) => {
+			// A guess (role-emoji).
+			if (parseUnicodeEmoji(given)) return given;
+			throw formError("UNICODE_EMOJI_INVALID", "Invalid emoji");
+		}),
+	),
 };
 
 type RoleBody = ReadForm<typeof roleFields>;
 
-function changesOf(body: RoleBody): RoleChanges {
-	if (body.icon || body.unicode_emoji)
-		throw apiError(50101, {
-			message: "This server needs more boosts to perform this action",
-		});
-	const { colors } = body;
-	// Of `colors` and `color` the newer one, `colors`, has precedence.
-	const primary = colors?.primary_color ?? body.color ?? undefined;
+/** Throws unless the guild has the features that some fields of a role need. A guess (role-features): with 50101. */
+function requireFeatures({ features }: Guild, body: RoleBody): void {
+	const { colors, icon, unicode_emoji } = body;
+	const gradient = colors?.secondary_color ?? colors?.tertiary_color ?? null;
+	const lacksIcons =
+		(icon || unicode_emoji) && !features.includes("ROLE_ICONS");
+	const lacksColors =
+		gradient !== null && !features.includes("ENHANCED_ROLE_COLORS");
+	if (lacksIcons || lacksColors)
+		throw apiError(Code.ServerNeedsMoreBoostsToPerformThisAction);
+}
+
+/** Of `colors` and `color` the newer one, `colors`, has precedence. A guess (role-color): `color` ends a gradient. */
+function colorsOf({ color, colors }: RoleBody) {
+	const primary_color = colors?.primary_color ?? color ?? undefined;
+	if (primary_color === undefined) return undefined;
+	const { secondary_color = null, tertiary_color = null } = colors ?? {};
+	// A guess (role-holographic): Discord replaces other colors.
+	if (tertiary_color !== null) return holographic;
+	return { primary_color, secondary_color, tertiary_color };
+}
+
+function changesOf(guild: Guild, body: RoleBody): RoleChanges {
+	requireFeatures(guild, body);
+	const colors = colorsOf(body);
 	return {
 		name: body.name ?? undefined,
 		hoist: body.hoist ?? undefined,
 		mentionable: body.mentionable ?? undefined,
+		icon: body.icon,
+		unicode_emoji: body.unicode_emoji,
 		permissions:
 			typeof body.permissions === "bigint"
 				? String(body.permissions & allPermissions)
 				: undefined,
-		...(primary !== undefined && {
-			color: primary,
-			colors: {
-				primary_color: primary,
-				secondary_color: colors?.secondary_color ?? null,
-				tertiary_color: colors?.tertiary_color ?? null,
-			},
-		}),
+		...(colors && { color: colors.primary_color, colors }),
 	};
 }
 
@@ -78,7 +107,7 @@ export const roleRoutes = [
 				call.body.permissions ??
 				BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
 			requireGuildPermissions(call, permissions & allPermissions);
-			const changes = changesOf({ ...call.body, permissions });
+			const changes = changesOf(guild, { ...call.body, permissions });
 			const given = { ...changes, name: changes.name ?? "new role" };
 			return call.world.roles.add(guild, given, call.by);
 		},
@@ -132,7 +161,7 @@ export const roleRoutes = [
 					"Value must be one of {'@everyone'}.",
 					"name",
 				);
-			call.world.roles.edit(guild, role, changesOf(call.body), call.by);
+			call.world.roles.edit(guild, role, changesOf(guild, call.body), call.by);
 			return role;
 		},
 	}),

@@ -34,11 +34,11 @@ export const userRoutes = [
 			return page.map((guild) => ({
 				id: guild.id,
 				name: guild.name,
-				icon: null,
+				icon: guild.icon,
 				banner: null,
 				owner: guild.owner_id === actor.user.id,
 				permissions: String(guildPermissions(guild, actor.user.id)),
-				features: [],
+				features: guild.features,
 				...(with_counts ? serialize.guildCounts(guild) : {}),
 			}));
 		},

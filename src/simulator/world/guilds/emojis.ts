@@ -6,6 +6,7 @@ import type { Guild, GuildEmoji, User } from "../state/entities.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
+import type { Picture, Pictures } from "./pictures.ts";
 
 /** New values for the fields of a custom emoji. */
 export type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
@@ -13,16 +14,24 @@ export type EmojiChanges = Changes<Pick<GuildEmoji, "name" | "roles">>;
 const audit = auditOf("Emoji");
 
 export class Emojis {
-	constructor(private readonly state: State) {}
+	constructor(
+		private readonly state: State,
+		private readonly pictures: Pictures,
+	) {}
 
 	/**
 	 * Adds a custom emoji to a guild and records its creator. If the emoji has role ids, only members with one of these
-	 * roles may use it.
+	 * roles may use it. Without a picture it gets a small one that is drawn from its id.
 	 */
 	add(
 		guild: Guild,
 		user: User,
-		given: { name: string; roles?: readonly string[]; animated?: boolean },
+		given: {
+			name: string;
+			roles?: readonly string[];
+			animated?: boolean;
+			picture?: Picture;
+		},
 		by?: Attribution,
 	): GuildEmoji {
 		const emoji: GuildEmoji = {
@@ -32,10 +41,11 @@ export class Emojis {
 			user,
 			require_colons: true,
 			managed: false,
-			animated: given.animated ?? false,
+			animated: given.picture?.animated ?? given.animated ?? false,
 			available: true,
 		};
 		guild.emojis.set(emoji.id, emoji);
+		this.pictures.addEmoji(emoji.id, emoji.animated, given.picture);
 		this.#dispatch(guild);
 		audit.create(this.state, guild, emoji, {}, { name: emoji.name }, by);
 		return emoji;
@@ -55,6 +65,8 @@ export class Emojis {
 
 	remove(guild: Guild, emoji: GuildEmoji, by?: Attribution): void {
 		guild.emojis.delete(emoji.id);
+		// A guess (cdn-deleted): the CDN has its picture no more.
+		this.pictures.removeEmoji(emoji.id);
 		this.#dispatch(guild);
 		audit.delete(this.state, guild, emoji, { name: emoji.name }, {}, by);
 	}

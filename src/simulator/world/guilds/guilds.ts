@@ -21,6 +21,7 @@ import type {
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
+import type { Pictures } from "./pictures.ts";
 import type { ScheduledEvents } from "./scheduled-events.ts";
 
 /** New values for the fields of a guild. */
@@ -33,6 +34,7 @@ export type GuildChanges = Changes<
 >;
 
 interface Parts {
+	readonly pictures: Pictures;
 	readonly messages: Messages;
 	readonly stages: Stages;
 	readonly scheduledEvents: ScheduledEvents;
@@ -90,9 +92,11 @@ export class Guilds {
 	edit(guild: Guild, changes: GuildChanges, by?: Attribution): void {
 		const before = { ...guild };
 		apply(guild, changes);
+		if (guild.icon !== before.icon)
+			this.parts.pictures.removeIcon("icons", guild.id, before.icon);
 		this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
 		this.state.audit(guild, by, AuditLogEvent.GuildUpdate, guild.id, {
-			changes: changesBetween(before, changes),
+			changes: changesBetween(auditFields(before), auditFields(changes)),
 		});
 	}
 
@@ -152,4 +156,9 @@ export class Guilds {
 			soundboard_sounds: [],
 		};
 	}
+}
+
+/** Returns the changed fields with the names that they have in the audit log. */
+function auditFields({ icon, ...rest }: GuildChanges) {
+	return { ...rest, ...(icon !== undefined && { icon_hash: icon }) };
 }

@@ -158,7 +158,7 @@ export function serializeInvite(
 			description: guild.description,
 			splash: null,
 			banner: null,
-			icon: null,
+			icon: guild.icon,
 			vanity_url_code: null,
 			features: guild.features,
 			verification_level: guild.verification_level,
@@ -178,13 +178,13 @@ export function serializeInvite(
 function rolesOf({ role_ids }: Invite, { roles }: Guild) {
 	return role_ids
 		.flatMap((id) => roles.get(id) ?? [])
-		.map(({ id, name, position, color, colors }) => ({
+		.map(({ id, name, position, color, colors, icon, unicode_emoji }) => ({
 			id,
 			name,
 			position,
 			color,
 			colors,
-			icon: null,
-			unicode_emoji: null,
+			icon: icon ?? null,
+			unicode_emoji: unicode_emoji ?? null,
 		}));
 }

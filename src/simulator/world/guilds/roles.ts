@@ -6,19 +6,23 @@ import type { Guild, Role } from "../state/entities.ts";
 import { compareRoles } from "../state/permissions.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
+import type { Picture, Pictures } from "./pictures.ts";
 
 /** New values for the fields of a role. */
 export type RoleChanges = Changes<
 	Omit<
 		Role,
 		"id" | "description" | "icon" | "position" | "managed" | "tags" | "flags"
-	>
+	> & { readonly icon: Picture | null }
 >;
 
 const audit = auditOf("Role");
 
 export class Roles {
-	constructor(private readonly state: State) {}
+	constructor(
+		private readonly state: State,
+		private readonly pictures: Pictures,
+	) {}
 
 	/**
 	 * Adds a role to a guild, by default just above @everyone. Roles at or above the new role's position move up by one.
@@ -33,8 +37,9 @@ export class Roles {
 		},
 		by?: Attribution,
 	): Role {
-		const { bot_id, ...changes } = given;
+		const { bot_id, ...others } = given;
 		const role = newRole(this.state.newId());
+		const changes = this.#storeIcon(role, others);
 		apply(role, changes);
 		if (bot_id !== undefined) {
 			role.managed = true;
@@ -49,15 +54,19 @@ export class Roles {
 		this.#dispatch("GUILD_ROLE_CREATE", guild, role);
 		for (const other of moved)
 			this.#dispatch("GUILD_ROLE_UPDATE", guild, other);
-		audit.create(this.state, guild, role, {}, changes, by);
+		audit.create(this.state, guild, role, {}, auditFields(changes), by);
 		return role;
 	}
 
 	edit(guild: Guild, role: Role, changes: RoleChanges, by?: Attribution): void {
 		const before = { ...role };
-		apply(role, changes);
+		const stored = this.#storeIcon(role, changes);
+		apply(role, stored);
+		if (before.icon && role.icon !== before.icon)
+			this.pictures.removeIcon("role-icons", role.id, before.icon);
 		this.#dispatch("GUILD_ROLE_UPDATE", guild, role);
-		audit.update(this.state, guild, role, before, changes, by);
+		const after = auditFields(stored);
+		audit.update(this.state, guild, role, auditFields(before), after, by);
 	}
 
 	/** Moves roles of a guild to new positions, then numbers all roles from 1 without gaps. @everyone stays at 0. */
@@ -85,9 +94,13 @@ export class Roles {
 		}
 	}
 
-	/** Removes a role from a guild, from the members who have it, and from the permission overwrites of channels. */
+	/**
+	 * Removes a role from a guild, from the members who have it, and from the permission overwrites of channels:
+	 * https://github.com/discord/discord-api-docs/issues/4303
+	 */
 	remove(guild: Guild, role: Role, by?: Attribution): void {
 		guild.roles.delete(role.id);
+		if (role.icon) this.pictures.removeIcon("role-icons", role.id, role.icon);
 		for (const member of guild.members.values())
 			member.roles = member.roles.filter((id) => id !== role.id);
 		for (const channel of guild.channels.values())
@@ -98,7 +111,13 @@ export class Roles {
 			guild_id: guild.id,
 			role_id: role.id,
 		});
-		audit.delete(this.state, guild, role, role, {}, by);
+		audit.delete(this.state, guild, role, auditFields(role), {}, by);
+	}
+
+	/** Stores the picture of a role's icon. Returns the changes with the icon's hash in place of the picture. */
+	#storeIcon({ id }: Role, { icon, ...changes }: RoleChanges) {
+		const hash = icon && this.pictures.addIcon("role-icons", id, icon);
+		return { ...changes, ...(hash !== undefined && { icon: hash }) };
 	}
 
 	#dispatch(
@@ -109,4 +128,9 @@ export class Roles {
 		const guild_id = guild.id;
 		this.state.dispatchToGuild(type, guild, { guild_id, role });
 	}
+}
+
+/** Returns the fields of a role with the names that they have in the audit log. */
+function auditFields({ icon, ...rest }: Changes<Pick<Role, "icon">>) {
+	return { ...rest, ...(icon !== undefined && { icon_hash: icon }) };
 }

@@ -32,6 +32,7 @@ export const everyonePermissions =
 	Permission.UseVAD;
 
 export const newGuildSettings: Omit<GuildSettings, "name"> = {
+	icon: null,
 	description: null,
 	verification_level: GuildVerificationLevel.None,
 	default_message_notifications: GuildDefaultMessageNotifications.AllMessages,

@@ -194,6 +194,7 @@ export type AuditLogEntry = Readonly<
 export type GuildSettings = Pick<
 	APIGuild,
 	| "name"
+	| "icon"
 	| "description"
 	| "verification_level"
 	| "default_message_notifications"

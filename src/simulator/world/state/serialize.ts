@@ -238,7 +238,6 @@ export function guild(of: Guild): SentGuild {
 	return {
 		...rest,
 		roles: [...of.roles.values()],
-		icon: null,
 		home_header: null,
 		splash: null,
 		discovery_splash: null,

@@ -4,10 +4,12 @@ import { expect } from "bun:test";
 import {
 	AuditLogEvent,
 	ChannelType,
+	GuildFeature,
 	GuildVerificationLevel,
 	Locale,
+	PermissionFlagsBits,
 } from "discord.js";
-import { connect, testWith } from "../../support.ts";
+import { type Cooks, connect, testWith } from "../../support.ts";
 
 const test = testWith(({ guild, channelNamed }) => ({
 	path: `/guilds/${guild.id}`,
@@ -73,7 +75,7 @@ test("invalid guild settings are refused at their field", async (given) => {
 	expect(guild.auditLog).toEqual([]);
 	const zoe = as("zoe");
 	expect((await zoe("PATCH", path, { name: "Mine" })).code).toBe(50013);
-	expect((await alpha("PATCH", path, { icon: null })).status).toBe(501);
+	expect((await alpha("PATCH", path, { banner: null })).status).toBe(501);
 });
 
 test("a community cannot remove its rules, updates and content filter", async (given) => {
@@ -103,6 +105,92 @@ test("a community cannot remove its rules, updates and content filter", async (g
 	expect((await deleted()).status).toBe(200);
 });
 
+/** Gives the bot ADMINISTRATOR. */
+function makeAdministrator({ world, guild, role }: Cooks): void {
+	world.roles.edit(guild, role("alpha"), {
+		permissions: String(PermissionFlagsBits.Administrator),
+	});
+}
+
+test("an administrator enables and disables COMMUNITY, with both channels in the request", async (given) => {
+	const { guild, path, alpha, general, channelNamed, simulator } = given;
+	const updates = channelNamed("staff").id;
+	const features = ["COMMUNITY"];
+	const channels = {
+		rules_channel_id: general,
+		public_updates_channel_id: updates,
+	};
+	const levels = { verification_level: 1, explicit_content_filter: 2 };
+	const all = { features, ...channels, ...levels };
+	const change = (body: object) => alpha("PATCH", path, body);
+	expect((await change(all)).code).toBe(50013);
+	makeAdministrator(given);
+	expect((await change({ features, ...levels })).code).toBe(40006);
+	const { public_updates_channel_id: _, ...withoutUpdates } = all;
+	expect((await change(withoutUpdates)).code).toBe(40006);
+	for (const [key, value] of [
+		["verification_level", 0],
+		["explicit_content_filter", 1],
+		["public_updates_channel_id", channelNamed("Lounge").id],
+	] as const) {
+		const { faults } = await change({ ...all, [key]: value });
+		expect(Object.keys(faults)).toEqual([key]);
+	}
+	expect((await change({ features, ...channels })).faults).toEqual({
+		verification_level: "BASE_TYPE_CHOICES",
+	});
+	expect(guild.auditLog).toEqual([]);
+
+	await using bot = await connect(simulator);
+	const found = bot.client.guilds.cache.get(guild.id);
+	await found?.edit({
+		features: [GuildFeature.Community],
+		rulesChannel: general,
+		publicUpdatesChannel: updates,
+		verificationLevel: 1,
+		explicitContentFilter: 2,
+		reason: "open",
+	});
+	expect(guild.features).toEqual(["COMMUNITY"]);
+	expect(await bot.event("GUILD_UPDATE")).toMatchObject({ features });
+	expect(guild.auditLog.at(-1)).toMatchObject({
+		reason: "open",
+		changes: expect.arrayContaining([
+			{ key: "features", old_value: [], new_value: features },
+		]),
+	});
+	const news = { name: "news", type: ChannelType.GuildAnnouncement };
+	const made = await alpha("POST", `${path}/channels`, news);
+	expect(made.status).toBe(201);
+	expect((await change({ features: [] })).status).toBe(200);
+	expect(guild.features).toEqual([]);
+	expect(guild.rules_channel_id).toBe(general);
+	const { id } = made.json<{ id: string }>();
+	expect(guild.channels.get(id)?.type).toBe(ChannelType.GuildAnnouncement);
+});
+
+test("of the other features only three can be changed", async (given) => {
+	const { guild, path, alpha, world } = given;
+	const change = (...features: string[]) => alpha("PATCH", path, { features });
+	expect((await change("INVITES_DISABLED")).code).toBe(50001);
+	expect((await change("DISCOVERABLE")).code).toBe(50013);
+	expect((await change("RAID_ALERTS_DISABLED")).status).toBe(200);
+	expect(guild.features).toEqual(["RAID_ALERTS_DISABLED"]);
+	world.guilds.edit(guild, { features: ["COMMUNITY", "ROLE_ICONS"] });
+	await change("COMMUNITY", "INVITES_DISABLED", "BANNER");
+	expect(guild.features).toEqual([
+		"COMMUNITY",
+		"ROLE_ICONS",
+		"INVITES_DISABLED",
+	]);
+	expect((await change()).code).toBe(50013);
+	makeAdministrator(given);
+	expect((await change("COMMUNITY", "DISCOVERABLE")).code).toBe(40006);
+	expect((await change("INVITES_DISABLED")).status).toBe(200);
+	expect((await change()).status).toBe(200);
+	expect(guild.features).toEqual(["ROLE_ICONS"]);
+});
+
 test("a bot's highest role stays above the roles it orders, and @everyone below all", async (given) => {
 	const { guild, path, alpha, simulator, role } = given;
 	await using bot = await connect(simulator);
@@ -125,4 +213,67 @@ test("a bot's highest role stays above the roles it orders, and @everyone below 
 		"Regular",
 		"@everyone",
 	]);
+});
+
+test("gradients, role icons and emoji need a feature of the guild", async (given) => {
+	const { guild, path, alpha, world, role } = given;
+	const regular = role("Regular");
+	const change = (body: object) =>
+		alpha("PATCH", `${path}/roles/${regular.id}`, body);
+	const gradient = { primary_color: 1, secondary_color: 2 };
+	const icon = "data:image/png;base64,iVBORw0KGgo=";
+	for (const body of [
+		{ colors: gradient },
+		{ unicode_emoji: "👍" },
+		{ icon },
+	]) {
+		expect((await change(body)).code).toBe(50101);
+		expect((await alpha("POST", `${path}/roles`, body)).code).toBe(50101);
+	}
+	expect((await change({ icon: null, unicode_emoji: null })).status).toBe(200);
+
+	world.guilds.edit(guild, {
+		features: ["ROLE_ICONS", "ENHANCED_ROLE_COLORS"],
+	});
+	expect((await change({ colors: gradient })).json()).toMatchObject({
+		color: 1,
+		colors: { ...gradient, tertiary_color: null },
+	});
+	const holographic = { ...gradient, tertiary_color: 3 };
+	expect((await change({ colors: holographic })).json()).toMatchObject({
+		color: 11127295,
+		colors: { secondary_color: 16759788, tertiary_color: 16761760 },
+	});
+	await change({ color: 7 });
+	expect(regular.colors).toEqual({
+		primary_color: 7,
+		secondary_color: null,
+		tertiary_color: null,
+	});
+	expect((await change({ unicode_emoji: "x" })).code).toBe(50035);
+	await change({ unicode_emoji: "👍", hoist: true, mentionable: false });
+	expect(regular).toMatchObject({
+		unicode_emoji: "👍",
+		hoist: true,
+		mentionable: false,
+	});
+	expect((await change({ icon })).json()).toMatchObject({ icon: regular.icon });
+	expect(regular.icon).toMatch(/^[0-9a-f]{32}$/);
+	expect(guild.auditLog.at(-1)?.changes).toEqual([
+		{ key: "icon_hash", old_value: null, new_value: regular.icon },
+	]);
+});
+
+test("a deleted role is gone from members and overwrites", async (given) => {
+	const { guild, path, alpha, role, channelNamed, world } = given;
+	const { id } = role("Regular");
+	const channel = channelNamed("general");
+	world.channels.edit(channel, {
+		permission_overwrites: [{ id, type: 0, allow: "1024", deny: "0" }],
+	});
+	expect((await alpha("DELETE", `${path}/roles/${id}`)).status).toBe(204);
+	expect(guild.roles.has(id)).toBe(false);
+	expect(channel.permission_overwrites).toEqual([]);
+	for (const { roles } of guild.members.values())
+		expect(roles).not.toContain(id);
 });

@@ -1,0 +1,84 @@
+// Discord's CDN: the pictures of emoji, guilds and roles, without authorization.
+// https://discord.com/developers/docs/reference#image-formatting
+
+import type { Picture, Pictures } from "../world/guilds/pictures.ts";
+
+/** The format of a picture by the file extension in its URL. */
+const formats = {
+	png: "png",
+	jpg: "jpeg",
+	jpeg: "jpeg",
+	webp: "webp",
+	gif: "gif",
+} as const;
+type Format = (typeof formats)[keyof typeof formats];
+
+/**
+ * Responds to a request to the CDN. Unknown paths and pictures get 404. A format to which Discord does not convert a
+ * picture gets 415.
+ */
+export async function servePicture(
+	pictures: Pictures,
+	{ pathname, searchParams }: URL,
+): Promise<Response> {
+	const [, path = "", extension = ""] =
+		/^\/((?:emojis|icons\/\d+|role-icons\/\d+)\/\w+)\.(\w+)$/.exec(pathname) ??
+		[];
+	const picture = pictures.get(path);
+	if (!picture) return refusal(404, "There is nothing here.");
+	// A guess (cdn-size): any other size is refused with 400.
+	if (!isSize(searchParams.get("size"))) return refusal(400, "Invalid size");
+	const format = Object.hasOwn(formats, extension)
+		? formats[extension as keyof typeof formats]
+		: undefined;
+	const isRoleIcon = path.startsWith("role-icons/");
+	if (!format || (format === "gif" && (isRoleIcon || !isGif(picture))))
+		return refusal(415, "Unsupported Media Type");
+	const animated = format === "gif" || searchParams.get("animated") === "true";
+	const served = await convert(picture, format, animated);
+	return new Response(Buffer.from(served.bytes), {
+		headers: { "content-type": `image/${served.format}` },
+	});
+}
+
+function refusal(status: number, text: string): Response {
+	return new Response(`${text}\n`, { status });
+}
+
+/** Sizes are powers of two between 16 and 4096. */
+function isSize(size: string | null): boolean {
+	if (size === null) return true;
+	const number = Number(size);
+	return number >= 16 && number <= 4096 && Number.isInteger(Math.log2(number));
+}
+
+/**
+ * Still pictures have no GIF. As reported in https://github.com/discord/discord-api-docs/issues/7567, neither have
+ * animated pictures that were uploaded as WebP.
+ */
+function isGif({ format, animated }: Picture): boolean {
+	return animated && format === "gif";
+}
+
+/**
+ * Converts a picture as the CDN does. Without `animated` an animated picture becomes its first frame. Animations are
+ * not converted, and neither are pictures that Bun cannot decode, such as AVIF: they stay in their format.
+ */
+async function convert(
+	picture: Picture,
+	format: Format,
+	animated: boolean,
+): Promise<Pick<Picture, "bytes" | "format">> {
+	const isStill = picture.format !== "gif" && !picture.animated;
+	if (animated && picture.animated) return picture;
+	if (isStill && picture.format === format) return picture;
+	const still = new Bun.Image(Buffer.from(picture.bytes));
+	try {
+		if (format === "png") return { format, bytes: await still.png().bytes() };
+		if (format === "jpeg") return { format, bytes: await still.jpeg().bytes() };
+		const bytes = await still.webp({ lossless: true }).bytes();
+		return { format: "webp", bytes };
+	} catch {
+		return picture;
+	}
+}
