@@ -86,7 +86,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["ai"],
 		["tool"],
 		["messages"],
-		["channels", "guild", "setup", "server", "commands"],
+		["channels", "guild", "guild-document", "setup", "server", "commands"],
 		["tools", "game"],
 		["features"],
 		["."],

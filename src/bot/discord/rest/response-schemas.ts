@@ -212,10 +212,21 @@ const role = object({
 	tags: v.optional(object({})),
 });
 
+const emoji = object({
+	id,
+	name: text,
+	user: v.optional(user),
+	roles: v.optional(ids),
+	animated: flag,
+	managed: flag,
+	available: flag,
+});
+
 const guild = object({
 	id,
 	name: text,
 	owner_id: id,
+	icon: nullableText,
 	description: nullableText,
 	afk_channel_id: v.nullish(id),
 	system_channel_id: v.nullish(id),
@@ -242,16 +253,6 @@ const guild = object({
 	),
 	mfa_level: count,
 	vanity_url_code: nullableText,
-});
-
-const emoji = object({
-	id,
-	name: text,
-	user: v.optional(user),
-	roles: v.optional(ids),
-	animated: flag,
-	managed: flag,
-	available: flag,
 });
 
 const webhook = object({
@@ -356,6 +357,44 @@ const search = v.union([
 	object({ code: number, retry_after: number }),
 ]);
 
+const welcomeScreen = object({
+	description: nullableText,
+	welcome_channels: v.array(
+		object({
+			channel_id: id,
+			description: text,
+			emoji_id: v.nullish(id),
+			emoji_name: nullableText,
+		}),
+	),
+});
+
+const onboarding = object({
+	enabled: v.boolean(),
+	mode: number,
+	default_channel_ids: ids,
+	prompts: v.array(
+		object({
+			id,
+			title: text,
+			type: number,
+			single_select: v.boolean(),
+			required: v.boolean(),
+			in_onboarding: v.boolean(),
+			options: v.array(
+				object({
+					id,
+					title: text,
+					description: nullableText,
+					emoji: v.nullish(emojiOf),
+					role_ids: ids,
+					channel_ids: ids,
+				}),
+			),
+		}),
+	),
+});
+
 /** Schema of a guild's roles. Every guild has at least the role @everyone. */
 const roles = v.pipe(v.array(role), v.minLength(1));
 
@@ -385,7 +424,10 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	"GET /channels/:id/threads/archived/public": threads,
 	"GET /channels/:id/users/@me/threads/archived/private": threads,
 	"GET /channels/:id/webhooks": webhooks,
-	"GET /guilds/:id": guild,
+	"GET /guilds/:id": v.intersect([
+		guild,
+		object({ roles, emojis: v.array(emoji) }),
+	]),
 	"GET /guilds/:id/audit-logs": auditLog,
 	"GET /guilds/:id/auto-moderation/rules": v.array(rule),
 	"GET /guilds/:id/auto-moderation/rules/:id": rule,
@@ -396,6 +438,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	"GET /guilds/:id/invites": v.array(invite),
 	"GET /guilds/:id/members/:id": member,
 	"GET /guilds/:id/messages/search": search,
+	"GET /guilds/:id/onboarding": onboarding,
 	"GET /guilds/:id/prune": object({ pruned: number }),
 	"GET /guilds/:id/roles": roles,
 	"GET /guilds/:id/roles/:id": role,
@@ -410,6 +453,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 		channel_id: v.nullish(id),
 	}),
 	"GET /guilds/:id/webhooks": webhooks,
+	"GET /guilds/:id/welcome-screen": welcomeScreen,
 	"GET /invites/:code": invite,
 	"GET /stage-instances/:id": stage,
 	"GET /users/:id": user,
