@@ -1,0 +1,180 @@
+// The default values of a document's fields: exports leave them out.
+
+import type {
+	AutomodRule,
+	Channel,
+	Emoji,
+	GuildDocument,
+	Onboarding,
+	Role,
+	ScheduledEvent,
+	Settings,
+	WelcomeScreen,
+} from "./document.ts";
+
+type Defaults<T> = { readonly [Field in keyof T]?: T[Field] };
+
+const settings: Defaults<Settings> = {
+	description: "",
+	icon: "",
+	community: false,
+	verification_level: "NONE",
+	default_message_notifications: "ALL_MESSAGES",
+	explicit_content_filter: "DISABLED",
+	afk_channel: "",
+	afk_timeout: 300,
+	system_channel: "",
+	system_channel_flags: [],
+	rules_channel: "",
+	public_updates_channel: "",
+	safety_alerts_channel: "",
+	preferred_locale: "en-US" as Settings["preferred_locale"],
+	premium_progress_bar_enabled: false,
+};
+const role: Defaults<Role> = {
+	managed: false,
+	color: "",
+	hoist: false,
+	mentionable: false,
+	icon: "",
+	permissions: [],
+};
+const channel: Defaults<Channel> = {
+	kind: "text",
+	topic: "",
+	nsfw: false,
+	slowmode_seconds: 0,
+	bitrate: 64_000,
+	user_limit: 0,
+	rtc_region: "",
+	video_quality: "auto",
+	thread_slowmode_seconds: 0,
+	auto_archive_minutes: 0,
+	tags: [],
+	require_tag: false,
+	default_reaction: "",
+	default_sort_order: "",
+	default_layout: "",
+};
+const automod: Defaults<AutomodRule> = {
+	enabled: true,
+	keyword_filter: [],
+	regex_patterns: [],
+	presets: [],
+	allow_list: [],
+	mention_total_limit: 0,
+	mention_raid_protection_enabled: false,
+	actions: [],
+	custom_message: "",
+	alert_channel: "",
+	duration_seconds: 0,
+	exempt_roles: [],
+	exempt_channels: [],
+};
+const event: Defaults<ScheduledEvent> = {
+	description: "",
+	channel: "",
+	location: "",
+	end: "",
+};
+const emoji: Defaults<Emoji> = { animated: false, picture: "", roles: [] };
+const welcomeScreen: Defaults<WelcomeScreen> = {
+	enabled: false,
+	description: "",
+	channels: [],
+};
+const onboarding: Defaults<Onboarding> = {
+	enabled: false,
+	mode: "default",
+	default_channels: [],
+	prompts: [],
+};
+
+type Prompt = NonNullable<Onboarding["prompts"]>[number];
+const prompt: Defaults<Prompt> = {
+	kind: "multiple_choice",
+	single_select: false,
+	required: false,
+	in_onboarding: true,
+};
+const small = { description: "", emoji: "", roles: [], channels: [] };
+
+/** What to do with a thing's fields and their default values. */
+type Change = <T extends object>(thing: T, defaults: Defaults<T>) => T;
+
+/** Leaves out the fields that have their default value. */
+const leaveOut: Change = (thing, defaults) =>
+	Object.fromEntries(
+		Object.entries(thing).filter(
+			([field, value]) =>
+				JSON.stringify(value) !== JSON.stringify(Object(defaults)[field]),
+		),
+	) as typeof thing;
+
+/** Adds the fields that are missing, with their default value. */
+const fillIn: Change = (thing, defaults) => ({ ...defaults, ...thing });
+
+/** Returns a document without the fields that have their default value. Overwrites are left as they are. */
+export const withoutDefaults = (document: GuildDocument) =>
+	changeAll(document, leaveOut);
+
+/** Returns a document with all fields, those that are missing with their default value, but for overwrites. */
+export const withDefaults = (document: GuildDocument) =>
+	changeAll(document, fillIn);
+
+function changeAll(document: GuildDocument, change: Change): GuildDocument {
+	const channelOf = (given: Channel): Channel => {
+		const { tags, ...rest } = change(given, channel);
+		return tags
+			? {
+					...rest,
+					tags: tags.map((tag) => change(tag, { emoji: "", moderated: false })),
+				}
+			: rest;
+	};
+	const { settings: given, welcome_screen, onboarding: asked } = document;
+	const all = <T extends object>(
+		things: T[] | undefined,
+		defaults: Defaults<T>,
+	) => things?.map((thing) => change(thing, defaults));
+	return {
+		...document,
+		...(given && { settings: change(given, settings) }),
+		...(document.roles && { roles: all(document.roles, role) }),
+		...(document.emojis && { emojis: all(document.emojis, emoji) }),
+		...(document.channels && { channels: document.channels.map(channelOf) }),
+		...(document.categories && {
+			categories: document.categories.map((category) => ({
+				...change(category, { channels: [] }),
+				...(category.channels?.length && {
+					channels: category.channels.map(channelOf),
+				}),
+			})),
+		}),
+		...(document.automod && { automod: all(document.automod, automod) }),
+		...(document.events && { events: all(document.events, event) }),
+		...(welcome_screen && {
+			welcome_screen: withParts(
+				change(welcome_screen, welcomeScreen),
+				"channels",
+				(shown) => change(shown, { emoji: "" }),
+			),
+		}),
+		...(asked && {
+			onboarding: withParts(change(asked, onboarding), "prompts", (one) => ({
+				...change(one, prompt),
+				options: one.options.map((option) => change(option, small)),
+			})),
+		}),
+	};
+}
+
+/** Returns a copy of an object whose list `field`, if it has one, is converted item by item. */
+function withParts<
+	T extends object,
+	Field extends keyof T,
+	Item extends T[Field] extends (infer One)[] | undefined ? One : never,
+>(thing: T, field: Field, convert: (item: Item) => Item): T {
+	const items = thing[field] as Item[] | undefined;
+	return items ? { ...thing, [field]: items.map(convert) } : thing;
+}

@@ -1,0 +1,409 @@
+// From Discord's API to the fields of a guild document.
+
+import {
+	type APIGuildForumTag,
+	type APIOverwrite,
+	type APIRole,
+	ChannelFlags,
+	ChannelType,
+	GuildOnboardingMode,
+	GuildOnboardingPromptType,
+	GuildScheduledEventStatus,
+	OverwriteType,
+	WebhookType,
+} from "discord.js";
+import { ruleFieldsOf, triggerOf } from "./automod-rule.ts";
+import {
+	type EditedKind,
+	editedKinds,
+	layouts,
+	nameIn,
+	sortOrders,
+	videoQualities,
+} from "./channel-kinds.ts";
+import {
+	type AutomodRule,
+	type Category,
+	type Channel,
+	type Emoji,
+	everyone,
+	type GuildDocument,
+	type Overwrite,
+	type Role,
+	type Settings,
+} from "./document.ts";
+import { allBits, bitsByName } from "./permission-names.ts";
+import { withoutUndefined } from "./references.ts";
+import { eventFieldsOf } from "./scheduled-event.ts";
+import { levels, noticeFlags } from "./setting-names.ts";
+import type { GuildState } from "./steps.ts";
+
+/**
+ * A channel as in Discord's API. The fields of all types of channels are optional, because each type has only some of
+ * them.
+ */
+export interface ApiChannel {
+	id: string;
+	type: ChannelType;
+	name: string;
+	position: number;
+	parent_id?: string | null;
+	permission_overwrites?: readonly APIOverwrite[];
+	topic?: string | null;
+	nsfw?: boolean;
+	rate_limit_per_user?: number | null;
+	bitrate?: number | null;
+	user_limit?: number | null;
+	rtc_region?: string | null;
+	video_quality_mode?: number | null;
+	default_thread_rate_limit_per_user?: number | null;
+	default_auto_archive_duration?: number | null;
+	available_tags?: readonly APIGuildForumTag[];
+	flags?: number;
+	default_reaction_emoji?: {
+		emoji_id: string | null;
+		emoji_name: string | null;
+	} | null;
+	default_sort_order?: number | null;
+	default_forum_layout?: number | null;
+}
+
+/** The channels of a guild as in Discord's API. */
+export const apiChannels = ({ channels }: GuildState) =>
+	channels as readonly unknown[] as readonly ApiChannel[];
+
+/** Compares two ids by age, the older first. */
+export function compareIds(a: string, b: string): number {
+	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** Returns a guild's roles, the highest first, without @everyone. https://discord.com/developers/docs/topics/permissions */
+export function rolesFromTop({ guild }: GuildState): APIRole[] {
+	return guild.roles
+		.filter(({ id }) => id !== guild.id)
+		.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
+}
+
+/**
+ * Whether Discord's clients show channels of this type below the text channels of the same category. They do so with
+ * voice and stage channels.
+ */
+export function isBelowText(type: ChannelType): boolean {
+	return (
+		type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice
+	);
+}
+
+/** Compares two channels of the same category by their order in Discord's clients. */
+export function compareChannels(a: ApiChannel, b: ApiChannel): number {
+	return (
+		Number(isBelowText(a.type)) - Number(isBelowText(b.type)) ||
+		a.position - b.position ||
+		compareIds(a.id, b.id)
+	);
+}
+
+/** Returns the kind of a channel of this type; undefined for types that a document cannot have, such as threads. */
+export function kindOf(type: ChannelType): EditedKind | undefined {
+	return (Object.keys(editedKinds) as EditedKind[]).find(
+		(kind) => editedKinds[kind].type === type,
+	);
+}
+
+/**
+ * Returns a guild as a document with all fields. It refers to roles, channels and emoji by their ids, in place of keys,
+ * and names the parts that `state` has.
+ */
+export function documentWithIds(state: GuildState): GuildDocument {
+	const { guild, pictures } = state;
+	const roles = rolesFromTop(state);
+	const managed = new Set(
+		roles.filter(({ managed }) => managed).map(({ id }) => id),
+	);
+	const all = apiChannels(state)
+		.filter(({ type }) => kindOf(type))
+		.sort(compareChannels);
+	const isCategory = ({ type }: ApiChannel) =>
+		type === ChannelType.GuildCategory;
+	const categories = all.filter(isCategory);
+	const isRoot = ({ parent_id }: ApiChannel) =>
+		!categories.some(({ id }) => id === parent_id);
+	const ownEmojis = guild.emojis.filter(({ managed }) => !managed);
+	const order = new Map(roles.map(({ id }, index) => [id, index]));
+	const byOrder = (ids: readonly string[]) =>
+		ids.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+	const everyoneRole = guild.roles.find(({ id }) => id === guild.id);
+	const { welcomeScreen, onboarding } = state;
+	return withoutUndefined<GuildDocument>({
+		version: 1,
+		omitted: "default",
+		id: guild.id,
+		settings: settingsOf(state),
+		everyone: permissionNamesOf(everyoneRole?.permissions ?? "0"),
+		roles: roles.map((role) => roleOf(role, pictures)),
+		emojis: ownEmojis
+			.map((emoji): Emoji & { id: string } => ({
+				name: emoji.name ?? "",
+				id: emoji.id ?? "",
+				animated: emoji.animated ?? false,
+				picture: pictures.get(emoji.id ?? ""),
+				roles: byOrder(emoji.roles ?? []),
+			}))
+			.sort(
+				(a, b) =>
+					Number(a.name > b.name) - Number(a.name < b.name) ||
+					compareIds(a.id, b.id),
+			),
+		channels: all
+			.filter((channel) => !isCategory(channel) && isRoot(channel))
+			.map((channel) => channelOf(channel, guild.id)),
+		categories: categories.map(
+			(category): Category => ({
+				name: category.name,
+				id: category.id,
+				overwrites: overwritesOf(category, guild.id),
+				channels: all
+					.filter(
+						(channel) =>
+							!isCategory(channel) && channel.parent_id === category.id,
+					)
+					.map((channel) => channelOf(channel, guild.id)),
+			}),
+		),
+		automod: state.automod?.flatMap((rule): AutomodRule[] => {
+			const trigger = triggerOf(rule);
+			if (!trigger) return [];
+			const { exempt_role_ids, exempt_channel_ids, alert_channel_id, ...rest } =
+				ruleFieldsOf(rule);
+			return [
+				{
+					...rest,
+					id: rule.id,
+					trigger,
+					alert_channel: alert_channel_id,
+					exempt_roles: byOrder(exempt_role_ids),
+					exempt_channels: exempt_channel_ids.toSorted(compareIds),
+				},
+			];
+		}),
+		events: state.events
+			?.filter(
+				({ status }) =>
+					status === GuildScheduledEventStatus.Scheduled ||
+					status === GuildScheduledEventStatus.Active,
+			)
+			.map((event) => {
+				const fields = eventFieldsOf(event);
+				return {
+					name: fields.name,
+					id: event.id,
+					description: fields.description,
+					kind: fields.entity_type,
+					channel: fields.channel_id,
+					location: fields.location,
+					start: fields.scheduled_start_time,
+					end: fields.scheduled_end_time,
+				};
+			})
+			.sort(
+				(a, b) =>
+					Number(a.start > b.start) - Number(a.start < b.start) ||
+					compareIds(a.id, b.id),
+			),
+		webhooks: state.webhooks
+			?.filter(({ type }) => type === WebhookType.Incoming)
+			.map(({ id, name, channel_id }) => ({
+				name: name ?? "",
+				id,
+				channel: channel_id ?? "",
+			}))
+			.filter(({ name, channel }) => name !== "" && channel !== "")
+			.sort((a, b) => compareIds(a.id, b.id)),
+		welcome_screen: welcomeScreen && {
+			enabled: guild.features.some((one) => one === "WELCOME_SCREEN_ENABLED"),
+			description: welcomeScreen.description ?? "",
+			channels: welcomeScreen.welcome_channels.map((shown) => ({
+				channel: shown.channel_id,
+				description: shown.description,
+				emoji: emojiReference(shown.emoji_id, shown.emoji_name),
+			})),
+		},
+		onboarding: onboarding && {
+			enabled: onboarding.enabled,
+			mode:
+				onboarding.mode === GuildOnboardingMode.OnboardingAdvanced
+					? "advanced"
+					: "default",
+			default_channels: onboarding.default_channel_ids.toSorted(compareIds),
+			prompts: onboarding.prompts.map((prompt) => ({
+				title: prompt.title,
+				kind:
+					prompt.type === GuildOnboardingPromptType.Dropdown
+						? "dropdown"
+						: "multiple_choice",
+				single_select: prompt.single_select,
+				required: prompt.required,
+				in_onboarding: prompt.in_onboarding,
+				options: prompt.options.map((option) => ({
+					title: option.title,
+					description: option.description ?? "",
+					emoji: emojiReference(
+						option.emoji?.id ?? null,
+						option.emoji?.name ?? null,
+					),
+					roles: byOrder(option.role_ids),
+					channels: option.channel_ids.toSorted(compareIds),
+				})),
+			})),
+		},
+		members: state.members
+			?.map(({ id, roles }) => ({
+				id,
+				roles: byOrder(
+					roles.filter((role) => order.has(role) && !managed.has(role)),
+				),
+			}))
+			.filter(({ roles }) => roles.length > 0)
+			.sort((a, b) => compareIds(a.id, b.id)),
+		bans: state.bans
+			?.map(({ user, reason }) => ({
+				id: user.id,
+				...(reason && { reason }),
+			}))
+			.sort((a, b) => compareIds(a.id, b.id)),
+	});
+}
+
+function settingsOf({ guild, pictures }: GuildState): Settings {
+	const nameOf = <Field extends keyof typeof levels>(field: Field) =>
+		levels[field][guild[field]] as (typeof levels)[Field][number] | undefined;
+	return {
+		name: guild.name,
+		description: guild.description ?? "",
+		icon: guild.icon ? pictures.get(guild.icon) : "",
+		community: guild.features.some((feature) => feature === "COMMUNITY"),
+		verification_level: nameOf("verification_level"),
+		default_message_notifications: nameOf("default_message_notifications"),
+		explicit_content_filter: nameOf("explicit_content_filter"),
+		afk_channel: guild.afk_channel_id ?? "",
+		afk_timeout: guild.afk_timeout,
+		system_channel: guild.system_channel_id ?? "",
+		system_channel_flags: [...noticeFlags]
+			.filter(([, bit]) => (guild.system_channel_flags & bit) !== 0)
+			.map(([name]) => name),
+		rules_channel: guild.rules_channel_id ?? "",
+		public_updates_channel: guild.public_updates_channel_id ?? "",
+		safety_alerts_channel: guild.safety_alerts_channel_id ?? "",
+		preferred_locale: guild.preferred_locale as Settings["preferred_locale"],
+		premium_progress_bar_enabled: guild.premium_progress_bar_enabled,
+	};
+}
+
+function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
+	const { primary_color, secondary_color, tertiary_color } = role.colors ?? {
+		primary_color: role.color,
+		secondary_color: null,
+		tertiary_color: null,
+	};
+	const colors = [primary_color, secondary_color, tertiary_color].filter(
+		(color) => color !== null,
+	);
+	const hasColor = primary_color !== 0 || secondary_color !== null;
+	return {
+		name: role.name,
+		id: role.id,
+		managed: role.managed,
+		color: hasColor ? colors.map(hexColor).join(" to ") : "",
+		hoist: role.hoist,
+		mentionable: role.mentionable,
+		icon: role.icon ? pictures.get(role.icon) : (role.unicode_emoji ?? ""),
+		permissions: permissionNamesOf(role.permissions),
+	};
+}
+
+function hexColor(value: number): string {
+	return `#${value.toString(16).padStart(6, "0").toUpperCase()}`;
+}
+
+/** Returns the names of the permissions in a bit field. A bit without a name is "BIT_53". */
+export function permissionNamesOf(bits: string | bigint): string[] {
+	const all = BigInt(bits);
+	const names = [...bitsByName]
+		.filter(([, bit]) => (all & bit) !== 0n)
+		.map(([name]) => name);
+	let rest = all & ~allBits;
+	for (let bit = 0; rest !== 0n; bit++, rest >>= 1n)
+		if (rest & 1n) names.push(`BIT_${bit}`);
+	return names;
+}
+
+/** Returns the bit field of permissions that a document names. */
+export function bitsOfNames(names: readonly string[]): bigint {
+	return names.reduce((bits, name) => {
+		const [, number] = /^BIT_(\d+)$/.exec(name) ?? [];
+		const bit = number ? 1n << BigInt(number) : (bitsByName.get(name) ?? 0n);
+		return bits | bit;
+	}, 0n);
+}
+
+/** Returns the permission overwrites of a channel, sorted by the ids of their roles and members. */
+function overwritesOf(
+	{ permission_overwrites }: ApiChannel,
+	guildId: string,
+): Overwrite[] {
+	return (permission_overwrites ?? [])
+		.toSorted((a, b) => compareIds(a.id, b.id))
+		.map(({ id, type, allow, deny }) => ({
+			...(type === OverwriteType.Member
+				? { member: id }
+				: { role: id === guildId ? everyone : id }),
+			...(allow !== "0" && { allow: permissionNamesOf(allow) }),
+			...(deny !== "0" && { deny: permissionNamesOf(deny) }),
+		}));
+}
+
+/** Converts an emoji of Discord's API to a reference: ":id:" for a custom emoji, otherwise the emoji itself. */
+function emojiReference(id: string | null, name: string | null): string {
+	return id ? `:${id}:` : (name ?? "");
+}
+
+function channelOf(channel: ApiChannel, guildId: string): Channel {
+	const kind = kindOf(channel.type) as Exclude<EditedKind, "category">;
+	const { default_reaction_emoji: reaction } = channel;
+	const values: Omit<
+		Required<Channel>,
+		"name" | "id" | "key" | "overwrites"
+	> = {
+		kind,
+		topic: channel.topic ?? "",
+		nsfw: channel.nsfw ?? false,
+		slowmode_seconds: channel.rate_limit_per_user ?? 0,
+		bitrate: channel.bitrate ?? 64_000,
+		user_limit: channel.user_limit ?? 0,
+		rtc_region: channel.rtc_region ?? "",
+		video_quality: nameIn(videoQualities, channel.video_quality_mode) || "auto",
+		thread_slowmode_seconds: channel.default_thread_rate_limit_per_user ?? 0,
+		auto_archive_minutes: channel.default_auto_archive_duration ?? 0,
+		tags: (channel.available_tags ?? []).map((tag) => ({
+			name: tag.name,
+			emoji: emojiReference(tag.emoji_id, tag.emoji_name),
+			moderated: tag.moderated,
+		})),
+		require_tag: ((channel.flags ?? 0) & ChannelFlags.RequireTag) !== 0,
+		default_reaction: emojiReference(
+			reaction?.emoji_id ?? null,
+			reaction?.emoji_name ?? null,
+		),
+		default_sort_order: nameIn(sortOrders, channel.default_sort_order),
+		default_layout: nameIn(layouts, channel.default_forum_layout),
+	};
+	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
+	return {
+		name: channel.name,
+		id: channel.id,
+		...Object.fromEntries(
+			Object.entries(values).filter(([field]) => own.includes(field)),
+		),
+		overwrites: overwritesOf(channel, guildId),
+	};
+}

@@ -1,0 +1,174 @@
+// References inside a guild document: where they stand, the keys that identify things, and replacing keys with ids and back.
+
+import {
+	type Category,
+	type Channel,
+	everyone,
+	type GuildDocument,
+	type Overwrite,
+} from "./document.ts";
+
+/** Converts the references of a document. A reference for which a function returns undefined is removed. */
+export interface ReferenceMap {
+	role(reference: string): string | undefined;
+	channel(reference: string): string | undefined;
+	/** Converts a custom emoji: gets what stands between the colons of ":name:", and returns it with colons. */
+	emoji(reference: string): string | undefined;
+}
+
+/** Returns a copy of a document in which each reference to a role, channel or emoji is converted. */
+export function mapReferences(
+	document: GuildDocument,
+	map: ReferenceMap,
+): GuildDocument {
+	const one = (kind: "role" | "channel") => (reference: string | undefined) =>
+		reference === undefined || reference === ""
+			? reference
+			: (map[kind](reference) ?? "");
+	const many =
+		(kind: "role" | "channel") => (references: string[] | undefined) =>
+			references?.flatMap((reference) => map[kind](reference) ?? []);
+	const channelOf = one("channel");
+	const channelsOf = many("channel");
+	const rolesOf = many("role");
+	const emojiOf = (reference: string | undefined) => {
+		const [, name] = /^:(.+):$/s.exec(reference ?? "") ?? [];
+		if (name === undefined) return reference;
+		return map.emoji(name) ?? "";
+	};
+	const overwritesOf = (overwrites: Overwrite[] | undefined) =>
+		overwrites?.flatMap((overwrite) => {
+			if (overwrite.role === undefined) return overwrite;
+			const role =
+				overwrite.role === everyone ? everyone : map.role(overwrite.role);
+			return role === undefined ? [] : { ...overwrite, role };
+		});
+	const withAccess = <Thing extends { overwrites?: Overwrite[] | undefined }>(
+		thing: Thing,
+	): Thing => ({ ...thing, overwrites: overwritesOf(thing.overwrites) });
+	const channel = (given: Channel): Channel => ({
+		...withAccess(given),
+		default_reaction: emojiOf(given.default_reaction),
+		tags: given.tags?.map((tag) => ({ ...tag, emoji: emojiOf(tag.emoji) })),
+	});
+	const category = (given: Category): Category => ({
+		...withAccess(given),
+		channels: given.channels?.map(channel),
+	});
+	const { settings, welcome_screen, onboarding } = document;
+	return withoutUndefined({
+		...document,
+		settings: settings && {
+			...settings,
+			afk_channel: channelOf(settings.afk_channel),
+			system_channel: channelOf(settings.system_channel),
+			rules_channel: channelOf(settings.rules_channel),
+			public_updates_channel: channelOf(settings.public_updates_channel),
+			safety_alerts_channel: channelOf(settings.safety_alerts_channel),
+		},
+		emojis: document.emojis?.map((emoji) => ({
+			...emoji,
+			roles: rolesOf(emoji.roles),
+		})),
+		channels: document.channels?.map(channel),
+		categories: document.categories?.map(category),
+		automod: document.automod?.map((rule) => ({
+			...rule,
+			alert_channel: channelOf(rule.alert_channel),
+			exempt_roles: rolesOf(rule.exempt_roles),
+			exempt_channels: channelsOf(rule.exempt_channels),
+		})),
+		events: document.events?.map((event) => ({
+			...event,
+			channel: channelOf(event.channel),
+		})),
+		webhooks: document.webhooks?.map((webhook) => ({
+			...webhook,
+			channel: channelOf(webhook.channel) ?? "",
+		})),
+		welcome_screen: welcome_screen && {
+			...welcome_screen,
+			channels: welcome_screen.channels?.flatMap((shown) => {
+				const channel = channelOf(shown.channel);
+				return channel
+					? { ...shown, channel, emoji: emojiOf(shown.emoji) }
+					: [];
+			}),
+		},
+		onboarding: onboarding && {
+			...onboarding,
+			default_channels: channelsOf(onboarding.default_channels),
+			prompts: onboarding.prompts?.map((prompt) => ({
+				...prompt,
+				options: prompt.options.map((option) => ({
+					...option,
+					emoji: emojiOf(option.emoji),
+					roles: rolesOf(option.roles),
+					channels: channelsOf(option.channels),
+				})),
+			})),
+		},
+		members: document.members?.map((member) => ({
+			...member,
+			roles: rolesOf(member.roles) ?? [],
+		})),
+	});
+}
+
+/** Removes undefined properties from objects at any depth. Lists keep their order. */
+export function withoutUndefined<T>(value: T): T {
+	if (Array.isArray(value)) return value.map(withoutUndefined) as T;
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(
+		Object.entries(value)
+			.filter(([, one]) => one !== undefined)
+			.map(([name, one]) => [name, withoutUndefined(one)]),
+	) as T;
+}
+
+/** A thing that needs a key: its name, and a longer name that tells it apart from others, such as "Staff/general". */
+export interface Named {
+	name: string;
+	longName?: string;
+}
+
+/**
+ * Returns the keys of things that a document lists: the name where no other has it, otherwise the longer name, or the
+ * name with a number: "Mods (2)". The same things in the same order get the same keys.
+ */
+export function keysOf(things: readonly Named[]): string[] {
+	const names = Map.groupBy(things, ({ name }) => name);
+	const longNames = Map.groupBy(things, ({ longName }) => longName);
+	const used = new Set([everyone, ...names.keys()]);
+	return things.map(({ name, longName }) => {
+		if (name !== everyone && names.get(name)?.length === 1) return name;
+		if (
+			longName !== undefined &&
+			longNames.get(longName)?.length === 1 &&
+			!used.has(longName)
+		) {
+			used.add(longName);
+			return longName;
+		}
+		const base = longName ?? name;
+		for (let number = 1; ; number++) {
+			const key = `${base} (${number})`;
+			if (used.has(key)) continue;
+			used.add(key);
+			return key;
+		}
+	});
+}
+
+/** Returns the channels of a document with the category in which each is, categories themselves included. */
+export function channelsWithCategories(
+	document: Pick<GuildDocument, "channels" | "categories">,
+): { channel: Channel | Category; category?: Category }[] {
+	return [
+		...(document.channels ?? []).map((channel) => ({ channel })),
+		...(document.categories ?? []).flatMap((category) => [
+			{ channel: category },
+			...(category.channels ?? []).map((channel) => ({ channel, category })),
+		]),
+	];
+}
