@@ -111,6 +111,7 @@ export function startBot(
 	const connection = new Connection({
 		token: config.discordToken,
 		api: config.discordApiUrl,
+		cdn: config.discordCdnUrl,
 		log,
 		onResponse: (outcome) => metrics.platformRequests.add([outcome]),
 		needsMessageContent: needsMessageContent(config),

@@ -78,6 +78,7 @@ export async function startDemo(options: DemoOptions) {
 					}),
 					DISCORD_TOKEN: account.token,
 					DISCORD_API_URL: simulator.api,
+					DISCORD_CDN_URL: simulator.cdn,
 					GUILD_ID: guild.id,
 					MCP_PORT: "0",
 					MCP_AUTH_TOKEN: token,

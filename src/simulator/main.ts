@@ -67,7 +67,7 @@ await runProgram(
 );
 
 function endpoints(
-	{ world, url, api }: Simulator,
+	{ world, url, api, cdn }: Simulator,
 	game: GameServer,
 	ai: AiSimulation,
 ) {
@@ -79,6 +79,7 @@ function endpoints(
 	return {
 		url,
 		api,
+		cdn,
 		bots: accounts
 			.filter(({ bot }) => bot)
 			.map(({ listed }) => ({
@@ -105,7 +106,7 @@ function instructions(
 	game: GameServer,
 	ai: AiSimulation,
 ): string {
-	const { bots, users, guilds, url, api } = endpoints(simulator, game, ai);
+	const { bots, users, guilds, url, api, cdn } = endpoints(simulator, game, ai);
 	const [person] = users;
 	const channel = guilds[0]?.channels.general;
 	return [
@@ -114,7 +115,7 @@ function instructions(
 		"Settings for a bot:",
 		...bots.map(
 			({ username, token, guilds: [guild] }) =>
-				`  DISCORD_API_URL=${api} DISCORD_TOKEN=${token} GUILD_ID=${guild?.id}    # ${username}, in ${guild?.name}`,
+				`  DISCORD_API_URL=${api} DISCORD_CDN_URL=${cdn} DISCORD_TOKEN=${token} GUILD_ID=${guild?.id}    # ${username}, in ${guild?.name}`,
 		),
 		"",
 		"People and their tokens:",

@@ -35,6 +35,7 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 	await using simulator = start("--port", "0", "--json");
 	const facts = JSON.parse(await simulator.printed(/\n/)) as {
 		api: string;
+		cdn: string;
 		users: { username: string; token: string }[];
 		guilds: { channels: Record<string, string> }[];
 		game: { url: string; secret: string; codes: string[] };
@@ -52,6 +53,7 @@ test("--json prints one line with all URLs, tokens and ids", async () => {
 		},
 	);
 	expect(post.status).toBe(200);
+	expect((await fetch(`${facts.cdn}/emojis/1.png`)).status).toBe(404);
 	expect(post.headers.get("x-ratelimit-limit")).toBe("5");
 	const verified = await fetch(`${facts.game.url}/api/verify`, {
 		method: "POST",

@@ -24,6 +24,7 @@ export function botConfig(changes: Partial<BotConfig> = {}): BotConfig {
 		discordToken: "token",
 		clientId: undefined,
 		discordApiUrl: "http://127.0.0.1:1/api",
+		discordCdnUrl: "http://127.0.0.1:1",
 		guildId: undefined,
 		databaseUrl: undefined,
 		dbSchema: undefined,

@@ -17,6 +17,7 @@ export function openConnection(
 	const connection = new Connection({
 		token: "token",
 		api,
+		cdn: new URL(api).origin,
 		log: recorded.log,
 		onResponse() {},
 		...options,

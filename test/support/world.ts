@@ -62,6 +62,7 @@ export async function startWorld(
 	const config = botConfig({
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
+		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
 		...(toml && { toml }),
 	});

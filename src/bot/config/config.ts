@@ -109,6 +109,8 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 		clientId: settings.CLIENT_ID,
 		/** Base URL of Discord's REST API without its version, such as https://discord.com/api. */
 		discordApiUrl: settings.DISCORD_API_URL,
+		/** Base URL of Discord's CDN, such as https://cdn.discordapp.com. */
+		discordCdnUrl: settings.DISCORD_CDN_URL,
 		/** Id of the Discord guild for MCP tool calls that have no `guild_id`. */
 		guildId: settings.GUILD_ID,
 		/** URL of the bot's PostgreSQL database, with password; undefined if the bot uses an SQLite file. */

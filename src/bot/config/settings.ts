@@ -72,6 +72,11 @@ export const variables = {
 		"URL of Discord's API without its version",
 		"https://discord.com/api",
 	),
+	DISCORD_CDN_URL: optional(
+		baseUrl,
+		"URL of Discord's CDN, which has the pictures of emoji and guilds",
+		"https://cdn.discordapp.com",
+	),
 	DATABASE_URL: v.pipe(
 		v.optional(v.string()),
 		v.description(

@@ -74,6 +74,7 @@ export function createConnection(config: BotConfig, log: Log): Connection {
 	return new Connection({
 		token: config.discordToken,
 		api: config.discordApiUrl,
+		cdn: config.discordCdnUrl,
 		log,
 		onResponse: () => {},
 		needsMessageContent: needsMessageContent(config),

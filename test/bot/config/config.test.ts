@@ -29,6 +29,7 @@ test("what is not said has its default", () => {
 		discordToken: token,
 		clientId: undefined,
 		discordApiUrl: "https://discord.com/api",
+		discordCdnUrl: "https://cdn.discordapp.com",
 		guildId: undefined,
 		databaseUrl: undefined,
 		dbSchema: undefined,
@@ -313,7 +314,7 @@ test("a value that begins your- counts as unset, in .env and in config.toml", ()
 
 test("the environment beats .env, and an empty value in it does not", () => {
 	const env =
-		'DISCORD_TOKEN="from-file"\nMCP_PORT=1\nMCP_AUTH_TOKEN=from-file # why\nLOG_FORMAT=text\nLOG_LEVEL=error\nDISCORD_API_URL=http://x/api/\n';
+		'DISCORD_TOKEN="from-file"\nMCP_PORT=1\nMCP_AUTH_TOKEN=from-file # why\nLOG_FORMAT=text\nLOG_LEVEL=error\nDISCORD_API_URL=http://x/api/\nDISCORD_CDN_URL=http://x/cdn/\n';
 	const config = within({ ...files, ".env": env }, (directory) =>
 		readConfig(
 			{
@@ -330,6 +331,7 @@ test("the environment beats .env, and an empty value in it does not", () => {
 	expect(config).toMatchObject({
 		discordToken: "from-environment",
 		discordApiUrl: "http://x/api",
+		discordCdnUrl: "http://x/cdn",
 		mcpPort: 2,
 		mcpToken: "from-file",
 		mcpBindAddress: "0.0.0.0",
@@ -350,7 +352,7 @@ test("the example itself says what is left to fill in, and nothing else", () => 
 
 test("all issues are reported at once, by file and key, without a secret", () => {
 	const wrong = {
-		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\nLOG_FORMAT=xml\n`,
+		".env": `DISCORD_TOKEN=bad ${token}\nGUILD_ID=12\nMCP_PORT=99999\nDISCORD_API_URL=ftp://x\nDISCORD_CDN_URL=x\nLOG_FORMAT=xml\n`,
 		"config.toml":
 			'bot_name = ""\ncommand_prefix = "a b"\nfoo = 1\nbar = 2\ntoString = 3\n',
 	};
@@ -362,6 +364,7 @@ test("all issues are reported at once, by file and key, without a secret", () =>
 		".env: GUILD_ID: expected an id",
 		".env: MCP_PORT: expected a whole number from 0 to 65535",
 		".env: DISCORD_API_URL: expected a URL",
+		".env: DISCORD_CDN_URL: expected a URL",
 		'.env: LOG_FORMAT: expected ("text" | "json")',
 		'the environment: LOG_LEVEL: expected ("debug" | "info" | "warn" | "error")',
 		".env: MCP_AUTH_TOKEN: is required while MCP_BIND_ADDR",
@@ -372,7 +375,7 @@ test("all issues are reported at once, by file and key, without a secret", () =>
 		"config.toml: toString: is not a known key",
 	])
 		expect(issues).toContainEqual(expect.stringContaining(issue));
-	expect(issues).toHaveLength(12);
+	expect(issues).toHaveLength(13);
 	expect(issues.join()).not.toContain("secret");
 });
 

@@ -410,6 +410,7 @@ async function startLife(
 	const connection: Connection = new Connection({
 		token: world.simulator.bot("alpha").token,
 		api: `${discord.url.origin}/api`,
+		cdn: discord.url.origin,
 		log,
 		onResponse() {},
 		needsBanEvents: true,

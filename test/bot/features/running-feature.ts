@@ -61,6 +61,7 @@ export async function startFeature(setup: FeatureSetup) {
 		const connection: Connection = new Connection({
 			token: simulator.bot("alpha").token,
 			api: simulator.api,
+			cdn: simulator.cdn,
 			log,
 			onResponse() {},
 			needsBanEvents: true,

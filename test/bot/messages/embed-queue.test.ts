@@ -17,7 +17,8 @@ test("embeds that do not fit into the queue are dropped, and the next message sa
 	});
 	const { log, lines } = recordLog("warn");
 	const connection = new Connection({
-		...{ token: simulator.bot("alpha").token, api: simulator.api, log },
+		...{ token: simulator.bot("alpha").token, log },
+		...{ api: simulator.api, cdn: simulator.cdn },
 		onResponse() {},
 	});
 	await using _ = { [Symbol.asyncDispose]: () => connection.close() };

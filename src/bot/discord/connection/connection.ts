@@ -24,6 +24,7 @@ import { isObject } from "../../../mcp/json-rpc.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { makeCache, refreshName, trackNames } from "../members/member-cache.ts";
 import { resolveLostMessages } from "../rest/nonce.ts";
+import { Pictures } from "../rest/pictures.ts";
 import { RequestGuard } from "../rest/request-guard.ts";
 import {
 	guardRest,
@@ -112,6 +113,8 @@ export interface ConnectionOptions {
 	token: string;
 	/** Base URL of Discord's REST API, without the API version. */
 	api: string;
+	/** Base URL of Discord's CDN. */
+	cdn: string;
 	log: Log;
 	/** Called after every request that was sent to Discord's API. `outcome` is how the request ended. */
 	onResponse(outcome: PlatformOutcome): void;
@@ -161,6 +164,8 @@ export class Connection {
 			seconds: Math.ceil(waitMs / 1000),
 		}),
 	);
+	/** Downloads pictures from Discord's CDN. */
+	readonly pictures: Pictures;
 	/** Counts events from Discord's Gateway that were dropped because they could not be read. */
 	readonly droppedEvents: DroppedEvents;
 
@@ -213,6 +218,7 @@ export class Connection {
 	constructor(options: ConnectionOptions) {
 		const { log, sessionStartsFile } = options;
 		this.#options = options;
+		this.pictures = new Pictures(options);
 		this.#timing = { ...connectionTiming, ...options.timing };
 		this.droppedEvents = new DroppedEvents(log);
 		const { identifyMs, identifyClock } = this.#timing;

@@ -302,7 +302,8 @@ function failIfLimitedTooOften(headers: ResponseLike["headers"]): void {
 	throw new PlatformBusy("rate limit", Math.max(retryAfterMs, 1000));
 }
 
-function outcomeOf(status: number): PlatformOutcome {
+/** Returns how a request that got a response with this HTTP status ended, for metrics. */
+export function outcomeOf(status: number): PlatformOutcome {
 	if (status === 429) return "rate_limited";
 	if (status >= 500) return "server_error";
 	return status >= 400 ? "client_error" : "ok";

@@ -1,0 +1,168 @@
+// Downloads the pictures of emoji and guilds from Discord's CDN, which needs no token and gets none.
+// https://discord.com/developers/docs/reference#image-formatting
+
+import { DefaultUserAgent } from "discord.js";
+import { toAbortSignal } from "../../../lib/signal.ts";
+import { UnusableResponse } from "./response.ts";
+import {
+	currentRun,
+	outcomeOf,
+	PlatformBusy,
+	PlatformFailure,
+	type PlatformOutcome,
+	PlatformTimeout,
+	platformTimeoutMs,
+} from "./rest.ts";
+
+export interface Picture {
+	readonly bytes: Uint8Array;
+	/** The media type that the CDN states, such as "image/png". */
+	readonly mediaType: string;
+}
+
+export interface PicturesOptions {
+	/** Base URL of Discord's CDN, without a trailing slash. */
+	cdn: string;
+	/** Called after every request that was sent to the CDN. `outcome` is how the request ended. */
+	onResponse(outcome: PlatformOutcome): void;
+	/** Returns a signal that aborts a download after `ms` milliseconds. Default: AbortSignal.timeout. */
+	timeoutSignal?: ((ms: number) => AbortSignal) | undefined;
+}
+
+/** Maximum size of a picture in bytes. Discord accepts emoji of up to 256 KiB and larger icons. */
+const maxBytes = 10 * 1024 * 1024;
+
+/** Seconds to wait after a 429 of the CDN that does not say how long. */
+const defaultRetryAfter = 1;
+
+export class Pictures {
+	readonly #options: PicturesOptions;
+
+	constructor(options: PicturesOptions) {
+		this.#options = options;
+	}
+
+	/**
+	 * Downloads the picture of a custom emoji: a PNG, or WebP if the emoji is animated, was uploaded as AVIF or cannot be
+	 * converted. Resolves with undefined if the CDN does not have it. Rejects with a PlatformTimeout, PlatformFailure or
+	 * PlatformBusy, as requests to Discord's API do.
+	 */
+	emoji(id: string, isAnimated: boolean): Promise<Picture | undefined> {
+		// Discord recommends WebP for all emoji; PNG loses nothing when it is uploaded again.
+		const path = `emojis/${id}`;
+		return this.#download(
+			isAnimated
+				? [`${path}.webp?animated=true&size=256`]
+				: [`${path}.png?size=256`, `${path}.webp?size=256`],
+		);
+	}
+
+	/**
+	 * Downloads the icon of a guild: a PNG, or a GIF if the icon is animated. An animated icon that was not uploaded as a
+	 * GIF becomes WebP. Otherwise like `emoji`.
+	 */
+	guildIcon(guildId: string, hash: string): Promise<Picture | undefined> {
+		const path = `icons/${guildId}/${hash}`;
+		return this.#download(
+			hash.startsWith("a_")
+				? [`${path}.gif?size=1024`, `${path}.webp?animated=true&size=1024`]
+				: [`${path}.png?size=1024`],
+		);
+	}
+
+	/**
+	 * Downloads the first of these files that the CDN can produce: it refuses some formats with 415. Like reads of the
+	 * API, a download that fails is repeated once. The timeout is that of all attempts together.
+	 */
+	async #download(files: readonly string[]): Promise<Picture | undefined> {
+		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } =
+			this.#options;
+		const run = currentRun();
+		const signals = [
+			timeoutSignal(platformTimeoutMs),
+			run && toAbortSignal(run.signal),
+		];
+		const signal = AbortSignal.any(signals.filter((one) => one !== undefined));
+		for (const [index, file] of files.entries()) {
+			const isLast = index === files.length - 1;
+			const result = await this.#request(file, signal).catch((error) => {
+				if (!isWorthRepeating(error)) throw error;
+				return this.#request(file, signal);
+			});
+			if (result !== "unsupported") return result;
+			if (isLast) throw failure(415, file, "in no format");
+		}
+		return undefined;
+	}
+
+	async #request(
+		file: string,
+		signal: AbortSignal,
+	): Promise<Picture | undefined | "unsupported"> {
+		const { cdn, onResponse } = this.#options;
+		if (signal.aborted) throw new PlatformTimeout("not sent");
+		let status = 0;
+		try {
+			const response = await fetch(`${cdn}/${file}`, {
+				headers: { "user-agent": DefaultUserAgent },
+				signal,
+				redirect: "manual",
+			});
+			status = response.status;
+			const picture = await readPicture(response, file);
+			onResponse(outcomeOf(status));
+			return picture;
+		} catch (cause) {
+			onResponse(status >= 400 ? outcomeOf(status) : "failed");
+			if (signal.aborted) throw new PlatformTimeout("read");
+			if (cause instanceof PlatformBusy || cause instanceof PlatformFailure)
+				throw cause;
+			throw new PlatformFailure("read", cause);
+		}
+	}
+}
+
+async function readPicture(response: Response, file: string) {
+	const { status, headers, body } = response;
+	if (status !== 200) await body?.cancel();
+	if (status === 404) return undefined;
+	if (status === 415) return "unsupported";
+	if (status === 429) {
+		const seconds = Number(headers.get("retry-after") ?? defaultRetryAfter);
+		throw new PlatformBusy("rate limit", 1000 * (seconds || defaultRetryAfter));
+	}
+	if (status !== 200) throw failure(status, file);
+	const [mediaType = ""] = (headers.get("content-type") ?? "").split(";");
+	if (!/^image\/\w+$/.test(mediaType)) {
+		await body?.cancel();
+		throw failure(status, file, "without a picture");
+	}
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	for await (const chunk of body ?? []) {
+		length += chunk.length;
+		if (length > maxBytes)
+			throw failure(
+				status,
+				file,
+				`and more than ${maxBytes / 1024 / 1024} MiB, which is not read`,
+			);
+		chunks.push(chunk);
+	}
+	if (length === 0) throw failure(status, file, "without a picture");
+	return { bytes: new Uint8Array(Buffer.concat(chunks)), mediaType };
+}
+
+/** Creates the error for a response of the CDN that has no picture. */
+function failure(status: number, file: string, problem = ""): PlatformFailure {
+	const what = `from Discord's CDN for ${file.replace(/\?.*/, "")}`;
+	const text = problem === "" ? what : `${problem} ${what}`;
+	return new PlatformFailure("read", new UnusableResponse(status, text));
+}
+
+/** Whether a failed download may succeed at once: the connection was lost, or the CDN responded 5xx. */
+function isWorthRepeating(error: unknown): boolean {
+	if (!(error instanceof PlatformFailure)) return false;
+	const { cause } = error;
+	return !(cause instanceof UnusableResponse) || cause.status >= 500;
+}
