@@ -97,6 +97,9 @@ rest/routes/moderation.test.ts
 		GET /guilds/:guild_id/bans/:user_id
 	the audit log has user, action, target, changes and reason
 		GET /guilds/:guild_id/audit-logs
+rest/routes/onboarding.test.ts
+	discord.js edits and fetches onboarding, with events and audit log entries
+		GET PUT /guilds/:guild_id/onboarding
 rest/routes/pins.test.ts
 	pins are listed in pages, latest first
 		GET /channels/:channel_id/messages/pins
@@ -181,6 +184,9 @@ rest/routes/webhooks.test.ts
 	discord.js sends, edits and deletes messages by a webhook's token
 		POST /webhooks/:webhook_id/:webhook_token
 		GET PATCH DELETE /webhooks/:webhook_id/:webhook_token/messages/:message_id
+rest/routes/welcome-screens.test.ts
+	discord.js edits and fetches a welcome screen, with an event and an audit log entry
+		GET PATCH /guilds/:guild_id/welcome-screen
 socket/discord-js.test.ts
 	its application, its guilds and the Gateway's URL can be fetched
 		GET /gateway

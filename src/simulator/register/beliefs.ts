@@ -308,6 +308,94 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"features-unknown": guess(
 		"An unknown feature is refused with 50035 at `features`.",
 	),
+	"welcome-unset": sourced("library", "2021-04-17")(
+		"A welcome screen that was never edited is unknown (10069).",
+		"https://github.com/hikari-py/hikari/pull/548",
+	),
+	"welcome-empty": sourced("documentation", "2022-01-15")(
+		"A welcome screen without channels counts as disabled.",
+		"https://github.com/discord/discord-api-docs/pull/4344",
+	),
+	"welcome-types": sourced("library", "2026-03-31")(
+		"A welcome screen can have text, announcement, forum and media channels.",
+		"TwilightZebby/WelcomeEditor, README",
+	),
+	"welcome-limits": inOpenApi(
+		"A welcome screen has 140 characters, and 50 for each channel.",
+		"update_guild_welcome_screen",
+	),
+	"welcome-community": guess(
+		"Editing the welcome screen without COMMUNITY is refused with 50001.",
+		"Other probes need a community.",
+	),
+	"welcome-channel": guess(
+		"An unknown channel in the welcome screen is refused with 10003, a voice channel with 50024.",
+	),
+	"welcome-audit": guess(
+		"An edited welcome screen is in the audit log as GUILD_UPDATE with the changed fields.",
+	),
+	"onboarding-read": observed(
+		"Reading onboarding needs MANAGE_GUILD while it is disabled.",
+		"https://docs.discord.food/resources/guild#get-guild-onboarding",
+	),
+	"onboarding-events": observed(
+		"Editing onboarding sends GUILD_UPDATE.",
+		"https://docs.discord.food/resources/guild#modify-guild-onboarding",
+	),
+	"onboarding-limits": inOpenApi(
+		"Onboarding has at most 15 prompts, each with at most 50 options.",
+		"put_guilds_onboarding",
+	),
+	"onboarding-ids": sourced("documentation", "2023-07-24")(
+		"A new prompt needs an id, too. Discord replaces it.",
+		"https://github.com/discord/discord-api-docs/issues/6320",
+	),
+	"onboarding-edit": sourced("library", "2023-06-16")(
+		"Onboarding can be edited without COMMUNITY.",
+		"https://github.com/Pycord-Development/pycord/pull/2127",
+	),
+	"onboarding-readable": sourced("documentation", "2024-12-03")(
+		"Hiding a channel of onboarding from @everyone is refused with 350003, also without COMMUNITY.",
+		"https://github.com/discord/discord-api-docs/issues/7296",
+	),
+	"onboarding-prompt-deleted": sourced("documentation", "2024-05-25")(
+		"A deleted prompt is in the audit log only as ONBOARDING_UPDATE.",
+		"https://github.com/discord/discord-api-docs/issues/6892",
+	),
+	"onboarding-community": guess(
+		"Enabling onboarding without COMMUNITY is refused with 350000.",
+		"Other probes need a community.",
+	),
+	"onboarding-below": guess(
+		"Editing enabled onboarding so that it lacks channels is refused with 350001, enabling it with 350000.",
+		"It would enable onboarding.",
+	),
+	"onboarding-mode": guess(
+		"In the mode ONBOARDING_ADVANCED, the option with the fewest channels counts for each required prompt.",
+		"It would enable onboarding.",
+	),
+	"onboarding-role-events": guess(
+		"A role that becomes part of a prompt gets the flag IN_PROMPT with a GUILD_ROLE_UPDATE.",
+		"The probe sends requests and does not listen to events.",
+	),
+	"onboarding-hidden": guess(
+		"A channel hidden from @everyone is refused in onboarding with 350003.",
+	),
+	"onboarding-unknown": guess(
+		"An unknown channel in onboarding is refused with 10003, an unknown role with 10011.",
+	),
+	"onboarding-emoji": guess(
+		"An option with an unknown custom emoji is refused with 10014.",
+	),
+	"onboarding-prompt-defaults": guess(
+		"A prompt whose settings are omitted is optional, multiple choice and outside onboarding.",
+	),
+	"onboarding-deleted": guess(
+		"Deleted channels and roles disappear from the options of onboarding.",
+	),
+	"onboarding-audit": guess(
+		"Edited onboarding is in the audit log as ONBOARDING_UPDATE with the guild as target and the changed fields.",
+	),
 	"bulk-ban-none": guess(
 		"A bulk ban that bans nobody is refused with 400 and 500000.",
 	),

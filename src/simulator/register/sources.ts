@@ -28,6 +28,10 @@ resources/user 2026-08-06
 resources/guild 2026-08-06
 	GET /guilds/:guild_id get-guild
 	PATCH /guilds/:guild_id modify-guild
+	GET /guilds/:guild_id/welcome-screen get-guild-welcome-screen
+	PATCH /guilds/:guild_id/welcome-screen modify-guild-welcome-screen
+	GET /guilds/:guild_id/onboarding get-guild-onboarding
+	PUT /guilds/:guild_id/onboarding modify-guild-onboarding
 	GET /guilds/:guild_id/channels get-guild-channels
 	POST /guilds/:guild_id/channels create-guild-channel
 	PATCH /guilds/:guild_id/channels modify-guild-channel-positions

@@ -75,6 +75,10 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 		ServerNeedsMoreBoostsToPerformThisAction:
 			"This server needs more boosts to perform this action",
 		FailedToBanUsers: "Failed to ban users",
+		CannotEnableOnboardingRequirementsAreNotMet:
+			"Cannot enable onboarding, requirements are not met",
+		CannotUpdateOnboardingWhileBelowRequirements:
+			"Cannot update onboarding while below requirements",
 	},
 	401: {
 		Unauthorized: "Unauthorized",
@@ -129,6 +133,7 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 		UnknownVoiceState: "Unknown Voice State",
 		UnknownStageInstance: "Unknown Stage Instance",
 		UnknownInteraction: "Unknown interaction",
+		UnknownGuildWelcomeScreen: "Unknown Guild Welcome Screen",
 		UnknownGuildScheduledEvent: "Unknown Guild Scheduled Event",
 		UnknownApplicationCommand: "Unknown application command",
 		UnknownTag: "Unknown Tag",

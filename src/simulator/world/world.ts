@@ -13,10 +13,12 @@ import { Emojis } from "./guilds/emojis.ts";
 import { Guilds } from "./guilds/guilds.ts";
 import { Invites } from "./guilds/invites.ts";
 import { Members } from "./guilds/members.ts";
+import { Onboardings } from "./guilds/onboarding.ts";
 import { Pictures } from "./guilds/pictures.ts";
 import { Roles } from "./guilds/roles.ts";
 import { ScheduledEvents } from "./guilds/scheduled-events.ts";
 import { Webhooks } from "./guilds/webhooks.ts";
+import { WelcomeScreens } from "./guilds/welcome-screens.ts";
 import { Messages } from "./messages/messages.ts";
 import { Polls } from "./messages/polls.ts";
 import { Reactions } from "./messages/reactions.ts";
@@ -49,4 +51,6 @@ export class World {
 	readonly webhooks = new Webhooks(this.state);
 	readonly invites = new Invites(this.state);
 	readonly autoModeration = new AutoModeration(this.state);
+	readonly welcomeScreens = new WelcomeScreens(this.state);
+	readonly onboardings = new Onboardings(this.state);
 }

@@ -169,6 +169,17 @@ const otherwise: readonly [
 			count === 1 ? body : { ...body, total_results: 0, messages: [] },
 	],
 	[
+		/^PUT .*onboarding/,
+		({ prompts, ...body }) => ({
+			...body,
+			prompts: (prompts as Body[]).map((one) => ({ ...one, required: true })),
+		}),
+	],
+	[
+		/^GET .*onboarding/,
+		(body, count) => (count === 1 ? body : { ...body, prompts: [] }),
+	],
+	[
 		/^PUT .*incident-actions/,
 		(body, count) => ({
 			...body,

@@ -356,6 +356,60 @@ function setIncidents(work: Workspace, body: Json): Promise<Json> {
 	return work.send(Put, route, { body });
 }
 
+/** Resolves with the prompts and default channels of the guild's onboarding, which is restored at the end. */
+async function onboarding(work: Workspace) {
+	const route = Routes.guildOnboarding(work.guild.id);
+	const before = await work.get(route);
+	const prompts = listAt(before, "prompts").map((prompt) => ({
+		...prompt,
+		options: listAt(prompt, "options").map(({ emoji, ...option }) => ({
+			...option,
+			emoji_id: isObject(emoji) ? emoji.id : null,
+			emoji_name: isObject(emoji) ? emoji.name : null,
+		})),
+	}));
+	const { default_channel_ids } = before;
+	work.onCleanUp("onboarding", () =>
+		work.send(Put, route, { body: { prompts, default_channel_ids } }),
+	);
+	return prompts;
+}
+
+async function editOnboarding(work: Workspace, body: Json): Promise<Json> {
+	await work.shared(onboarding);
+	return work.send(Put, Routes.guildOnboarding(work.guild.id), { body });
+}
+
+/** Adds a prompt with one option to the guild's onboarding. */
+async function addPrompt(work: Workspace, option: Json = {}): Promise<Json> {
+	const prompts = await work.shared(onboarding);
+	const options = [{ title: "1", ...option }];
+	// A new prompt needs an id, which Discord replaces.
+	const added = { id: "1", title: work.name, options };
+	return editOnboarding(work, { prompts: [...prompts, added] });
+}
+
+/** Stores the guild's welcome screen, to be restored at the end. */
+async function welcomeScreen(work: Workspace): Promise<void> {
+	requireCommunity(work);
+	const route = Routes.guildWelcomeScreen(work.guild.id);
+	const none = { description: null, welcome_channels: [] };
+	const before = await work.get(route).catch((error: unknown) => {
+		// A guild that never had one.
+		if (error instanceof DiscordAPIError) return none;
+		throw error;
+	});
+	const { description, welcome_channels } = before;
+	work.onCleanUp("welcome screen", () =>
+		work.send(Patch, route, { body: { description, welcome_channels } }),
+	);
+}
+
+async function editWelcomeScreen(work: Workspace, body: Json): Promise<Json> {
+	await work.shared(welcomeScreen);
+	return work.send(Patch, Routes.guildWelcomeScreen(work.guild.id), { body });
+}
+
 function search(
 	work: Workspace,
 	query: readonly [string, string][] = [],
@@ -889,6 +943,113 @@ export const probes: readonly Probe[] = [
 				codes.InvalidFormBodyOrContentType,
 				"verification_level",
 			);
+		},
+	},
+	{
+		id: "welcome-channel",
+		belief:
+			"An unknown channel in the welcome screen is refused with 10003, a voice channel with 50024.",
+		async run(work) {
+			const withChannel = (channel_id: string) =>
+				editWelcomeScreen(work, {
+					welcome_channels: [{ channel_id, description: "1" }],
+				});
+			const unknown = await refused(withChannel(nothing), codes.UnknownChannel);
+			if (!unknown.confirmed) return unknown;
+			return refused(
+				withChannel(await work.shared(voiceChannel)),
+				codes.CannotExecuteActionOnThisChannelType,
+			);
+		},
+	},
+	{
+		id: "welcome-audit",
+		belief:
+			"An edited welcome screen is in the audit log as GUILD_UPDATE with the changed fields.",
+		async run(work) {
+			await editWelcomeScreen(work, { description: work.word });
+			const isOwn = (entry: Json) =>
+				listAt(entry, "changes").some(
+					({ key, new_value }) =>
+						key === "description" && new_value === work.word,
+				);
+			const type = AuditLogEvent.GuildUpdate;
+			const { length } = await audited(work, type, isOwn);
+			return compare("entries", length, 1);
+		},
+	},
+	{
+		id: "onboarding-hidden",
+		belief:
+			"A channel hidden from @everyone is refused in onboarding with 350003.",
+		async run(work) {
+			const default_channel_ids = [await work.shared(textChannel)];
+			return refused(editOnboarding(work, { default_channel_ids }), 350003);
+		},
+	},
+	{
+		id: "onboarding-unknown",
+		belief:
+			"An unknown channel in onboarding is refused with 10003, an unknown role with 10011.",
+		async run(work) {
+			const ofChannel = await refused(
+				editOnboarding(work, { default_channel_ids: [nothing] }),
+				codes.UnknownChannel,
+			);
+			if (!ofChannel.confirmed) return ofChannel;
+			return refused(
+				addPrompt(work, { role_ids: [nothing] }),
+				codes.UnknownRole,
+			);
+		},
+	},
+	{
+		id: "onboarding-emoji",
+		belief: "An option with an unknown custom emoji is refused with 10014.",
+		run: (work) =>
+			refused(addPrompt(work, { emoji_id: nothing }), codes.UnknownEmoji),
+	},
+	{
+		id: "onboarding-prompt-defaults",
+		belief:
+			"A prompt whose settings are omitted is optional, multiple choice and outside onboarding.",
+		async run(work) {
+			const prompt = listAt(await addPrompt(work), "prompts").at(-1) ?? {};
+			const { required, single_select, type, in_onboarding } = prompt;
+			const settings = [required, single_select, type, in_onboarding];
+			return compare(
+				"required, single_select, type, in_onboarding",
+				settings.join(", "),
+				"false, false, 0, false",
+			);
+		},
+	},
+	{
+		id: "onboarding-audit",
+		belief:
+			"Edited onboarding is in the audit log as ONBOARDING_UPDATE with the guild as target and the changed fields.",
+		async run(work) {
+			const title = `${work.word}audit`;
+			await addPrompt(work, { title });
+			const { id } = work.guild;
+			const isOwn = (entry: Json) =>
+				entry.target_id === id && JSON.stringify(entry).includes(title);
+			const type = AuditLogEvent.OnboardingUpdate;
+			const { length } = await audited(work, type, isOwn);
+			return compare("entries", length, 1);
+		},
+	},
+	{
+		id: "onboarding-deleted",
+		belief:
+			"Deleted channels and roles disappear from the options of onboarding.",
+		async run(work) {
+			const id = await role(work);
+			await addPrompt(work, { role_ids: [id] });
+			await work.send(Delete, Routes.guildRole(work.guild.id, id));
+			const now = await work.get(Routes.guildOnboarding(work.guild.id));
+			const [option] = listAt(listAt(now, "prompts").at(-1) ?? {}, "options");
+			return compare("role_ids", JSON.stringify(option?.role_ids), "[]");
 		},
 	},
 	{

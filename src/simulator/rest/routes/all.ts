@@ -15,6 +15,7 @@ import { interactionRoutes } from "./interactions.ts";
 import { inviteRoutes } from "./invites.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
+import { onboardingRoutes } from "./onboarding.ts";
 import { overwriteRoutes } from "./overwrites.ts";
 import { pinRoutes } from "./pins.ts";
 import { pollRoutes } from "./polls.ts";
@@ -29,6 +30,7 @@ import { threadRoutes } from "./threads.ts";
 import { userRoutes } from "./users.ts";
 import { voiceRoutes } from "./voice.ts";
 import { webhookRoutes } from "./webhooks.ts";
+import { welcomeScreenRoutes } from "./welcome-screens.ts";
 
 export const allRoutes: readonly Route[] = [
 	...applicationRoutes,
@@ -54,6 +56,8 @@ export const allRoutes: readonly Route[] = [
 	...scheduledEventRoutes,
 	...autoModerationRoutes,
 	...incidentRoutes,
+	...welcomeScreenRoutes,
+	...onboardingRoutes,
 	...commandRoutes,
 	...interactionRoutes,
 	...interactionMessageRoutes,

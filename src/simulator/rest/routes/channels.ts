@@ -27,7 +27,7 @@ import * as f from "../fields.ts";
 import { forumChanges, forumFields } from "../forum-fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 import { isRequired } from "./guilds.ts";
-import { checkOverwrites, overwriteList } from "./overwrites.ts";
+import { checkOverwrites, keepReadable, overwriteList } from "./overwrites.ts";
 import { deleteThread, editThread, threadFields } from "./threads.ts";
 
 const channelLimit = 500;
@@ -289,20 +289,24 @@ export const channelRoutes = [
 				// A guess (move-lock): in which channel MANAGE_ROLES is needed, and the error code.
 				if (move.lock_permissions)
 					requirePermissions(call, channel, Permission.ManageRoles);
-				return { ...move, channel, parent_id };
+				const parent = guild.channels.get(parent_id ?? "");
+				const permission_overwrites = move.lock_permissions
+					? structuredClone(parent?.permission_overwrites)
+					: undefined;
+				if (permission_overwrites)
+					keepReadable(guild, channel, permission_overwrites);
+				const position = move.position ?? undefined;
+				return { channel, position, parent_id, permission_overwrites };
 			});
 			const adopted = moves.filter(({ parent_id }) => parent_id !== undefined);
 			if (adopted.length > 1)
 				throw apiError(Code.OnlyOneChannelCanHaveAParentIdModifiedAtATime);
-			for (const { channel, parent_id, position, lock_permissions } of moves) {
-				const parent = guild.channels.get(parent_id ?? "");
-				const changes = {
-					position: position ?? undefined,
-					parent_id,
-					permission_overwrites: lock_permissions
-						? structuredClone(parent?.permission_overwrites)
-						: undefined,
-				};
+			for (const { channel, ...changes } of moves) {
+				const { position, parent_id, permission_overwrites } = changes;
+				const moves = position !== undefined && position !== channel.position;
+				// Clients also list channels that do not move.
+				if (!moves && parent_id === undefined && !permission_overwrites)
+					continue;
 				// A move has no audit log entry: https://github.com/discord/discord-api-docs/issues/4345
 				call.world.channels.edit(channel, changes);
 			}

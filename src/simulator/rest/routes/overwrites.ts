@@ -5,12 +5,17 @@ import {
 	RESTJSONErrorCodes as Code,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
+import { onboardingChannelIds } from "../../world/guilds/onboarding.ts";
 import type {
 	Guild,
 	GuildChannel,
 	Overwrite,
 } from "../../world/state/entities.ts";
-import { mayOverwrite } from "../../world/state/permissions.ts";
+import {
+	has,
+	mayOverwrite,
+	permissionsOfEveryone,
+} from "../../world/state/permissions.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
 import * as f from "../fields.ts";
@@ -53,7 +58,29 @@ export function checkOverwrites(
 		);
 	if (channel) requirePermissions(call, channel, Permission.ManageRoles);
 	requireOverwrite(call, guild, channel, changed);
+	if (channel) keepReadable(guild, channel, overwrites);
 	return overwrites;
+}
+
+/** Throws unless @everyone can view a channel, which is needed for onboarding. */
+export function requireReadable(guild: Guild, channel: GuildChannel): void {
+	if (has(permissionsOfEveryone(guild, channel), Permission.ViewChannel))
+		return;
+	// The code is undocumented: https://github.com/discord/discord-api-docs/issues/7296
+	throw apiError(350003, {
+		message: "Onboarding channels must be readable by everyone",
+	});
+}
+
+/** Throws if new permission overwrites would hide a channel of the guild's onboarding from @everyone. */
+export function keepReadable(
+	guild: Guild,
+	channel: GuildChannel,
+	overwrites: readonly Overwrite[],
+): void {
+	if (!onboardingChannelIds(guild).has(channel.id)) return;
+	const permission_overwrites = [...overwrites];
+	requireReadable(guild, { ...channel, permission_overwrites });
 }
 
 /** Throws if the sender of the request may not change certain permission bits in a channel's permission overwrites. */
@@ -113,6 +140,8 @@ export const overwriteRoutes = [
 			const { channel, guild, id, old } = overwriteOf(call);
 			const now = stored(guild, { id, ...call.body });
 			requireOverwrite(call, guild, channel, changedBits(old, now));
+			const others = channel.permission_overwrites.filter((one) => one !== old);
+			keepReadable(guild, channel, [...others, now]);
 			call.world.channels.setOverwrite(channel, now, call.by);
 		},
 	}),
@@ -122,6 +151,8 @@ export const overwriteRoutes = [
 			const { channel, guild, old } = overwriteOf(call);
 			if (!old) throw apiError(Code.UnknownPermissionOverwrite);
 			requireOverwrite(call, guild, channel, changedBits(old, undefined));
+			const others = channel.permission_overwrites.filter((one) => one !== old);
+			keepReadable(guild, channel, others);
 			call.world.channels.removeOverwrite(channel, old, call.by);
 		},
 	}),

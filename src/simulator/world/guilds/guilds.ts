@@ -10,6 +10,7 @@ import {
 	newGuildSettings,
 	newMember,
 	newRole,
+	noOnboarding,
 } from "../state/defaults.ts";
 import type {
 	Guild,
@@ -75,6 +76,8 @@ export class Guilds {
 			premium_tier: 0,
 			mfa_level: 0,
 			incidents_data: null,
+			welcomeScreen: null,
+			onboarding: noOnboarding,
 			roles: new Map([[id, everyone]]),
 			channels: new Map(),
 			threads: new Map(),

@@ -4,11 +4,18 @@ import { randomBytes } from "node:crypto";
 import {
 	GuildDefaultMessageNotifications,
 	GuildExplicitContentFilter,
+	GuildOnboardingMode,
 	GuildVerificationLevel,
 	Locale,
 	PermissionFlagsBits as Permission,
 } from "discord.js";
-import type { GuildSettings, Member, Role, User } from "./entities.ts";
+import type {
+	GuildSettings,
+	Member,
+	Onboarding,
+	Role,
+	User,
+} from "./entities.ts";
 
 /** The default permissions of the @everyone role in a new guild. */
 export const everyonePermissions =
@@ -46,6 +53,14 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	safety_alerts_channel_id: null,
 	preferred_locale: Locale.EnglishUS,
 	premium_progress_bar_enabled: false,
+};
+
+/** The onboarding of a guild that has never edited it. */
+export const noOnboarding: Onboarding = {
+	prompts: [],
+	default_channel_ids: [],
+	enabled: false,
+	mode: GuildOnboardingMode.OnboardingDefault,
 };
 
 /** Default values for the fields of a new user, except `id` and `username`. */

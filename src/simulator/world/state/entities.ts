@@ -14,8 +14,10 @@ import {
 	type APIGuildForumChannel,
 	type APIGuildForumTag,
 	type APIGuildMember,
+	type APIGuildOnboarding,
 	type APIGuildScheduledEventBase,
 	type APIGuildVoiceChannel,
+	type APIGuildWelcomeScreen,
 	type APIIncidentsData,
 	type APIMessage,
 	type APIMessageInteraction,
@@ -215,6 +217,12 @@ export type IncidentsData = Readonly<
 	Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">
 >;
 
+/** A guild's welcome screen. Channels that have been deleted since are left out when it is sent. */
+export type WelcomeScreen = Sent<APIGuildWelcomeScreen>;
+
+/** A guild's onboarding. Channels and roles that have been deleted since are left out when it is sent. */
+export type Onboarding = Sent<Omit<APIGuildOnboarding, "guild_id">>;
+
 /**
  * A guild with its roles, channels, members and so on in maps by id. Members, bans and voice states are stored by user
  * id.
@@ -228,6 +236,9 @@ export interface Guild extends GuildSettings {
 	/** 1 if moderators of the guild must have two-factor authentication, otherwise 0. */
 	mfa_level: number;
 	incidents_data: IncidentsData | null;
+	/** Null until it is edited for the first time. */
+	welcomeScreen: WelcomeScreen | null;
+	onboarding: Onboarding;
 	readonly roles: Map<string, Role>;
 	readonly channels: Map<string, GuildChannel>;
 	/** The active and archived threads of all channels of the guild, by thread id. */

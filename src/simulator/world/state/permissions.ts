@@ -97,6 +97,18 @@ export function channelPermissions(
 	return limitInTimeout(member, withoutImplied(here, channel));
 }
 
+/** The permission bits in a channel of a member who has no roles and no overwrite. */
+export function permissionsOfEveryone(
+	guild: Guild,
+	channel: GuildChannel,
+): bigint {
+	const base = BigInt(guild.roles.get(guild.id)?.permissions ?? 0);
+	if (has(base, Permission.Administrator)) return allPermissions;
+	const own = channel.permission_overwrites.find(({ id }) => id === guild.id);
+	const granted = (base & ~BigInt(own?.deny ?? 0)) | BigInt(own?.allow ?? 0);
+	return withoutImplied(granted, channel);
+}
+
 /**
  * Converts a member's permission bits in a channel to those in one of its threads. A private thread is visible only to
  * its members and to users with MANAGE_THREADS.

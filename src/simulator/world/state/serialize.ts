@@ -233,8 +233,8 @@ export function emojis(of: Guild): Sent<APIEmoji[]> {
 
 /** Converts a guild to Discord's API object, with roles and emoji but without channels and members. */
 export function guild(of: Guild): SentGuild {
-	const { channels, threads, members, bans, voiceStates, auditLog, ...rest } =
-		of;
+	const { channels, threads, members, bans, voiceStates, ...others } = of;
+	const { auditLog, welcomeScreen, onboarding, ...rest } = others;
 	return {
 		...rest,
 		roles: [...of.roles.values()],

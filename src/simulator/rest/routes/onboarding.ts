@@ -1,0 +1,146 @@
+// Onboarding of a guild.
+// https://discord.com/developers/docs/resources/guild#guild-onboarding-object
+
+import {
+	RESTJSONErrorCodes as Code,
+	GuildOnboardingPromptType as Kind,
+	GuildOnboardingMode as Mode,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
+import {
+	isBelowRequirements,
+	type Prompt,
+	type PromptOption,
+} from "../../world/guilds/onboarding.ts";
+import type { Guild } from "../../world/state/entities.ts";
+import { requireGuildPermissions } from "../access.ts";
+import { apiError, found } from "../errors.ts";
+import * as f from "../fields.ts";
+import { route } from "../route.ts";
+import { requireReadable } from "./overwrites.ts";
+
+const path = "/guilds/:guild_id/onboarding";
+
+// The limits are those of Discord's OpenAPI document.
+const option = f.object({
+	id: f.nullable(f.snowflake),
+	title: f.required(f.text(1, 50)),
+	description: f.nullable(f.text(0, 100)),
+	emoji_id: f.nullable(f.snowflake),
+	emoji_name: f.nullable(f.text(0, 100)),
+	emoji_animated: f.nullable(f.boolean),
+	role_ids: f.nullable(f.list(f.snowflake, 0, 50)),
+	channel_ids: f.nullable(f.list(f.snowflake, 0, 50)),
+});
+
+const prompt = f.object({
+	// Required also for new prompts: https://github.com/discord/discord-api-docs/issues/6320
+	id: f.required(f.snowflake),
+	type: f.nullable(f.choice(Kind.MultipleChoice, Kind.Dropdown)),
+	title: f.required(f.text(1, 100)),
+	options: f.required(f.list(option, 1, 50)),
+	single_select: f.nullable(f.boolean),
+	required: f.nullable(f.boolean),
+	in_onboarding: f.nullable(f.boolean),
+});
+
+/**
+ * Returns the ids if they belong to channels that @everyone can view.
+ * A guess (onboarding-unknown): the error code for an unknown channel.
+ * A guess (onboarding-hidden): that hidden channels are refused.
+ */
+function channelIds(guild: Guild, ids: readonly string[]): string[] {
+	for (const id of ids)
+		requireReadable(guild, found(guild.channels.get(id), Code.UnknownChannel));
+	return [...new Set(ids)];
+}
+
+/**
+ * The emoji of an option or a welcome channel, as Discord sends it. Without one its id and name are null.
+ * A guess (onboarding-emoji): the error code for an unknown custom emoji.
+ */
+export function optionalEmoji(
+	guild: Guild,
+	id: string | null | undefined,
+	name: string | null | undefined,
+): PromptOption["emoji"] {
+	if (!id) return { id: null, name: name || null, animated: false };
+	const emoji = found(guild.emojis.get(id), Code.UnknownEmoji);
+	return { id, name: emoji.name, animated: emoji.animated };
+}
+
+function roleIds(guild: Guild, ids: readonly string[]): string[] {
+	for (const id of ids) found(guild.roles.get(id), Code.UnknownRole);
+	return [...new Set(ids)];
+}
+
+function optionOf(
+	guild: Guild,
+	given: f.Read<typeof option> & object,
+): PromptOption {
+	return {
+		id: given.id ?? "",
+		title: given.title,
+		description: given.description ?? "",
+		emoji: optionalEmoji(guild, given.emoji_id, given.emoji_name),
+		role_ids: roleIds(guild, given.role_ids ?? []),
+		channel_ids: channelIds(guild, given.channel_ids ?? []),
+	};
+}
+
+/** A guess (onboarding-prompt-defaults): the values of omitted fields. */
+function promptOf(guild: Guild, given: f.Read<typeof prompt> & object): Prompt {
+	return {
+		id: given.id,
+		type: given.type ?? Kind.MultipleChoice,
+		title: given.title,
+		options: given.options.map((one) => optionOf(guild, one)),
+		single_select: given.single_select ?? false,
+		required: given.required ?? false,
+		in_onboarding: given.in_onboarding ?? false,
+	};
+}
+
+export const onboardingRoutes = [
+	route(`GET ${path}`, (call) => {
+		const { guild, world } = call;
+		// https://docs.discord.food/resources/guild#get-guild-onboarding
+		if (!guild.onboarding.enabled)
+			requireGuildPermissions(call, Permission.ManageGuild);
+		return world.onboardings.serialize(guild);
+	}),
+	route(`PUT ${path}`, {
+		needs: Permission.ManageGuild | Permission.ManageRoles,
+		body: {
+			prompts: f.nullable(f.list(prompt, 0, 15)),
+			default_channel_ids: f.nullable(f.list(f.snowflake, 0, 500)),
+			enabled: f.nullable(f.boolean),
+			mode: f.nullable(
+				f.choice(Mode.OnboardingDefault, Mode.OnboardingAdvanced),
+			),
+		},
+		run: (call) => {
+			const { guild, body, world, by } = call;
+			// All fields are optional: https://github.com/discord/discord-api-docs/issues/6887
+			const changes = f.present({
+				prompts: body.prompts?.map((one) => promptOf(guild, one)),
+				default_channel_ids:
+					body.default_channel_ids &&
+					channelIds(guild, body.default_channel_ids),
+				enabled: body.enabled,
+				mode: body.mode,
+			});
+			const before = world.onboardings.of(guild);
+			const after = { ...before, ...changes };
+			// A guess (onboarding-below): which of the two codes a request gets.
+			if (after.enabled && isBelowRequirements(guild, after))
+				throw apiError(
+					before.enabled
+						? Code.CannotUpdateOnboardingWhileBelowRequirements
+						: Code.CannotEnableOnboardingRequirementsAreNotMet,
+				);
+			world.onboardings.edit(guild, changes, by);
+			return world.onboardings.serialize(guild);
+		},
+	}),
+];

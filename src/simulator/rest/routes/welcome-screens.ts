@@ -1,0 +1,81 @@
+// The welcome screen of a guild.
+// https://discord.com/developers/docs/resources/guild#welcome-screen-object
+
+import {
+	ChannelType,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
+import { holdsPosts, type WelcomeScreen } from "../../world/state/entities.ts";
+import { requireGuildPermissions } from "../access.ts";
+import { apiError, found } from "../errors.ts";
+import * as f from "../fields.ts";
+import { type Call, route } from "../route.ts";
+import { optionalEmoji } from "./onboarding.ts";
+
+const path = "/guilds/:guild_id/welcome-screen";
+
+const welcomeChannel = f.object({
+	channel_id: f.required(f.snowflake),
+	description: f.required(f.text(1, 50)),
+	emoji_id: f.nullable(f.snowflake),
+	emoji_name: f.nullable(f.text(0, 152_133)),
+});
+
+/**
+ * Returns the welcome channels to store. Which types of channels are possible: TwilightZebby/WelcomeEditor, README
+ * A guess (welcome-channel): the error codes for an unknown channel and one of another type.
+ */
+function welcomeChannels(
+	{ guild }: Call<":guild_id">,
+	given: readonly (f.Read<typeof welcomeChannel> & object)[],
+): WelcomeScreen["welcome_channels"] {
+	return given.map(({ channel_id, description, emoji_id, emoji_name }) => {
+		const { type } = found(guild.channels.get(channel_id), Code.UnknownChannel);
+		const isText =
+			type === ChannelType.GuildText || type === ChannelType.GuildAnnouncement;
+		if (!isText && !holdsPosts({ type }))
+			throw apiError(Code.CannotExecuteActionOnThisChannelType);
+		const emoji = optionalEmoji(guild, emoji_id, emoji_name);
+		return {
+			channel_id,
+			description,
+			emoji_id: emoji.id,
+			emoji_name: emoji.name,
+		};
+	});
+}
+
+export const welcomeScreenRoutes = [
+	route(`GET ${path}`, (call) => {
+		const { guild, world } = call;
+		if (!world.welcomeScreens.isEnabled(guild))
+			requireGuildPermissions(call, Permission.ManageGuild);
+		return found(
+			world.welcomeScreens.of(guild),
+			Code.UnknownGuildWelcomeScreen,
+		);
+	}),
+	route(`PATCH ${path}`, {
+		needs: Permission.ManageGuild,
+		body: {
+			enabled: f.nullable(f.boolean),
+			description: f.nullable(f.text(0, 140)),
+			welcome_channels: f.nullable(f.list(welcomeChannel, 0, 5)),
+		},
+		run: (call) => {
+			const { guild, body, world, by } = call;
+			// A guess (welcome-community): the error code.
+			if (!guild.features.includes("COMMUNITY"))
+				throw apiError(Code.MissingAccess);
+			const { enabled, description, welcome_channels: given } = body;
+			const changes = {
+				enabled: enabled ?? undefined,
+				description,
+				welcome_channels:
+					given === undefined ? undefined : welcomeChannels(call, given ?? []),
+			};
+			return world.welcomeScreens.edit(guild, changes, by);
+		},
+	}),
+];

@@ -1,0 +1,203 @@
+// Onboarding of guilds: default channels, and prompts whose options give roles and channels. Members do not go through it.
+// https://discord.com/developers/docs/resources/guild#guild-onboarding-object
+
+import {
+	type APIGuildOnboarding,
+	AuditLogEvent,
+	ChannelType,
+	GuildOnboardingMode as Mode,
+	PermissionFlagsBits as Permission,
+	RoleFlags,
+} from "discord.js";
+import type { Sent } from "../state/api-types.ts";
+import { auditOf, changesBetween } from "../state/audit-log.ts";
+import {
+	type Guild,
+	type GuildChannel,
+	holdsPosts,
+	type Onboarding,
+} from "../state/entities.ts";
+import { has, permissionsOfEveryone } from "../state/permissions.ts";
+import * as serialize from "../state/serialize.ts";
+import type { Attribution, Changes, State } from "../state/state.ts";
+import { apply } from "../state/state.ts";
+
+export type Prompt = Onboarding["prompts"][number];
+export type PromptOption = Prompt["options"][number];
+
+const auditPrompt = auditOf("OnboardingPrompt");
+
+const defaultChannelMinimum = 7;
+const writableChannelMinimum = 5;
+
+export class Onboardings {
+	constructor(private readonly state: State) {}
+
+	/**
+	 * A guild's onboarding without deleted channels and roles.
+	 * A guess (onboarding-deleted): they are left out, and onboarding stays enabled.
+	 */
+	of({ onboarding, channels, roles }: Guild): Onboarding {
+		const option = (one: PromptOption): PromptOption => ({
+			...one,
+			channel_ids: one.channel_ids.filter((id) => channels.has(id)),
+			role_ids: one.role_ids.filter((id) => roles.has(id)),
+		});
+		return {
+			...onboarding,
+			default_channel_ids: onboarding.default_channel_ids.filter((id) =>
+				channels.has(id),
+			),
+			prompts: onboarding.prompts.map((prompt) => ({
+				...prompt,
+				options: prompt.options.map(option),
+			})),
+		};
+	}
+
+	serialize(guild: Guild): Sent<APIGuildOnboarding> {
+		return { guild_id: guild.id, ...this.of(guild) };
+	}
+
+	/** Edits a guild's onboarding. Prompts and options with an unknown id are new and get another id. */
+	edit(guild: Guild, changes: Changes<Onboarding>, by?: Attribution): void {
+		const before = this.of(guild);
+		const prompts = changes.prompts?.map((one) =>
+			this.#withIds(one, before.prompts),
+		);
+		const after = { ...before };
+		apply(after, { ...changes, prompts });
+		guild.onboarding = after;
+		this.#flagRoles(guild);
+		this.state.dispatchToGuild("GUILD_UPDATE", guild, serialize.guild(guild));
+		this.#audit(guild, before, by);
+	}
+
+	#withIds(prompt: Prompt, known: readonly Prompt[]): Prompt {
+		const old = known.find(({ id }) => id === prompt.id);
+		const isKnown = (id: string) => old?.options.some((one) => one.id === id);
+		return {
+			...prompt,
+			id: old?.id ?? this.state.newId(),
+			options: prompt.options.map((option) => ({
+				...option,
+				id: isKnown(option.id) ? option.id : this.state.newId(),
+			})),
+		};
+	}
+
+	/**
+	 * Sets the flag IN_PROMPT of roles that members can choose: https://discord.com/developers/docs/topics/permissions#role-object-role-flags
+	 * A guess (onboarding-role-events): each changed flag has an event.
+	 */
+	#flagRoles(guild: Guild): void {
+		const { prompts } = guild.onboarding;
+		const chosen = new Set(
+			prompts.flatMap(({ options }) => options.flatMap((one) => one.role_ids)),
+		);
+		for (const role of guild.roles.values()) {
+			const others = role.flags & ~RoleFlags.InPrompt;
+			const flags = chosen.has(role.id) ? others | RoleFlags.InPrompt : others;
+			if (flags === role.flags) continue;
+			role.flags = flags;
+			const guild_id = guild.id;
+			this.state.dispatchToGuild("GUILD_ROLE_UPDATE", guild, {
+				guild_id,
+				role,
+			});
+		}
+	}
+
+	/**
+	 * Adds the audit log entries of a change of onboarding. Deleted prompts have none of their own:
+	 * https://github.com/discord/discord-api-docs/issues/6892
+	 * A guess (onboarding-audit): the target and the fields of the entries.
+	 */
+	#audit(guild: Guild, before: Onboarding, by: Attribution | undefined): void {
+		const { onboarding: after } = guild;
+		const changes = changesBetween(before, after);
+		if (changes.length === 0) return;
+		for (const prompt of after.prompts) {
+			const old = before.prompts.find(({ id }) => id === prompt.id);
+			const { id: _, ...fields } = prompt;
+			if (!old) auditPrompt.create(this.state, guild, prompt, {}, fields, by);
+			else if (changesBetween(old, fields).length > 0)
+				auditPrompt.update(this.state, guild, prompt, old, fields, by);
+		}
+		const action = AuditLogEvent.OnboardingUpdate;
+		this.state.audit(guild, by, action, guild.id, { changes });
+	}
+}
+
+/** The ids of the channels that a guild's onboarding gives to members: of default channels and of options. */
+export function onboardingChannelIds({ onboarding }: Guild): Set<string> {
+	return new Set([
+		...onboarding.default_channel_ids,
+		...onboarding.prompts.flatMap(({ options }) =>
+			options.flatMap(({ channel_ids }) => channel_ids),
+		),
+	]);
+}
+
+/**
+ * Whether a guild must not enable this onboarding: it is no community, or the onboarding gives new members too few
+ * channels. https://discord.com/developers/docs/resources/guild#modify-guild-onboarding
+ * A guess (onboarding-community): that a community is required.
+ */
+export function isBelowRequirements(
+	guild: Guild,
+	onboarding: Onboarding,
+): boolean {
+	return (
+		!guild.features.includes("COMMUNITY") ||
+		countChannels(guild, onboarding, isReadable) < defaultChannelMinimum ||
+		countChannels(guild, onboarding, isWritable) < writableChannelMinimum
+	);
+}
+
+function isReadable(guild: Guild, channel: GuildChannel): boolean {
+	return (
+		channel.type !== ChannelType.GuildCategory &&
+		has(permissionsOfEveryone(guild, channel), Permission.ViewChannel)
+	);
+}
+
+function isWritable(guild: Guild, channel: GuildChannel): boolean {
+	const needed = holdsPosts(channel)
+		? Permission.SendMessagesInThreads
+		: Permission.SendMessages;
+	return (
+		isReadable(guild, channel) &&
+		has(permissionsOfEveryone(guild, channel), needed)
+	);
+}
+
+/**
+ * Counts the channels that each new member gets and that pass a test. A category stands for its channels.
+ * A guess (onboarding-mode): in the mode ONBOARDING_ADVANCED, the fewest that an answer to a required prompt adds.
+ */
+function countChannels(
+	guild: Guild,
+	{ default_channel_ids, prompts, mode }: Onboarding,
+	passes: (guild: Guild, channel: GuildChannel) => boolean,
+): number {
+	const idsOf = (ids: readonly string[]) =>
+		[...guild.channels.values()]
+			.filter(
+				({ id, parent_id }) =>
+					ids.includes(id) || ids.includes(parent_id ?? ""),
+			)
+			.filter((channel) => passes(guild, channel))
+			.map(({ id }) => id);
+	const counted = new Set(idsOf(default_channel_ids));
+	if (mode !== Mode.OnboardingAdvanced) return counted.size;
+	for (const { options, required, in_onboarding } of prompts) {
+		if (!required || !in_onboarding) continue;
+		const added = options.map(({ channel_ids }) =>
+			idsOf(channel_ids).filter((id) => !counted.has(id)),
+		);
+		const [fewest = []] = added.sort((a, b) => a.length - b.length);
+		for (const id of fewest) counted.add(id);
+	}
+	return counted.size;
+}
