@@ -92,10 +92,12 @@ export class Channels {
 	edit(channel: GuildChannel, changes: ChannelChanges, by?: Attribution): void {
 		const guild = this.state.guildOf(channel);
 		const before = { ...channel };
-		const synced = syncedChannels(guild, channel);
+		const synced = changes.permission_overwrites
+			? syncedChannels(guild, channel)
+			: [];
 		apply(channel, changes);
 		this.#dispatch("CHANNEL_UPDATE", guild, channel);
-		if (changes.permission_overwrites) this.#sync(guild, channel, synced);
+		this.#sync(guild, channel, synced);
 		// Positions are not logged: https://github.com/discord/discord-api-docs/issues/4345
 		const { position: _, ...logged } = changes;
 		if (Object.values(logged).some((value) => value !== undefined))

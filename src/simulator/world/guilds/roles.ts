@@ -4,6 +4,7 @@ import { auditOf } from "../state/audit-log.ts";
 import { newRole } from "../state/defaults.ts";
 import type { Guild, Role } from "../state/entities.ts";
 import { compareRoles } from "../state/permissions.ts";
+import { compareIds } from "../state/snowflake.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
 import type { Picture, Pictures } from "./pictures.ts";
@@ -69,7 +70,10 @@ export class Roles {
 		audit.update(this.state, guild, role, auditFields(before), after, by);
 	}
 
-	/** Moves roles of a guild to new positions, then numbers all roles from 1 without gaps. @everyone stays at 0. */
+	/**
+	 * Moves roles of a guild to new positions, then numbers all roles from 1 without gaps. @everyone stays at 0. Of
+	 * roles that are moved to the same position, the older one is higher.
+	 */
 	move(
 		guild: Guild,
 		positions: ReadonlyMap<Role, number>,
@@ -80,7 +84,9 @@ export class Roles {
 			.filter((role) => role !== everyone && !positions.has(role))
 			.sort(compareRoles)
 			.reverse();
-		const placed = [...positions].sort(([, a], [, b]) => a - b);
+		const placed = [...positions].sort(
+			([one, a], [other, b]) => a - b || compareIds(one.id, other.id),
+		);
 		for (const [role, position] of placed)
 			order.splice(Math.max(0, position - 1), 0, role);
 		for (const [index, role] of order.entries()) {
