@@ -358,6 +358,10 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"Hiding a channel of onboarding from @everyone is refused with 350003, also without COMMUNITY.",
 		"https://github.com/discord/discord-api-docs/issues/7296",
 	),
+	"onboarding-channel-deleted": sourced("library", "2023-10-03")(
+		"Channels of onboarding can be deleted. Only Discord's own client prevents it.",
+		"https://github.com/Vendicated/Vencord/pull/1773",
+	),
 	"onboarding-prompt-deleted": sourced("documentation", "2024-05-25")(
 		"A deleted prompt is in the audit log only as ONBOARDING_UPDATE.",
 		"https://github.com/discord/discord-api-docs/issues/6892",
