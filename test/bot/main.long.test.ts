@@ -117,7 +117,9 @@ test("it makes an instance where it is started, as bun run new-instance does; a 
 		start("main.ts", "--new-instance=b", "--directory=my bots"),
 	]);
 	expect([again.code, again.stdout]).toEqual([1, ""]);
-	expect(again.stderr).toContain("a: already exists");
+	expect(again.stderr).toContain(
+		"a: a file or directory of this name already exists",
+	);
 	expect([other.code, other.stderr]).toEqual([0, ""]);
 	expect(other.stdout).toContain("CONFIG_DIR='my bots/b' ");
 	expect(readdirSync(join(directory, "instances"))).toEqual(["a"]);
