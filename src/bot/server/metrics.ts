@@ -36,7 +36,7 @@ export function createMetrics(): BotMetrics {
 		),
 		platformRequests: registry.counter(
 			`${prefix}platform_requests_total`,
-			"Requests to Discord's API by outcome.",
+			"Requests to Discord's API and CDN by outcome.",
 			["outcome"],
 		),
 	};

@@ -175,6 +175,10 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 		"A picture that was not uploaded as a GIF cannot be requested as one (415).",
 		"https://github.com/discord/discord-api-docs/issues/7567",
 	),
+	"cdn-avif": observed(
+		"A picture that was uploaded as AVIF is served only as WebP.",
+		"https://docs.discord.food/resources/emoji#emoji-formats",
+	),
 	"cdn-deleted": guess(
 		"The CDN has the pictures of deleted emoji and former icons no more.",
 		"The probe sends no requests to the CDN.",
@@ -284,6 +288,10 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"community-channels": sourced("documentation", "2023-03-23")(
 		"Enabling COMMUNITY needs the channels for rules and updates in the same request (403 and 40006).",
 		"https://github.com/discord/discord-api-docs/issues/6015",
+	),
+	"community-text": sourced("documentation", "2022-01-03")(
+		"The channels for rules and updates cannot become announcement channels (50086).",
+		"https://github.com/discord/discord-api-docs/pull/4302",
 	),
 	"community-level": guess(
 		"Enabling COMMUNITY without verification, or with less than the strictest filter, is refused with 50035 at the field.",
@@ -410,6 +418,10 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"announcement-community": sourced("library", "2024-05-21")(
 		"An announcement channel without COMMUNITY or NEWS is refused with 50035 at `type`.",
 		"https://github.com/Lucky3028/terraform-provider-discord/issues/149",
+	),
+	"forum-community": sourced("documentation", "2026-01-09")(
+		"A forum does not need COMMUNITY.",
+		"https://github.com/discord/discord-api-docs/issues/7133",
 	),
 	"move-audit": sourced("documentation", "2022-06-08")(
 		"Channel positions, and all moves by their endpoint, are not in the audit log.",

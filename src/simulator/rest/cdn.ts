@@ -32,7 +32,14 @@ export async function servePicture(
 		? formats[extension as keyof typeof formats]
 		: undefined;
 	const isRoleIcon = path.startsWith("role-icons/");
-	if (!format || (format === "gif" && (isRoleIcon || !isGif(picture))))
+	// https://docs.discord.food/resources/emoji#emoji-formats
+	const isOnlyWebp = picture.format === "avif";
+	const hasGif = isGif(picture) && !isRoleIcon;
+	if (
+		!format ||
+		(format === "gif" && !hasGif) ||
+		(format !== "webp" && isOnlyWebp)
+	)
 		return refusal(415, "Unsupported Media Type");
 	const animated = format === "gif" || searchParams.get("animated") === "true";
 	const served = await convert(picture, format, animated);

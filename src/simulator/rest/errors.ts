@@ -74,6 +74,8 @@ const messages: Record<number, Partial<Record<keyof typeof Code, string>>> = {
 			"Cannot delete a channel required for Community guilds",
 		ServerNeedsMoreBoostsToPerformThisAction:
 			"This server needs more boosts to perform this action",
+		CommunityServerChannelsMustBeTextChannels:
+			"Community server channels must be text channels",
 		FailedToBanUsers: "Failed to ban users",
 		CannotEnableOnboardingRequirementsAreNotMet:
 			"Cannot enable onboarding, requirements are not met",

@@ -68,6 +68,13 @@ test("a still WebP emoji is converted to PNG", async ({ upload, get }) => {
 	});
 });
 
+test("an AVIF emoji is served only as WebP", async ({ upload, get }) => {
+	const id = await upload(Buffer.from("....ftypavif...."));
+	expect(await get(`emojis/${id}.png`)).toBe(415);
+	// Bun cannot convert it.
+	expect(await get(`emojis/${id}.webp`)).toMatchObject({ type: "image/avif" });
+});
+
 test("an animated emoji is still unless the request asks for the animation", async (given) => {
 	const { guild, upload, get } = given;
 	const fromGif = await upload(gif);

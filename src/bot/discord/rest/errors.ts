@@ -100,6 +100,10 @@ const advice = new Map(
 		[codes.TheStageIsAlreadyOpen]: "It is live; set_stage changes its topic.",
 		[codes.CannotDeleteChannelRequiredForCommunityGuilds]:
 			"Use edit_guild to choose another channel for this purpose first.",
+		[codes.CommunityServerChannelsMustBeTextChannels]:
+			"Use edit_guild to choose another channel for this purpose first.",
+		[codes.FeatureTemporarilyDisabledServerSide]:
+			"Discord also says this if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
 		[codes.FailedToBanUsers]:
 			"None of them was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
 		[codes.InvalidActionOnArchivedThread]:

@@ -334,6 +334,8 @@ export const channelRoutes = [
 				if (!convertible.includes(channel.type))
 					throw notSimulated("changing such a channel's type");
 				requireCommunity(guild, newType);
+				if (isRequired(guild, channel.id))
+					throw apiError(Code.CommunityServerChannelsMustBeTextChannels);
 			}
 			const changes = {
 				...changesOf(call, guild, newType, call.body, channel),

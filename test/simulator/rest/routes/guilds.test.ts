@@ -162,6 +162,9 @@ test("an administrator enables and disables COMMUNITY, with both channels in the
 	const news = { name: "news", type: ChannelType.GuildAnnouncement };
 	const made = await alpha("POST", `${path}/channels`, news);
 	expect(made.status).toBe(201);
+	const type = ChannelType.GuildAnnouncement;
+	const changed = await alpha("PATCH", `/channels/${general}`, { type });
+	expect(changed.code).toBe(50086);
 	expect((await change({ features: [] })).status).toBe(200);
 	expect(guild.features).toEqual([]);
 	expect(guild.rules_channel_id).toBe(general);
