@@ -57,7 +57,8 @@ export async function startDemo(options: DemoOptions) {
 			const account = simulator.bot(name);
 			const guilds = [...simulator.world.guilds.values()];
 			const guild = guilds.find(({ members }) => members.has(account.id));
-			if (!guild) throw new Error(`no guild for bot ${name}`);
+			if (!guild)
+				throw new Error(`the simulator has no guild for the bot ${name}`);
 			const staffRole = guild.roles.values().find((r) => r.name === "Staff");
 			const restricted = simulator.world.roles.add(guild, {
 				name: "Restricted",

@@ -309,7 +309,7 @@ export class Backend {
 		} catch (error) {
 			const reason = this.reasonOf(error);
 			if (!this.#promptsFailed)
-				this.#options.log.warn("could not list the prompts of a bot", {
+				this.#options.log.warn("could not list the MCP prompts of a bot", {
 					instance: this.name,
 					reason,
 				});
@@ -405,8 +405,8 @@ export class Backend {
 			return { text, result: message.result };
 		throw new ClientError(
 			message.error === undefined
-				? "tools/list was answered without a list of tools"
-				: `tools/list was answered with an error: ${JSON.stringify(message.error)}`,
+				? "the bot answered tools/list without a list of tools"
+				: `the bot answered tools/list with an error: ${JSON.stringify(message.error)}`,
 			"refused",
 		);
 	}
@@ -424,7 +424,7 @@ export class Backend {
 			if (this.#loggedGuilds.has(guild)) continue;
 			this.#loggedGuilds.add(guild);
 			this.#options.log.warn(
-				"ignored a guild of a bot: it is pinned to another bot",
+				"ignored a guild of a bot: GUILDS_<NAME> pins it to another bot",
 				{
 					instance: this.name,
 					guild,
@@ -471,5 +471,8 @@ function checkResult(response: ClientResponse): void {
 	if (isObject(error)) return;
 	const { content, structuredContent } = isObject(result) ? result : {};
 	if (Array.isArray(content) || isObject(structuredContent)) return;
-	throw new ClientError("the result of the call has no content", "unknown");
+	throw new ClientError(
+		"the bot's result of the tool call has no content",
+		"unknown",
+	);
 }

@@ -111,7 +111,7 @@ async function checkInstance({
 	if (lastError)
 		throw new CheckFailed(
 			`the bot offers ${tools.length} tool(s), but does not list its guilds: ${lastError.message}`,
-			"The bot's own log says why, and so does bot --check with its settings.",
+			"The bot's log says why; so does bot --check with the bot's settings.",
 		);
 	const { serverVersion } = backend.session;
 	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
@@ -119,7 +119,9 @@ async function checkInstance({
 	if (dropped.length > 0)
 		notes.push(`; not listed: ${describeDropped(dropped)}`);
 	if (guilds.size === 0)
-		return { warning: `${offers}, but it is in no guild${notes.join("")}` };
+		return {
+			warning: `${offers}, but the bot is in no guild${notes.join("")}`,
+		};
 	const found = `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;
 	return notes.length > 0 ? { warning: found + notes.join("") } : found;
 }

@@ -112,7 +112,7 @@ export async function runChecks(
 			const end = begun.get(needed);
 			if (end) return end;
 			throw new TypeError(
-				`"${check.title}" needs a check that is not before it in the list`,
+				`the check "${check.title}" depends on a check that does not come before it`,
 			);
 		});
 		begun.set(check, run(check, needs));

@@ -74,7 +74,7 @@ function tooLarge(maxBytes: number): HttpFailure {
  */
 export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 	return new HttpFailure(
-		`response dropped: unfinished responses exceed ${maxBytes} bytes`,
+		`response dropped: all unfinished responses together exceed ${maxBytes} bytes`,
 		"answered",
 	);
 }

@@ -139,7 +139,7 @@ function match(headers: Headers, header: string, expected: string): void {
 	if (decodeHeader(given) !== expected)
 		throw new RpcError(
 			errorCode.headerMismatch,
-			`${header} differs from the body`,
+			`${header} differs from the request body`,
 		);
 }
 

@@ -429,7 +429,7 @@ describe.skipIf(postgresMissing !== undefined)(
 			expect(last).toContain("DB_SCHEMA: the schema");
 			expect(last).toContain(schemas.shared);
 			expect(last).toContain(`is in use by ${calledItself(winner)}`);
-			expect(last).toContain(`this is ${calledItself(loser)}`);
+			expect(last).toContain(`this program is ${calledItself(loser)}`);
 
 			await winner.becomes("ready");
 			const direct = await connectTo(`${winner.url}/mcp`, token);
@@ -571,7 +571,7 @@ test.concurrent("of two bots with one DATA_DIR the second ends with a message th
 	const last = said.split("\n").at(-1);
 	expect(last).toContain(`DATA_DIR: ${settings.DATA_DIR}/`);
 	expect(last).toContain(`is in use by ${calledItself(first)}`);
-	expect(last).toContain(`this is ${calledItself(second)}`);
+	expect(last).toContain(`this program is ${calledItself(second)}`);
 
 	expect(await first.readiness()).toBe("ready");
 	const direct = await connectTo(`${first.url}/mcp`, token);

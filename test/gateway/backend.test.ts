@@ -81,7 +81,7 @@ test("a bot's error message is quoted, cut to 300 characters", async () => {
 	await backend.refresh();
 	const state = backend.state;
 	expect(state.online ? "" : state.reason).toStartWith(
-		'tools/list was answered with an error: {"code":1,"message":"no no ',
+		'the bot answered tools/list with an error: {"code":1,"message":"no no ',
 	);
 	expect(JSON.stringify([state, messages()]).length).toBeLessThan(1_000);
 });

@@ -116,7 +116,7 @@ const rows: Row[] = [
 					json(`{"jsonrpc":"2.0","id":${id},"result":{}}`),
 			},
 		},
-		reason: /: tools\/list was answered without a list of tools$/,
+		reason: /: the bot answered tools\/list without a list of tools$/,
 		next: /Is the program at .* a bot/,
 	},
 	{
@@ -131,7 +131,7 @@ const rows: Row[] = [
 		},
 		reason:
 			/: the bot offers 1 tool\(s\), but does not list its guilds: not connected to Discord$/,
-		next: /own log says why/,
+		next: /bot's log says why/,
 	},
 ];
 
@@ -177,7 +177,7 @@ test("an unwise configuration is a warning, and no failure", async () => {
 	expect(lines.filter((line) => line.startsWith("!")).sort()).toEqual([
 		expect.stringMatching(/^! configuration: MCP_AUTH_TOKEN has fewer than 16/),
 		"! guilds: alpha and beta serve Cooks (ID: 300): calls by guild_id go to alpha",
-		`! none (${none.url}): version 1, 1 tool(s), but it is in no guild`,
+		`! none (${none.url}): version 1, 1 tool(s), but the bot is in no guild`,
 		`! odd (${odd.url}): version 1, 1 tool(s), 1 guild(s): Odd; not listed: bare (inputSchema: is missing)`,
 		`! port: 127.0.0.1:${taken.port} is in use (is a gateway running?)`,
 	]);

@@ -780,7 +780,7 @@ describe("a bot with ways of its own", () => {
 		await world.refresh();
 		expect(world.alpha.received("initialize")).toHaveLength(2);
 		expect(await world.text("list_instances")).toContain(
-			"alpha | offline (tools/list was answered with an error",
+			"alpha | offline (the bot answered tools/list with an error",
 		);
 	});
 
@@ -1063,7 +1063,7 @@ describe("a bot that sends more than there is room for", () => {
 		// 6 of 15 MB are on their way, and 64 MB have room: two have to go.
 		const given = [await Promise.race(floods)];
 		expect(given[0]).toContain(
-			"OutcomeUnknown: the outcome of flood on alpha is unknown: the call was sent, but no answer to it came back (response dropped: unfinished responses exceed 67108864 bytes)",
+			"OutcomeUnknown: the outcome of flood on alpha is unknown: the call was sent, but no answer to it came back (response dropped: all unfinished responses together exceed 67108864 bytes)",
 		);
 		const big = "y".repeat(6 * megabyte);
 		world.beta.on.echo = ({ id }) => textResult(id, big);

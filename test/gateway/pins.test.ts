@@ -65,7 +65,7 @@ test("a guild listed by a bot that it is not pinned to is ignored, logged once, 
 	await gateway.refresh();
 	expect(
 		gateway.recorded.entries(
-			"ignored a guild of a bot: it is pinned to another bot",
+			"ignored a guild of a bot: GUILDS_<NAME> pins it to another bot",
 		),
 	).toMatchObject([{ level: "warn", instance: "liar", guild: cooks }]);
 	expect(gateway.recorded.messages().join()).not.toContain(

@@ -124,7 +124,7 @@ export function createAi({
 				if ("finish" in event) {
 					if (!hasStarted)
 						throw new AiError("nonsense", {
-							detail: `an empty answer (${event.finish})`,
+							detail: `the AI provider sent an empty answer (finish reason: ${event.finish})`,
 						});
 					outcome = "answered";
 					onEnd?.(event.finish);
@@ -250,7 +250,7 @@ class Backend {
 function cooldownError(backends: readonly Backend[]): AiError {
 	const [next] = backends.toSorted((a, b) => a.cooldownMs - b.cooldownMs);
 	return new AiError(next?.lastKind ?? "none", {
-		detail: "all providers are in cooldown",
+		detail: "all AI providers are in cooldown after failures",
 		retryAfterMs: next?.cooldownMs,
 	});
 }

@@ -52,29 +52,31 @@ function explain({ kind, details }: AiError, provider: AiProvider): Found {
 	const section = `ai.providers.${name}`;
 	switch (kind) {
 		case "limited":
-			return { warning: `rate limited at the moment (${why})` };
+			return {
+				warning: `the AI provider limits the rate of requests at the moment (${why})`,
+			};
 		case "key":
 			throw new CheckFailed(
 				keyVariable === undefined
-					? `it requires a key (${why})`
-					: `it does not accept the key in ${keyVariable} (${why})`,
+					? `the AI provider requires an API key (${why})`
+					: `the AI provider does not accept the API key in ${keyVariable} (${why})`,
 				keyVariable === undefined
-					? `Name the variable with its key in ${section}.api_key_env.`
+					? `Set ${section}.api_key_env to the name of the variable that holds the API key.`
 					: `Does the account have money left? If so, get a new key, and put it into .env as ${keyVariable}.`,
 			);
 		case "rejected":
 			throw new CheckFailed(
-				`it rejected a request to ${model} (${why})`,
-				`Does it still have this model? Set ${section}.model to another one.`,
+				`the AI provider rejected a request to the model ${model} (${why})`,
+				`If the provider no longer has this model, set ${section}.model to another one.`,
 			);
 		case "nonsense":
 			throw new CheckFailed(
-				`its response is not OpenAI-compatible: ${why}`,
+				`the AI provider's response is not OpenAI-compatible: ${why}`,
 				`${section}.url has to be the URL before /chat/completions; it is ${url}.`,
 			);
 		default:
 			throw new CheckFailed(
-				`no answer: ${why}`,
+				`the AI provider did not answer: ${why}`,
 				`Can this machine reach ${url}?`,
 			);
 	}

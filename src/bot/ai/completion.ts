@@ -146,14 +146,15 @@ async function* readCompletion(
 		);
 	}
 	throw hasEvents
-		? new AiError("cut", { detail: "stream ended early" })
-		: invalidResponse("response is not an event stream");
+		? new AiError("cut", { detail: "the response stream ended early" })
+		: invalidResponse("the response is not an event stream");
 }
 
 /** Parses one server-sent event of an AI provider. Throws an AiError if the event is invalid or reports an error. */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
-	if (!success) throw invalidResponse("unexpected stream event");
+	if (!success)
+		throw invalidResponse("unexpected event in the response stream");
 	if (output.error) throw toAiError(502, new Headers(), output);
 	const { delta, finish_reason: reason } = output.choices?.[0] ?? {};
 	const text = delta?.content ?? delta?.refusal ?? "";
@@ -162,10 +163,12 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 		case undefined:
 			return { text };
 		case "content_filter":
-			throw new AiError("refused", { detail: "stopped by the content filter" });
+			throw new AiError("refused", {
+				detail: "the AI provider's content filter stopped the answer",
+			});
 		case "error":
 			throw new AiError("unavailable", {
-				detail: "stream ended with an error",
+				detail: "the response stream ended with an error",
 			});
 		default:
 			return { text, finish: reason === "length" ? "length" : "stop" };

@@ -149,7 +149,9 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 	if (newKind !== kind) requireAllowedKind(guild, newKind);
 	requireSupportedFields(guild, args, isConvertible(newKind) ? newKind : kind);
 	if (args.below_channel_id === channel.id)
-		throw invalidParameters(["below_channel_id: expected another channel"]);
+		throw invalidParameters([
+			"below_channel_id: expected a channel other than the edited one",
+		]);
 }
 
 /**

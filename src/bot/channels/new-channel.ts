@@ -128,7 +128,7 @@ function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 	requireUniqueNames(args.tags ?? []);
 	if (args.position !== undefined && args.below_channel_id !== undefined)
 		throw invalidParameters([
-			"position, below_channel_id: expected one of these",
+			"position, below_channel_id: expected at most one of these",
 		]);
 	// With private_to_role_ids, which view_role_ids replaced, this was a mistake.
 	if (args.view_role_ids?.includes(guild.id))

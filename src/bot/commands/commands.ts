@@ -125,8 +125,9 @@ export function serveCommands(client: Client, options: CommandsOptions): void {
 		ignored += 1;
 		if (ignored > 1) return;
 		setTimeout(() => {
-			const fields = { commands: ignored };
-			log.warn("chat commands ignored: too many were running at once", fields);
+			log.warn("chat commands ignored: too many were running at once", {
+				commands: ignored,
+			});
 			ignored = 0;
 		}, options.logIntervalMs ?? logIntervalMs).unref();
 	}

@@ -118,7 +118,7 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 		if (!names.includes(name))
 			return [
 				issue(
-					`names ${JSON.stringify(name)}, and there is no such provider${didYouMean(name, names)}`,
+					`names ${JSON.stringify(name)}, but no AI provider has this name${didYouMean(name, names)}`,
 				),
 			];
 		const variable = settingsOf(name, providers).api_key_env;

@@ -132,7 +132,7 @@ export function readBits(
 		const bit = bitOf(name);
 		if (bit === undefined)
 			throw invalidParameters([
-				`${fields[1]}: Discord has no permission ${oneLine(JSON.stringify(name))}; names are such as VIEW_CHANNEL`,
+				`${fields[1]}: Discord has no permission ${oneLine(JSON.stringify(name))}; expected a name such as VIEW_CHANNEL`,
 			]);
 		bits |= bit;
 	}

@@ -12,7 +12,7 @@ import { memberName, roleName } from "./describe.ts";
 import { botMember, missingPermissions } from "./permissions.ts";
 
 const sampleSize = 10;
-const remedy = "Someone who ranks above both can move the bot's role up.";
+const remedy = "A member who ranks above both can move the bot's role up.";
 
 /**
  * Throws a ToolError unless all of `roles` rank below the bot's highest role. The error names the roles that do not.

@@ -139,9 +139,12 @@ export class ActivityBuffer {
 			),
 		);
 		if (this.#dropped > 0)
-			this.#log.warn("members' messages not counted: buffer of counts full", {
-				messages: this.#dropped,
-			});
+			this.#log.warn(
+				"auto_role feature: buffer of message counts full, messages not counted",
+				{
+					messages: this.#dropped,
+				},
+			);
 		this.#dropped = 0;
 	}
 
@@ -163,7 +166,7 @@ export class ActivityBuffer {
 				// Counts must not be added twice. The other writes are idempotent.
 				if (error.mayHaveRun && batch.some(([, value]) => isCount(value))) {
 					this.#log.warn(
-						"members' message counts may be lost: database write not confirmed",
+						"auto_role feature: message counts may be lost, database write not confirmed",
 						{
 							members: batch.length,
 						},

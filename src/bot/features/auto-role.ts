@@ -97,7 +97,7 @@ export function createAutoRole(
 				// The store logs its own outages.
 				if (!(error instanceof StoreUnavailable))
 					log.error(
-						"auto_role feature: check of members failed: internal error",
+						"auto_role feature: could not check members for the role: internal error",
 						{
 							error,
 						},
@@ -113,9 +113,12 @@ export function createAutoRole(
 		await activity.flush().catch((error) => {
 			// The store logs its own outages.
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not save members' message counts: internal error", {
-					error,
-				});
+				log.error(
+					"auto_role feature: could not save message counts: internal error",
+					{
+						error,
+					},
+				);
 		});
 	}
 

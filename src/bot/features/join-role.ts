@@ -149,7 +149,8 @@ export function createJoinRole(
 			retryWaiting();
 			await save();
 		}
-		if (mayHaveMissed) throw new NotNow("not all members are loaded yet");
+		if (mayHaveMissed)
+			throw new NotNow("not all members of the guild are loaded yet");
 	}
 
 	function retryWaiting(): void {

@@ -229,7 +229,8 @@ export function createWelcome(
 	): Promise<void> {
 		const { channel } = settings;
 		requirePermissions(guild, channel);
-		if (content.trim() === "") throw new GreetingError("the greeting is empty");
+		if (content.trim() === "")
+			throw new GreetingError("the welcome message is empty");
 		await guild.client.rest.post(Routes.channelMessages(channel), {
 			body: {
 				content,
@@ -276,7 +277,9 @@ class GreetingError extends Error {}
 function requirePermissions(guild: Guild, channelId: string): void {
 	const channel = guild.channels.cache.get(channelId);
 	if (!channel)
-		throw new GreetingError(`there is no channel ${channelId} any more`);
+		throw new GreetingError(
+			`the welcome channel ${channelId} no longer exists`,
+		);
 	const { ViewChannel, SendMessages } = PermissionFlagsBits;
 	const needed = ViewChannel | SendMessages;
 	const missing = missingPermissions(guild, channel, needed);

@@ -196,7 +196,8 @@ export function createSteps({
 			return;
 		const open = await selectOpenChargebacksOf(sql, row.chat_id);
 		// A new chargeback may have arrived since the step started.
-		if (isHeld(row, open)) throw new NotNow("another chargeback is undecided");
+		if (isHeld(row, open))
+			throw new NotNow("another chargeback of this person is not yet decided");
 		if (await hasBanBeside(sql, row))
 			return update(row, { restoration: "void", restoration_error: null });
 		const member = await fetchMember(row.chat_id);
@@ -357,7 +358,7 @@ function requireRestrictable(
 		throw new Refusal("the server owner cannot be restricted");
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
-	if (user.id === me.id) throw new Refusal("the account is the bot's own");
+	if (user.id === me.id) throw new Refusal("the member is the bot itself");
 	const isAbove = roles.some(
 		(role) => !kept.includes(role) && !isBelowBot(guild, role),
 	);

@@ -215,7 +215,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		const wasUnchecked = checksMember && unchecked.delete(id);
 		try {
 			await steps[step](row, isHeld);
-			log.debug("finished a step of handling a chargeback", {
+			log.debug("step of handling a chargeback finished", {
 				event: shortId(id),
 				step,
 			});

@@ -185,7 +185,7 @@ export function createGameClient({
 				throw unexpectedResponse(status);
 			if (output.success === false)
 				throw new GameServerError(
-					`refused by the plugin: ${oneLine(truncate(output.error ?? "", 200) || "no reason given")}`,
+					`the game server's plugin refused the request: ${oneLine(truncate(output.error ?? "", 200) || "no reason given")}`,
 				);
 		},
 	};
@@ -199,7 +199,7 @@ export function truncate(text: string, maxCodePoints: number): string {
 function unexpectedResponse(status: number): GameServerError {
 	if (status >= 200 && status < 300)
 		return new GameServerError(
-			`HTTP ${status} with a body that violates the plugin's contract`,
+			`HTTP ${status} with a body that does not match the plugin's API`,
 		);
 	return new GameServerError(
 		status >= 300 && status < 400
@@ -216,7 +216,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
 		length += chunk.length;
 		if (length > maxBytes)
 			throw new GameServerError(
-				`its answer is longer than ${maxBytes / 1024} KiB`,
+				`the game server's answer is longer than ${maxBytes / 1024} KiB`,
 			);
 		chunks.push(chunk);
 	}

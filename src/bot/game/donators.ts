@@ -180,7 +180,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 				removalsHeld ??
 				(connection.hasAllMembers(guild)
 					? undefined
-					: "not all members are loaded yet"),
+					: "not all members of the guild are loaded yet"),
 		};
 	}
 
@@ -452,7 +452,7 @@ function requireGuild(
 		throw new ToolError(
 			guildId === undefined
 				? `GUILD_ID is not set, and the bot is in ${cache.size} guilds: it does not know in which one supporters get roles. Nothing was done; set GUILD_ID in .env.`
-				: `The bot is not in the guild ${guildId}, the value of GUILD_ID. Nothing was done.`,
+				: `The bot is not in the guild ${guildId} (GUILD_ID). Nothing was done.`,
 		);
 	if (!guild.available)
 		throw new ToolError(

@@ -58,7 +58,9 @@ export function membersAmong(
 	const ids = others.join(", ");
 	if (members.length === 0)
 		throw new ToolError(
-			`${users.length === 1 ? `User ${ids}` : `None of the users ${ids}`} is ${users.length === 1 ? "not " : ""}a member of the guild ${guild.id}. Nothing was done; lookup_user_by_name finds members.`,
+			users.length === 1
+				? `User ${ids} is not a member of the guild ${guild.id}. Nothing was done; lookup_user_by_name finds members.`
+				: `None of the users ${ids} is a member of the guild ${guild.id}. Nothing was done; lookup_user_by_name finds members.`,
 		);
 	return {
 		members,

@@ -53,7 +53,9 @@ export function createEmbedQueue(options: EmbedQueueOptions): EmbedQueue {
 			try {
 				const channel = connection.discord.channels.cache.get(channelId);
 				if (!channel?.isSendable())
-					throw new Error(`cannot send to channel ${channelId}`);
+					throw new Error(
+						`the channel ${channelId} does not exist, or cannot hold messages`,
+					);
 				const content = `${omitted} more ${noun} were not logged.`;
 				await channel.send({
 					embeds,

@@ -268,7 +268,7 @@ function guildsOf(
 		throw new CheckFailed(
 			guildId === undefined
 				? "the bot is in no guild"
-				: `the bot is not in the guild ${guildId} of GUILD_ID${all.length > 0 ? `, but in ${all.map(guildName).join(", ")}` : ""}`,
+				: `the bot is not in the guild ${guildId} (GUILD_ID)${all.length > 0 ? `, but in ${all.map(guildName).join(", ")}` : ""}`,
 			`Invite the bot: ${inviteTo(discord, toml)}`,
 		);
 	const unavailable = guilds.find((one) => !one.available || !one.members.me);

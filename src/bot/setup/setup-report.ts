@@ -74,7 +74,9 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 			run: () =>
 				store.state === "ready"
 					? store.state
-					: { warning: `${store.state}; features that need it report this` },
+					: {
+							warning: `${store.state}; features that need the database report an error`,
+						},
 		},
 		...intentChecks(tools, guild),
 		{
@@ -233,7 +235,7 @@ function checkRank(guild: Guild): Found {
 	const name = roleName(highest);
 	if (above.size === 0) return `${name} ranks above all other roles (${count})`;
 	return {
-		warning: `${name} ranks above ${count} role(s), and ${above.size} rank above it, which the bot cannot manage, nor their members: ${shortList([...above.values()].map(roleName))}. Next step: if it should, drag ${name} above them in the guild's settings`,
+		warning: `${name} ranks above ${count} role(s), but below ${above.size}, so the bot cannot manage these and their members: ${shortList([...above.values()].map(roleName))}. Next step: if the bot should manage them, drag ${name} above them in the guild's settings`,
 	};
 }
 
@@ -253,7 +255,7 @@ function checkAdministratorRoles(guild: Guild): Found {
 	if (reachable.length === 0) return "the bot can give none";
 	const names = shortList(reachable.map(roleName));
 	return {
-		warning: `the bot can give ADMINISTRATOR to anyone, with ${names}. Next step: drag each above ${roleName(botMember(guild).roles.highest)} in the guild's settings, unless the bot is meant to give it`,
+		warning: `the bot can make anyone an administrator, because it ranks above ${names}. Next step: drag each above ${roleName(botMember(guild).roles.highest)} in the guild's settings, unless the bot is meant to do so`,
 	};
 }
 
@@ -267,7 +269,7 @@ function checkChannels(guild: Guild): Found {
 	);
 	if (hidden.length === 0) return `the bot sees all ${channels.length}`;
 	return {
-		warning: `${hidden.length} of ${channels.length} are hidden from the bot: ${shortList(hidden.map(channelName))}. Next step: if it should see them, allow VIEW_CHANNEL to its role in their settings`,
+		warning: `${hidden.length} of ${channels.length} channels are hidden from the bot: ${shortList(hidden.map(channelName))}. Next step: if the bot should see them, allow its role VIEW_CHANNEL in their settings`,
 	};
 }
 

@@ -60,7 +60,7 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 					const failure = toToolError(error);
 					if (!failure) throw error;
 					throw new ToolError(
-						`${failure.message} The lock of channel ${row.channel_id} is stored: use lock_channel with unlock = true to undo it as far as it took effect.`,
+						`${failure.message} The bot has stored its lock of the channel ${row.channel_id}: use lock_channel with unlock = true to undo what took effect.`,
 						{ cause: error },
 					);
 				}
@@ -70,9 +70,12 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 		attach(client) {
 			client.on(Events.ChannelDelete, ({ id }) => {
 				forget(id).catch((error) =>
-					log.error("could not delete the stored lock of a deleted channel", {
-						error,
-					}),
+					log.error(
+						"could not delete the lock_channel record of a deleted channel",
+						{
+							error,
+						},
+					),
 				);
 			});
 		},

@@ -157,7 +157,7 @@ export const moveChannels = editTool({
 		);
 		if (arriving.length === 0 && moves.length === 0)
 			throw new ToolError(
-				`Nothing would change. ${orders.join(". ")}. Nothing was done.`,
+				`Nothing would change: the channels are already in this order. ${orders.join(". ")}. Nothing was done.`,
 			);
 		const steps = stepsFor(arriving, moves, parentId, lock_permissions);
 		const names = new Map(
@@ -228,7 +228,7 @@ function requireDestination(args: Destination): void {
 	const { channel_ids, position, below_channel_id } = args;
 	if (position !== undefined && below_channel_id !== undefined)
 		throw invalidParameters([
-			"position, below_channel_id: expected one of these",
+			"position, below_channel_id: expected at most one of these",
 		]);
 	requireOneOf(args, ["category_id", "position", "below_channel_id"]);
 	if (below_channel_id !== undefined && channel_ids.includes(below_channel_id))
@@ -276,14 +276,16 @@ function requirePlaceable(
 	const isCategory = ({ type }: RawChannel) =>
 		type === ChannelType.GuildCategory;
 	if (parentId && raws.some(isCategory))
-		throw invalidParameters(["category_id: category channels have none"]);
+		throw invalidParameters([
+			"category_id: a category cannot be inside another category",
+		]);
 	if (below && (below.parent_id ?? "") !== parentId)
 		throw invalidParameters([
 			"below_channel_id: expected a channel in the category of category_id",
 		]);
 	if (below && raws.some((raw) => !inSameGroup(raw, below)))
 		throw invalidParameters([
-			"below_channel_id: expected channels of one kind; categories are below voice and stage channels, and those below the others",
+			"below_channel_id: expected channels of one kind: Discord shows voice and stage channels below text channels, and categories below both",
 		]);
 	const inside = all.filter(
 		(raw) => raw.parent_id === parentId && !raws.includes(raw),
@@ -307,7 +309,7 @@ function requireCopyable(
 ): void {
 	if (parentId === "" || arriving.length === 0)
 		throw invalidParameters([
-			"lock_permissions: expected only with another category; copy_channel_permissions without channel_id works without moving",
+			"lock_permissions: expected only if the channels move to another category; otherwise use copy_channel_permissions without channel_id",
 		]);
 	const category = all.find(({ id }) => id === parentId);
 	for (const raw of arriving) {

@@ -155,7 +155,7 @@ export const deleteMessages = destructiveTool({
 		if (message_ids) {
 			if (used.length > 0 || channels)
 				throw invalidParameters([
-					`${used[0] ?? "channel_ids"}: expected only without message_ids`,
+					`${used[0] ?? "channel_ids"}: cannot be combined with message_ids`,
 				]);
 			const targets = await targetsOf(message_ids, guild, channel);
 			const [first, ...others] = targets;
@@ -173,7 +173,7 @@ export const deleteMessages = destructiveTool({
 				`message_ids, ${needed.join(", ")}: expected at least one of these${places ? "" : "; after, before and count alone need channel_ids"}`,
 			]);
 		if (args.text !== undefined && isBlank(args.text))
-			throw invalidParameters(["contains: expected letters or signs"]);
+			throw invalidParameters(["text: expected letters or signs"]);
 		if (args.text !== undefined || args.has !== undefined)
 			requireContent(discord, "`text` and `has` match nothing");
 		return planMatching(guild, args, places);
@@ -207,7 +207,7 @@ async function targetsOf(
 		const place = channelId ? await textChannel(guild, channelId) : channel;
 		if (!place)
 			throw invalidParameters([
-				`message_ids: expected channel_id for ${id}, or ${id} as channel_id/message_id`,
+				`message_ids: the channel of ${id} is not given; pass channel_id, or write the id as channel_id/message_id`,
 			]);
 		targets.set(`${place.id}/${id}`, { channel: place, id });
 	}

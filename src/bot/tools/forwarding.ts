@@ -45,7 +45,7 @@ export const forwardMessage = writeTool({
 		const target = `the message ${message_id} of ${channelName(channel)}`;
 		if (message.poll || !usualKinds.includes(message.type))
 			throw new ToolError(
-				`Discord does not forward ${message.poll ? "polls" : `messages of the kind ${MessageType[message.type] ?? message.type}`}, such as ${target}. Nothing was done.`,
+				`Discord cannot forward ${message.poll ? "polls" : `messages of the type ${MessageType[message.type] ?? message.type}`}, such as ${target}. Nothing was done.`,
 			);
 		const forward = (await discord.rest.post(
 			Routes.channelMessages(to_channel.id),

@@ -113,7 +113,9 @@ async function chosenChannels(
 	channels: readonly find.Channel[] = [],
 ): Promise<find.Channel[]> {
 	if (all === (channel_ids !== undefined))
-		throw invalidParameters(["channel_ids, all: expected one of these"]);
+		throw invalidParameters([
+			"channel_ids, all: expected exactly one of these",
+		]);
 	const isCategory = ({ type }: find.Channel) =>
 		type === ChannelType.GuildCategory;
 	const own = channels.filter((channel) => !isCategory(channel));

@@ -350,7 +350,9 @@ function isNamed({ nickname, user }: GuildMember, name: string): boolean {
 function foldedName(name: string, argument: string): string {
 	const folded = fold(name.replace(/^@(?=.)/, ""));
 	if (folded === "")
-		throw invalidParameters([`${argument}: expected more than accents`]);
+		throw invalidParameters([
+			`${argument}: expected letters or digits, not only accents`,
+		]);
 	return folded;
 }
 

@@ -264,7 +264,7 @@ function readChange(args: {
 	] as const)
 		if (both !== 0n)
 			throw invalidParameters([
-				`${sets}: ${describeBits(both)} cannot be both`,
+				`${sets}: ${describeBits(both)} cannot be in both lists`,
 			]);
 	return { allow, deny, neutral: args.replace ? ~(allow | deny) : neutral };
 }

@@ -338,7 +338,7 @@ function requestedPermissions(
 	const both = (added ?? 0n) & (removed ?? 0n);
 	if (both !== 0n)
 		throw invalidParameters([
-			`add_permissions, remove_permissions: both have ${describeBits(both)}`,
+			`add_permissions, remove_permissions: both contain ${describeBits(both)}`,
 		]);
 	return ((all ?? before) | (added ?? 0n)) & ~(removed ?? 0n);
 }

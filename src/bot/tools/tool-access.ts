@@ -119,7 +119,7 @@ const input = v.strictObject({
 });
 
 const neverRuns = () => {
-	throw new Error("a call inside another must be resolved before it runs");
+	throw new Error("a nested tool call must be resolved before it runs");
 };
 
 export const useReadingTool = tool({

@@ -153,7 +153,7 @@ export const editVoiceMembers = destructiveTool({
 		]);
 		if (channel === null && (mute ?? deafen) !== undefined)
 			throw invalidParameters([
-				'channel_id: expected no "" with mute or deafen, which members must be in voice for',
+				'channel_id: "" disconnects members, so it cannot be combined with mute or deafen',
 			]);
 		const needed = bitsIn(undefined, [
 			...(channel_id === undefined ? [] : (["MoveMembers"] as const)),
@@ -277,7 +277,7 @@ function nothingToChange(
 	const names = changes.map(({ member }) => memberName(member)).join(", ");
 	const what = channel
 		? `already in ${channelName(channel)}`
-		: "already so in voice";
+		: "already in the requested voice state";
 	return `Nothing would change: ${names} is ${what}. Nothing was done.`;
 }
 

@@ -194,7 +194,8 @@ export function readSources(): Map<string, Source> {
 	const sources = new Map<string, Source>();
 	let [page, asOf] = ["", ""];
 	const add = (name: string, section: string) => {
-		if (sources.has(name)) throw new Error(`${name} is listed in two rows`);
+		if (sources.has(name))
+			throw new Error(`the table of sources lists ${name} twice`);
 		sources.set(name, { url: `${page}#${section}`, asOf });
 	};
 	for (const line of table.trim().split("\n")) {

@@ -225,7 +225,12 @@ const early: Failure[] = [
 	["html", "nonsense", /invalid response/, /event stream/],
 	["no-stream", "nonsense", /invalid response/, /event stream/],
 	["huge", "nonsense", /invalid response/, /256 KiB/],
-	["wrong-types", "nonsense", /invalid response/, /unexpected stream event/],
+	[
+		"wrong-types",
+		"nonsense",
+		/invalid response/,
+		/unexpected event in the response stream/,
+	],
 	["empty", "nonsense", /invalid response/, /empty/],
 	["blank", "nonsense", /invalid response/, /empty/],
 	[
@@ -259,7 +264,12 @@ const midway: Failure[] = [
 		/the connection was lost|closed/,
 	],
 	["unfinished", "cut", /broke off here/, /ended early/],
-	["wrong-json", "nonsense", /broke off here/, /unexpected stream event/],
+	[
+		"wrong-json",
+		"nonsense",
+		/broke off here/,
+		/unexpected event in the response stream/,
+	],
 	["filtered", "refused", /broke off here\. .*does not want/, /filter/],
 	["error-event", "unavailable", /broke off here/, /HTTP 503/],
 ];

@@ -57,25 +57,27 @@ test.each(["empty", "length"] as const)(
 test("a rate limit is a warning", async () => {
 	const { passed, shown } = await check("429");
 	expect(passed).toBe(true);
-	expect(shown).toStartWith("! AI provider mine: rate limited");
+	expect(shown).toStartWith(
+		"! AI provider mine: the AI provider limits the rate of requests",
+	);
 });
 
 test.each([
 	[
 		"401",
-		/does not accept the key in MINE_API_KEY \(HTTP 401, .*\n.*MINE_API_KEY/,
+		/does not accept the API key in MINE_API_KEY \(HTTP 401, .*\n.*MINE_API_KEY/,
 	],
 	["no-money", /\(HTTP 402, insufficient_balance\)\n.*money left/],
 	[
 		"404",
-		/a request to simulated \(HTTP 404, .*\n.*ai\.providers\.mine\.model/,
+		/a request to the model simulated \(HTTP 404, .*\n.*ai\.providers\.mine\.model/,
 	],
 	[
 		"html",
-		/its response is not OpenAI-compatible: .*\n.*before \/chat\/completions; it is URL/,
+		/the AI provider's response is not OpenAI-compatible: .*\n.*before \/chat\/completions; it is URL/,
 	],
-	["500", /no answer: HTTP 500\n.*reach URL\?/],
-	["slow", /no answer: .* 0\.05 seconds\n.*reach URL\?/],
+	["500", /did not answer: HTTP 500\n.*reach URL\?/],
+	["slow", /did not answer: .* 0\.05 seconds\n.*reach URL\?/],
 ] as const)("%s fails with a next step", async (kind, expected) => {
 	const { passed, shown } = await check(kind);
 	expect(passed).toBe(false);
@@ -88,7 +90,7 @@ test("a provider that requires a key fails with the setting for it", async () =>
 		settings: { api_key_env: undefined },
 	});
 	expect(shown).toMatch(
-		/it requires a key .*\n.*ai\.providers\.mine\.api_key_env/,
+		/requires an API key .*\n.*ai\.providers\.mine\.api_key_env/,
 	);
 });
 

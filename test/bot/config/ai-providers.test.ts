@@ -125,7 +125,7 @@ test.each([
 test.each([
 	[
 		'[ai]\norder = ["opnai"]',
-		'config.toml: ai.order: names "opnai", and there is no such provider; did you mean openai?\n    3: order = ["opnai"]\n               ^',
+		'config.toml: ai.order: names "opnai", but no AI provider has this name; did you mean openai?\n    3: order = ["opnai"]\n               ^',
 	],
 	[
 		'[ai]\norder = ["ollama", "openai"]',
@@ -185,8 +185,8 @@ test("a key with what no header can carry is an issue that does not show it", ()
 
 test("nothing that every object has is taken for a provider", () => {
 	expect(issuesIn('[ai]\norder = ["toString", "__proto__"]')).toEqual([
-		expect.stringContaining('"toString", and there is no such'),
-		expect.stringContaining('"__proto__", and there is no such'),
+		expect.stringContaining('"toString", but no AI provider has this name'),
+		expect.stringContaining('"__proto__", but no AI provider has this name'),
 	]);
 	expect(names({ order: ["toString"] })).toEqual([]);
 });

@@ -331,7 +331,7 @@ describe("nobody loses a role", () => {
 		test.each<[Misbehaviour, RegExp, { timeoutMs?: number }]>([
 			["slow", /^no answer within 0.05 seconds$/, { timeoutMs: 50 }],
 			["trickle", /^no answer within 0.05 seconds$/, { timeoutMs: 50 }],
-			["huge", /^its answer is longer than 4096 KiB$/, {}],
+			["huge", /^the game server's answer is longer than 4096 KiB$/, {}],
 		])("does not end in time or size: %s", async (kind, reason, limits) => {
 			bot.game.misbehave(kind);
 			Object.assign(bot.limits, limits);
@@ -415,7 +415,7 @@ describe("nobody loses a role", () => {
 		await bot.run();
 		expect(await bot.run()).toMatchObject({
 			taken: 0,
-			removalsHeld: "not all members are loaded yet",
+			removalsHeld: "not all members of the guild are loaded yet",
 		});
 		expect(bot.has("zoe", bot.roles.gold)).toBe(true);
 		bot.simulator.sockets.holdMembers(false);

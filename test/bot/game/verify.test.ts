@@ -24,7 +24,7 @@ const usage =
 	"Run /verify in the game to get a code, then write `!m verify <code>` here.";
 const unreachable = "Could not reach the game server: ";
 const noneOfIts = (status: number) =>
-	`${unreachable}HTTP ${status} with a body that violates the plugin's contract`;
+	`${unreachable}HTTP ${status} with a body that does not match the plugin's API`;
 
 const anyPort = { port: 0, hostname: "127.0.0.1" };
 
@@ -155,8 +155,8 @@ describe("a person who types it", () => {
 
 const wrongAnswers: [Misbehaviour, string][] = [
 	["cut", `${unreachable}the connection was lost`],
-	["huge", `${unreachable}its answer is longer than 64 KiB`],
-	["large", `${unreachable}its answer is longer than 64 KiB`],
+	["huge", `${unreachable}the game server's answer is longer than 64 KiB`],
+	["large", `${unreachable}the game server's answer is longer than 64 KiB`],
 	["html", noneOfIts(200)],
 	["204", noneOfIts(204)],
 	["wrong-types", noneOfIts(200)],
@@ -363,13 +363,17 @@ test.each<[string, number, string | undefined]>([
 	[
 		'{"success":false,"error":"No such\\nuuid."}',
 		200,
-		"refused by the plugin: No such\\nuuid.",
+		"the game server's plugin refused the request: No such\\nuuid.",
 	],
-	['{"success":false}', 200, "refused by the plugin: no reason given"],
+	[
+		'{"success":false}',
+		200,
+		"the game server's plugin refused the request: no reason given",
+	],
 	[
 		`{"success":false,"error":"x${"😀".repeat(300)}"}`,
 		200,
-		`refused by the plugin: x${"😀".repeat(199)}`,
+		`the game server's plugin refused the request: x${"😀".repeat(199)}`,
 	],
 	["<!doctype html>", 200, "HTTP 200 with"],
 	['{"success":true}', 404, "HTTP 404"],

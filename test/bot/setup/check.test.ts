@@ -264,7 +264,7 @@ const rows: Row[] = [
 		},
 		crosses: ({ env }) => [
 			new RegExp(
-				`^guild: the bot is not in the guild ${env.guildId} of GUILD_ID, but in The Cooks`,
+				`^guild: the bot is not in the guild ${env.guildId} \\(GUILD_ID\\), but in The Cooks`,
 			),
 		],
 		next: /^ {4}Invite the bot: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&scope=bot%20applications\.commands&permissions=\d+$/,
@@ -280,7 +280,7 @@ const rows: Row[] = [
 		},
 		crosses: ({ env }) => [
 			new RegExp(
-				`^guild: the bot is not in the guild ${env.guildId} of GUILD_ID, but in \\(unavailable\\) \\(ID: \\d+\\)$`,
+				`^guild: the bot is not in the guild ${env.guildId} \\(GUILD_ID\\), but in \\(unavailable\\) \\(ID: \\d+\\)$`,
 			),
 		],
 	},

@@ -43,7 +43,10 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
 		await program.line((line) => line.includes("emoji-image") || undefined);
 		expect(fixture.things().length).toBeGreaterThan(before.length);
 		program.kill(signal);
-		await program.line((line) => line === "interrupted" || undefined);
+		await program.line(
+			(line) =>
+				line === "interrupted: removing what the probe created" || undefined,
+		);
 		stalled.release();
 		expect(await program.exited).toBe(1);
 		expect(fixture.things()).toEqual(before);
@@ -63,7 +66,9 @@ test("a second SIGINT ends it at once, and lists what remains", async () => {
 	});
 	stalled.release();
 	expect(program.end).toBe(1);
-	expect(program.lines.at(-1)).toMatch(/^Not removed: .*channel \d+/);
+	expect(program.lines.at(-1)).toMatch(
+		/^Not removed from the guild: .*channel \d+/,
+	);
 });
 
 test("without a terminal it needs --yes", async () => {

@@ -329,7 +329,7 @@ test("in a guild that is no community, some guesses are not tried", async () => 
 	});
 	expect(report).toHaveLength(4);
 	for (const line of report.slice(0, 3))
-		expect(line).toEndWith("Not tried: the guild is no community");
+		expect(line).toEndWith("Not tried: the guild is not a community");
 	expect(passed).toBe(true);
 });
 

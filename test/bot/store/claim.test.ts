@@ -49,7 +49,7 @@ onBoth((databases, kind) => {
 		expect(message).toStartWith(`${variable}: `);
 		expect(message).toContain(place.shown);
 		expect(message).toContain("is in use by Alpha (pid 1 on here)");
-		expect(message).toContain("this is Beta (pid 2 on there)");
+		expect(message).toContain("this program is Beta (pid 2 on there)");
 		expect(message).toContain(`a ${variable} of its own`);
 		expect(second.store.state).toBe("degraded");
 		expect(first.store.state).toBe("ready");
@@ -65,7 +65,7 @@ onBoth((databases, kind) => {
 		const [won, lost] = betaWon ? ["Beta", "Gamma"] : ["Gamma", "Beta"];
 		const { message } = await loser.store.failed;
 		expect(message).toContain(`in use by ${won}`);
-		expect(message).toContain(`this is ${lost}`);
+		expect(message).toContain(`this program is ${lost}`);
 		expect(winner.store.reason).toBeUndefined();
 		await winner.store.sql`INSERT INTO things (id) VALUES (${"a"})`;
 		expect(await place.look("SELECT number FROM migrations")).toHaveLength(1);

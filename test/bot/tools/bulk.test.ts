@@ -328,7 +328,7 @@ test("one refusal names all members who rank too high, and nobody is banned", as
 	expect(some.text).toEndWith("Nothing was done.");
 	const many = await ban(idsOf(members));
 	expect(many.text).toStartWith("12 of 14 member(s) out of the bot's reach: ");
-	expect(many.text).toContain("; and 2 more. Someone who ranks above both");
+	expect(many.text).toContain("; and 2 more. A member who ranks above both");
 	expect(many.text).not.toContain("new-12");
 	expect(writes(world)).toEqual([]);
 });

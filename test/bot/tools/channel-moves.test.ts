@@ -135,13 +135,13 @@ test("a call that changes nothing is refused, also when repeated", async () => {
 	const { move, world } = scene;
 	const same = await move("de", { position: 3 });
 	expect(same.text).toContain(
-		"Nothing would change. In no category, from the top: #a, #b, #c, #d (ID: ",
+		"Nothing would change: the channels are already in this order. In no category, from the top: #a, #b, #c, #d (ID: ",
 	);
 	expect(writes(world)).toEqual([]);
 	await move("ab", { category_id: scene.box.id });
 	const again = await move("ab", { category_id: scene.box.id });
 	expect(again.text).toContain(
-		`Nothing would change. In #Box (ID: ${scene.box.id}), from the top: #f, #g, #a`,
+		`Nothing would change: the channels are already in this order. In #Box (ID: ${scene.box.id}), from the top: #f, #g, #a`,
 	);
 	expect(writes(world)).toHaveLength(2);
 });
@@ -253,7 +253,7 @@ test.each([
 	[
 		"ab",
 		{ position: 0, below_channel_id: "c" },
-		"position, below_channel_id: expected one of these",
+		"position, below_channel_id: expected at most one of these",
 	],
 	["ab", { below_channel_id: "b" }, "that is not among channel_ids"],
 	["af", { position: 0 }, "category_id: required, because the channels are"],
@@ -263,7 +263,11 @@ test.each([
 		"below_channel_id: expected a channel in the category of category_id",
 	],
 	["ab", { below_channel_id: "Box" }, "expected channels of one kind"],
-	[["Box"], { category_id: "Box" }, "category_id: category channels have none"],
+	[
+		["Box"],
+		{ category_id: "Box" },
+		"category_id: a category cannot be inside another category",
+	],
 	["ab", { position: 0, lock_permissions: true }, "lock_permissions: expected"],
 	["fg", { category_id: "Box", lock_permissions: true }, "lock_permissions:"],
 ])("%j with %j is refused", async (names, args, expected) => {
@@ -292,7 +296,9 @@ test("categories are moved among themselves, and a channel that gets its own cat
 	);
 	const before = writes(world).length;
 	const same = await move("f", { category_id: box.id });
-	expect(same.text).toStartWith("Nothing would change. In #Box");
+	expect(same.text).toStartWith(
+		"Nothing would change: the channels are already in this order. In #Box",
+	);
 	expect(scene.inBox()).toBe("fg");
 	expect(writes(world)).toHaveLength(before);
 });

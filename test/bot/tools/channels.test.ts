@@ -751,7 +751,7 @@ describe("move_channel", () => {
 		const { id: category_id } = channelNamed(world, "Talk");
 		const same = await move("b", { position: 1 });
 		expect(same.text).toBe(
-			`Nothing would change. In no category, from the top: #a, #b (ID: ${channelNamed(world, "b").id}), #c, #d. Nothing was done.`,
+			`Nothing would change: the channels are already in this order. In no category, from the top: #a, #b (ID: ${channelNamed(world, "b").id}), #c, #d. Nothing was done.`,
 		);
 		expect((await move("b", { category_id: "" })).isError).toBe(true);
 		expect((await move("general", { category_id })).isError).toBe(true);

@@ -94,7 +94,7 @@ test("roles above the bot's, and channels that it cannot see, are warnings that 
 	await world.heard();
 	const lines = await report(world);
 	expect(lines.find((line) => line.startsWith("warning: rank: "))).toContain(
-		`1 rank above it, which the bot cannot manage, nor their members: @Boss (ID: ${boss.id})`,
+		`but below 1, so the bot cannot manage these and their members: @Boss (ID: ${boss.id})`,
 	);
 	expect(
 		lines.find((line) => line.startsWith("warning: channels: ")),
@@ -120,7 +120,7 @@ test("roles with ADMINISTRATOR that the bot could give are a warning that names 
 	expect(await line()).toBe(none);
 	const admins = add("Admins", 1);
 	expect(await line()).toBe(
-		`warning: Administrator roles: the bot can give ADMINISTRATOR to anyone, with @Admins (ID: ${admins.id}). Next step: drag each above @alpha (ID: ${own.id}) in the guild's settings, unless the bot is meant to give it`,
+		`warning: Administrator roles: the bot can make anyone an administrator, because it ranks above @Admins (ID: ${admins.id}). Next step: drag each above @alpha (ID: ${own.id}) in the guild's settings, unless the bot is meant to do so`,
 	);
 	const without =
 		BigInt(own.permissions) &

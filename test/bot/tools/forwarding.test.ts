@@ -75,9 +75,9 @@ test("polls and Discord's own messages are not forwarded, and nothing is sent", 
 				...{ channel_id: from.id, message_id, to_channel_id: to.id },
 			})
 		).text;
-	expect(await forward(poll.id)).toContain("does not forward polls");
+	expect(await forward(poll.id)).toContain("cannot forward polls");
 	expect(await forward(notice?.id)).toContain(
-		"does not forward messages of the kind ChannelPinnedMessage",
+		"cannot forward messages of the type ChannelPinnedMessage",
 	);
 	expect(world.simulator.journal.entries()).toEqual([]);
 });

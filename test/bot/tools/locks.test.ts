@@ -200,7 +200,7 @@ describe("is refused", () => {
 		);
 		for (const args of [{}, { channel_ids: [id], all: true }])
 			expect((await world.call("lock_channel", args)).text).toContain(
-				"channel_ids, all: expected one of these",
+				"channel_ids, all: expected exactly one of these",
 			);
 		expect(writes(world)).toEqual([]);
 		expect(noted()).toBe(0);
@@ -274,7 +274,7 @@ describe("an interrupted lock is stored", () => {
 			expect(isError).toBe(true);
 			expect(text).toContain("whether it took effect is unknown");
 			expect(text).toEndWith(
-				" is stored: use lock_channel with unlock = true to undo it as far as it took effect.",
+				": use lock_channel with unlock = true to undo what took effect.",
 			);
 			expect((await lock()).text).toContain(
 				when === "after" ? "has been locked since" : "is not in force",
@@ -294,7 +294,9 @@ describe("an interrupted lock is stored", () => {
 		expect((await lock()).text).toEndWith("change the bot's role.");
 		expect(noted()).toBe(0);
 		faults.refuse(path(world.guild.id), 50013, { times: 1 });
-		expect((await lock()).text).toContain("with unlock = true to undo it");
+		expect((await lock()).text).toContain(
+			"with unlock = true to undo what took effect",
+		);
 		expect(noted()).toBe(2);
 		expect(channel.permission_overwrites).toHaveLength(1);
 		expect((await unlock()).isError).toBe(false);
@@ -454,7 +456,7 @@ describe("several channels", () => {
 			`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`,
 		);
 		expect(first.text).toContain(
-			`The lock of channel ${one?.id} is stored: use lock_channel with unlock = true`,
+			`The bot has stored its lock of the channel ${one?.id}: use lock_channel with unlock = true`,
 		);
 		expect((await unlock({ channel_ids })).text).toStartWith(
 			"Unlocked 4 channel(s):",

@@ -193,9 +193,11 @@ test("one user's reaction needs an emoji, and everyone's no user", async () => {
 	await world.heard();
 	const call = async (args: object) =>
 		(await world.call("remove_reaction", { ...at, ...args })).text;
-	expect(await call({})).toContain("emoji: is required, except with everyone");
+	expect(await call({})).toContain(
+		"emoji: is required unless everyone is true",
+	);
 	expect(await call({ everyone: true, user_id: userOf("ada").id })).toContain(
-		"user_id: not together with everyone",
+		"user_id: cannot be combined with everyone",
 	);
 	expect(world.simulator.journal.entries()).toEqual([]);
 });

@@ -192,7 +192,7 @@ test.each([
 			add_permissions: ["KICK_MEMBERS"],
 			remove_permissions: ["KICK_MEMBERS", "BAN_MEMBERS"],
 		},
-		"add_permissions, remove_permissions: both have KICK_MEMBERS",
+		"add_permissions, remove_permissions: both contain KICK_MEMBERS",
 	],
 	[{ color: 0x1000000 }, 'color: expected a color such as "#8E44AD"'],
 	[{ color: -1 }, "color: expected a color"],
@@ -260,7 +260,7 @@ test("edit_role refuses the bot's own role and those above it, also of the same 
 		expect(text).toContain(
 			`@${role.name} (ID: ${role.id}) does not rank below the bot's highest role`,
 		);
-		expect(text).toContain("Someone who ranks above both can move");
+		expect(text).toContain("A member who ranks above both can move");
 	}
 	expect(simulator.requests.list(patch)).toEqual([]);
 });

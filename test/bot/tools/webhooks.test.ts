@@ -388,7 +388,9 @@ test("a refused webhook token does not count as the bot's", async () => {
 	const { text } = await world.call("send_webhook_message", {
 		...{ webhook_id: hook.id, content: "x" },
 	});
-	expect(text).toContain("Invalid Webhook Token (code 50027). The webhook has");
+	expect(text).toContain(
+		"Invalid Webhook Token (code 50027). The webhook's token has",
+	);
 	expect(world.bot.ready).toBe(true);
 	expect(world.logged.filter((line) => /\b401\b/.test(line))).toEqual([]);
 });

@@ -483,7 +483,7 @@ describe("a budget of bytes", () => {
 			clientFor(url, { budget }).send,
 		fetch: (url: string, budget: ByteBudget) => createFetchSend(url, budget),
 	};
-	const full = "unfinished responses exceed 1000 bytes";
+	const full = "unfinished responses together exceed 1000 bytes";
 
 	test.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 		"is shared: over %s the largest of who holds most is given up, and another goes on",

@@ -145,5 +145,7 @@ export function validateEvent(type: string, data: unknown): void {
 	// RESUMED and unknown types may hold anything.
 	if (!schema && !isObject(data)) return;
 	if (!v.is(schema ?? otherEvent, data))
-		throw new TypeError("a field of the event is not of the documented type");
+		throw new TypeError(
+			"a field of the Gateway event does not have its documented type",
+		);
 }

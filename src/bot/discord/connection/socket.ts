@@ -372,7 +372,8 @@ export class Socket implements Strategy {
 			this.#markReady(connection);
 		}
 		const read = () => {
-			if (!ready) throw new TypeError("READY lacks a required field");
+			if (!ready)
+				throw new TypeError("Discord's READY event lacks a required field");
 			this.#emit("ready", { data: ready });
 			this.#emit("dispatch", { data: { ...event, d: ready } });
 		};

@@ -112,5 +112,7 @@ const eventsWithNames = new Set<string>([
 function cacheOf(guild: Guild): MemberCache {
 	const { cache } = guild.members;
 	if (cache instanceof MemberCache) return cache;
-	throw new TypeError("the client was not made with makeCache");
+	throw new TypeError(
+		"the discord.js client was created without the makeCache option",
+	);
 }

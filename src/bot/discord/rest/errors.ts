@@ -68,15 +68,15 @@ const advice = new Map(
 		[codes.ServerNeedsMoreBoostsToPerformThisAction]:
 			"get_guild_info shows the boost level, which limits files, emoji, bitrates and role icons.",
 		[codes.InvalidWebhookToken]:
-			"The webhook has a new token. Nothing was done; call again.",
+			"The webhook's token has changed. Nothing was done; call again.",
 		[codes.CannotExecuteActionOnThisChannelType]:
 			"Channels of this type do not support it. list_channels shows the types.",
 		[codes.FailedToResizeAssetBelowTheMaximumSize]:
 			"Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
 		[codes.ThisMessageWasAlreadyCrossposted]:
-			"The channel's followers already have it. Nothing was done.",
+			"The message was already published to the channel's followers. Nothing was done.",
 		[codes.CannotForwardMessageWithUnreadableContent]:
-			'The bot may not read what others write; its operator can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
+			'The bot may not read the messages of others; its operator can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
 		[codes.NSFWChannelMessageReferenceNotAllowed]:
 			"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
 		[codes.PollExpired]: "Use get_message to see its result.",
@@ -129,7 +129,7 @@ const outcomeNotes: Record<Outcome, string> = {
 	refused: "The request was refused: nothing was done. Try again later.",
 	read: "It only reads: nothing was changed. Try again later.",
 	unknown:
-		"The request had been sent: whether it took effect is unknown. Look before repeating it.",
+		"The request had been sent: whether it took effect is unknown. Check before repeating it.",
 };
 
 /** Converts an error of Discord's API to the error that the AI model sees; undefined for any other error. */

@@ -57,9 +57,12 @@ export function createNuke(options: NukeOptions) {
 		try {
 			await confirmation.delete();
 		} catch (error) {
-			log.warn("could not delete the nuke command's confirmation message", {
-				reason: String((error as Error).message),
-			});
+			log.warn(
+				"could not delete the confirmation message of the chat command nuke",
+				{
+					reason: String((error as Error).message),
+				},
+			);
 		}
 	}
 
@@ -68,7 +71,9 @@ export function createNuke(options: NukeOptions) {
 		try {
 			const missing = missingToWrite(channel);
 			if (missing !== 0n)
-				throw new Error(`the bot lacks ${describeBits(missing)} there`);
+				throw new Error(
+					`the bot lacks ${describeBits(missing)} in the channel`,
+				);
 			const sent = { content, allowedMentions: noMentions };
 			const message = await channel.send(sent);
 			if (closed) return await remove(message);
@@ -76,9 +81,12 @@ export function createNuke(options: NukeOptions) {
 			confirmations.set(message, timer);
 		} catch (error) {
 			// The messages are deleted anyway.
-			log.warn("could not send the nuke command's confirmation message", {
-				reason: String((error as Error).message),
-			});
+			log.warn(
+				"could not send the confirmation message of the chat command nuke",
+				{
+					reason: String((error as Error).message),
+				},
+			);
 		}
 	}
 

@@ -273,10 +273,10 @@ export function createTempBans(options: TempBansOptions): TempBans {
 		title: string,
 		failure = "It was requested too long ago",
 	): void {
-		log.warn("could not make or lift a temporary ban", {
+		log.warn("could not apply or lift a temporary ban", {
 			guild: row.guild_id,
 			user: row.user_id,
-			title,
+			problem: title,
 			reason: failure,
 		});
 		addEntry(row, title, {

@@ -265,13 +265,15 @@ export function probeProgram(
 		const now = performance.now();
 		if (stoppedAt !== undefined) {
 			if (now - stoppedAt < secondSignalMs) return;
-			console.error(`Not removed: ${work?.remaining.join("; ")}`);
+			console.error(
+				`Not removed from the guild: ${work?.remaining.join("; ")}`,
+			);
 			process.exit(1);
 		}
 		stoppedAt = now;
 		// There is nothing to remove before the start.
 		if (!work) process.exit(1);
-		console.error("interrupted");
+		console.error("interrupted: removing what the probe created");
 		controller.abort(new NotTried("interrupted"));
 	};
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])

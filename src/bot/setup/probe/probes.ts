@@ -125,7 +125,7 @@ async function stageChannel(work: Workspace): Promise<string> {
 
 function requireCommunity({ guild }: Workspace): void {
 	if (!guild.features.includes(GuildFeature.Community))
-		throw new NotTried("the guild is no community");
+		throw new NotTried("the guild is not a community");
 }
 
 async function message(work: Workspace): Promise<string> {

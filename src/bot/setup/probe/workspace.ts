@@ -251,5 +251,5 @@ export function overwrite(
 export function idOf({ id, code }: Json): string {
 	if (typeof id === "string") return id;
 	if (typeof code === "string") return code;
-	throw new NotTried("Discord returned no id");
+	throw new NotTried("Discord's response has no id");
 }

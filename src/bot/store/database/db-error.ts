@@ -68,7 +68,7 @@ export function claimHeld(
 	self: string,
 ): StoreFailure {
 	return new StoreFailure(
-		`${variable}: ${target} is in use by ${holder}, and this is ${self}. Stop one of the two, or give each a ${variable} of its own.`,
+		`${variable}: ${target} is in use by ${holder}, and this program is ${self}. Stop one of the two, or give each a ${variable} of its own.`,
 	);
 }
 

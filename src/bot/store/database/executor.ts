@@ -72,7 +72,7 @@ export class Executor {
 			let isOver = false;
 			let failure: { error: unknown } | undefined;
 			const sql: Sql = async (...statement) => {
-				if (isOver) throw new Error("the transaction is over");
+				if (isOver) throw new Error("the transaction has already ended");
 				try {
 					return await run(...statement);
 				} catch (error) {
@@ -102,7 +102,7 @@ export class Executor {
 	 */
 	async drain(): Promise<void> {
 		await this.#lock();
-		this.#lost.abort("the store is being closed");
+		this.#lost.abort("the bot's database is being closed");
 	}
 
 	async #run<T>(work: (progress: Progress) => Promise<T>): Promise<Outcome<T>> {

@@ -121,7 +121,7 @@ function requireWritable(path: string, kind: "directory" | "file"): void {
 		const { code } = error as NodeJS.ErrnoException;
 		throw new CheckFailed(
 			`DATA_DIR: ${shown} cannot be written (${code})`,
-			"Give it to the user that the bot runs as, or set DATA_DIR to another directory.",
+			"Let the user that the bot runs as write to it, or set DATA_DIR to another directory.",
 		);
 	}
 }

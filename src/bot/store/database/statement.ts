@@ -16,7 +16,8 @@ export class Many {
 	constructor(
 		readonly items: readonly Record<string, Scalar>[] | readonly Scalar[],
 	) {
-		if (items.length === 0) throw new TypeError("expected an item in many()");
+		if (items.length === 0)
+			throw new TypeError("expected at least one item in many()");
 	}
 }
 

@@ -81,10 +81,10 @@ export function transition<S>(
 			return {
 				name: "closing",
 				session: sessionOf(state),
-				reason: "the store is being closed",
+				reason: "the bot's database is being closed",
 			};
 		case "closed":
-			return { name: "closed", reason: "the store is closed" };
+			return { name: "closed", reason: "the bot's database is closed" };
 	}
 }
 

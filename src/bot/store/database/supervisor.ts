@@ -82,7 +82,7 @@ export function startSupervisor(
 	const opened = Promise.withResolvers<void>();
 	let state: StoreState<Executor> = {
 		name: "connecting",
-		reason: "the store is being opened",
+		reason: "the bot's database is being opened",
 	};
 	let since = new Date();
 
@@ -270,7 +270,7 @@ export function startSupervisor(
 
 	async function close(): Promise<void> {
 		apply({ type: "closing" });
-		closing.abort(new Error("the store is being closed"));
+		closing.abort(new Error("the bot's database is being closed"));
 		await running;
 	}
 

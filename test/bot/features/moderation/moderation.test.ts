@@ -484,10 +484,12 @@ describe("nuke", () => {
 		expect(note?.description).toStartWith("1 message(s) deleted in ");
 		const line = await until("the log says so", () =>
 			world.logged.find((line) =>
-				line.includes("could not send the nuke command's confirmation message"),
+				line.includes(
+					"could not send the confirmation message of the chat command nuke",
+				),
 			),
 		);
-		expect(line).toContain("the bot lacks SEND_MESSAGES there");
+		expect(line).toContain("the bot lacks SEND_MESSAGES in the channel");
 		expect(texts(world)).toEqual(["one"]);
 		const sent = simulator.journal
 			.entries("POST /channels/:channel_id/messages")

@@ -142,7 +142,7 @@ test("at most 1,000 statements wait, and drain waits for accepted ones", async (
 	for (const { kind } of await Promise.all(waiting)) expect(kind).toBe("done");
 	expect(await executor.statement`SELECT 1`).toMatchObject({
 		kind: "lost",
-		error: { reason: "the store is being closed" },
+		error: { reason: "the bot's database is being closed" },
 	});
 	await session.close();
 });

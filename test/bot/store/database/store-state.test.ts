@@ -22,10 +22,13 @@ const refusing: State = {
 const closing: State = {
 	name: "closing",
 	session: "a",
-	reason: "the store is being closed",
+	reason: "the bot's database is being closed",
 };
 const failed: State = { name: "failed", reason: "claimed by another" };
-const closed: State = { name: "closed", reason: "the store is closed" };
+const closed: State = {
+	name: "closed",
+	reason: "the bot's database is closed",
+};
 
 const opened: Event = { type: "opened", session: "b" };
 const lost: Event = { type: "lost", session: "a", reason: "cut" };
