@@ -1,5 +1,6 @@
 // The default values of a document's fields: exports leave them out.
 
+import { editedKinds } from "./channel-kinds.ts";
 import type {
 	AutomodRule,
 	Channel,
@@ -90,6 +91,9 @@ const onboarding: Defaults<Onboarding> = {
 	prompts: [],
 };
 
+/** The default values of what a document lists, by its kind. */
+export const defaultsOf = { role, channel, automod, event, emoji };
+
 type Prompt = NonNullable<Onboarding["prompts"]>[number];
 const prompt: Defaults<Prompt> = {
 	kind: "multiple_choice",
@@ -124,7 +128,12 @@ export const withDefaults = (document: GuildDocument) =>
 
 function changeAll(document: GuildDocument, change: Change): GuildDocument {
 	const channelOf = (given: Channel): Channel => {
-		const { tags, ...rest } = change(given, channel);
+		const { kind = "text" } = given;
+		const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
+		const defaults = Object.fromEntries(
+			Object.entries(channel).filter(([field]) => own.includes(field)),
+		);
+		const { tags, ...rest } = change(given, defaults);
 		return tags
 			? {
 					...rest,
