@@ -5,6 +5,8 @@ import { chargebacksTable } from "./chargebacks.ts";
 import { conversationsTable } from "./conversations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { donatorListsTable } from "./donators.ts";
+import { guildBackupsTables } from "./guild-backups.ts";
+import { guildPicturesTables } from "./guild-pictures.ts";
 import { guildSettingsTable } from "./guild-settings.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
@@ -21,4 +23,6 @@ export const migrations: readonly Migration[] = [
 	conversationsTable,
 	guildSettingsTable,
 	tempBansTable,
+	guildPicturesTables,
+	guildBackupsTables,
 ];

@@ -1,0 +1,135 @@
+// Tables of pictures of guilds: "guild_pictures" has each picture once, by its hash, and "guild_picture_sources" which
+// picture an emoji or icon of Discord has, so that it is downloaded only once.
+
+import type { Migration } from "./database/migrations.ts";
+import { inBatches, many, type Sql } from "./database/statement.ts";
+import type { Store } from "./store.ts";
+
+export interface GuildPictureRow {
+	/** First 32 hexadecimal digits of the SHA-256 of the picture. */
+	hash: string;
+	/** Media type, such as "image/png". */
+	media_type: string;
+	/** The picture in base64. */
+	data: string;
+	/** When the picture was last used, to within an hour, in epoch milliseconds. */
+	used_at: number;
+}
+
+export const guildPicturesTables: Migration = {
+	number: 10,
+	name: "pictures of guilds",
+	text: `
+		CREATE TABLE guild_pictures (
+			hash TEXT NOT NULL PRIMARY KEY,
+			media_type TEXT NOT NULL,
+			data TEXT NOT NULL,
+			used_at BIGINT NOT NULL
+		);
+		CREATE TABLE guild_picture_sources (
+			source TEXT NOT NULL PRIMARY KEY,
+			hash TEXT NOT NULL
+		);
+		CREATE INDEX guild_picture_sources_hash ON guild_picture_sources (hash)`,
+};
+
+/** Maximum number of values in one SQL statement. */
+const batchSize = 500;
+/** How far the stored time of the last use of a picture may be off, so that most uses write nothing. */
+const toleranceMs = 3_600_000;
+
+/**
+ * Returns the hashes of stored pictures by their sources, such as the id of an emoji. Sources whose picture is not
+ * stored are left out.
+ */
+export async function selectPictureHashes(
+	sql: Sql,
+	sources: readonly string[],
+): Promise<Map<string, string>> {
+	const hashes = new Map<string, string>();
+	for (const batch of inBatches(sources, batchSize)) {
+		const rows = await sql<{ source: string; hash: string }>`
+			SELECT s.source, s.hash FROM guild_picture_sources s
+			JOIN guild_pictures p ON p.hash = s.hash WHERE s.source IN ${many(batch)}`;
+		for (const { source, hash } of rows) hashes.set(source, hash);
+	}
+	return hashes;
+}
+
+/** Stores a picture, and that `source` has it, in one transaction. */
+export function saveGuildPicture(
+	store: Pick<Store, "transaction">,
+	picture: GuildPictureRow,
+	source: string,
+): Promise<void> {
+	return store.transaction(async (sql) => {
+		await sql`
+			INSERT INTO guild_pictures ${many([{ ...picture }])}
+			ON CONFLICT (hash) DO UPDATE SET used_at = excluded.used_at`;
+		await savePictureSource(sql, source, picture.hash);
+	});
+}
+
+/** Stores that `source`, such as the id of an emoji, has the picture with this hash. */
+export async function savePictureSource(
+	sql: Sql,
+	source: string,
+	hash: string,
+): Promise<void> {
+	await sql`
+		INSERT INTO guild_picture_sources ${many([{ source, hash }])}
+		ON CONFLICT (source) DO UPDATE SET hash = excluded.hash`;
+}
+
+export async function selectGuildPicture(
+	sql: Sql,
+	hash: string,
+): Promise<GuildPictureRow | undefined> {
+	const [row] = await sql<GuildPictureRow>`
+		SELECT hash, media_type, data, used_at FROM guild_pictures WHERE hash = ${hash}`;
+	return row;
+}
+
+/** Returns those of the hashes whose pictures are stored. */
+export async function selectKnownPictures(
+	sql: Sql,
+	hashes: readonly string[],
+): Promise<Set<string>> {
+	const known = new Set<string>();
+	for (const batch of inBatches(hashes, batchSize))
+		for (const { hash } of await sql<{ hash: string }>`
+			SELECT hash FROM guild_pictures WHERE hash IN ${many(batch)}`)
+			known.add(hash);
+	return known;
+}
+
+/** Stores that pictures are used at `now` (epoch milliseconds). Writes nothing if that is stored to within an hour. */
+export async function touchGuildPictures(
+	sql: Sql,
+	hashes: readonly string[],
+	now: number,
+): Promise<void> {
+	for (const batch of inBatches(hashes, batchSize))
+		await sql`
+			UPDATE guild_pictures SET used_at = ${now} WHERE hash IN ${many(batch)}
+				AND (used_at < ${now - toleranceMs} OR used_at > ${now + toleranceMs})`;
+}
+
+/**
+ * Deletes pictures that no backup refers to and that were last used before `before` (epoch milliseconds). Returns how
+ * many were deleted.
+ */
+export function deleteUnusedPictures(
+	store: Pick<Store, "transaction">,
+	before: number,
+): Promise<number> {
+	return store.transaction(async (sql) => {
+		const deleted = await sql`
+			DELETE FROM guild_pictures WHERE used_at < ${before}
+				AND hash NOT IN (SELECT hash FROM guild_backup_pictures)
+			RETURNING hash`;
+		await sql`
+			DELETE FROM guild_picture_sources WHERE hash NOT IN (SELECT hash FROM guild_pictures)`;
+		return deleted.length;
+	});
+}
