@@ -61,17 +61,16 @@ export interface VoiceMember {
 
 /**
  * Returns a function that looks up a channel or thread by id. The function throws a ToolError if `isOfKind` is false
- * for the channel.
+ * for the channel; `problem` returns its text.
  */
 function channelOfKind<Kind extends GuildBasedChannel>(
 	isOfKind: (found: GuildBasedChannel) => found is Kind,
-	problem: string | ((found: GuildBasedChannel) => string),
+	problem: (name: string, found: GuildBasedChannel) => string,
 ) {
 	return async (guild: Guild, id: string): Promise<Kind> => {
 		const found = await anyChannel(guild, id);
 		if (isOfKind(found)) return found;
-		const text = typeof problem === "string" ? problem : problem(found);
-		throw new ToolError(`${channelName(found)} ${text}`);
+		throw new ToolError(problem(channelName(found), found));
 	};
 }
 
@@ -94,10 +93,10 @@ function freshlyFetched<Kind extends GuildBasedChannel>(
 /** Looks up by id a channel or thread that holds messages. Throws a ToolError for other channels. */
 export const textChannel = channelOfKind(
 	(found) => found.isTextBased(),
-	(found) =>
+	(name, found) =>
 		isForum(found)
-			? "is a forum: its messages are in its posts. Use list_threads to find them."
-			: "holds no messages. Use list_channels to find channels that do.",
+			? `${name} is a forum: its messages are in its posts. Use list_threads to find them.`
+			: `${name} holds no messages. Use list_channels to find channels that do.`,
 );
 
 /** A guild channel of any type, including categories, except threads. */
@@ -106,8 +105,8 @@ export type Channel = Exclude<GuildBasedChannel, AnyThreadChannel>;
 /** Looks up by id a guild channel of any type except threads, in the cache if possible. */
 export const channel = channelOfKind(
 	(found): found is Channel => !found.isThread(),
-	({ parentId }) =>
-		`is a thread, not a channel. Its channel is ${parentId}. Use edit_thread or delete_thread for threads. Nothing was done.`,
+	(name, { parentId }) =>
+		`${name} is a thread, not a channel. Its channel is ${parentId}. Use edit_thread or delete_thread for threads. Nothing was done.`,
 );
 
 export const currentChannel = freshlyFetched(channel);
@@ -115,7 +114,7 @@ export const currentChannel = freshlyFetched(channel);
 /** Looks up by id a thread or forum post, active or archived. Throws a ToolError for other channels. */
 export const thread = channelOfKind(
 	(found) => found.isThread(),
-	"is not a thread. Use list_threads to find threads.",
+	(name) => `${name} is not a thread. Use list_threads to find threads.`,
 );
 
 export const currentThread = freshlyFetched(thread);
@@ -151,13 +150,13 @@ function isTextOrNews(
 /** Looks up a forum or media channel by id. Throws a ToolError for other channels. */
 export const forum = channelOfKind(
 	isForum,
-	"is not a forum. Use list_channels to find forums.",
+	(name) => `${name} is not a forum. Use list_channels to find forums.`,
 );
 
 export const currentForum = freshlyFetched(forum);
 
-const noThreads =
-	"cannot have threads. Use list_channels to find text, announcement or forum channels.";
+const noThreads = (name: string) =>
+	`${name} cannot have threads. Use list_channels to find text, announcement or forum channels.`;
 
 /** Looks up by id a channel that can have threads, including forums. Throws a ToolError for other channels. */
 export const threadedChannel = channelOfKind(
@@ -168,13 +167,14 @@ export const threadedChannel = channelOfKind(
 /** Looks up a voice or stage channel by id. Throws a ToolError for other channels. */
 export const voiceChannel = channelOfKind(
 	isVoice,
-	"is not a voice or stage channel. Use list_channels to find one.",
+	(name) =>
+		`${name} is not a voice or stage channel. Use list_channels to find one.`,
 );
 
 /** Looks up a category (a group of channels) by id. Throws a ToolError for other channels. */
 export const category = channelOfKind(
 	(found) => found.type === ChannelType.GuildCategory,
-	"is not a category. Use list_channels to find categories.",
+	(name) => `${name} is not a category. Use list_channels to find categories.`,
 );
 
 /** Looks up a category by id; returns null if the id is empty. */

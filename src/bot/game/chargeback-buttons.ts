@@ -33,9 +33,9 @@ export function createButtonHandler({
 		try {
 			if (await decide(sql, id, decision, user.id)) {
 				log.info("a staff member decided on a chargeback", {
-					event: shortId(id),
+					chargeback: shortId(id),
 					decision,
-					by: user.id,
+					decided_by: user.id,
 				});
 				return `Decision saved: ${decisionLabels[decision]}. The alert shows the progress.`;
 			}
@@ -72,17 +72,17 @@ export function createButtonHandler({
 			await interaction.editReply({ content, allowedMentions: noMentions });
 		} catch (error) {
 			const refusal = toToolError(error);
-			const fields = { event: shortId(button.id) };
+			const chargeback = shortId(button.id);
 			if (refusal)
 				log.warn("could not respond to a press of a chargeback button", {
-					...fields,
+					chargeback,
 					reason: refusal.message,
 				});
 			else
 				log.error(
 					"could not handle a press of a chargeback button: internal error",
 					{
-						...fields,
+						chargeback,
 						error,
 					},
 				);

@@ -123,7 +123,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		async accept(event) {
 			if (await insertChargeback(sql, event, new Date()))
 				log.info("received a chargeback from the game server", {
-					event: shortId(event.id),
+					chargeback: shortId(event.id),
 				});
 			// Also for a known event: an earlier insert may have succeeded without a response.
 			reconciler.wake();
@@ -216,7 +216,7 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		try {
 			await steps[step](row, isHeld);
 			log.debug("step of handling a chargeback finished", {
-				event: shortId(id),
+				chargeback: shortId(id),
 				step,
 			});
 		} catch (error) {
@@ -231,24 +231,27 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 		step: StepName,
 		error: unknown,
 	): Promise<void> {
-		const fields = { event: shortId(id), step };
+		const chargeback = shortId(id);
 		try {
 			const reason = failureReason(error);
 			if (reason === undefined) {
 				const { message } = error as Error;
 				log.info("step of handling a chargeback not possible yet, will retry", {
-					...fields,
+					chargeback,
+					step,
 					reason: message,
 				});
 				return;
 			}
 			if (reason === internalError)
 				log.error("step of handling a chargeback failed: internal error", {
-					...fields,
+					chargeback,
+					step,
 					error,
 				});
 			log.warn("step of handling a chargeback failed, will retry", {
-				...fields,
+				chargeback,
+				step,
 				reason,
 			});
 			const column = errorColumns[step];
@@ -259,7 +262,8 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 				log.error(
 					"could not store why a step of handling a chargeback failed",
 					{
-						...fields,
+						chargeback,
+						step,
 						error: failure,
 					},
 				);

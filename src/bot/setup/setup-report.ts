@@ -105,7 +105,7 @@ function checkMembers(guild: Guild, connection: Connection): Found {
 	const { size } = guild.members.cache;
 	if (connection.hasAllMembers(guild)) return `all ${size} are known`;
 	return {
-		warning: `still being loaded, ${size} of ${guild.memberCount} so far; try again in a moment`,
+		warning: `the members are still being loaded, ${size} of ${guild.memberCount} so far; try again in a moment`,
 	};
 }
 
@@ -144,7 +144,7 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	return [...dependents].map(([bit, names]) => ({
 		title: permissionNames(bit).join(", "),
 		run: () => ({
-			warning: `not granted in the guild as a whole, and needed by ${shortList([...names])}. Next step: where a channel does not allow it either, give it to the bot's role, or invite the bot again: ${inviteUrl(guild.client.application.id, bit | (has & allBits))}`,
+			warning: `the bot lacks this permission in the guild as a whole, but these tools need it: ${shortList([...names])}. Next step: unless the channels allow it, give the permission to the bot's role, or invite the bot again: ${inviteUrl(guild.client.application.id, bit | (has & allBits))}`,
 		}),
 	}));
 }

@@ -37,7 +37,7 @@ export async function checkStore(
 		);
 		if (inspection === "late")
 			throw new CheckFailed(
-				`${where} did not answer within ${timeoutMs / 1000} seconds`,
+				`the database did not answer within ${timeoutMs / 1000} seconds: ${where}`,
 			);
 		const { version, applied } = inspection;
 		return `${where}, version ${version}: ${describeTables(applied, migrations)}`;

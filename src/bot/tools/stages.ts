@@ -140,7 +140,7 @@ async function planTopic(
 	const name = channelName(channel);
 	if (notifies)
 		throw new ToolError(
-			`${name} is live, so nobody can be notified of its start: leave out send_start_notification to change the topic. Nothing was done.`,
+			`The stage in ${name} is already live, so nobody can be notified of its start: leave out send_start_notification to change the topic. Nothing was done.`,
 		);
 	const body = changesOf({ topic: before.topic }, { topic }, name);
 	const lines = [

@@ -203,23 +203,23 @@ async function startThread(
 	})) as APIThreadChannel;
 	const kind = isPrivate ? "private thread" : "thread";
 	const from = message_id ? ` from the message ${message_id}` : "";
-	const made = `Created the ${kind} ${channelName({ name, id })} in ${channelName(channel)}${from}`;
+	const createdThread = `Created the ${kind} ${channelName({ name, id })} in ${channelName(channel)}${from}`;
 	const thread = { id, guild };
-	if (content === undefined) return [`${made}: ${linkTo(thread)}`];
+	if (content === undefined) return [`${createdThread}: ${linkTo(thread)}`];
 	const body = { content, allowed_mentions: allowedMentions(args.mentions) };
 	try {
 		const first = (await rest.post(Routes.channelMessages(id), {
 			body,
 		})) as APIMessage;
 		return [
-			`${made}, with the message ${first.id}: ${linkTo(thread, first.id)}`,
+			`${createdThread}, with the message ${first.id}: ${linkTo(thread, first.id)}`,
 			...pingLines(guild, content, first),
 		];
 	} catch (error) {
 		const failure = toToolError(error);
 		if (!failure) throw error;
 		throw new ToolError(
-			`${made}, but its first message was not sent: ${failure.message} Use send_message to write in the thread.`,
+			`${createdThread}, but its first message was not sent: ${failure.message} Use send_message to write in the thread.`,
 			{ cause: error },
 		);
 	}

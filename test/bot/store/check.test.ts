@@ -180,7 +180,9 @@ onOwnPostgres((databases) => {
 			url.username = "reader";
 			url.password = "reads-only";
 		});
-		expect(await failure(checkStore(settings))).toEndWith(" is read-only");
+		expect(await failure(checkStore(settings))).toStartWith(
+			"the database is read-only: ",
+		);
 	});
 });
 

@@ -64,14 +64,14 @@ test("a missing permission is a warning with the tools that need it and an invit
 	const lines = await report(world);
 	const warning = lines.find((line) => line.includes("KICK_MEMBERS"));
 	expect(warning).toStartWith(
-		"warning: KICK_MEMBERS: not granted in the guild as a whole, and needed by kick",
+		"warning: KICK_MEMBERS: the bot lacks this permission in the guild as a whole, but these tools need it: kick",
 	);
 	const url = new URL(/https:\S+/.exec(warning ?? "")?.[0] ?? "");
 	const granted = BigInt(url.searchParams.get("permissions") ?? 0);
 	expect(granted & PermissionFlagsBits.KickMembers).not.toBe(0n);
 	expect(granted & bits).toBe(bits);
 	expect(lines.join("\n")).toMatch(
-		/MENTION_EVERYONE: .* needed by send_message \(with mentions\)/,
+		/MENTION_EVERYONE: .* these tools need it: send_message \(with mentions\)/,
 	);
 	simulator.world.roles.edit(guild, role, {
 		permissions: String(PermissionFlagsBits.Administrator),

@@ -102,7 +102,7 @@ test("set_stage starts a stage, changes its topic and ends it", async () => {
 	);
 	expect(
 		await set({ topic: "Bread", send_start_notification: true }),
-	).toContain("is live, so nobody can be notified of its start");
+	).toContain("is already live, so nobody can be notified of its start");
 	expect(live()).toBe("Soup");
 	expect(await set({ topic: "Bread" })).toStartWith("Changed the topic of");
 	expect(await set({ topic: "Bread" })).toContain("Nothing would change");

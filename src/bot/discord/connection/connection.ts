@@ -158,9 +158,10 @@ export class Connection {
 	 */
 	readonly failed: Promise<Error>;
 	/** Pauses all requests to Discord's API after too many invalid ones (answered with 401, 403 or 429). */
-	readonly requests = new RequestGuard(({ waitMs, ...pause }) =>
+	readonly requests = new RequestGuard(({ why, status, waitMs }) =>
 		this.#options.log.warn("requests to Discord are paused", {
-			...pause,
+			why,
+			status,
 			seconds: Math.ceil(waitMs / 1000),
 		}),
 	);

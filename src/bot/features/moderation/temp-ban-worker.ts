@@ -102,16 +102,17 @@ export function createTempBanWorker(options: WorkerOptions) {
 
 	function logFailure({ guild_id, user_id }: TempBanKey, error: unknown): void {
 		if (error instanceof NotNow || error instanceof StoreUnavailable) return;
-		const fields = { guild: guild_id, user: user_id };
 		const reason = describePlatformError(error);
 		if (reason === undefined)
 			log.error("could not lift a temporary ban: internal error", {
-				...fields,
+				guild: guild_id,
+				user: user_id,
 				error,
 			});
 		else
 			log.warn("could not lift a temporary ban, will retry", {
-				...fields,
+				guild: guild_id,
+				user: user_id,
 				reason,
 			});
 	}

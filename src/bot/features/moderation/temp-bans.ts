@@ -271,7 +271,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	function logFailure(
 		row: TempBan,
 		title: string,
-		failure = "It was requested too long ago",
+		failure = "The ban was requested too long ago",
 	): void {
 		log.warn("could not apply or lift a temporary ban", {
 			guild: row.guild_id,

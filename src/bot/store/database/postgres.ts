@@ -117,7 +117,7 @@ async function inspectSchema(
 		FROM pg_namespace n WHERE nspname = ${schema}`;
 	if (server?.isReadOnly)
 		throw new CheckFailed(
-			`${where} is read-only`,
+			`the database is read-only: ${where}`,
 			"Set DATABASE_URL to the server that accepts writes.",
 		);
 	if (!found && !server?.mayCreateSchema)
