@@ -93,6 +93,12 @@ export type GivenRuleFields = {
 	[Field in keyof RuleFields]?: RuleFields[Field] | undefined;
 };
 
+/** Returns whether AutoMod rules with a trigger have a field. Fields of the trigger itself depend on it. */
+export function ruleFieldsWith(trigger: TriggerName) {
+	const own: readonly string[] = triggers[trigger].fields;
+	return (field: string) => own.includes(field) || !(field in emptyTrigger);
+}
+
 export const triggerFields = Object.keys(
 	emptyTrigger,
 ) as (keyof TriggerFields)[];

@@ -1,5 +1,6 @@
 // The default values of a document's fields: exports leave them out.
 
+import { ruleFieldsWith } from "./automod-rule.ts";
 import { editedKinds } from "./channel-kinds.ts";
 import type {
 	AutomodRule,
@@ -103,6 +104,16 @@ const prompt: Defaults<Prompt> = {
 };
 const small = { description: "", emoji: "", roles: [], channels: [] };
 
+/** Returns the default values of some fields. */
+function only<T extends object>(
+	defaults: T,
+	isOwn: (field: string) => boolean,
+): Partial<T> {
+	return Object.fromEntries(
+		Object.entries(defaults).filter(([field]) => isOwn(field)),
+	) as Partial<T>;
+}
+
 /** What to do with a thing's fields and their default values. */
 type Change = <T extends object>(thing: T, defaults: Defaults<T>) => T;
 
@@ -130,10 +141,10 @@ function changeAll(document: GuildDocument, change: Change): GuildDocument {
 	const channelOf = (given: Channel): Channel => {
 		const { kind = "text" } = given;
 		const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
-		const defaults = Object.fromEntries(
-			Object.entries(channel).filter(([field]) => own.includes(field)),
+		const { tags, ...rest } = change(
+			given,
+			only(channel, (field) => own.includes(field)),
 		);
-		const { tags, ...rest } = change(given, defaults);
 		return tags
 			? {
 					...rest,
@@ -160,7 +171,11 @@ function changeAll(document: GuildDocument, change: Change): GuildDocument {
 				}),
 			})),
 		}),
-		...(document.automod && { automod: all(document.automod, automod) }),
+		...(document.automod && {
+			automod: document.automod.map((rule) =>
+				change(rule, only(automod, ruleFieldsWith(rule.trigger))),
+			),
+		}),
 		...(document.events && { events: all(document.events, event) }),
 		...(welcome_screen && {
 			welcome_screen: withParts(

@@ -233,7 +233,8 @@ export function difference(
 				changes,
 				method: "PATCH",
 				path: () => guildPath,
-				body: settingsBody(values, guild),
+				// Discord enables Community only with both channels in the same request.
+				body: settingsBody(values.community ? part : values, guild),
 				...picture,
 			});
 		};

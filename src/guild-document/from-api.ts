@@ -12,7 +12,7 @@ import {
 	OverwriteType,
 	WebhookType,
 } from "discord.js";
-import { ruleFieldsOf, triggerOf } from "./automod-rule.ts";
+import { ruleFieldsOf, ruleFieldsWith, triggerOf } from "./automod-rule.ts";
 import {
 	type EditedKind,
 	editedKinds,
@@ -173,13 +173,22 @@ export function documentWithIds(state: GuildState): GuildDocument {
 		automod: state.automod?.flatMap((rule): AutomodRule[] => {
 			const trigger = triggerOf(rule);
 			if (!trigger) return [];
-			const { exempt_role_ids, exempt_channel_ids, alert_channel_id, ...rest } =
-				ruleFieldsOf(rule);
+			const {
+				name,
+				exempt_role_ids,
+				exempt_channel_ids,
+				alert_channel_id,
+				...rest
+			} = ruleFieldsOf(rule);
+			const isOwn = ruleFieldsWith(trigger);
 			return [
 				{
-					...rest,
+					name,
 					id: rule.id,
 					trigger,
+					...Object.fromEntries(
+						Object.entries(rest).filter(([field]) => isOwn(field)),
+					),
 					alert_channel: alert_channel_id,
 					exempt_roles: byOrder(exempt_role_ids),
 					exempt_channels: exempt_channel_ids.toSorted(compareIds),

@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test";
+import { readDocument } from "../../src/guild-document/document.ts";
+import { mergeDocuments } from "../../src/guild-document/merge.ts";
+
+const base = readDocument({
+	version: 1,
+	omitted: "default",
+	settings: { name: "Guild", afk_timeout: 300 },
+	roles: [{ name: "Mods", color: "#FF0000" }, { name: "VIP" }],
+	channels: [{ name: "welcome", topic: "Hello" }],
+	categories: [
+		{ name: "Talk", channels: [{ name: "general" }, { name: "memes" }] },
+		{ name: "Staff", channels: [{ name: "mod-chat" }] },
+	],
+	members: [{ id: "12345678901234567", roles: ["VIP"] }],
+});
+const merged = (changes: object) =>
+	mergeDocuments(base, readDocument({ version: 1, ...changes }));
+
+test("fields of what both list are changed, the others stay", () => {
+	expect(
+		merged({
+			settings: { afk_timeout: 900 },
+			roles: [{ name: "Mods", hoist: true }],
+			channels: [{ name: "welcome", slowmode_seconds: 5 }],
+			categories: [{ name: "Talk", channels: [{ name: "memes", nsfw: true }] }],
+		}),
+	).toEqual({
+		...base,
+		settings: { name: "Guild", afk_timeout: 900 },
+		roles: [{ name: "Mods", color: "#FF0000", hoist: true }, { name: "VIP" }],
+		channels: [{ name: "welcome", topic: "Hello", slowmode_seconds: 5 }],
+		categories: [
+			{
+				name: "Talk",
+				channels: [{ name: "general" }, { name: "memes", nsfw: true }],
+			},
+			{ name: "Staff", channels: [{ name: "mod-chat" }] },
+		],
+	});
+});
+
+test("what only the changes list is added", () => {
+	const { roles, channels, categories, members } = merged({
+		roles: [{ name: "New" }],
+		channels: [{ name: "rules" }],
+		categories: [
+			{ name: "Staff", channels: [{ name: "logs" }] },
+			{ name: "Games", channels: [{ name: "chess" }] },
+		],
+		members: [
+			{ id: "12345678901234567", roles: ["Mods"] },
+			{ id: "22345678901234567", roles: [] },
+		],
+	});
+	expect(roles?.map(({ name }) => name)).toEqual(["Mods", "VIP", "New"]);
+	expect(channels?.map(({ name }) => name)).toEqual(["welcome", "rules"]);
+	expect(
+		categories?.map(({ name, channels }) => [
+			name,
+			channels?.map(({ name }) => name),
+		]),
+	).toEqual([
+		["Talk", ["general", "memes"]],
+		["Staff", ["mod-chat", "logs"]],
+		["Games", ["chess"]],
+	]);
+	expect(members).toEqual([
+		{ id: "12345678901234567", roles: ["Mods"] },
+		{ id: "22345678901234567", roles: [] },
+	]);
+});
+
+test("a channel that the changes list elsewhere moves with its settings", () => {
+	const { channels, categories } = merged({
+		categories: [
+			{ name: "Staff", channels: [{ name: "welcome", nsfw: true }] },
+			{ name: "New", channels: [{ name: "memes" }] },
+		],
+		channels: [{ name: "general" }],
+	});
+	expect(channels).toEqual([{ name: "general" }]);
+	expect(categories).toEqual([
+		{ name: "Talk", channels: [] },
+		{
+			name: "Staff",
+			channels: [
+				{ name: "mod-chat" },
+				{ name: "welcome", topic: "Hello", nsfw: true },
+			],
+		},
+		{ name: "New", channels: [{ name: "memes" }] },
+	]);
+});
+
+test("a thing is renamed by its key", () => {
+	expect(
+		merged({ roles: [{ key: "VIP", name: "Supporters" }] }).roles?.[1],
+	).toEqual({
+		key: "VIP",
+		name: "Supporters",
+	});
+});
