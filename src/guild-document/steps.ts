@@ -104,6 +104,8 @@ export interface StepGuard {
 	channelKind?: string | undefined;
 	/** Id of the channel's category after the step, or a placeholder; "" for none. */
 	parentId?: string | undefined;
+	/** Whether an emoji that the step creates is animated. */
+	animated?: boolean | undefined;
 	/** Names of the changed fields. */
 	fields?: readonly string[] | undefined;
 }

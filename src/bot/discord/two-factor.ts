@@ -54,9 +54,19 @@ export async function requireTwoFactor(
 	guild: Guild,
 	needed: bigint,
 ): Promise<void> {
-	if ((needed & elevated) === 0n || !requiresTwoFactor(guild)) return;
-	if (await lacksTwoFactor(guild))
-		throw new ToolError(
-			`The guild ${guild.id} requires two-factor authentication for moderation. ${twoFactorAdvice} Nothing was done.`,
-		);
+	const refused = refusedForTwoFactor(guild, needed);
+	if (refused && (await lacksTwoFactor(guild)))
+		throw new ToolError(`${refused} Nothing was done.`);
+}
+
+/**
+ * Returns why the needed permissions have no effect without two-factor authentication; undefined if the guild does not
+ * require it for them.
+ */
+export function refusedForTwoFactor(
+	guild: Guild,
+	needed: bigint,
+): string | undefined {
+	if ((needed & elevated) === 0n || !requiresTwoFactor(guild)) return undefined;
+	return `The guild ${guild.id} requires two-factor authentication for moderation. ${twoFactorAdvice}`;
 }
