@@ -443,6 +443,7 @@ export function difference(
 					name,
 					placeholder: id,
 					changes,
+					guard: { animated: emoji.animated ?? false },
 					method: "POST",
 					path: () => `${guildPath}/emojis`,
 					body: { name, roles: emoji.roles ?? [] },

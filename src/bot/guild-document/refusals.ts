@@ -17,6 +17,7 @@ import { refusedLimits } from "./refused-limits.ts";
 import {
 	neededBits,
 	noteOnNewChannel,
+	reasonOf,
 	refusedPermissions,
 } from "./refused-permissions.ts";
 import { toolsOf } from "./tools-of-steps.ts";
@@ -44,18 +45,18 @@ export function refusalsOf(
 	options: RefusalOptions = {},
 ): Refusal[] {
 	const facts = factsOfState(state);
-	const refused = new Map<string, { step: Step; reason: string }>();
+	const withheld = new Map<string, { step: Step; reason: string }>();
 	const ids = placeholdersOf(steps);
 	return steps.flatMap((step): Refusal[] => {
-		const needed = step.needs.find((need) => refused.has(need));
-		const cause = needed === undefined ? undefined : refused.get(needed);
+		const needed = step.needs.find((need) => withheld.has(need));
+		const cause = needed === undefined ? undefined : withheld.get(needed);
 		const checked = withRequest(step, ids);
 		const reason = cause
 			? `It needs the ${thing(cause.step)}, which cannot be created: ${cause.reason}`
-			: reasonOf(guild, facts, checked, options);
+			: reasonOf(() => refused(guild, facts, checked, options));
 		if (reason !== undefined) {
 			if (step.placeholder !== undefined)
-				refused.set(step.placeholder, { step, reason });
+				withheld.set(step.placeholder, { step, reason });
 			return [{ subject: subjectOf(step), reason, stepId: step.id }];
 		}
 		const note = noteOnNewChannel(guild, facts, checked);
@@ -79,7 +80,7 @@ export function requireStep(
 	if (missing !== undefined)
 		return `It needs ${oneField(missing.replace(/^\+/, ""))}, which does not exist.`;
 	const facts = factsOfCache(guild);
-	return reasonOf(guild, facts, withRequest(step, ids), options);
+	return reasonOf(() => refused(guild, facts, withRequest(step, ids), options));
 }
 
 /** Returns a map in which each placeholder of the steps stands for itself. */
@@ -91,7 +92,8 @@ function placeholdersOf(steps: readonly Step[]): ReadonlyMap<string, string> {
 	);
 }
 
-function reasonOf(
+/** Throws a ToolError if the bot's own roles are not loaded yet. */
+function refused(
 	guild: Guild,
 	facts: GuildFacts,
 	step: CheckedStep,

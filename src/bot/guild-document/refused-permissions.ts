@@ -112,11 +112,14 @@ export function neededBits(
 	return needsOf(guild, facts, step).reduce((all, { bits }) => all | bits, 0n);
 }
 
-/** Returns the message of the ToolError that a check throws, without the note that nothing was done. */
-function reasonOf(check: () => void): string | undefined {
+/**
+ * Returns the reason that a check returns, or the message of the ToolError that it throws, without the note that nothing
+ * was done; undefined if it does neither.
+ */
+export function reasonOf(check: () => unknown): string | undefined {
 	try {
-		check();
-		return undefined;
+		const reason = check();
+		return typeof reason === "string" ? reason : undefined;
 	} catch (error) {
 		if (!(error instanceof ToolError)) throw error;
 		return error.message.replace(" Nothing was done.", "");
