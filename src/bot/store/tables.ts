@@ -6,7 +6,9 @@ import { conversationsTable } from "./conversations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { donatorListsTable } from "./donators.ts";
 import { guildBackupsTables } from "./guild-backups.ts";
+import { guildJobsTables } from "./guild-jobs.ts";
 import { guildPicturesTables } from "./guild-pictures.ts";
+import { guildPlansTable } from "./guild-plans.ts";
 import { guildSettingsTable } from "./guild-settings.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
@@ -25,4 +27,6 @@ export const migrations: readonly Migration[] = [
 	tempBansTable,
 	guildPicturesTables,
 	guildBackupsTables,
+	guildPlansTable,
+	guildJobsTables,
 ];

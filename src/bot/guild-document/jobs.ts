@@ -1,0 +1,631 @@
+// Carries out plans. A job is stored before anything is sent, and each step is found from the difference between the
+// document and the guild, so that a job continues after a kill, a restart or an outage. A request that creates something
+// is stored first; if its response is lost, what it made is looked for before it is sent again (made-things.ts).
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type Client,
+	DiscordAPIError,
+	Events,
+	type Guild,
+	type RouteLike,
+} from "discord.js";
+import type { DifferenceOptions } from "../../guild-document/difference.ts";
+import {
+	type GuildDocument,
+	InvalidDocument,
+} from "../../guild-document/document.ts";
+import type {
+	Difference,
+	GuildState,
+	Step,
+} from "../../guild-document/steps.ts";
+import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
+import type { Log } from "../../lib/log.ts";
+import { createReconciler, NotNow } from "../../lib/reconciler.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import { describePlatformError } from "../discord/rest/errors.ts";
+import {
+	observeRateLimit,
+	PlatformBusy,
+	PlatformFailure,
+	PlatformTimeout,
+	type RateLimitState,
+	wasNotDone,
+} from "../discord/rest/rest.ts";
+import { auditReason, oneField } from "../discord/text.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import {
+	askToCancel,
+	deleteGuildJobsBefore,
+	endGuildJob,
+	type GuildJobRow,
+	type GuildJobState,
+	type GuildJobStepRow,
+	insertGuildJob,
+	type RunningGuildJob,
+	saveGuildJobSteps,
+	selectGuildJob,
+	selectGuildJobIds,
+	selectGuildJobSteps,
+	selectRunningGuildJobs,
+} from "../store/guild-jobs.ts";
+import type { Store } from "../store/store.ts";
+import {
+	createdIds,
+	type Job,
+	leftoversOf,
+	newStepRow,
+	runnable,
+	toJob,
+} from "./job-rules.ts";
+import {
+	candidatesIn,
+	markedReason,
+	newestId,
+	readCreations,
+} from "./made-things.ts";
+import { fixedRoles, type Plan, partsOf, type Rules } from "./plans.ts";
+
+/** Maximum number of jobs that run at the same time, each in another guild. */
+const maxConcurrent = 3;
+/** How long an ended job is kept, in milliseconds. A running job older than this ends. */
+const keptMs = 7 * 86_400_000;
+/** Milliseconds between two deletions of old jobs. */
+const cleanIntervalMs = 3_600_000;
+/** Maximum milliseconds between two searches for jobs. */
+const maxSleepMs = 300_000;
+/** Maximum milliseconds to wait after a request that used up its rate limit, to leave room for others. */
+const maxPaceMs = 10_000;
+/** Number of requests of a rate limit that are left to others. */
+const spared = 1;
+/** How often a request of the same step may get no response. */
+const maxUnanswered = 5;
+/** How often a job may fail for a reason that waiting does not change. */
+const maxFailures = 5;
+/** Maximum number of things in a job's note that cannot be done any more. */
+const maxNotes = 20;
+const shutdownGraceMs = 3_000;
+
+export interface JobsOptions {
+	connection: Connection;
+	store: Pick<Store, "sql">;
+	/** Tools and jobs lock the ids of what they edit. */
+	mutex: KeyedMutex;
+	log: Log;
+	rules: Rules;
+	/** Returns a picture as a data URI; undefined if the bot does not have it. */
+	picture(hash: string): Promise<string | undefined>;
+	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	now?: () => number;
+	/** Wait before failed work is retried, in milliseconds: the first wait and the maximum. */
+	backOffMs?: readonly [number, number];
+	/** Milliseconds after which a request without a response has arrived at Discord, or never will. */
+	arrivedAfterMs?: number;
+	/** Milliseconds after which Discord's audit log has an entry for each request that was carried out. */
+	loggedAfterMs?: number;
+}
+
+/** Why a running job does nothing at the moment. */
+export interface Wait {
+	why: string;
+	/** Until when, in milliseconds of `performance.now()`; 0 if that is not known. */
+	until: number;
+}
+
+export interface JobView {
+	job: Job;
+	wait: Wait | undefined;
+}
+
+export interface Jobs {
+	/** Stores a job and starts it. Returns undefined if the guild has a running job. */
+	begin(
+		plan: Plan,
+		hash: string,
+		reason: string,
+	): Promise<GuildJobRow | undefined>;
+	/** Returns the running job of a guild. */
+	runningIn(guildId: string): Promise<RunningGuildJob | undefined>;
+	/** Returns a job; undefined if there is none. */
+	find(id: string): Promise<JobView | undefined>;
+	/** Returns the ids of the guild's jobs, the latest first. */
+	idsOf(guildId: string, limit: number): Promise<string[]>;
+	/** Ends a job after its running step. Returns false if it does not run. */
+	cancel(id: string): Promise<boolean>;
+	/** Subscribes to the Gateway events of a new discord.js client. */
+	attach(client: Client): void;
+	start(): void;
+	close(): Promise<void>;
+}
+
+export function createJobs(options: JobsOptions): Jobs {
+	const { connection, store, mutex, log, rules } = options;
+	const { now = Date.now } = options;
+	const { arrivedAfterMs = 15_000, loggedAfterMs = 60_000 } = options;
+	const { sql } = store;
+	const closing = new AbortController();
+	/** Why jobs wait, by their ids. */
+	const waits = new Map<string, Wait>();
+	/** Ids of jobs that someone has cancelled in this run of the bot. */
+	const cancelled = new Set<string>();
+	/** How often jobs have failed in a row, by their ids. */
+	const failures = new Map<string, number>();
+	/** How often requests got no response, by job and step. */
+	const unanswered = new Map<string, number>();
+	/** When a request without a known outcome was last sent or first seen, by job and step. */
+	const askedAt = new Map<string, number>();
+	let cleanAt = 0;
+	// A job outlives the tool call that starts it: it must not get the call's deadline and permissions.
+	const outsideOfCalls = AsyncLocalStorage.snapshot();
+
+	const reconciler = createReconciler({
+		maxConcurrent,
+		backOffMs: options.backOffMs ?? [1_000, 60_000],
+		onScanFailure(error) {
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not load guild document jobs from the database", {
+					error,
+				});
+		},
+		async scan() {
+			await clean();
+			const jobs = await selectRunningGuildJobs(sql);
+			const at = performance.now();
+			const due = jobs.filter((job) => isDue(job, at));
+			const untils = jobs.map(({ id }) => waits.get(id)?.until ?? 0);
+			return {
+				due: due.map((job) => ({ key: job.guild_id, run: () => run(job) })),
+				nextMs: Math.min(
+					maxSleepMs,
+					...untils.filter((until) => until > at).map((until) => until - at),
+				),
+			};
+		},
+	});
+	const wake = () => outsideOfCalls(reconciler.wake);
+
+	function isDue(job: RunningGuildJob, at: number): boolean {
+		if (job.cancel_asked === 1) return true;
+		if ((waits.get(job.id)?.until ?? 0) > at) return false;
+		// An unavailable guild announces its return with an event.
+		return connection.ready && guildOf(job.guild_id)?.available !== false;
+	}
+
+	function guildOf(id: string): Guild | undefined {
+		return connection.guilds.find((guild) => guild.id === id);
+	}
+
+	async function clean(): Promise<void> {
+		if (performance.now() < cleanAt) return;
+		await deleteGuildJobsBefore(sql, now() - keptMs);
+		cleanAt = performance.now() + cleanIntervalMs;
+	}
+
+	/** Continues a job until it ends or has to wait. Rejects if it must be retried. */
+	async function run({ id, guild_id: guild }: RunningGuildJob): Promise<void> {
+		waits.delete(id);
+		try {
+			await work(id);
+			failures.delete(id);
+		} catch (error) {
+			if (error instanceof PlatformBusy)
+				return wait(id, error.retryAfterMs, describePlatformError(error));
+			const reason =
+				error instanceof StoreUnavailable
+					? "the bot's database is unavailable"
+					: error instanceof NotNow || error instanceof ToolError
+						? error.message
+						: describePlatformError(error);
+			waits.set(id, { why: reason ?? "an internal error", until: 0 });
+			if (isTemporary(error)) throw error;
+			log.warn("a guild document job failed, will retry", {
+				job: id,
+				guild,
+				...(reason === undefined ? { error } : { reason }),
+			});
+			const count = (failures.get(id) ?? 0) + 1;
+			failures.set(id, count);
+			if (count < maxFailures) throw error;
+			await end(id, "failed", `it cannot continue: ${waits.get(id)?.why}`);
+		}
+	}
+
+	function wait(id: string, ms: number, why = "waiting"): void {
+		waits.set(id, { why, until: performance.now() + ms });
+	}
+
+	/** Carries out a job until nothing is left, or until it has to wait. */
+	async function work(id: string): Promise<void> {
+		const row = await selectGuildJob(sql, id);
+		if (!row || row.ended_at !== null) return;
+		if (row.cancel_asked === 1) return end(id, "cancelled");
+		if (now() - row.started_at > keptMs)
+			return end(id, "failed", "it was started too long ago");
+		if (!connection.ready) throw new NotNow("the bot is not connected");
+		const guild = guildOf(row.guild_id);
+		if (!guild) return end(id, "failed", "the bot is not in the guild");
+		if (!guild.available) throw new NotNow("the guild is unavailable");
+		const job = toJob(row, await selectGuildJobSteps(sql, id));
+		const { document, prune } = job.plan;
+		for (;;) {
+			const readAt = performance.now();
+			const read = await rules.read(guild, partsOf(document));
+			const { state } = read;
+			if (!(await settleCreations(job, guild, state, readAt))) return;
+			const ids = createdIds(job);
+			const found = differenceOf(document, state, {
+				...{ prune, ids },
+				fixedRoles: fixedRoles(guild, state),
+			});
+			if (found instanceof InvalidDocument)
+				return end(
+					id,
+					"failed",
+					`the guild changed so that the document is ambiguous: ${found.issues[0]}`,
+				);
+			const { steps } = found;
+			await noteSettled(job, steps);
+			const todo = runnable(steps, job, ids);
+			if (todo.length === 0) return finish(job, found, read.unreadable);
+			for (const step of todo) {
+				if (cancelled.has(id)) return end(id, "cancelled");
+				await runStep(job, guild, state, step, ids);
+			}
+		}
+	}
+
+	function differenceOf(
+		document: GuildDocument,
+		state: GuildState,
+		given: DifferenceOptions,
+	): Difference | InvalidDocument {
+		try {
+			return rules.difference(document, state, given);
+		} catch (error) {
+			if (error instanceof InvalidDocument) return error;
+			throw error;
+		}
+	}
+
+	async function save(job: Job, row: GuildJobStepRow): Promise<void> {
+		await saveGuildJobSteps(sql, [row]);
+		job.steps.set(row.step_id, row);
+	}
+
+	/**
+	 * Finds what the requests have created whose outcome is unknown. Returns false if the job has to wait for it. `readAt`:
+	 * when the state was read, in milliseconds of `performance.now()`.
+	 */
+	async function settleCreations(
+		job: Job,
+		guild: Guild,
+		state: GuildState,
+		readAt: number,
+	): Promise<boolean> {
+		for (const row of job.steps.values()) {
+			if (row.state !== "asked" || row.action !== "create") continue;
+			const settled = await settleCreation(job, guild, state, readAt, row);
+			if (!settled) return false;
+			await save(job, { ...row, ...settled });
+			askedAt.delete(keyOf(row));
+		}
+		return true;
+	}
+
+	/** Returns what became of a request that creates something; undefined if that has to wait. */
+	async function settleCreation(
+		{ row: { id }, steps }: Job,
+		guild: Guild,
+		state: GuildState,
+		readAt: number,
+		row: GuildJobStepRow,
+	): Promise<Partial<GuildJobStepRow> | undefined> {
+		const { name, mark, after_id: afterId, done_count } = row;
+		const kind = row.kind as Step["kind"];
+		const creations = await readCreations(guild, kind, afterId);
+		const madeId = creations.madeBy(id, mark);
+		if (madeId !== undefined)
+			return { state: "done", target_id: madeId, done_count: done_count + 1 };
+		const since = askedAt.get(keyOf(row)) ?? performance.now();
+		askedAt.set(keyOf(row), since);
+		// What arrives later is not in the state.
+		const passedMs = readAt - since;
+		const why = `it is not known yet whether Discord has created ${row.kind} ${oneField(name)}`;
+		if (passedMs < arrivedAfterMs) {
+			wait(id, arrivedAfterMs - passedMs, why);
+			return undefined;
+		}
+		const known = new Set(
+			[...steps.values()].flatMap(({ target_id }) => target_id ?? []),
+		);
+		const [candidate] = candidatesIn(state, { kind, name, afterId }, known)
+			// Someone else has created it.
+			.filter((thing) => !creations.isOther(thing.id));
+		if (!candidate) return { state: "open" };
+		if (passedMs < loggedAfterMs) {
+			wait(id, Math.min(loggedAfterMs - passedMs, arrivedAfterMs), why);
+			return undefined;
+		}
+		return {
+			state: "failed",
+			error: `the outcome is unknown: Discord did not respond. ${oneField(candidate.name)} (ID: ${candidate.id}) may be what was created`,
+		};
+	}
+
+	/** Records other requests without a known outcome as done if their steps are no longer due. */
+	async function noteSettled(job: Job, steps: readonly Step[]): Promise<void> {
+		const due = new Set(steps.map(({ id }) => id));
+		for (const row of job.steps.values())
+			if (row.state === "asked" && !due.has(row.step_id))
+				await save(job, {
+					...row,
+					state: "done",
+					done_count: row.done_count + 1,
+				});
+	}
+
+	/** Carries out one step. `ids` gets the id of what is created. Rejects if the job must be retried or has to wait. */
+	async function runStep(
+		job: Job,
+		guild: Guild,
+		state: GuildState,
+		step: Step,
+		ids: Map<string, string>,
+	): Promise<void> {
+		// A step before this one may have failed.
+		if (!step.needs.every((placeholder) => ids.has(placeholder))) return;
+		let limit: RateLimitState | undefined;
+		const wasSent = await mutex.withLock(locksOf(step, guild), () =>
+			observeRateLimit(
+				(state) => {
+					limit = state;
+				},
+				() => send(job, guild, state, step, ids),
+			),
+		);
+		if (limit && wasSent && isShared(step, ids)) await pace(limit);
+	}
+
+	/** Sends the request of a step if it is allowed now. Returns whether Discord has confirmed it. */
+	async function send(
+		job: Job,
+		guild: Guild,
+		state: GuildState,
+		step: Step,
+		ids: Map<string, string>,
+	): Promise<boolean> {
+		if (closing.signal.aborted) throw new NotNow("the bot stops");
+		const row = job.steps.get(step.id) ?? newStepRow(step, job);
+		const fail = async (error: string) => {
+			await save(job, { ...row, state: "failed", error });
+			return false;
+		};
+		const key = keyOf(row);
+		if ((unanswered.get(key) ?? 0) >= maxUnanswered)
+			return fail(
+				"Discord did not respond, several times; the outcome is unknown",
+			);
+		try {
+			await rules.requireStep(step, guild, state);
+		} catch (error) {
+			if (!(error instanceof ToolError) || error instanceof StoreUnavailable)
+				throw error;
+			return fail(error.message);
+		}
+		const { method, path, body, picture } = step.request(ids);
+		const filled = await withPicture(body, picture);
+		if (picture && filled === undefined)
+			return fail(`the bot does not have the picture ${picture.hash}`);
+		const [ordinal] = row.mark.split(".");
+		const asked: GuildJobStepRow = {
+			...row,
+			state: "asked",
+			mark: `${ordinal}.${row.done_count + 1}`,
+			after_id: newestId(state),
+			target_id: step.targetId ?? row.target_id,
+		};
+		await save(job, asked);
+		askedAt.set(key, performance.now());
+		const reason = markedReason(job.row.id, asked.mark, job.row.reason);
+		let response: unknown;
+		try {
+			response = await guild.client.rest.request({
+				method: method as never,
+				fullRoute: path as RouteLike,
+				body: filled ?? body,
+				reason: auditReason(reason),
+			});
+		} catch (error) {
+			await noteFailure(job, asked, error);
+			return false;
+		}
+		const { id } = Object(response) as { id?: string };
+		const isCreated = step.placeholder !== undefined && id !== undefined;
+		if (isCreated) ids.set(step.placeholder as string, id);
+		await save(job, {
+			...asked,
+			state: "done",
+			target_id: isCreated ? id : asked.target_id,
+			done_count: asked.done_count + 1,
+			error: null,
+		});
+		unanswered.delete(key);
+		return true;
+	}
+
+	/** Records what is known after a failed request. Rejects if the job must be retried. */
+	async function noteFailure(
+		job: Job,
+		row: GuildJobStepRow,
+		error: unknown,
+	): Promise<void> {
+		if (error instanceof DiscordAPIError && error.status !== 401) {
+			const isGone = error.status === 404 && row.action === "delete";
+			await save(job, {
+				...row,
+				state: isGone ? "done" : "failed",
+				error: isGone ? null : (describePlatformError(error) ?? error.message),
+			});
+			return;
+		}
+		if (wasNotDone(error)) await save(job, { ...row, state: "open" });
+		else if (
+			error instanceof PlatformTimeout ||
+			error instanceof PlatformFailure
+		)
+			unanswered.set(keyOf(row), (unanswered.get(keyOf(row)) ?? 0) + 1);
+		throw error;
+	}
+
+	/** Puts a picture into the body of a request; undefined if there is none. */
+	async function withPicture(
+		body: unknown,
+		picture: { field: string; hash: string } | undefined,
+	): Promise<unknown> {
+		if (!picture) return undefined;
+		const uri = await options.picture(picture.hash);
+		if (uri === undefined) return undefined;
+		return { ...(body as object), [picture.field]: uri };
+	}
+
+	/** Waits for a moment if only few requests are left until the rate limit. */
+	async function pace({ remaining, resetAfterMs }: RateLimitState) {
+		if (remaining > spared) return;
+		const ms = Math.min(resetAfterMs, maxPaceMs);
+		await sleep(ms, undefined, { signal: closing.signal }).catch(() => {});
+	}
+
+	/** Ends a job of which no step can be carried out. */
+	async function finish(
+		job: Job,
+		{ steps, refusals }: Difference,
+		unreadable: readonly { part: string; why: string }[],
+	): Promise<void> {
+		const { failed, others } = leftoversOf(steps, job);
+		await saveGuildJobSteps(sql, failed);
+		const shown = job.plan.refusals;
+		const refused = new Set(shown.map(({ subject }) => subject));
+		const notes = [
+			...refusals
+				.filter((one) => !shown.some(({ reason }) => reason === one.reason))
+				.map(({ subject, reason }) => `${oneField(subject)}: ${reason}`)
+				.slice(0, maxNotes),
+			...unreadable
+				.filter(({ part }) => !refused.has(part))
+				.map(({ part, why }) => `${part} could not be read: ${why}`),
+			...(others > 0
+				? [
+						`${others} difference(s) are not in the plan, because the guild changed meanwhile: use plan_guild to see them`,
+					]
+				: []),
+		];
+		const hasFailed =
+			failed.length > 0 ||
+			notes.length > 0 ||
+			[...job.steps.values()].some(({ state }) => state === "failed");
+		await end(job.row.id, hasFailed ? "failed" : "done", notes.join("; "));
+	}
+
+	async function end(
+		id: string,
+		state: GuildJobState,
+		note = "",
+	): Promise<void> {
+		await endGuildJob(sql, { id, state, note: note || null, ended_at: now() });
+		waits.delete(id);
+		failures.delete(id);
+		cancelled.delete(id);
+		for (const map of [unanswered, askedAt])
+			for (const key of map.keys()) if (key.startsWith(id)) map.delete(key);
+		log.info("a guild document job ended", { job: id, state });
+	}
+
+	return {
+		async begin(plan, hash, reason) {
+			const row: GuildJobRow = {
+				id: crypto.randomUUID().replaceAll("-", "").slice(0, 12),
+				guild_id: plan.guildId,
+				plan_hash: hash,
+				content: JSON.stringify(plan),
+				reason,
+				state: "running",
+				cancel_asked: 0,
+				note: null,
+				started_at: now(),
+				ended_at: null,
+			};
+			try {
+				if (!(await insertGuildJob(sql, row))) return undefined;
+			} finally {
+				// Also after a failure: the row may have been stored anyway.
+				wake();
+			}
+			log.info("a guild document job started", {
+				job: row.id,
+				guild: row.guild_id,
+				steps: plan.steps.length,
+			});
+			return row;
+		},
+		async runningIn(guildId) {
+			const jobs = await selectRunningGuildJobs(sql);
+			return jobs.find(({ guild_id }) => guild_id === guildId);
+		},
+		async find(id) {
+			const row = await selectGuildJob(sql, id);
+			if (!row) return undefined;
+			const job = toJob(row, await selectGuildJobSteps(sql, id));
+			return { job, wait: waits.get(id) };
+		},
+		idsOf: (guildId, limit) => selectGuildJobIds(sql, guildId, limit),
+		async cancel(id) {
+			const isRunning = await askToCancel(sql, id);
+			if (isRunning) cancelled.add(id);
+			outsideOfCalls(reconciler.retryAll);
+			return isRunning;
+		},
+		attach(client) {
+			for (const event of [
+				Events.ClientReady,
+				Events.ShardReady,
+				Events.GuildCreate,
+				Events.GuildAvailable,
+				Events.GuildDelete,
+			] as const)
+				client.on(event as Events.ClientReady, () => reconciler.retryAll());
+		},
+		start: wake,
+		async close() {
+			closing.abort();
+			await reconciler.close(shutdownGraceMs);
+		},
+	};
+}
+
+function keyOf({ job_id, step_id }: GuildJobStepRow): string {
+	return `${job_id} ${step_id}`;
+}
+
+/** Whether a failed job continues by itself once something outside has changed. */
+function isTemporary(error: unknown): boolean {
+	return [NotNow, ToolError, PlatformTimeout, PlatformFailure].some(
+		(type) => error instanceof type,
+	);
+}
+
+/** Returns the keys that tools lock, too, while they change the same. */
+function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
+	// Of a role assignment the first id is the member's.
+	const [id = ""] = targetId.split("/");
+	const isThing = /^\d+$/.test(id) && action !== "create";
+	// Tools that place roles and channels, or edit the settings, lock the guild.
+	return [isThing ? id : guild.id];
+}
+
+/** Whether requests of other tools in the guild have the same rate limit as a step. */
+function isShared(step: Step, ids: ReadonlyMap<string, string>): boolean {
+	return step.request(ids).path.startsWith("/guilds/");
+}

@@ -1,0 +1,166 @@
+// Plans as text for assistants and people: one line per step. A long plan is cut to a limit of bytes; deletions and what
+// cannot be done are shown first then.
+
+import type { FieldChange, Refusal } from "../../guild-document/steps.ts";
+import { countOf, oneField, oneLine, truncate } from "../discord/text.ts";
+import type { Plan, PlannedStep } from "./plans.ts";
+
+/** Maximum length of a plan's or job's text in bytes of UTF-8. */
+export const maxPlanBytes = 24_000;
+const maxValueLength = 100;
+const maxShownChanges = 20;
+
+const signs = {
+	create: "+",
+	edit: "~",
+	order: "^",
+	delete: "-",
+	assign: "~",
+	ban: "+",
+} as const satisfies Record<PlannedStep["action"], string>;
+
+/** How steps are counted, in the order of the first line. */
+const countNames = [
+	["create", ["create"]],
+	["change", ["edit"]],
+	["move", ["order"]],
+	["delete", ["delete"]],
+	["assign roles", ["assign"]],
+	["ban", ["ban"]],
+] as const satisfies readonly [string, readonly PlannedStep["action"][]][];
+
+export interface PlanTextOptions {
+	guildName: string;
+	hash: string;
+	/** How long the plan takes, as a line of text. */
+	duration?: string | undefined;
+	maxBytes?: number | undefined;
+}
+
+/** Formats a plan. The last lines name its hash and what to do next. */
+export function planText(
+	plan: Plan,
+	{ guildName, hash, duration, maxBytes = maxPlanBytes }: PlanTextOptions,
+): string {
+	const { steps, refusals } = plan;
+	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
+	const end = [
+		...(duration !== undefined && steps.length > 0 ? [duration] : []),
+		`plan_hash=${hash}`,
+		steps.length > 0
+			? "Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day."
+			: "There is nothing to do.",
+	];
+	const lines = fitting(
+		[
+			...steps.map((step) => ({
+				line: stepLine(step),
+				group: `${step.action} ${step.kind}`,
+				isFirst: step.action === "delete",
+			})),
+			...refusals.map((refusal) => ({
+				line: refusalLine(refusal),
+				group: "cannot",
+				isFirst: true,
+			})),
+		],
+		maxBytes - bytesOf([head, ...end]),
+	);
+	return [head, ...lines, ...end].join("\n");
+}
+
+/** Returns the counts of a plan: "create 3, change 1, cannot 2". */
+export function countsText(
+	steps: readonly Pick<PlannedStep, "action">[],
+	refusals: readonly Refusal[],
+): string {
+	const counts = countNames.map(([name, actions]) => {
+		const all: readonly string[] = actions;
+		return [
+			name,
+			steps.filter(({ action }) => all.includes(action)).length,
+		] as const;
+	});
+	const shown = [...counts, ["cannot", refusals.length] as const]
+		.filter(([, count]) => count > 0)
+		.map(([name, count]) => `${name} ${count}`);
+	return shown.length > 0 ? shown.join(", ") : "no changes";
+}
+
+/** Formats a step: `~ channel #general: topic "a" → "b"`. */
+export function stepLine(step: PlannedStep): string {
+	const { action, changes } = step;
+	const shown = changes
+		.slice(0, maxShownChanges)
+		.map((change) => changeText(change, action === "create"));
+	const more = changes.length - shown.length;
+	if (more > 0) shown.push(`… and ${countOf(more, "field")} more`);
+	return `${signs[action]} ${thingText(step)}${shown.length > 0 ? `: ${shown.join(", ")}` : ""}`;
+}
+
+/** Formats what a step changes: "channel #general". */
+export function thingText({
+	kind,
+	name,
+}: Pick<PlannedStep, "kind" | "name">): string {
+	const label = kind.replaceAll("_", " ");
+	const shown = truncate(oneField(name), maxValueLength);
+	if (shown === "" || shown === label || shown === kind) return label;
+	return `${label} ${kind === "channel" ? "#" : ""}${shown}`;
+}
+
+function changeText(
+	{ field, before, after }: FieldChange,
+	isNew: boolean,
+): string {
+	return before === undefined || isNew
+		? `${field} ${valueText(after)}`
+		: `${field} ${valueText(before)} → ${valueText(after)}`;
+}
+
+/** Formats a value. Quotes it unless it is one word or number, so that it cannot imitate other parts of the line. */
+function valueText(value: string): string {
+	const text = truncate(oneField(value), maxValueLength);
+	return /^[\w#@:.+-]+$/.test(text) ? text : JSON.stringify(text);
+}
+
+export function refusalLine({ subject, reason }: Refusal): string {
+	return `cannot: ${truncate(oneField(subject), 2 * maxValueLength)}: ${oneLine(reason)}`;
+}
+
+interface Entry {
+	line: string;
+	/** What lines are counted by when they do not fit: "create channel". */
+	group: string;
+	/** Whether the line is kept before others. */
+	isFirst?: boolean;
+}
+
+/** Returns the lines that fit into `maxBytes`, in their order, and a line that counts the others by group. */
+export function fitting(entries: readonly Entry[], maxBytes: number): string[] {
+	if (bytesOf(entries.map(({ line }) => line)) <= maxBytes)
+		return entries.map(({ line }) => line);
+	// For the line that counts the others.
+	let left = maxBytes - 400;
+	const kept = new Set<Entry>();
+	for (const first of [true, false])
+		for (const entry of entries) {
+			if ((entry.isFirst ?? false) !== first) continue;
+			left -= Buffer.byteLength(entry.line) + 1;
+			if (left < 0) break;
+			kept.add(entry);
+		}
+	const counts = new Map<string, number>();
+	const others = entries.filter((entry) => !kept.has(entry));
+	for (const { group } of others)
+		counts.set(group, (counts.get(group) ?? 0) + 1);
+	const groups = [...counts].map(([group, count]) => `${group} ${count}`);
+	return [
+		...entries.filter((entry) => kept.has(entry)).map(({ line }) => line),
+		`… and ${others.length} more: ${groups.join(", ")}`,
+	];
+}
+
+function bytesOf(lines: readonly string[]): number {
+	return lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+}

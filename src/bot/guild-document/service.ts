@@ -1,0 +1,218 @@
+// What tools, the HTTP route and backups do with guild documents, in one object.
+
+import type { Client, Guild } from "discord.js";
+import {
+	type GuildDocument,
+	InvalidDocument,
+	type Part,
+	partNames,
+	readDocument,
+} from "../../guild-document/document.ts";
+import type { GuildState, Step } from "../../guild-document/steps.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { guildName } from "../discord/describe.ts";
+import type { GuildDocuments, PlanSource } from "../tool/guild-documents.ts";
+import { jobText } from "./job-text.ts";
+import { createJobs, type JobsOptions } from "./jobs.ts";
+import { planText } from "./plan-text.ts";
+import {
+	hashOf,
+	invalidText,
+	keepPlan,
+	makePlan,
+	type Plan,
+	requirePlan,
+} from "./plans.ts";
+
+export interface GuildDocumentsOptions extends JobsOptions {
+	/** Whether the bot's configuration allows tools to access a guild. */
+	mayTouch(guildId: string): boolean;
+	exportDocument(state: GuildState, parts: readonly Part[]): GuildDocument;
+	/** Lays a partial document over another. Throws an InvalidDocument. */
+	merge(base: GuildDocument, changes: GuildDocument): GuildDocument;
+	/** Returns the guild and document of a backup; undefined if there is none. */
+	backup(
+		name: string,
+	): Promise<{ guildId: string; document: GuildDocument } | undefined>;
+	/** Describes how long steps take, as a line of text. */
+	duration(steps: readonly Pick<Step, "action" | "kind">[]): string | undefined;
+}
+
+/** Guild documents for tools, with what the bot starts and stops. */
+export interface GuildDocumentsService extends GuildDocuments {
+	attach(client: Client): void;
+	start(): void;
+	close(): Promise<void>;
+}
+
+/** Parts that are only exported when they are asked for. */
+const optionalParts: readonly Part[] = ["members", "bans"];
+const shownJobs = 5;
+const defaultReason = "apply_guild";
+
+export function createGuildDocuments(
+	options: GuildDocumentsOptions,
+): GuildDocumentsService {
+	const { connection, store, rules, mayTouch, now = Date.now } = options;
+	const jobs = createJobs(options);
+
+	async function keepAndShow(
+		guild: Guild,
+		plan: Plan,
+		maxBytes?: number,
+	): Promise<string> {
+		const hash = await keepPlan(store, plan, now());
+		return planText(plan, {
+			guildName: guildName(guild),
+			hash,
+			duration: options.duration(plan.steps),
+			maxBytes,
+		});
+	}
+
+	async function documentOf(
+		guild: Guild,
+		source: PlanSource,
+	): Promise<{ document: GuildDocument; prune?: boolean }> {
+		if ("document" in source)
+			return { document: valid(() => readDocument(source.document)) };
+		if ("backup" in source) {
+			const backup = await options.backup(source.backup);
+			if (!backup || !mayTouch(backup.guildId))
+				throw new ToolError(
+					`There is no backup ${JSON.stringify(source.backup)}. Use list_backups to find backups.`,
+				);
+			return { document: backup.document };
+		}
+		const plan = await requirePlan(store, source.plan);
+		if (plan.guildId !== guild.id)
+			throw new ToolError(
+				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. Pass its document instead.`,
+			);
+		const changes = valid(() => readDocument(source.changes));
+		return {
+			document: valid(() => options.merge(plan.document, changes)),
+			prune: plan.prune,
+		};
+	}
+
+	function guildOf(id: string): Guild {
+		const guild = connection.discord.guilds.cache.get(id);
+		if (!guild || !mayTouch(id))
+			throw new ToolError(
+				`The bot is not in the guild ${id}, or its operator has not enabled tools for it. Use list_guilds to find guilds.`,
+			);
+		if (!guild.available)
+			throw new ToolError(
+				`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
+			);
+		return guild;
+	}
+
+	async function requireJob(id: string) {
+		const view = await jobs.find(id);
+		if (!view || !mayTouch(view.job.row.guild_id))
+			throw new ToolError(
+				`There is no job ${JSON.stringify(id)}. A job is kept for 7 days after its end.`,
+			);
+		return view;
+	}
+
+	async function showJob(id: string): Promise<string> {
+		const { job, wait } = await requireJob(id);
+		const guild = connection.guilds.find(({ id }) => id === job.row.guild_id);
+		const ms = wait ? wait.until - performance.now() : 0;
+		return jobText(job, {
+			guildName: guild ? guildName(guild) : `the guild ${job.row.guild_id}`,
+			waiting: wait && {
+				why: wait.why,
+				seconds: Math.max(0, Math.ceil(ms / 1000)),
+			},
+		});
+	}
+
+	return {
+		async export(guild, parts = partNames) {
+			const wanted =
+				parts === partNames
+					? parts.filter((part) => !optionalParts.includes(part))
+					: parts;
+			const { state, unreadable } = await rules.read(guild, wanted);
+			return {
+				document: options.exportDocument(state, wanted),
+				missing: unreadable.map(({ part, why }) => `${part}: ${why}`),
+			};
+		},
+		async plan(guild, source, { prune, maxBytes } = {}) {
+			const given = await documentOf(guild, source);
+			const plan = await makePlan(
+				guild,
+				given.document,
+				prune ?? given.prune ?? false,
+				rules,
+			);
+			return keepAndShow(guild, plan, maxBytes);
+		},
+		async guildOfPlan(hash) {
+			return (await requirePlan(store, hash)).guildId;
+		},
+		async guildOfJob(id) {
+			return (await requireJob(id)).job.row.guild_id;
+		},
+		async apply(hash, reason = defaultReason) {
+			const plan = await requirePlan(store, hash);
+			const guild = guildOf(plan.guildId);
+			const running = await jobs.runningIn(guild.id);
+			if (running?.plan_hash === hash)
+				return `This plan is being carried out.\n${await showJob(running.id)}`;
+			if (running) throw alreadyRuns(guild, running.id);
+			const { document, prune } = plan;
+			const current = await makePlan(guild, document, prune, rules);
+			const shown = await keepAndShow(guild, current);
+			if (hashOf(current) !== hash)
+				throw new ToolError(
+					`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${shown}`,
+				);
+			if (plan.steps.length === 0) return shown;
+			const job = await jobs.begin(plan, hash, reason);
+			if (job) return `Started.\n${await showJob(job.id)}`;
+			const other = await jobs.runningIn(guild.id);
+			throw alreadyRuns(guild, other?.id ?? "that has just ended");
+		},
+		job: showJob,
+		async jobs(guild) {
+			const ids = await jobs.idsOf(guild.id, shownJobs);
+			if (ids.length === 0)
+				return `No job has run in ${guildName(guild)} in the last 7 days.`;
+			const texts: string[] = [];
+			for (const id of ids) {
+				const [line = ""] = (await showJob(id)).split("\n");
+				texts.push(line);
+			}
+			return texts.join("\n");
+		},
+		async cancel(id) {
+			await requireJob(id);
+			await jobs.cancel(id);
+			return showJob(id);
+		},
+		attach: jobs.attach,
+		start: jobs.start,
+		close: jobs.close,
+	};
+}
+
+function alreadyRuns(guild: Guild, id: string): ToolError {
+	return new ToolError(
+		`The job ${id} is running in ${guildName(guild)}, and only one can. Nothing was done. Use get_job to see its progress, or cancel_job to end it.`,
+	);
+}
+
+function valid<T>(work: () => T): T {
+	try {
+		return work();
+	} catch (error) {
+		if (!(error instanceof InvalidDocument)) throw error;
+		throw new ToolError(invalidText(error), { cause: error });
+	}
+}

@@ -1,0 +1,60 @@
+// Table "guild_plans": plans of changes to guilds, as people and assistants saw them.
+
+import type { Migration } from "./database/migrations.ts";
+import { many, type Sql } from "./database/statement.ts";
+
+export interface GuildPlanRow {
+	/** Identifies the plan: hash of its content. */
+	hash: string;
+	guild_id: string;
+	/** When the plan was last made, in epoch milliseconds. */
+	made_at: number;
+	/** The plan as JSON. */
+	content: string;
+}
+
+/** How long a plan is kept at least, in milliseconds, while its guild has no more plans than `maxPlans`. */
+const keptMs = 86_400_000;
+/** Maximum number of plans that are kept for a guild. */
+const maxPlans = 20;
+
+export const guildPlansTable: Migration = {
+	number: 12,
+	name: "plans of guilds",
+	text: `
+		CREATE TABLE guild_plans (
+			hash TEXT NOT NULL PRIMARY KEY,
+			guild_id TEXT NOT NULL,
+			made_at BIGINT NOT NULL,
+			content TEXT NOT NULL
+		);
+		CREATE INDEX guild_plans_of_guild ON guild_plans (guild_id, made_at)`,
+};
+
+/** Stores a plan, and deletes plans that are older than a day and all but the latest ones of the guild. */
+export async function saveGuildPlan(
+	sql: Sql,
+	plan: GuildPlanRow,
+): Promise<void> {
+	await sql`
+		INSERT INTO guild_plans ${many([{ ...plan }])}
+		ON CONFLICT (hash) DO UPDATE SET made_at = excluded.made_at`;
+	// The plan just made is kept, whatever the clock did.
+	await sql`
+		DELETE FROM guild_plans WHERE hash <> ${plan.hash} AND (
+			made_at < ${plan.made_at - keptMs}
+			OR (guild_id = ${plan.guild_id} AND hash NOT IN (
+				SELECT hash FROM guild_plans WHERE guild_id = ${plan.guild_id}
+				ORDER BY made_at DESC, hash LIMIT ${maxPlans}
+			))
+		)`;
+}
+
+export async function selectGuildPlan(
+	sql: Sql,
+	hash: string,
+): Promise<GuildPlanRow | undefined> {
+	const [row] = await sql<GuildPlanRow>`
+		SELECT * FROM guild_plans WHERE hash = ${hash}`;
+	return row;
+}
