@@ -120,7 +120,7 @@ export async function editSteps(
 	if (steps.length > 0) return steps;
 	const given = argumentNames.filter((name) => args[name] !== undefined);
 	throw new ToolError(
-		`Nothing would change: ${channelName(channel)} already has this ${given.join(", ")}. Nothing was done.`,
+		`Nothing would change: ${channelName(channel)} already has the given ${given.join(", ")}. Nothing was done.`,
 	);
 }
 

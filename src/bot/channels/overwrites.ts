@@ -62,11 +62,11 @@ export function requireUndoable(channel: Channel, after: Overwrites): void {
 		canManageOverwrites(guild, after) ||
 		!canManageOverwrites(guild, overwritesOf(channel));
 	if (allowed && keepsOverwrite) return;
-	const lost = allowed
+	const lostPermission = allowed
 		? "the overwrite with MANAGE_ROLES"
 		: `MANAGE_ROLES${why ? `, ${why},` : ""}`;
 	throw new ToolError(
-		`This change would take ${lost} in ${channelName(channel)} from the bot, and the bot could not undo it. First allow the bot the permission that it would lose (target_ids: ${me.id}), or let an administrator make the change in Discord. Nothing was done.`,
+		`This change would take ${lostPermission} in ${channelName(channel)} from the bot, and the bot could not undo it. First allow the bot the permission that it would lose (target_ids: ${me.id}), or let an administrator make the change in Discord. Nothing was done.`,
 	);
 }
 

@@ -180,8 +180,10 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const occupant = await askOccupant(config);
 	if (occupant === config.botName)
 		return `${address} is in use by this bot, which is running`;
+	const other =
+		occupant === undefined ? "another program" : `another bot, ${occupant}`;
 	throw new CheckFailed(
-		`MCP_PORT: ${address} is in use by ${occupant === undefined ? "another program" : `another bot, ${occupant}`}`,
+		`MCP_PORT: ${address} is in use by ${other}`,
 		"Stop the other program, or give this bot an MCP_PORT of its own in .env.",
 	);
 }

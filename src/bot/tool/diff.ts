@@ -21,7 +21,7 @@ export function changesOf<Fields extends object>(
 	);
 	if (changed.length === 0)
 		throw new ToolError(
-			`Nothing would change: ${subject} already has this ${present.join(", ")}. Nothing was done.`,
+			`Nothing would change: ${subject} already has the given ${present.join(", ")}. Nothing was done.`,
 		);
 	return Object.fromEntries(
 		changed.map((name) => [name, requested[name]]),

@@ -214,7 +214,7 @@ async function editRule(
 		);
 	if (wanted && wanted !== trigger)
 		throw new ToolError(
-			`Discord cannot change the trigger of an AutoMod rule: that of ${ruleName(rule)} stays ${trigger}. Create another rule instead. Nothing was done.`,
+			`Discord cannot change the trigger of an AutoMod rule: the trigger of ${ruleName(rule)} stays ${trigger}. Create another rule instead. Nothing was done.`,
 		);
 	const before = ruleFieldsOf(rule);
 	const changes = changesOf<RuleFields>(before, inOrder(given), ruleName(rule));

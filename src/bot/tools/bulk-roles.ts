@@ -151,7 +151,9 @@ function planOne(role: Role, action: Action, member: GuildMember): Plan {
 	const adds = action === "add";
 	if (member.roles.cache.has(role.id) === adds)
 		throw new ToolError(
-			`Nothing would change: ${who} ${adds ? "already has" : "does not have"} ${what}. Nothing was done.`,
+			adds
+				? `Nothing would change: ${who} already has the role ${what}. Nothing was done.`
+				: `Nothing would change: ${who} does not have the role ${what}. Nothing was done.`,
 		);
 	return {
 		preview: adds

@@ -43,9 +43,13 @@ export const forwardMessage = writeTool({
 		requirePermissions(guild, channel, ViewChannel | ReadMessageHistory);
 		const message = await fetchMessage(channel, message_id);
 		const target = `the message ${message_id} of ${channelName(channel)}`;
-		if (message.poll || !usualKinds.includes(message.type))
+		if (message.poll)
 			throw new ToolError(
-				`Discord cannot forward ${message.poll ? "polls" : `messages of the type ${MessageType[message.type] ?? message.type}`}, such as ${target}. Nothing was done.`,
+				`Discord cannot forward polls, such as ${target}. Nothing was done.`,
+			);
+		if (!usualKinds.includes(message.type))
+			throw new ToolError(
+				`Discord cannot forward messages of the type ${MessageType[message.type] ?? message.type}, such as ${target}. Nothing was done.`,
 			);
 		const forward = (await discord.rest.post(
 			Routes.channelMessages(to_channel.id),

@@ -106,7 +106,7 @@ export const endPoll = destructiveTool({
 		const before = pollOf(message, discord);
 		if (hasEnded(before))
 			throw new ToolError(
-				`Nothing would change: ${target} has ended. Nothing was done; get_message shows its result.`,
+				`The poll ${message_id} in ${channelName(channel)} has already ended. Nothing was done; get_message shows its result.`,
 			);
 		return {
 			preview: pollLine(`Would end ${target}, now`, before),

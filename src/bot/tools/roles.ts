@@ -277,7 +277,7 @@ export const editRole = editTool({
 			const same = [...present, ...(move ? ["place"] : [])].join(", ");
 			if (!move?.isNeeded)
 				throw new ToolError(
-					`Nothing would change: ${roleName(role)} already has this ${same}. Nothing was done.`,
+					`Nothing would change: ${roleName(role)} already has the given ${same}. Nothing was done.`,
 				);
 			const place = describePlace(await move.execute(), role.id);
 			return `Moved the role ${roleName(role)}. ${place}`;

@@ -305,7 +305,7 @@ describe("access of an existing channel", () => {
 		]);
 		expect(writes(it.world)).toHaveLength(1);
 		expect((await it.edit(general, args)).text).toBe(
-			`Nothing would change: #general (ID: ${general.id}) already has this topic, view_role_ids. Nothing was done.`,
+			`Nothing would change: #general (ID: ${general.id}) already has the given topic, view_role_ids. Nothing was done.`,
 		);
 	});
 

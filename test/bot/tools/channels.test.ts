@@ -304,7 +304,7 @@ describe("edit_channel", () => {
 		});
 		expect(same.isError).toBe(true);
 		expect(same.text).toStartWith(
-			`Nothing would change: #general (ID: ${channel_id}) already has this name, slowmode_seconds, category_id.`,
+			`Nothing would change: #general (ID: ${channel_id}) already has the given name, slowmode_seconds, category_id.`,
 		);
 		const none = await world.call("edit_channel", { channel_id });
 		expect(none.code).toBe(-32602);

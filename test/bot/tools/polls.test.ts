@@ -137,7 +137,7 @@ test("only the bot's own poll is ended, and only once", async () => {
 	const { where } = await ask(world);
 	expect((await world.call("end_poll", where)).isError).toBe(false);
 	const again = await world.call("end_poll", where);
-	expect(again.text).toContain("Nothing would change: the poll ");
+	expect(again.text).toContain("has already ended. Nothing was done");
 	const { channel } = simulator.channel(where.channel_id);
 	const ada = userNamed({ simulator }, "ada");
 	const hers = simulator.world.polls.add(channel, ada, {

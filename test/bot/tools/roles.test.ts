@@ -114,7 +114,7 @@ test("edit_role puts a role below another one, also as its only change", async (
 	expect(order()).toBe("alpha Staff Newcomer Regular @everyone");
 	const again = await edit({ below_role_id, hoist: false });
 	expect(again.text).toStartWith("Nothing would change: @Newcomer");
-	expect(again.text).toContain("already has this hoist, place.");
+	expect(again.text).toContain("already has the given hoist, place.");
 	const both = await edit({ below_role_id: regular?.id, name: "Guest" });
 	expect(both.text).toBe(
 		`Changed the role @Guest (ID: ${newcomer?.id}):\nname: Newcomer → Guest\nIt stands right below @Regular (ID: ${regular?.id}) and right above @everyone (ID: ${guild.id}).`,
@@ -167,7 +167,7 @@ test("edit_role refuses an edit without fields or without a change", async () =>
 	});
 	expect(same.isError).toBe(true);
 	expect(same.text).toStartWith(
-		`Nothing would change: @Staff (ID: ${role.id}) already has this name, color, permissions, hoist, mentionable.`,
+		`Nothing would change: @Staff (ID: ${role.id}) already has the given name, color, permissions, hoist, mentionable.`,
 	);
 	const none = await world.call("edit_role", { role_id: role.id });
 	expect(none.code).toBe(-32602);

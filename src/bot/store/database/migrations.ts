@@ -73,11 +73,11 @@ export function checkHistory(
 		const migration = migrations[index];
 		if (number !== migration?.number)
 			throw new StoreFailure(
-				`Migration ${index + 1} was never applied, but migration ${number} (${name}) was: someone has changed the table "migrations" by hand. Restore a backup.`,
+				`Database migration ${index + 1} was never applied, but migration ${number} (${name}) was: someone has changed the table "migrations" by hand. Restore a backup.`,
 			);
 		if (checksum !== checksumOf(migration))
 			throw new StoreFailure(
-				`Migration ${number} (${name}) was edited after it had been applied, so the tables may differ from what this program expects. Run the version that applied it.`,
+				`Database migration ${number} (${name}) was edited after it had been applied, so the tables may differ from what this program expects. Run the version that applied it.`,
 			);
 	}
 }
@@ -97,7 +97,9 @@ async function apply(
 	} catch (cause) {
 		// If the rollback fails as well, the session is closed, which rolls back.
 		await runText(session, "ROLLBACK").catch(() => {});
-		throw new MigrationError(`Migration ${number} (${name}) failed`, { cause });
+		throw new MigrationError(`Database migration ${number} (${name}) failed`, {
+			cause,
+		});
 	}
 }
 

@@ -38,7 +38,7 @@ onBoth((databases) => {
 			migrations: [thingsTable, broken],
 		});
 		expect((await opened.store.failed).message).toStartWith(
-			"Migration 2 (names) failed: ",
+			"Database migration 2 (names) failed: ",
 		);
 		await opened.store.close();
 		await using fixed = await openStore(place, {
@@ -55,7 +55,7 @@ onBoth((databases) => {
 			migrations: [{ number: 1, name: "typo", text: "CREATE TABEL x (id)" }],
 		});
 		expect((await opened.store.failed).message).toStartWith(
-			"Migration 1 (typo) failed: ",
+			"Database migration 1 (typo) failed: ",
 		);
 	});
 
@@ -66,7 +66,7 @@ onBoth((databases) => {
 			migrations: [{ ...thingsTable, text: `${thingsTable.text} ` }],
 		});
 		expect((await opened.store.failed).message).toStartWith(
-			"Migration 1 (things) was edited after it had been applied",
+			"Database migration 1 (things) was edited after it had been applied",
 		);
 		expect(opened.store.sql`SELECT 1`).rejects.toThrow(
 			/database is unavailable/,
@@ -93,7 +93,7 @@ onBoth((databases) => {
 		await place.look("DELETE FROM migrations WHERE number = 1");
 		await using opened = await openStore(place, both);
 		expect((await opened.store.failed).message).toContain(
-			"Migration 1 was never applied",
+			"Database migration 1 was never applied",
 		);
 	});
 
