@@ -166,7 +166,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		backOffMs: options.backOffMs ?? [1_000, 60_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not load guild document jobs from the database", {
+				log.error("could not load jobs that change a guild from the database", {
 					error,
 				});
 		},
@@ -221,11 +221,14 @@ export function createJobs(options: JobsOptions): Jobs {
 						: describePlatformError(error);
 			waits.set(id, { why: reason ?? "an internal error", until: 0 });
 			if (isTemporary(error)) throw error;
-			log.warn("a guild document job failed, will retry", {
-				job: id,
-				guild,
-				...(reason === undefined ? { error } : { reason }),
-			});
+			log.warn(
+				"job that changes a guild to match a document failed, will retry",
+				{
+					job: id,
+					guild,
+					...(reason === undefined ? { error } : { reason }),
+				},
+			);
 			const count = (failures.get(id) ?? 0) + 1;
 			failures.set(id, count);
 			if (count < maxFailures) throw error;
@@ -244,7 +247,8 @@ export function createJobs(options: JobsOptions): Jobs {
 		if (row.cancel_asked === 1) return end(id, "cancelled");
 		if (now() - row.started_at > keptMs)
 			return end(id, "failed", "it was started too long ago");
-		if (!connection.ready) throw new NotNow("the bot is not connected");
+		if (!connection.ready)
+			throw new NotNow("the bot is not connected to Discord");
 		const guild = guildOf(row.guild_id);
 		if (!guild) return end(id, "failed", "the bot is not in the guild");
 		if (!guild.available) throw new NotNow("the guild is unavailable");
@@ -397,7 +401,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		step: Step,
 		ids: Map<string, string>,
 	): Promise<boolean> {
-		if (closing.signal.aborted) throw new NotNow("the bot stops");
+		if (closing.signal.aborted) throw new NotNow("the bot is stopping");
 		const row = job.steps.get(step.id) ?? newStepRow(step, job);
 		const fail = async (error: string) => {
 			await save(job, { ...row, state: "failed", error });
@@ -540,7 +544,10 @@ export function createJobs(options: JobsOptions): Jobs {
 		cancelled.delete(id);
 		for (const map of [unanswered, askedAt])
 			for (const key of map.keys()) if (key.startsWith(id)) map.delete(key);
-		log.info("a guild document job ended", { job: id, state });
+		log.info("job that changes a guild to match a document ended", {
+			job: id,
+			state,
+		});
 	}
 
 	return {
@@ -563,7 +570,7 @@ export function createJobs(options: JobsOptions): Jobs {
 				// Also after a failure: the row may have been stored anyway.
 				wake();
 			}
-			log.info("a guild document job started", {
+			log.info("job that changes a guild to match a document started", {
 				job: row.id,
 				guild: row.guild_id,
 				steps: plan.steps.length,

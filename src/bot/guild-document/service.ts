@@ -204,7 +204,7 @@ export function createGuildDocuments(
 
 function alreadyRuns(guild: Guild, id: string): ToolError {
 	return new ToolError(
-		`The job ${id} is running in ${guildName(guild)}, and only one can. Nothing was done. Use get_job to see its progress, or cancel_job to end it.`,
+		`The job ${id} is already running in ${guildName(guild)}, and a guild can have only one running job. Nothing was done. Use get_job to see its progress, or cancel_job to end it.`,
 	);
 }
 

@@ -176,7 +176,8 @@ export class Socket implements Strategy {
 	/** Ends the session on Discord's Gateway. Resolves when the socket is closed. */
 	async destroy(): Promise<void> {
 		this.#closing.abort();
-		if (this.#connection) this.#endSession(this.#connection, "the bot stops");
+		if (this.#connection)
+			this.#endSession(this.#connection, "the bot is stopping");
 		// `connect` reports the error.
 		await this.#running?.catch(() => {});
 	}
@@ -282,7 +283,7 @@ export class Socket implements Strategy {
 				connection.close("Discord asked to reconnect");
 				break;
 			case GatewayOpcodes.InvalidSession: {
-				const reason = "Discord calls the session invalid";
+				const reason = "Discord's Gateway reported the session as invalid";
 				if (d === true) connection.close(reason);
 				else this.#endSession(connection, reason);
 				break;
@@ -294,12 +295,17 @@ export class Socket implements Strategy {
 		const intervalMs = isObject(d) ? d.heartbeat_interval : undefined;
 		if (connection.state !== "connecting") return;
 		if (typeof intervalMs !== "number" || !(intervalMs > 0)) {
-			connection.close("Discord's Hello cannot be read");
+			connection.close(
+				"the HELLO message of Discord's Gateway cannot be parsed",
+			);
 			return;
 		}
 		connection.state = "waiting";
 		const { readyMs } = this.options.timing;
-		connection.closeAfter(readyMs, "Discord does not begin the session");
+		connection.closeAfter(
+			readyMs,
+			"Discord's Gateway did not confirm the session in time",
+		);
 		connection.startHeartbeats(intervalMs, () => this.#heartbeat());
 		this.#emit("hello");
 		if (this.#session) this.#resume(connection, this.#session);
@@ -380,7 +386,10 @@ export class Socket implements Strategy {
 		const isRead = this.options.readEvent(event, { read, isReplay: false });
 		if (!ready || !isRead) {
 			connection.readyAt = undefined;
-			this.#endSession(connection, "Discord's READY cannot be read");
+			this.#endSession(
+				connection,
+				"the READY event of Discord's Gateway cannot be parsed",
+			);
 			return;
 		}
 		// Discord sends no event for guilds that the bot left while it was disconnected.

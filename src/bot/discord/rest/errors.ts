@@ -103,7 +103,7 @@ const advice = new Map(
 		[codes.CommunityServerChannelsMustBeTextChannels]:
 			"Use edit_guild to choose another channel for this purpose first.",
 		[codes.FeatureTemporarilyDisabledServerSide]:
-			"Discord also says this if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
+			"Discord also sends this error if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
 		[codes.FailedToBanUsers]:
 			"None of them was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
 		[codes.InvalidActionOnArchivedThread]:

@@ -329,6 +329,9 @@ test.concurrent("a login that Discord does not answer times out and is tried aga
 	await using bot = openConnection(discord.api, { timing: { readyMs: 20 } });
 	await until("it has tried twice", () => {
 		const [first, second] = bot.failures();
-		return second && first?.reason === "Discord does not begin the session";
+		return (
+			second &&
+			first?.reason === "Discord's Gateway did not confirm the session in time"
+		);
 	});
 }, 30_000);
