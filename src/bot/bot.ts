@@ -29,6 +29,9 @@ import {
 } from "./discord/connection/connection.ts";
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures } from "./features/index.ts";
+import { createPictures } from "./guild-document/pictures.ts";
+import { createRules } from "./guild-document/rules.ts";
+import { createGuildDocuments, noBackups } from "./guild-document/service.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createRoutes } from "./server/http.ts";
 import { observe } from "./server/instrumentation.ts";
@@ -131,6 +134,7 @@ export function startBot(
 			});
 			warnWithoutGuild(client, config.toml, log);
 			locks.attach(client);
+			guildDocuments.attach(client);
 			features.attach(client);
 		},
 	});
@@ -156,6 +160,13 @@ export function startBot(
 		listedByDefault,
 	);
 	const touchable = config.toml.mcp.guilds && new Set(config.toml.mcp.guilds);
+	const pictures = createPictures({ store, downloads: connection.pictures });
+	const guildDocuments = createGuildDocuments({
+		...{ connection, store, mutex, log, pictures },
+		rules: createRules({ connection, pictures, denies: offered.denies }),
+		backups: noBackups,
+		mayTouch: (guildId) => touchable?.has(guildId) ?? true,
+	});
 	const tools = toolsOverride ? toolSet(toolsOverride) : offered;
 	const { auditChannelId } = config;
 	const auditChannel =
@@ -181,6 +192,7 @@ export function startBot(
 					store,
 				},
 				locks,
+				guildDocuments,
 				log,
 				guilds: touchable,
 			}),
@@ -261,6 +273,7 @@ export function startBot(
 	if (config.mcpToken === undefined) log.warn(withoutToken);
 	const opened = connection.open();
 	features.start();
+	guildDocuments.start();
 
 	return {
 		url,
@@ -278,7 +291,7 @@ export function startBot(
 		async close() {
 			await listener.close(shutdownGraceMs);
 			await within(auditChannelGraceMs, auditChannel?.settled());
-			await features.close();
+			await Promise.all([features.close(), guildDocuments.close()]);
 			await connection.close();
 			await opened;
 			await audit.close();

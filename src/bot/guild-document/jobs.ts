@@ -67,6 +67,7 @@ import {
 	newestId,
 	readCreations,
 } from "./made-things.ts";
+import type { Pictures } from "./pictures.ts";
 import { fixedRoles, type Plan, partsOf, type Rules } from "./plans.ts";
 
 /** Maximum number of jobs that run at the same time, each in another guild. */
@@ -96,8 +97,7 @@ export interface JobsOptions {
 	mutex: KeyedMutex;
 	log: Log;
 	rules: Rules;
-	/** Returns a picture as a data URI; undefined if the bot does not have it. */
-	picture(hash: string): Promise<string | undefined>;
+	pictures: Pick<Pictures, "dataUri" | "remember">;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
 	/** Wait before failed work is retried, in milliseconds: the first wait and the maximum. */
@@ -142,7 +142,7 @@ export interface Jobs {
 }
 
 export function createJobs(options: JobsOptions): Jobs {
-	const { connection, store, mutex, log, rules } = options;
+	const { connection, store, mutex, log, rules, pictures } = options;
 	const { now = Date.now } = options;
 	const { arrivedAfterMs = 15_000, loggedAfterMs = 60_000 } = options;
 	const { sql } = store;
@@ -412,13 +412,8 @@ export function createJobs(options: JobsOptions): Jobs {
 			return fail(
 				"Discord did not respond, several times; the outcome is unknown",
 			);
-		try {
-			await rules.requireStep(step, guild, state);
-		} catch (error) {
-			if (!(error instanceof ToolError) || error instanceof StoreUnavailable)
-				throw error;
-			return fail(error.message);
-		}
+		const refusal = await rules.requireStep(step, ids, guild);
+		if (refusal !== undefined) return fail(refusal);
 		const { method, path, body, picture } = step.request(ids);
 		const filled = await withPicture(body, picture);
 		if (picture && filled === undefined)
@@ -446,7 +441,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			await noteFailure(job, asked, error);
 			return false;
 		}
-		const { id } = Object(response) as { id?: string };
+		const { id, icon } = Object(response) as { id?: string; icon?: string };
 		const isCreated = step.placeholder !== undefined && id !== undefined;
 		if (isCreated) ids.set(step.placeholder as string, id);
 		await save(job, {
@@ -457,6 +452,15 @@ export function createJobs(options: JobsOptions): Jobs {
 			error: null,
 		});
 		unanswered.delete(key);
+		if (picture && id !== undefined)
+			await pictures.remember(
+				picture.field === "image"
+					? { kind: "emoji", id, animated: false }
+					: step.kind === "role"
+						? { kind: "role_icon", roleId: id, icon: icon ?? "" }
+						: { kind: "icon", guildId: id, icon: icon ?? "" },
+				picture.hash,
+			);
 		return true;
 	}
 
@@ -490,7 +494,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		picture: { field: string; hash: string } | undefined,
 	): Promise<unknown> {
 		if (!picture) return undefined;
-		const uri = await options.picture(picture.hash);
+		const uri = await pictures.dataUri(picture.hash);
 		if (uri === undefined) return undefined;
 		return { ...(body as object), [picture.field]: uri };
 	}

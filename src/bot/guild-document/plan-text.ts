@@ -32,20 +32,18 @@ const countNames = [
 export interface PlanTextOptions {
 	guildName: string;
 	hash: string;
-	/** How long the plan takes, as a line of text. */
-	duration?: string | undefined;
 	maxBytes?: number | undefined;
 }
 
 /** Formats a plan. The last lines name its hash and what to do next. */
 export function planText(
 	plan: Plan,
-	{ guildName, hash, duration, maxBytes = maxPlanBytes }: PlanTextOptions,
+	{ guildName, hash, maxBytes = maxPlanBytes }: PlanTextOptions,
 ): string {
-	const { steps, refusals } = plan;
+	const { steps, refusals, duration } = plan;
 	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
 	const end = [
-		...(duration !== undefined && steps.length > 0 ? [duration] : []),
+		...(steps.length > 0 ? [duration] : []),
 		`plan_hash=${hash}`,
 		steps.length > 0
 			? "Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day."

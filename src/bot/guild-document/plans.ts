@@ -43,6 +43,8 @@ export interface Plan {
 	/** In the order in which they are carried out. Without those that are refused. */
 	steps: readonly PlannedStep[];
 	refusals: readonly Refusal[];
+	/** How long the plan takes, as a line of text. */
+	duration: string;
 }
 
 /** What plans and jobs need to know about guilds and documents. */
@@ -60,9 +62,18 @@ export interface Rules {
 		steps: readonly Step[],
 		guild: Guild,
 		state: GuildState,
-	): readonly Refusal[] | Promise<readonly Refusal[]>;
-	/** Throws a ToolError if a step must not be carried out now. */
-	requireStep(step: Step, guild: Guild, state: GuildState): unknown;
+	): Promise<readonly Refusal[]>;
+	/**
+	 * Returns why a step must not be carried out now; undefined if it may. `ids` has the ids of what the job has created,
+	 * by placeholder.
+	 */
+	requireStep(
+		step: Step,
+		ids: ReadonlyMap<string, string>,
+		guild: Guild,
+	): Promise<string | undefined>;
+	/** Says how long steps take, as a line of text. */
+	duration(steps: readonly Step[]): string;
 }
 
 /** Returns the parts of a guild that a document describes. */
@@ -96,6 +107,7 @@ export async function makePlan(
 		prune,
 		steps: possible.steps.map(toPlanned),
 		refusals: [...all, ...possible.refusals],
+		duration: rules.duration(possible.steps),
 	};
 }
 

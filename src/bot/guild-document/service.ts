@@ -8,10 +8,15 @@ import {
 	partNames,
 	readDocument,
 } from "../../guild-document/document.ts";
-import type { GuildState, Step } from "../../guild-document/steps.ts";
+import { exportDocument } from "../../guild-document/export.ts";
+import { mergeDocuments } from "../../guild-document/merge.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
-import type { GuildDocuments, PlanSource } from "../tool/guild-documents.ts";
+import type {
+	GuildBackup,
+	GuildDocuments,
+	PlanSource,
+} from "../tool/guild-documents.ts";
 import { jobText } from "./job-text.ts";
 import { createJobs, type JobsOptions } from "./jobs.ts";
 import { planText } from "./plan-text.ts";
@@ -27,16 +32,29 @@ import {
 export interface GuildDocumentsOptions extends JobsOptions {
 	/** Whether the bot's configuration allows tools to access a guild. */
 	mayTouch(guildId: string): boolean;
-	exportDocument(state: GuildState, parts: readonly Part[]): GuildDocument;
-	/** Lays a partial document over another. Throws an InvalidDocument. */
-	merge(base: GuildDocument, changes: GuildDocument): GuildDocument;
-	/** Returns the guild and document of a backup; undefined if there is none. */
-	backup(
-		name: string,
-	): Promise<{ guildId: string; document: GuildDocument } | undefined>;
-	/** Describes how long steps take, as a line of text. */
-	duration(steps: readonly Pick<Step, "action" | "kind">[]): string | undefined;
+	backups: BackupReader;
 }
+
+/** The stored backups of guilds. */
+export interface BackupReader {
+	/** Returns the backups of a guild, the newest first. */
+	list(guildId: string): Promise<readonly GuildBackup[]>;
+	/** Returns a backup of this guild by its name, or of another one. Rejects with a ToolError if there is none. */
+	read(
+		guildId: string,
+		name: string,
+	): Promise<GuildBackup & { document: GuildDocument }>;
+}
+
+/** For a bot that keeps no backups. */
+export const noBackups: BackupReader = {
+	list: async () => [],
+	async read(_, name) {
+		throw new ToolError(
+			`There is no backup ${JSON.stringify(name)}. Use list_backups to find backups.`,
+		);
+	},
+};
 
 /** Guild documents for tools, with what the bot starts and stops. */
 export interface GuildDocumentsService extends GuildDocuments {
@@ -65,7 +83,6 @@ export function createGuildDocuments(
 		return planText(plan, {
 			guildName: guildName(guild),
 			hash,
-			duration: options.duration(plan.steps),
 			maxBytes,
 		});
 	}
@@ -77,12 +94,8 @@ export function createGuildDocuments(
 		if ("document" in source)
 			return { document: valid(() => readDocument(source.document)) };
 		if ("backup" in source) {
-			const backup = await options.backup(source.backup);
-			if (!backup || !mayTouch(backup.guildId))
-				throw new ToolError(
-					`There is no backup ${JSON.stringify(source.backup)}. Use list_backups to find backups.`,
-				);
-			return { document: backup.document };
+			const { document } = await readBackup(guild, source.backup);
+			return { document };
 		}
 		const plan = await requirePlan(store, source.plan);
 		if (plan.guildId !== guild.id)
@@ -91,9 +104,18 @@ export function createGuildDocuments(
 			);
 		const changes = valid(() => readDocument(source.changes));
 		return {
-			document: valid(() => options.merge(plan.document, changes)),
+			document: valid(() => mergeDocuments(plan.document, changes)),
 			prune: plan.prune,
 		};
+	}
+
+	async function readBackup(guild: Guild, name: string) {
+		const backup = await options.backups.read(guild.id, name);
+		if (!mayTouch(backup.guildId))
+			throw new ToolError(
+				`The operator of this bot has not enabled tools for the guild ${backup.guildId}, whose backup this is.`,
+			);
+		return backup;
 	}
 
 	function guildOf(id: string): Guild {
@@ -139,9 +161,14 @@ export function createGuildDocuments(
 					: parts;
 			const { state, unreadable } = await rules.read(guild, wanted);
 			return {
-				document: options.exportDocument(state, wanted),
+				document: exportDocument(state, wanted),
 				missing: unreadable.map(({ part, why }) => `${part}: ${why}`),
 			};
+		},
+		backups: (guild) => options.backups.list(guild.id),
+		async exportBackup(guild, name) {
+			const { document, omitted } = await readBackup(guild, name);
+			return { document, missing: omitted === "" ? [] : [omitted] };
 		},
 		async plan(guild, source, { prune, maxBytes } = {}) {
 			const given = await documentOf(guild, source);

@@ -9,6 +9,7 @@ import type { Finder } from "../discord/find.ts";
 import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
 import type { Locks } from "./channel-locks.ts";
+import type { GuildDocuments } from "./guild-documents.ts";
 import type { BotTool } from "./toolsets.ts";
 
 /** What tools can find out about the bot itself: its name, configuration, tools and database state. */
@@ -33,6 +34,7 @@ export interface BotContext {
 	audit: Pick<Audit, "recent">;
 	self: Self;
 	locks: Locks;
+	guildDocuments: GuildDocuments;
 	/** Ids of the guilds that tools may access. Undefined: all guilds that the bot is in. */
 	guilds?: ReadonlySet<string> | undefined;
 	log: Log;
@@ -40,7 +42,10 @@ export interface BotContext {
 
 /** What every tool receives when it runs, besides its arguments. */
 export interface ToolContext
-	extends Pick<BotContext, "connection" | "audit" | "self" | "locks"> {
+	extends Pick<
+		BotContext,
+		"connection" | "audit" | "self" | "locks" | "guildDocuments"
+	> {
 	discord: Client<true>;
 	/** Whether the bot's configuration allows tools to access this guild. */
 	mayTouch(guildId: string): boolean;

@@ -7,7 +7,10 @@ import type { GuildDocument, Part } from "../../guild-document/document.ts";
 export type PlanSource =
 	/** A whole or partial document: the parsed JSON, not yet validated. */
 	| { document: unknown }
-	/** The name of a backup, also of another guild of this bot. */
+	/**
+	 * The name of a backup of the guild, such as "12" or "latest"; or of another guild of this bot, after its id:
+	 * "123456789012345678/12".
+	 */
 	| { backup: string }
 	/** The hash of an earlier plan of the guild, and a partial document that is laid over the plan's document. */
 	| { plan: string; changes: unknown };
@@ -19,6 +22,21 @@ export interface ExportedGuild {
 	missing: readonly string[];
 }
 
+/** A stored backup of a guild. */
+export interface GuildBackup {
+	guildId: string;
+	/** Name of the backup within its guild, such as "12". */
+	name: string;
+	madeAt: Date;
+	guildName: string;
+	channels: number;
+	roles: number;
+	/** Parts that are not in it, and why, as a text for people; "" if it has all. */
+	omitted: string;
+	/** Since when and why the backup is kept for good; undefined if it is rotated. */
+	kept: { at: Date; reason: string } | undefined;
+}
+
 /**
  * A guild as a document: exporting it, planning changes and carrying them out. All methods reject with a ToolError if
  * something is not possible, such as while the bot's database is unavailable.
@@ -26,6 +44,10 @@ export interface ExportedGuild {
 export interface GuildDocuments {
 	/** Exports a guild, or some parts of it. Default: all parts but members and bans. */
 	export(guild: Guild, parts?: readonly Part[]): Promise<ExportedGuild>;
+	/** Returns the backups of a guild, the newest first. */
+	backups(guild: Guild): Promise<readonly GuildBackup[]>;
+	/** Returns the document of a backup, by a name as in PlanSource. */
+	exportBackup(guild: Guild, name: string): Promise<ExportedGuild>;
 	/**
 	 * Compares a guild with a document and keeps the plan for a day. `prune`: things that the document's parts do not list
 	 * are deleted. Returns the plan as text, with its hash. `maxBytes`: maximum length of the text.

@@ -124,6 +124,18 @@ export class OfferedTools implements ToolSet<BotContext> {
 		return this.#resolveEntry(entry, args);
 	};
 
+	/** Whether the configuration forbids a tool, by its name or a former name. */
+	readonly denies = (name: string): boolean => {
+		const entry = this.#byName.get(name);
+		if (!entry) return false;
+		if (this.#refusalOf(entry, name) !== undefined) return true;
+		const allowed = this.#allowedParts.get(entry.tool);
+		return (
+			allowed !== undefined &&
+			!allowed.parts.some((part) => part === entry.alias)
+		);
+	};
+
 	/** Returns the error text if the configuration forbids all calls with this tool name; otherwise undefined. */
 	#refusalOf({ tool }: Entry, name: string): string | undefined {
 		return this.#refusals.get(name) ?? this.#refusals.get(tool.name);

@@ -174,13 +174,14 @@ function lock<Args extends object, T>(
 }
 
 function contextOf(bot: BotContext): ToolContext {
-	const { connection, audit, self, locks } = bot;
+	const { connection, audit, self, locks, guildDocuments } = bot;
 	return {
 		discord: connection.discord,
 		connection,
 		audit,
 		self,
 		locks,
+		guildDocuments,
 		mayTouch: (guildId) => mayTouch(bot, guildId),
 	};
 }

@@ -255,9 +255,8 @@ describe("a step", () => {
 	test("is refused by the guards right before it", async () => {
 		await using running = await startService({
 			rules: {
-				requireStep({ name }) {
-					if (name === "Mods") throw new ToolError("Mods is too high");
-				},
+				requireStep: async ({ name }) =>
+					name === "Mods" ? "Mods is too high" : undefined,
 			},
 		});
 		const text = await ended(running, await running.apply(document));

@@ -8,8 +8,8 @@ import {
 	createGuildDocuments,
 	type GuildDocumentsOptions,
 	type GuildDocumentsService,
+	noBackups,
 } from "../../../src/bot/guild-document/service.ts";
-import { readDocument } from "../../../src/guild-document/document.ts";
 import {
 	type FeatureSetup,
 	startFeature,
@@ -35,16 +35,14 @@ export function createTestDocuments(
 		rules: {
 			read: (guild, parts) => readGuildState(guild, parts, { connection }),
 			difference: smallDifference,
-			refusals: () => [],
-			requireStep() {},
+			refusals: async () => [],
+			requireStep: async () => undefined,
+			duration: () => "Estimated time: short.",
 			...rules,
 		},
-		picture: async () => undefined,
+		pictures: { dataUri: async () => undefined, remember: async () => {} },
 		mayTouch: () => true,
-		exportDocument: () => readDocument({ version: 1 }),
-		merge: (base, changes) => ({ ...base, ...changes }),
-		backup: async () => undefined,
-		duration: () => undefined,
+		backups: noBackups,
 		backOffMs: [1, 20],
 		arrivedAfterMs: 30,
 		loggedAfterMs: 90,

@@ -70,6 +70,11 @@ export class Pictures {
 		);
 	}
 
+	/** Downloads the icon of a role, a PNG. Otherwise like `emoji`. */
+	roleIcon(roleId: string, hash: string): Promise<Picture | undefined> {
+		return this.#download([`role-icons/${roleId}/${hash}.png?size=256`]);
+	}
+
 	/**
 	 * Downloads the first of these files that the CDN can produce: it refuses some formats with 415. Like reads of the
 	 * API, a download that fails is repeated once. The timeout is that of all attempts together.

@@ -110,9 +110,14 @@ test("emoji and icons are downloaded from the simulator in a format that can be 
 		mediaType: "image/png",
 	});
 	expect(await pictures.guildIcon(guild.id, "0")).toBeUndefined();
+	const [role = ""] = guild.roles.keys();
+	const roleHash = world.pictures.addIcon("role-icons", role, frozen);
+	expect(await pictures.roleIcon(role, roleHash)).toMatchObject({
+		mediaType: "image/png",
+	});
 	expect(outcomes).toEqual([
 		...["ok", "ok", "client_error"],
-		...["ok", "client_error", "ok", "ok", "client_error"],
+		...["ok", "client_error", "ok", "ok", "client_error", "ok"],
 	]);
 });
 

@@ -1,0 +1,39 @@
+// The rules of plans and jobs, put together: reading the guild, the difference, and what the bot cannot or must not do.
+
+import { difference } from "../../guild-document/difference.ts";
+import type { MemberState } from "../discord/find.ts";
+import { lacksTwoFactor, requiresTwoFactor } from "../discord/two-factor.ts";
+import { durationText } from "./duration.ts";
+import type { Rules } from "./plans.ts";
+import { type PictureSource, readGuildState } from "./read-guild.ts";
+import { refusalsOf, requireStep } from "./refusals.ts";
+
+export interface RulesOptions {
+	connection: MemberState;
+	pictures: PictureSource;
+	/** Whether the operator's configuration forbids a tool, by its name or a former name. */
+	denies(toolName: string): boolean;
+}
+
+export function createRules({
+	connection,
+	pictures,
+	denies,
+}: RulesOptions): Rules {
+	const optionsFor = async (guild: Parameters<Rules["read"]>[0]) => ({
+		denies,
+		lacksTwoFactor: requiresTwoFactor(guild) && (await lacksTwoFactor(guild)),
+	});
+	return {
+		read: (guild, parts) =>
+			readGuildState(guild, parts, { connection, pictures }),
+		difference,
+		async refusals(steps, guild, state) {
+			return refusalsOf(steps, guild, state, await optionsFor(guild));
+		},
+		async requireStep(step, ids, guild) {
+			return requireStep(step, ids, guild, await optionsFor(guild));
+		},
+		duration: durationText,
+	};
+}
