@@ -142,7 +142,7 @@ async function* readCompletion(
 	} catch (cause) {
 		if (!(cause instanceof RangeError)) throw cause;
 		throw invalidResponse(
-			`stream event larger than ${maxEventLength / 1024} KiB`,
+			`an event of the response stream is larger than ${maxEventLength / 1024} KiB`,
 		);
 	}
 	throw hasEvents
@@ -193,7 +193,7 @@ async function* bytesOf(
 		length += value.length;
 		if (length > maxBytes)
 			throw invalidResponse(
-				`response larger than ${maxBytes / 1024 / 1024} MiB`,
+				`the response is larger than ${maxBytes / 1024 / 1024} MiB`,
 			);
 		yield value;
 	}

@@ -124,7 +124,11 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 		const variable = settingsOf(name, providers).api_key_env;
 		return variable === undefined || apiKeys[variable] !== undefined
 			? []
-			: [issue(`names ${name}, whose key is not set: set ${variable} in .env`)];
+			: [
+					issue(
+						`names the AI provider ${name}, whose API key is not set: set ${variable} in .env`,
+					),
+				];
 	});
 	return [
 		...orderIssues,

@@ -247,7 +247,8 @@ export function createJoinRole(
 			if (!first) return;
 			const [id, since] = first;
 			const outcome = await give(id);
-			if (outcome === "later") throw new NotNow("the bot cannot give the role");
+			if (outcome === "later")
+				throw new NotNow("the bot cannot give the role at the moment");
 			// The member may have left and rejoined.
 			if (queue.get(id) !== since) continue;
 			queue.delete(id);

@@ -166,7 +166,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		backOffMs: options.backOffMs ?? [1_000, 60_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not load jobs that change a guild from the database", {
+				log.error("could not load guild change jobs from the database", {
 					error,
 				});
 		},
@@ -221,14 +221,11 @@ export function createJobs(options: JobsOptions): Jobs {
 						: describePlatformError(error);
 			waits.set(id, { why: reason ?? "an internal error", until: 0 });
 			if (isTemporary(error)) throw error;
-			log.warn(
-				"job that changes a guild to match a document failed, will retry",
-				{
-					job: id,
-					guild,
-					...(reason === undefined ? { error } : { reason }),
-				},
-			);
+			log.warn("guild change job failed, will retry", {
+				job: id,
+				guild,
+				...(reason === undefined ? { error } : { reason }),
+			});
 			const count = (failures.get(id) ?? 0) + 1;
 			failures.set(id, count);
 			if (count < maxFailures) throw error;
@@ -548,7 +545,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		cancelled.delete(id);
 		for (const map of [unanswered, askedAt])
 			for (const key of map.keys()) if (key.startsWith(id)) map.delete(key);
-		log.info("job that changes a guild to match a document ended", {
+		log.info("guild change job ended", {
 			job: id,
 			state,
 		});
@@ -574,7 +571,7 @@ export function createJobs(options: JobsOptions): Jobs {
 				// Also after a failure: the row may have been stored anyway.
 				wake();
 			}
-			log.info("job that changes a guild to match a document started", {
+			log.info("guild change job started", {
 				job: row.id,
 				guild: row.guild_id,
 				steps: plan.steps.length,

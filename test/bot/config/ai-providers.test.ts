@@ -129,7 +129,7 @@ test.each([
 	],
 	[
 		'[ai]\norder = ["ollama", "openai"]',
-		"config.toml: ai.order: names openai, whose key is not set: set OPENAI_API_KEY in .env\n    3: order = ",
+		"config.toml: ai.order: names the AI provider openai, whose API key is not set: set OPENAI_API_KEY in .env\n    3: order = ",
 	],
 	[
 		'[ai]\norder = ["ollama", "ollama"]',

@@ -108,7 +108,7 @@ describe("a job", () => {
 		expect(await running.service().apply(first)).toContain(`Job ${id} in`);
 		const second = hashIn(await running.plan({ roles: [{ name: "Other" }] }));
 		await expect(running.service().apply(second)).rejects.toThrow(
-			`The job ${id} is running`,
+			`The job ${id} is already running`,
 		);
 		held.release();
 		await ended(running, id);
