@@ -74,6 +74,14 @@ interface EventFacts {
 	creatorId: string;
 }
 
+/** Onboarding: whether it is enabled, and the channels that new members get, by default and by their choice. */
+interface OnboardingFacts {
+	enabled: boolean;
+	mode: number;
+	defaultIds: readonly string[];
+	optionIds: readonly string[];
+}
+
 /**
  * What exists in a guild, by id or placeholder. Things that are unknown are undefined, and not checked; Discord refuses
  * what it must.
@@ -94,6 +102,7 @@ export interface GuildFacts {
 	/** The channels of webhooks. */
 	webhooks: Map<string, string> | undefined;
 	memberIds: ReadonlySet<string> | undefined;
+	onboarding: OnboardingFacts | undefined;
 	/** The new channels that the bot cannot see or manage. */
 	hidden: Set<string>;
 }
@@ -162,6 +171,12 @@ export function factsOfState(state: GuildState): GuildFacts {
 			state.webhooks &&
 			byId(state.webhooks, ({ channel_id }) => channel_id ?? ""),
 		memberIds: state.members && new Set(state.members.map(({ id }) => id)),
+		onboarding: state.onboarding && {
+			enabled: state.onboarding.enabled,
+			mode: state.onboarding.mode,
+			defaultIds: state.onboarding.default_channel_ids,
+			optionIds: channelsOfOptions(state.onboarding.prompts),
+		},
 		hidden: new Set(),
 	};
 }
@@ -210,6 +225,7 @@ export function factsOfCache(guild: Guild): GuildFacts {
 		})),
 		webhooks: undefined,
 		memberIds: undefined,
+		onboarding: undefined,
 		hidden: new Set(),
 	};
 }
@@ -232,6 +248,36 @@ export function featuresIn({
 /** Returns the id of the channel in which a step creates a webhook; undefined if it creates none. */
 export function webhookChannel({ path }: CheckedStep): string | undefined {
 	return /^\/channels\/(.+)\/webhooks$/.exec(path)?.[1];
+}
+
+/** Returns the ids of the channels that members can choose in onboarding. */
+function channelsOfOptions(
+	prompts: readonly {
+		options?: readonly { channel_ids?: readonly string[] }[];
+	}[],
+): string[] {
+	return prompts.flatMap(({ options = [] }) =>
+		options.flatMap(({ channel_ids = [] }) => channel_ids),
+	);
+}
+
+/** Returns onboarding after a step that edits it. */
+export function onboardingAfter(
+	{ onboarding }: GuildFacts,
+	{ body }: CheckedStep,
+): OnboardingFacts {
+	const { default_channel_ids: ids, prompts, enabled } = body;
+	return {
+		enabled:
+			typeof enabled === "boolean" ? enabled : (onboarding?.enabled ?? false),
+		mode: numberIn(body, "mode") ?? onboarding?.mode ?? 0,
+		defaultIds: Array.isArray(ids)
+			? ids.map(String)
+			: (onboarding?.defaultIds ?? []),
+		optionIds: Array.isArray(prompts)
+			? channelsOfOptions(prompts)
+			: (onboarding?.optionIds ?? []),
+	};
 }
 
 /** Whether an emoji that a step creates is animated. */
@@ -290,6 +336,9 @@ export function applyStep(facts: GuildFacts, step: CheckedStep): void {
 					channelId: textIn(body, "channel_id") ?? "",
 					creatorId: "",
 				});
+			break;
+		case "onboarding":
+			facts.onboarding = onboardingAfter(facts, step);
 			break;
 		case "webhook":
 			if (action === "delete") facts.webhooks?.delete(id);

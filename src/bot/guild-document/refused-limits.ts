@@ -5,7 +5,6 @@ import {
 	ChannelType,
 	type Guild,
 	GuildExplicitContentFilter,
-	GuildOnboardingMode,
 	GuildVerificationLevel,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
@@ -23,6 +22,7 @@ import {
 	textIn,
 	webhookChannel,
 } from "./guild-facts.ts";
+import { refusedHiding, refusedOnboarding } from "./refused-onboarding.ts";
 
 /** Error 30005. https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes, as the next ones */
 const maxRoles = 250;
@@ -57,9 +57,6 @@ const maxRules = new Map<number, { max: number; name: string }>([
 const maxUsersInVoice = 99;
 const maxTopic = 1024;
 const maxGuidelines = 4096;
-
-/** https://discord.com/developers/docs/resources/guild#modify-guild-onboarding */
-const minDefaultChannels = 7;
 
 const enableCommunity =
 	"An administrator can enable Community in the guild's settings, or the document with settings.community.";
@@ -184,9 +181,15 @@ const channelValues: Check = (guild, facts, step) => {
 	);
 };
 
-/** A community must have a rules channel and a public updates channel. */
-const requiredChannel: Check = (_, facts, { action, targetId }) => {
-	if (action !== "delete" || !facts.features.has("COMMUNITY")) return undefined;
+/**
+ * A community must have a rules channel and a public updates channel, which cannot become announcement channels (error
+ * 50086): https://github.com/discord/discord-api-docs/pull/4302
+ */
+const requiredChannel: Check = (_, facts, { action, targetId, body }) => {
+	const isConverted = body.type === ChannelType.GuildAnnouncement;
+	if (action !== "delete" && !(action === "edit" && isConverted))
+		return undefined;
+	if (!facts.features.has("COMMUNITY")) return undefined;
 	const { rulesChannelId, updatesChannelId } = facts;
 	const settings = [
 		rulesChannelId === targetId && "rules_channel",
@@ -194,7 +197,9 @@ const requiredChannel: Check = (_, facts, { action, targetId }) => {
 	].filter(Boolean);
 	return (
 		settings.length > 0 &&
-		`It is the ${settings.join(" and ")} of the guild, which a community must have. Set another one first.`
+		(isConverted
+			? `It is the ${settings.join(" and ")} of the guild, which cannot be an announcement channel. Set another one first.`
+			: `It is the ${settings.join(" and ")} of the guild, which a community must have. Set another one first.`)
 	);
 };
 
@@ -293,6 +298,48 @@ const webhookRoom: Check = (_, facts, step) => {
 	);
 };
 
+const textTypes: readonly unknown[] = [
+	ChannelType.GuildText,
+	ChannelType.GuildAnnouncement,
+];
+
+/** Settings that are channels, with the types that these may have and their names in documents. */
+const channelSettings = [
+	[
+		"afk_channel_id",
+		"afk_channel",
+		[ChannelType.GuildVoice],
+		"a voice channel",
+	],
+	["system_channel_id", "system_channel", textTypes, "a text channel"],
+	["rules_channel_id", "rules_channel", textTypes, "a text channel"],
+	[
+		"public_updates_channel_id",
+		"public_updates_channel",
+		textTypes,
+		"a text channel",
+	],
+	[
+		"safety_alerts_channel_id",
+		"safety_alerts_channel",
+		textTypes,
+		"a text channel",
+	],
+] as const satisfies readonly (readonly [
+	string,
+	string,
+	readonly unknown[],
+	string,
+])[];
+
+const settingChannels: Check = (_, facts, { body }) => {
+	const wrong = channelSettings.find(([field, , types]) => {
+		const type = facts.channels.get(textIn(body, field) ?? "")?.type;
+		return type !== undefined && !types.some((one) => one === type);
+	});
+	return wrong && `${wrong[1]} must be ${wrong[3]}.`;
+};
+
 /** Fields of a guild that only communities have, with their names in documents. */
 const communityFields = {
 	rules_channel_id: "rules_channel",
@@ -315,9 +362,10 @@ const community: Check = (_, facts, step) => {
 	}
 	const after = (field: string, before: number) =>
 		numberIn(body, field) ?? before;
-	const channelAfter = (field: string, before: string) =>
-		body[field] === null ? "" : (textIn(body, field) ?? before);
 	const isNew = !facts.features.has("COMMUNITY");
+	// The request that enables Community must have both: https://github.com/discord/discord-api-docs/issues/6015
+	const channelAfter = (field: string, before: string) =>
+		body[field] === null ? "" : (textIn(body, field) ?? (isNew ? "" : before));
 	// What the step does not touch was there before, and Discord accepted it.
 	const isChecked = (field: string) => isNew || body[field] !== undefined;
 	const missing = [
@@ -343,27 +391,6 @@ const needsCommunity: Check = (_, { features }) =>
 	!features.has("COMMUNITY") &&
 	`Only communities have this, and the guild is not one. ${enableCommunity}`;
 
-/** Onboarding that is on needs default channels. Discord also counts how many of them let everyone write. */
-const onboardingChannels: Check = (_, __, { body }) => {
-	if (body.enabled !== true || !Array.isArray(body.default_channel_ids))
-		return undefined;
-	const isAdvanced = body.mode === GuildOnboardingMode.OnboardingAdvanced;
-	const prompts = (Array.isArray(body.prompts) ? body.prompts : []) as {
-		options?: { channel_ids?: readonly string[] }[];
-	}[];
-	const inPrompts = prompts.flatMap(({ options = [] }) =>
-		options.flatMap(({ channel_ids = [] }) => channel_ids),
-	);
-	const count = new Set([
-		...body.default_channel_ids,
-		...(isAdvanced ? inPrompts : []),
-	]).size;
-	return (
-		count < minDefaultChannels &&
-		`Onboarding that is enabled needs at least ${minDefaultChannels} default channels${isAdvanced ? ", with those of its questions" : ""}, and it would have ${count}. 5 of them must let everyone write.`
-	);
-};
-
 const isMember: Check = (_, { memberIds }, { targetId = "" }) =>
 	memberIds !== undefined &&
 	!memberIds.has(targetId.split("/")[0] ?? "") &&
@@ -379,10 +406,11 @@ const channelChecks: readonly Check[] = [
 	channelKind,
 	channelValues,
 	requiredChannel,
+	refusedHiding,
 ];
 
 const checks: Partial<Record<CheckedStep["kind"], readonly Check[]>> = {
-	settings: [community],
+	settings: [settingChannels, community],
 	role: [room("roles", maxRoles, ({ roles }) => roles.size), roleFeatures],
 	category: channelChecks,
 	channel: channelChecks,
@@ -394,6 +422,6 @@ const checks: Partial<Record<CheckedStep["kind"], readonly Check[]>> = {
 	],
 	webhook: [webhookRoom, webhookName],
 	welcome_screen: [needsCommunity],
-	onboarding: [needsCommunity, onboardingChannels],
+	onboarding: [refusedOnboarding],
 	member: [isMember],
 };

@@ -27,6 +27,10 @@ import {
 	partNames,
 } from "../../../src/guild-document/document.ts";
 import { exportDocument } from "../../../src/guild-document/export.ts";
+import {
+	allBits,
+	bitsByName,
+} from "../../../src/guild-document/permission-names.ts";
 import type {
 	ApiRequest,
 	GuildState,
@@ -91,6 +95,11 @@ async function startGuild(prepare: (simulator: Simulator) => void = () => {}) {
 	if (!guild) throw new Error("the bot is in the guild");
 	const { state } = await readGuildState(guild, partNames, { connection });
 	return { ...world, guild, state };
+}
+
+/** Lets @everyone see channels and write in them. */
+function everyoneWrites(simulator: Simulator): void {
+	permit(simulator, enough, Permission.ViewChannel | Permission.SendMessages);
 }
 
 /** Ids in the guild, by name. */
@@ -310,6 +319,7 @@ const withChannels =
 		channels: many(count, (index) => ({
 			...(state.channels[0] as (typeof state.channels)[number]),
 			id: `9${index}`,
+			type: ChannelType.GuildText as never,
 			parent_id,
 		})),
 	});
@@ -623,13 +633,13 @@ const rows: readonly Row[] = [
 	},
 	{
 		name: "enabling Community without ADMINISTRATOR",
-		steps: (_, state) => [
+		steps: (names) => [
 			settings({
 				features: ["COMMUNITY"],
 				verification_level: 1,
 				explicit_content_filter: 2,
-				rules_channel_id: state.channels[0]?.id,
-				public_updates_channel_id: state.channels[1]?.id,
+				rules_channel_id: names.channel("general"),
+				public_updates_channel_id: names.channel("staff"),
 			}),
 		],
 		reason: "The bot lacks ADMINISTRATOR in the guild",
@@ -1093,13 +1103,13 @@ const rows: readonly Row[] = [
 	{
 		name: "no stage channel after Community is enabled",
 		prepare: (simulator) => permit(simulator, Permission.Administrator),
-		steps: (_, state) => [
+		steps: (names) => [
 			settings({
 				features: ["COMMUNITY"],
 				verification_level: 1,
 				explicit_content_filter: 2,
-				rules_channel_id: state.channels[0]?.id,
-				public_updates_channel_id: state.channels[1]?.id,
+				rules_channel_id: names.channel("general"),
+				public_updates_channel_id: names.channel("staff"),
 			}),
 			newChannel("new", { type: ChannelType.GuildStageVoice }),
 			settings({ preferred_locale: "de" }),
@@ -1127,9 +1137,13 @@ const rows: readonly Row[] = [
 		reason: "Only communities have this",
 	},
 	{
-		name: "onboarding outside of communities",
-		steps: () => [onboarding({})],
-		reason: "Only communities have this",
+		name: "enabling onboarding outside of communities",
+		steps: () => [onboarding({ enabled: true })],
+		reason: "Only communities can enable onboarding",
+	},
+	{
+		name: "no onboarding that stays disabled outside of communities",
+		steps: () => [onboarding({ enabled: false, default_channel_ids: [] })],
 	},
 	{
 		name: "enabling Community without what it must have",
@@ -1181,31 +1195,101 @@ const rows: readonly Row[] = [
 	},
 	{
 		name: "onboarding with too few default channels",
-		change: asCommunity,
+		prepare: everyoneWrites,
+		change: (state) => asCommunity(withChannels(7)(state)),
 		steps: () => [
 			onboarding({
 				enabled: true,
 				mode: 0,
 				default_channel_ids: many(6, (index) => `9${index}`),
-				prompts: [{ options: [{ channel_ids: ["5"] }] }],
+				prompts: [{ options: [{ channel_ids: ["96"] }] }],
 			}),
 		],
-		reason: "needs at least 7 default channels, and it would have 6.",
+		reason:
+			"needs at least 7 default channels, 5 of which let everyone write. It would have 6, of which 6 do.",
+		live: false,
+	},
+	{
+		name: "onboarding in which nobody can write",
+		prepare: (simulator) => permit(simulator, enough, Permission.ViewChannel),
+		change: (state) => asCommunity(withChannels(7)(state)),
+		steps: () => [
+			onboarding({
+				enabled: true,
+				default_channel_ids: many(7, (index) => `9${index}`),
+			}),
+		],
+		reason: "It would have 7, of which 0 do.",
 		live: false,
 	},
 	{
 		name: "no onboarding whose questions give the other channels",
-		change: asCommunity,
+		prepare: everyoneWrites,
+		change: (state) => asCommunity(withChannels(7)(state)),
 		steps: () => [
 			onboarding({
 				enabled: true,
 				mode: 1,
 				default_channel_ids: many(6, (index) => `9${index}`),
-				prompts: [{ options: [{ channel_ids: ["5"] }] }],
+				prompts: [{ options: [{ channel_ids: ["96"] }] }],
 			}),
 		],
 		live: false,
 	},
+	{
+		name: "onboarding with a hidden channel",
+		steps: (names) => [
+			onboarding({ default_channel_ids: [names.channel("staff")] }),
+		],
+		reason:
+			/^#staff \(ID: \d+\) is hidden from @everyone, and channels of onboarding must not be\./,
+	},
+	{
+		name: "hiding a channel of onboarding",
+		prepare: (simulator) =>
+			permit(simulator, Permission.Administrator, Permission.ViewChannel),
+		steps: (names) => [
+			onboarding({ default_channel_ids: [names.channel("general")] }),
+			setAccess(
+				names.channel("general"),
+				[],
+				[overwrite(names.guild.id, 0n, Permission.ViewChannel)],
+			),
+		],
+		reason: "It is a channel of onboarding",
+		live: false,
+	},
+	{
+		name: "a rules channel that becomes an announcement channel",
+		change: (state) => ({
+			...asCommunity(state),
+			channels: state.channels.map((channel) => ({
+				...channel,
+				type: ChannelType.GuildText as never,
+			})),
+		}),
+		steps: (_, state) => [
+			editChannel(state.channels[0]?.id ?? "", {
+				type: ChannelType.GuildAnnouncement,
+			}),
+		],
+		reason:
+			"It is the rules_channel of the guild, which cannot be an announcement channel.",
+		live: false,
+	},
+	...(
+		[
+			["afk_channel", "general", "a voice channel"],
+			["system_channel", "Lounge", "a text channel"],
+			["rules_channel", "Lounge", "a text channel"],
+		] as const
+	).map(
+		([field, channel, kind]): Row => ({
+			name: `${field} of another kind`,
+			steps: (names) => [settings({ [`${field}_id`]: names.channel(channel) })],
+			reason: `${field} must be ${kind}.`,
+		}),
+	),
 
 	// Values that fit nothing.
 	{
@@ -1464,6 +1548,155 @@ test("a bot that may do less restores what it can, and says what it cannot", asy
 	const ids = new Set(steps.map(({ id }) => id));
 	for (const { stepId = "" } of refusals) expect(ids.has(stepId)).toBe(true);
 });
+
+function send(
+	{ client: { rest } }: Guild,
+	method: ApiRequest["method"],
+	path: `/${string}`,
+	body: unknown,
+): Promise<unknown> {
+	if (method === "POST") return rest.post(path, { body });
+	if (method === "PATCH") return rest.patch(path, { body });
+	return method === "PUT" ? rest.put(path, { body }) : rest.delete(path);
+}
+
+/** Sends the steps that are not refused. Returns what Discord refuses of them. */
+async function carryOut(
+	guild: Guild,
+	steps: readonly Step[],
+	refused: ReadonlySet<string | undefined>,
+): Promise<string[]> {
+	const ids = new Map<string, string>();
+	const failures: string[] = [];
+	for (const step of steps) {
+		if (refused.has(step.id)) continue;
+		const { method, path, body } = step.request(ids);
+		try {
+			const made = (await send(guild, method, path, body)) as
+				| { id: string }
+				| undefined;
+			if (step.placeholder && made) ids.set(step.placeholder, made.id);
+		} catch (error) {
+			failures.push(`${step.id}: ${error}`);
+		}
+	}
+	return failures;
+}
+
+describe("Discord accepts every step that is not refused", () => {
+	const most = everythingBut(Permission.Administrator);
+	const bots: readonly [string, bigint][] = [
+		["an administrator", Permission.Administrator],
+		["all other permissions", most],
+		["what a bot needs", enough],
+		...[...bitsByName]
+			.filter(([, bit]) => (enough & bit) !== 0n)
+			.map(([name, bit]): [string, bigint] => [`all but ${name}`, most & ~bit]),
+		["nothing", 0n],
+	];
+
+	test.each(bots)("of a bot with %s", async (_, permissions) => {
+		await using world = await startGuild((simulator) => {
+			permit(simulator, permissions);
+			addMore(simulator);
+		});
+		const { guild, simulator, state } = world;
+		const lounge = new Names(guild, simulator).channel("Lounge");
+		const document = {
+			...exportDocument(state),
+			...changes,
+			bans: [{ id: simulator.user("bob_the_baker").id }],
+			categories: [
+				...(changes.categories ?? []),
+				{
+					name: "Closed",
+					channels: [{ name: "Lounge", id: lounge, kind: "voice" as const }],
+				},
+			],
+		};
+		const highest = guild.members.me?.roles.highest;
+		const fixedRoles = new Set(
+			guild.roles.cache
+				.filter((role) => highest && role.comparePositionTo(highest) >= 0)
+				.keys(),
+		);
+		const { steps } = difference(document, state, { prune: true, fixedRoles });
+		const refusals = refusalsOf(steps, world.guild, world.state);
+		const refused = new Set(refusals.map(({ stepId }) => stepId));
+		expect(await carryOut(world.guild, steps, refused)).toEqual([]);
+	});
+
+	function everythingBut(bits: bigint): bigint {
+		return allBits & ~bits;
+	}
+});
+
+/** Adds a guild's things that the demo lacks. */
+function addMore(simulator: Simulator): void {
+	const guild = simulator.guild("The Cooks");
+	const { world } = simulator;
+	world.channels.add(guild, {
+		name: "Closed",
+		type: ChannelType.GuildCategory,
+		permission_overwrites: [
+			{
+				...{ id: guild.id, type: 0, allow: "0" },
+				deny: String(Permission.ViewChannel),
+			},
+		],
+	});
+	const role = world.roles.add(guild, { name: "Chefs" });
+	above(simulator, role.name);
+}
+
+/** What a document changes in the demo guild. */
+const changes: Partial<GuildDocument> = {
+	settings: { description: "cooks", verification_level: "MEDIUM" },
+	everyone: ["VIEW_CHANNEL", "SEND_MESSAGES"],
+	roles: [
+		{ name: "Newcomer", permissions: ["KICK_MEMBERS"] },
+		{ name: "Mods", permissions: ["@everyone", "MANAGE_MESSAGES"] },
+		{ name: "Staff", permissions: [] },
+		{ name: "Regular", color: "#123456" },
+	],
+	channels: [
+		{
+			name: "welcome",
+			overwrites: [{ role: "Mods", deny: ["SEND_MESSAGES"] }],
+		},
+		{ name: "Radio", kind: "voice", bitrate: 96_000 },
+	],
+	categories: [
+		{
+			name: "Mods",
+			overwrites: [
+				{ role: "@everyone", deny: ["VIEW_CHANNEL"] },
+				{ role: "Mods", allow: ["VIEW_CHANNEL"] },
+			],
+			channels: [{ name: "mod-chat" }, { name: "help", kind: "forum" }],
+		},
+		{ name: "Talk", channels: [{ name: "general", topic: "new" }] },
+	],
+	automod: [
+		{
+			name: "words",
+			trigger: "keyword",
+			keyword_filter: ["bad"],
+			actions: ["block_message", "timeout"],
+			duration_seconds: 60,
+		},
+	],
+	events: [
+		{
+			name: "party",
+			kind: "voice",
+			channel: "Radio",
+			start: "2040-01-01T00:00:00.000Z",
+		},
+	],
+	webhooks: [{ name: "news", channel: "general" }],
+	members: [],
+};
 
 test("an animated emoji of a document needs a slot for animated emoji", async () => {
 	await using world = await startGuild();
