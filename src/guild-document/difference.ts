@@ -112,6 +112,8 @@ export function difference(
 				method: ApiRequest["method"];
 				path: (id: (idOrPlaceholder: string) => string) => `/${string}`;
 				body?: unknown;
+				/** Changes the body after placeholders were replaced. */
+				arrange?: (body: unknown) => unknown;
 				picture?: ApiRequest["picture"];
 				/** Ids and placeholders of what must exist before the step. By default all in the body. */
 				needs?: readonly string[];
@@ -119,6 +121,7 @@ export function difference(
 	) => {
 		const { method, path, body, picture, guard = {}, changes = [] } = step;
 		const { action, kind, name, targetId, placeholder } = step;
+		const { arrange = (filled) => filled } = step;
 		const needs = step.needs ?? placeholdersIn(body);
 		const target = placeholder ?? targetId ?? "";
 		const subject = isPlaceholder(target)
@@ -148,7 +151,9 @@ export function difference(
 					return {
 						method,
 						path: path(idOf),
-						...(body !== undefined && { body: fillPlaceholders(body, all) }),
+						...(body !== undefined && {
+							body: arrange(fillPlaceholders(body, all)),
+						}),
 						...(picture && { picture }),
 					};
 				},
@@ -404,8 +409,14 @@ export function difference(
 			guard: { roleIds: moved },
 			method: "PATCH",
 			path: () => `${guildPath}/roles`,
-			// Position 1 is the lowest role above @everyone.
-			body: order.map((id, index) => ({ id, position: order.length - index })),
+			body: order.map((id) => ({ id })),
+			// Position 1 is the lowest role above @everyone. Roles that could not be created leave no gaps, which would move
+			// others above the bot's role.
+			arrange: (roles) =>
+				(roles as { id: string }[]).map(({ id }, index, { length }) => ({
+					id,
+					position: length - index,
+				})),
 			needs: [],
 		});
 	}

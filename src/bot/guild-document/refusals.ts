@@ -55,8 +55,10 @@ export function refusalsOf(
 			? `It needs the ${thing(cause.step)}, which cannot be created: ${cause.reason}`
 			: reasonOf(() => refused(guild, facts, checked, options));
 		if (reason !== undefined) {
-			if (step.placeholder !== undefined)
+			if (step.placeholder !== undefined) {
 				withheld.set(step.placeholder, { step, reason });
+				ids.delete(step.placeholder);
+			}
 			return [{ subject: subjectOf(step), reason, stepId: step.id }];
 		}
 		const note = noteOnNewChannel(guild, facts, checked);
@@ -84,7 +86,7 @@ export function requireStep(
 }
 
 /** Returns a map in which each placeholder of the steps stands for itself. */
-function placeholdersOf(steps: readonly Step[]): ReadonlyMap<string, string> {
+function placeholdersOf(steps: readonly Step[]): Map<string, string> {
 	return new Map(
 		steps.flatMap(({ placeholder }) =>
 			placeholder === undefined ? [] : [[placeholder, placeholder]],

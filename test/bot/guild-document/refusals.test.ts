@@ -1698,6 +1698,34 @@ const changes: Partial<GuildDocument> = {
 	members: [],
 };
 
+test("roles are put in order although one of them cannot be created", async () => {
+	await using world = await startGuild();
+	const { guild, state } = world;
+	const document: GuildDocument = {
+		version: 1,
+		roles: [
+			{ name: "Newcomer" },
+			{ name: "Mods", permissions: ["KICK_MEMBERS"] },
+			{ name: "Staff" },
+			{ name: "Regular" },
+		],
+	};
+	const { steps } = difference(document, state, {
+		prune: false,
+		fixedRoles: new Set([botRole(world.simulator)]),
+	});
+	const refusals = refusalsOf(steps, guild, state);
+	expect(refusals.map(({ subject }) => subject)).toEqual(["Role Mods"]);
+	const refused = new Set(refusals.map(({ stepId }) => stepId));
+	expect(await carryOut(guild, steps, refused)).toEqual([]);
+	const roles = [...world.simulator.guild("The Cooks").roles.values()];
+	expect(
+		roles
+			.sort((a, b) => b.position - a.position)
+			.map(({ name, position }) => `${position} ${name}`),
+	).toEqual(["4 alpha", "3 Newcomer", "2 Staff", "1 Regular", "0 @everyone"]);
+});
+
 test("an animated emoji of a document needs a slot for animated emoji", async () => {
 	await using world = await startGuild();
 	const state = withEmojis(50, true)(world.state);
