@@ -120,7 +120,7 @@ export interface RawOverwrite {
 
 /** Something in a document that cannot be done, and why, as text for people. */
 export interface Refusal {
-	/** What cannot be done: "Role Mods". */
+	/** What cannot be done: "role Mods". */
 	subject: string;
 	reason: string;
 	/** Id of the step that is refused; undefined if there is no step. */

@@ -52,8 +52,8 @@ export function refusalsOf(
 		const cause = needed === undefined ? undefined : withheld.get(needed);
 		const checked = withRequest(step, ids);
 		const reason = cause
-			? `It needs the ${thing(cause.step)}, which cannot be created: ${cause.reason}`
-			: reasonOf(() => refused(guild, facts, checked, options));
+			? `It needs the ${oneField(subjectOf(cause.step))}, which cannot be created: ${firstSentence(cause.reason)}`
+			: reasonOf(() => refused(guild, facts, checked, options, false));
 		if (reason !== undefined) {
 			if (step.placeholder !== undefined) {
 				withheld.set(step.placeholder, { step, reason });
@@ -70,7 +70,8 @@ export function refusalsOf(
 
 /**
  * Returns why the bot cannot or must not do a step now, from what it knows of the guild at the moment; undefined if it can.
- * `ids` are the ids of things that were placeholders. Counts of AutoMod rules and webhooks are not checked here.
+ * `ids` are the ids of things that were placeholders. Does not check what depends on earlier steps, such as limits: the bot
+ * hears of its own changes a moment later, and Discord checks it.
  */
 export function requireStep(
 	step: Step,
@@ -82,7 +83,9 @@ export function requireStep(
 	if (missing !== undefined)
 		return `It needs ${oneField(missing.replace(/^\+/, ""))}, which does not exist.`;
 	const facts = factsOfCache(guild);
-	return reasonOf(() => refused(guild, facts, withRequest(step, ids), options));
+	return reasonOf(() =>
+		refused(guild, facts, withRequest(step, ids), options, true),
+	);
 }
 
 /** Returns a map in which each placeholder of the steps stands for itself. */
@@ -104,6 +107,7 @@ function refused(
 		now = Date.now(),
 		lacksTwoFactor = guild.client.user.mfaEnabled === false,
 	}: RefusalOptions,
+	isRunning: boolean,
 ): string | undefined {
 	const denied = toolsOf(step).find((name) => denies(name));
 	if (denied)
@@ -112,7 +116,7 @@ function refused(
 	const reasons = [
 		lacksTwoFactor ? refusedForTwoFactor(guild, needed) : undefined,
 		...refusedPermissions(guild, facts, step),
-		...refusedLimits(guild, facts, step, now),
+		...refusedLimits(guild, facts, step, now, isRunning),
 	].filter((reason) => reason !== undefined);
 	return reasons.length > 0 ? [...new Set(reasons)].join(" ") : undefined;
 }
@@ -141,15 +145,14 @@ const withoutName: ReadonlySet<Step["kind"]> = new Set([
 ] as const);
 
 /** Returns the name of what a step changes: "role Mods". */
-function thing({ kind, action, name }: Step): string {
+function subjectOf({ kind, action, name }: Step): string {
 	if (action === "order")
 		return kind === "role" ? "order of the roles" : "order of the channels";
 	const noun = kindNames[kind];
-	return withoutName.has(kind) ? noun : `${noun} ${oneField(name)}`;
+	return withoutName.has(kind) ? noun : `${noun} ${name}`;
 }
 
-/** Returns the name of what a step changes, for the start of a line: "Role Mods". */
-function subjectOf(step: Step): string {
-	const name = thing(step);
-	return name.charAt(0).toUpperCase() + name.slice(1);
+/** Returns the first of the sentences of a reason. The others say what to do, and are with the step that has the reason. */
+function firstSentence(reason: string): string {
+	return reason.replace(/\. .*$/s, ".");
 }

@@ -68,14 +68,23 @@ type Check = (
 	now: number,
 ) => string | false | undefined;
 
-/** Returns why Discord would refuse the step, in sentences; nothing if it would not. `now` is in epoch milliseconds. */
+/**
+ * Returns why Discord would refuse the step, in sentences; nothing if it would not. `now` is in epoch milliseconds. With
+ * `isRunning`, a job is about to send the step: what depends on earlier steps is left to Discord then, because the bot hears
+ * of its own changes a moment later than it makes them.
+ */
 export function refusedLimits(
 	guild: Guild,
 	facts: GuildFacts,
 	step: CheckedStep,
 	now: number,
+	isRunning: boolean,
 ): string[] {
-	return (checks[step.kind] ?? [])
+	const checks = [
+		...(isRunning ? [] : (stateChecks[step.kind] ?? [])),
+		...(valueChecks[step.kind] ?? []),
+	];
+	return checks
 		.map((check) => check(guild, facts, step, now))
 		.filter((reason) => typeof reason === "string");
 }
@@ -404,24 +413,33 @@ const channelChecks: readonly Check[] = [
 	),
 	categoryRoom,
 	channelKind,
-	channelValues,
 	requiredChannel,
 	refusedHiding,
 ];
 
-const checks: Partial<Record<CheckedStep["kind"], readonly Check[]>> = {
+type Checks = Partial<Record<CheckedStep["kind"], readonly Check[]>>;
+
+/** Checks that depend on what exists in the guild. */
+const stateChecks: Checks = {
 	settings: [settingChannels, community],
-	role: [room("roles", maxRoles, ({ roles }) => roles.size), roleFeatures],
+	role: [room("roles", maxRoles, ({ roles }) => roles.size)],
 	category: channelChecks,
 	channel: channelChecks,
 	emoji: [emojiRoom],
-	automod: [automodRoom, automodActions],
-	event: [
-		room("scheduled events", maxEvents, ({ events }) => events?.size),
-		eventTimes,
-	],
-	webhook: [webhookRoom, webhookName],
+	automod: [automodRoom],
+	event: [room("scheduled events", maxEvents, ({ events }) => events?.size)],
+	webhook: [webhookRoom],
 	welcome_screen: [needsCommunity],
 	onboarding: [refusedOnboarding],
 	member: [isMember],
+};
+
+/** Checks that depend on the values in the request. */
+const valueChecks: Checks = {
+	role: [roleFeatures],
+	category: [channelValues],
+	channel: [channelValues],
+	automod: [automodActions],
+	event: [eventTimes],
+	webhook: [webhookName],
 };

@@ -338,8 +338,10 @@ function refusedPlace(
 		([id, { position }]) =>
 			id !== guild.id && id !== highest.id && position <= own,
 	);
-	// New roles move the bot's role up.
-	const limit = Math.max(own, below.length + 1);
+	const isNew = ({ id }: (typeof entries)[number]) =>
+		!facts.roles.has(String(id));
+	// New roles move the bot's role up, also those that the bot has not heard of yet.
+	const limit = Math.max(own, below.length + entries.filter(isNew).length + 1);
 	const above = entries.find(
 		({ id, position }) =>
 			id !== highest.id &&
@@ -504,7 +506,7 @@ export function noteOnNewChannel(
 	const lost = needed & has & ~bitsWith(guild, has, overwrites);
 	return lost === 0n
 		? undefined
-		: `The bot can create this, but not change it afterwards: its permission overwrites take ${describeBits(lost)} from the bot. To keep it, allow it there to ${roleName(botMember(guild).roles.botRole ?? botMember(guild).roles.highest)} in the document.`;
+		: `The bot creates this, but cannot change it afterwards: its permission overwrites take ${describeBits(lost)} from the bot. To keep it, allow it there to ${roleName(botMember(guild).roles.botRole ?? botMember(guild).roles.highest)} in the document.`;
 }
 
 /** Computes the bot's permissions in a new channel with these overwrites. `inGuild` are those in the guild. */
