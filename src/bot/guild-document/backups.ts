@@ -177,7 +177,10 @@ export function createBackups(options: BackupsOptions): Backups {
 		scan,
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("backups: could not look for guilds to back up", { error });
+				log.error(
+					"could not check which guilds need a backup: internal error",
+					{ error },
+				);
 		},
 	});
 
@@ -300,13 +303,20 @@ export function createBackups(options: BackupsOptions): Backups {
 			},
 		);
 		if (saved.outcome === "unchanged") return "unchanged";
-		const fields = { guild: guild.id, backup: saved.number };
-		log.info("made a backup of a guild", { ...fields, length: text.length });
+		log.info("made a backup of a guild", {
+			guild: guild.id,
+			backup: saved.number,
+			length: text.length,
+		});
 		if (saved.kept !== undefined)
-			log.warn("keeping the previous backup of a guild for good", {
-				...fields,
-				reason: saved.kept,
-			});
+			log.warn(
+				"the previous backup of a guild will not be deleted automatically",
+				{
+					guild: guild.id,
+					backup: saved.number,
+					reason: saved.kept,
+				},
+			);
 		return "made";
 	}
 
@@ -341,7 +351,7 @@ export function createBackups(options: BackupsOptions): Backups {
 
 	function logOmitted(guildId: string, omitted: string): void {
 		if (omitted !== "" && omittedParts.get(guildId) !== omitted)
-			log.warn("a backup of a guild is not complete", {
+			log.warn("the backup of a guild is incomplete", {
 				guild: guildId,
 				omitted,
 			});
@@ -353,10 +363,15 @@ export function createBackups(options: BackupsOptions): Backups {
 			const deleted = await pictures.prune();
 			nextPrune = monotonicNow() + pruneIntervalMs;
 			if (deleted > 0)
-				log.info("deleted pictures that no backup uses", { pictures: deleted });
+				log.info("deleted stored pictures that no guild backup uses", {
+					pictures: deleted,
+				});
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not delete unused pictures", { error });
+				log.error(
+					"could not delete stored pictures that no guild backup uses",
+					{ error },
+				);
 			throw error;
 		}
 	}
@@ -402,8 +417,10 @@ export function createBackups(options: BackupsOptions): Backups {
 			if (!best) return undefined;
 			const { row } = best;
 			await keepGuildBackup(store.sql, row, { at: now(), reason, notice });
-			log.warn("keeping a backup of a guild for good", {
-				...{ guild: guildId, backup: row.number, reason },
+			log.warn("this backup of a guild will not be deleted automatically", {
+				guild: guildId,
+				backup: row.number,
+				reason,
 			});
 			return describe(row);
 		},

@@ -136,7 +136,7 @@ export function requireNextStatus(
 		);
 	if (status && status !== now && !next.includes(status))
 		throw new ToolError(
-			`${eventName(event)} is ${now}: it can only become ${next.join(" or ")}. Nothing was done.`,
+			`${eventName(event)} is ${now}: its status can only become ${next.join(" or ")}. Nothing was done.`,
 		);
 }
 

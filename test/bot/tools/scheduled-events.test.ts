@@ -215,11 +215,13 @@ test("an event is started and ended; an invalid status is refused with the valid
 	await world.heard();
 	const tooEarly = await edit(held, { status: "completed" });
 	expect(tooEarly.text).toContain(
-		"is scheduled: it can only become active or canceled",
+		"is scheduled: its status can only become active or canceled",
 	);
 	expect((await edit(held, { status: "active" })).text).toContain("| active |");
 	const tooLate = await edit(held, { status: "canceled" });
-	expect(tooLate.text).toContain("is active: it can only become completed");
+	expect(tooLate.text).toContain(
+		"is active: its status can only become completed",
+	);
 	expect((await edit(held, { status: "completed" })).isError).toBe(false);
 	expect(held.status).toBe(Status.Completed);
 	const over = await edit(held, { name: "x" });
