@@ -5,6 +5,7 @@ import { editedKinds } from "./channel-kinds.ts";
 import type {
 	AutomodRule,
 	Channel,
+	ChannelKind,
 	Emoji,
 	GuildDocument,
 	Onboarding,
@@ -95,6 +96,12 @@ const onboarding: Defaults<Onboarding> = {
 /** The default values of what a document lists, by its kind. */
 export const defaultsOf = { role, channel, automod, event, emoji };
 
+/** Returns the default values of a channel of a kind. Other fields such a channel does not have. */
+export function channelDefaults(kind: ChannelKind): Partial<Channel> {
+	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
+	return only(channel, (field) => own.includes(field));
+}
+
 type Prompt = NonNullable<Onboarding["prompts"]>[number];
 const prompt: Defaults<Prompt> = {
 	kind: "multiple_choice",
@@ -140,11 +147,7 @@ export const withDefaults = (document: GuildDocument) =>
 function changeAll(document: GuildDocument, change: Change): GuildDocument {
 	const channelOf = (given: Channel): Channel => {
 		const { kind = "text" } = given;
-		const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
-		const { tags, ...rest } = change(
-			given,
-			only(channel, (field) => own.includes(field)),
-		);
+		const { tags, ...rest } = change(given, channelDefaults(kind));
 		return tags
 			? {
 					...rest,

@@ -1,5 +1,7 @@
 // The order of roles and channels: where new ones and those that a document moves belong among the others.
 
+import { isPlaceholder } from "./match.ts";
+
 /**
  * Returns all of `current` and `wanted` in the wanted order. What the document does not list stays behind what it
  * stands behind now.
@@ -50,4 +52,10 @@ function longestIncreasing(numbers: readonly number[]): number[] {
 	for (let at = ends.at(-1); at !== undefined; at = before[at])
 		found.unshift(numbers[at] ?? 0);
 	return found;
+}
+
+/** Whether an order has a new thing above one that exists. New roles and channels come last by themselves. */
+export function isNewAmong(order: readonly string[]): boolean {
+	const lastExisting = order.findLastIndex((id) => !isPlaceholder(id));
+	return order.slice(0, lastExisting + 1).some(isPlaceholder);
 }

@@ -39,6 +39,7 @@ import { withoutUndefined } from "./references.ts";
 import { eventBody } from "./scheduled-event.ts";
 import { levels, noticeFlags } from "./setting-names.ts";
 import type { RawOverwrite } from "./steps.ts";
+import { isPictureHash } from "./values.ts";
 
 /** A request body. Undefined fields are left out when it is sent as JSON. */
 export type Body = Record<string, unknown>;
@@ -149,7 +150,7 @@ export function roleBody(role: Partial<Role>): Body {
 		.split(" to ")
 		.map((color) => (color ? Number.parseInt(color.slice(1), 16) : 0));
 	const { icon } = role;
-	const isPicture = icon !== undefined && /^[0-9a-f]{32}$/.test(icon);
+	const isPicture = icon !== undefined && isPictureHash(icon);
 	return {
 		name: role.name,
 		permissions: role.permissions && String(bitsOfNames(role.permissions)),

@@ -19,6 +19,9 @@ const sets = new Set([
 	"overwrites",
 ]);
 
+/** Whether a text is the hash of a picture, as in documents. */
+export const isPictureHash = (text: string) => /^[0-9a-f]{32}$/.test(text);
+
 /** Whether two values of a field mean the same. */
 export function sameValue(field: string, a: unknown, b: unknown): boolean {
 	return normalText(field, a) === normalText(field, b);

@@ -1,0 +1,225 @@
+// Steps that create, edit, move and delete channels and categories.
+
+import { editedKinds } from "./channel-kinds.ts";
+import { channelDefaults, defaultsOf } from "./defaults.ts";
+import type { Category, Channel } from "./document.ts";
+import { type ApiChannel, apiChannels } from "./from-api.ts";
+import { channelsWithCategories } from "./references.ts";
+import { byId, type StepList } from "./step-list.ts";
+import type { FieldChange, RawOverwrite, StepGuard } from "./steps.ts";
+import { channelBody, rawOverwrites } from "./to-api.ts";
+
+/** Kinds of channels that only communities have. https://discord.com/developers/docs/resources/guild#guild-object-guild-features */
+const communityKinds: readonly string[] = ["stage", "announcement"];
+
+/** A channel or category with the category that contains it. */
+interface Placed {
+	channel: Channel | Category;
+	category?: Category;
+}
+
+/** `omitted` is the document's field of that name. */
+export function addChannels(
+	list: StepList,
+	omitted: "default" | "keep" | undefined,
+): void {
+	const { wanted, current } = list;
+	const before = new Map(
+		channelsWithCategories(current).map((one) => [one.channel.id ?? "", one]),
+	);
+	const raw = byId(apiChannels(list.state));
+	for (const one of channelsWithCategories(wanted)) {
+		const { id = "" } = one.channel;
+		const old = before.get(id);
+		const channel = withAccess(list, one, omitted, old === undefined);
+		const placed = { ...one, channel };
+		const isCategory = one.category === undefined && isCategoryOf(list, one);
+		if (old) editChannel(list, old, placed, isCategory, raw.get(id));
+		else createChannel(list, placed, isCategory);
+	}
+	removeChannels(list);
+}
+
+const isCategoryOf = ({ wanted }: StepList, { channel }: Placed) =>
+	(wanted.categories ?? []).includes(channel as Category);
+
+/** Returns a channel with the overwrites that it should have: its own, or those of its category if it lists none. */
+function withAccess(
+	{ current }: StepList,
+	{ channel, category }: Placed,
+	omitted: "default" | "keep" | undefined,
+	isNew: boolean,
+): Channel | Category {
+	const isWhole = omitted === "default";
+	if (channel.overwrites || !(isWhole || isNew)) return channel;
+	const existing = current.categories?.find(({ id }) => id === category?.id);
+	const overwrites =
+		category?.overwrites ?? (isWhole ? undefined : existing?.overwrites) ?? [];
+	return { ...channel, overwrites };
+}
+
+function guardOf(
+	{ state }: StepList,
+	{ channel, category }: Placed,
+	isCategory: boolean,
+	values: Partial<Channel>,
+	raw?: ApiChannel,
+): StepGuard {
+	return {
+		...(!isCategory && { parentId: category?.id ?? "" }),
+		...(values.kind && { channelKind: values.kind }),
+		...(channel.overwrites &&
+			values.overwrites && {
+				overwrites: {
+					before: rawOverwritesOf(raw),
+					after: rawOverwrites(values.overwrites, state.guild.id),
+				},
+			}),
+	};
+}
+
+function createChannel(
+	list: StepList,
+	placed: Placed,
+	isCategory: boolean,
+): void {
+	const { wanted, current, state } = list;
+	const { channel, category } = placed;
+	const what = isCategory ? "category" : "channel";
+	if (list.isGone(channel, what)) return;
+	const { values, changes } = list.compare<Channel>(
+		undefined,
+		channel,
+		defaultsOf.channel,
+		["channels"],
+	);
+	const kind = isCategory ? undefined : (values.kind ?? "text");
+	// Discord converts it when Community is enabled, which needs other channels first.
+	const isLater =
+		kind === "announcement" &&
+		!current.settings?.community &&
+		wanted.settings?.community === true;
+	const first = isLater ? "text" : kind;
+	const phase = isCategory
+		? "categories"
+		: communityKinds.includes(first ?? "")
+			? "community channels"
+			: "channels";
+	list.add(phase, {
+		action: "create",
+		kind: what,
+		name: channel.name,
+		placeholder: channel.id ?? "",
+		changes: [
+			...(category ? [{ field: "category", after: category.name }] : []),
+			...changes,
+		],
+		guard: {
+			...guardOf(list, placed, isCategory, values),
+			...(kind && { channelKind: kind }),
+		},
+		method: "POST",
+		path: () => `${list.guildPath}/channels`,
+		body: {
+			...channelBody(
+				{ ...values, kind: first },
+				category?.id || undefined,
+				state.guild.id,
+			),
+			...(isCategory && { type: editedKinds.category.type }),
+		},
+	});
+}
+
+function editChannel(
+	list: StepList,
+	old: Placed,
+	placed: Placed,
+	isCategory: boolean,
+	raw: ApiChannel | undefined,
+): void {
+	const { channel, category } = placed;
+	const { id = "" } = channel;
+	const { kind } = channel as Channel;
+	const before = old.channel as Channel;
+	const isConverted = kind !== undefined && before.kind !== kind;
+	const { values, changes, isChanged } = list.compare<Channel>(
+		// Fields that only the new kind has begin with their default value.
+		isConverted ? { ...channelDefaults(kind), ...before } : before,
+		channel,
+		defaultsOf.channel,
+		["channels"],
+	);
+	const parentId = category?.id ?? "";
+	const isMoved = !isCategory && (old.category?.id ?? "") !== parentId;
+	if (!isChanged && !isMoved) return;
+	const move: FieldChange = {
+		field: "category",
+		before: old.category?.name ?? "none",
+		after: category?.name ?? "none",
+	};
+	const phase = isCategory
+		? "categories"
+		: communityKinds.includes(values.kind ?? "")
+			? "community channels"
+			: "channels";
+	list.add(phase, {
+		action: "edit",
+		kind: isCategory ? "category" : "channel",
+		name: before.name,
+		targetId: id,
+		changes: [...(isMoved ? [move] : []), ...changes],
+		guard: guardOf(list, placed, isCategory, values, raw),
+		method: "PATCH",
+		path: () => `/channels/${id}`,
+		body: channelBody(
+			values,
+			isMoved ? parentId : undefined,
+			list.state.guild.id,
+			raw,
+		),
+	});
+}
+
+/**
+ * Adds the deletions of the channels that the document does not list: outside of categories if it has the list
+ * `channels`; in a category if it lists the category's channels, or other categories but not this one.
+ */
+function removeChannels(list: StepList): void {
+	const { wanted, current } = list;
+	const listed = new Set(
+		channelsWithCategories(wanted).map(({ channel }) => channel.id),
+	);
+	const places = new Set<string>([
+		...(wanted.channels ? [""] : []),
+		...(wanted.categories ?? [])
+			.filter(({ channels }) => channels)
+			.map(({ id = "" }) => id),
+	]);
+	if (wanted.categories)
+		for (const { id = "" } of current.categories ?? [])
+			if (!listed.has(id)) places.add(id);
+	const unlisted = ({ id }: { id?: string | undefined }) => !listed.has(id);
+	const inPlaces = [
+		...(places.has("") ? (current.channels ?? []) : []),
+		...(current.categories ?? [])
+			.filter(({ id = "" }) => places.has(id))
+			.flatMap(({ channels = [] }) => channels),
+	];
+	const path = (id: string) => `/channels/${id}` as const;
+	for (const channel of inPlaces.filter(unlisted))
+		list.remove("channel", channel, path, "channel deletions");
+	// A category goes after its channels, which would otherwise stay outside of categories.
+	for (const category of wanted.categories ? (current.categories ?? []) : [])
+		if (unlisted(category))
+			list.remove("category", category, path, "channel deletions");
+}
+
+function rawOverwritesOf(channel: ApiChannel | undefined): RawOverwrite[] {
+	return (channel?.permission_overwrites ?? []).map((one) => ({
+		id: one.id,
+		type: one.type,
+		allow: BigInt(one.allow),
+		deny: BigInt(one.deny),
+	}));
+}
