@@ -29,9 +29,11 @@ import {
 } from "./discord/connection/connection.ts";
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures } from "./features/index.ts";
+import { type BackupsStatus, createBackups } from "./guild-document/backups.ts";
+import { createDeletionWatch } from "./guild-document/deletion-watch.ts";
 import { createPictures } from "./guild-document/pictures.ts";
 import { createRules } from "./guild-document/rules.ts";
-import { createGuildDocuments, noBackups } from "./guild-document/service.ts";
+import { createGuildDocuments } from "./guild-document/service.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createRoutes } from "./server/http.ts";
 import { observe } from "./server/instrumentation.ts";
@@ -121,7 +123,8 @@ export function startBot(
 		timeoutSignal,
 		requestsPerSecond,
 		timing,
-		needsBanEvents: config.toml.features.moderation,
+		needsModerationEvents:
+			config.toml.features.moderation || config.toml.backup !== undefined,
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
 		attach(client) {
 			// Called even if there are no commands, to unregister slash commands of an earlier configuration.
@@ -135,6 +138,8 @@ export function startBot(
 			warnWithoutGuild(client, config.toml, log);
 			locks.attach(client);
 			guildDocuments.attach(client);
+			backups.attach(client);
+			deletionWatch?.attach(client);
 			features.attach(client);
 		},
 	});
@@ -161,10 +166,16 @@ export function startBot(
 	);
 	const touchable = config.toml.mcp.guilds && new Set(config.toml.mcp.guilds);
 	const pictures = createPictures({ store, downloads: connection.pictures });
+	const { backup } = config.toml;
+	const backups = createBackups({
+		settings: backup,
+		guilds: touchable,
+		...{ connection, store, pictures, log, registry },
+	});
 	const guildDocuments = createGuildDocuments({
 		...{ connection, store, mutex, log, pictures },
 		rules: createRules({ connection, pictures, denies: offered.denies }),
-		backups: noBackups,
+		backups,
 		mayTouch: (guildId) => touchable?.has(guildId) ?? true,
 	});
 	const tools = toolsOverride ? toolSet(toolsOverride) : offered;
@@ -173,6 +184,18 @@ export function startBot(
 		auditChannelId === undefined
 			? undefined
 			: createAuditChannel(auditChannelId, connection, log);
+	const deletionWatch =
+		backup && backup.alarm_deletions > 0
+			? createDeletionWatch({
+					settings: {
+						deletions: backup.alarm_deletions,
+						windowMs: backup.alarm_window,
+					},
+					guilds: touchable,
+					notify: auditChannel?.notify,
+					...{ connection, backups, store, log, registry },
+				})
+			: undefined;
 	const sessions = new Sessions(sessionLimits);
 	const info = { name: "guildhall-bot", title: config.botName, version };
 	const server = observe(
@@ -249,6 +272,7 @@ export function startBot(
 					audit_queued: audit.queued,
 					audit_dropped: audit.dropped,
 				},
+				backups: describeBackups(backups.status),
 				sessions: sessions.size,
 				calls_in_flight: server.callsInFlight,
 			}),
@@ -274,6 +298,8 @@ export function startBot(
 	const opened = connection.open();
 	features.start();
 	guildDocuments.start();
+	backups.start();
+	deletionWatch?.start();
 
 	return {
 		url,
@@ -291,7 +317,12 @@ export function startBot(
 		async close() {
 			await listener.close(shutdownGraceMs);
 			await within(auditChannelGraceMs, auditChannel?.settled());
-			await Promise.all([features.close(), guildDocuments.close()]);
+			await Promise.all([
+				features.close(),
+				guildDocuments.close(),
+				backups.close(),
+				deletionWatch?.close(),
+			]);
 			await connection.close();
 			await opened;
 			await audit.close();
@@ -310,6 +341,16 @@ function listenOr(undo: () => void, options: ListenOptions): Listener {
 		undo();
 		throw error;
 	}
+}
+
+/** Returns the state of the bot's backups, for the JSON response of GET /status; null if it makes none. */
+function describeBackups({ every, lastAt, failing }: BackupsStatus) {
+	if (every === undefined) return null;
+	return {
+		every_seconds: every / 1000,
+		last_at: lastAt?.toISOString() ?? null,
+		failing: [...failing].map(([guild, reason]) => ({ guild, reason })),
+	};
 }
 
 /** Returns the state of the bot's connection to Discord, for the JSON response of GET /status. */

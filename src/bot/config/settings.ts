@@ -194,6 +194,22 @@ const duration = v.pipe(
 	}),
 );
 
+/** Schema of a duration such as "3d" between two others. */
+function durationFrom(min: string, max: string) {
+	const [minMs, maxMs] = [v.parse(duration, min), v.parse(duration, max)];
+	return v.pipe(
+		v.string(),
+		v.check(
+			(input) => {
+				const { output, success } = v.safeParse(duration, input);
+				return !success || (output >= minMs && output <= maxMs);
+			},
+			expected(`a duration from "${min}" to "${max}"`),
+		),
+		duration,
+	);
+}
+
 const timezone = v.pipe(
 	v.string(),
 	v.check(isTimezone, expected('an IANA time zone such as "Europe/Berlin"')),
@@ -398,6 +414,15 @@ export const toml = v.strictObject({
 			),
 		}),
 		{},
+	),
+	backup: v.optional(
+		v.strictObject({
+			every: v.optional(durationFrom("1h", "30d"), "1d"),
+			// With one, a backup made in the middle of a mass deletion would replace that from before.
+			keep: v.optional(whole(2, 1_000), 14),
+			alarm_deletions: v.optional(whole(0, 100), 5),
+			alarm_window: v.optional(durationFrom("10s", "1h"), "1m"),
+		}),
 	),
 	ai: v.optional(
 		v.strictObject({

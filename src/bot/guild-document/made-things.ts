@@ -28,13 +28,21 @@ const maxPages = 5;
 /** Ids created by different machines of Discord are ordered to about this many milliseconds. */
 const skewMs = 1_000;
 
+/** Start of the reasons for Discord's audit log of all requests of jobs. */
+const reasonStart = "guild document ";
+
+/** Whether an entry of Discord's audit log with this reason, made by the bot, is that of a job. */
+export function isJobReason(reason: string): boolean {
+	return reason.startsWith(reasonStart);
+}
+
 /** Returns the reason for Discord's audit log of a request of a job. It begins with the request's mark. */
 export function markedReason(
 	jobId: string,
 	mark: string,
 	reason: string,
 ): string {
-	return `guild document ${jobId} ${mark}: ${reason}`;
+	return `${reasonStart}${jobId} ${mark}: ${reason}`;
 }
 
 /** Entries of a guild's audit log, by ids of what was created. */

@@ -1,4 +1,4 @@
-// Posts an embed in a channel for each tool call that changes something. Posts are queued and never delay a call.
+// Posts an embed in a channel for each tool call that changes something, and for what operators should know. Posts are queued and never delay a call.
 
 import { EmbedBuilder } from "discord.js";
 import type { Log } from "../../lib/log.ts";
@@ -35,6 +35,11 @@ export function createAuditChannel(
 	return {
 		announce: (call: AuditedCall) =>
 			queue.push(channelId, () => describe(call)),
+		/** Queues another embed for the channel. Resolves when it has been sent or has failed. Never rejects. */
+		notify(embed: EmbedBuilder): Promise<void> {
+			queue.push(channelId, () => embed);
+			return queue.settled();
+		},
 		/** Resolves when every queued audit log embed has been sent or has failed. */
 		settled: queue.settled,
 	};

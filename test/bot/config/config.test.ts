@@ -126,6 +126,12 @@ log_channel = "${id}7"
 audit_channel = "${id}8"
 audit_days = 30
 
+[backup]
+every = "12h"
+keep = 3
+alarm_deletions = 0
+alarm_window = "30s"
+
 [ai]
 order = ["mine", "openai"]
 
@@ -171,6 +177,12 @@ reasoning = { effort = "low" }
 		toml: {
 			features: { game: true, chat: false },
 			mcp: { audit_days: 30 },
+			backup: {
+				every: 43_200_000,
+				keep: 3,
+				alarm_deletions: 0,
+				alarm_window: 30_000,
+			},
 			game: { verify: false },
 			auto_role: { min_age: 259_200_000, min_messages: 10, require_all: false },
 			welcome: { message: "Hello {user}" },
@@ -232,6 +244,29 @@ min_age = "three days"`).join("\n");
 		'mcp.audit_days: expected a number, received "90"; leave out the quotation marks\n    9: audit_days = "90"\n                    ^',
 		'auto_role.to_role: expected an id of 17 to 20 digits, received "12"\n    11: "to_role" = "12"\n                    ^',
 		'auto_role.min_age: expected a duration such as "30m", "12h" or "3d", received "three days"\n    12: ',
+	])
+		expect(issues).toContain(issue);
+});
+
+test("backups are on with an empty section, and off without one", () => {
+	const backup = (lines: string) =>
+		read({ ...files, "config.toml": `${cook}${lines}\n` }).toml.backup;
+	expect(backup("")).toBeUndefined();
+	expect(backup("[backup]")).toEqual({
+		every: 86_400_000,
+		keep: 14,
+		alarm_deletions: 5,
+		alarm_window: 60_000,
+	});
+	expect(backup('[backup]\nevery = "1h"')?.every).toBe(3_600_000);
+	const issues = issuesIn(`[backup]
+every = "59m"
+keep = 1
+alarm_window = "two minutes"`).join("\n");
+	for (const issue of [
+		'backup.every: expected a duration from "1h" to "30d", received "59m"',
+		"backup.keep: expected a whole number from 2 to 1000, received 1",
+		'backup.alarm_window: expected a duration such as "30m", "12h" or "3d", received "two minutes"',
 	])
 		expect(issues).toContain(issue);
 });

@@ -413,7 +413,7 @@ async function startLife(
 		cdn: discord.url.origin,
 		log,
 		onResponse() {},
-		needsBanEvents: true,
+		needsModerationEvents: true,
 		attach: (client) => feature?.attach?.(client),
 		timing: { backOffMs: [1, 4], identifyMs: 0 },
 	});

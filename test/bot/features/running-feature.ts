@@ -64,7 +64,7 @@ export async function startFeature(setup: FeatureSetup) {
 			cdn: simulator.cdn,
 			log,
 			onResponse() {},
-			needsBanEvents: true,
+			needsModerationEvents: true,
 			attach: (client) => feature?.attach?.(client),
 			timing: { backOffMs: [1, 4], identifyMs: 0 },
 		});

@@ -170,6 +170,7 @@ test.concurrent("with Discord a bot is ready, and /status has its user and guild
 			audit_queued: 0,
 			audit_dropped: 0,
 		},
+		backups: null,
 		sessions: 1,
 		calls_in_flight: 0,
 	});

@@ -120,8 +120,8 @@ export interface ConnectionOptions {
 	onResponse(outcome: PlatformOutcome): void;
 	/** Whether to request the Message Content intent, which lets the bot read the text of messages. */
 	needsMessageContent?: boolean;
-	/** Whether to request events about bans and unbans from Discord's Gateway. */
-	needsBanEvents?: boolean;
+	/** Whether to request events about bans, unbans and new entries of guilds' audit logs from Discord's Gateway. */
+	needsModerationEvents?: boolean;
 	/**
 	 * Overrides for the Gateway timeouts, the back-off between connections, and the maximum age of replayed messages and
 	 * interactions.
@@ -333,7 +333,7 @@ export class Connection {
 
 	#createClient(): Client {
 		const { api, log, onResponse } = this.#options;
-		const { needsMessageContent, needsBanEvents } = this.#options;
+		const { needsMessageContent, needsModerationEvents } = this.#options;
 		const { requestsPerSecond = 50 } = this.#options;
 		const intents = GatewayIntentBits;
 		let isLimitChecked = true;
@@ -345,7 +345,7 @@ export class Connection {
 				intents.GuildVoiceStates,
 				intents.GuildMessages,
 				...(needsMessageContent ? [intents.MessageContent] : []),
-				...(needsBanEvents ? [intents.GuildModeration] : []),
+				...(needsModerationEvents ? [intents.GuildModeration] : []),
 			],
 			rest: {
 				...restOptions(api, onResponse, this.requests),

@@ -98,6 +98,15 @@ const interaction = v.looseObject({
 
 const invite = v.looseObject({ channel_id: id, code: v.string() });
 const banEvent = v.looseObject({ guild_id: id, user });
+const auditLogEntry = v.looseObject({
+	guild_id: id,
+	id,
+	action_type: v.number(),
+	user_id: v.nullish(id),
+	target_id: v.nullish(v.string()),
+	reason: v.nullish(v.string()),
+	changes: v.nullish(v.array(v.looseObject({ key: v.string() }))),
+});
 const eventWithMember = v.looseObject({ member: v.optional(guildMember) });
 
 /** Schema of all Gateway events that have no schema of their own. Only the ids are checked. */
@@ -132,6 +141,7 @@ const schemas: Readonly<Record<string, v.GenericSchema>> = {
 	INTERACTION_CREATE: interaction,
 	INVITE_CREATE: invite,
 	INVITE_DELETE: invite,
+	GUILD_AUDIT_LOG_ENTRY_CREATE: auditLogEntry,
 	GUILD_BAN_ADD: banEvent,
 	GUILD_BAN_REMOVE: banEvent,
 	MESSAGE_REACTION_ADD: eventWithMember,
