@@ -147,6 +147,14 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 			others += 1;
 			continue;
 		}
+		// Things that could not be created are missing in the order, too.
+		const isIncomplete = [...after.steps.values()].some(
+			({ state, action, kind }) =>
+				state === "failed" &&
+				action === "create" &&
+				(kind === "role") === (step.kind === "role"),
+		);
+		if (step.action === "order" && row && isIncomplete) continue;
 		const need = failedNeed(planned ?? step, after);
 		const entry: GuildJobStepRow = {
 			...(row ?? newStepRow(step, after)),

@@ -87,13 +87,14 @@ export function countsText(
 
 /** Formats a step: `~ channel #general: topic "a" → "b"`. */
 export function stepLine(step: PlannedStep): string {
-	const { action, changes } = step;
+	const { action, kind, changes } = step;
 	const shown = changes
 		.slice(0, maxShownChanges)
 		.map((change) => changeText(change, action === "create"));
 	const more = changes.length - shown.length;
 	if (more > 0) shown.push(`… and ${countOf(more, "field")} more`);
-	return `${signs[action]} ${thingText(step)}${shown.length > 0 ? `: ${shown.join(", ")}` : ""}`;
+	const thing = action === "order" ? `order of ${kind}s` : thingText(step);
+	return `${signs[action]} ${thing}${shown.length > 0 ? `: ${shown.join(", ")}` : ""}`;
 }
 
 /** Formats what a step changes: "channel #general". */

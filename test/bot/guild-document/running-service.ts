@@ -2,8 +2,10 @@
 
 import type { Guild } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
+import { createPictures } from "../../../src/bot/guild-document/pictures.ts";
 import type { Rules } from "../../../src/bot/guild-document/plans.ts";
 import { readGuildState } from "../../../src/bot/guild-document/read-guild.ts";
+import { createRules } from "../../../src/bot/guild-document/rules.ts";
 import {
 	createGuildDocuments,
 	type GuildDocumentsOptions,
@@ -19,28 +21,34 @@ import { smallDifference } from "./small-difference.ts";
 export interface ServiceSetup
 	extends Pick<FeatureSetup, "place" | "simulator" | "prepare" | "store"> {
 	rules?: Partial<Rules>;
+	/** Whether to use the bot's rules instead of the small difference. */
+	hasRealRules?: boolean;
 	options?: Partial<GuildDocumentsOptions>;
 }
 
 /** Guild documents with the small difference, and short waits. */
 export function createTestDocuments(
 	{ connection, store, mutex, log }: FeatureOptions,
-	{ rules, options }: Pick<ServiceSetup, "rules" | "options"> = {},
+	{
+		rules,
+		options,
+		hasRealRules,
+	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules"> = {},
 ): GuildDocumentsService {
+	const pictures = createPictures({ store, downloads: connection.pictures });
+	const small: Rules = {
+		read: (guild, parts) => readGuildState(guild, parts, { connection }),
+		difference: smallDifference,
+		refusals: async () => [],
+		requireStep: async () => undefined,
+		duration: () => "Estimated time: short.",
+		...rules,
+	};
 	return createGuildDocuments({
-		connection,
-		store,
-		mutex,
-		log,
-		rules: {
-			read: (guild, parts) => readGuildState(guild, parts, { connection }),
-			difference: smallDifference,
-			refusals: async () => [],
-			requireStep: async () => undefined,
-			duration: () => "Estimated time: short.",
-			...rules,
-		},
-		pictures: { dataUri: async () => undefined, remember: async () => {} },
+		...{ connection, store, mutex, log, pictures },
+		rules: hasRealRules
+			? createRules({ connection, pictures, denies: () => false })
+			: small,
 		mayTouch: () => true,
 		backups: noBackups,
 		backOffMs: [1, 20],
@@ -64,20 +72,29 @@ export async function startService(setup: ServiceSetup = {}) {
 		if (documents) return documents;
 		throw new Error("the bot does not run");
 	};
-	const guild = (): Guild => {
-		const [first] = bot.connection.guilds;
-		if (first) return first;
-		throw new Error("the bot is in no guild");
+	const guild = (name = "The Cooks"): Guild => {
+		for (const one of bot.connection.guilds) if (one.name === name) return one;
+		throw new Error(`the bot is not in ${name}`);
 	};
-	const plan = (document: object, options?: { prune?: boolean }) =>
-		service().plan(guild(), { document: { version: 1, ...document } }, options);
+	const plan = (
+		document: object,
+		{ name, ...options }: { prune?: boolean; name?: string } = {},
+	) =>
+		service().plan(
+			guild(name),
+			{ document: { version: 1, ...document } },
+			options,
+		);
 	return {
 		bot,
 		service,
 		guild,
 		plan,
 		/** Plans and applies a document. Returns the job's id. */
-		async apply(document: object, options?: { prune?: boolean }) {
+		async apply(
+			document: object,
+			options?: { prune?: boolean; name?: string },
+		) {
 			const text = await service().apply(
 				hashIn(await plan(document, options)),
 				"because",
