@@ -10,6 +10,7 @@ import {
 	PermissionFlagsBits as Permission,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
+import { fixedRoles } from "../../../src/bot/guild-document/plans.ts";
 import { readGuildState } from "../../../src/bot/guild-document/read-guild.ts";
 import {
 	type RefusalOptions,
@@ -41,6 +42,8 @@ import type {
 } from "../../../src/guild-document/steps.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
+import { seeded } from "../../support/random.ts";
+import { randomGuild } from "../../support/random-guild.ts";
 import { until } from "../../support/until.ts";
 
 /** All permissions that a bot needs, without ADMINISTRATOR. */
@@ -1633,17 +1636,49 @@ describe("Discord accepts every step that is not refused", () => {
 				},
 			],
 		};
-		const highest = guild.members.me?.roles.highest;
-		const fixedRoles = new Set(
-			guild.roles.cache
-				.filter((role) => highest && role.comparePositionTo(highest) >= 0)
-				.keys(),
-		);
-		const { steps } = difference(document, state, { prune: true, fixedRoles });
+		const { steps } = difference(document, state, {
+			prune: true,
+			fixedRoles: fixedRoles(guild, state),
+		});
 		const refusals = refusalsOf(steps, world.guild, world.state);
 		const refused = new Set(refusals.map(({ stepId }) => stepId));
 		expect(await carryOut(world.guild, steps, refused)).toEqual([]);
 	});
+
+	test.each(many(12, (index) => index + 1))(
+		"of the random guild %d, with a random bot",
+		async (seed) => {
+			const random = seeded(seed);
+			const isAdministrator = random.chance(0.2);
+			let permissions = isAdministrator ? Permission.Administrator : 0n;
+			for (const bit of bitsByName.values())
+				if (bit !== Permission.Administrator && random.chance(0.95))
+					permissions |= bit;
+			await using world = await startGuild((simulator) => {
+				permit(simulator, permissions, Permission.ViewChannel);
+				addMore(simulator);
+				// Random guilds have a channel of this name elsewhere.
+				for (const channel of simulator.guild("The Cooks").channels.values())
+					if (channel.name === "general")
+						simulator.world.channels.edit(channel, { name: "lobby" });
+			});
+			const { guild, simulator, state } = world;
+			const document = randomGuild(random, {
+				roles: 12,
+				channels: 40,
+				memberIds: ["zoe", "liwei"].map((name) => simulator.user(name).id),
+				community: isAdministrator,
+			});
+			const { steps } = difference(document, state, {
+				prune: true,
+				fixedRoles: fixedRoles(guild, state),
+			});
+			const refusals = refusalsOf(steps, guild, state);
+			const refused = new Set(refusals.map(({ stepId }) => stepId));
+			expect(steps.length).toBeGreaterThan(40);
+			expect(await carryOut(guild, steps, refused)).toEqual([]);
+		},
+	);
 
 	function everythingBut(bits: bigint): bigint {
 		return allBits & ~bits;
