@@ -31,7 +31,7 @@ const settings: Defaults<Settings> = {
 	rules_channel: "",
 	public_updates_channel: "",
 	safety_alerts_channel: "",
-	preferred_locale: "en-US" as Settings["preferred_locale"],
+	preferred_locale: "en-US",
 	premium_progress_bar_enabled: false,
 };
 const role: Defaults<Role> = {

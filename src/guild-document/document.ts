@@ -1,484 +1,36 @@
-// The format of the guild document: its fields, their descriptions and limits, and reading it from JSON or YAML.
+// The guild document: its types, and reading it from JSON or YAML.
 
-import { Locale } from "discord.js";
-import * as v from "valibot";
-import { parseSettings } from "../lib/config.ts";
-import { actionNames, presetNames, triggerNames } from "./automod-rule.ts";
-import {
-	type EditedKind,
-	editedKinds,
-	layouts,
-	namesOf,
-	sortOrders,
-	videoQualities,
-} from "./channel-kinds.ts";
-import { bitOf, bitsByName } from "./permission-names.ts";
-import { eventKinds } from "./scheduled-event.ts";
-import { afkTimeouts, levels, noticeFlags } from "./setting-names.ts";
+import type * as v from "valibot";
+import { type ConfigIssue, checkSettings } from "../lib/config.ts";
+import type { EditedKind } from "./channel-kinds.ts";
+import * as schema from "./document-schema.ts";
 
-/** Version of the format, the document's field `version`. */
-export const documentVersion = 1;
-
-/** Name of the role that all members have, wherever a document refers to a role. */
-export const everyone = "@everyone";
+export {
+	documentSchema,
+	documentVersion,
+	everyone,
+} from "./document-schema.ts";
 
 /** Maximum number of values, such as texts and lists, in a document that this program reads. */
-const maxValues = 200_000;
+const maxValues = 2_000_000;
 
-const withText = <S extends v.GenericSchema>(schema: S, description: string) =>
-	v.pipe(schema, v.description(description)) as unknown as S;
-
-const text = (min: number, max: number, description: string) =>
-	withText(
-		v.pipe(
-			v.string("expected a text; put numbers in quotes"),
-			v.check(
-				(input) => [...input].length >= min && [...input].length <= max,
-				`expected ${min} to ${max} characters`,
-			),
-		),
-		description,
-	);
-const integer = (min: number, max: number, description: string) => {
-	const message = `expected an integer from ${min} to ${max}`;
-	return withText(
-		v.pipe(
-			v.number(message),
-			v.integer(message),
-			v.minValue(min, message),
-			v.maxValue(max, message),
-		),
-		description,
-	);
-};
-const flag = (description: string) =>
-	withText(v.boolean("expected true or false"), description);
-const choice = <const Names extends readonly string[]>(
-	names: Names,
-	description: string,
-) =>
-	withText(
-		v.picklist(names, `expected one of ${names.join(", ")}`),
-		description,
-	);
-const list = <S extends v.GenericSchema>(
-	item: S,
-	max: number,
-	description: string,
-) =>
-	withText(
-		v.pipe(
-			v.array(item, "expected a list"),
-			v.maxLength(max, `expected at most ${max} entries`),
-		),
-		description,
-	);
-const optional = v.optional;
-
-const id = withText(
-	v.pipe(
-		v.string("expected an id in quotes, because it is too long for a number"),
-		v.regex(/^\d{17,20}$/, "expected a Discord id of 17 to 20 digits"),
-	),
-	"Discord's id. A hint: it is compared first, then the name.",
-);
-const userId = withText(id, "Id of the user.");
-const key = text(
-	1,
-	200,
-	"How the rest of the document refers to this. Only needed where several have the same name. Default: its name.",
-);
-/** A reference to a role, channel or emoji by its key, or "" for none. */
-const reference = (what: string) => text(0, 200, `${what}; "" for none.`);
-const roles = (description: string) =>
-	list(text(1, 200, "Key of a role."), 250, description);
-const channels = (description: string) =>
-	list(text(1, 200, "Key of a channel."), 500, description);
-const picture = (what: string) =>
-	withText(
-		v.pipe(
-			v.string(),
-			v.regex(/^([0-9a-f]{32})?$/, "expected 32 hexadecimal digits"),
-		),
-		`${what}: the first 32 hexadecimal digits of the picture's SHA-256; "" for none. Backups keep the picture itself.`,
-	);
-const emojiReference = (what: string) =>
-	text(
-		0,
-		200,
-		`${what}: an emoji such as 👍, :name: for a custom emoji of the guild, or "" for none.`,
-	);
-const permission = v.pipe(
-	v.string(),
-	v.check(
-		(name) => name === everyone || isPermission(name),
-		"expected a permission such as VIEW_CHANNEL",
-	),
-	v.transform((name) => permissionName(name)),
-);
-
-/** Whether a text names a permission: one that Discord documents, or "BIT_53" for a bit without a name. */
-function isPermission(name: string): boolean {
-	return /^BIT_\d{1,2}$/.test(name) || bitOf(name) !== undefined;
-}
-
-/** Converts another spelling of a permission's name, such as "View Channel", to Discord's. */
-function permissionName(name: string): string {
-	const bit = bitOf(name);
-	const [official] = [...bitsByName].find(([, other]) => other === bit) ?? [];
-	return official ?? name;
-}
-
-const permissions = (description: string) => list(permission, 100, description);
-
-const overwrite = v.strictObject({
-	role: optional(text(1, 200, "Key of the role; @everyone for all members.")),
-	member: optional(userId),
-	allow: optional(permissions("Allowed permissions.")),
-	deny: optional(permissions("Denied permissions.")),
-});
-const overwrites = list(
-	v.pipe(
-		overwrite,
-		v.check(
-			({ role, member }) => (role === undefined) !== (member === undefined),
-			"expected either role or member",
-		),
-	),
-	1000,
-	"Permission overwrites. Default for a channel in a category: those of the category; otherwise none.",
-);
-
-const settings = v.strictObject({
-	name: optional(text(2, 100, "Name of the guild.")),
-	description: optional(text(0, 300, "Shown in discovery.")),
-	icon: optional(picture("Icon")),
-	community: optional(flag("Whether Community is enabled.")),
-	verification_level: optional(
-		choice(levels.verification_level, "What members need to write."),
-	),
-	default_message_notifications: optional(
-		choice(levels.default_message_notifications, "Members' default."),
-	),
-	explicit_content_filter: optional(
-		choice(levels.explicit_content_filter, "Whose media are scanned."),
-	),
-	afk_channel: optional(reference("Voice channel for idle members")),
-	afk_timeout: optional(
-		withText(
-			v.picklist(afkTimeouts, `expected one of ${afkTimeouts.join(", ")}`),
-			"Seconds until idle members are moved to the AFK channel.",
-		),
-	),
-	system_channel: optional(
-		reference("Channel for notices of joins and boosts"),
-	),
-	system_channel_flags: optional(
-		list(
-			choice([...noticeFlags.keys()], "A notice."),
-			noticeFlags.size,
-			"The notices that are off.",
-		),
-	),
-	rules_channel: optional(
-		reference("Channel with the rules; communities only"),
-	),
-	public_updates_channel: optional(
-		reference("Channel for Discord's notices to moderators; communities only"),
-	),
-	safety_alerts_channel: optional(
-		reference("Channel for safety alerts; communities only"),
-	),
-	preferred_locale: optional(
-		choice(Object.values(Locale), "Language; communities only."),
-	),
-	premium_progress_bar_enabled: optional(flag("Show the boost progress.")),
-});
-
-const colorPattern = "#[0-9A-F]{6}";
-const color = withText(
-	v.pipe(
-		v.string(),
-		v.toUpperCase(),
-		v.transform((input) => input.replaceAll(" TO ", " to ")),
-		v.regex(
-			new RegExp(`^(${colorPattern}( to ${colorPattern}){0,2})?$`),
-			'expected a color such as "#8E44AD"',
-		),
-	),
-	'Color such as "#8E44AD", or a gradient: "#8E44AD to #11806A"; "" for none.',
-);
-
-const role = v.strictObject({
-	name: text(1, 100, "Name of the role."),
-	id: optional(id),
-	key: optional(key),
-	managed: optional(
-		flag(
-			"Whether an integration, such as a bot, owns the role. Such a role is never created or deleted.",
-		),
-	),
-	color: optional(color),
-	hoist: optional(flag("List its members separately.")),
-	mentionable: optional(flag("Let everyone mention it.")),
-	icon: optional(
-		text(0, 100, 'Emoji beside names, or the hash of a picture; "" for none.'),
-	),
-	permissions: optional(
-		permissions("Permissions. @everyone: all those that @everyone has."),
-	),
-});
-
-const tag = v.strictObject({
-	name: text(1, 50, "Name of the tag."),
-	emoji: optional(emojiReference("Emoji")),
-	moderated: optional(flag("Only moderators may add it.")),
-});
-
-const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter(
-	(kind) => kind !== "category",
-);
-
-const channel = v.strictObject({
-	name: text(1, 100, "Name of the channel."),
-	id: optional(id),
-	key: optional(key),
-	kind: optional(
-		choice(kindNames as ChannelKind[], "Kind of channel. Default: text."),
-	),
-	topic: optional(text(0, 4096, "Topic, or a forum's guidelines.")),
-	nsfw: optional(flag("Age-restricted.")),
-	slowmode_seconds: optional(
-		integer(0, 21_600, "Seconds between a user's messages; 0: off."),
-	),
-	bitrate: optional(
-		integer(8000, 384_000, "Bits per second of a voice or stage channel."),
-	),
-	user_limit: optional(
-		integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none."),
-	),
-	rtc_region: optional(text(0, 32, 'Voice region; "" for automatic.')),
-	video_quality: optional(choice(namesOf(videoQualities), "Camera quality.")),
-	thread_slowmode_seconds: optional(
-		integer(0, 21_600, "Slow mode of new threads; 0: off."),
-	),
-	auto_archive_minutes: optional(
-		integer(
-			0,
-			10_080,
-			"Idle minutes until new threads are archived: 60, 1440, 4320 or 10080; 0: Discord's default.",
-		),
-	),
-	tags: optional(list(tag, 20, "Tags of a forum, in order.")),
-	require_tag: optional(flag("Posts of the forum need a tag.")),
-	default_reaction: optional(emojiReference("Reaction for posts of the forum")),
-	default_sort_order: optional(
-		choice(["", ...namesOf(sortOrders)], "Order of a forum's posts."),
-	),
-	default_layout: optional(
-		choice(["", ...namesOf(layouts)], "Layout of a forum."),
-	),
-	overwrites: optional(overwrites),
-});
-
-const category = v.strictObject({
-	name: text(1, 100, "Name of the category."),
-	id: optional(id),
-	key: optional(key),
-	overwrites: optional(overwrites),
-	channels: optional(list(channel, 50, "Its channels, from the top.")),
-});
-
-const words = (description: string) =>
-	list(text(1, 260, "Word or pattern."), 1000, description);
-
-const automod = v.strictObject({
-	name: text(1, 100, "Name of the rule."),
-	id: optional(id),
-	trigger: choice(triggerNames, "What the rule looks for."),
-	enabled: optional(flag("Whether the rule is on. Default: true.")),
-	keyword_filter: optional(words("Blocked words.")),
-	regex_patterns: optional(words("Blocked patterns.")),
-	presets: optional(
-		list(choice(presetNames, "A word list."), 3, "Word lists of Discord."),
-	),
-	allow_list: optional(words("Allowed words.")),
-	mention_total_limit: optional(integer(0, 50, "Mentions per message.")),
-	mention_raid_protection_enabled: optional(flag("Detect mention raids.")),
-	actions: optional(list(choice(actionNames, "An action."), 4, "Actions.")),
-	custom_message: optional(text(0, 150, "Shown to the author.")),
-	alert_channel: optional(reference("Channel for alerts")),
-	duration_seconds: optional(integer(0, 2_419_200, "Length of the timeout.")),
-	exempt_roles: optional(roles("Roles to which the rule does not apply.")),
-	exempt_channels: optional(channels("Channels without the rule.")),
-});
-
-const instant = (description: string) =>
-	withText(
-		v.pipe(
-			v.string(),
-			v.check(
-				(input) => input === "" || !Number.isNaN(Date.parse(input)),
-				"expected a time such as 2030-01-31T18:00:00.000Z",
-			),
-			v.transform((input) =>
-				input === "" ? "" : new Date(input).toISOString(),
-			),
-		),
-		description,
-	);
-
-const scheduledEvent = v.strictObject({
-	name: text(1, 100, "Name of the event."),
-	id: optional(id),
-	description: optional(text(0, 1000, "Description.")),
-	kind: choice(
-		Object.keys(eventKinds) as (keyof typeof eventKinds)[],
-		"Where it takes place.",
-	),
-	channel: optional(reference("Stage or voice channel")),
-	location: optional(text(0, 100, "Place of an external event.")),
-	start: instant("Start in UTC."),
-	end: optional(instant('End in UTC; "" for none.')),
-});
-
-const emoji = v.strictObject({
-	name: withText(
-		v.pipe(
-			v.string(),
-			v.regex(/^\w{2,32}$/, "expected 2 to 32 letters, digits and _"),
-		),
-		"Name of the emoji.",
-	),
-	id: optional(id),
-	key: optional(key),
-	animated: optional(flag("Whether it moves.")),
-	picture: optional(picture("Picture")),
-	roles: optional(roles("Only these roles may use it. Default: everyone.")),
-});
-
-const webhook = v.strictObject({
-	name: text(1, 80, "Name of the webhook."),
-	id: optional(id),
-	channel: text(1, 200, "Key of the channel it posts in."),
-});
-
-const welcomeScreen = v.strictObject({
-	enabled: optional(flag("Whether new members see it.")),
-	description: optional(text(0, 140, "Text of the welcome screen.")),
-	channels: optional(
-		list(
-			v.strictObject({
-				channel: text(1, 200, "Key of the channel."),
-				description: text(1, 50, "Text beside the channel."),
-				emoji: optional(emojiReference("Emoji")),
-			}),
-			5,
-			"Channels shown to new members.",
-		),
-	),
-});
-
-const onboardingOption = v.strictObject({
-	title: text(1, 50, "Text of the option."),
-	description: optional(text(0, 100, "Description.")),
-	emoji: optional(emojiReference("Emoji")),
-	roles: optional(roles("Roles that members get who choose it.")),
-	channels: optional(channels("Channels that members get who choose it.")),
-});
-
-const onboarding = v.strictObject({
-	enabled: optional(flag("Whether new members see it.")),
-	mode: optional(
-		choice(["default", "advanced"], "What counts for Discord's minimum."),
-	),
-	default_channels: optional(channels("Channels that all new members get.")),
-	prompts: optional(
-		list(
-			v.strictObject({
-				title: text(1, 100, "The question."),
-				kind: optional(
-					choice(["multiple_choice", "dropdown"], "How it looks."),
-				),
-				single_select: optional(flag("Only one option can be chosen.")),
-				required: optional(flag("Members must choose.")),
-				in_onboarding: optional(flag("Asked when joining. Default: true.")),
-				options: list(onboardingOption, 50, "What can be chosen."),
-			}),
-			15,
-			"Questions to new members.",
-		),
-	),
-});
-
-/** Schema of a guild document. */
-export const documentSchema = v.strictObject({
-	version: withText(
-		v.literal(documentVersion, `expected ${documentVersion}`),
-		"Version of the format.",
-	),
-	omitted: optional(
-		choice(
-			["default", "keep"],
-			"What fields mean that a listed thing does not have. default, as in exports: their default value. keep, if this is absent: they stay as they are.",
-		),
-	),
-	id: optional(id),
-	settings: optional(withText(settings, "Settings of the guild.")),
-	everyone: optional(permissions("Permissions of all members (@everyone).")),
-	roles: optional(
-		list(role, 250, "Roles without @everyone, the highest first."),
-	),
-	emojis: optional(list(emoji, 500, "Custom emoji.")),
-	channels: optional(
-		list(channel, 500, "Channels outside of categories, from the top."),
-	),
-	categories: optional(
-		list(category, 500, "Categories with their channels, from the top."),
-	),
-	automod: optional(list(automod, 50, "AutoMod rules.")),
-	events: optional(
-		list(scheduledEvent, 100, "Scheduled events that are not over."),
-	),
-	webhooks: optional(list(webhook, 1000, "Webhooks, without their tokens.")),
-	welcome_screen: optional(withText(welcomeScreen, "The welcome screen.")),
-	onboarding: optional(withText(onboarding, "Questions to new members.")),
-	members: optional(
-		list(
-			v.strictObject({
-				id: userId,
-				roles: roles("Roles that the member has."),
-			}),
-			1_000_000,
-			"Which member has which roles. Roles that it does not name are not taken away.",
-		),
-	),
-	bans: optional(
-		list(
-			v.strictObject({
-				id: userId,
-				reason: optional(text(0, 512, "Reason of the ban.")),
-			}),
-			1_000_000,
-			"Banned users. Bans that it does not name are not lifted.",
-		),
-	),
-});
+/** Maximum number of mistakes that an InvalidDocument lists. */
+const maxIssues = 50;
 
 export type ChannelKind = Exclude<EditedKind, "category">;
 /** A guild document after validation. */
-export type GuildDocument = v.InferOutput<typeof documentSchema>;
+export type GuildDocument = v.InferOutput<typeof schema.documentSchema>;
 export type Settings = NonNullable<GuildDocument["settings"]>;
-export type Role = v.InferOutput<typeof role>;
-export type Channel = v.InferOutput<typeof channel>;
-export type Category = v.InferOutput<typeof category>;
-export type Overwrite = v.InferOutput<typeof overwrite>;
-export type AutomodRule = v.InferOutput<typeof automod>;
-export type ScheduledEvent = v.InferOutput<typeof scheduledEvent>;
-export type Emoji = v.InferOutput<typeof emoji>;
-export type Webhook = v.InferOutput<typeof webhook>;
-export type WelcomeScreen = v.InferOutput<typeof welcomeScreen>;
-export type Onboarding = v.InferOutput<typeof onboarding>;
+export type Role = v.InferOutput<typeof schema.role>;
+export type Channel = v.InferOutput<typeof schema.channel>;
+export type Category = v.InferOutput<typeof schema.category>;
+export type Overwrite = v.InferOutput<typeof schema.overwrite>;
+export type AutomodRule = v.InferOutput<typeof schema.automod>;
+export type ScheduledEvent = v.InferOutput<typeof schema.scheduledEvent>;
+export type Emoji = v.InferOutput<typeof schema.emoji>;
+export type Webhook = v.InferOutput<typeof schema.webhook>;
+export type WelcomeScreen = v.InferOutput<typeof schema.welcomeScreen>;
+export type Onboarding = v.InferOutput<typeof schema.onboarding>;
 
 /** The parts of a document that describe a guild. Each is optional. */
 export const partNames = [
@@ -501,8 +53,15 @@ export type Part = (typeof partNames)[number];
 /** Thrown when a text is not a guild document. `issues` are lines of text, one for each mistake. */
 export class InvalidDocument extends Error {
 	override name = "InvalidDocument";
-	constructor(readonly issues: readonly string[]) {
+	readonly issues: readonly string[];
+
+	/** Of very many issues, only the first are kept. */
+	constructor(all: readonly string[]) {
+		const issues = all.slice(0, maxIssues);
+		if (all.length > maxIssues)
+			issues.push(`${all.length - maxIssues} more mistakes`);
 		super(`The guild document is invalid: ${issues.join("; ")}`);
+		this.issues = issues;
 	}
 }
 
@@ -510,9 +69,19 @@ export class InvalidDocument extends Error {
 export function readDocument(value: unknown): GuildDocument {
 	if (countValues(value) > maxValues)
 		throw new InvalidDocument([`it has more than ${maxValues} values`]);
-	const { settings, issues } = parseSettings(documentSchema, value);
-	if (!settings) throw new InvalidDocument(issues);
+	const { settings, issues } = checkSettings(schema.documentSchema, value);
+	if (!settings) throw new InvalidDocument(issues.map(describeIssue));
 	return settings;
+}
+
+/** Writes a mistake with the path of its field: "roles[2].color: expected …". */
+function describeIssue({ path, message }: ConfigIssue): string {
+	const at = path
+		.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`))
+		.join("")
+		.replace(/^\./, "");
+	const expected = message.replace("a section", "an object with fields");
+	return `${at || "the document"}: ${expected}`;
 }
 
 /** Counts the values in `value`, up to a few more than the maximum: a YAML text can repeat a part millions of times. */
@@ -532,17 +101,27 @@ function countValues(value: unknown): number {
 
 /** Parses a guild document from JSON or YAML. Throws an InvalidDocument if it is neither, or not a guild document. */
 export function parseDocument(source: string): GuildDocument {
+	// Editors may put a byte order mark before the text.
+	const text = source.replace(/^\uFEFF/, "");
 	let value: unknown;
 	try {
 		// JSON is YAML, too, but the parser for JSON has the better errors.
-		value = source.trimStart().startsWith("{")
-			? JSON.parse(source)
-			: Bun.YAML.parse(source);
+		value = text.trimStart().startsWith("{")
+			? JSON.parse(text)
+			: Bun.YAML.parse(text);
 	} catch (error) {
 		throw new InvalidDocument([
 			`it is neither JSON nor YAML: ${error instanceof Error ? error.message : error}`,
 		]);
 	}
+	const sections = Array.from(text.matchAll(/^(\w+):/gm), ([, name]) => name);
+	const twice = sections.filter((one, index) => sections.indexOf(one) < index);
+	if (twice.length > 0)
+		throw new InvalidDocument(
+			[...new Set(twice)].map(
+				(name) => `${name}: it is there more than once; write one list`,
+			),
+		);
 	return readDocument(value);
 }
 

@@ -303,7 +303,7 @@ function settingsOf({ guild, pictures }: GuildState): Settings {
 		rules_channel: guild.rules_channel_id ?? "",
 		public_updates_channel: guild.public_updates_channel_id ?? "",
 		safety_alerts_channel: guild.safety_alerts_channel_id ?? "",
-		preferred_locale: guild.preferred_locale as Settings["preferred_locale"],
+		preferred_locale: guild.preferred_locale,
 		premium_progress_bar_enabled: guild.premium_progress_bar_enabled,
 	};
 }
