@@ -195,3 +195,52 @@ test("hashes of pictures come from the source, and missing ones are named", asyn
 	expect(state.pictures.get("1")).toBe(hash);
 	expect(unreadable).toEqual([{ part: "emojis", why: "1 is missing" }]);
 });
+
+test("welcome screen and onboarding of a community are read", async () => {
+	await using world = await startGuild(({ world, guild }) => {
+		world.guilds.edit(guild("The Cooks"), { features: ["COMMUNITY"] });
+	});
+	const { guild, connection, simulator } = world;
+	const read = () =>
+		readGuildState(guild, ["welcome_screen", "onboarding"], { connection });
+	const never = await read();
+	expect(never.unreadable).toEqual([]);
+	expect(never.state.welcomeScreen).toEqual({
+		description: null,
+		welcome_channels: [],
+	});
+	expect(never.state.onboarding).toMatchObject({ enabled: false, prompts: [] });
+	const general = simulator.channel("The Cooks/general");
+	await connection.discord.rest.patch(`/guilds/${guild.id}/welcome-screen`, {
+		body: {
+			enabled: true,
+			description: "Hello",
+			welcome_channels: [{ channel_id: general.id, description: "Talk" }],
+		},
+	});
+	expect((await read()).state.welcomeScreen).toMatchObject({
+		description: "Hello",
+		welcome_channels: [{ channel_id: general.id }],
+	});
+});
+
+test("a welcome screen that is off needs MANAGE_GUILD, and is not requested without it", async () => {
+	await using world = await startGuild(({ world, guild, bot }) => {
+		const cooks = guild("The Cooks");
+		world.guilds.edit(cooks, { features: ["COMMUNITY"] });
+		const member = cooks.members.get(bot("alpha").id);
+		for (const id of [cooks.id, ...(member?.roles ?? [])]) {
+			const role = cooks.roles.get(id);
+			const permissions = String(PermissionFlagsBits.ViewChannel);
+			if (role) world.roles.edit(cooks, role, { permissions });
+		}
+	});
+	const { guild, connection, requested } = world;
+	const { unreadable } = await readGuildState(guild, ["welcome_screen"], {
+		connection,
+	});
+	expect(unreadable).toEqual([
+		{ part: "welcome_screen", why: "the bot lacks MANAGE_GUILD" },
+	]);
+	expect(requested).not.toContain(`/guilds/${guild.id}/welcome-screen`);
+});
