@@ -462,7 +462,7 @@ function lossOf(
 		: undefined;
 }
 
-export function describe(row: GuildBackupRow): Backup {
+function describe(row: GuildBackupRow): Backup {
 	const { kept_at, kept_reason } = row;
 	return {
 		guildId: row.guild_id,

@@ -1,12 +1,15 @@
 // Monitoring of a bot: probes, /status, metrics and log lines; and the secrets that they must not contain.
 
 import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import type { BotConfig } from "../../../src/bot/config/config.ts";
+import { toml as tomlSchema } from "../../../src/bot/config/settings.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { version } from "../../../src/lib/program.ts";
 import { RpcError } from "../../../src/mcp/json-rpc.ts";
 import { errorResult, type Tool, textResult } from "../../../src/mcp/tool.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { rawTool } from "../../support/both-servers.ts";
 import { recordLog } from "../../support/log.ts";
@@ -85,10 +88,13 @@ function startTestBot(
 }
 
 /** A bot connected to a simulator of its own. */
-async function startConnectedBot() {
+async function startConnectedBot(
+	configFor: (simulator: Simulator) => Partial<BotConfig> = () => ({}),
+) {
 	const simulator = await startSimulator();
 	const guild = simulator.guild("The Cooks");
 	const alpha = startTestBot({
+		...configFor(simulator),
 		discordToken: simulator.bot("alpha").token,
 		discordApiUrl: simulator.api,
 		guildId: guild.id,
@@ -589,4 +595,38 @@ test.concurrent("neither log nor metrics nor /status contain tokens, arguments o
 	expect(alpha.entries("MCP tool call finished").length).toBeGreaterThan(8);
 	for (const secret of Object.values(secrets))
 		expect(shown).not.toContain(secret);
+});
+
+test.concurrent("a bot with backups shows them in /status, and posts a notice of a mass deletion in the audit channel", async () => {
+	const toml = v.parse(tomlSchema, {
+		bot_name: "Alpha",
+		backup: { alarm_deletions: 3 },
+	});
+	await using alpha = await startConnectedBot((simulator) => ({
+		toml,
+		auditChannelId: simulator.channel("The Cooks/staff").id,
+	}));
+	const { simulator, guild } = alpha;
+	const { world } = simulator;
+	expect<object>(await alpha.status()).toMatchObject({
+		backups: { every_seconds: 86_400, last_at: null, failing: [] },
+	});
+	const by = { actor: simulator.user("zoe").id };
+	for (let number = 0; number < 3; number += 1) {
+		const channel = world.channels.add(guild, { name: `recipes-${number}` });
+		world.channels.remove(channel, by);
+	}
+	const staff = simulator.channel("The Cooks/staff").id;
+	const message = await until("the notice is posted", () =>
+		world.messages.in(staff).at(-1),
+	);
+	const [embed] = message.embeds;
+	expect(embed).toMatchObject({ title: "Mass deletion" });
+	expect(Object(embed).description).toContain(
+		`@zoe (ID: ${by.actor}) deleted 3 channels or roles within 60 s`,
+	);
+	const metrics = await alpha.metrics();
+	const value = (name: string) => sampleOf(metrics, `guildhall_bot_${name}`);
+	expect(value("mass_deletions_total")).toBe(1);
+	expect(value("backups_failing")).toBe(0);
 });
