@@ -39,6 +39,10 @@ import {
 	pressable,
 	staff,
 } from "../game/chargeback-world.ts";
+import {
+	createTestDocuments,
+	hashIn,
+} from "../guild-document/running-service.ts";
 
 const dayMs = 86_400_000;
 const never = new Promise<never>(() => {});
@@ -86,6 +90,8 @@ interface Feature {
 	attach?(client: Client): void;
 	start?(): void;
 	close?(): Promise<void> | void;
+	/** Runs in each life before anything is killed. */
+	prepare?(life: Pick<Life, "connection">): Promise<void>;
 	/** Begins what is killed; again in the next life, where it happens again. */
 	begin?(life: Life): unknown;
 }
@@ -272,8 +278,52 @@ const scenarios: Record<string, Scenario> = {
 			executed(`PUT ${ban}`) <= 1,
 		],
 	},
+	"a job that changes a guild": {
+		create(_, options) {
+			const documents = createTestDocuments(options);
+			let hash = "";
+			return {
+				...documents,
+				async prepare({ connection }) {
+					const [guild] = connection.guilds;
+					if (!guild) throw new Error("the bot is in its guild");
+					const text = await documents.plan(guild, { document: plannedGuild });
+					hash = hashIn(text);
+				},
+				// The person asks again until the job runs.
+				begin: () => documents.apply(hash, "because").catch(() => {}),
+			};
+		},
+		isOver: async (_, { sql }) =>
+			(await sql`SELECT id FROM guild_jobs WHERE ended_at > ${0}`).length > 0,
+		outcome: ({ simulator, executed }) => [
+			executed("POST /guilds/:guild_id/roles"),
+			executed("POST /guilds/:guild_id/channels"),
+			[...simulator.guild("The Cooks").roles.values()].filter(
+				({ name }) => name === "Mods",
+			).length,
+			[...simulator.guild("The Cooks").channels.values()].map(
+				({ name, permission_overwrites }) => [
+					name,
+					permission_overwrites.length,
+				],
+			),
+		],
+	},
 	"a chargeback, with a ban": chargeback("Ban"),
 	"a chargeback, dismissed": chargeback("Dismiss"),
+};
+
+const plannedGuild = {
+	version: 1,
+	roles: [{ name: "Mods", color: "#FF0000" }],
+	channels: [
+		{
+			name: "mod-chat",
+			overwrites: [{ role: "Mods", allow: ["VIEW_CHANNEL"] }],
+		},
+		{ name: "general", topic: "Everything" },
+	],
 };
 
 function chargeback(decision: "Ban" | "Dismiss"): Scenario {
@@ -439,6 +489,7 @@ async function startLife(
 	await until("its members are known", () =>
 		connection.guilds.every((one) => connection.hasAllMembers(one)),
 	);
+	await feature.prepare?.({ connection });
 	kill.isArmed = isReady === undefined;
 	feature.start?.();
 	leftovers.push(async () => {
