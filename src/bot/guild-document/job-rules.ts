@@ -38,20 +38,45 @@ export function createdIds({ steps }: Job): Map<string, string> {
 	return ids;
 }
 
+/** What a job has created, and what it could not create. */
+interface Progress {
+	createdIds: ReadonlySet<string>;
+	createdKinds: ReadonlySet<string>;
+	/** The failed steps, by the placeholders of what they were to create. */
+	failed: Map<string, GuildJobStepRow>;
+}
+
+function progressOf({ steps }: Job): Progress {
+	const createdIds = new Set<string>();
+	const createdKinds = new Set<string>();
+	const failed = new Map<string, GuildJobStepRow>();
+	for (const row of steps.values()) {
+		const { placeholder, target_id, kind, state } = row;
+		if (placeholder === null) continue;
+		if (state === "failed") failed.set(placeholder, row);
+		if (target_id === null) continue;
+		createdIds.add(target_id);
+		createdKinds.add(kind);
+	}
+	return { createdIds, createdKinds, failed };
+}
+
+const isOfRole = (kind: string) => kind === "role";
+
 /** Whether the plan shows a step: it then is carried out. Also for what things need that the job has created. */
-function isShown(step: Step, job: Job): boolean {
-	const created = [...job.steps.values()].filter(
-		({ placeholder, target_id }) => placeholder !== null && target_id !== null,
-	);
-	const isOfCreated = created.some(
-		({ target_id }) => target_id === step.targetId,
-	);
+function isShown(
+	step: Step,
+	job: Job,
+	{ createdIds, createdKinds }: Progress,
+): boolean {
+	const isOfCreated =
+		step.targetId !== undefined && createdIds.has(step.targetId);
 	const planned = job.planned.get(step.id);
 	if (step.action === "edit" && isOfCreated) return true;
 	// New things have to be put in their places.
 	if (step.action === "order" && !planned)
-		return created.some(({ kind }) =>
-			step.kind === "role" ? kind === "role" : kind !== "role",
+		return [...createdKinds].some(
+			(kind) => isOfRole(kind) === isOfRole(step.kind),
 		);
 	if (!planned) return false;
 	if (planned.targetId !== undefined && planned.targetId !== step.targetId)
@@ -75,6 +100,7 @@ export function runnable(
 	ids: ReadonlyMap<string, string>,
 ): Step[] {
 	const available = new Set(ids.keys());
+	const progress = progressOf(job);
 	return steps.filter((step) => {
 		const row = job.steps.get(step.id);
 		if (row?.state === "failed") return false;
@@ -83,8 +109,8 @@ export function runnable(
 			return false;
 		// A planned step that needed something which failed is not done with something else.
 		const planned = job.planned.get(step.id);
-		if (planned && failedNeed(planned, job) !== undefined) return false;
-		if (!isShown(step, job)) return false;
+		if (planned && failedNeed(planned, progress) !== undefined) return false;
+		if (!isShown(step, job, progress)) return false;
 		if (step.placeholder !== undefined) available.add(step.placeholder);
 		return true;
 	});
@@ -93,12 +119,10 @@ export function runnable(
 /** Returns the failed step that was to create what a step needs. */
 function failedNeed(
 	{ needs }: Pick<PlannedStep, "needs">,
-	{ steps }: Job,
+	{ failed }: Progress,
 ): GuildJobStepRow | undefined {
-	return [...steps.values()].find(
-		({ state, placeholder }) =>
-			state === "failed" && placeholder !== null && needs.includes(placeholder),
-	);
+	const need = needs.find((placeholder) => failed.has(placeholder));
+	return need === undefined ? undefined : failed.get(need);
 }
 
 /** Returns the stored form of a step that has not been begun. */
@@ -135,7 +159,7 @@ export interface Leftovers {
 /** Returns what is left when no step can be carried out. `steps` is the difference of the guild then. */
 export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 	const refused = new Set(job.plan.refusals.map(({ stepId }) => stepId));
-	// Each failure can be the reason for those after it.
+	const progress = progressOf(job);
 	const after: Job = { ...job, steps: new Map(job.steps) };
 	const failed: GuildJobStepRow[] = [];
 	let others = 0;
@@ -148,14 +172,11 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 			continue;
 		}
 		// Things that could not be created are missing in the order, too.
-		const isIncomplete = [...after.steps.values()].some(
-			({ state, action, kind }) =>
-				state === "failed" &&
-				action === "create" &&
-				(kind === "role") === (step.kind === "role"),
+		const isIncomplete = [...progress.failed.values()].some(
+			({ kind }) => isOfRole(kind) === isOfRole(step.kind),
 		);
 		if (step.action === "order" && row && isIncomplete) continue;
-		const need = failedNeed(planned ?? step, after);
+		const need = failedNeed(planned ?? step, progress);
 		const entry: GuildJobStepRow = {
 			...(row ?? newStepRow(step, after)),
 			state: "failed",
@@ -167,6 +188,9 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 						: "someone changed it meanwhile, so it is not what the plan shows",
 		};
 		after.steps.set(step.id, entry);
+		// A failure can be the reason for those after it.
+		if (step.placeholder !== undefined)
+			progress.failed.set(step.placeholder, entry);
 		failed.push(entry);
 	}
 	return { failed, others };

@@ -80,7 +80,7 @@ export function jobText(
 					isFirst: true,
 				}))),
 		...plan.refusals.map((refusal: Refusal) => ({
-			line: refusalLine(refusal),
+			line: refusalLine("cannot", refusal),
 			group: "cannot",
 		})),
 		...(state === "cancelled" || state === "failed"

@@ -32,18 +32,21 @@ const countNames = [
 export interface PlanTextOptions {
 	guildName: string;
 	hash: string;
+	/** A line about the whole plan. */
+	remark?: string | undefined;
 	maxBytes?: number | undefined;
 }
 
 /** Formats a plan. The last lines name its hash and what to do next. */
 export function planText(
 	plan: Plan,
-	{ guildName, hash, maxBytes = maxPlanBytes }: PlanTextOptions,
+	{ guildName, hash, remark, maxBytes = maxPlanBytes }: PlanTextOptions,
 ): string {
-	const { steps, refusals, duration } = plan;
+	const { steps, refusals, notes, duration } = plan;
 	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
 	const end = [
 		...(steps.length > 0 ? [duration] : []),
+		...(remark === undefined ? [] : [remark]),
 		`plan_hash=${hash}`,
 		steps.length > 0
 			? "Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day."
@@ -57,9 +60,13 @@ export function planText(
 				isFirst: step.action === "delete",
 			})),
 			...refusals.map((refusal) => ({
-				line: refusalLine(refusal),
+				line: refusalLine("cannot", refusal),
 				group: "cannot",
 				isFirst: true,
+			})),
+			...notes.map((note) => ({
+				line: refusalLine("note", note),
+				group: "note",
 			})),
 		],
 		maxBytes - bytesOf([head, ...end]),
@@ -123,8 +130,11 @@ function valueText(value: string): string {
 	return /^[\w#@:.+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 
-export function refusalLine({ subject, reason }: Refusal): string {
-	return `cannot: ${truncate(oneField(subject), 2 * maxValueLength)}: ${oneLine(reason)}`;
+export function refusalLine(
+	label: "cannot" | "note",
+	{ subject, reason }: Refusal,
+): string {
+	return `${label}: ${truncate(oneField(subject), 2 * maxValueLength)}: ${oneLine(reason)}`;
 }
 
 interface Entry {

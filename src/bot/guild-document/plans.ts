@@ -42,10 +42,16 @@ export interface Plan {
 	prune: boolean;
 	/** In the order in which they are carried out. Without those that are refused. */
 	steps: readonly PlannedStep[];
+	/** What of the document cannot be done. */
 	refusals: readonly Refusal[];
+	/** What to know about steps that can be done. */
+	notes: readonly Refusal[];
 	/** How long the plan takes, as a line of text. */
 	duration: string;
 }
+
+/** Maximum number of steps in a plan. They take some hours. */
+const maxSteps = 20_000;
 
 /** What plans and jobs need to know about guilds and documents. */
 export interface Rules {
@@ -57,7 +63,7 @@ export interface Rules {
 		state: GuildState,
 		options: DifferenceOptions,
 	): Difference;
-	/** Returns what of the steps cannot be done, and why. */
+	/** Returns what of the steps cannot be done, and why. What has no step's id is a note on a step that can be done. */
 	refusals(
 		steps: readonly Step[],
 		guild: Guild,
@@ -95,18 +101,25 @@ export async function makePlan(
 			fixedRoles: fixedRoles(guild, state),
 		}),
 	);
+	const found = await rules.refusals(steps, guild, state);
+	const isNote = ({ stepId }: Refusal) => stepId === undefined;
 	const all: Refusal[] = [
 		...unreadable.map(({ part, why }) => ({ subject: part, reason: why })),
 		...refusals,
-		...(await rules.refusals(steps, guild, state)),
+		...found.filter((one) => !isNote(one)),
 	];
 	const possible = withoutRefused(steps, all);
+	if (possible.steps.length > maxSteps)
+		throw new ToolError(
+			`The plan has ${possible.steps.length} steps, and at most ${maxSteps} are possible. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
+		);
 	return {
 		guildId: guild.id,
 		document,
 		prune,
 		steps: possible.steps.map(toPlanned),
 		refusals: [...all, ...possible.refusals],
+		notes: found.filter(isNote),
 		duration: rules.duration(possible.steps),
 	};
 }
@@ -187,6 +200,7 @@ export function hashOf({
 	prune,
 	steps,
 	refusals,
+	notes,
 }: Plan): string {
 	const content = [
 		guildId,
@@ -199,7 +213,7 @@ export function hashOf({
 			step.targetId,
 			step.changes.map(({ field, before, after }) => [field, before, after]),
 		]),
-		refusals.map(({ subject, reason, stepId }) => [subject, reason, stepId]),
+		[...refusals, ...notes].map((one) => [one.subject, one.reason, one.stepId]),
 		document,
 	];
 	return new Bun.CryptoHasher("sha256")

@@ -46,6 +46,13 @@ export interface BackupReader {
 	): Promise<GuildBackup & { document: GuildDocument }>;
 }
 
+/** What a plan says that restores what was deleted. */
+const lostForGood =
+	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
+
+const recreates = ({ steps }: Plan) =>
+	steps.some(({ action }) => action === "create");
+
 /** For a bot that keeps no backups. */
 export const noBackups: BackupReader = {
 	list: async () => [],
@@ -77,13 +84,13 @@ export function createGuildDocuments(
 	async function keepAndShow(
 		guild: Guild,
 		plan: Plan,
-		maxBytes?: number,
+		shown: { maxBytes?: number | undefined; remark?: string | undefined } = {},
 	): Promise<string> {
 		const hash = await keepPlan(store, plan, now());
 		return planText(plan, {
 			guildName: guildName(guild),
 			hash,
-			maxBytes,
+			...shown,
 		});
 	}
 
@@ -178,7 +185,9 @@ export function createGuildDocuments(
 				prune ?? given.prune ?? false,
 				rules,
 			);
-			return keepAndShow(guild, plan, maxBytes);
+			const remark =
+				"backup" in source && recreates(plan) ? lostForGood : undefined;
+			return keepAndShow(guild, plan, { maxBytes, remark });
 		},
 		async guildOfPlan(hash) {
 			return (await requirePlan(store, hash)).guildId;

@@ -230,6 +230,18 @@ test("denying a former name of a whole tool denies its other names", () => {
 			expect(resolve(called, args).refusal).toContain("denies ban_member");
 });
 
+test("a tool is denied by its name, a former name or its toolset", () => {
+	const { denies } = offer({ tools: { deny: ["ban_member"] } });
+	expect(["ban", "ban_member", "bulk_ban"].map(denies)).toEqual([
+		...[true, true, true],
+	]);
+	expect(["kick", "no_such_tool"].map(denies)).toEqual([false, false]);
+	const voice = offer({ toolsets: ["voice"] });
+	expect(voice.denies("create_voice_channel")).toBe(false);
+	expect(voice.denies("create_channel")).toBe(true);
+	expect(offer({ read_only: true }).denies("create_channel")).toBe(true);
+});
+
 test.each<[ToolChoice["toolsets"] & object, string, JsonObject, boolean]>([
 	[["voice"], "edit_channel", { bitrate: 64_000, name: "a" }, true],
 	[["voice"], "edit_channel", { bitrate: 64_000, view_role_ids: [] }, false],

@@ -1,0 +1,132 @@
+// Plans as text: what a line says, and what is left out of a long plan.
+
+import { expect, test } from "bun:test";
+import {
+	planText,
+	stepLine,
+} from "../../../src/bot/guild-document/plan-text.ts";
+import type {
+	Plan,
+	PlannedStep,
+} from "../../../src/bot/guild-document/plans.ts";
+
+function step(changes: Partial<PlannedStep>): PlannedStep {
+	return {
+		id: "x",
+		action: "edit",
+		kind: "channel",
+		name: "general",
+		needs: [],
+		changes: [],
+		...changes,
+	};
+}
+
+function planOf(changes: Partial<Plan>): Plan {
+	return {
+		guildId: "1",
+		document: { version: 1 },
+		prune: false,
+		steps: [],
+		refusals: [],
+		notes: [],
+		duration: "Estimated time: about 3 s.",
+		...changes,
+	};
+}
+
+const options = { guildName: "The Cooks (ID: 1)", hash: "abc" };
+
+test.each([
+	[
+		step({ changes: [{ field: "topic", before: "a b", after: "" }] }),
+		'~ channel #general: topic "a b" → ""',
+	],
+	[
+		step({
+			action: "create",
+			kind: "role",
+			name: "Mods",
+			changes: [
+				{ field: "color", after: "#FF0000" },
+				{ field: "permissions", after: "KICK_MEMBERS, BAN_MEMBERS" },
+			],
+		}),
+		'+ role Mods: color #FF0000, permissions "KICK_MEMBERS, BAN_MEMBERS"',
+	],
+	[step({ action: "delete", kind: "category", name: "Old" }), "- category Old"],
+	[
+		step({
+			action: "order",
+			kind: "role",
+			name: "roles",
+			changes: [{ field: "Mods", after: "at the top" }],
+		}),
+		'^ order of roles: Mods "at the top"',
+	],
+	[
+		step({ name: "a\nb | x", changes: [{ field: "topic", after: '1" → "2' }] }),
+		'~ channel #a\\nb \\| x: topic "1\\" → \\"2"',
+	],
+	[
+		step({ kind: "welcome_screen", name: "welcome screen" }),
+		"~ welcome screen",
+	],
+])("a step as a line: %#", (step, line) => {
+	expect(stepLine(step)).toBe(line);
+});
+
+test("a plan says what is done, what cannot be done, and what comes next", () => {
+	expect(
+		planText(
+			planOf({
+				steps: [
+					step({ action: "create", kind: "role", name: "Mods" }),
+					step({ action: "delete", name: "old" }),
+				],
+				refusals: [{ subject: "Role Bot", reason: "an integration owns it" }],
+				notes: [{ subject: "Channel x", reason: "the bot will not see it" }],
+			}),
+			options,
+		),
+	).toBe(`Plan for The Cooks (ID: 1): create 1, delete 1, cannot 1
++ role Mods
+- channel #old
+cannot: Role Bot: an integration owns it
+note: Channel x: the bot will not see it
+Estimated time: about 3 s.
+plan_hash=abc
+Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day.`);
+});
+
+test("a plan without steps says so", () => {
+	expect(planText(planOf({}), options)).toBe(
+		"Plan for The Cooks (ID: 1): no changes\nplan_hash=abc\nThere is nothing to do.",
+	);
+});
+
+test("a long plan keeps deletions and what cannot be done, and counts the rest", () => {
+	const created = Array.from({ length: 300 }, (_, index) =>
+		step({ action: "create", name: `channel-${index}` }),
+	);
+	const text = planText(
+		planOf({
+			steps: [
+				...created,
+				...created.map(({ name }) => step({ kind: "role", name })),
+				step({ action: "delete", name: "old" }),
+			],
+			refusals: [{ subject: "Role Bot", reason: "an integration owns it" }],
+		}),
+		{ ...options, maxBytes: 4_000 },
+	);
+	expect(Buffer.byteLength(text)).toBeLessThanOrEqual(4_000);
+	expect(text).toContain("create 300, change 300, delete 1, cannot 1\n");
+	expect(text).toContain("+ channel #channel-0\n");
+	expect(text).toContain("- channel #old\n");
+	expect(text).toContain("cannot: Role Bot: an integration owns it\n");
+	const [, others, channels] =
+		/… and (\d+) more: create channel (\d+), edit role 300\n/.exec(text) ?? [];
+	expect(Number(others)).toBe(Number(channels) + 300);
+	expect(text.split("\n+ ").length - 1 + Number(channels)).toBe(300);
+});

@@ -1,0 +1,165 @@
+// Plans and jobs with the rules of the bot: restoring, changing a plan, refusals.
+
+import { expect, test } from "bun:test";
+import { PermissionFlagsBits } from "discord.js";
+import { withinRun } from "../../../src/bot/discord/rest/rest.ts";
+import type { GuildBackup } from "../../../src/bot/tool/guild-documents.ts";
+import type { GuildDocument } from "../../../src/guild-document/document.ts";
+import { until } from "../../support/until.ts";
+import { hashIn, jobIn, startService } from "./running-service.ts";
+
+const seed = {
+	bots: [{ username: "alpha" }],
+	users: [{ username: "owner" }, { username: "ada" }],
+	guilds: [
+		{
+			name: "The Cooks",
+			owner: "owner",
+			bots: [
+				{
+					username: "alpha",
+					permissions: PermissionFlagsBits.Administrator,
+				},
+			],
+			roles: ["Staff", "Regular", "Newcomer", "Guest"].map((name) => ({
+				name,
+			})),
+			channels: ["rules", "general", "staff", "off-topic"].map((name) => ({
+				name,
+				...(name === "staff" && { onlyFor: ["Staff"] }),
+			})),
+			members: [{ username: "ada", roles: ["Staff", "Regular"] }],
+		},
+	],
+};
+
+async function startCooks() {
+	let document: GuildDocument = { version: 1 };
+	const backup: GuildBackup = {
+		guildId: "",
+		name: "1",
+		madeAt: new Date(0),
+		guildName: "The Cooks",
+		channels: 4,
+		roles: 4,
+		omitted: "",
+		kept: undefined,
+	};
+	const running = await startService({
+		hasRealRules: true,
+		simulator: { seed },
+		options: {
+			backups: {
+				list: async () => [backup],
+				read: async () => ({ ...backup, document }),
+			},
+		},
+	});
+	const end = async (text: string) => {
+		const id = jobIn(text);
+		return until("the job ends", async () => {
+			const shown = await running.service().job(id);
+			return shown.includes(", ended ") && shown;
+		});
+	};
+	return {
+		running,
+		end,
+		async backUp() {
+			const parts = ["roles", "channels", "categories", "members"] as const;
+			const made = await running.service().export(running.guild(), parts);
+			document = made.document;
+			return document;
+		},
+		[Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+	};
+}
+
+test("a guild that lost half its channels and roles is restored, with members' roles", async () => {
+	await using cooks = await startCooks();
+	const { bot, service, guild } = cooks.running;
+	const before = await cooks.backUp();
+	const { world } = bot.simulator;
+	for (const channel of [...bot.guild.channels.values()])
+		if (["general", "staff"].includes(channel.name))
+			world.channels.remove(channel);
+	for (const role of [...bot.guild.roles.values()])
+		if (["Staff", "Guest"].includes(role.name))
+			world.roles.remove(bot.guild, role);
+	const plan = await service().plan(guild(), { backup: "1" });
+	expect(plan).toContain("Messages of deleted channels do not come back");
+	expect(plan).toContain("+ channel #staff");
+	expect(plan).toContain("~ member Staff: role Staff");
+	const text = await cooks.end(await service().apply(hashIn(plan)));
+	expect(text).toContain(": done, ");
+	const after = await cooks.backUp();
+	const names = ({ roles = [], channels = [] }: GuildDocument) => [
+		roles.map(({ id: _, ...rest }) => rest),
+		channels.map(({ id: _, ...rest }) => rest),
+	];
+	expect(names(after)).toEqual(names(before));
+	expect(after.members).toEqual(before.members);
+});
+
+test("an earlier plan with changes is planned and carried out", async () => {
+	await using cooks = await startCooks();
+	const { bot, service, guild } = cooks.running;
+	const first = hashIn(
+		await service().plan(guild(), {
+			document: { version: 1, roles: [{ name: "Helpers", hoist: true }] },
+		}),
+	);
+	const plan = await service().plan(guild(), {
+		plan: first,
+		changes: {
+			version: 1,
+			roles: [{ name: "Helpers", color: "#00FF00" }],
+			channels: [
+				{ name: "help", overwrites: [{ role: "Helpers", allow: [] }] },
+			],
+		},
+	});
+	expect(plan).toContain("+ role Helpers: hoist true, color #00FF00");
+	expect(plan).toContain("+ channel #help");
+	await cooks.end(await service().apply(hashIn(plan)));
+	const role = [...bot.guild.roles.values()].find(
+		({ name }) => name === "Helpers",
+	);
+	expect(role).toMatchObject({ color: 0x00ff00, hoist: true });
+});
+
+test("a job outlives the tool call that starts it", async () => {
+	await using cooks = await startCooks();
+	const { service, guild } = cooks.running;
+	const hash = hashIn(
+		await service().plan(guild(), {
+			document: { version: 1, roles: [{ name: "Helpers" }] },
+		}),
+	);
+	const call = new AbortController();
+	const text = await withinRun(
+		{
+			signal: call.signal,
+			endsAt: Infinity,
+			reason: "of the call",
+			mayWrite: false,
+		},
+		() => service().apply(hash, "of the job"),
+	);
+	call.abort();
+	expect(await cooks.end(text)).toContain(": done, 1 of 1 step done");
+});
+
+test("what the bot must not do is not planned", async () => {
+	await using cooks = await startCooks();
+	const { service, guild } = cooks.running;
+	const text = await service().plan(guild(), {
+		document: {
+			version: 1,
+			channels: [{ name: "Talk show", kind: "stage" }, { name: "news" }],
+		},
+	});
+	expect(text).toContain(": create 1, cannot 1\n");
+	expect(text).toContain("cannot: channel Talk show: ");
+	expect(text).toContain("+ channel #news\n");
+});
