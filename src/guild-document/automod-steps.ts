@@ -41,7 +41,8 @@ export function addRules(list: StepList): void {
 				changes,
 				method: "POST",
 				path: () => path,
-				body: automodBody(rule),
+				// Discord's default is off.
+				body: automodBody({ enabled: true, ...rule }),
 			});
 	}
 	list.removeUnlisted(

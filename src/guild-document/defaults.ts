@@ -144,14 +144,28 @@ export const withoutDefaults = (document: GuildDocument) =>
 export const withDefaults = (document: GuildDocument) =>
 	changeAll(document, fillIn);
 
-function changeAll(document: GuildDocument, change: Change): GuildDocument {
+/**
+ * Returns a document in which the items of a thing's lists, such as the tags of a forum, have all fields. Such a list is
+ * compared and replaced as a whole.
+ */
+export const withItemDefaults = (document: GuildDocument) =>
+	changeAll(document, (thing) => thing, fillIn);
+
+/** Changes what a document lists with `change`, and the items of a thing's own lists with `changeItem`. */
+function changeAll(
+	document: GuildDocument,
+	change: Change,
+	changeItem = change,
+): GuildDocument {
 	const channelOf = (given: Channel): Channel => {
 		const { kind = "text" } = given;
 		const { tags, ...rest } = change(given, channelDefaults(kind));
 		return tags
 			? {
 					...rest,
-					tags: tags.map((tag) => change(tag, { emoji: "", moderated: false })),
+					tags: tags.map((tag) =>
+						changeItem(tag, { emoji: "", moderated: false }),
+					),
 				}
 			: rest;
 	};
@@ -184,13 +198,13 @@ function changeAll(document: GuildDocument, change: Change): GuildDocument {
 			welcome_screen: withParts(
 				change(welcome_screen, welcomeScreen),
 				"channels",
-				(shown) => change(shown, { emoji: "" }),
+				(shown) => changeItem(shown, { emoji: "" }),
 			),
 		}),
 		...(asked && {
 			onboarding: withParts(change(asked, onboarding), "prompts", (one) => ({
-				...change(one, prompt),
-				options: one.options.map((option) => change(option, small)),
+				...changeItem(one, prompt),
+				options: one.options.map((option) => changeItem(option, small)),
 			})),
 		}),
 	};

@@ -25,9 +25,7 @@ export function exportDocument(
 ): GuildDocument {
 	const full = documentWithIds(state);
 	const keys = keysInGuild(full);
-	// "@everyone" for permissions means those in the same document.
-	const common = parts.includes("everyone") ? full.everyone : [];
-	const named = mapReferences(withShortAccess(full, common), {
+	const named = mapReferences(withShortAccess(full), {
 		role: (id) => keys.roles.get(id),
 		channel: (id) => keys.channels.get(id),
 		emoji: (id) => {
@@ -114,10 +112,7 @@ function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
  * Shortens what says who has access: leaves out overwrites that a channel has from its category, and writes "@everyone"
  * for the permissions that a role shares with @everyone. Sorts overwrites by the order of their roles.
  */
-function withShortAccess(
-	full: GuildDocument,
-	common: readonly string[] | undefined,
-): GuildDocument {
+function withShortAccess(full: GuildDocument): GuildDocument {
 	const order = new Map(
 		(full.roles ?? []).map(({ id = "" }, index) => [id, index]),
 	);
@@ -138,7 +133,7 @@ function withShortAccess(
 	};
 	return {
 		...full,
-		roles: full.roles?.map((role) => shortPermissions(role, common)),
+		roles: full.roles?.map((role) => shortPermissions(role, full.everyone)),
 		channels: full.channels?.map((one) => channel(one)),
 		categories: full.categories?.map((category) => {
 			const { overwrites, channels = [], ...rest } = category;
