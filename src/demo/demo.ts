@@ -7,12 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
+import type { Worlds } from "../simulator/documents/command-line.ts";
 import { startGameServer } from "../simulator/game/game-server.ts";
 import { startSimulator } from "../simulator/simulator.ts";
+import { chatChannelOf } from "../simulator/world/channels/channels.ts";
+import type { Guild } from "../simulator/world/state/entities.ts";
+import type { World } from "../simulator/world/world.ts";
 import { type Child, type ChildOptions, startChild } from "./child.ts";
 
 /** The names of the demo's two bots. Each bot has its own guild in the simulated Discord. */
-const names = ["alpha", "beta"] as const;
+const demoBots = ["alpha", "beta"];
 /** How chat commands begin for both bots of the demo: with the prefix "!" and the word "m", as in "!m help". */
 const command = { prefix: "!", root: "m" };
 const readyWithinMs = 30_000;
@@ -29,6 +33,8 @@ export interface DemoOptions {
 	gatewayPort: number;
 	/** The address on which the gateway listens. All other parts of the demo listen on the loopback address. */
 	gatewayBindAddress: string;
+	/** The documents of the guilds with which the demo starts, in place of its own, each with a bot. */
+	worlds?: Worlds;
 	progress(line: string): void;
 }
 
@@ -43,7 +49,17 @@ export async function startDemo(options: DemoOptions) {
 	let closing = false;
 
 	progress("starting the simulated Discord, game server and AI provider");
-	const simulator = stack.use(await startSimulator());
+	const simulator = stack.use(
+		await startSimulator({
+			...options.worlds,
+			worldOptions: { ...options.worlds?.worldOptions, progress },
+		}),
+	);
+	const { documentGuilds } = simulator;
+	const isDemo = documentGuilds.length === 0;
+	const names = isDemo
+		? demoBots
+		: documentGuilds.map(({ bot }) => bot.user.username);
 	const game = stack.use(await startGameServer());
 	const ai = stack.use(await startAiProvider());
 	const codes = ["steve", "alex"].map(
@@ -59,23 +75,15 @@ export async function startDemo(options: DemoOptions) {
 			const guild = guilds.find(({ members }) => members.has(account.id));
 			if (!guild)
 				throw new Error(`the simulator has no guild for the bot ${name}`);
-			const staffRole = guild.roles.values().find((r) => r.name === "Staff");
-			const restricted = simulator.world.roles.add(guild, {
-				name: "Restricted",
-			});
 			const channels = [...guild.channels.values()];
-			const staffChannel = channels.find(({ name }) => name === "staff");
-			if (!staffRole || !staffChannel)
-				throw new Error(`no staff role or channel in the guild of ${name}`);
 			const child = await keepRunning("MCP_PORT", {
 				name,
 				main: "bot/main.ts",
 				env: {
 					CONFIG_DIR: writeConfig(directory, name, {
-						staffRole: staffRole.id,
-						staffChannel: staffChannel.id,
-						restrictedRole: restricted.id,
 						aiUrl: ai.url,
+						// A role for the game would not be in the document.
+						game: isDemo ? gameConfig(simulator.world, guild) : "",
 					}),
 					DISCORD_TOKEN: account.token,
 					DISCORD_API_URL: simulator.api,
@@ -96,6 +104,8 @@ export async function startDemo(options: DemoOptions) {
 				user_id: account.id,
 				guild_id: guild.id,
 				channel_ids: Object.fromEntries(channels.map((c) => [c.name, c.id])),
+				/** Id of the channel in which people chat, if the guild has one. */
+				chat_channel_id: chatChannelOf(guild)?.id,
 				command: command.prefix + command.root,
 			};
 		}),
@@ -122,6 +132,12 @@ export async function startDemo(options: DemoOptions) {
 	return {
 		facts: {
 			gateway: { url: gateway.url, token },
+			worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
+				file,
+				guild_id: guild.id,
+				bot: bot.user.username,
+				notes,
+			})),
 			instances: bots,
 			platform: {
 				api: simulator.api,
@@ -184,16 +200,32 @@ function temporaryDirectory(): string {
 }
 
 /**
- * Writes the config.toml of a bot and returns the directory. The bot uses the simulated AI and all game features except
- * donator_sync.
+ * Returns the section `[game]` of the config.toml of a bot in one of the demo's own guilds. It has all game features except
+ * donator_sync. Adds the role of restricted members to the guild.
  */
+function gameConfig(world: World, guild: Guild): string {
+	const staffRole = guild.roles.values().find(({ name }) => name === "Staff");
+	const channels = guild.channels.values();
+	const staffChannel = channels.find(({ name }) => name === "staff");
+	if (!staffRole || !staffChannel)
+		throw new Error(`no staff role or channel in ${guild.name}`);
+	const restricted = world.roles.add(guild, { name: "Restricted" });
+	return `
+[game]
+verify = true
+slash_commands = true
+chargeback = true
+restricted_role = "${restricted.id}"
+staff_channel = "${staffChannel.id}"
+staff_roles = ["${staffRole.id}"]
+`;
+}
+
+/** Writes the config.toml of a bot and returns the directory. The bot uses the simulated AI. */
 function writeConfig(
 	parent: string,
 	name: string,
-	ids: Record<
-		"staffRole" | "staffChannel" | "restrictedRole" | "aiUrl",
-		string
-	>,
+	given: { aiUrl: string; game: string },
 ): string {
 	const directory = join(parent, name);
 	mkdirSync(directory);
@@ -204,19 +236,11 @@ command_prefix = "${command.prefix}"
 command_root = "${command.root}"
 
 [features]
-game = true
+game = ${given.game !== ""}
 chat = true
-
-[game]
-verify = true
-slash_commands = true
-chargeback = true
-restricted_role = "${ids.restrictedRole}"
-staff_channel = "${ids.staffChannel}"
-staff_roles = ["${ids.staffRole}"]
-
+${given.game}
 [ai.providers.simulated]
-url = "${ids.aiUrl}"
+url = "${given.aiUrl}"
 model = "simulated"
 api_key_env = "SIMULATED_API_KEY"
 `,

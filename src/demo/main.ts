@@ -3,16 +3,23 @@
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
+import {
+	describeWorldOptions,
+	readWorlds,
+	worldOptions,
+} from "../simulator/documents/command-line.ts";
 import { type DemoFacts, startDemo } from "./demo.ts";
 import { launcherEnd } from "./launcher.ts";
 
-const usage = `Usage: bun run demo [--gateway-port N] [--gateway-bind-addr ADDRESS] [--json]
+const usage = `Usage: bun run demo [--world FILE]... [--gateway-port N] [--gateway-bind-addr ADDRESS] [--json]
 
 Starts a simulated Discord, a game server, an AI provider, two bots and the gateway in front of them. Ctrl-C stops everything.
+With --world the guilds are copies of those in the documents, and each has a bot of its own, without a game.
 
   --gateway-port N  port on which the gateway listens (default: 9100; 0 takes any free port)
   --gateway-bind-addr ADDRESS
                     address on which it listens (default: 127.0.0.1)
+${describeWorldOptions(20)}
   --json            print every address, token and id as one line on stdout when all is ready; the rest on stderr
   --help            print this text
   --version         print the version`;
@@ -20,6 +27,7 @@ Starts a simulated Discord, a game server, an AI provider, two bots and the gate
 const values = parseCommandLine(usage, {
 	"gateway-port": { type: "string" },
 	"gateway-bind-addr": { type: "string" },
+	...worldOptions,
 	json: { type: "boolean" },
 });
 const print = values.json ? console.error : console.log;
@@ -46,6 +54,7 @@ await runProgram(
 		const demo = await startDemo({
 			gatewayPort: settings["gateway-port"],
 			gatewayBindAddress: settings["gateway-bind-addr"],
+			worlds: await readWorlds(values),
 			progress: (line) => print(`… ${line}`),
 		});
 		console.log(
@@ -57,10 +66,10 @@ await runProgram(
 );
 
 function directions(facts: DemoFacts): string {
-	const { gateway, instances, platform, game, ai } = facts;
+	const { gateway, instances, platform, game, ai, worlds } = facts;
 	const [first] = instances;
 	const [person] = platform.users;
-	const channel = first?.channel_ids.general;
+	const channel = first?.chat_channel_id;
 	const call = (name: string, args: Record<string, unknown>) => {
 		const params = { name, arguments: args };
 		const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
@@ -81,7 +90,19 @@ function directions(facts: DemoFacts): string {
 		const text = JSON.stringify({ [key]: { guildhall: server } }, undefined, 2);
 		return text.replace(/^/gm, "  ");
 	};
-	return `
+	const isDemo = worlds.length === 0;
+	const differences = worlds
+		.filter(({ notes }) => notes.length > 0)
+		.map(({ file, notes }) => {
+			const lines = notes.map((note) => `  ${note}\n`);
+			return `\nNot as in ${file}:\n\n${lines.join("")}`;
+		})
+		.join("");
+	const rest = `The game server is ${game.url}; src/bot/game/README.md documents its API, with curl.
+The bots' AI provider is ${ai.url}; src/simulator/README.md documents how to make it fail.
+--json prints every address, token, code and id.
+Ctrl-C stops everything.`;
+	const start = `
 Ready.
 
   endpoint  ${gateway.url}
@@ -98,8 +119,15 @@ ${file("mcpServers")}
 For VS Code (.vscode/mcp.json):
 
 ${file("servers")}
+${differences}
+Then ask your assistant which communities there are${isDemo ? ", who Zoë is, or to greet everyone in #general" : ", or to change something in them"}.`;
+	if (!channel) return `${start}\n\n${rest}`;
+	const gameLines = `Link ${person?.username} to a game account, with a code that the game issued, and read the reply in the channel:
 
-Then ask your assistant which communities there are, who Zoë is, or to greet everyone in #general. By hand:
+  ${postMessage(`${first?.command} verify ${game.codes[0]}`)}
+
+`;
+	return `${start} By hand:
 
   ${call("send_message", { instance: first?.name, channel_id: channel, content: "Dinner is served." })}
 
@@ -113,16 +141,9 @@ Make Discord refuse the next message, send another, and read the journal of writ
   curl ${new URL("/simulator/faults", platform.api)} -d '{"kind":"refuse","match":"POST /channels/*/messages","code":50013,"times":1}'
   curl ${new URL("/simulator/journal", platform.api)}
 
-Link ${person?.username} to a game account, with a code that the game issued, and read the reply in the channel:
-
-  ${postMessage(`${first?.command} verify ${game.codes[0]}`)}
-
-Chat with the bot, and read its reply in the channel. The simulated AI only quotes you:
+${isDemo ? gameLines : ""}Chat with the bot, and read its reply in the channel. The simulated AI only quotes you:
 
   ${postMessage(`<@${first?.user_id}> What can you do?`)}
 
-The game server is ${game.url}; src/bot/game/README.md documents its API, with curl.
-The bots' AI provider is ${ai.url}; src/simulator/README.md documents how to make it fail.
---json prints every address, token, code and id.
-Ctrl-C stops everything.`;
+${rest}`;
 }

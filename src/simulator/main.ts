@@ -1,18 +1,25 @@
-// `bun run simulator`: the demo's Discord, with a game server and an AI provider.
+// `bun run simulator`: the demo's Discord, or the guilds of documents, with a game server and an AI provider.
 
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
+import {
+	describeWorldOptions,
+	readWorlds,
+	worldOptions,
+} from "./documents/command-line.ts";
 import { type GameServer, startGameServer } from "./game/game-server.ts";
 import { realisticLimits } from "./rest/rate-limits.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
+import { chatChannelOf } from "./world/channels/channels.ts";
 
 const usage = `bun run simulator: Discord's REST API and Gateway in memory, on a loopback port
 
   --port N        Discord's port (default 9200; 0 picks a free port)
   --game-port N   the game server's port (default: a free port)
   --ai-port N     the AI provider's port (default: a free port)
+${describeWorldOptions(18)}
   --json          print one line of JSON with all URLs, tokens and ids
   --help          print this text
   --version       print the version`;
@@ -21,6 +28,7 @@ const values = parseCommandLine(usage, {
 	port: { type: "string" },
 	"game-port": { type: "string" },
 	"ai-port": { type: "string" },
+	...worldOptions,
 	json: { type: "boolean" },
 });
 
@@ -41,11 +49,14 @@ await runProgram(
 		return { ...settings, log: { format, level: "info" } as const };
 	},
 	async ({ port, "game-port": gamePort, "ai-port": aiPort }, log) => {
+		const { worlds, worldOptions } = await readWorlds(values);
 		const gameServer = await startGameServer({ port: gamePort });
 		const ai = await startAiProvider({ port: aiPort });
 		const simulator = await startSimulator({
 			port,
 			rateLimits: realisticLimits,
+			worlds,
+			worldOptions: { ...worldOptions, progress: console.error },
 			log,
 		});
 		gameServer.issueCode({ username: "Steve" });
@@ -67,7 +78,7 @@ await runProgram(
 );
 
 function endpoints(
-	{ world, url, api, cdn }: Simulator,
+	{ world, url, api, cdn, documentGuilds }: Simulator,
 	game: GameServer,
 	ai: AiSimulation,
 ) {
@@ -96,6 +107,12 @@ function endpoints(
 				Array.from(channels.values(), (channel) => [channel.name, channel.id]),
 			),
 		})),
+		worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
+			file,
+			guild_id: guild.id,
+			bot: bot.user.username,
+			notes,
+		})),
 		game: { url: game.url, secret: game.secret, codes: [...game.codes.keys()] },
 		ai: { url: ai.url, key: ai.key },
 	};
@@ -106,9 +123,10 @@ function instructions(
 	game: GameServer,
 	ai: AiSimulation,
 ): string {
-	const { bots, users, guilds, url, api, cdn } = endpoints(simulator, game, ai);
+	const { bots, users, worlds, url, api, cdn } = endpoints(simulator, game, ai);
 	const [person] = users;
-	const channel = guilds[0]?.channels.general;
+	const [guild] = simulator.world.guilds.values();
+	const channel = guild && chatChannelOf(guild);
 	return [
 		`Discord is simulated on ${url}`,
 		"",
@@ -121,8 +139,19 @@ function instructions(
 		"People and their tokens:",
 		...users.map(({ username, token }) => `  ${username.padEnd(14)} ${token}`),
 		"",
-		`Send a message as ${person?.username} in ${guilds[0]?.name}, #general:`,
-		`  curl -X POST ${api}/v10/channels/${channel}/messages -H 'authorization: ${person?.token}' -H 'content-type: application/json' -d '{"content":"hello"}'`,
+		...worlds
+			.filter(({ notes }) => notes.length > 0)
+			.flatMap(({ file, notes }) => [
+				`Not as in ${file}:`,
+				...notes.map((note) => `  ${note}`),
+				"",
+			]),
+		...(channel
+			? [
+					`Send a message as ${person?.username} in ${guild.name}, #${channel.name}:`,
+					`  curl -X POST ${api}/v10/channels/${channel.id}/messages -H 'authorization: ${person?.token}' -H 'content-type: application/json' -d '{"content":"hello"}'`,
+				]
+			: []),
 		"Refuse the next message with Missing Permissions:",
 		`  curl -X POST ${url}/simulator/faults -d '{"kind":"refuse","match":"POST /channels/*/messages","code":50013,"times":1}'`,
 		"List the executed writes:",

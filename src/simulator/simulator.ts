@@ -5,6 +5,13 @@ import { createLog, type Log } from "../lib/log.ts";
 import { createControl, urlOf } from "./control/control.ts";
 import { type Controllable, controlRoutes } from "./control/routes.ts";
 import {
+	type BuildOptions,
+	buildGuild,
+	type DocumentGuild,
+	type GuildFile,
+} from "./documents/build-guild.ts";
+import type { Call } from "./documents/read-state.ts";
+import {
 	discordInteractionTiming,
 	Interactions,
 	type InteractionTiming,
@@ -41,8 +48,14 @@ import { World } from "./world/world.ts";
 export interface SimulatorOptions {
 	/** The port to listen on. 0, the default, picks a free one. */
 	readonly port?: number;
-	/** The initial guilds, channels and users. Default: those of the demo, two guilds with one bot each. */
+	/**
+	 * The initial guilds, channels and users. Default: those of the demo, two guilds with one bot each; with `worlds`, only
+	 * its people.
+	 */
 	readonly seed?: Seed;
+	/** Documents of guilds that are added, each with a bot of its own. The people of the seed join all of them. */
+	readonly worlds?: readonly GuildFile[];
+	readonly worldOptions?: BuildOptions;
 	/** Receives the log of the simulator. By default only its errors are logged, to stderr. */
 	readonly log?: Log;
 	/** Intervals and timeouts of the simulated Gateway, slash commands and buttons. Default: those of Discord. */
@@ -64,6 +77,8 @@ export interface Simulator extends Controllable, AsyncDisposable {
 	readonly port: number;
 	/** Handles a REST request directly, without a network connection. */
 	handle(request: Request): Promise<Response>;
+	/** The guilds that were made from `worlds`, in the same order. */
+	readonly documentGuilds: readonly DocumentGuild[];
 	clearFaults(): void;
 	/**
 	 * Closes all WebSocket connections to the simulated Gateway. With `resumable: false`, bots cannot resume their
@@ -90,7 +105,10 @@ export async function startSimulator(
 ): Promise<Simulator> {
 	const log = options.log ?? quietLog;
 	const world = new World();
-	applySeed(world, options.seed ?? demoSeed());
+	const { worlds = [] } = options;
+	const ownSeed =
+		worlds.length > 0 ? { ...demoSeed(), ...nothing } : demoSeed();
+	applySeed(world, options.seed ?? ownSeed);
 	const journal = new Journal();
 	const requests = new RequestLog();
 	const faults = new Faults();
@@ -99,23 +117,46 @@ export async function startSimulator(
 		...options.timing,
 	});
 	const files = new Map<string, Blob>();
-	const router = new Router({
+	const parts = {
 		routes: allRoutes,
 		world,
 		interactions,
-		journal,
-		requests,
 		faults,
 		log,
 		onExchange: options.onExchange,
-		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
 		storeFile: (host, path, file) => {
 			files.set(path, file);
 			const oldest = files.keys().next().value;
 			if (files.size > keptFiles && oldest !== undefined) files.delete(oldest);
 			return `http://${host}/attachments/${path}`;
 		},
+	} satisfies Partial<ConstructorParameters<typeof Router>[0]>;
+	const router = new Router({
+		...parts,
+		journal,
+		requests,
+		limiter: new RateLimiter(options.rateLimits ?? generousLimits),
 	});
+	// The requests that make guilds are in no list, and have no rate limits.
+	const builder = new Router({
+		...parts,
+		journal: new Journal(),
+		requests: new RequestLog(),
+		limiter: new RateLimiter(generousLimits),
+	});
+	const documentGuilds: DocumentGuild[] = [];
+	for (const given of worlds)
+		documentGuilds.push(
+			await buildGuild(
+				{
+					world,
+					people: [...world.accounts.values()].filter(({ user }) => !user.bot),
+					callAs: (account) => callerOf(builder, account),
+				},
+				given,
+				options.worldOptions,
+			),
+		);
 	const sockets = new SocketHub(world, log, {
 		...discordTiming,
 		...options.timing,
@@ -191,6 +232,7 @@ export async function startSimulator(
 		get unknownRoutes() {
 			return router.unknownRoutes;
 		},
+		documentGuilds,
 		handle: (request) => router.handle(request, new URL(request.url)),
 		clearFaults: () => faults.clear(),
 		disconnectSockets: (given) => sockets.disconnect(given),
@@ -227,6 +269,26 @@ export async function startSimulator(
 	};
 	const control = createControl(controlRoutes(simulator));
 	return simulator;
+}
+
+/** The parts of a seed in which there are no guilds. */
+const nothing = { bots: [], guilds: [] };
+
+/** Returns a function that sends requests of a person to the simulated REST API, without a network connection. */
+function callerOf(router: Router, { token }: Account): Call {
+	return async (method, path, body) => {
+		const request = new Request(`http://127.0.0.1/api/v10${path}`, {
+			method,
+			headers: { authorization: token, "content-type": "application/json" },
+			...(method !== "GET" && { body: JSON.stringify(body ?? {}) }),
+		});
+		const response = await router.handle(request, new URL(request.url));
+		const text = await response.text();
+		return {
+			status: response.status,
+			body: text === "" ? undefined : JSON.parse(text),
+		};
+	};
 }
 
 const quietLog: Log = createLog(

@@ -1,6 +1,9 @@
 // The main job: a client, the gateway, two bots and a chat platform, each a real program on a real port.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
 	callingTools,
 	listedByDefault,
@@ -330,6 +333,45 @@ test("the demo ends by a SIGTERM of its own when the npm that started it is kill
 	const children = await childrenOf(demo);
 	process.kill(bunRun, "SIGKILL");
 	await allEnded([demo, ...children]);
+});
+
+test("--world starts with the guilds of documents, and a bot for each", async () => {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-worlds-"));
+	await using stack = new AsyncDisposableStack();
+	stack.defer(() => rmSync(directory, { recursive: true }));
+	const readme = await Bun.file("src/simulator/README.md").text();
+	const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+	const files = {
+		"guild.yaml": example,
+		"other.json": JSON.stringify({
+			version: 1,
+			settings: { name: "Other" },
+			channels: [{ name: "hall" }],
+		}),
+	};
+	for (const [name, text] of Object.entries(files))
+		await Bun.write(join(directory, name), text);
+	const { program, facts } = await startDemo(
+		Object.keys(files).flatMap((name) => ["--world", join(directory, name)]),
+	);
+	stack.use(program);
+	expect(facts.instances.map(({ name }) => name)).toEqual(["helper", "alpha"]);
+	expect(facts.worlds.map(({ bot, notes }) => [bot, notes.length])).toEqual([
+		["helper", 0],
+		["alpha", 1],
+	]);
+	const { call } = await connectTo(facts.gateway.url, facts.gateway.token);
+	expect((await call("list_instances")).text).toMatch(
+		/^2 instance\(s\):\nhelper \| online \| 1 guild\(s\): The Gardeners .+\nalpha \| online \| 1 guild\(s\): Other .+$/,
+	);
+	for (const { name, chat_channel_id } of facts.instances) {
+		const sent = await call("send_message", {
+			instance: name,
+			channel_id: chat_channel_id,
+			content: "Hello",
+		});
+		expect([sent.isError, sent.text]).toEqual([false, expect.any(String)]);
+	}
 });
 
 test("a port that is taken is said so, with exit code 1", async () => {

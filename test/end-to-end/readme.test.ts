@@ -146,6 +146,10 @@ const coverage: Record<string, Coverage> = {
 		"test/simulator/main.long.test.ts",
 		"src/simulator/main.ts",
 	),
+	"bun run simulator --world guild.yaml": elsewhere(
+		"test/simulator/main.long.test.ts",
+		'"--world"',
+	),
 	"bun run bot --check": checks,
 	"bun run gateway --check": elsewhere(
 		"test/gateway/check.test.ts",

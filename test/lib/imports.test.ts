@@ -101,6 +101,7 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["socket"],
 		["rest"],
 		["rest/routes"],
+		["documents"],
 		["control"],
 		["ai", "game"],
 		["."],

@@ -1,7 +1,25 @@
 // `bun run simulator`: its output can be used, and invalid options are refused.
 
 import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+const readme = await Bun.file(
+	join(import.meta.dir, "../../src/simulator/README.md"),
+).text();
+const [, example = ""] = /```yaml\n([\s\S]*?)```/.exec(readme) ?? [];
+
+/** A directory with these files, which is deleted in the end. */
+async function directoryWith(files: Record<string, string>) {
+	const path = mkdtempSync(join(tmpdir(), "guildhall-worlds-"));
+	for (const [name, text] of Object.entries(files))
+		await Bun.write(join(path, name), text);
+	return {
+		path: (name: string) => join(path, name),
+		[Symbol.dispose]: () => rmSync(path, { recursive: true }),
+	};
+}
 
 const main = join(import.meta.dir, "../../src/simulator/main.ts");
 
@@ -93,6 +111,12 @@ test.each([
 		1,
 		'port: expected a whole number from 0 to 65535, received "many"',
 	],
+	[["--members", "5"], 1, "members: needs --world FILE"],
+	[
+		["--world", "x.yaml", "--members", "many"],
+		1,
+		'members: expected a whole number from 0 to 1000000, received "many"',
+	],
 	[["--colour"], 2, "Unknown option '--colour'"],
 ])("%p is refused with exit %p", async (args, code, message) => {
 	await using simulator = start(...args);
@@ -107,5 +131,90 @@ test("a port in use is a message and exit 1", async () => {
 	expect(await second.child.exited).toBe(1);
 	expect(await new Response(second.child.stderr).text()).toContain(
 		"is already in use",
+	);
+});
+
+test("--world starts with the guilds of documents, in YAML and JSON", async () => {
+	using directory = await directoryWith({
+		"guild.yaml": example,
+		"other.json": JSON.stringify({ version: 1, settings: { name: "Other" } }),
+	});
+	await using simulator = start(
+		...["--port", "0", "--json", "--members", "30"],
+		...["--world", directory.path("guild.yaml")],
+		...["--world", directory.path("other.json")],
+	);
+	const facts = JSON.parse(await simulator.printed(/\n/)) as {
+		api: string;
+		bots: { username: string; token: string; guilds: { name: string }[] }[];
+		guilds: { id: string; name: string; channels: Record<string, string> }[];
+		worlds: { file: string; guild_id: string; bot: string; notes: string[] }[];
+	};
+	expect(facts.guilds.map(({ name }) => name)).toEqual([
+		"The Gardeners",
+		"Other",
+	]);
+	expect(facts.bots).toMatchObject([
+		{ username: "helper", guilds: [{ name: "The Gardeners" }] },
+		{ username: "alpha", guilds: [{ name: "Other" }] },
+	]);
+	expect(facts.worlds).toEqual([
+		{
+			file: directory.path("guild.yaml"),
+			guild_id: facts.guilds[0]?.id ?? "",
+			bot: "helper",
+			notes: [],
+		},
+		{
+			file: directory.path("other.json"),
+			guild_id: facts.guilds[1]?.id ?? "",
+			bot: "alpha",
+			notes: [expect.stringContaining("joined with a role")],
+		},
+	]);
+	const guild = await fetch(
+		`${facts.api}/v10/guilds/${facts.guilds[0]?.id}?with_counts=true`,
+		{ headers: { authorization: `Bot ${facts.bots[0]?.token}` } },
+	);
+	expect(await guild.json()).toMatchObject({ approximate_member_count: 30 });
+});
+
+test("what is not as in the document is printed", async () => {
+	using directory = await directoryWith({ "guild.yaml": "version: 1" });
+	const file = directory.path("guild.yaml");
+	await using simulator = start("--port", "0", "--world", file);
+	const text = await simulator.printed(/misbehave .*\n/);
+	expect(text).toContain(
+		`Not as in ${file}:\n  The document has no role of a bot that may moderate.`,
+	);
+	// The guild has no channel to write in.
+	expect(text).not.toContain("Send a message");
+});
+
+test("documents that cannot be read are refused, with all mistakes", async () => {
+	using directory = await directoryWith({
+		"bad.yaml": "version: 1\nroles: [{ name: 7 }]\nchanels: []",
+		"worse.yaml": "version: [",
+		"ghost.yaml": "version: 1\nsettings: { system_channel: ghost }",
+	});
+	const errorsOf = async (...files: string[]) => {
+		await using simulator = start(
+			...["--port", "0"],
+			...files.flatMap((file) => ["--world", directory.path(file)]),
+		);
+		expect(await simulator.child.exited).toBe(1);
+		return (await new Response(simulator.child.stderr).text()).replaceAll(
+			`${directory.path("")}/`,
+			"",
+		);
+	};
+	expect(await errorsOf("missing.yaml")).toBe(
+		"missing.yaml has 1 error:\n  it cannot be read: there is no such file\n",
+	);
+	expect(await errorsOf("bad.yaml", "worse.yaml")).toMatch(
+		/^--world has 3 errors:\n {2}bad.yaml: roles\[0\].name: expected a text; put numbers in quotes\n {2}bad.yaml: chanels: is not a known key; did you mean channels\?\n {2}worse.yaml: it is neither JSON nor YAML: /,
+	);
+	expect(await errorsOf("ghost.yaml")).toMatch(
+		/^ghost.yaml has 1 error:\n {2}channel "ghost": /,
 	);
 });

@@ -30,6 +30,12 @@ const quirks: readonly Quirk[] = [
 	},
 	{
 		problem:
+			/: response\S*\.features\[\]: expected literal, given "ENHANCED_ROLE_COLORS"$/,
+		reason:
+			"the document lacks the feature (Guild Resource, Guild Features: ENHANCED_ROLE_COLORS)",
+	},
+	{
+		problem:
 			/: response 4\d\d\.errors(\.\*)*\._errors\[\]\.code: expected number, given "[A-Z_]+"$/,
 		reason:
 			"the document types the code of a field's error as a number; it is a name such as BASE_TYPE_REQUIRED (Reference, Error Messages)",

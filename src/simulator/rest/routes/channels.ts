@@ -33,7 +33,7 @@ import { deleteThread, editThread, threadFields } from "./threads.ts";
 const channelLimit = 500;
 const categoryLimit = 50;
 /** The maximum bitrate of voice channels in bit/s, by the guild's boost level (0 to 3). */
-const bitrateLimits = [96_000, 128_000, 256_000, 384_000];
+export const bitrateLimits = [96_000, 128_000, 256_000, 384_000];
 
 const channelFields = {
 	...forumFields,

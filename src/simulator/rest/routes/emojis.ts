@@ -15,8 +15,11 @@ import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/emojis";
 const one = `${all}/:emoji_id` as const;
-/** Maximum number of static emoji, and of animated emoji, in a guild without boosts. */
-const emojiLimit = 50;
+/**
+ * Maximum number of static emoji, and of animated emoji, by the guild's boost level (0 to 3).
+ * https://support.discord.com/hc/en-us/articles/360028038352
+ */
+export const emojiLimits = [50, 100, 150, 250];
 const imageLimitBytes = 256 * 1024;
 
 const name = f.text(2, 32);
@@ -90,7 +93,7 @@ export const emojiRoutes = [
 			const sameKind = [...guild.emojis.values()].filter(
 				(emoji) => emoji.animated === animated,
 			);
-			if (sameKind.length >= emojiLimit)
+			if (sameKind.length >= (emojiLimits[guild.premium_tier] ?? 0))
 				throw apiError(
 					animated
 						? Code.MaximumNumberOfAnimatedEmojisReached

@@ -32,10 +32,14 @@ export class Users {
 		return !this.withoutMfa.has(user.bot ? this.developer.id : user.id);
 	}
 
-	/** Adds a user who has no token and so cannot call the REST API. */
-	add(given: { username: string; global_name?: string | null }): User {
+	/** Adds a user who has no token and so cannot call the REST API. Without `id`, the user gets a new id. */
+	add(given: {
+		username: string;
+		global_name?: string | null;
+		id?: string;
+	}): User {
 		const user: User = {
-			id: this.state.newId(),
+			id: given.id ?? this.state.newId(),
 			...newUserProfile,
 			username: given.username,
 			global_name: given.global_name ?? null,

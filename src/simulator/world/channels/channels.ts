@@ -1,6 +1,6 @@
 // Channels of guilds with their permission overwrites, and DM channels.
 
-import { ChannelType } from "discord.js";
+import { ChannelType, PermissionFlagsBits as Permission } from "discord.js";
 import type { Messages } from "../messages/messages.ts";
 import { auditOf, overwriteOptions } from "../state/audit-log.ts";
 import type {
@@ -19,6 +19,7 @@ import {
 	isVoice,
 } from "../state/entities.ts";
 import type { Verb } from "../state/events.ts";
+import { has, permissionsOfEveryone } from "../state/permissions.ts";
 import * as serialize from "../state/serialize.ts";
 import type { Attribution, Changes, State } from "../state/state.ts";
 import { apply } from "../state/state.ts";
@@ -59,7 +60,7 @@ export class Channels {
 	): GuildChannel {
 		const type: GuildChannelType = given.type ?? ChannelType.GuildText;
 		const channel: GuildChannel = {
-			id: this.state.newId(),
+			id: this.state.idFor("channel"),
 			guild_id: guild.id,
 			type,
 			name: given.name,
@@ -254,4 +255,24 @@ function positionsLike(guild: Guild, type: GuildChannelType): number[] {
 		.filter((one) => (one.type === ChannelType.GuildCategory) === isCategory)
 		.filter((one) => isVoice(one) === isVoice({ type }))
 		.map(({ position }) => position);
+}
+
+/**
+ * Returns the text channel of a guild in which people chat: of those in which @everyone may write, the one named
+ * "general", or the one for system messages, or the first. Undefined if there is none.
+ */
+export function chatChannelOf(guild: Guild): GuildChannel | undefined {
+	const bits = Permission.ViewChannel | Permission.SendMessages;
+	const open = [...guild.channels.values()]
+		.filter(
+			(channel) =>
+				channel.type === ChannelType.GuildText &&
+				has(permissionsOfEveryone(guild, channel), bits),
+		)
+		.sort((a, b) => a.position - b.position);
+	return (
+		open.find(({ name }) => name === "general") ??
+		open.find(({ id }) => id === guild.system_channel_id) ??
+		open[0]
+	);
 }

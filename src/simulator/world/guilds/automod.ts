@@ -56,7 +56,7 @@ export class AutoModeration {
 	/** Adds an AutoMod rule to a guild. Omitted fields of its `trigger_metadata` get empty default values. */
 	add(guild: Guild, given: NewRule, by?: Attribution): AutoModerationRule {
 		const rule = {
-			id: this.state.newId(),
+			id: this.state.idFor("automod"),
 			guild_id: guild.id,
 			...given,
 			trigger_metadata: {

@@ -35,7 +35,7 @@ export class Emojis {
 		by?: Attribution,
 	): GuildEmoji {
 		const emoji: GuildEmoji = {
-			id: this.state.newId(),
+			id: this.state.idFor("emoji"),
 			name: given.name,
 			roles: given.roles ?? [],
 			user,

@@ -60,9 +60,17 @@ export class Guilds {
 		return this.state.guildOf(channel);
 	}
 
-	/** Adds a guild whose only member is its owner. `everyone` is the permission bits of the role @everyone. */
-	add(given: { name: string; owner: User; everyone?: bigint }): Guild {
-		const id = this.state.newId();
+	/**
+	 * Adds a guild whose only member is its owner. `everyone` is the permission bits of the role @everyone. Without `id`
+	 * it gets a new id.
+	 */
+	add(given: {
+		name: string;
+		owner: User;
+		everyone?: bigint;
+		id?: string | undefined;
+	}): Guild {
+		const id = given.id ?? this.state.newId();
 		const { owner } = given;
 		const everyone = newRole(id);
 		everyone.name = "@everyone";

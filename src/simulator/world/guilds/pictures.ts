@@ -80,7 +80,7 @@ export class Pictures {
 }
 
 /** Draws a picture that depends only on `seed`: a PNG of 16 × 16 pixels, or a GIF with two frames of one pixel. */
-function drawPicture(seed: string, animated: boolean): Picture {
+export function drawPicture(seed: string, animated: boolean): Picture {
 	const random = new Bun.CryptoHasher("sha256").update(seed).digest();
 	const colors = random.subarray(0, 6);
 	const bytes = animated ? gif(colors) : png(colors, random);

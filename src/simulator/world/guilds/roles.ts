@@ -34,18 +34,18 @@ export class Roles {
 			name: string;
 			position?: number | undefined;
 			/** The id of a bot, for the managed role that Discord creates for this bot. */
-			bot_id?: string;
+			bot_id?: string | undefined;
+			/** Whether an integration owns the role. A bot's role is managed in any case. */
+			managed?: boolean;
 		},
 		by?: Attribution,
 	): Role {
-		const { bot_id, ...others } = given;
-		const role = newRole(this.state.newId());
+		const { bot_id, managed = false, ...others } = given;
+		const role = newRole(this.state.idFor("role"));
 		const changes = this.#storeIcon(role, others);
 		apply(role, changes);
-		if (bot_id !== undefined) {
-			role.managed = true;
-			role.tags = { bot_id };
-		}
+		role.managed = managed || bot_id !== undefined;
+		if (bot_id !== undefined) role.tags = { bot_id };
 		role.position = Math.max(1, given.position ?? 1);
 		const moved = [...guild.roles.values()].filter(
 			(other) => other.position >= role.position,

@@ -64,7 +64,7 @@ export class ScheduledEvents {
 		by?: Attribution,
 	): ScheduledEvent {
 		const event: ScheduledEvent = {
-			id: this.state.newId(),
+			id: this.state.idFor("event"),
 			guild_id: guild.id,
 			creator_id: creatorId,
 			privacy_level: 2,

@@ -59,7 +59,7 @@ export class Webhooks {
 	add(channel: GuildChannel, given: NewWebhook, by?: Attribution): Webhook {
 		const { type = 1, user = null, avatar = null, ...rest } = given;
 		const webhook: Webhook = {
-			id: this.state.newId(),
+			id: this.state.idFor("webhook"),
 			type,
 			user,
 			avatar,

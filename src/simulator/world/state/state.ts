@@ -32,8 +32,19 @@ export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 		if (value !== undefined) Object.assign(entity, { [key]: value });
 }
 
+/** The kinds of entities whose next id can be chosen. */
+export type ChosenIdKind =
+	| "role"
+	| "channel"
+	| "emoji"
+	| "automod"
+	| "event"
+	| "webhook";
+
 export class State {
 	readonly newId = createSnowflakes();
+	/** Ids for the next entity of each kind. Entities of the other kinds get new ids. */
+	readonly chosenIds = new Map<ChosenIdKind, string>();
 	readonly users = new Map<string, entity.User>();
 	/** The bots and people who have a token for the REST API, by token. */
 	readonly accounts = new Map<string, entity.Account>();
@@ -42,6 +53,13 @@ export class State {
 	readonly channels = new Map<string, Channel>();
 
 	readonly #subscribers = new Set<(event: WorldEvent) => void>();
+
+	/** Returns the id for a new entity: the one in `chosenIds`, which is removed there, or a new id. */
+	idFor(kind: ChosenIdKind): string {
+		const chosen = this.chosenIds.get(kind);
+		this.chosenIds.delete(kind);
+		return chosen ?? this.newId();
+	}
 
 	/** Calls `subscriber` with every Gateway event that is dispatched from now on. */
 	subscribe(subscriber: (event: WorldEvent) => void): void {

@@ -1,0 +1,45 @@
+// Which of a document's managed roles is that of the simulator's bot, and what the bot is called.
+
+import {
+	everyone,
+	type GuildDocument,
+	type Role,
+} from "../../guild-document/document.ts";
+import { bitsOfNames } from "../../guild-document/from-api.ts";
+import { elevatedPermissions } from "../world/state/permissions.ts";
+
+const botNames = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
+
+/** Returns the managed role that the simulator's bot has: the named one, or the highest with which a bot may moderate. */
+export function botRoleOf(
+	document: GuildDocument,
+	managed: readonly Role[],
+	names: readonly string[] = [],
+): Role | undefined {
+	const mayModerate = ({ permissions = [] }: Role) => {
+		const all = permissions.flatMap((name) =>
+			name === everyone ? (document.everyone ?? []) : name,
+		);
+		return (bitsOfNames(all) & elevatedPermissions) !== 0n;
+	};
+	return (
+		managed.find(({ name }) => names.includes(name)) ??
+		managed.find(mayModerate)
+	);
+}
+
+/** Converts the name of a role to a user name; undefined if too little of it remains. */
+function usernameOf(name: string): string | undefined {
+	const username = name
+		.toLowerCase()
+		.replaceAll(/[^a-z0-9]+/g, "-")
+		.replaceAll(/^-|-$/g, "")
+		.slice(0, 32);
+	return username.length < 2 ? undefined : username;
+}
+
+/** Returns a name for a bot that no other user has: that of its role, or one of a list. */
+export function botNameOf(role: Role | undefined, taken: ReadonlySet<string>) {
+	const names = [role && usernameOf(role.name), ...botNames];
+	return names.find((name) => name && !taken.has(name)) ?? `bot${taken.size}`;
+}

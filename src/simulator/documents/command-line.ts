@@ -1,0 +1,124 @@
+// The options of the command line that start a simulator with the guilds of documents. Simulator and demo have them.
+
+import { stat } from "node:fs/promises";
+import * as v from "valibot";
+import {
+	InvalidDocument,
+	parseDocument,
+} from "../../guild-document/document.ts";
+import { ConfigError, integer, parseSettings } from "../../lib/config.ts";
+import {
+	type BuildOptions,
+	defaultMembers,
+	type GuildFile,
+} from "./build-guild.ts";
+
+const maxMembers = 1_000_000;
+const maxFileBytes = 64 * 1024 * 1024;
+
+/** The options by name: how their values are called and parsed, and what `--help` says. */
+const table = {
+	world: {
+		value: "FILE",
+		parse: { type: "string", multiple: true },
+		help: [
+			"start with the guild of this document (YAML or JSON);",
+			"several times: with several guilds, each with a bot",
+		],
+	},
+	members: {
+		value: "N",
+		parse: { type: "string" },
+		help: [
+			"members of each of these guilds, invented except for those",
+			`in its document (default: those, or ${defaultMembers} if it lists none)`,
+		],
+	},
+	"bot-role": {
+		value: "NAME",
+		parse: { type: "string", multiple: true },
+		help: [
+			"the role of your bot in a document; several times for several",
+			"documents (default: the highest role of a bot that may moderate)",
+		],
+	},
+} as const;
+
+/** The options as `parseCommandLine` takes them. */
+export const worldOptions = {
+	world: table.world.parse,
+	members: table.members.parse,
+	"bot-role": table["bot-role"].parse,
+};
+
+/** Returns the lines of `--help` about the options, with their descriptions in the column `width`. */
+export function describeWorldOptions(width: number): string {
+	return Object.entries(table)
+		.flatMap(([name, { value, help }]) =>
+			help.map((text, index) =>
+				index === 0
+					? `${`  --${name} ${value}`.padEnd(width - 1)} ${text}`
+					: `${" ".repeat(width)}${text}`,
+			),
+		)
+		.join("\n");
+}
+
+interface GivenOptions {
+	readonly world?: readonly string[] | undefined;
+	readonly members?: string | undefined;
+	readonly "bot-role"?: readonly string[] | undefined;
+}
+
+/** The guild documents that the command line names, and what to do with them. */
+export interface Worlds {
+	readonly worlds: readonly GuildFile[];
+	readonly worldOptions: BuildOptions;
+}
+
+/** Reads the files that the options name. Throws a ConfigError that lists everything that is wrong with them. */
+export async function readWorlds(given: GivenOptions): Promise<Worlds> {
+	const { settings, issues } = parseSettings(
+		v.object({ members: v.optional(integer(0, maxMembers)) }),
+		given,
+	);
+	if (!settings) throw new ConfigError("the command line", issues);
+	const { world: files = [], "bot-role": botRoles } = given;
+	if (files.length === 0 && (given.members ?? botRoles) !== undefined)
+		throw new ConfigError("the command line", [
+			`${given.members === undefined ? "bot-role" : "members"}: needs --world FILE`,
+		]);
+	const read = await Promise.all(files.map(readWorld));
+	const wrong = read.filter((one) => "issues" in one);
+	const [first, ...others] = wrong;
+	if (first && others.length === 0)
+		throw new ConfigError(first.file, first.issues);
+	if (first)
+		throw new ConfigError(
+			"--world",
+			wrong.flatMap(({ file, issues }) =>
+				issues.map((issue) => `${file}: ${issue}`),
+			),
+		);
+	return {
+		worlds: read.filter((one) => "document" in one),
+		worldOptions: { members: settings.members, botRoles },
+	};
+}
+
+/** Reads a guild document. Returns the issues if it cannot be read. */
+async function readWorld(
+	file: string,
+): Promise<GuildFile | { file: string; issues: readonly string[] }> {
+	try {
+		const { size } = await stat(file);
+		if (size > maxFileBytes)
+			return { file, issues: [`it has more than ${maxFileBytes} bytes`] };
+		return { file, document: parseDocument(await Bun.file(file).text()) };
+	} catch (error) {
+		if (error instanceof InvalidDocument) return { file, issues: error.issues };
+		const { code = String(error) } = error as NodeJS.ErrnoException;
+		const reason = code === "ENOENT" ? "there is no such file" : code;
+		return { file, issues: [`it cannot be read: ${reason}`] };
+	}
+}

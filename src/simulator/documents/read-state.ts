@@ -1,0 +1,50 @@
+// Reads a guild from the simulated REST API, as a person of the guild.
+
+import type { GuildState } from "../../guild-document/steps.ts";
+import type { Guild } from "../world/state/entities.ts";
+
+/** A response of the simulated REST API. */
+export interface Reply {
+	readonly status: number;
+	/** The parsed body; undefined if there is none. */
+	readonly body: unknown;
+}
+
+/** Sends a request to the simulated REST API as some person. `path` is relative to the API's URL, as in "/guilds/1". */
+export type Call = (
+	method: string,
+	path: string,
+	body?: unknown,
+) => Promise<Reply>;
+
+/** The parts of a guild that this file reads. The members and bans are not among them. */
+export type ReadState = Omit<GuildState, "members" | "bans">;
+
+/** Returns a guild as the API returns it. `pictures` are the hashes of its pictures. Throws if a request is refused. */
+export async function readState(
+	call: Call,
+	{ id }: Pick<Guild, "id">,
+	pictures: GuildState["pictures"],
+): Promise<ReadState> {
+	const get = async <T>(path: string): Promise<T> => {
+		const { status, body } = await call("GET", `/guilds/${id}${path}`);
+		if (status !== 200) throw new Error(`GET /guilds/${id}${path}: ${status}`);
+		return body as T;
+	};
+	const screen = await call("GET", `/guilds/${id}/welcome-screen`);
+	return {
+		guild: await get(""),
+		channels: await get("/channels"),
+		automod: await get("/auto-moderation/rules"),
+		events: await get("/scheduled-events"),
+		webhooks: await get("/webhooks"),
+		// A guild that has never edited its welcome screen has none.
+		welcomeScreen: (screen.status === 200
+			? screen.body
+			: { description: null, welcome_channels: [] }) as NonNullable<
+			GuildState["welcomeScreen"]
+		>,
+		onboarding: await get("/onboarding"),
+		pictures,
+	};
+}

@@ -1,0 +1,56 @@
+// What a guild must have before a document can be carried out in it: a boost level, and guild features.
+
+import { GuildFeature } from "discord.js";
+import type { GuildDocument } from "../../guild-document/document.ts";
+import { channelsWithCategories } from "../../guild-document/references.ts";
+import { bitrateLimits } from "../rest/routes/channels.ts";
+import { emojiLimits } from "../rest/routes/emojis.ts";
+import type { Guild } from "../world/state/entities.ts";
+
+/** The boost level from which roles have icons. https://support.discord.com/hc/en-us/articles/360028038352 */
+const iconTier = 2;
+
+/** Returns the boost level and the features that the guild of a document has, as far as the document shows them. */
+export function requirementsOf(
+	document: GuildDocument,
+): Pick<Guild, "premium_tier" | "features"> {
+	const { roles = [], emojis = [], settings } = document;
+	const channels = channelsWithCategories(document).map(
+		({ channel }) => channel,
+	);
+	/** Returns the lowest boost level whose limit is high enough, or the highest level. */
+	const levelFor = (needed: number, limits: readonly number[]) => {
+		const level = limits.findIndex((limit) => needed <= limit);
+		return level === -1 ? limits.length - 1 : level;
+	};
+	const bitrates = channels.map((channel) =>
+		"bitrate" in channel ? (channel.bitrate ?? 0) : 0,
+	);
+	const animated = emojis.filter((emoji) => emoji.animated).length;
+	const hasIcons = roles.some(({ icon }) => icon);
+	const hasGradients = roles.some(({ color }) => color?.includes(" to "));
+	const isCommunity =
+		document.welcome_screen?.enabled ||
+		document.onboarding?.enabled ||
+		settings?.rules_channel ||
+		channels.some(
+			(channel) =>
+				"kind" in channel &&
+				(channel.kind === "stage" || channel.kind === "announcement"),
+		);
+	return {
+		premium_tier: Math.max(
+			levelFor(Math.max(0, ...bitrates), bitrateLimits),
+			levelFor(Math.max(animated, emojis.length - animated), emojiLimits),
+			hasIcons ? iconTier : 0,
+		),
+		features: [
+			...(hasIcons ? [GuildFeature.RoleIcons] : []),
+			...(hasGradients ? ["ENHANCED_ROLE_COLORS" as GuildFeature] : []),
+			// A document with the settings of the guild says whether it is a community.
+			...(isCommunity && settings?.community === undefined
+				? [GuildFeature.Community]
+				: []),
+		],
+	};
+}
