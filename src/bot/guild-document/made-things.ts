@@ -73,7 +73,11 @@ export async function readCreations(
 	};
 }
 
-async function readEntries(
+/**
+ * Reads entries of a guild's audit log about an action, the newest first: those after the id `afterId`, at most 500, and
+ * possibly some before. A bot that may not read the audit log finds no entries.
+ */
+export async function readEntries(
 	{ client, id }: Guild,
 	action: AuditLogEvent | undefined,
 	afterId: string,

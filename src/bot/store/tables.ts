@@ -6,6 +6,7 @@ import { conversationsTable } from "./conversations.ts";
 import type { Migration } from "./database/migrations.ts";
 import { donatorListsTable } from "./donators.ts";
 import { guildBackupsTables } from "./guild-backups.ts";
+import { guildDeletionMarksTable } from "./guild-deletion-marks.ts";
 import { guildJobsTables } from "./guild-jobs.ts";
 import { guildPicturesTables } from "./guild-pictures.ts";
 import { guildPlansTable } from "./guild-plans.ts";
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
 	guildBackupsTables,
 	guildPlansTable,
 	guildJobsTables,
+	guildDeletionMarksTable,
 ];

@@ -267,6 +267,83 @@ test("without the database the operators are told at once, and the backup is kep
 });
 
 onBoth((databases) => {
+	/** Resolves when the bot has looked at the audit log of before its start. */
+	const checked = ({ bot }: Awaited<ReturnType<typeof startWatch>>) =>
+		until("the audit log was checked", async () => {
+			const { sql } = bot.store;
+			const marks = await sql`SELECT entry_id FROM guild_deletion_marks`;
+			return marks.length === 1;
+		});
+
+	test("a mass deletion while the bot is offline is announced when it is back, once", async () => {
+		await using world = await startWatch({
+			place: await databases.place(),
+			prepare({ world, guild, user }) {
+				const cooks = guild("The Cooks");
+				// Before the bot watched this guild for the first time.
+				for (let number = 0; number < 5; number += 1) {
+					const role = world.roles.add(cooks, { name: `old-${number}` });
+					world.roles.remove(cooks, role, { actor: user("zoe").id });
+				}
+			},
+		});
+		const { bot, channels, roles, notices } = world;
+		await checked(world);
+		await world.backUp([...channels, ...roles]);
+		await bot.stop();
+		world.removeChannel(world.by("zoe"));
+		world.removeRole(world.by("zoe"));
+		world.removeChannel(world.by("zoe"));
+		await bot.start();
+		await until("it is announced", () => notices.length === 1);
+		expect(notices[0]).toContain("@zoe");
+		expect(notices[0]).toContain("Backup 1 of");
+		expect(await world.kept()).toEqual([1]);
+		// The same mass deletion goes on.
+		world.removeChannel(world.by("zoe"));
+		const [last] = bot.guild.auditLog.slice(-1);
+		await until("that is recorded", async () => {
+			const { sql } = bot.store;
+			const [mark] = await sql<{ entry_id: string }>`
+				SELECT entry_id FROM guild_deletion_marks`;
+			return mark?.entry_id === last?.id;
+		});
+		for (const how of ["stop", "kill"] as const) {
+			await bot[how]();
+			await bot.start();
+			await world.heard();
+		}
+		expect(notices).toHaveLength(1);
+	});
+
+	test("a bot that is killed before it keeps the backup finds the mass deletion again", async () => {
+		const never = new Promise<never>(() => {});
+		let keeps = 0;
+		await using world = await startWatch({
+			place: await databases.place(),
+			options: {
+				backups: {
+					keepBefore: async () => {
+						keeps += 1;
+						return keeps === 1 ? never : undefined;
+					},
+				},
+			},
+		});
+		const { bot, notices } = world;
+		await checked(world);
+		for (let times = 0; times < 5; times += 1)
+			world.removeChannel(world.by("zoe"));
+		await until("the backup is looked for", () => keeps === 1);
+		await world.heard();
+		await bot.kill();
+		expect(notices).toEqual([]);
+		await bot.start();
+		await until("it is announced", () => notices.length === 1);
+		expect(keeps).toBe(2);
+		expect(notices[0]).toContain("@zoe");
+	});
+
 	test("a bot that is killed before the notice posts it when it is back", async () => {
 		const never = new Promise<never>(() => {});
 		let isKilled = false;

@@ -1,0 +1,39 @@
+// Table "guild_deletion_marks": up to which entry of Discord's audit log the deletions in a guild were looked at, so that
+// after a restart the bot finds mass deletions that it missed, and reports none twice.
+
+import type { Migration } from "./database/migrations.ts";
+import { many, type Sql } from "./database/statement.ts";
+
+export const guildDeletionMarksTable: Migration = {
+	number: 14,
+	name: "marks of deletions in guilds",
+	text: `
+		CREATE TABLE guild_deletion_marks (
+			guild_id TEXT NOT NULL PRIMARY KEY,
+			entry_id TEXT NOT NULL
+		)`,
+};
+
+/** Returns the id of the last audit log entry that was looked at; undefined if none ever was. */
+export async function selectDeletionMark(
+	sql: Sql,
+	guildId: string,
+): Promise<string | undefined> {
+	const [row] = await sql<{ entry_id: string }>`
+		SELECT entry_id FROM guild_deletion_marks WHERE guild_id = ${guildId}`;
+	return row?.entry_id;
+}
+
+/** Stores the id of the last audit log entry that was looked at, unless a later one is stored. */
+export async function saveDeletionMark(
+	sql: Sql,
+	guildId: string,
+	entryId: string,
+): Promise<void> {
+	await sql`
+		INSERT INTO guild_deletion_marks ${many([{ guild_id: guildId, entry_id: entryId }])}
+		ON CONFLICT (guild_id) DO UPDATE SET entry_id = excluded.entry_id
+		WHERE LENGTH(excluded.entry_id) > LENGTH(guild_deletion_marks.entry_id)
+			OR (LENGTH(excluded.entry_id) = LENGTH(guild_deletion_marks.entry_id)
+				AND excluded.entry_id > guild_deletion_marks.entry_id)`;
+}
