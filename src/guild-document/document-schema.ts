@@ -383,7 +383,7 @@ export const emoji = v.strictObject({
 	name: withText(
 		v.pipe(
 			v.string("expected a text; put numbers in quotes"),
-			v.regex(/^\w{2,32}$/, "expected 2 to 32 letters, digits and _"),
+			v.regex(/^[^\s:]{1,32}$/, "expected 2 to 32 letters, digits and _"),
 		),
 		"Name of the emoji.",
 	),
@@ -407,7 +407,7 @@ export const welcomeScreen = v.strictObject({
 		list(
 			v.strictObject({
 				channel: text(1, maxKey, "Key of the channel."),
-				description: text(1, 50, "Text beside the channel."),
+				description: text(0, 50, "Text beside the channel."),
 				emoji: optional(emojiReference("Emoji")),
 			}),
 			5,

@@ -25,7 +25,9 @@ export function exportDocument(
 ): GuildDocument {
 	const full = documentWithIds(state);
 	const keys = keysInGuild(full);
-	const named = mapReferences(withShortAccess(full), {
+	// "@everyone" for permissions means those in the same document.
+	const common = parts.includes("everyone") ? full.everyone : [];
+	const named = mapReferences(withShortAccess(full, common), {
 		role: (id) => keys.roles.get(id),
 		channel: (id) => keys.channels.get(id),
 		emoji: (id) => {
@@ -112,7 +114,10 @@ function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
  * Shortens what says who has access: leaves out overwrites that a channel has from its category, and writes "@everyone"
  * for the permissions that a role shares with @everyone. Sorts overwrites by the order of their roles.
  */
-function withShortAccess(full: GuildDocument): GuildDocument {
+function withShortAccess(
+	full: GuildDocument,
+	common: readonly string[] | undefined,
+): GuildDocument {
 	const order = new Map(
 		(full.roles ?? []).map(({ id = "" }, index) => [id, index]),
 	);
@@ -133,7 +138,7 @@ function withShortAccess(full: GuildDocument): GuildDocument {
 	};
 	return {
 		...full,
-		roles: full.roles?.map((role) => shortPermissions(role, full.everyone)),
+		roles: full.roles?.map((role) => shortPermissions(role, common)),
 		channels: full.channels?.map((one) => channel(one)),
 		categories: full.categories?.map((category) => {
 			const { overwrites, channels = [], ...rest } = category;

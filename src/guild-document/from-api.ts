@@ -12,7 +12,12 @@ import {
 	OverwriteType,
 	WebhookType,
 } from "discord.js";
-import { ruleFieldsOf, ruleFieldsWith, triggerOf } from "./automod-rule.ts";
+import {
+	ruleFieldsOf,
+	ruleFieldsWith,
+	triggerOf,
+	wordFields,
+} from "./automod-rule.ts";
 import {
 	type EditedKind,
 	editedKinds,
@@ -32,9 +37,14 @@ import {
 	type Role,
 	type Settings,
 } from "./document.ts";
+import { archiveMinutes } from "./document-schema.ts";
 import { allBits, bitsByName } from "./permission-names.ts";
-import { withoutUndefined } from "./references.ts";
-import { eventFieldsOf } from "./scheduled-event.ts";
+import {
+	channelsWithCategories,
+	mapReferences,
+	withoutUndefined,
+} from "./references.ts";
+import { eventFieldsOf, eventKinds } from "./scheduled-event.ts";
 import { levels, noticeFlags } from "./setting-names.ts";
 import type { GuildState } from "./steps.ts";
 
@@ -77,6 +87,16 @@ export function compareIds(a: string, b: string): number {
 	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
+/** Sorts things by age, because Discord may list them in any order. */
+function byAge<T extends { id: string }>(
+	things: readonly T[] | undefined,
+): T[] | undefined {
+	return things?.toSorted((a, b) => compareIds(a.id, b.id));
+}
+
+const isWordField = (field: string) =>
+	(wordFields as readonly string[]).includes(field);
+
 /** Returns a guild's roles, the highest first, without @everyone. https://discord.com/developers/docs/topics/permissions */
 export function rolesFromTop({ guild }: GuildState): APIRole[] {
 	return guild.roles
@@ -115,6 +135,30 @@ export function kindOf(type: ChannelType): EditedKind | undefined {
  * and names the parts that `state` has.
  */
 export function documentWithIds(state: GuildState): GuildDocument {
+	return withoutDangling(rawDocument(state));
+}
+
+/** Returns a document with ids without its references to what it does not list, such as the emoji of another guild. */
+function withoutDangling(document: GuildDocument): GuildDocument {
+	const roles = new Set(document.roles?.map(({ id }) => id));
+	const channels = new Set(
+		channelsWithCategories(document).map(({ channel }) => channel.id),
+	);
+	const emojis = new Set(document.emojis?.map(({ id }) => id));
+	const known = mapReferences(document, {
+		role: (id) => (roles.has(id) ? id : undefined),
+		channel: (id) => (channels.has(id) ? id : undefined),
+		emoji: (id) => (emojis.has(id) ? `:${id}:` : undefined),
+	});
+	return {
+		...known,
+		...(known.webhooks && {
+			webhooks: known.webhooks.filter(({ channel }) => channel !== ""),
+		}),
+	};
+}
+
+function rawDocument(state: GuildState): GuildDocument {
 	const { guild, pictures } = state;
 	const roles = rolesFromTop(state);
 	const managed = new Set(
@@ -128,7 +172,9 @@ export function documentWithIds(state: GuildState): GuildDocument {
 	const categories = all.filter(isCategory);
 	const isRoot = ({ parent_id }: ApiChannel) =>
 		!categories.some(({ id }) => id === parent_id);
-	const ownEmojis = guild.emojis.filter(({ managed }) => !managed);
+	const ownEmojis = guild.emojis.filter(
+		({ id, name, managed }) => id && name && !managed,
+	);
 	const order = new Map(roles.map(({ id }, index) => [id, index]));
 	const byOrder = (ids: readonly string[]) =>
 		ids.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
@@ -170,7 +216,7 @@ export function documentWithIds(state: GuildState): GuildDocument {
 					.map((channel) => channelOf(channel, guild.id)),
 			}),
 		),
-		automod: state.automod?.flatMap((rule): AutomodRule[] => {
+		automod: byAge(state.automod)?.flatMap((rule): AutomodRule[] => {
 			const trigger = triggerOf(rule);
 			if (!trigger) return [];
 			const {
@@ -187,7 +233,12 @@ export function documentWithIds(state: GuildState): GuildDocument {
 					id: rule.id,
 					trigger,
 					...Object.fromEntries(
-						Object.entries(rest).filter(([field]) => isOwn(field)),
+						Object.entries(rest)
+							.filter(([field]) => isOwn(field))
+							.map(([field, value]) => [
+								field,
+								isWordField(field) ? [...(value as string[])].sort() : value,
+							]),
 					),
 					alert_channel: alert_channel_id,
 					exempt_roles: byOrder(exempt_role_ids),
@@ -197,9 +248,10 @@ export function documentWithIds(state: GuildState): GuildDocument {
 		}),
 		events: state.events
 			?.filter(
-				({ status }) =>
-					status === GuildScheduledEventStatus.Scheduled ||
-					status === GuildScheduledEventStatus.Active,
+				({ status, entity_type }) =>
+					(status === GuildScheduledEventStatus.Scheduled ||
+						status === GuildScheduledEventStatus.Active) &&
+					Object.values<number>(eventKinds).includes(entity_type),
 			)
 			.map((event) => {
 				const fields = eventFieldsOf(event);
@@ -219,15 +271,14 @@ export function documentWithIds(state: GuildState): GuildDocument {
 					Number(a.start > b.start) - Number(a.start < b.start) ||
 					compareIds(a.id, b.id),
 			),
-		webhooks: state.webhooks
+		webhooks: byAge(state.webhooks)
 			?.filter(({ type }) => type === WebhookType.Incoming)
 			.map(({ id, name, channel_id }) => ({
 				name: name ?? "",
 				id,
 				channel: channel_id ?? "",
 			}))
-			.filter(({ name, channel }) => name !== "" && channel !== "")
-			.sort((a, b) => compareIds(a.id, b.id)),
+			.filter(({ name, channel }) => name !== "" && channel !== ""),
 		welcome_screen: welcomeScreen && {
 			enabled: guild.features.some((one) => one === "WELCOME_SCREEN_ENABLED"),
 			description: welcomeScreen.description ?? "",
@@ -392,7 +443,10 @@ function channelOf(channel: ApiChannel, guildId: string): Channel {
 		rtc_region: channel.rtc_region ?? "",
 		video_quality: nameIn(videoQualities, channel.video_quality_mode) || "auto",
 		thread_slowmode_seconds: channel.default_thread_rate_limit_per_user ?? 0,
-		auto_archive_minutes: channel.default_auto_archive_duration ?? 0,
+		auto_archive_minutes:
+			archiveMinutes.find(
+				(one) => one === channel.default_auto_archive_duration,
+			) ?? 0,
 		tags: (channel.available_tags ?? []).map((tag) => ({
 			name: tag.name,
 			emoji: emojiReference(tag.emoji_id, tag.emoji_name),

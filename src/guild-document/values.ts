@@ -6,6 +6,9 @@ import type { FieldChange, RawOverwrite } from "./steps.ts";
 /** Fields whose values are lists in which the order does not matter. */
 const sets = new Set([
 	"permissions",
+	"keyword_filter",
+	"regex_patterns",
+	"allow_list",
 	"system_channel_flags",
 	"presets",
 	"actions",

@@ -395,11 +395,11 @@ test("what cannot be carried out is said, and the rest is there", async () => {
 test.each([
 	[
 		{ settings: { system_channel: "nowhere" } },
-		'channel "nowhere": neither the document nor the guild has exactly one with this name',
+		'channel "nowhere": neither the document nor the guild has one with this name',
 	],
 	[
 		{ roles: [], members: [{ id: "223456789012345678", roles: ["Ghost"] }] },
-		'role "Ghost": neither the document nor the guild has exactly one with this name',
+		'role "Ghost": neither the document nor the guild has one with this name',
 	],
 ])("a document that refers to nothing is refused: %p", async (given, issue) => {
 	expect(start([written(given)])).rejects.toThrow(
