@@ -450,9 +450,12 @@ export const onboarding = v.strictObject({
 
 /** Schema of a guild document. */
 export const documentSchema = v.strictObject({
-	version: withText(
-		v.picklist([documentVersion], `expected ${documentVersion}`),
-		"Version of the format.",
+	version: v.optional(
+		withText(
+			v.picklist([documentVersion], `expected ${documentVersion}`),
+			"Version of the format.",
+		),
+		documentVersion,
 	),
 	omitted: optional(
 		choice(

@@ -46,6 +46,15 @@ export function listedAs<T>(shown: JsonSchema) {
 	return published<T>({ listedAs: shown });
 }
 
+/** Keywords that clients can do without: calls are checked anyway, and errors name the limits. */
+const dispensable = [
+	"pattern",
+	"maxItems",
+	"minLength",
+	"maxLength",
+	"additionalProperties",
+];
+
 /**
  * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
  * properties that are marked as unlisted, and keywords that clients can do without, such as `pattern`.
@@ -55,13 +64,9 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 	if (schema.listedAs) return schema.listedAs as JsonSchema;
 	const kept = Object.entries(schema).filter(
 		([key, value]) =>
-			key !== "pattern" &&
-			key !== "maxItems" &&
-			!(
-				value === false &&
-				(key === "default" || key === "additionalProperties")
-			) &&
-			!(value === 1 && (key === "minItems" || key === "minLength")),
+			!dispensable.includes(key) &&
+			!(value === false && key === "default") &&
+			!(value === 1 && key === "minItems"),
 	);
 	return Object.fromEntries(
 		kept.map(([key, value]) => {

@@ -6,6 +6,7 @@ import { PermissionFlagsBits } from "discord.js";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import { isThread } from "../../src/simulator/world/state/entities.ts";
+import { toolsOfPlans } from "./tool-rows/guild-document.ts";
 import type { Args, Row, Scene } from "./tool-rows/scene.ts";
 import {
 	arrivals,
@@ -61,7 +62,7 @@ const isList = (name: string, key: string) =>
 	schemaOf(name)[key]?.type === "array";
 
 test("every tool has a row, and every row a tool", () => {
-	expect(Object.keys(table).sort()).toEqual(
+	expect([...Object.keys(table), ...toolsOfPlans].sort()).toEqual(
 		tools.map(({ name }) => name).sort(),
 	);
 });

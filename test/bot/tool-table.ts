@@ -10,6 +10,7 @@ import { diagnosticsRows } from "./tool-rows/diagnostics.ts";
 import { directMessagesRows } from "./tool-rows/direct-messages.ts";
 import { emojisRows } from "./tool-rows/emojis.ts";
 import { forwardingRows } from "./tool-rows/forwarding.ts";
+import { guildDocumentRows } from "./tool-rows/guild-document.ts";
 import { guildsRows } from "./tool-rows/guilds.ts";
 import { incidentsRows } from "./tool-rows/incidents.ts";
 import { invitesRows } from "./tool-rows/invites.ts";
@@ -33,6 +34,7 @@ import { webhooksRows } from "./tool-rows/webhooks.ts";
 
 export const table: Record<string, Row> = {
 	...guildsRows,
+	...guildDocumentRows,
 	...membersRows,
 	...messagesRows,
 	...deletionsRows,

@@ -216,7 +216,7 @@ test("a brief schema leaves out patterns and defaults that models can do without
 				description: "Ids.",
 				items: { type: "string" },
 			},
-			text: { type: "string", maxLength: 1 },
+			text: { type: "string" },
 			dry_run: { type: "boolean" },
 			limit: { type: "integer", default: 0 },
 		},

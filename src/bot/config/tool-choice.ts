@@ -17,6 +17,7 @@ export const toolsetNames = [
 	"automod",
 	"expressions",
 	"guild",
+	"guild_document",
 	"webhooks",
 	"game",
 	"audit",

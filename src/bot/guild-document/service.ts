@@ -5,6 +5,7 @@ import {
 	type GuildDocument,
 	InvalidDocument,
 	type Part,
+	parseDocument,
 	partNames,
 	readDocument,
 } from "../../guild-document/document.ts";
@@ -99,7 +100,7 @@ export function createGuildDocuments(
 		source: PlanSource,
 	): Promise<{ document: GuildDocument; prune?: boolean }> {
 		if ("document" in source)
-			return { document: valid(() => readDocument(source.document)) };
+			return { document: valid(() => readGiven(source.document)) };
 		if ("backup" in source) {
 			const { document } = await readBackup(guild, source.backup);
 			return { document };
@@ -109,7 +110,7 @@ export function createGuildDocuments(
 			throw new ToolError(
 				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. Pass its document instead.`,
 			);
-		const changes = valid(() => readDocument(source.changes));
+		const changes = valid(() => readGiven(source.changes));
 		return {
 			document: valid(() => mergeDocuments(plan.document, changes)),
 			prune: plan.prune,
@@ -236,6 +237,11 @@ export function createGuildDocuments(
 		start: jobs.start,
 		close: jobs.close,
 	};
+}
+
+/** Returns a document that a client sent: as an object, or as a text of JSON or YAML. */
+function readGiven(given: unknown): GuildDocument {
+	return typeof given === "string" ? parseDocument(given) : readDocument(given);
 }
 
 function alreadyRuns(guild: Guild, id: string): ToolError {

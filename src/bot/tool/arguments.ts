@@ -18,12 +18,12 @@ export const defaultReason = "via MCP";
 export const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${JSON.stringify(issue.input)}`;
 
-/** Schema of an argument that is a Discord id. `what` completes its description "Id of the …". */
+/** Schema of an argument that is a Discord id. `what` completes its description "The …". */
 export function snowflake(what: string) {
 	return v.pipe(
 		v.string(),
 		v.regex(/^\d{17,20}$/, expected("an id of 17 to 20 digits")),
-		v.description(`Id of the ${what}.`),
+		v.description(`The ${what}.`),
 	);
 }
 
@@ -49,7 +49,7 @@ export function snowflakeOrEmpty(description: string) {
  * called with the argument's value. The tool receives the id and the result of `find`: `channel_id` and `channel`.
  */
 export function foundOrNone<Thing>(find: Finder<Thing>, what: string) {
-	return { ...snowflakeOrEmpty(`Id of the ${what}, or "" for none.`), find };
+	return { ...snowflakeOrEmpty(`The ${what}, or "" for none.`), find };
 }
 
 /** Schema of an array argument with `min` to `max` items. Removes duplicate items after the check. */
@@ -217,7 +217,7 @@ export const guild_id = v.optional(
 			(input) => /^(\d{17,20})?$/.test(input),
 			expected("an id of 17 to 20 digits"),
 		),
-		v.description("Default: the instance's."),
+		v.description("Default: the bot's."),
 	),
 );
 

@@ -144,7 +144,7 @@ export type Plan = {
 	| { write(): Promise<unknown>; result: ToolOutput }
 );
 
-const dry_run = v.optional(flag("Only say what would happen."), false);
+const dry_run = v.optional(flag("Only a preview."), false);
 
 /**
  * Defines an MCP tool that deletes or overwrites something. `plan` must not change anything on Discord: a call with the

@@ -38,6 +38,8 @@ const meanings: readonly [said: string, meant: string][] = [
 	["mass, multiple, several, bulk, many", "bulk"],
 	// Nouns.
 	["undo, revert, restore, left, leave", "audit log"],
+	["restore, back up, snapshot", "backup plan guild"],
+	["template, blueprint, structure, layout, yaml, rebuild", "guild document"],
 	["warn, warning", "send private message, timeout"],
 	["moderator, admin, administrator, staff", "check permissions, list members"],
 	["read forum, forum post", "list threads"],

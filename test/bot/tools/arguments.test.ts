@@ -152,7 +152,7 @@ function probes(schema: Schema): Probe[] {
 		const whole = smallest(schema);
 		return [
 			[whole, true],
-			[{ ...whole, unheard_of: 1 }, false],
+			[{ ...whole, unheard_of: 1 }, schema.additionalProperties === true],
 			...required.map((key): Probe => [{ ...whole, [key]: undefined }, false]),
 			...Object.entries(properties).flatMap(([key, property]) =>
 				probes(property).map(

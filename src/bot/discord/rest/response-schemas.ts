@@ -210,6 +210,8 @@ const role = object({
 	managed: flag,
 	colors: v.optional(object({ primary_color: number })),
 	tags: v.optional(object({})),
+	icon: nullableText,
+	unicode_emoji: nullableText,
 });
 
 const emoji = object({

@@ -1,0 +1,224 @@
+// A guild as a document: exporting it, planning changes, carrying a plan out, and backups.
+
+import * as v from "valibot";
+import {
+	type GuildDocument,
+	type Part,
+	partNames,
+} from "../../guild-document/document.ts";
+import { formatText } from "../../guild-document/format-text.ts";
+import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
+import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { guildName, nowIs, time } from "../discord/describe.ts";
+import { countOf, fieldLine, oneLine } from "../discord/text.ts";
+import {
+	choice,
+	expected,
+	flag,
+	guild_id,
+	list,
+	reason,
+	text,
+} from "../tool/arguments.ts";
+import { readTool, tool } from "../tool/define.ts";
+import type { PlanSource } from "../tool/guild-documents.ts";
+
+/** Maximum length in bytes of a document as a tool's result. */
+const maxDocumentBytes = 200_000;
+
+const plan_hash = v.pipe(
+	v.string(),
+	v.regex(/^[0-9a-f]{32}$/, expected("the plan_hash of plan_guild")),
+	v.description("From plan_guild."),
+);
+const job_id = v.pipe(
+	v.string(),
+	v.regex(/^[0-9a-f]{12}$/, expected("the job id of apply_guild")),
+	v.description("From apply_guild."),
+);
+const backup = v.optional(text(1, 100, "A backup's name, or latest."));
+
+/** An argument with a document: an object, or its text as JSON or YAML. */
+const documentOf = (description: string) =>
+	v.optional(
+		v.pipe(
+			v.union([v.record(v.string(), v.unknown()), v.string()]),
+			publishedAs<Record<string, unknown> | string>({
+				type: "object",
+				additionalProperties: true,
+				description,
+			}),
+		),
+	);
+
+export const exportGuild = readTool({
+	name: "export_guild",
+	toolset: "guild_document",
+	title: "Export a guild",
+	description:
+		"The guild's structure as a JSON document for plan_guild: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding.",
+	input: v.strictObject({
+		guild_id,
+		parts: v.optional(
+			v.pipe(
+				list(choice(partNames, ""), 1, partNames.length, "Parts."),
+				listedAs({
+					type: "array",
+					items: { type: "string" },
+					description:
+						"Such as roles, channels, categories. Default: all but members (their roles) and bans.",
+				}),
+			),
+		),
+		backup,
+		format: v.optional(flag("Describe all fields instead."), false),
+	}),
+	async run({ parts, backup, format }, { guild, guildDocuments }) {
+		if (format) return formatText();
+		const { document, missing } =
+			backup === undefined
+				? await guildDocuments.export(guild, parts)
+				: await guildDocuments.exportBackup(guild, backup);
+		const json = JSON.stringify(parts ? only(document, parts) : document);
+		if (Buffer.byteLength(json) > maxDocumentBytes)
+			throw new ToolError(
+				`The document has ${Buffer.byteLength(json)} bytes, more than ${maxDocumentBytes}. Export some of its parts, or use the command line: bun run bot --export-guild FILE.`,
+			);
+		return [...missing.map((line) => `Missing: ${line}`), json];
+	},
+});
+
+/** Returns a document with some of its parts. */
+function only(document: GuildDocument, parts: readonly Part[]): GuildDocument {
+	const others = partNames.filter((part) => !parts.includes(part));
+	const kept = { ...document };
+	for (const part of others) delete kept[part];
+	return kept;
+}
+
+export const planGuild = readTool({
+	name: "plan_guild",
+	toolset: "guild_document",
+	title: "Plan from a document",
+	description:
+		"What apply_guild would change to match a document or backup, and what it cannot. To build or change many roles and channels at once, or restore. Changes nothing.",
+	input: v.strictObject({
+		guild_id,
+		document: documentOf(
+			'Partial or whole: {"roles":[{"name":"Mods","permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…"},{"name":"Voice","kind":"voice"}]}]}. Channels take their category\'s overwrites. More: export_guild with format.',
+		),
+		backup,
+		plan_hash: v.optional(plan_hash),
+		changes: documentOf("A partial document to change plan_hash."),
+		prune: v.optional(flag("Delete what its parts do not list.")),
+	}),
+	async run(args, { guild, guildDocuments }) {
+		const { prune } = args;
+		return guildDocuments.plan(guild, sourceOf(args), { prune });
+	},
+});
+
+/** Returns what to compare the guild with. Throws an RpcError unless the call names exactly one thing. */
+function sourceOf({
+	document,
+	backup,
+	plan_hash,
+	changes,
+}: {
+	document?: unknown;
+	backup?: string | undefined;
+	plan_hash?: string | undefined;
+	changes?: unknown;
+}): PlanSource {
+	const given = [document, backup, plan_hash].filter(
+		(value) => value !== undefined,
+	);
+	if (given.length !== 1)
+		throw invalidParameters([
+			"document, backup, plan_hash: expected exactly one of these",
+		]);
+	if (plan_hash === undefined && changes !== undefined)
+		throw invalidParameters(["changes: only with plan_hash"]);
+	if (backup !== undefined) return { backup };
+	if (plan_hash !== undefined)
+		return { plan: plan_hash, changes: changes ?? {} };
+	return { document };
+}
+
+export const applyGuild = tool({
+	name: "apply_guild",
+	toolset: "guild_document",
+	title: "Carry out a plan",
+	description:
+		"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. See get_job.",
+	effect: "destructive",
+	idempotent: true,
+	input: v.strictObject({ guild_id, plan_hash, reason }),
+	async run({ plan_hash, reason }, { guild, guildDocuments }) {
+		await requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash));
+		return guildDocuments.apply(plan_hash, reason);
+	},
+});
+
+export const getJob = readTool({
+	name: "get_job",
+	toolset: "guild_document",
+	title: "Get a job",
+	description:
+		"Progress of a job, and what failed; without job_id the latest jobs.",
+	input: v.strictObject({ guild_id, job_id: v.optional(job_id) }),
+	async run({ job_id }, { guild, guildDocuments }) {
+		if (job_id === undefined) return guildDocuments.jobs(guild);
+		await requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
+		return guildDocuments.job(job_id);
+	},
+});
+
+export const cancelJob = tool({
+	name: "cancel_job",
+	toolset: "guild_document",
+	title: "Cancel a job",
+	description: "End a job after its running step. What was done stays.",
+	effect: "write",
+	idempotent: true,
+	input: v.strictObject({ guild_id, job_id }),
+	async run({ job_id }, { guild, guildDocuments }) {
+		await requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
+		return guildDocuments.cancel(job_id);
+	},
+});
+
+export const listBackups = readTool({
+	name: "list_backups",
+	toolset: "guild_document",
+	title: "List backups",
+	description:
+		"List the guild's backups, newest first. plan_guild takes one, to restore it.",
+	input: v.strictObject({ guild_id }),
+	async run(_, { guild, guildDocuments }) {
+		const backups = await guildDocuments.backups(guild);
+		if (backups.length === 0)
+			return `There is no backup of ${guildName(guild)}. The section [backup] of config.toml sets when the bot makes them.`;
+		return [
+			`${backups.length} backup(s) of ${guildName(guild)}, the newest first, times in UTC, ${nowIs()}:`,
+			...backups.map(({ name, madeAt, channels, roles, omitted, kept }) =>
+				fieldLine(
+					`backup ${name}`,
+					time(madeAt),
+					countOf(channels, "channel"),
+					countOf(roles, "role"),
+					omitted && `without ${oneLine(omitted)}`,
+					kept && `kept since ${time(kept.at)}: ${oneLine(kept.reason)}`,
+				),
+			),
+		];
+	},
+});
+
+/** Throws a ToolError if a plan or job is for another guild than the call. */
+function requireOwn(guildId: string, other: string): void {
+	if (guildId === other) return;
+	throw new ToolError(
+		`This is for the guild ${other}. Pass guild_id=${other}. Nothing was done.`,
+	);
+}

@@ -1,0 +1,184 @@
+// A guild as a document, through the tools.
+
+import { describe, expect, test } from "bun:test";
+import { until } from "../../support/until.ts";
+import { startWorld, type TestWorld } from "../../support/world.ts";
+
+const staffArea = {
+	roles: [{ name: "Mods", color: "#ff0000", permissions: ["Kick Members"] }],
+	categories: [
+		{
+			name: "Staff area",
+			overwrites: [
+				{ role: "@everyone", deny: ["VIEW_CHANNEL"] },
+				{ role: "Mods", allow: ["VIEW_CHANNEL"] },
+				{ role: "alpha", allow: ["VIEW_CHANNEL"] },
+			],
+			channels: [
+				{ name: "Mod Chat", topic: "For <mods>" },
+				{ name: "Voice", kind: "voice" },
+			],
+		},
+	],
+};
+
+/** Plans a document, and returns the plan's text and hash. */
+async function plan(world: TestWorld, args: Record<string, unknown>) {
+	const { text, isError } = await world.call("plan_guild", args);
+	expect({ text, isError }).toMatchObject({ isError: false });
+	return { text, hash: /plan_hash=(\w+)/.exec(text)?.[1] ?? "" };
+}
+
+/** Carries out a plan, and returns the text of its job at the end. */
+async function apply(world: TestWorld, plan_hash: string): Promise<string> {
+	const { text } = await world.call("apply_guild", { plan_hash });
+	const job_id = /Job ([0-9a-f]{12})/.exec(text)?.[1];
+	let progress = "";
+	await until("the job has ended", async () => {
+		progress = (await world.call("get_job", { job_id })).text;
+		return !progress.includes("running");
+	});
+	return progress;
+}
+
+const categoryNamed = ({ guild }: TestWorld, name: string) =>
+	[...guild.channels.values()].find((channel) => channel.name === name);
+
+test("a document is planned, carried out and exported again", async () => {
+	await using world = await startWorld();
+	const { text, hash } = await plan(world, { document: staffArea });
+	expect(text).toContain("create 4");
+	expect(text).toContain(
+		"+ role Mods: color #FF0000, permissions KICK_MEMBERS",
+	);
+	expect(text).toContain("+ channel #mod-chat");
+	expect(categoryNamed(world, "Staff area")).toBeUndefined();
+
+	expect(await apply(world, hash)).toContain("done, ");
+	const category = categoryNamed(world, "Staff area");
+	expect(category?.permission_overwrites).toHaveLength(3);
+	const { text: latest } = await world.call("get_job");
+	expect(latest).toMatch(/^Job [0-9a-f]{12} in The Cooks .*: done/);
+
+	const { text: again } = await plan(world, { document: staffArea });
+	expect(again).toContain("no changes");
+	const exported = await world.call("export_guild", { parts: ["categories"] });
+	const document = JSON.parse(exported.text);
+	expect(document.categories.at(-1)).toMatchObject({
+		name: "Staff area",
+		channels: [
+			{ name: "mod-chat", topic: "For <mods>" },
+			{ name: "Voice", kind: "voice" },
+		],
+	});
+	expect(document.roles).toBeUndefined();
+	// A document may also come as a text.
+	const asText = await plan(world, { document: exported.text });
+	expect(asText.text).toContain("no changes");
+});
+
+test("changes are laid over an earlier plan", async () => {
+	await using world = await startWorld();
+	const first = await plan(world, { document: staffArea });
+	const { text } = await plan(world, {
+		plan_hash: first.hash,
+		changes: { roles: [{ name: "Mods", hoist: true }] },
+	});
+	expect(text).toContain("hoist true");
+	expect(text).toContain("+ channel #Voice");
+});
+
+test("a plan is refused with the new plan when the guild has changed", async () => {
+	await using world = await startWorld();
+	const { hash } = await plan(world, { document: staffArea });
+	world.simulator.world.roles.add(world.guild, { name: "Mods" });
+	const { text, isError } = await world.call("apply_guild", {
+		plan_hash: hash,
+	});
+	expect(isError).toBe(true);
+	expect(text).toContain("has changed since the plan");
+	expect(text).toContain("~ role Mods: ");
+	expect(categoryNamed(world, "Staff area")).toBeUndefined();
+});
+
+test("a job is cancelled after its running step", async () => {
+	await using world = await startWorld();
+	const { hash } = await plan(world, { document: staffArea });
+	const { api } = world.simulator;
+	expect(api).toBeTruthy();
+	const held = world.simulator.faults.stall(
+		`POST /guilds/${world.guild.id}/channels`,
+		{ after: true },
+	);
+	const { text } = await world.call("apply_guild", { plan_hash: hash });
+	const job_id = /Job ([0-9a-f]{12})/.exec(text)?.[1];
+	await until("the category is being created", () => held.hits > 0);
+	await world.call("cancel_job", { job_id });
+	held.release();
+	await until("the job has ended", async () =>
+		(await world.call("get_job", { job_id })).text.includes("cancelled"),
+	);
+	expect(categoryNamed(world, "Voice")).toBeUndefined();
+});
+
+describe("refuses", () => {
+	test.each<[string, Record<string, unknown>, string]>([
+		["nothing to compare with", {}, "expected exactly one of these"],
+		[
+			"two things to compare with",
+			{ document: {}, backup: "latest" },
+			"expected exactly one of these",
+		],
+		[
+			"changes of nothing",
+			{ document: {}, changes: {} },
+			"changes: only with plan_hash",
+		],
+		[
+			"an unknown field",
+			{ document: { roles: [{ name: "x", colr: "" }] } },
+			"roles[0].colr: is not a known key; did you mean color?",
+		],
+		["what is no YAML", { document: "roles: [" }, "neither JSON nor YAML"],
+		["an unknown backup", { backup: "7" }, 'There is no backup "7"'],
+		[
+			"an unknown plan",
+			{ plan_hash: "0".repeat(32) },
+			"Plans are kept for a day",
+		],
+		[
+			"a name that the guild has elsewhere",
+			{ document: { channels: [{ name: "general" }] } },
+			"the guild has one elsewhere (Talk, id ",
+		],
+	])("%s", async (_, args, expected) => {
+		await using world = await startWorld();
+		const { text, isError } = await world.call("plan_guild", args);
+		expect(isError).toBe(true);
+		expect(text).toContain(expected);
+	});
+
+	test("the plan and the job of another guild", async () => {
+		await using world = await startWorld();
+		const { hash } = await plan(world, { document: staffArea });
+		const { simulator } = world;
+		const other = simulator.guild("The Bakers");
+		const bot = simulator.world.accounts.get(simulator.bot("alpha").token);
+		if (bot) simulator.world.members.add(other, bot.user);
+		await world.heard();
+		const { text, isError } = await world.call("apply_guild", {
+			guild_id: other.id,
+			plan_hash: hash,
+		});
+		expect(isError).toBe(true);
+		expect(text).toContain(`Pass guild_id=${world.guild.id}`);
+	});
+});
+
+test("the format is described without asking Discord", async () => {
+	await using world = await startWorld();
+	world.simulator.requests.clear();
+	const { text } = await world.call("export_guild", { format: true });
+	expect(text).toContain("categories?: list of object");
+	expect(world.simulator.requests.list()).toEqual([]);
+});
