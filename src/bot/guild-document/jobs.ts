@@ -17,6 +17,7 @@ import {
 	InvalidDocument,
 } from "../../guild-document/document.ts";
 import type {
+	ApiRequest,
 	Difference,
 	GuildState,
 	Step,
@@ -78,10 +79,11 @@ const keptMs = 7 * 86_400_000;
 const cleanIntervalMs = 3_600_000;
 /** Maximum milliseconds between two searches for jobs. */
 const maxSleepMs = 300_000;
-/** Maximum milliseconds to wait after a request that used up its rate limit, to leave room for others. */
+/** Maximum milliseconds for which a running job waits for a rate limit. For longer, it is searched for again. */
 const maxPaceMs = 10_000;
 /** Number of requests of a rate limit that are left to others. */
 const spared = 1;
+const noLimit = { remaining: Infinity, resetAt: 0 };
 /** How often a request of the same step may get no response. */
 const maxUnanswered = 5;
 /** How often a job may fail for a reason that waiting does not change. */
@@ -157,6 +159,8 @@ export function createJobs(options: JobsOptions): Jobs {
 	const unanswered = new Map<string, number>();
 	/** When a request without a known outcome was last sent or first seen, by job and step. */
 	const askedAt = new Map<string, number>();
+	/** What is left of rate limits, by job and route, and until when in milliseconds of `performance.now()`. */
+	const buckets = new Map<string, typeof noLimit>();
 	let cleanAt = 0;
 	// A job outlives the tool call that starts it: it must not get the call's deadline and permissions.
 	const outsideOfCalls = AsyncLocalStorage.snapshot();
@@ -378,6 +382,8 @@ export function createJobs(options: JobsOptions): Jobs {
 	): Promise<void> {
 		// A step before this one may have failed.
 		if (!step.needs.every((placeholder) => ids.has(placeholder))) return;
+		const bucket = bucketOf(job, step.request(ids));
+		await pace(bucket);
 		let limit: RateLimitState | undefined;
 		const wasSent = await mutex.withLock(locksOf(step, guild), () =>
 			observeRateLimit(
@@ -387,7 +393,12 @@ export function createJobs(options: JobsOptions): Jobs {
 				() => send(job, guild, state, step, ids),
 			),
 		);
-		if (limit && wasSent && isShared(step, ids)) await pace(limit);
+		if (!limit || !wasSent) return;
+		const { remaining, resetAfterMs } = limit;
+		buckets.set(bucket, {
+			remaining,
+			resetAt: performance.now() + resetAfterMs,
+		});
 	}
 
 	/** Sends the request of a step if it is allowed now. Returns whether Discord has confirmed it. */
@@ -496,10 +507,12 @@ export function createJobs(options: JobsOptions): Jobs {
 		return { ...(body as object), [picture.field]: uri };
 	}
 
-	/** Waits for a moment if only few requests are left until the rate limit. */
-	async function pace({ remaining, resetAfterMs }: RateLimitState) {
-		if (remaining > spared) return;
-		const ms = Math.min(resetAfterMs, maxPaceMs);
+	/** Waits for the end of a rate limit of which only few requests are left: they are for others. */
+	async function pace(bucket: string): Promise<void> {
+		const { remaining, resetAt } = buckets.get(bucket) ?? noLimit;
+		const ms = resetAt - performance.now();
+		if (remaining > spared || ms <= 0) return;
+		if (ms > maxPaceMs) throw new PlatformBusy("rate limit", ms);
 		await sleep(ms, undefined, { signal: closing.signal }).catch(() => {});
 	}
 
@@ -543,7 +556,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		waits.delete(id);
 		failures.delete(id);
 		cancelled.delete(id);
-		for (const map of [unanswered, askedAt])
+		for (const map of [unanswered, askedAt, buckets])
 			for (const key of map.keys()) if (key.startsWith(id)) map.delete(key);
 		log.info("guild change job ended", {
 			job: id,
@@ -633,7 +646,9 @@ function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
 	return [isThing ? id : guild.id];
 }
 
-/** Whether requests of other tools in the guild have the same rate limit as a step. */
-function isShared(step: Step, ids: ReadonlyMap<string, string>): boolean {
-	return step.request(ids).path.startsWith("/guilds/");
+/** Returns a key that requests with the same rate limit share. */
+function bucketOf({ row: { id } }: Job, { method, path }: ApiRequest): string {
+	// A guess (rate-limits): limits are per route, and per guild or channel.
+	const [, thing = "", rest = ""] = /^(\/\w+\/\d+)?(.*)$/.exec(path) ?? [];
+	return `${id} ${method} ${thing}${rest.replaceAll(/\d+/g, "*")}`;
 }

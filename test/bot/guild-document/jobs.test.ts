@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readGuildState } from "../../../src/bot/guild-document/read-guild.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
+import { generousLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { onBoth } from "../../support/stores.ts";
 import { until } from "../../support/until.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
@@ -279,6 +280,24 @@ describe("a step", () => {
 		const text = await running.service().cancel(id);
 		expect(text).toContain("cancelled");
 		expect(await ended(running, id)).toContain(": cancelled, 0 of 4 steps");
+	});
+
+	test("leaves the last request of a rate limit to others", async () => {
+		const route = { requests: 3, perMs: 60_000 };
+		await using running = await startService({
+			simulator: {
+				rateLimits: { ...generousLimits, routes: { [roleRoute]: route } },
+			},
+		});
+		const id = await running.apply({
+			roles: ["a", "b", "c"].map((name) => ({ name })),
+		});
+		await until("the job waits", async () =>
+			/Waiting \d+ s: Discord asks/.test(await running.service().job(id)),
+		);
+		expect(executed(running, roleRoute)).toBe(2);
+		await running.service().cancel(id);
+		expect(await ended(running, id)).toContain(": cancelled, 2 of 3 steps");
 	});
 
 	test("waits while Discord does not respond, and is done then", async () => {

@@ -89,9 +89,12 @@ function comparable(value: unknown): unknown {
 	);
 }
 
-test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+test.each([
+	...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [number, 20, 35] as const),
+	[10, 100, 200],
+])(
 	"random guild %d is copied by a bot that is killed",
-	async (number) => {
+	async (number, maxRoles, maxChannels) => {
 		const random = seeded(number);
 		await using running = await startService({
 			hasRealRules: true,
@@ -99,8 +102,8 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
 		});
 		const { simulator } = running.bot;
 		const document = randomGuild(random, {
-			roles: 5 + random.below(15),
-			channels: 10 + random.below(25),
+			roles: maxRoles - random.below(15),
+			channels: maxChannels - random.below(25),
 			memberIds: [simulator.guild("The Cooks").owner_id],
 			community: random.chance(0.5),
 		});
