@@ -19,6 +19,9 @@ import {
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createDonatorSync } from "../../../src/bot/game/donators.ts";
+import { createBackups } from "../../../src/bot/guild-document/backups.ts";
+import { createDeletionWatch } from "../../../src/bot/guild-document/deletion-watch.ts";
+import { createPictures } from "../../../src/bot/guild-document/pictures.ts";
 import { insertChargeback } from "../../../src/bot/store/chargebacks.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";
@@ -310,6 +313,41 @@ const scenarios: Record<string, Scenario> = {
 			),
 		],
 	},
+	"a backup": {
+		prepare: prepareBackups,
+		create: createBackupFeature,
+		isOver: async (_, { sql }) => {
+			const checks = await sql`SELECT guild_id FROM guild_backup_checks`;
+			const backups = await sql`SELECT number FROM guild_backups`;
+			if (backups.length > 1) throw new Error("one backup is enough");
+			return checks.length === 1 && backups.length === 1;
+		},
+		outcome: ({ simulator }) => simulator.journal.entries().length,
+	},
+	"a mass deletion": {
+		prepare: prepareBackups,
+		create: createBackupFeature,
+		isReady: async ({ sql }) => {
+			const checks = await sql`SELECT guild_id FROM guild_backup_checks`;
+			const marks = await sql`SELECT guild_id FROM guild_deletion_marks`;
+			return checks.length === 1 && marks.length === 1;
+		},
+		happen({ simulator }) {
+			const { world } = simulator;
+			const by = { actor: simulator.user("zoe").id };
+			for (const channel of [...simulator.guild("The Cooks").channels.values()])
+				if (channel.name.startsWith("recipes-"))
+					world.channels.remove(channel, by);
+		},
+		async isOver(world, { sql }) {
+			const rows = await sql`
+				SELECT number, notice_due FROM guild_backups WHERE kept_at IS NOT NULL`;
+			const isKept = rows.length === 1 && rows[0]?.notice_due === 0;
+			return isKept && noticesOf(world).length > 0;
+		},
+		// After a kill the notice may be posted again.
+		outcome: (world) => [...new Set(noticesOf(world))].length,
+	},
 	"a chargeback, with a ban": chargeback("Ban"),
 	"a chargeback, dismissed": chargeback("Dismiss"),
 };
@@ -325,6 +363,67 @@ const plannedGuild = {
 		{ name: "general", topic: "Everything" },
 	],
 };
+
+/** The notices of mass deletions that were posted. */
+const allNotices = new WeakMap<World, string[]>();
+
+function noticesOf(world: World): string[] {
+	const notices = allNotices.get(world) ?? [];
+	allNotices.set(world, notices);
+	return notices;
+}
+
+function prepareBackups({ simulator, clock }: World): void {
+	clock.now = 1_700_000_000_000;
+	const { world } = simulator;
+	const cooks = simulator.guild("The Cooks");
+	for (let number = 0; number < 3; number += 1)
+		world.channels.add(cooks, { name: `recipes-${number}` });
+	const zoe = world.users.get(simulator.user("zoe").id);
+	if (zoe) world.emojis.add(cooks, zoe, { name: "soup" });
+}
+
+function createBackupFeature(
+	world: World,
+	{ connection, store, log }: FeatureOptions,
+): Feature {
+	const given = { connection, store, log, guilds: undefined };
+	const backups = createBackups({
+		...given,
+		settings: { every: dayMs, keep: 14 },
+		pictures: createPictures({ store, downloads: connection.pictures }),
+		timing: {
+			now: () => world.clock.now,
+			startDelayMs: 0,
+			spacingMs: 0,
+			maxSleepMs: 50,
+			backOffMs: [5, 50],
+			shutdownGraceMs: 1,
+		},
+	});
+	const watch = createDeletionWatch({
+		...given,
+		settings: { deletions: 3, windowMs: 60_000 },
+		backups,
+		notify: async ({ data }) => {
+			noticesOf(world).push(data.description ?? "");
+		},
+		backOffMs: [5, 50],
+	});
+	return {
+		attach(client) {
+			backups.attach(client);
+			watch.attach(client);
+		},
+		start() {
+			backups.start();
+			watch.start();
+		},
+		async close() {
+			await Promise.all([backups.close(), watch.close()]);
+		},
+	};
+}
 
 function chargeback(decision: "Ban" | "Dismiss"): Scenario {
 	return {
