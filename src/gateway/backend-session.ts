@@ -153,7 +153,11 @@ export class BackendSession {
  * bot.
  */
 export function notBegun({ reason }: Signal): ClientError {
-	return new ClientError("timed out before the request was sent", "unsent", {
-		cause: reason,
-	});
+	return new ClientError(
+		"the call timed out before the gateway sent it to the bot",
+		"unsent",
+		{
+			cause: reason,
+		},
+	);
 }

@@ -92,11 +92,11 @@ export function createCalls(
 		{ backend, tool }: CallRecord,
 		{ reason: ended }: Signal,
 	): unknown {
-		const name = backend?.name ?? "";
+		const instance = backend?.name ?? "";
 		const routeError = (kind: RouteErrorKind, detail: string) =>
 			new RouteError(kind, detail, backends);
 		if (error instanceof Overloaded) {
-			const busy = `${name} is busy (calls: ${error.message}); nothing was done. Try again in a few seconds.`;
+			const busy = `${instance} is busy (calls: ${error.message}); nothing was done. Try again in a few seconds.`;
 			return routeError("Overloaded", busy);
 		}
 		// Its deadline passed while it was still queued here.
@@ -110,18 +110,18 @@ export function createCalls(
 					: backend?.reasonOf(error);
 		const reached = waiting ? "unsent" : (error as ClientError).reached;
 		if (reached === "unsent") {
-			const offline = `${name} cannot be reached (${reason}); nothing was done. list_instances shows when it is online again.`;
+			const offline = `${instance} cannot be reached (${reason}); nothing was done. list_instances shows when it is online again.`;
 			return routeError("BackendOffline", offline);
 		}
 		if (reached === "refused") {
-			const refused = `${name} refused the call (${reason}); nothing was done.`;
+			const refused = `${instance} refused the call (${reason}); nothing was done.`;
 			return routeError("BackendError", refused);
 		}
 		if (backend?.isReadOnly(tool)) {
-			const lost = `${name} gave no answer to ${shownName(tool)} (${reason}). The tool only reads: nothing was changed. Try again.`;
+			const lost = `${instance} gave no answer to ${shownName(tool)} (${reason}). The tool only reads: nothing was changed. Try again.`;
 			return routeError("NoAnswer", lost);
 		}
-		const unknown = `the outcome of ${shownName(tool)} on ${name} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`;
+		const unknown = `the outcome of ${shownName(tool)} on ${instance} is unknown: the call was sent, but no answer to it came back (${reason}). It may have been carried out. Before repeating it, check with a tool that reads whether its effect is there.`;
 		return routeError("OutcomeUnknown", unknown);
 	}
 

@@ -96,7 +96,9 @@ async function checkPort(
 	const settings = { hostname: "GATEWAY_BIND_ADDR", port: "GATEWAY_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${hostname}:${port} is free`;
-	return { warning: `${hostname}:${port} is in use (is a gateway running?)` };
+	return {
+		warning: `the address ${hostname}:${port} is in use (is a gateway running?)`,
+	};
 }
 
 async function checkInstance({
@@ -114,15 +116,15 @@ async function checkInstance({
 			"The bot's log says why; so does bot --check with the bot's settings.",
 		);
 	const { serverVersion } = backend.session;
-	const offers = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
+	const versionAndTools = `${serverVersion ? `version ${serverVersion}, ` : ""}${tools.length} tool(s)`;
 	const notes = describePins(backend).map((one) => `; ${one}`);
 	if (dropped.length > 0)
 		notes.push(`; not listed: ${describeDropped(dropped)}`);
 	if (guilds.size === 0)
 		return {
-			warning: `${offers}, but the bot is in no guild${notes.join("")}`,
+			warning: `the bot is in no guild (${versionAndTools})${notes.join("")}`,
 		};
-	const found = `${offers}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;
+	const found = `${versionAndTools}, ${guilds.size} guild(s): ${[...guilds.values()].join(", ")}${pinnedTo(instance)}`;
 	return notes.length > 0 ? { warning: found + notes.join("") } : found;
 }
 

@@ -215,7 +215,7 @@ function readInstances({
 			: baseUrlIssue(url);
 		if (!/^[A-Za-z0-9._-]+$/.test(name))
 			issue(
-				`a name is made of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`,
+				`expected an instance name of letters, digits, ".", "_" and "-", received ${JSON.stringify(name)}`,
 			);
 		else if (instances.some((instance) => instance.name === name))
 			issue(`duplicate name ${JSON.stringify(name)}`);

@@ -23,7 +23,7 @@ export function readGuilds(message: JsonObject): Map<string, string> {
 	const { result } = message;
 	if (!isObject(result) || !Array.isArray(result.content))
 		throw new Error(
-			`unexpected result of list_guilds: ${JSON.stringify(message)}`,
+			`the bot answered list_guilds with an unexpected result: ${JSON.stringify(message)}`,
 		);
 	const texts = result.content
 		.filter(isObject)

@@ -48,11 +48,11 @@ export function pinGuilds<Named extends { name: string }>(
 			.filter((name) => pinVariable(name) === variable);
 		if (owners.length === 0)
 			issues.push(
-				`${variable}: no instance in INSTANCES has this name${didYouMean(variable, variables)}`,
+				`${variable}: INSTANCES has no instance for this variable${didYouMean(variable, variables)}`,
 			);
 		if (owners.length > 1)
 			issues.push(
-				`${variable}: pins guilds to both ${owners.join(" and ")}: rename one of them in INSTANCES`,
+				`${variable}: this variable pins guilds to both ${owners.join(" and ")}: rename one of them in INSTANCES`,
 			);
 		const ids = value.split(",").map((id) => id.trim());
 		const wrong = ids.find((id) => !/^\d{17,20}$/.test(id));

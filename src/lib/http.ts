@@ -63,7 +63,7 @@ export type Send = (
 
 function tooLarge(maxBytes: number): HttpFailure {
 	return new HttpFailure(
-		`invalid response: body larger than ${maxBytes} bytes`,
+		`invalid HTTP response: the body is larger than ${maxBytes} bytes`,
 		"answered",
 	);
 }
@@ -74,7 +74,7 @@ function tooLarge(maxBytes: number): HttpFailure {
  */
 export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 	return new HttpFailure(
-		`response dropped: all unfinished responses together exceed ${maxBytes} bytes`,
+		`dropped an HTTP response, because all unfinished responses together exceed ${maxBytes} bytes`,
 		"answered",
 	);
 }

@@ -126,11 +126,15 @@ export function createRegistry(): Registry {
 		) {
 			const bounds = [...bucketsSeconds];
 			if (labelNames.includes("le"))
-				throw new TypeError(`${name}: the label le is reserved for buckets`);
+				throw new TypeError(
+					`the metric ${name} must not have a label "le", which is reserved for buckets`,
+				);
 			if (
 				!bounds.every((bound, at) => at === 0 || bound > Number(bounds[at - 1]))
 			)
-				throw new TypeError(`${name}: buckets must ascend`);
+				throw new TypeError(
+					`the buckets of the metric ${name} are not in ascending order`,
+				);
 			const series = createSeries(labelNames, () => ({
 				// The last count is for +Inf.
 				counts: new Array<number>(bounds.length + 1).fill(0),
@@ -154,7 +158,9 @@ export function createRegistry(): Registry {
 				observe(labelValues, seconds) {
 					// A NaN would stay in the sum forever.
 					if (Number.isNaN(seconds))
-						throw new RangeError(`${name}: observed value is not a number`);
+						throw new RangeError(
+							`the value observed for the metric ${name} is not a number`,
+						);
 					const state = series.of(labelValues);
 					let at = 0;
 					while (at < bounds.length && seconds > Number(bounds[at])) at += 1;
@@ -250,7 +256,7 @@ function checkCount(
 ): void {
 	if (labelValues.length !== labelNames.length)
 		throw new TypeError(
-			`expected ${labelNames.length} label values, received ${labelValues.length}`,
+			`the metric has ${labelNames.length} labels, but received ${labelValues.length} label values`,
 		);
 }
 
@@ -261,7 +267,7 @@ function checkNames(name: string, labelNames: readonly string[]): void {
 		if (!/^(?!__)[a-zA-Z_]\w*$/.test(label))
 			throw new TypeError(`${JSON.stringify(label)} is not a valid label name`);
 	if (new Set(labelNames).size < labelNames.length)
-		throw new TypeError(`${name}: duplicate label`);
+		throw new TypeError(`the metric ${name} has a duplicate label`);
 }
 
 function labelText(

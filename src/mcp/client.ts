@@ -226,7 +226,7 @@ export function createClient(options: ClientOptions): Client {
 			);
 			if (!isObject(message.result))
 				throw new ClientError(
-					`the server answered initialize with an error: ${JSON.stringify(message.error)}`,
+					`the MCP server answered initialize with an error: ${JSON.stringify(message.error)}`,
 					"refused",
 				);
 			const { protocolVersion, serverInfo, capabilities } = message.result;
@@ -244,7 +244,7 @@ export function createClient(options: ClientOptions): Client {
 			const ending = AbortSignal.timeout(cancelTimeoutMs);
 			notify("DELETE", session, undefined, ending).catch(() => {});
 			throw new ClientError(
-				`the server answered notifications/initialized with HTTP ${status}`,
+				`the MCP server answered notifications/initialized with HTTP ${status}`,
 				"refused",
 			);
 		},
@@ -315,7 +315,9 @@ async function readResponse(
 	let seen = "";
 	for await (const text of texts) {
 		if (text.length > uncountedLength && hasMoreValues(text, maxValues))
-			throw unreadable(`the response has more than ${maxValues} JSON values`);
+			throw unreadable(
+				`the MCP server's response has more than ${maxValues} JSON values`,
+			);
 		const message = parseResponse(text, id);
 		if (!message) {
 			if (seen.length < maxErrorLength) seen += text;
@@ -323,7 +325,9 @@ async function readResponse(
 		}
 		const duplicate = duplicateKey(text);
 		if (duplicate)
-			throw unreadable(`duplicate key "${duplicate}" in the response`);
+			throw unreadable(
+				`the MCP server's response has a duplicate key: "${duplicate}"`,
+			);
 		const found = { text, message };
 		if (saysLostSession(message.error, response.status))
 			throw new SessionNotFound(response.status, found);
@@ -332,16 +336,17 @@ async function readResponse(
 		return found;
 	}
 	if (response.status < 400)
-		throw unreadable(`HTTP ${response.status} without a JSON-RPC response`);
+		throw unreadable(
+			`the MCP server answered HTTP ${response.status} without a JSON-RPC response`,
+		);
 	const refusal = response.status < 500;
 	if (refusal && lostSession.test(seen))
 		throw new SessionNotFound(response.status);
 	// 4xx means that the request was refused and not carried out; 408 does not say how far it got.
 	const refused = refusal && response.status !== 408;
-	const hint =
-		response.status === 401 ? ": the server expects another token" : "";
+	const hint = response.status === 401 ? ": it expects another token" : "";
 	throw new ClientError(
-		`HTTP ${response.status}${hint}`,
+		`the MCP server answered HTTP ${response.status}${hint}`,
 		refused ? "refused" : "unknown",
 	);
 }
@@ -362,7 +367,7 @@ async function* bodyText(body: AsyncIterable<Uint8Array>) {
 		text += decoder.decode(chunk, { stream: true });
 		if (text.length > maxResponseLength)
 			throw new RangeError(
-				`the response is longer than ${maxResponseLength} characters`,
+				`the MCP server's response is longer than ${maxResponseLength} characters`,
 			);
 	}
 	yield text + decoder.decode();

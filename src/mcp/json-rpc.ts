@@ -84,8 +84,10 @@ export function parseMessage(text: string): RpcMessage {
 	// The message of the parser would quote the body.
 	if (message === undefined)
 		throw new MalformedMessage(errorCode.parse, "Parse error");
-	if (Array.isArray(message)) throw invalidRequest("batches are not supported");
-	if (!isObject(message)) throw invalidRequest("expected a JSON object");
+	if (Array.isArray(message))
+		throw invalidRequest("JSON-RPC batches are not supported");
+	if (!isObject(message))
+		throw invalidRequest("a JSON-RPC message must be a JSON object");
 
 	const members = new MemberReader(text);
 	let id: string | undefined;

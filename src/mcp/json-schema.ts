@@ -128,8 +128,7 @@ interface Node {
 function convert(schema: Node): JsonSchema {
 	if (!schema.pipe) return convertOne(schema);
 	const [first, ...rest] = schema.pipe;
-	if (!first)
-		throw new TypeError("expected a schema as the first item of the pipe");
+	if (!first) throw new TypeError("a Valibot pipe must begin with a schema");
 	const whole = rest.find(({ metadata }) => metadata?.whole)?.metadata?.whole;
 	if (whole) return whole;
 	// The first item may itself be a schema with a pipe.
@@ -155,7 +154,9 @@ function convertOne(schema: Node): JsonSchema {
 		case "optional": {
 			const wrapped = convert(need(schema.wrapped));
 			if (typeof schema.default === "function")
-				throw new TypeError("JSON Schema cannot state a computed default");
+				throw new TypeError(
+					"JSON Schema cannot express a default value that is computed",
+				);
 			return schema.default === undefined
 				? wrapped
 				: { ...wrapped, default: schema.default };
@@ -183,7 +184,9 @@ function convertOne(schema: Node): JsonSchema {
 function typeOf(options: readonly unknown[]): "string" | "integer" {
 	if (options.every((one) => typeof one === "string")) return "string";
 	if (options.every(Number.isInteger)) return "integer";
-	throw new TypeError("expected a picklist of only strings or only integers");
+	throw new TypeError(
+		"a Valibot picklist must contain only strings or only integers",
+	);
 }
 
 function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
@@ -211,7 +214,9 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 		case "regex": {
 			const { source, flags } = action.requirement as RegExp;
 			if (flags.replace("u", "") !== "")
-				throw new TypeError(`no JSON Schema is known for /${source}/${flags}`);
+				throw new TypeError(
+					`the regular expression /${source}/${flags} cannot be converted to JSON Schema`,
+				);
 			return { pattern: source };
 		}
 		case "transform":
@@ -224,10 +229,12 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 
 function need<T>(part: T | undefined): T {
 	if (part === undefined)
-		throw new TypeError("the Valibot schema is incomplete");
+		throw new TypeError("a required part of the Valibot schema is missing");
 	return part;
 }
 
 function unknown(node: Node): TypeError {
-	return new TypeError(`no JSON Schema is known for Valibot's ${node.type}`);
+	return new TypeError(
+		`Valibot's ${node.type} cannot be converted to JSON Schema`,
+	);
 }

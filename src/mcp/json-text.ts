@@ -147,7 +147,7 @@ function skipOpening(text: string, position: number, opening: number): number {
 	const at = skipSpace(text, position);
 	if (text.charCodeAt(at) !== opening)
 		throw new TypeError(
-			`expected "${String.fromCharCode(opening)}" at position ${at}`,
+			`the JSON text does not have "${String.fromCharCode(opening)}" at position ${at}`,
 		);
 	return skipSpace(text, at + 1);
 }

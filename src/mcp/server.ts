@@ -299,7 +299,7 @@ function failure(id: string, error: RpcError): TextResponse {
 function refuseCursor({ cursor }: JsonObject, method: string): void {
 	if ((cursor ?? undefined) === undefined) return;
 	throw invalidParameters([
-		`cursor: expected none, since ${method} has one page`,
+		`cursor: ${method} returns all items on one page and accepts no cursor`,
 	]);
 }
 
@@ -337,7 +337,8 @@ export function toolSet<Context>(
 	tools: readonly Tool<Context>[],
 ): ToolSet<Context> {
 	const byName = new Map(tools.map((tool) => [tool.name, tool]));
-	if (byName.size < tools.length) throw new TypeError("duplicate tool name");
+	if (byName.size < tools.length)
+		throw new TypeError("two tools of the MCP server have the same name");
 	return {
 		listed: tools,
 		resolve(name, args) {

@@ -79,7 +79,7 @@ export async function* readEvents(
 	function checkLength(line: string) {
 		if (length + line.length > maxEventLength)
 			throw new RangeError(
-				`an event of the stream is longer than ${maxEventLength} characters`,
+				`an event of the event stream is longer than ${maxEventLength} characters`,
 			);
 	}
 }

@@ -79,13 +79,13 @@ const rows: Row[] = [
 	{
 		what: "expects another token",
 		options: all(() => new Response("Unauthorized\n", { status: 401 })),
-		reason: /: HTTP 401: the server expects another token$/,
+		reason: /: the MCP server answered HTTP 401: it expects another token$/,
 		next: /MCP_AUTH_TOKEN here and in the \.env of beta differ/,
 	},
 	{
 		what: "refuses the Host header",
 		options: all(() => new Response("no", { status: 403 })),
-		reason: /: HTTP 403$/,
+		reason: /: the MCP server answered HTTP 403$/,
 		next: /Host header/,
 	},
 	{
@@ -97,7 +97,7 @@ const rows: Row[] = [
 	{
 		what: "answers garbage",
 		options: all(() => new Response("<html>hello</html>")),
-		reason: /: HTTP 200 without a JSON-RPC response$/,
+		reason: /: the MCP server answered HTTP 200 without a JSON-RPC response$/,
 		next: /Is the program at .* a bot/,
 	},
 	{
@@ -177,9 +177,9 @@ test("an unwise configuration is a warning, and no failure", async () => {
 	expect(lines.filter((line) => line.startsWith("!")).sort()).toEqual([
 		expect.stringMatching(/^! configuration: MCP_AUTH_TOKEN has fewer than 16/),
 		"! guilds: alpha and beta serve Cooks (ID: 300): calls by guild_id go to alpha",
-		`! none (${none.url}): version 1, 1 tool(s), but the bot is in no guild`,
+		`! none (${none.url}): the bot is in no guild (version 1, 1 tool(s))`,
 		`! odd (${odd.url}): version 1, 1 tool(s), 1 guild(s): Odd; not listed: bare (inputSchema: is missing)`,
-		`! port: 127.0.0.1:${taken.port} is in use (is a gateway running?)`,
+		`! port: the address 127.0.0.1:${taken.port} is in use (is a gateway running?)`,
 	]);
 	expect(passed).toBe(true);
 });

@@ -162,20 +162,20 @@ describe("GUILDS_<NAME>", () => {
 		[
 			{ GUILDS_ALHPA: guildA },
 			[
-				"GUILDS_ALHPA: no instance in INSTANCES has this name; did you mean GUILDS_ALPHA?",
+				"GUILDS_ALHPA: INSTANCES has no instance for this variable; did you mean GUILDS_ALPHA?",
 			],
 		],
 		[
 			{ GUILDS_alpha: guildA },
 			[
-				"GUILDS_alpha: no instance in INSTANCES has this name; did you mean GUILDS_ALPHA?",
+				"GUILDS_alpha: INSTANCES has no instance for this variable; did you mean GUILDS_ALPHA?",
 			],
 		],
 		[
 			{ GUILDS_: guildA, GUILDS_SOMEBODY_ELSE: guildA },
 			[
-				"GUILDS_: no instance in INSTANCES has this name",
-				"GUILDS_SOMEBODY_ELSE: no instance in INSTANCES has this name",
+				"GUILDS_: INSTANCES has no instance for this variable",
+				"GUILDS_SOMEBODY_ELSE: INSTANCES has no instance for this variable",
 			],
 		],
 		[
@@ -184,7 +184,7 @@ describe("GUILDS_<NAME>", () => {
 				GUILDS_A_B: guildA,
 			},
 			[
-				"GUILDS_A_B: pins guilds to both a-b and a_b and A.B: rename one of them in INSTANCES",
+				"GUILDS_A_B: this variable pins guilds to both a-b and a_b and A.B: rename one of them in INSTANCES",
 			],
 		],
 		...["x", `${guildA},`, `${guildA} ${guildB}`, "123", "1".repeat(21)].map(

@@ -550,7 +550,7 @@ describe("a session that the bot has lost", () => {
 		world.alpha.wipeSessions();
 		world.alpha.on.initialize = () => new Response("later", { status: 503 });
 		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 503); nothing was done. list_instances shows when it is online again. ${available}`,
+			`ERROR Gateway error: BackendOffline: alpha cannot be reached (the MCP server answered HTTP 503); nothing was done. list_instances shows when it is online again. ${available}`,
 		);
 		expect(world.alpha.received("echo")).toHaveLength(1);
 	});
@@ -707,7 +707,7 @@ describe("a bot that is away", () => {
 			on: { initialize: () => new Response(null, { status: 401 }) },
 		});
 		expect(await world.text("echo", { instance: "alpha" })).toBe(
-			`ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 401: the server expects another token); nothing was done. list_instances shows when it is online again. ${available}`,
+			`ERROR Gateway error: BackendOffline: alpha cannot be reached (the MCP server answered HTTP 401: it expects another token); nothing was done. list_instances shows when it is online again. ${available}`,
 		);
 		expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
 	});
@@ -1044,7 +1044,7 @@ describe("a bot that sends more than there is room for", () => {
 			await using world = await startWorld({ on: { "tools/list": behaviour } });
 			expect(world.alpha.received("tools/list")).toHaveLength(1);
 			expect(await world.text("list_instances")).toContain(
-				"alpha | offline (invalid response: body larger than 2097152 bytes)",
+				"alpha | offline (invalid HTTP response: the body is larger than 2097152 bytes)",
 			);
 			expect(await world.toolNames()).toEqual(["echo", "list_instances"]);
 			expect(await world.text("echo", { instance: "beta" })).toBe("ran echo");
@@ -1063,7 +1063,7 @@ describe("a bot that sends more than there is room for", () => {
 		// 6 of 15 MB are on their way, and 64 MB have room: two have to go.
 		const given = [await Promise.race(floods)];
 		expect(given[0]).toContain(
-			"OutcomeUnknown: the outcome of flood on alpha is unknown: the call was sent, but no answer to it came back (response dropped: all unfinished responses together exceed 67108864 bytes)",
+			"OutcomeUnknown: the outcome of flood on alpha is unknown: the call was sent, but no answer to it came back (dropped an HTTP response, because all unfinished responses together exceed 67108864 bytes)",
 		);
 		const big = "y".repeat(6 * megabyte);
 		world.beta.on.echo = ({ id }) => textResult(id, big);

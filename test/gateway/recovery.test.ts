@@ -54,7 +54,7 @@ describe("a lost answer", () => {
 	test("of a tool that only reads is not asked for a third time", async () => {
 		await using world = await startWorld({ look: losing(2) });
 		expect(await world.text("look")).toBe(
-			"ERROR Gateway error: NoAnswer: alpha gave no answer to look (HTTP 500). The tool only reads: nothing was changed. Try again. Available instances: alpha.",
+			"ERROR Gateway error: NoAnswer: alpha gave no answer to look (the MCP server answered HTTP 500). The tool only reads: nothing was changed. Try again. Available instances: alpha.",
 		);
 		expect(world.bot.received("look")).toHaveLength(2);
 	});
@@ -246,7 +246,7 @@ describe("a bot in whose place there is", () => {
 		using other = impostor(world.bot.port, answering("502 Bad Gateway", ""));
 		for (let count = 0; count < 8; count++)
 			expect(await world.text("act")).toStartWith(
-				"ERROR Gateway error: BackendOffline: alpha cannot be reached (HTTP 502); nothing was done.",
+				"ERROR Gateway error: BackendOffline: alpha cannot be reached (the MCP server answered HTTP 502); nothing was done.",
 			);
 		expect(other.seen()).toContain('"initialize"');
 		expect(other.seen()).not.toContain('"tools/call"');

@@ -226,7 +226,7 @@ describe.each(Object.keys(carriers) as (keyof typeof carriers)[])(
 					expect(error).toMatchObject({
 						reached: "unknown",
 						message: expect.stringMatching(
-							/^duplicate key "\w+" in the response$/,
+							/^the MCP server's response has a duplicate key: "\w+"$/,
 						),
 					});
 				}
@@ -746,7 +746,7 @@ test("an answer with millions of values is not parsed, and a text of as many bra
 	);
 	expect(await client.call().catch((error) => error)).toMatchObject({
 		reached: "unknown",
-		message: "the response has more than 500000 JSON values",
+		message: "the MCP server's response has more than 500000 JSON values",
 	});
 	result = JSON.stringify({ text: `\\"${many}` });
 	const { message } = await client.call();

@@ -171,7 +171,7 @@ describe("what has no JSON Schema here throws, naming it", () => {
 		["url", v.strictObject({ a: v.optional(v.pipe(v.string(), v.url())) })],
 	])("%s", (type, schema) => {
 		expect(() => toJsonSchema(schema)).toThrow(
-			`no JSON Schema is known for Valibot's ${type}`,
+			`Valibot's ${type} cannot be converted to JSON Schema`,
 		);
 	});
 

@@ -69,7 +69,7 @@ test("prompts/list has what people choose from", async () => {
 	});
 	const { error } = await ask("prompts/list", { cursor: "x" });
 	expect(error.message).toBe(
-		"Invalid parameters: cursor: expected none, since prompts/list has one page",
+		"Invalid parameters: cursor: prompts/list returns all items on one page and accepts no cursor",
 	);
 });
 

@@ -277,13 +277,15 @@ function fieldLines(headers: HttpRequest["headers"], host: string): string {
 		if (/^host$/i.test(name)) hosts++;
 		fields += fieldLine(name, value);
 	}
-	if (hosts > 1) throw new TypeError("duplicate header: Host");
+	if (hosts > 1) throw new TypeError("the HTTP request has two Host headers");
 	return hosts === 0 ? fieldLine("Host", host) + fields : fields;
 }
 
 function fieldLine(name: string, value: string): string {
 	if (!fieldName.test(name) || reservedHeaders.test(name))
-		throw new TypeError(`invalid or reserved header: ${JSON.stringify(name)}`);
+		throw new TypeError(
+			`the HTTP request has an invalid or reserved header: ${JSON.stringify(name)}`,
+		);
 	// The value may be a secret.
 	if (!sentValue.test(value))
 		throw new TypeError(`the value of the header ${name} is not ASCII text`);

@@ -113,7 +113,7 @@ export class Connection {
 		} catch (cause) {
 			return this.#fail(
 				cause instanceof ParseError
-					? new HttpFailure(`invalid response: ${cause.message}`, "answered")
+					? new HttpFailure(cause.message, "answered")
 					: cause,
 			);
 		}

@@ -4,6 +4,11 @@
 /** Thrown if an HTTP response is invalid or exceeds a limit. The message names the problem. */
 export class ParseError extends Error {
 	override name = "ParseError";
+
+	/** `problem` is a sentence about the HTTP response. */
+	constructor(problem: string) {
+		super(`invalid HTTP response: ${problem}`);
+	}
 }
 
 export interface ParserOptions {
@@ -215,20 +220,25 @@ export class ResponseParser {
 	 * Returns the position of the empty line that ends the head or the trailers of a response; negative if the empty line
 	 * has not arrived yet. Throws a ParseError if the size limit is exceeded.
 	 */
-	#endOfBlock(what: string): number {
+	#endOfBlock(part: "head" | "trailer section"): number {
 		const end = this.#input.indexOf(emptyLine, this.#at);
 		const { maxHeadBytes } = this.#options;
 		if ((end < 0 ? this.#input.length : end + 4) - this.#at > maxHeadBytes)
-			throw new ParseError(`${what} larger than ${maxHeadBytes} bytes`);
+			throw new ParseError(`the ${part} is larger than ${maxHeadBytes} bytes`);
 		return end;
 	}
 
 	#skipInterim({ status, fields }: HeadLines): undefined {
-		if (status === 101) throw new ParseError("unexpected protocol upgrade");
+		if (status === 101)
+			throw new ParseError(
+				"the server switches protocols (101), which was not requested",
+			);
 		if (fields.has("content-length") || fields.has("transfer-encoding"))
-			throw new ParseError("interim response with a body");
+			throw new ParseError("an interim response (1xx) announces a body");
 		if (++this.#interimResponses > maxInterimResponses)
-			throw new ParseError("too many interim responses");
+			throw new ParseError(
+				`the server sent more than ${maxInterimResponses} interim responses (1xx)`,
+			);
 	}
 
 	/**
@@ -248,12 +258,14 @@ export class ResponseParser {
 		const input = this.#input;
 		const end = input.indexOf(lineEnd, this.#at);
 		if ((end < 0 ? input.length : end) - this.#at > maxChunkLineBytes)
-			throw new ParseError("chunk header too long");
+			throw new ParseError(
+				`a chunk header is longer than ${maxChunkLineBytes} bytes`,
+			);
 		if (end < 0) return;
 		const line = chunkLine.exec(input.toString("latin1", this.#at, end));
-		if (!line) throw new ParseError("bad chunk header");
+		if (!line) throw new ParseError("a chunk header is malformed");
 		if (++this.#chunks > maxChunks)
-			throw new ParseError(`more than ${maxChunks} chunks`);
+			throw new ParseError(`the body has more than ${maxChunks} chunks`);
 		this.#bytesLeft = Number.parseInt(line[1] ?? "", 16);
 		// This line end is read again as part of the empty line that ends the trailers, since there may be no trailers.
 		this.#at = this.#bytesLeft > 0 ? end + 2 : end;
@@ -264,14 +276,14 @@ export class ResponseParser {
 		const at = this.#at;
 		if (this.#input.length - at < 2) return;
 		if (this.#input[at] !== 13 || this.#input[at + 1] !== 10)
-			throw new ParseError("chunk longer than announced");
+			throw new ParseError("a chunk is longer than its header says");
 		this.#at += 2;
 		this.#transition("chunk line");
 	}
 
 	#readTrailers(): undefined {
 		const from = this.#at;
-		const end = this.#endOfBlock("trailers");
+		const end = this.#endOfBlock("trailer section");
 		if (end < 0) return;
 		// Trailers are validated and ignored.
 		if (end > from)
@@ -289,7 +301,7 @@ const fieldLine = /^[\t\x20-\x7e\x80-\xff]*$/;
 const chunkLine = /^([\dA-Fa-f]{1,8})(?:;[\t\x20-\x7e\x80-\xff]*)?$/;
 
 function bodyTooLarge(maxBytes: number): ParseError {
-	return new ParseError(`body larger than ${maxBytes} bytes`);
+	return new ParseError(`the body is larger than ${maxBytes} bytes`);
 }
 
 /**
@@ -298,16 +310,17 @@ function bodyTooLarge(maxBytes: number): ParseError {
 function checkBeginning(input: Buffer): void {
 	const expected = "HTTP/1.";
 	const begun = input.toString("latin1", 0, expected.length);
-	if (!expected.startsWith(begun)) throw new ParseError("bad status line");
+	if (!expected.startsWith(begun))
+		throw new ParseError("the status line is malformed");
 	const newline = input.indexOf(10);
 	if (newline >= 0 && input[newline - 1] !== 13)
-		throw new ParseError("header line does not end in CR LF");
+		throw new ParseError("a header line does not end with CR LF");
 }
 
 function parseHead(text: string): ResponseHead {
 	const [first = "", ...lines] = text.split("\r\n");
 	const [, minor, status] = statusLine.exec(first) ?? [];
-	if (!status) throw new ParseError("bad status line");
+	if (!status) throw new ParseError("the status line is malformed");
 	const fields = parseFields(lines);
 	const head = { minor: Number(minor), status: Number(status), fields };
 	return {
@@ -320,13 +333,13 @@ function parseHead(text: string): ResponseHead {
 
 function parseFields(lines: readonly string[]): Map<string, string> {
 	if (lines.length > maxFields)
-		throw new ParseError(`more than ${maxFields} headers`);
+		throw new ParseError(`the response has more than ${maxFields} headers`);
 	const fields = new Map<string, string>();
 	for (const line of lines) {
 		const colon = line.indexOf(":");
 		const name = line.slice(0, Math.max(0, colon)).toLowerCase();
 		if (!fieldName.test(name) || !fieldLine.test(line))
-			throw new ParseError("bad header line");
+			throw new ParseError("a header line is malformed");
 		const value = trim(line, colon + 1);
 		const before = fields.get(name);
 		// Repeated headers are joined. Where that is ambiguous (a length, an encoding), the joined value is refused.
@@ -359,7 +372,9 @@ function framingOf(head: HeadLines) {
 	const { status, fields } = head;
 	// The client requests no encoding and decodes none.
 	if (!/^identity$/i.test(fields.get("content-encoding") ?? "identity"))
-		throw new ParseError("unsupported Content-Encoding");
+		throw new ParseError(
+			"the body has a Content-Encoding that this client does not support",
+		);
 	return {
 		hasBody: status !== 204 && status !== 205 && status !== 304,
 		length: contentLength(fields),
@@ -371,7 +386,8 @@ function framingOf(head: HeadLines) {
 function contentLength(fields: HeadLines["fields"]): number | undefined {
 	const length = fields.get("content-length");
 	if (length === undefined) return undefined;
-	if (!/^\d+$/.test(length)) throw new ParseError("bad Content-Length");
+	if (!/^\d+$/.test(length))
+		throw new ParseError("the Content-Length is not a number");
 	return Number(length);
 }
 
@@ -379,9 +395,13 @@ function isChunked({ minor, fields }: HeadLines): boolean {
 	const coding = fields.get("transfer-encoding");
 	if (coding === undefined) return false;
 	if (minor === 0 || !/^chunked$/i.test(coding))
-		throw new ParseError("unsupported Transfer-Encoding");
+		throw new ParseError(
+			"the body has a Transfer-Encoding that this client does not support",
+		);
 	if (fields.has("content-length"))
-		throw new ParseError("both Content-Length and Transfer-Encoding");
+		throw new ParseError(
+			"the headers contain both Content-Length and Transfer-Encoding",
+		);
 	return true;
 }
 

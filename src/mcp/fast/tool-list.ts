@@ -24,7 +24,9 @@ export class ToolList {
 	 */
 	constructor(readonly text: string) {
 		if (!text.startsWith('{"tools":'))
-			throw new TypeError('expected a result that begins with {"tools":');
+			throw new TypeError(
+				'the JSON text of a tools/list result does not begin with {"tools":',
+			);
 		this.#tail = Buffer.from(`${onOneLine(text.slice(1))}}\n\n`);
 		this.#gzip = new GzipTail(this.#tail);
 	}

@@ -427,7 +427,7 @@ describe("an answer", () => {
 			(peer) => void writeAll(peer, Buffer.from(bytes, "latin1")),
 		);
 		const client = clientFor(stub.url);
-		await expectPostFails(client, "answered", /^invalid response: /);
+		await expectPostFails(client, "answered", /^invalid HTTP response: /);
 		expect(client.open).toBe(0);
 	});
 
