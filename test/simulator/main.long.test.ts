@@ -193,6 +193,7 @@ test("what is not as in the document is printed", async () => {
 
 test("documents that cannot be read are refused, with all mistakes", async () => {
 	using directory = await directoryWith({
+		"guild.yaml": example,
 		"bad.yaml": "version: 1\nroles: [{ name: 7 }]\nchanels: []",
 		"worse.yaml": "version: [",
 		"ghost.yaml": "version: 1\nsettings: { system_channel: ghost }",
@@ -208,6 +209,13 @@ test("documents that cannot be read are refused, with all mistakes", async () =>
 			"",
 		);
 	};
+	await using simulator = start(
+		...["--world", directory.path("guild.yaml"), "--bot-role", "Helpr"],
+	);
+	expect(await simulator.child.exited).toBe(1);
+	expect(await new Response(simulator.child.stderr).text()).toContain(
+		'bot-role: no document has a managed role "Helpr"; did you mean Helper?',
+	);
 	expect(await errorsOf("missing.yaml")).toBe(
 		"missing.yaml has 1 error:\n  it cannot be read: there is no such file\n",
 	);

@@ -6,7 +6,13 @@ import {
 	InvalidDocument,
 	parseDocument,
 } from "../../guild-document/document.ts";
-import { ConfigError, integer, parseSettings } from "../../lib/config.ts";
+import {
+	ConfigError,
+	didYouMean,
+	formatValue,
+	integer,
+	parseSettings,
+} from "../../lib/config.ts";
 import {
 	type BuildOptions,
 	defaultMembers,
@@ -100,8 +106,21 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 				issues.map((issue) => `${file}: ${issue}`),
 			),
 		);
+	const worlds = read.filter((one) => "document" in one);
+	const managed = worlds.flatMap(({ document }) =>
+		(document.roles ?? []).flatMap((role) => (role.managed ? role.name : [])),
+	);
+	const unknown = botRoles?.filter((name) => !managed.includes(name)) ?? [];
+	if (unknown.length > 0)
+		throw new ConfigError(
+			"the command line",
+			unknown.map(
+				(name) =>
+					`bot-role: no document has a managed role ${formatValue(name)}${didYouMean(name, managed)}`,
+			),
+		);
 	return {
-		worlds: read.filter((one) => "document" in one),
+		worlds,
 		worldOptions: { members: settings.members, botRoles },
 	};
 }

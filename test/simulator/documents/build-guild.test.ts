@@ -107,6 +107,45 @@ describe("the example in the README", () => {
 	});
 });
 
+test("a guild with all parts is exported as the document from which it was made", async () => {
+	const member = "223456789012345678";
+	const banned = "323456789012345678";
+	const document = parseDocument(`${example}
+webhooks: [{ name: Weather, channel: general }, { name: Weather, channel: mod-chat }]
+welcome_screen:
+  enabled: true
+  description: Hello
+  channels: [{ channel: rules, description: Read this, emoji: ":sprout:" }]
+onboarding:
+  default_channels: [rules, general]
+  prompts:
+    - title: What do you grow?
+      options: [{ title: Roses, emoji: 🌹, roles: [Gardener] }, { title: Soil, channels: [questions] }]
+members: [{ id: "${member}", roles: [Mods, Gardener] }]
+bans: [{ id: "${banned}", reason: Weeds }]
+`);
+	const partsOf = async (simulator: Simulator) => {
+		const { guild, notes } = guildAt(simulator);
+		expect(notes).toEqual([]);
+		const listed = guild.members.get(member);
+		return exportOf(simulator, guild, {
+			members: listed ? [{ id: member, roles: listed.roles }] : [],
+			bans: [...guild.bans.values()],
+		});
+	};
+	await using first = await start([document]);
+	const exported = await partsOf(first);
+	expect(exported).toMatchObject({
+		webhooks: [{ channel: "general" }, { channel: "mod-chat" }],
+		welcome_screen: { enabled: true, channels: [{ emoji: ":sprout:" }] },
+		onboarding: { prompts: [{ options: [{ roles: ["Gardener"] }, {}] }] },
+		members: [{ id: member, roles: ["Mods", "Gardener"] }],
+		bans: [{ id: banned, reason: "Weeds" }],
+	});
+	await using second = await start([exported]);
+	expect(await partsOf(second)).toEqual(exported);
+});
+
 test("each of several guilds has a bot, and the people are in all of them", async () => {
 	await using simulator = await start([
 		example,
