@@ -1,8 +1,9 @@
 // Steps that create, edit, move and delete channels and categories.
 
+import { channelsWithAccess, type Placed } from "./channel-access.ts";
 import { editedKinds } from "./channel-kinds.ts";
 import { channelDefaults, defaultsOf } from "./defaults.ts";
-import type { Category, Channel } from "./document.ts";
+import type { Channel } from "./document.ts";
 import { type ApiChannel, apiChannels } from "./from-api.ts";
 import { channelsWithCategories } from "./references.ts";
 import { byId, type StepList } from "./step-list.ts";
@@ -12,50 +13,24 @@ import { channelBody, rawOverwrites } from "./to-api.ts";
 /** Kinds of channels that only communities have. https://discord.com/developers/docs/resources/guild#guild-object-guild-features */
 const communityKinds: readonly string[] = ["stage", "announcement"];
 
-/** A channel or category with the category that contains it. */
-interface Placed {
-	channel: Channel | Category;
-	category?: Category;
-}
-
-/** `omitted` is the document's field of that name. */
-export function addChannels(
-	list: StepList,
-	omitted: "default" | "keep" | undefined,
-): void {
-	const { wanted, current } = list;
-	const before = new Map(
-		channelsWithCategories(current).map((one) => [one.channel.id ?? "", one]),
+export function addChannels(list: StepList): void {
+	const before = byId(
+		channelsWithCategories(list.current).map(({ channel, category }) => ({
+			id: channel.id,
+			channel,
+			category,
+		})),
 	);
 	const raw = byId(apiChannels(list.state));
-	for (const one of channelsWithCategories(wanted)) {
-		const { id = "" } = one.channel;
+	const categoryIds = new Set(list.wanted.categories?.map(({ id }) => id));
+	for (const placed of channelsWithAccess(list)) {
+		const { id = "" } = placed.channel;
 		const old = before.get(id);
-		const channel = withAccess(list, one, omitted, old === undefined);
-		const placed = { ...one, channel };
-		const isCategory = one.category === undefined && isCategoryOf(list, one);
+		const isCategory = categoryIds.has(id);
 		if (old) editChannel(list, old, placed, isCategory, raw.get(id));
 		else createChannel(list, placed, isCategory);
 	}
 	removeChannels(list);
-}
-
-const isCategoryOf = ({ wanted }: StepList, { channel }: Placed) =>
-	(wanted.categories ?? []).includes(channel as Category);
-
-/** Returns a channel with the overwrites that it should have: its own, or those of its category if it lists none. */
-function withAccess(
-	{ current }: StepList,
-	{ channel, category }: Placed,
-	omitted: "default" | "keep" | undefined,
-	isNew: boolean,
-): Channel | Category {
-	const isWhole = omitted === "default";
-	if (channel.overwrites || !(isWhole || isNew)) return channel;
-	const existing = current.categories?.find(({ id }) => id === category?.id);
-	const overwrites =
-		category?.overwrites ?? (isWhole ? undefined : existing?.overwrites) ?? [];
-	return { ...channel, overwrites };
 }
 
 function guardOf(
@@ -133,7 +108,7 @@ function createChannel(
 
 function editChannel(
 	list: StepList,
-	old: Placed,
+	old: Pick<Placed, "channel"> & { category: Placed["category"] },
 	placed: Placed,
 	isCategory: boolean,
 	raw: ApiChannel | undefined,

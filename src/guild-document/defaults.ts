@@ -96,6 +96,9 @@ const onboarding: Defaults<Onboarding> = {
 /** The default values of what a document lists, by its kind. */
 export const defaultsOf = { role, channel, automod, event, emoji };
 
+/** What communities have before they set it. */
+export const welcomeDefaults = { welcome_screen: welcomeScreen, onboarding };
+
 /** Returns the default values of a channel of a kind. Other fields such a channel does not have. */
 export function channelDefaults(kind: ChannelKind): Partial<Channel> {
 	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];

@@ -32,7 +32,7 @@ export function difference(
 	addSettings(list);
 	addRoles(list);
 	addEmojis(list);
-	addChannels(list, document.omitted);
+	addChannels(list);
 	orderChannels(list);
 	addRules(list);
 	addEvents(list);

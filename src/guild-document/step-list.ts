@@ -1,7 +1,6 @@
 // The list that collects the steps of a difference: comparing fields, naming things, and the order of the steps.
 
-import type { GuildDocument } from "./document.ts";
-import { everyone } from "./document.ts";
+import { everyone, type GuildDocument } from "./document.ts";
 import { isPlaceholder, type Matched } from "./match.ts";
 import type {
 	ApiRequest,
@@ -58,6 +57,7 @@ type NewStep = Pick<Step, "action" | "kind" | "name"> &
 		/** Changes the body after its placeholders were replaced. */
 		arrange?(body: unknown): unknown;
 		picture?: ApiRequest["picture"] | undefined;
+		reason?: string | undefined;
 		/** Ids and placeholders of what must exist before the step. By default all in the body. */
 		needs?: readonly string[];
 	};
@@ -119,7 +119,8 @@ export class StepList {
 	/** Adds a step. Steps of the same phase are carried out in the order in which they were added. */
 	add(phase: Phase, step: NewStep): void {
 		const { action, kind, name, targetId, placeholder } = step;
-		const { method, path, body, picture, guard, changes = [] } = step;
+		const { method, path, body, picture, reason } = step;
+		const { guard, changes = [] } = step;
 		const { arrange = (filled: unknown) => filled } = step;
 		const needs = step.needs ?? placeholdersIn(body);
 		const target = placeholder ?? targetId ?? "";
@@ -149,6 +150,7 @@ export class StepList {
 						body: arrange(fillPlaceholders(body, all)),
 					}),
 					...(picture && { picture }),
+					...(reason && { reason }),
 				};
 			},
 		});

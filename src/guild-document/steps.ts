@@ -36,6 +36,8 @@ export interface ApiRequest {
 	body?: unknown;
 	/** Hash of a picture whose data URI must be put into the field `image` or `icon` of the body. */
 	picture?: { field: "image" | "icon"; hash: string };
+	/** The reason of a ban, for Discord's audit log and the guild's list of bans. */
+	reason?: string;
 }
 
 export type StepAction =

@@ -3,7 +3,6 @@
 
 import {
 	type APIGuild,
-	type APIGuildOnboarding,
 	ChannelFlags,
 	GuildOnboardingMode,
 	GuildOnboardingPromptType,
@@ -38,7 +37,7 @@ import { isPlaceholder } from "./match.ts";
 import { withoutUndefined } from "./references.ts";
 import { eventBody } from "./scheduled-event.ts";
 import { levels, noticeFlags } from "./setting-names.ts";
-import type { RawOverwrite } from "./steps.ts";
+import type { GuildState, RawOverwrite } from "./steps.ts";
 import { isPictureHash } from "./values.ts";
 
 /** A request body. Undefined fields are left out when it is sent as JSON. */
@@ -318,8 +317,9 @@ export function welcomeScreenBody(screen: WelcomeScreen): Body {
  */
 export function onboardingBody(
 	{ enabled, mode, default_channels, prompts }: Onboarding,
-	before: APIGuildOnboarding | undefined,
+	{ onboarding: before, guild }: GuildState,
 ): Body {
+	const own = new Set(guild.emojis.map(({ id }) => id));
 	return {
 		enabled,
 		mode:
@@ -341,14 +341,22 @@ export function onboardingBody(
 				single_select: prompt.single_select ?? false,
 				required: prompt.required ?? false,
 				in_onboarding: prompt.in_onboarding ?? true,
-				options: prompt.options.map((option) => ({
-					id: old?.options.find(({ title }) => title === option.title)?.id,
-					title: option.title,
-					description: orNull(option.description),
-					...emojiFields(option.emoji),
-					role_ids: option.roles ?? [],
-					channel_ids: option.channels ?? [],
-				})),
+				options: prompt.options.map((option) => {
+					const same = old?.options.find(({ title }) => title === option.title);
+					// Documents cannot name the emoji of another guild.
+					const foreign =
+						same?.emoji?.id && !option.emoji && !own.has(same.emoji.id);
+					return {
+						id: same?.id,
+						title: option.title,
+						description: orNull(option.description),
+						...(foreign
+							? { emoji_id: same.emoji.id, emoji_name: same.emoji.name }
+							: emojiFields(option.emoji)),
+						role_ids: option.roles ?? [],
+						channel_ids: option.channels ?? [],
+					};
+				}),
 			};
 		}),
 	};

@@ -422,7 +422,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			);
 		const refusal = await rules.requireStep(step, ids, guild);
 		if (refusal !== undefined) return fail(refusal);
-		const { method, path, body, picture } = step.request(ids);
+		const { method, path, body, picture, reason } = step.request(ids);
 		const filled = await withPicture(body, picture);
 		if (picture && filled === undefined)
 			return fail(`the bot does not have the picture ${picture.hash}`);
@@ -436,14 +436,14 @@ export function createJobs(options: JobsOptions): Jobs {
 		};
 		await save(job, asked);
 		askedAt.set(key, performance.now());
-		const reason = markedReason(job.row.id, asked.mark, job.row.reason);
+		const marked = markedReason(job.row.id, asked.mark, job.row.reason);
 		let response: unknown;
 		try {
 			response = await guild.client.rest.request({
 				method: method as never,
 				fullRoute: path as RouteLike,
 				body: filled ?? body,
-				reason: auditReason(reason),
+				reason: auditReason(reason ?? marked),
 			});
 		} catch (error) {
 			await noteFailure(job, asked, error);

@@ -1,0 +1,290 @@
+// Reading guild documents: plain errors for mistakes, and nothing but an InvalidDocument for whatever is given.
+
+import { describe, expect, test } from "bun:test";
+import { difference } from "../../src/guild-document/difference.ts";
+import {
+	type GuildDocument,
+	InvalidDocument,
+	parseDocument,
+	readDocument,
+	toYaml,
+} from "../../src/guild-document/document.ts";
+import { exportDocument } from "../../src/guild-document/export.ts";
+import { mergeDocuments } from "../../src/guild-document/merge.ts";
+import { type Random, seeded } from "../support/random.ts";
+import { randomGuild } from "../support/random-guild.ts";
+import { guildState, idOf } from "./state.ts";
+
+/** Returns the issues of an InvalidDocument; none if `read` returns. Any other error fails the test. */
+function issuesOf(read: () => unknown): readonly string[] {
+	try {
+		read();
+		return [];
+	} catch (error) {
+		if (error instanceof InvalidDocument) return error.issues;
+		throw error;
+	}
+}
+
+const nested = (depth: number, open: string, close: string) =>
+	open.repeat(depth) + close.repeat(depth);
+
+describe("a mistake is named with its path", () => {
+	const rows: [string, string, string[]][] = [
+		[
+			"nothing",
+			"",
+			["the document: expected an object with fields, received null"],
+		],
+		[
+			"a number",
+			"5",
+			["the document: expected an object with fields, received 5"],
+		],
+		["no version", "{}", ["version: is required"]],
+		["another version", "version: 2", ["version: expected 1"]],
+		[
+			"an unknown field",
+			"version: 1\nroles: [{ name: a, colour: red }]",
+			["roles[0].colour: is not a known key; did you mean color?"],
+		],
+		[
+			"wrong types",
+			"version: 1\nchannels: {}\nroles: [{ name: 5, hoist: 1, color: red }]",
+			[
+				"roles[0].name: expected a text; put numbers in quotes",
+				'roles[0].color: expected a color such as "#8E44AD"',
+				"roles[0].hoist: expected true or false",
+				"channels: expected a list",
+			],
+		],
+		[
+			"an id as a number",
+			"version: 1\nid: 123456789012345678",
+			["id: expected an id in quotes, because it is too long for a number"],
+		],
+		[
+			"unknown permissions",
+			"version: 1\neveryone: [VIEW_CHANNEL, FLY, BIT_63]",
+			[
+				"everyone[1]: expected a permission such as VIEW_CHANNEL",
+				"everyone[2]: expected a permission such as VIEW_CHANNEL",
+			],
+		],
+		[
+			"a NUL character and a lone surrogate",
+			'{"version":1,"roles":[{"name":"a\\u0000"},{"name":"\\ud800"}]}',
+			[0, 1].map(
+				(index) =>
+					`roles[${index}].name: expected a text without NUL characters and lone surrogates`,
+			),
+		],
+		[
+			"a list that is there twice",
+			"version: 1\nroles: []\nchannels: []\nroles: []",
+			["roles: it is there more than once; write one list"],
+		],
+		[
+			"an overwrite for nothing",
+			"version: 1\nchannels: [{ name: a, overwrites: [{ allow: [] }] }]",
+			["channels[0].overwrites[0]: expected either role or member"],
+		],
+		["a loop of aliases", "a: &a [*a]", ["it has more than 2000000 values"]],
+	];
+	test.each(rows)("%s", (_, text, expected) => {
+		expect([...issuesOf(() => parseDocument(text))]).toEqual(expected);
+	});
+
+	test("an error lists at most 50 mistakes, and the number of others", () => {
+		const roles = Array.from({ length: 200 }, () => ({ name: 1 }));
+		const issues = issuesOf(() => readDocument({ version: 1, roles }));
+		expect(issues.length).toBe(51);
+		expect(issues.at(-1)).toBe("150 more mistakes");
+	});
+});
+
+test.each([
+	nested(100_000, "[", "]"),
+	`{"version":1,"roles":${nested(200_000, "[", "]")}}`,
+	nested(100_000, "- ", ""),
+	nested(100_000, "{a: ", "}"),
+	`a0: &a0 [x, x, x, x]\n${Array.from({ length: 40 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]`).join("\n")}`,
+	`version: 1\nroles: &r [{ name: a }]\nmembers: [${"*r, ".repeat(5000)}]`,
+	"version: 1\n__proto__: { roles: 5 }\nconstructor: x",
+	'{"version":1,"__proto__":{},"constructor":[],"toString":1}',
+	"%YAML 9\n---\n...\n---\n",
+	"\0",
+	"version: 1\nroles: !!set {a, b}",
+	"? [a]\n: b",
+])("a hostile text is refused (%#)", (text) => {
+	expect(issuesOf(() => parseDocument(text))).not.toEqual([]);
+});
+
+test("a byte order mark and other spellings are read", () => {
+	expect(
+		parseDocument(
+			'\uFEFF{"version":1,"everyone":["View Channels","BIT_0"],"roles":[{"name":"a","color":"#ff00aa TO #000000"}]}'.replace(
+				" TO ",
+				" to ",
+			),
+		),
+	).toEqual({
+		version: 1,
+		everyone: ["VIEW_CHANNEL", "CREATE_INSTANT_INVITE"],
+		roles: [{ name: "a", color: "#FF00AA to #000000" }],
+	});
+});
+
+const state = () =>
+	guildState({
+		guild: { features: ["COMMUNITY"] },
+		roles: [
+			{ id: 1, name: "Role1" },
+			{ id: 2, name: "⸻" },
+			{ id: 3, name: "⸻" },
+			{ id: 4, name: "Bot", managed: true },
+		],
+		channels: [
+			{ id: 5, name: "Category", type: 4 },
+			{ id: 6, name: "general", parent: 5 },
+			{ id: 7, name: "general" },
+			{ id: 8, name: "Chat", type: 2 },
+		],
+		emojis: [{ id: idOf(9), name: "emoji_1", roles: [] }],
+		automod: [],
+		events: [],
+		webhooks: [],
+		members: [{ id: idOf(20), roles: [idOf(1)] }],
+		bans: [],
+		welcomeScreen: { description: null, welcome_channels: [] },
+		onboarding: {
+			...{ enabled: false, mode: 0, prompts: [], default_channel_ids: [] },
+		},
+	});
+
+const odd = (random: Random): unknown =>
+	random.pick([
+		...[null, undefined, true, 0, -1, 1.5, Number.NaN, 2 ** 60, "", "a"],
+		...[[], {}, [[]], [null], [{}], { name: "x" }, "x".repeat(5000), "\0"],
+		...["\ud800", "@everyone", "+role/x", ":a:", "::", "123456789012345678"],
+		...[idOf(1), idOf(6), 1n, Symbol("x"), () => 1, new Date(0), "general"],
+		...[["VIEW_CHANNEL"], [{ role: "@everyone" }], [{ name: "Role1" }], "⸻"],
+	]);
+
+/** Replaces, removes and adds some values at random places. */
+function mutated(value: unknown, random: Random, rate: number): unknown {
+	if (random.chance(rate)) return odd(random);
+	if (Array.isArray(value)) {
+		const items = value.map((one) => mutated(one, random, rate));
+		if (random.chance(rate * 4)) items.push(items[0]);
+		return random.chance(rate * 4) ? items.toReversed() : items;
+	}
+	if (typeof value !== "object" || value === null) return value;
+	const entries = Object.entries(value)
+		.filter(() => !random.chance(rate))
+		.map(([field, one]) => [
+			random.chance(rate / 4) ? random.pick(["id", "key", "name"]) : field,
+			mutated(one, random, rate),
+		]);
+	return Object.fromEntries(entries);
+}
+
+/** Reads a document and does everything with it. Any other error than InvalidDocument fails the test. */
+function tryAll(value: unknown, random: Random): boolean {
+	let read: GuildDocument | undefined;
+	issuesOf(() => {
+		read = readDocument(value);
+	});
+	const document = read;
+	if (!document) return false;
+	expect(parseDocument(toYaml(document))).toEqual(document);
+	const merged = mergeDocuments(document, document);
+	for (const one of [document, merged])
+		issuesOf(() => {
+			const { steps } = difference(one, state(), { prune: true });
+			const ids = new Map(
+				steps.flatMap(({ placeholder }, index) =>
+					placeholder ? [[placeholder, idOf(1000 + index)] as const] : [],
+				),
+			);
+			for (const step of steps) {
+				JSON.stringify(step.request(ids));
+				JSON.stringify(step.request(new Map()));
+			}
+			expect(new Set(steps.map(({ id }) => id)).size).toBe(steps.length);
+			if (random.chance(0.5)) difference(one, state(), { prune: false, ids });
+		});
+	return true;
+}
+
+test.each([1, 2, 3, 4])("random documents never throw (seed %d)", (seed) => {
+	const random = seeded(seed);
+	let valid = 0;
+	for (let round = 0; round < 150; round++) {
+		const document = {
+			...randomGuild(random, {
+				roles: random.below(6),
+				channels: random.below(12),
+				memberIds: [idOf(20)],
+				community: random.chance(0.5),
+				pictures: ["0".repeat(32), "1".repeat(32)],
+			}),
+			...(random.chance(0.5) && { omitted: random.pick(["keep", "default"]) }),
+			welcome_screen: {
+				channels: [{ channel: "sys", description: "x" }],
+			},
+			onboarding: {
+				default_channels: ["sys", "rules"],
+				prompts: [{ title: "Q", options: [{ title: "A", channels: ["sys"] }] }],
+			},
+			members: [{ id: idOf(20), roles: ["@everyone"] }],
+			bans: [{ id: idOf(30), reason: "x" }],
+		};
+		const rate = random.pick([0, 0.001, 0.003, 0.01, 0.1]);
+		if (tryAll(mutated(document, random, rate), random)) valid += 1;
+	}
+	expect(valid).toBeGreaterThan(20);
+});
+
+test.each([1, 2])("random texts never throw (seed %d)", (seed) => {
+	const random = seeded(seed);
+	const yaml = toYaml(exportDocument(state()));
+	const json = JSON.stringify(exportDocument(state()));
+	const pieces = [
+		"&a ",
+		"*a",
+		"- ",
+		": ",
+		"\n",
+		"  ",
+		"{",
+		"}",
+		"[",
+		"]",
+	].concat([
+		"'",
+		'"',
+		"|\n",
+		">",
+		"!!x ",
+		"? ",
+		"#",
+		"%",
+		"@",
+		"`",
+		"\0",
+		"\t",
+		"~",
+	]);
+	for (let round = 0; round < 400; round++) {
+		let text = random.pick([yaml, json]);
+		for (let count = random.below(6); count >= 0; count--) {
+			const at = random.below(text.length);
+			text =
+				text.slice(0, at) +
+				random.pick(pieces) +
+				text.slice(at + random.below(4));
+		}
+		issuesOf(() => parseDocument(text));
+	}
+});
