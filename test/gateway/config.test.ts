@@ -250,7 +250,9 @@ describe("every issue is found", () => {
 		...["a=http://a?x", "a=http://a#x", "a=http://a b", "a=unix:/x"],
 	])("in INSTANCES=%j", (INSTANCES) => {
 		expect(issues({ INSTANCES })).toEqual([
-			expect.stringMatching(/^INSTANCES: entry 1: (a name is|expected a URL)/),
+			expect.stringMatching(
+				/^INSTANCES: entry 1: (expected an instance name|expected a URL)/,
+			),
 		]);
 	});
 

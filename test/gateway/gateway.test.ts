@@ -630,7 +630,7 @@ describe("a call that the bot refuses", () => {
 				on: { echo: () => new Response("no", { status }) },
 			});
 			expect(await world.text("echo", { instance: "alpha" })).toBe(
-				`ERROR Gateway error: BackendError: alpha refused the call (HTTP ${status}${status === 401 ? ": the server expects another token" : ""}); nothing was done. ${available}`,
+				`ERROR Gateway error: BackendError: alpha refused the call (the MCP server answered HTTP ${status}${status === 401 ? ": it expects another token" : ""}); nothing was done. ${available}`,
 			);
 			expect(world.alpha.received("echo")).toHaveLength(1);
 		},
