@@ -70,6 +70,10 @@ export interface Pictures extends PictureSource {
 const maxConcurrent = 4;
 /** After so many failed downloads, no more are tried in one call: the CDN may be down. */
 const maxFailures = 4;
+/** Maximum size of a stored picture in bytes. More could take a slow database longer than its timeout. */
+const maxBytes = 2 * 1024 * 1024;
+/** Maximum number of larger pictures that the bot remembers, so that it does not download them again. */
+const maxTooLarge = 10_000;
 /** How long a picture is kept that no backup refers to. A plan is kept for a day. */
 const unusedMs = 7 * 86_400_000;
 
@@ -77,6 +81,8 @@ export function createPictures(options: PicturesOptions): Pictures {
 	const { store, downloads, now = Date.now, reserveMs = 6_000 } = options;
 	/** Limits the downloads of all calls together. */
 	const semaphore = new Semaphore({ max: maxConcurrent });
+	/** Sources of pictures that are too large to be stored. */
+	const tooLarge = new Set<string>();
 
 	async function hashesOf(
 		references: readonly PictureReference[],
@@ -94,13 +100,20 @@ export function createPictures(options: PicturesOptions): Pictures {
 				"pictures are left out: the bot's database, which keeps them, is unavailable";
 			return { hashes: new Map(), missing };
 		}
-		const absent = [...bySource].filter(([source]) => !hashes.has(source));
-		if (absent.length === 0) return { hashes };
+		const absent = [...bySource].filter(
+			([source]) => !hashes.has(source) && !tooLarge.has(source),
+		);
 		const { gone, reason } = await loadAll(absent, hashes);
-		const left = sources.length - hashes.size - gone;
-		if (left === 0) return { hashes };
-		const missing = `${left} of ${sources.length} pictures are not loaded yet (${reason}); those that are loaded are kept, and another call continues`;
-		return { hashes, missing };
+		const large = sources.filter((source) => tooLarge.has(source)).length;
+		const left = sources.length - hashes.size - gone - large;
+		const problems = [
+			left > 0 &&
+				`${left} of ${sources.length} pictures are not loaded yet (${reason}); those that are loaded are kept, and another call continues`,
+			large > 0 &&
+				`${large} of ${sources.length} pictures are larger than 2 MiB, and left out`,
+		].filter((problem) => problem !== false);
+		if (problems.length === 0) return { hashes };
+		return { hashes, missing: problems.join("; ") };
 	}
 
 	/** Downloads pictures, several at a time, and adds their hashes to `hashes`. */
@@ -119,6 +132,7 @@ export function createPictures(options: PicturesOptions): Pictures {
 				if (reason !== undefined) return;
 				try {
 					const hash = await limited(() => load(source, reference));
+					if (hash === "too large") continue;
 					if (hash === undefined) gone += 1;
 					else hashes.set(source, hash);
 				} catch (error) {
@@ -154,7 +168,10 @@ export function createPictures(options: PicturesOptions): Pictures {
 		}
 	}
 
-	/** Downloads and stores a picture. Returns its hash; undefined if the CDN does not have it. */
+	/**
+	 * Downloads and stores a picture. Returns its hash; undefined if the CDN does not have it, or "too large" if it cannot
+	 * be stored.
+	 */
 	async function load(
 		source: string,
 		reference: PictureReference,
@@ -162,7 +179,10 @@ export function createPictures(options: PicturesOptions): Pictures {
 		const picture = await endingEarlier(reserveMs / 2, () =>
 			download(reference),
 		);
-		return picture && save(picture, source);
+		if (!picture || picture.bytes.length <= maxBytes)
+			return picture && save(picture, source);
+		if (tooLarge.size < maxTooLarge) tooLarge.add(source);
+		return "too large";
 	}
 
 	function download(reference: PictureReference): Promise<Picture | undefined> {

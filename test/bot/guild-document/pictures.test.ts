@@ -183,6 +183,27 @@ onBoth((databases) => {
 		expect(missing).toBeUndefined();
 	});
 
+	test("a picture that is too large to be stored is left out, and downloaded once", async () => {
+		await using opened = await open();
+		const { id } = emoji(3) as { id: string };
+		const { pictures, asked } = startPictures(opened, (source) =>
+			source === id
+				? Promise.resolve({
+						bytes: new Uint8Array(2 * 1024 * 1024 + 1),
+						mediaType: "image/gif",
+					})
+				: undefined,
+		);
+		for (let times = 0; times < 2; times += 1) {
+			const { hashes, missing } = await pictures.hashesOf(emojis(5));
+			expect(hashes.size).toBe(4);
+			expect(missing).toBe(
+				"1 of 5 pictures are larger than 2 MiB, and left out",
+			);
+		}
+		expect(asked).toHaveLength(5);
+	});
+
 	test("without the store nothing is downloaded, and that is said", async () => {
 		await using opened = await open();
 		const { pictures, asked } = startPictures(opened, undefined, {

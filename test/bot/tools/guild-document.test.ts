@@ -149,7 +149,7 @@ describe("refuses", () => {
 		[
 			"a name that the guild has elsewhere",
 			{ document: { channels: [{ name: "general" }] } },
-			"the guild has one elsewhere (Talk, id ",
+			'the guild has one elsewhere (in "Talk", id ',
 		],
 	])("%s", async (_, args, expected) => {
 		await using world = await startWorld();
