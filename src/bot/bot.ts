@@ -29,18 +29,17 @@ import {
 } from "./discord/connection/connection.ts";
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures } from "./features/index.ts";
-import { type BackupsStatus, createBackups } from "./guild-document/backups.ts";
+import type { BackupsStatus } from "./guild-document/backups.ts";
 import { createDeletionWatch } from "./guild-document/deletion-watch.ts";
-import { createPictures } from "./guild-document/pictures.ts";
-import { createRules } from "./guild-document/rules.ts";
-import { createGuildDocuments } from "./guild-document/service.ts";
+import { createDocumentRequests } from "./guild-document/requests.ts";
+import { wireGuildDocuments } from "./guild-documents.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";
 import { createRoutes } from "./server/http.ts";
 import { observe } from "./server/instrumentation.ts";
 import { addGauges, createMetrics } from "./server/metrics.ts";
 import { warnWithoutGuild } from "./setup/no-guild.ts";
 import { instanceName, startStore } from "./store/store.ts";
-import { createAudit } from "./tool/audit.ts";
+import { type AuditedCall, createAudit } from "./tool/audit.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
 import { OfferedTools } from "./tool/offered-tools.ts";
@@ -165,18 +164,11 @@ export function startBot(
 		listedByDefault,
 	);
 	const touchable = config.toml.mcp.guilds && new Set(config.toml.mcp.guilds);
-	const pictures = createPictures({ store, downloads: connection.pictures });
 	const { backup } = config.toml;
-	const backups = createBackups({
-		settings: backup,
+	const { pictures, backups, guildDocuments, mayTouch } = wireGuildDocuments({
+		...{ connection, store, mutex, log, registry, backup },
+		denies: offered.denies,
 		guilds: touchable,
-		...{ connection, store, pictures, log, registry },
-	});
-	const guildDocuments = createGuildDocuments({
-		...{ connection, store, mutex, log, pictures },
-		rules: createRules({ connection, pictures, denies: offered.denies }),
-		backups,
-		mayTouch: (guildId) => touchable?.has(guildId) ?? true,
 	});
 	const tools = toolsOverride ? toolSet(toolsOverride) : offered;
 	const { auditChannelId } = config;
@@ -184,6 +176,10 @@ export function startBot(
 		auditChannelId === undefined
 			? undefined
 			: createAuditChannel(auditChannelId, connection, log);
+	const recordCall = (call: AuditedCall, changes: boolean) => {
+		audit.record(call);
+		if (changes) auditChannel?.announce(call);
+	};
 	const deletionWatch =
 		backup && backup.alarm_deletions > 0
 			? createDeletionWatch({
@@ -235,10 +231,7 @@ export function startBot(
 			guildId: config.guildId,
 			metrics,
 			log,
-			audit(call, changes) {
-				audit.record(call);
-				if (changes) auditChannel?.announce(call);
-			},
+			audit: recordCall,
 		},
 	);
 	addGauges(registry, { connection, store, audit, sessions, server });
@@ -279,6 +272,16 @@ export function startBot(
 			registry,
 		},
 		respond: features.respond,
+		documents: {
+			handle: createDocumentRequests({
+				documents: guildDocuments,
+				...{ pictures, connection, mayTouch, log },
+				guildId: config.guildId,
+				denies: offered.denies,
+				audit: recordCall,
+			}),
+			log,
+		},
 	});
 	const listener = listenOr(() => void store.close(), {
 		hostname: config.mcpBindAddress,

@@ -3,6 +3,7 @@
 import { healthProgram } from "../lib/health.ts";
 import {
 	checkProgram,
+	describeRows,
 	describeVariables,
 	parseCommandLine,
 	runProgram,
@@ -12,9 +13,17 @@ import { readConfig, readHealthAddress } from "./config/config.ts";
 import { helpVariables } from "./config/settings.ts";
 import { deniableTools } from "./features/index.ts";
 import { checkBot } from "./setup/check.ts";
+import {
+	type GuildFileValues,
+	guildFileCommand,
+	guildFileOptions,
+	guildFileRows,
+	UsageError,
+} from "./setup/guild-file/options.ts";
 
 const usage =
-	() => `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name> | --probe-guild <id>] [--help] [--version]
+	() => `Usage: CONFIG_DIR=<directory> bot [--check | --health | --new-instance <name> | --probe-guild <id> |
+       --export-guild <file> | --plan-guild <file> | --apply-guild <file>] [--help] [--version]
 
 A Discord bot with an MCP server, at http://<address>:<port>/mcp.
 
@@ -25,7 +34,11 @@ A Discord bot with an MCP server, at http://<address>:<port>/mcp.
   --directory <path>     parent directory for --new-instance (default: instances)
   --probe-guild <id>     try in a guild made for it what the simulator only guesses of Discord, remove what this made,
                          print a report, and exit with 0 or, if a guess is refuted or something is left, with 1
-  --yes, --json          for --probe-guild: do not ask before it starts; print the report as JSON
+  --json                 for --probe-guild: print the report as JSON
+${describeRows(guildFileRows)}
+  --yes                  for --apply-guild and --probe-guild: do not ask before it starts
+  Export, plan and apply use the bot that runs with this configuration, or log in to Discord themselves if none runs. They
+  exit with 0 (done, and the guild is like the document), 1 (error) or 3 (the guild is not like the document).
 
 CONFIG_DIR is the directory of the instance: config.toml and .env. instances/README.md documents every key.
 Variables, in .env or in the environment, which takes precedence:
@@ -39,7 +52,9 @@ const {
 	"probe-guild": guildId,
 	yes,
 	json,
+	...others
 } = parseCommandLine(usage, {
+	...guildFileOptions,
 	check: { type: "boolean" },
 	health: { type: "boolean" },
 	"new-instance": { type: "string" },
@@ -63,4 +78,25 @@ if (guildId !== undefined) {
 		probeProgram(config, log, { guildId, yes, json }),
 	);
 }
+const command = readGuildFileCommand({ ...others, yes });
+if (command) {
+	const [{ guildFile }, { openGuildDocuments }] = await Promise.all([
+		import("./setup/guild-file/guild-file.ts"),
+		import("./guild-documents.ts"),
+	]);
+	await checkProgram(configure, (config, log) =>
+		guildFile(command, config, log, { open: openGuildDocuments }),
+	);
+}
 await runProgram(configure, startBot);
+
+/** A command line that makes no sense exits with 2, as unknown options do. */
+function readGuildFileCommand(values: GuildFileValues) {
+	try {
+		return guildFileCommand(values);
+	} catch (error) {
+		if (!(error instanceof UsageError)) throw error;
+		console.error(error.message);
+		process.exit(2);
+	}
+}

@@ -160,12 +160,12 @@ export async function runProgram<Config extends { log: LogOptions }>(
 }
 
 /**
- * Runs a program's `--check` option: calls `check` without starting the program. Exits with 0 if `check` resolves with
- * true, otherwise with 1. A ConfigError is printed on stderr.
+ * Runs an option such as `--check`: calls `check` without starting the program. Exits with 0 if `check` resolves with
+ * true, with 1 for false, or with the exit code that it resolves with. A ConfigError is printed on stderr.
  */
 export async function checkProgram<Config extends { log: LogOptions }>(
 	configure: () => Config,
-	check: (config: Config, log: Log) => Promise<boolean>,
+	check: (config: Config, log: Log) => Promise<boolean | number>,
 ): Promise<never> {
 	const logAs = (options: LogOptions) =>
 		createLog({ ...options, level: "warn" }, console.error);
@@ -173,7 +173,8 @@ export async function checkProgram<Config extends { log: LogOptions }>(
 	try {
 		const config = configure();
 		log = logAs(config.log);
-		process.exit((await check(config, log)) ? 0 : 1);
+		const result = await check(config, log);
+		process.exit(typeof result === "number" ? result : result ? 0 : 1);
 	} catch (error) {
 		if (error instanceof ConfigError) console.error(error.message);
 		else log.error("program is stopping: internal error", { error });
@@ -196,13 +197,22 @@ const lineWidth = 120;
 export function describeVariables(
 	schemas: Readonly<Record<string, v.GenericSchema>>,
 ): string {
-	const nameWidth = Math.max(
-		...Object.keys(schemas).map((name) => name.length),
+	return describeRows(
+		Object.entries(schemas).map(([name, schema]) => [
+			name,
+			`${v.getDescription(schema) ?? ""}${defaultNote(schema)}`,
+		]),
 	);
+}
+
+/** Returns rows of names and descriptions as text for `--help`. */
+export function describeRows(
+	rows: readonly (readonly [name: string, description: string])[],
+): string {
+	const nameWidth = Math.max(...rows.map(([name]) => name.length));
 	const indent = " ".repeat(nameWidth + 4);
-	return Object.entries(schemas)
-		.map(([name, schema]) => {
-			const words = `${v.getDescription(schema) ?? ""}${defaultNote(schema)}`;
+	return rows
+		.map(([name, words]) => {
 			const lines = wrap(words, lineWidth - indent.length);
 			return `  ${name.padEnd(nameWidth)}  ${lines.join(`\n${indent}`)}`;
 		})

@@ -127,6 +127,15 @@ const coverage: Record<string, Coverage> = {
 	"bun run new-instance alpha": "here",
 	[`${bot} --check`]: "here",
 	[bot]: "here",
+	...Object.fromEntries(
+		["export", "plan", "apply"].map((action) => [
+			`${bot} --${action}-guild guild.yaml`,
+			elsewhere(
+				"test/bot/setup/guild-file/guild-file.long.test.ts",
+				`"--${action}-guild"`,
+			),
+		]),
+	),
 	[gateway]: "here",
 	[readyz]: "here",
 	[status]: "here",

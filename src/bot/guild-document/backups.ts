@@ -7,6 +7,7 @@ import { type Client, Events, type Guild } from "discord.js";
 import type { GuildDocument, Part } from "../../guild-document/document.ts";
 import { partNames } from "../../guild-document/document.ts";
 import { exportDocument } from "../../guild-document/export.ts";
+import { picturesIn } from "../../guild-document/picture.ts";
 import type { GuildState } from "../../guild-document/steps.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Registry } from "../../lib/metrics.ts";
@@ -478,17 +479,6 @@ function describe(row: GuildBackupRow): Backup {
 				? undefined
 				: { at: new Date(kept_at), reason: kept_reason ?? "" },
 	};
-}
-
-/** Returns the hashes of the pictures that a document refers to. */
-function picturesIn({ settings, roles, emojis }: GuildDocument): string[] {
-	const all = [
-		settings?.icon,
-		...(roles ?? []).map(({ icon }) => icon),
-		...(emojis ?? []).map(({ picture }) => picture),
-	];
-	const hashes = all.filter((one) => /^[0-9a-f]{32}$/.test(one ?? ""));
-	return [...new Set(hashes.map(String))];
 }
 
 function encode(text: string): string {

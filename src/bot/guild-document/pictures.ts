@@ -1,6 +1,7 @@
 // The pictures of emoji and icons: downloaded once from Discord's CDN, hashed, and kept in the store. A hash is the first
 // 32 hexadecimal digits of the SHA-256 of the picture, as in guild documents.
 
+import { pictureHash } from "../../guild-document/picture.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import { toAbortSignal } from "../../lib/signal.ts";
 import { describePlatformError } from "../discord/rest/errors.ts";
@@ -231,11 +232,6 @@ export function createPictures(options: PicturesOptions): Pictures {
 		add: (picture) => save(picture, pictureHash(picture.bytes)),
 		prune: () => deleteUnusedPictures(store, now() - unusedMs),
 	};
-}
-
-/** Returns the hash of a picture: the first 32 hexadecimal digits of its SHA-256. */
-export function pictureHash(bytes: Uint8Array): string {
-	return Bun.SHA256.hash(bytes, "hex").slice(0, 32);
 }
 
 /** An emoji keeps its picture for as long as it has its id, and an icon for as long as it has Discord's hash. */

@@ -13,6 +13,7 @@ import { exportDocument } from "../../guild-document/export.ts";
 import { mergeDocuments } from "../../guild-document/merge.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
+import type { GuildJobState } from "../store/guild-jobs.ts";
 import type {
 	GuildBackup,
 	GuildDocuments,
@@ -64,8 +65,41 @@ export const noBackups: BackupReader = {
 	},
 };
 
-/** Guild documents for tools, with what the bot starts and stops. */
+/** A kept plan. */
+export interface KeptPlan {
+	text: string;
+	hash: string;
+	steps: number;
+	/** Number of changes that cannot be made. */
+	refusals: number;
+}
+
+/** How far a job is. */
+export interface JobProgress {
+	text: string;
+	state: GuildJobState;
+	done: number;
+	failed: number;
+	/** Number of steps of the plan. */
+	total: number;
+	/** Why the job does nothing at the moment. */
+	waiting: string | undefined;
+}
+
+/** Guild documents for tools and programs, with what the bot starts and stops. */
 export interface GuildDocumentsService extends GuildDocuments {
+	/** Like `plan`, for programs. */
+	keepPlan(
+		guild: Guild,
+		source: PlanSource,
+		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
+	): Promise<KeptPlan>;
+	/** Like `apply`, for programs. Returns the job's id; undefined if there is nothing to do. */
+	startJob(hash: string, reason?: string): Promise<string | undefined>;
+	/** Returns the id of the running job of a guild. */
+	runningJob(guild: Guild): Promise<string | undefined>;
+	/** Like `job`, for programs. */
+	progress(id: string): Promise<JobProgress>;
 	attach(client: Client): void;
 	start(): void;
 	close(): Promise<void>;
@@ -86,13 +120,61 @@ export function createGuildDocuments(
 		guild: Guild,
 		plan: Plan,
 		shown: { maxBytes?: number | undefined; remark?: string | undefined } = {},
-	): Promise<string> {
+	): Promise<KeptPlan> {
 		const hash = await keepPlan(store, plan, now());
-		return planText(plan, {
+		const text = planText(plan, {
 			guildName: guildName(guild),
 			hash,
 			...shown,
 		});
+		const { steps, refusals } = plan;
+		return { text, hash, steps: steps.length, refusals: refusals.length };
+	}
+
+	async function keepPlanOf(
+		guild: Guild,
+		source: PlanSource,
+		{
+			prune,
+			maxBytes,
+		}: { prune?: boolean | undefined; maxBytes?: number | undefined } = {},
+	): Promise<KeptPlan> {
+		const given = await documentOf(guild, source);
+		const plan = await makePlan(
+			guild,
+			given.document,
+			prune ?? given.prune ?? false,
+			rules,
+		);
+		// An export of the same guild is a backup, too.
+		const isRestored = "backup" in source || given.document.id === guild.id;
+		const remark = isRestored && recreates(plan) ? lostForGood : undefined;
+		return keepAndShow(guild, plan, { maxBytes, remark });
+	}
+
+	/** Starts the job of a plan unless it runs already. */
+	async function begin(
+		hash: string,
+		reason = defaultReason,
+	): Promise<{ jobId?: string; text: string }> {
+		const plan = await requirePlan(store, hash);
+		const guild = guildOf(plan.guildId);
+		const running = await jobs.runningIn(guild.id);
+		if (running?.plan_hash === hash)
+			return { jobId: running.id, text: "This plan is being carried out." };
+		if (running) throw alreadyRuns(guild, running.id);
+		const { document, prune } = plan;
+		const current = await makePlan(guild, document, prune, rules);
+		const { text } = await keepAndShow(guild, current);
+		if (hashOf(current) !== hash)
+			throw new ToolError(
+				`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${text}`,
+			);
+		if (plan.steps.length === 0) return { text };
+		const job = await jobs.begin(plan, hash, reason);
+		if (job) return { jobId: job.id, text: "Started." };
+		const other = await jobs.runningIn(guild.id);
+		throw alreadyRuns(guild, other?.id ?? "that has just ended");
 	}
 
 	async function documentOf(
@@ -178,43 +260,34 @@ export function createGuildDocuments(
 			const { document, omitted } = await readBackup(guild, name);
 			return { document, missing: omitted === "" ? [] : [omitted] };
 		},
-		async plan(guild, source, { prune, maxBytes } = {}) {
-			const given = await documentOf(guild, source);
-			const plan = await makePlan(
-				guild,
-				given.document,
-				prune ?? given.prune ?? false,
-				rules,
-			);
-			const remark =
-				"backup" in source && recreates(plan) ? lostForGood : undefined;
-			return keepAndShow(guild, plan, { maxBytes, remark });
-		},
+		plan: async (guild, source, given) =>
+			(await keepPlanOf(guild, source, given)).text,
+		keepPlan: keepPlanOf,
 		async guildOfPlan(hash) {
 			return (await requirePlan(store, hash)).guildId;
 		},
 		async guildOfJob(id) {
 			return (await requireJob(id)).job.row.guild_id;
 		},
-		async apply(hash, reason = defaultReason) {
-			const plan = await requirePlan(store, hash);
-			const guild = guildOf(plan.guildId);
-			const running = await jobs.runningIn(guild.id);
-			if (running?.plan_hash === hash)
-				return `This plan is being carried out.\n${await showJob(running.id)}`;
-			if (running) throw alreadyRuns(guild, running.id);
-			const { document, prune } = plan;
-			const current = await makePlan(guild, document, prune, rules);
-			const shown = await keepAndShow(guild, current);
-			if (hashOf(current) !== hash)
-				throw new ToolError(
-					`The guild has changed since the plan ${hash} was made. Nothing was done. The plan is now:\n${shown}`,
-				);
-			if (plan.steps.length === 0) return shown;
-			const job = await jobs.begin(plan, hash, reason);
-			if (job) return `Started.\n${await showJob(job.id)}`;
-			const other = await jobs.runningIn(guild.id);
-			throw alreadyRuns(guild, other?.id ?? "that has just ended");
+		async apply(hash, reason) {
+			const { jobId, text } = await begin(hash, reason);
+			return jobId === undefined ? text : `${text}\n${await showJob(jobId)}`;
+		},
+		startJob: async (hash, reason) => (await begin(hash, reason)).jobId,
+		runningJob: async ({ id }) => (await jobs.runningIn(id))?.id,
+		async progress(id) {
+			const { job, wait } = await requireJob(id);
+			const { plan, row, steps } = job;
+			const all = [...steps.values()];
+			return {
+				text: await showJob(id),
+				state: row.state,
+				done: plan.steps.filter(({ id }) => steps.get(id)?.state === "done")
+					.length,
+				failed: all.filter(({ state }) => state === "failed").length,
+				total: plan.steps.length,
+				waiting: wait?.why,
+			};
 		},
 		job: showJob,
 		async jobs(guild) {

@@ -12,6 +12,11 @@ import { notFound } from "../../mcp/http-response.ts";
 import type { Server } from "../../mcp/server.ts";
 import type { Sessions } from "../../mcp/session.ts";
 import { createEndpoint } from "../../mcp/streamable-http.ts";
+import { routePrefix } from "../tool/guild-document-requests.ts";
+import {
+	createDocumentRoute,
+	type DocumentRouteOptions,
+} from "./guild-document-route.ts";
 
 /**
  * Maximum size in bytes of an HTTP request's body. Larger than the gateway's limit, because the gateway may lengthen
@@ -40,6 +45,8 @@ export interface RoutesOptions {
 		request: Request,
 		path: string,
 	): Response | Promise<Response> | undefined;
+	/** Carries out the requests of the command line about guild documents. Undefined: the bot has no such routes. */
+	documents?: DocumentRouteOptions | undefined;
 }
 
 export function createRoutes({
@@ -51,6 +58,7 @@ export function createRoutes({
 	readiness,
 	monitor: monitorOptions,
 	respond = () => undefined,
+	documents,
 }: RoutesOptions) {
 	const endpoint = createEndpoint({ server, sessions, maxBodyBytes });
 	const checkHost = createHostCheck(allowedHosts);
@@ -58,6 +66,7 @@ export function createRoutes({
 		// Without a token, any page open in a local browser could call every tool.
 		allowLoopback: token !== undefined,
 	});
+	const answerDocuments = documents && createDocumentRoute(documents);
 	const checkBearer = token ? createBearerCheck(token) : () => undefined;
 	const monitor = createMonitor({
 		...monitorOptions,
@@ -79,6 +88,8 @@ export function createRoutes({
 		}
 		const refusal = checkHost(request) ?? checkOrigin(request);
 		if (refusal) return refusal;
+		if (answerDocuments && path.startsWith(routePrefix))
+			return checkBearer(request) ?? answerDocuments(request, http, path);
 		// Before the token check: a client that gets 401 for OAuth metadata waits for a login that never comes.
 		if (path !== "/mcp") return notFound();
 		// A GET that accepts a stream is an MCP client's; the endpoint refuses it. Any other is the readiness probe.

@@ -1,9 +1,6 @@
 // `bot --check`: tries the port, the database, the AI providers, a login, the guild, and the roles and channels in
 // config.toml. Changes nothing and does not disturb a running bot.
 
-import { once } from "node:events";
-import { get, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
 import type { Client, Guild } from "discord.js";
 import {
 	type Check,
@@ -13,17 +10,18 @@ import {
 	runChecks,
 	tryListening,
 } from "../../lib/check.ts";
-import { reachableHost } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
 import { within } from "../../lib/wait.ts";
-import { isObject } from "../../mcp/json-rpc.ts";
 import { providerChecks } from "../ai/check.ts";
 import {
 	type BotConfig,
 	needsMessageContent,
 	withoutToken,
 } from "../config/config.ts";
-import { Connection } from "../discord/connection/connection.ts";
+import {
+	Connection,
+	type ConnectionOptions,
+} from "../discord/connection/connection.ts";
 import { privilegedIntents } from "../discord/connection/intents.ts";
 import { sessionStartsFile } from "../discord/connection/session-starts.ts";
 import { userName } from "../discord/describe.ts";
@@ -36,12 +34,7 @@ import {
 	inviteTo,
 	referenceChecks,
 } from "./guild-checks.ts";
-
-/**
- * Timeout of the request in which `--check` asks the program that listens on the bot's port whether it is this bot, in
- * milliseconds.
- */
-const occupantTimeoutMs = 2_000;
+import { askOccupant } from "./occupant.ts";
 
 export interface BotCheckOptions extends Pick<CheckOptions, "write"> {
 	/**
@@ -70,7 +63,11 @@ export async function checkBot(
 }
 
 /** Creates the bot's connection to Discord without opening it. */
-export function createConnection(config: BotConfig, log: Log): Connection {
+export function createConnection(
+	config: BotConfig,
+	log: Log,
+	options: Partial<ConnectionOptions> = {},
+): Connection {
 	return new Connection({
 		token: config.discordToken,
 		api: config.discordApiUrl,
@@ -79,6 +76,7 @@ export function createConnection(config: BotConfig, log: Log): Connection {
 		onResponse: () => {},
 		needsMessageContent: needsMessageContent(config),
 		sessionStartsFile: sessionStartsFile(config.dataDirectory),
+		...options,
 	});
 }
 
@@ -177,48 +175,14 @@ async function checkPort(config: BotConfig, log: Log): Promise<Found> {
 	const settings = { hostname: "MCP_BIND_ADDR", port: "MCP_PORT" };
 	const state = await tryListening({ hostname, port, settings, log });
 	if (state === "free") return `${address} is free`;
-	const occupant = await askOccupant(config);
-	if (occupant === config.botName)
+	const { bot } = await askOccupant(config);
+	if (bot === config.botName)
 		return `${address} is in use by this bot, which is running`;
-	const other =
-		occupant === undefined ? "another program" : `another bot, ${occupant}`;
+	const other = bot === undefined ? "another program" : `another bot, ${bot}`;
 	throw new CheckFailed(
 		`MCP_PORT: ${address} is in use by ${other}`,
 		"Stop the other program, or give this bot an MCP_PORT of its own in .env.",
 	);
-}
-
-/**
- * Asks the program that listens on MCP_PORT which bot it is. Resolves with the bot's name; undefined if the program is
- * no bot or refuses our token.
- */
-async function askOccupant(config: BotConfig): Promise<string | undefined> {
-	const { mcpBindAddress, mcpPort, mcpToken } = config;
-	const url = `http://${reachableHost(mcpBindAddress)}:${mcpPort}`;
-	const signal = AbortSignal.timeout(occupantTimeoutMs);
-	const ask = async (path: string, headers = {}) => {
-		// Not fetch, which might send the token through a proxy.
-		const request = get(`${url}${path}`, {
-			// Loopback names are always allowed.
-			headers: { Host: `localhost:${mcpPort}`, ...headers },
-			agent: false,
-			signal,
-		});
-		const [response] = await once(request, "response");
-		return text(response as IncomingMessage);
-	};
-	try {
-		// Send the token only to a bot.
-		if (!/^(ready|starting|degraded)$/.test(await ask("/mcp")))
-			return undefined;
-		const bearer = mcpToken && { Authorization: `Bearer ${mcpToken}` };
-		const status: unknown = JSON.parse(await ask("/status", bearer || {}));
-		if (!isObject(status) || status.name !== "guildhall-bot") return undefined;
-		return typeof status.bot_name === "string" ? status.bot_name : undefined;
-	} catch {
-		// The program is not a bot.
-		return undefined;
-	}
 }
 
 const defaultLoginTimeoutMs = 20_000;

@@ -1,6 +1,5 @@
 // `bot --probe-guild`: tries on Discord what the simulator only guesses, in a guild made for it, and removes what it made.
 
-import { createInterface } from "node:readline/promises";
 import type { Client, Guild } from "discord.js";
 import { CheckFailed } from "../../../lib/check.ts";
 import type { Log } from "../../../lib/log.ts";
@@ -12,6 +11,7 @@ import {
 	type Permission,
 } from "../../discord/permissions.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
+import { askOnTerminal } from "../ask-on-terminal.ts";
 import { createConnection, logIn } from "../check.ts";
 import { guildName, inviteTo } from "../guild-checks.ts";
 import { inviteUrl } from "../invite.ts";
@@ -230,23 +230,6 @@ function print(
 	write(`${count("confirmed")}, ${count("refuted")}, ${count("not tried")}`);
 	if (leftovers.length > 0)
 		write(`Not removed: ${leftovers.join("; ")}. Remove it by hand.`);
-}
-
-async function askOnTerminal(question: string): Promise<boolean> {
-	if (!process.stdin.isTTY) return false;
-	const terminal = createInterface({
-		input: process.stdin,
-		output: process.stderr,
-	});
-	try {
-		// Ctrl-C and Ctrl-D reject.
-		const answer = await terminal
-			.question(`${question} [y/N] `)
-			.catch(() => "");
-		return /^y(es)?$/i.test(answer.trim());
-	} finally {
-		terminal.close();
-	}
 }
 
 /**

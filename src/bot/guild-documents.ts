@@ -1,0 +1,169 @@
+// Guild documents: what startBot and the command line wire in the same way, and openGuildDocuments, which does without a
+// running bot: it has no features, commands and MCP server.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { CheckFailed } from "../lib/check.ts";
+import { KeyedMutex } from "../lib/keyed-mutex.ts";
+import type { Log } from "../lib/log.ts";
+import type { Registry } from "../lib/metrics.ts";
+import { within } from "../lib/wait.ts";
+import type { BotConfig } from "./config/config.ts";
+import type {
+	Connection,
+	ConnectionOptions,
+} from "./discord/connection/connection.ts";
+import { type Backups, createBackups } from "./guild-document/backups.ts";
+import { createPictures, type Pictures } from "./guild-document/pictures.ts";
+import { createDocumentRequests } from "./guild-document/requests.ts";
+import { createRules } from "./guild-document/rules.ts";
+import {
+	createGuildDocuments,
+	type GuildDocumentsService,
+} from "./guild-document/service.ts";
+import { createConnection, logIn } from "./setup/check.ts";
+import type { OwnDocuments } from "./setup/guild-file/guild-file.ts";
+import { instanceName, type Store, startStore } from "./store/store.ts";
+import { createAudit } from "./tool/audit.ts";
+import { OfferedTools } from "./tool/offered-tools.ts";
+import {
+	tools as allTools,
+	callingTools,
+	listedByDefault,
+} from "./tools/index.ts";
+
+export interface WiringOptions {
+	connection: Connection;
+	store: Store;
+	mutex: KeyedMutex;
+	log: Log;
+	/** Whether the operator's configuration forbids a tool, by its name or a former name. */
+	denies(toolName: string): boolean;
+	/** Ids of the guilds that tools may access; undefined for all. */
+	guilds: ReadonlySet<string> | undefined;
+	/** When backups are made; undefined: none are made. */
+	backup: BotConfig["toml"]["backup"];
+	registry?: Registry | undefined;
+}
+
+export interface WiredDocuments {
+	pictures: Pictures;
+	backups: Backups;
+	guildDocuments: GuildDocumentsService;
+	mayTouch(guildId: string): boolean;
+}
+
+/** Creates guild documents, with their pictures and backups. Nothing is started. */
+export function wireGuildDocuments({
+	connection,
+	store,
+	mutex,
+	log,
+	denies,
+	guilds,
+	backup,
+	registry,
+}: WiringOptions): WiredDocuments {
+	const pictures = createPictures({ store, downloads: connection.pictures });
+	const backups = createBackups({
+		settings: backup,
+		...{ guilds, connection, store, pictures, log, registry },
+	});
+	const mayTouch = (guildId: string) => guilds?.has(guildId) ?? true;
+	const guildDocuments = createGuildDocuments({
+		...{ connection, store, mutex, log, pictures, backups, mayTouch },
+		rules: createRules({ connection, pictures, denies }),
+	});
+	return { pictures, backups, guildDocuments, mayTouch };
+}
+
+/** Milliseconds to wait for the members of all guilds. */
+const membersTimeoutMs = 120_000;
+/** Milliseconds between two looks whether all members are loaded. */
+const membersLookMs = 100;
+
+export interface OpenOptions {
+	/** Whether the members of all guilds are loaded first. */
+	needsMembers: boolean;
+	timing?: ConnectionOptions["timing"];
+}
+
+/**
+ * Opens the database and logs in to Discord, for the command line. Rejects with a CheckFailed if another process uses the
+ * database, or if one of both is not available.
+ */
+export async function openGuildDocuments(
+	config: BotConfig,
+	log: Log,
+	{ needsMembers, timing }: OpenOptions,
+): Promise<OwnDocuments> {
+	const { toml, guildId } = config;
+	await using stack = new AsyncDisposableStack();
+	const store = startStore({
+		databaseUrl: config.databaseUrl,
+		schema: config.dbSchema,
+		directory: config.dataDirectory,
+		instance: instanceName(`${config.botName}, on the command line`),
+		log,
+	});
+	stack.defer(() => store.close());
+	await store.opened;
+	const failure = await Promise.race([store.failed, undefined]);
+	if (failure) throw new CheckFailed(failure.message);
+	if (store.state !== "ready")
+		throw new CheckFailed(
+			`The bot's database is unavailable: ${store.reason}`,
+			"Start the database, or correct its settings; --check tests them.",
+		);
+	const audit = createAudit(store, { log, keepDays: toml.mcp.audit_days });
+	stack.defer(() => audit.close());
+	const connection = createConnection(config, log, { timing });
+	stack.defer(() => connection.close());
+	await logIn(config, connection);
+	const guilds = toml.mcp.guilds && new Set(toml.mcp.guilds);
+	if (needsMembers) await loadMembers(connection);
+	const { denies } = new OfferedTools(
+		[...allTools, ...callingTools],
+		toml.mcp,
+		listedByDefault,
+	);
+	const { pictures, guildDocuments, mayTouch } = wireGuildDocuments({
+		...{ connection, store, log, denies, guilds },
+		mutex: new KeyedMutex(),
+		backup: undefined,
+	});
+	stack.defer(() => guildDocuments.close());
+	const handle = createDocumentRequests({
+		documents: guildDocuments,
+		...{ pictures, connection, guildId, mayTouch, denies, log },
+		audit: (call) => audit.record(call),
+	});
+	const opened = stack.move();
+	let runsJobs = false;
+	return {
+		send: (name, input) => handle(name, input),
+		startJobs() {
+			if (runsJobs) return;
+			runsJobs = true;
+			guildDocuments.attach(connection.discord);
+			guildDocuments.start();
+		},
+		close: () => opened.disposeAsync(),
+	};
+}
+
+async function loadMembers(connection: Connection): Promise<void> {
+	const timeout = AbortSignal.timeout(membersTimeoutMs);
+	const areLoaded = async () => {
+		while (
+			!timeout.aborted &&
+			!connection.guilds.every((guild) => connection.hasAllMembers(guild))
+		)
+			await sleep(membersLookMs);
+	};
+	await within(membersTimeoutMs, areLoaded());
+	if (timeout.aborted)
+		throw new CheckFailed(
+			`Discord did not send all members within ${membersTimeoutMs / 1000} seconds`,
+			"Try again, or leave the part members out.",
+		);
+}

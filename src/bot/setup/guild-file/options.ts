@@ -1,0 +1,148 @@
+// The command line options for guild documents: `--help` is made from them, and the command is read from their values.
+
+import { type Part, partNames } from "../../../guild-document/document.ts";
+import { didYouMean } from "../../../lib/config.ts";
+import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
+
+/** The options as `parseArgs` takes them, with the name of the value and a description. */
+export const guildFileOptions = {
+	"export-guild": {
+		type: "string",
+		value: "<file>",
+		description:
+			"write a guild as a document to a new file, .yaml or .json, or to standard output for -",
+	},
+	"plan-guild": {
+		type: "string",
+		value: "<file>",
+		description: `show what would change so that the guild matches a document: a file of up to ${maxDocumentBytes / 1024 / 1024} MiB, or - for standard input`,
+	},
+	"apply-guild": {
+		type: "string",
+		value: "<file>",
+		description:
+			"show the same, ask, and change the guild; runs until that is done",
+	},
+	guild: {
+		type: "string",
+		value: "<id>",
+		description: "id of the guild for these three (default: GUILD_ID)",
+	},
+	part: {
+		type: "string",
+		multiple: true,
+		value: "<name>",
+		description: `only this part of the document; may be repeated: ${partNames.join(", ")}`,
+	},
+	backup: {
+		type: "string",
+		value: "<name>",
+		description:
+			'for --export-guild: a backup instead of the guild, such as 12, latest, or 12 of another guild as "<guild id>/12"',
+	},
+	prune: {
+		type: "boolean",
+		description:
+			"for --plan-guild and --apply-guild: delete what the parts of the document do not list",
+	},
+	force: {
+		type: "boolean",
+		description: "for --export-guild: replace the file if there is one",
+	},
+} as const;
+
+/** The rows of `--help`: an option with its value, and its description. */
+export const guildFileRows = Object.entries(guildFileOptions).map(
+	([name, option]) =>
+		[
+			`--${name}${"value" in option ? ` ${option.value}` : ""}`,
+			option.description,
+		] as const,
+);
+
+/** What the command line asks for. */
+export interface GuildFileCommand {
+	action: "export" | "plan" | "apply";
+	/** Path of the document; "-" for standard input or output. */
+	file: string;
+	guildId: string | undefined;
+	parts: readonly Part[] | undefined;
+	backup: string | undefined;
+	prune: boolean;
+	force: boolean;
+	/** Whether `apply` changes the guild without asking. */
+	yes: boolean;
+}
+
+/** The values of the options. Those that were not given are undefined. */
+export interface GuildFileValues {
+	"export-guild"?: string | undefined;
+	"plan-guild"?: string | undefined;
+	"apply-guild"?: string | undefined;
+	guild?: string | undefined;
+	part?: string[] | undefined;
+	backup?: string | undefined;
+	prune?: boolean | undefined;
+	force?: boolean | undefined;
+	yes?: boolean | undefined;
+}
+
+/** Thrown for a command line that makes no sense. The message is for the operator. */
+export class UsageError extends Error {
+	override name = "UsageError";
+}
+
+/** Returns the command; undefined if the command line is about something else. Throws a UsageError. */
+export function guildFileCommand(
+	values: GuildFileValues,
+): GuildFileCommand | undefined {
+	const actions = (["export", "plan", "apply"] as const).filter(
+		(action) => values[`${action}-guild`] !== undefined,
+	);
+	const [action] = actions;
+	if (!action) {
+		const alone = (["guild", "part", "backup", "prune", "force"] as const).find(
+			(name) => values[name] !== undefined,
+		);
+		if (alone)
+			throw new UsageError(
+				`--${alone} needs --export-guild, --plan-guild or --apply-guild`,
+			);
+		return undefined;
+	}
+	if (actions.length > 1)
+		throw new UsageError(
+			`--${action}-guild and --${actions[1]}-guild exclude each other`,
+		);
+	const file = values[`${action}-guild`] ?? "";
+	if (file === "") throw new UsageError(`--${action}-guild: expected a file`);
+	const refuse = (name: "backup" | "prune" | "force", fits: boolean) => {
+		if (values[name] !== undefined && !fits)
+			throw new UsageError(`--${name} has no effect with --${action}-guild`);
+	};
+	refuse("backup", action === "export");
+	refuse("force", action === "export");
+	refuse("prune", action !== "export");
+	if (values.guild !== undefined && !/^\d{17,20}$/.test(values.guild))
+		throw new UsageError(
+			`--guild: expected a Discord id of 17 to 20 digits, received ${JSON.stringify(values.guild)}`,
+		);
+	return {
+		action,
+		file,
+		guildId: values.guild,
+		parts: values.part?.map(partNamed),
+		backup: values.backup,
+		prune: values.prune ?? false,
+		force: values.force ?? false,
+		yes: values.yes ?? false,
+	};
+}
+
+function partNamed(name: string): Part {
+	const part = partNames.find((part) => part === name);
+	if (part) return part;
+	throw new UsageError(
+		`--part: ${JSON.stringify(name)} is no part of a document${didYouMean(name, partNames)}; expected ${partNames.join(", ")}`,
+	);
+}
