@@ -372,6 +372,22 @@ test("--world starts with the guilds of documents, and a bot for each", async ()
 		});
 		expect([sent.isError, sent.text]).toEqual([false, expect.any(String)]);
 	}
+	// The copy can be changed as the guild itself would be.
+	const guild_id = facts.worlds[0]?.guild_id;
+	const planned = await call("plan_guild", {
+		guild_id,
+		document: {
+			version: 1,
+			categories: [{ name: "Garden", channels: [{ name: "compost" }] }],
+		},
+	});
+	const [, plan_hash] = /^plan_hash=(\w+)$/m.exec(planned.text) ?? [];
+	const applied = await call("apply_guild", { guild_id, plan_hash });
+	expect([applied.isError, applied.text]).toEqual([false, expect.any(String)]);
+	await until("the channel is there", async () => {
+		const channels = await call("list_channels", { guild_id });
+		return channels.text.includes("compost");
+	});
 });
 
 test("a port that is taken is said so, with exit code 1", async () => {
