@@ -220,6 +220,33 @@ test("only guilds that the bot serves are backed up, and read", async () => {
 	);
 });
 
+test("the members of a guild in which too many have roles are left out", async () => {
+	await using world = await startBackups({
+		prepare({ world, guild }) {
+			const cooks = guild("The Cooks");
+			const roles = Array.from({ length: 100 }, (_, number) =>
+				world.roles.add(cooks, { name: `role-${number}` }),
+			).map(({ id }) => id);
+			for (let number = 0; number < 1_500; number += 1)
+				world.members.add(
+					cooks,
+					world.users.add({ username: `cook-${number}` }),
+					{ roles },
+				);
+		},
+	});
+	await world.checked();
+	const { document, omitted } = await world.backups.read(
+		world.bot.guild.id,
+		"latest",
+	);
+	expect(omitted).toMatch(
+		/^members: 15\d\d members have roles, too many for a backup$/,
+	);
+	expect(document.members).toBeUndefined();
+	expect(document.roles?.length).toBeGreaterThan(100);
+});
+
 test("the oldest backups are deleted", async () => {
 	await using world = await startBackups({ keep: 2 });
 	for (const name of ["Bakers", "Cooks", "Waiters", "Guests"]) {
