@@ -89,12 +89,13 @@ export function placeBelow(
 		: undefined;
 	const aboveGroup = lastText ?? (atTop ? below : undefined);
 	if (!isCategory && aboveGroup === below) return { parentId, index: 0, text };
-	const hint = isCategory
-		? "expected a category: clients show categories below all other channels"
-		: isVoice
-			? `clients show voice and stage channels below the others, the last of which is ${channelName(lastText ?? below)} there`
-			: "expected a text channel or a category: clients show voice and stage channels below the others";
-	throw invalidParameters([`below_channel_id: ${hint}`]);
+	throw invalidParameters([
+		isCategory
+			? "below_channel_id: expected a category: Discord shows categories below all other channels"
+			: isVoice
+				? `below_channel_id: Discord shows voice and stage channels below the others, the last of which is ${channelName(lastText ?? below)} there`
+				: "below_channel_id: expected a text channel or a category: Discord shows voice and stage channels below the others",
+	]);
 }
 
 /** Throws a ToolError if a category would hold more channels than Discord allows. */

@@ -12,7 +12,8 @@ import { memberName, roleName } from "./describe.ts";
 import { botMember, missingPermissions } from "./permissions.ts";
 
 const sampleSize = 10;
-const remedy = "A member who ranks above both can move the bot's role up.";
+const remedy =
+	"The bot can only act on roles and members that rank below it; a member with a higher role can move the bot's role up.";
 
 /**
  * Throws a ToolError unless all of `roles` rank below the bot's highest role. The error names the roles that do not.
@@ -39,10 +40,13 @@ export function requireMembersBelow(
 	const me = botMember(guild);
 	refuseAny("member(s)", members, (member) => {
 		const name = memberName(member);
-		if (member.id === me.id) return { problem: `${name} is the bot itself` };
+		if (member.id === me.id)
+			return {
+				problem: `${name} is the bot itself, on which the bot cannot do this`,
+			};
 		if (member.id === guild.ownerId)
 			return {
-				problem: `${name} owns the guild: nobody can do this to its owner`,
+				problem: `${name} owns the guild: nobody can do this to the owner of a guild`,
 			};
 		const { highest } = member.roles;
 		if (isBelow(guild, highest)) return undefined;

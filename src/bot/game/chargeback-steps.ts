@@ -112,13 +112,15 @@ export function createSteps({
 	const { restrictedRole, staffChannel } = settings;
 
 	function discord(): { rest: REST; guild: Guild; selfId: string } {
-		if (!connection.ready) throw new NotNow("Discord is not connected");
+		if (!connection.ready)
+			throw new NotNow("the bot is not connected to Discord");
 		const client = connection.discord;
 		const guild = client.guilds.cache.find(
 			({ id, channels }) =>
 				id === guildId || (!guildId && channels.cache.has(staffChannel)),
 		);
-		if (!guild?.available) throw new NotNow("the guild is not available");
+		if (!guild?.available)
+			throw new NotNow("the guild is unavailable on Discord");
 		return { rest: client.rest, guild, selfId: client.user.id };
 	}
 
@@ -197,7 +199,9 @@ export function createSteps({
 		const open = await selectOpenChargebacksOf(sql, row.chat_id);
 		// A new chargeback may have arrived since the step started.
 		if (isHeld(row, open))
-			throw new NotNow("another chargeback of this person is not yet decided");
+			throw new NotNow(
+				"no staff member has decided on another chargeback of this person yet",
+			);
 		if (await hasBanBeside(sql, row))
 			return update(row, { restoration: "void", restoration_error: null });
 		const member = await fetchMember(row.chat_id);
@@ -355,16 +359,16 @@ function requireRestrictable(
 ): void {
 	const { members, ownerId } = guild;
 	if (user.id === ownerId)
-		throw new Refusal("the server owner cannot be restricted");
+		throw new Refusal("the bot cannot restrict the server owner");
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
-	if (user.id === me.id) throw new Refusal("the member is the bot itself");
+	if (user.id === me.id) throw new Refusal("the bot cannot restrict itself");
 	const isAbove = roles.some(
 		(role) => !kept.includes(role) && !isBelowBot(guild, role),
 	);
 	if (isAbove)
 		throw new Refusal(
-			"the member has roles that are not below the bot's highest role: move the bot's role up",
+			"the bot cannot restrict a member with roles that are not below the bot's highest role: move the bot's role up",
 		);
 }
 

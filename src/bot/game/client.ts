@@ -132,7 +132,7 @@ export function createGameClient({
 			if (cause instanceof GameServerError) throw cause;
 			throw new GameServerError(
 				signal.aborted
-					? `no answer within ${timeoutMs / 1000} seconds`
+					? `the game server did not answer within ${timeoutMs / 1000} seconds`
 					: describeConnectionError(cause),
 				{ cause },
 			);
@@ -199,12 +199,12 @@ export function truncate(text: string, maxCodePoints: number): string {
 function unexpectedResponse(status: number): GameServerError {
 	if (status >= 200 && status < 300)
 		return new GameServerError(
-			`HTTP ${status} with a body that does not match the plugin's API`,
+			`the game server answered HTTP ${status} with a body that does not match the plugin's API`,
 		);
 	return new GameServerError(
 		status >= 300 && status < 400
-			? `HTTP ${status}, a redirect, which is not followed`
-			: `HTTP ${status}`,
+			? `the game server answered HTTP ${status}, a redirect, which the bot does not follow`
+			: `the game server answered HTTP ${status}`,
 	);
 }
 

@@ -281,7 +281,7 @@ export function createBackups(options: BackupsOptions): Backups {
 	/** Exports a guild and stores the document unless it is that of the latest backup. */
 	async function backUp(guild: Guild): Promise<"made" | "unchanged"> {
 		if (!settings || !connection.ready || !guild.available)
-			throw new NotNow("the guild is not available");
+			throw new NotNow("the guild is unavailable on Discord");
 		const { document, state, omitted } = await exportGuild(guild);
 		const text = JSON.stringify(document);
 		logOmitted(guild.id, omitted);
@@ -425,7 +425,7 @@ export function createBackups(options: BackupsOptions): Backups {
 			if (!best) return undefined;
 			const { row } = best;
 			await keepGuildBackup(store.sql, row, { at: now(), reason, notice });
-			log.warn("this backup of a guild will not be deleted automatically", {
+			log.warn("a backup of a guild will not be deleted automatically", {
 				guild: guildId,
 				backup: row.number,
 				reason,

@@ -178,7 +178,10 @@ export function createDeletionWatch(
 		},
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not load notices of mass deletions", { error });
+				log.error(
+					"could not load notices of mass deletions from the database",
+					{ error },
+				);
 		},
 	});
 
@@ -303,7 +306,7 @@ export function createDeletionWatch(
 		lastAlarm += 1;
 		alarms.set(`alarm ${lastAlarm}`, alarm);
 		counter?.add([]);
-		log.warn("mass deletion of channels or roles", {
+		log.warn("noticed a mass deletion of channels or roles", {
 			guild: guild.id,
 			actor: actor?.id,
 			deletions: settings.deletions,
@@ -353,7 +356,10 @@ export function createDeletionWatch(
 			await setNoticed(store.sql, row);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not post the notice of a mass deletion", { error });
+				log.error(
+					"could not send the notice of a mass deletion to a Discord channel",
+					{ error },
+				);
 			mayHaveNotices = true;
 			throw error;
 		}

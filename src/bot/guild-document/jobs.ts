@@ -252,7 +252,8 @@ export function createJobs(options: JobsOptions): Jobs {
 			throw new NotNow("the bot is not connected to Discord");
 		const guild = guildOf(row.guild_id);
 		if (!guild) return end(id, "failed", "the bot is not in the guild");
-		if (!guild.available) throw new NotNow("the guild is unavailable");
+		if (!guild.available)
+			throw new NotNow("the guild is unavailable on Discord");
 		const job = toJob(row, await selectGuildJobSteps(sql, id));
 		const { document, prune } = job.plan;
 		for (;;) {

@@ -299,7 +299,9 @@ describe.concurrent("a chargeback", () => {
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.press(staff, await world.charged("saved"), "Ban");
-		const alert = await scene.shown("Failed, will retry: `HTTP 500`");
+		const alert = await scene.shown(
+			"Failed, will retry: `the game server answered HTTP 500`",
+		);
 		scene.remove(alert);
 		await until("the next alert", () => scene.alerts().length > 0);
 		game.behave();
@@ -346,7 +348,9 @@ describe.concurrent("Ban", () => {
 		const { scene, game } = world;
 		game.misbehave("500", { route: "POST /api/ban" });
 		await world.press(staff, await world.charged("saved"), "Ban");
-		const alert = await scene.shown("Failed, will retry: `HTTP 500`");
+		const alert = await scene.shown(
+			"Failed, will retry: `the game server answered HTTP 500`",
+		);
 		await scene.field("Ban on Discord", "Done");
 		expect(scene.fields(alert)["Ban in the game"]).toContain("HTTP 500");
 		expect(game.bans.size).toBe(0);
@@ -664,9 +668,12 @@ describe.concurrent("who cannot be restricted", () => {
 	test("because they own the guild is told of, and so is the ban that Discord refuses", async () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
-		const alert = await world.charged("the server owner cannot be restricted", {
-			chatId: simulator.user("ada").id,
-		});
+		const alert = await world.charged(
+			"the bot cannot restrict the server owner",
+			{
+				chatId: simulator.user("ada").id,
+			},
+		);
 		await world.press(staff, alert, "Ban");
 		await scene.shown("Discord refuses: Missing Permissions (code 50013)");
 		await until("the ban in the game", () => game.bans.size === 1);

@@ -87,7 +87,7 @@ describe.concurrent("the two tools", () => {
 		for (const name of names)
 			expect(await world.call(name)).toEqual({
 				isError: true,
-				text: "Could not reach the game server: HTTP 500. Nothing was done; try again later.",
+				text: "Could not reach the game server: the game server answered HTTP 500. Nothing was done; try again later.",
 			});
 	});
 });

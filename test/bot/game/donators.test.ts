@@ -321,7 +321,7 @@ describe("nobody loses a role", () => {
 		])("is none: %s", async (kind) => {
 			bot.game.misbehave(kind);
 			await expect(bot.run()).rejects.toThrow(
-				/^(HTTP |the connection was lost)/,
+				/^(the game server answered HTTP |the connection was lost)/,
 			);
 			expect(gold.filter((name) => bot.has(name, bot.roles.gold))).toEqual(
 				gold,
@@ -329,8 +329,16 @@ describe("nobody loses a role", () => {
 		});
 
 		test.each<[Misbehaviour, RegExp, { timeoutMs?: number }]>([
-			["slow", /^no answer within 0.05 seconds$/, { timeoutMs: 50 }],
-			["trickle", /^no answer within 0.05 seconds$/, { timeoutMs: 50 }],
+			[
+				"slow",
+				/^the game server did not answer within 0.05 seconds$/,
+				{ timeoutMs: 50 },
+			],
+			[
+				"trickle",
+				/^the game server did not answer within 0.05 seconds$/,
+				{ timeoutMs: 50 },
+			],
 			["huge", /^the game server's answer is longer than 4096 KiB$/, {}],
 		])("does not end in time or size: %s", async (kind, reason, limits) => {
 			bot.game.misbehave(kind);
@@ -764,8 +772,8 @@ describe.concurrent("runs", () => {
 			"could not sync supporter roles with the game server",
 		);
 		expect(failed).toMatchObject([
-			{ level: "warn", reason: "HTTP 500" },
-			{ level: "warn", reason: "HTTP 500" },
+			{ level: "warn", reason: "the game server answered HTTP 500" },
+			{ level: "warn", reason: "the game server answered HTTP 500" },
 		]);
 	});
 

@@ -24,7 +24,7 @@ const usage =
 	"Run /verify in the game to get a code, then write `!m verify <code>` here.";
 const unreachable = "Could not reach the game server: ";
 const noneOfIts = (status: number) =>
-	`${unreachable}HTTP ${status} with a body that does not match the plugin's API`;
+	`${unreachable}the game server answered HTTP ${status} with a body that does not match the plugin's API`;
 
 const anyPort = { port: 0, hostname: "127.0.0.1" };
 
@@ -160,11 +160,14 @@ const wrongAnswers: [Misbehaviour, string][] = [
 	["html", noneOfIts(200)],
 	["204", noneOfIts(204)],
 	["wrong-types", noneOfIts(200)],
-	["401", `${unreachable}HTTP 401`],
-	["403", `${unreachable}HTTP 403`],
-	["404", `${unreachable}HTTP 404`],
-	["500", `${unreachable}HTTP 500`],
-	["redirect", `${unreachable}HTTP 307, a redirect, which is not followed`],
+	["401", `${unreachable}the game server answered HTTP 401`],
+	["403", `${unreachable}the game server answered HTTP 403`],
+	["404", `${unreachable}the game server answered HTTP 404`],
+	["500", `${unreachable}the game server answered HTTP 500`],
+	[
+		"redirect",
+		`${unreachable}the game server answered HTTP 307, a redirect, which the bot does not follow`,
+	],
 	["no-error", "The game server refused the code without a reason."],
 	[
 		"no-username",
@@ -197,7 +200,7 @@ describe("a game server that misbehaves", () => {
 			config: () => ({ gameVerifySecret: "another" }),
 		});
 		expect(await world.answer("ada", "!m verify ABC123")).toBe(
-			`${unreachable}HTTP 401`,
+			`${unreachable}the game server answered HTTP 401`,
 		);
 		expect(world.logged.join("\n")).toContain(
 			"game server answered 401: GAME_VERIFY_SECRET differs from its plugin's secret",
@@ -223,7 +226,7 @@ describe("a game server that misbehaves", () => {
 			const client = createGameClient({ url, secret, log, timeoutMs: 50 });
 			const options = { command: "!m", game: client, missing: [], log };
 			expect(await createVerify(options)("1", "ABC123")).toBe(
-				`${unreachable}no answer within 0.05 seconds`,
+				`${unreachable}the game server did not answer within 0.05 seconds`,
 			);
 		},
 	);
@@ -248,7 +251,7 @@ describe("a game server that misbehaves", () => {
 			});
 			const client = clientOf(redirecting);
 			await expect(client.verify("ABC", "1")).rejects.toThrow(
-				`HTTP ${status}, a redirect, which is not followed`,
+				`the game server answered HTTP ${status}, a redirect, which the bot does not follow`,
 			);
 		}
 		expect(arrived).toEqual([]);
@@ -306,12 +309,16 @@ test.each<[unknown, number, unknown]>([
 	[{ success: false, error: "No.", username: null }, 422, { error: "No." }],
 	[{ success: false, error: null }, 200, { error: undefined }],
 	[{ success: false, error: "  " }, 200, { error: undefined }],
-	[{ success: true }, 200, "HTTP 200 with"],
-	[{ success: true, username: "" }, 200, "HTTP 200 with"],
-	[{ success: false, error: "No." }, 500, "HTTP 500"],
-	[{ success: true, username: "A" }, 401, "HTTP 401"],
-	[{ success: false, error: "No." }, 403, "HTTP 403"],
-	[[], 200, "HTTP 200 with"],
+	[{ success: true }, 200, "the game server answered HTTP 200 with"],
+	[
+		{ success: true, username: "" },
+		200,
+		"the game server answered HTTP 200 with",
+	],
+	[{ success: false, error: "No." }, 500, "the game server answered HTTP 500"],
+	[{ success: true, username: "A" }, 401, "the game server answered HTTP 401"],
+	[{ success: false, error: "No." }, 403, "the game server answered HTTP 403"],
+	[[], 200, "the game server answered HTTP 200 with"],
 ])(
 	"the answer %j with status %i counts as it should",
 	async (body, status, expected) => {
@@ -333,10 +340,14 @@ test.each<[string | null, number, string | undefined]>([
 	["18446744073709551615", 200, undefined],
 	["", 200, undefined],
 	[null, 200, undefined],
-	["18446744073709551616", 200, "HTTP 200 with"],
-	["1234567890123456", 200, "HTTP 200 with"],
+	["18446744073709551616", 200, "the game server answered HTTP 200 with"],
+	["1234567890123456", 200, "the game server answered HTTP 200 with"],
 	...([201, 203, 206, 400, 404, 500, 503] as const).map(
-		(status): [null, number, string] => [null, status, `HTTP ${status}`],
+		(status): [null, number, string] => [
+			null,
+			status,
+			`the game server answered HTTP ${status}`,
+		],
 	),
 ])(
 	"a list with the id %j and status %i: %s",
@@ -375,9 +386,9 @@ test.each<[string, number, string | undefined]>([
 		200,
 		`the game server's plugin refused the request: x${"😀".repeat(199)}`,
 	],
-	["<!doctype html>", 200, "HTTP 200 with"],
-	['{"success":true}', 404, "HTTP 404"],
-	["", 500, "HTTP 500"],
+	["<!doctype html>", 200, "the game server answered HTTP 200 with"],
+	['{"success":true}', 404, "the game server answered HTTP 404"],
+	["", 500, "the game server answered HTTP 500"],
 ])("a ban answered with %j and status %i: %s", async (body, status, fault) => {
 	const asked: unknown[] = [];
 	using server = Bun.serve({
@@ -700,7 +711,7 @@ describe.concurrent("/verify", () => {
 			usage,
 			"Your account is linked to the game account `Steve`.",
 			"This code is not known.",
-			`${unreachable}HTTP 500`,
+			`${unreachable}the game server answered HTTP 500`,
 		]);
 		expect(game.links.get(ada.id)?.username).toBe("Steve");
 		expect(simulator.channel(general).transcript()).toBe("");

@@ -155,7 +155,7 @@ test("a mass deletion keeps the newest backup from before, and is announced once
 	});
 	expect(notices).toHaveLength(1);
 	expect(world.bot.logged.lines.join("\n")).toContain(
-		"mass deletion of channels or roles",
+		"noticed a mass deletion of channels or roles",
 	);
 });
 

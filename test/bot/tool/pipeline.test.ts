@@ -76,7 +76,7 @@ describe("a write", () => {
 			expect(code).toBe(-32603);
 			expect(bot.written()).toEqual([]);
 			expect(bot.lines.join()).toContain(
-				"may only read from Discord, but tried to send POST",
+				"may only read from Discord, but tried to send a POST request",
 			);
 		},
 	);

@@ -260,7 +260,7 @@ test("edit_role refuses the bot's own role and those above it, also of the same 
 		expect(text).toContain(
 			`@${role.name} (ID: ${role.id}) does not rank below the bot's highest role`,
 		);
-		expect(text).toContain("A member who ranks above both can move");
+		expect(text).toContain("a member with a higher role can move");
 	}
 	expect(simulator.requests.list(patch)).toEqual([]);
 });

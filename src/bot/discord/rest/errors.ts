@@ -76,7 +76,7 @@ const advice = new Map(
 		[codes.ThisMessageWasAlreadyCrossposted]:
 			"The message was already published to the channel's followers. Nothing was done.",
 		[codes.CannotForwardMessageWithUnreadableContent]:
-			'The bot may not read the messages of others; its operator can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
+			'The bot may not read the messages of others; the operator of the bot can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
 		[codes.NSFWChannelMessageReferenceNotAllowed]:
 			"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
 		[codes.PollExpired]: "Use get_message to see its result.",
@@ -103,7 +103,7 @@ const advice = new Map(
 		[codes.CommunityServerChannelsMustBeTextChannels]:
 			"Use edit_guild to choose another channel for this purpose first.",
 		[codes.FeatureTemporarilyDisabledServerSide]:
-			"Discord also sends this error if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
+			"Discord also says so if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
 		[codes.FailedToBanUsers]:
 			"None of them was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
 		[codes.InvalidActionOnArchivedThread]:
@@ -125,11 +125,13 @@ const advice = new Map(
 
 /** Sentences that tell the AI model whether a failed request to Discord took effect. */
 const outcomeNotes: Record<Outcome, string> = {
-	"not sent": "The request was not sent: nothing was done. Try again later.",
-	refused: "The request was refused: nothing was done. Try again later.",
-	read: "It only reads: nothing was changed. Try again later.",
+	"not sent":
+		"The bot did not send the request to Discord: nothing was done. Try again later.",
+	refused:
+		"Discord did not accept the request: nothing was done. Try again later.",
+	read: "The request only reads from Discord: nothing was changed. Try again later.",
 	unknown:
-		"The request had been sent: whether it took effect is unknown. Check before repeating it.",
+		"The bot had sent the request to Discord: whether it took effect is unknown. Check before repeating it.",
 };
 
 /** Converts an error of Discord's API to the error that the AI model sees; undefined for any other error. */
@@ -148,7 +150,7 @@ export function toToolError(error: unknown): ToolError | undefined {
 	if (!(error instanceof DiscordAPIError)) return undefined;
 	if (error.status === 401 && error.code !== codes.InvalidWebhookToken)
 		return apiError(
-			"401 Unauthorized. Discord refused the bot's token; its operator has to replace it. Nothing was done.",
+			"401 Unauthorized. Discord refused the bot's token; the bot's operator has to replace it. Nothing was done.",
 			error,
 		);
 	// The message has one line per invalid field.
@@ -189,13 +191,14 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	}`;
 }
 
-/** Texts that tell the AI model why a request was not sent to Discord. The waiting time ("in N s") is added to them. */
-const busyTexts: Record<PlatformBusy["why"], string> = {
-	"rate limit": "Discord's rate limit allows this request again",
-	"invalid requests":
-		"Discord has refused so many of the bot's requests that requests are paused to avoid an IP ban; the next one can go",
-	"foreign response":
-		"Something in front of Discord's API, such as Cloudflare, blocks the bot or fails, and requests are paused; the next one can go",
+/** Sentences that tell the AI model why a request was not sent to Discord, and for how many seconds. */
+const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
+	"rate limit": (seconds) =>
+		`Discord's rate limit allows this request again in ${seconds} s.`,
+	"invalid requests": (seconds) =>
+		`Discord has refused so many of the bot's requests that the bot sends none for ${seconds} s, to avoid an IP ban.`,
+	"foreign response": (seconds) =>
+		`Something in front of Discord's API, such as Cloudflare, blocks the bot or fails, so the bot sends no requests for ${seconds} s.`,
 };
 
 function pauseAfter({ cause }: PlatformFailure): string {
@@ -206,7 +209,7 @@ function pauseAfter({ cause }: PlatformFailure): string {
 function busyError(error: PlatformBusy): ToolError {
 	const seconds = Math.ceil(error.retryAfterMs / 1000);
 	return apiError(
-		`${busyTexts[error.why]} in ${seconds} s. The request was not sent: nothing was done. Call again after that, not before.`,
+		`${busyTexts[error.why](seconds)} The request was not sent to Discord: nothing was done. Call again after this time, not before.`,
 		error,
 	);
 }

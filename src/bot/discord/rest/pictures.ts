@@ -140,7 +140,7 @@ async function readPicture(response: Response, file: string) {
 	const [mediaType = ""] = (headers.get("content-type") ?? "").split(";");
 	if (!/^image\/\w+$/.test(mediaType)) {
 		await body?.cancel();
-		throw failure(status, file, "without a picture");
+		throw failure(status, file, " that is not a picture");
 	}
 	const chunks: Uint8Array[] = [];
 	let length = 0;
@@ -150,18 +150,17 @@ async function readPicture(response: Response, file: string) {
 			throw failure(
 				status,
 				file,
-				`and more than ${maxBytes / 1024 / 1024} MiB, which is not read`,
+				` of more than ${maxBytes / 1024 / 1024} MiB, which the bot did not read`,
 			);
 		chunks.push(chunk);
 	}
-	if (length === 0) throw failure(status, file, "without a picture");
+	if (length === 0) throw failure(status, file, " that is not a picture");
 	return { bytes: new Uint8Array(Buffer.concat(chunks)), mediaType };
 }
 
 /** Creates the error for a response of the CDN that has no picture. */
 function failure(status: number, file: string, problem = ""): PlatformFailure {
-	const what = `from Discord's CDN for ${file.replace(/\?.*/, "")}`;
-	const text = problem === "" ? what : `${problem} ${what}`;
+	const text = `Discord's CDN answered the request for ${file.replace(/\?.*/, "")} with HTTP ${status}${problem}`;
 	return new PlatformFailure("read", new UnusableResponse(status, text));
 }
 

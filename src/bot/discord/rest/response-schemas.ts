@@ -514,7 +514,7 @@ function routePattern(path: string): string {
 
 /**
  * Checks a 2xx response of Discord's REST API. Returns the problem for an error message, as words that follow the HTTP
- * status, such as "without JSON"; undefined if the response is valid.
+ * undefined if the response is valid.
  */
 export function findResponseProblem(
 	method: string,
@@ -525,19 +525,20 @@ export function findResponseProblem(
 	const route = `${method} ${routePattern(path)}`;
 	const schema = schemas[route];
 	if (status !== 200 && status !== 201 && status !== 204 && schema !== search)
-		return "which Discord does not document here";
+		return `the response has the status ${status}, which Discord does not document for this request`;
 	// discord.js returns an ArrayBuffer if the body is not JSON.
 	if (body instanceof ArrayBuffer && body.byteLength > 0)
-		return "without JSON: this comes from something in front of Discord's API";
+		return `the response (HTTP ${status}) is not JSON: it comes from something in front of Discord's API`;
 	const isEmpty = body instanceof ArrayBuffer;
 	if (!schema && method !== "GET") return undefined;
 	if (status === 204 && mayBeEmpty.has(route)) return undefined;
-	if (isEmpty) return "without the documented JSON";
+	const withoutJson = `the response (HTTP ${status}) does not contain the documented JSON`;
+	if (isEmpty) return withoutJson;
 	if (!schema) return undefined;
 	const { issues } = v.safeParse(schema, body, { abortEarly: true });
 	if (!issues) return undefined;
 	const at = v.getDotPath(issues[0]);
 	return at === null
-		? "without the documented JSON"
-		: `without a usable "${at}"`;
+		? withoutJson
+		: `the response (HTTP ${status}) has no usable "${at}"`;
 }

@@ -24,9 +24,9 @@ export class UnusableResponse extends Error {
 	override name = "UnusableResponse";
 	constructor(
 		readonly status: number,
-		problem: string,
+		message: string,
 	) {
-		super(`${status} ${problem}`);
+		super(message);
 	}
 }
 
@@ -41,11 +41,11 @@ export class ForeignResponse extends UnusableResponse {
 
 	constructor(
 		status: number,
-		problem: string,
+		message: string,
 		/** How long the error response from a proxy asks the bot to wait, in milliseconds; undefined if it does not ask. */
 		readonly retryAfterMs: number | undefined,
 	) {
-		super(status, problem);
+		super(status, message);
 	}
 }
 
@@ -57,7 +57,10 @@ export async function readResponse(response: Response): Promise<ResponseLike> {
 	const { status } = response;
 	if (status >= 300 && status < 400) {
 		await response.body?.cancel();
-		throw new UnusableResponse(status, "and a redirect, which is not followed");
+		throw new UnusableResponse(
+			status,
+			`the response (HTTP ${status}) is a redirect, which the bot does not follow`,
+		);
 	}
 	const bytes = await readAtMost(response);
 	if (status < 400) {
@@ -70,20 +73,22 @@ export async function readResponse(response: Response): Promise<ResponseLike> {
 	const error = parseJson(bytes.toString());
 	const headers = new Headers(response.headers);
 	const retryAfter = retryAfterSeconds(headers, error);
-	const foreign = (problem: string) =>
+	const foreign = (message: string) =>
 		new ForeignResponse(
 			status,
-			problem,
+			message,
 			retryAfter === undefined ? undefined : retryAfter * 1000,
 		);
 	if (!isObject(error))
 		throw foreign(
-			"without JSON: this comes from something in front of Discord's API, such as Cloudflare",
+			`the response (HTTP ${status}) is not JSON: it comes from something in front of Discord's API, such as Cloudflare`,
 		);
 	if (status === 429) {
 		// A block of the bot's address, https://github.com/discord/discord-api-docs/issues/5810
 		if (retryAfter === undefined)
-			throw foreign(`without retry_after: ${String(error.message)}`);
+			throw foreign(
+				`the response (HTTP ${status}) has no retry_after: ${String(error.message)}`,
+			);
 		// discord.js reads only the headers, and without them retries at once.
 		headers.set("retry-after", String(retryAfter));
 		if (error.global === true) headers.set("x-ratelimit-global", "true");
@@ -109,7 +114,10 @@ function toApiResponse(
 		async json() {
 			const value = parseJson(bytes.toString());
 			if (value !== undefined) return value;
-			throw new UnusableResponse(status, "without valid JSON");
+			throw new UnusableResponse(
+				status,
+				`the response (HTTP ${status}) is not valid JSON`,
+			);
 		},
 		arrayBuffer: async () => new Uint8Array(bytes).buffer,
 	};
@@ -127,7 +135,7 @@ async function readAtMost({ status, body }: Response): Promise<Buffer> {
 		if (length > maxBytes)
 			throw new UnusableResponse(
 				status,
-				`and more than ${maxBytes / 1024 / 1024} MiB, which is not read`,
+				`the response (HTTP ${status}) is larger than ${maxBytes / 1024 / 1024} MiB, so the bot did not read it`,
 			);
 		chunks.push(chunk);
 	}

@@ -377,7 +377,7 @@ export function guardRest(
 		const isRead = isReadOnly(options);
 		if (!isRead && run && !run.mayWrite)
 			throw new Error(
-				`this tool call may only read from Discord, but tried to send ${options.method}`,
+				`this tool call may only read from Discord, but tried to send a ${options.method} request`,
 			);
 		const timeout = timeoutSignal(timeoutMs);
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];

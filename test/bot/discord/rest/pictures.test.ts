@@ -143,17 +143,35 @@ test("an emoji that cannot be a PNG is downloaded as WebP", async () => {
 });
 
 test.each([
-	["a server error", status(500), 2, "server_error", /^500 from/],
-	["a refusal", status(403), 1, "client_error", /^403 from/],
-	["a redirect", status(302, { location: "/" }), 1, "failed", /^302 from/],
-	["a page", image("<p>", "text/html"), 1, "failed", /^200 without a picture/],
-	["an empty picture", image(""), 1, "failed", /^200 without a picture/],
+	["a server error", status(500), 2, "server_error", / with HTTP 500$/],
+	["a refusal", status(403), 1, "client_error", / with HTTP 403$/],
+	[
+		"a redirect",
+		status(302, { location: "/" }),
+		1,
+		"failed",
+		/ with HTTP 302$/,
+	],
+	[
+		"a page",
+		image("<p>", "text/html"),
+		1,
+		"failed",
+		/ with HTTP 200 that is not a picture$/,
+	],
+	[
+		"an empty picture",
+		image(""),
+		1,
+		"failed",
+		/ with HTTP 200 that is not a picture$/,
+	],
 	[
 		"a huge picture",
 		image(Buffer.alloc(11 * 1024 * 1024)),
 		1,
 		"failed",
-		/^200 and more than 10 MiB/,
+		/ with HTTP 200 of more than 10 MiB/,
 	],
 ] as const)(
 	"%s in place of a picture is an error that names the picture",
@@ -163,7 +181,9 @@ test.each([
 		expect(error).toBeInstanceOf(PlatformFailure);
 		const { message } = error as PlatformFailure;
 		expect(message).toMatch(text);
-		expect(message).toEndWith("from Discord's CDN for icons/1/abc.png");
+		expect(message).toStartWith(
+			"Discord's CDN answered the request for icons/1/abc.png with HTTP ",
+		);
 		expect(toToolError(error)?.message).toContain("nothing was changed");
 		expect(cdn.outcomes).toEqual(Array(attempts).fill(outcome));
 	},

@@ -289,7 +289,9 @@ test.concurrent.each([
 		const error = await failureOf(platform.say("blocked"));
 		expectOutcome(error, PlatformFailure, outcome);
 		const { message = "" } = toToolError(error) ?? {};
-		expect(message).toStartWith(`Discord API error: ${answer.status} without `);
+		expect(message).toStartWith(
+			`Discord API error: the response (HTTP ${answer.status}) `,
+		);
 		expect(message).toEndWith(` Requests are paused for ${seconds} s.`);
 		expect(message).not.toContain("1015");
 		simulator.clearFaults();
@@ -297,7 +299,7 @@ test.concurrent.each([
 		const other = await failureOf(rest.get(Routes.channel(channel.id)));
 		expect(other).toBeInstanceOf(PlatformBusy);
 		expect(toToolError(other)?.message).toContain(
-			"the next one can go in 2 s.",
+			"so the bot sends no requests for 2 s.",
 		);
 		expect(simulator.requests.list()).toHaveLength(1);
 		clock.now += 1_001;
@@ -338,7 +340,7 @@ test.concurrent.each([
 		await passPause();
 		expect(await second).toBeInstanceOf(PlatformFailure);
 		expect(toToolError(await second)?.message).toMatch(
-			new RegExp(`error: ${answer.status} .* paused for 2 s\\.$`),
+			new RegExp(`HTTP ${answer.status}.* paused for 2 s\\.$`),
 		);
 		expect(await failureOf(platform.say("too early"))).toBeInstanceOf(
 			PlatformBusy,
@@ -367,7 +369,7 @@ test.concurrent.each([300, 307, 308, 302, 303])(
 		simulator.faults.answer("* *", { status, headers: { location } });
 		const error = await failureOf(platform.say("elsewhere"));
 		expectOutcome(error, PlatformFailure, "unknown");
-		expect(String(error)).toContain(`${status} and a redirect`);
+		expect(String(error)).toContain(`(HTTP ${status}) is a redirect`);
 		const read = await failureOf(rest.get(Routes.channel(channel.id)));
 		expectOutcome(read, PlatformFailure, "read");
 		expect(simulator.requests.list()).toHaveLength(2);
@@ -381,7 +383,7 @@ test.concurrent("a response that is too long is not read to its end, compressed 
 	const body = `["${"x".repeat(16 * 1024 * 1024)}"]`;
 	simulator.faults.answer(messages, { status: 200, body, executed: true });
 	const error = await failureOf(platform.say("long"));
-	expect(String(error)).toContain("200 and more than 16 MiB");
+	expect(String(error)).toContain("(HTTP 200) is larger than 16 MiB");
 	expectOutcome(error, PlatformFailure, "unknown");
 	const packed = Bun.gzipSync(body);
 	const headers = { "content-encoding": "gzip" };
@@ -390,7 +392,7 @@ test.concurrent("a response that is too long is not read to its end, compressed 
 		() => new Response(packed, { headers }),
 	);
 	const other = await failureOf(server.rest.get("/users/@me"));
-	expect(String(other)).toContain("200 and more than 16 MiB");
+	expect(String(other)).toContain("(HTTP 200) is larger than 16 MiB");
 });
 
 test.concurrent.each([
@@ -422,7 +424,7 @@ test.concurrent.each([
 	[30035, "Discord limits bans of users who are not members."],
 	[30046, "Discord limits edits of messages older than an hour."],
 	[40003, "Nothing was sent. Wait some minutes"],
-	[40006, "Discord also sends this error if COMMUNITY is enabled"],
+	[40006, "Discord also says so if COMMUNITY is enabled"],
 	[50086, "Use edit_guild to choose another channel"],
 	[50101, "get_guild_info shows the boost level"],
 	[50278, "The bot can only write to people who share a guild with it."],
