@@ -58,7 +58,7 @@ export function describeValue(
 		return value.map((one) => describeValue(one, nameOf)).join(", ");
 	if (typeof value === "object" && value !== null)
 		return Object.entries(value)
-			.filter(([, one]) => one !== undefined && !isEmptyList(one))
+			.filter(([, one]) => one !== undefined && one !== "" && !isEmptyList(one))
 			.map(([field, one]) =>
 				field === "name" || field === "title" || field === "channel"
 					? describeValue(one, nameOf)

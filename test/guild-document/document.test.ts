@@ -29,6 +29,10 @@ function issuesOf(read: () => unknown): readonly string[] {
 const nested = (depth: number, open: string, close: string) =>
 	open.repeat(depth) + close.repeat(depth);
 
+test("a document without a version has the current one", () => {
+	expect(parseDocument("{}")).toEqual({ version: 1 });
+});
+
 describe("a mistake is named with its path", () => {
 	const rows: [string, string, string[]][] = [
 		[
@@ -41,7 +45,6 @@ describe("a mistake is named with its path", () => {
 			"5",
 			["the document: expected an object with fields, received 5"],
 		],
-		["no version", "{}", ["version: is required"]],
 		["another version", "version: 2", ["version: expected 1"]],
 		[
 			"an unknown field",
