@@ -34,7 +34,7 @@ export function sameValue(field: string, a: unknown, b: unknown): boolean {
 function normalText(field: string, value: unknown): string {
 	if (Array.isArray(value)) {
 		const texts = value.map((one) => normalText("", one));
-		return `[${(sets.has(field) ? texts.sort() : texts).join()}]`;
+		return `[${(sets.has(field) ? [...new Set(texts)].sort() : texts).join()}]`;
 	}
 	if (typeof value !== "object" || value === null)
 		return JSON.stringify(value) ?? "";

@@ -3,7 +3,7 @@
 import type { Step } from "../../guild-document/steps.ts";
 import type { GuildJobRow, GuildJobStepRow } from "../store/guild-jobs.ts";
 import { thingText } from "./plan-text.ts";
-import type { Plan, PlannedStep } from "./plans.ts";
+import { isEmptyOrder, isRole, type Plan, type PlannedStep } from "./plans.ts";
 
 /** How often a step is done that is due again afterwards, because someone or Discord undoes it. */
 const maxTimesDone = 3;
@@ -61,8 +61,6 @@ function progressOf({ steps }: Job): Progress {
 	return { createdIds, createdKinds, failed };
 }
 
-const isOfRole = (kind: string) => kind === "role";
-
 /** Whether the plan shows a step: it then is carried out. Also for what things need that the job has created. */
 function isShown(
 	step: Step,
@@ -75,9 +73,7 @@ function isShown(
 	if (step.action === "edit" && isOfCreated) return true;
 	// New things have to be put in their places.
 	if (step.action === "order" && !planned)
-		return [...createdKinds].some(
-			(kind) => isOfRole(kind) === isOfRole(step.kind),
-		);
+		return [...createdKinds].some((kind) => isRole(kind) === isRole(step.kind));
 	if (!planned) return false;
 	if (planned.targetId !== undefined && planned.targetId !== step.targetId)
 		return false;
@@ -101,6 +97,7 @@ export function runnable(
 ): Step[] {
 	const available = new Set(ids.keys());
 	const progress = progressOf(job);
+	const created: Step[] = [];
 	return steps.filter((step) => {
 		const row = job.steps.get(step.id);
 		if (row?.state === "failed") return false;
@@ -111,7 +108,9 @@ export function runnable(
 		const planned = job.planned.get(step.id);
 		if (planned && failedNeed(planned, progress) !== undefined) return false;
 		if (!isShown(step, job, progress)) return false;
+		if (isEmptyOrder(step, created)) return false;
 		if (step.placeholder !== undefined) available.add(step.placeholder);
+		if (step.action === "create") created.push(step);
 		return true;
 	});
 }
@@ -171,11 +170,7 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 			others += 1;
 			continue;
 		}
-		// Things that could not be created are missing in the order, too.
-		const isIncomplete = [...progress.failed.values()].some(
-			({ kind }) => isOfRole(kind) === isOfRole(step.kind),
-		);
-		if (step.action === "order" && row && isIncomplete) continue;
+		if (isEmptyOrder(step, [])) continue;
 		const need = failedNeed(planned ?? step, progress);
 		const entry: GuildJobStepRow = {
 			...(row ?? newStepRow(step, after)),

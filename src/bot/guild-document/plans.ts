@@ -172,7 +172,7 @@ function withoutRefused(
 	for (const step of steps) {
 		const needed = step.needs.find((placeholder) => missing.has(placeholder));
 		if (!refused.has(step.id) && needed === undefined) {
-			left.push(step);
+			if (!isEmptyOrder(step, left)) left.push(step);
 			continue;
 		}
 		if (step.placeholder !== undefined)
@@ -185,6 +185,24 @@ function withoutRefused(
 			});
 	}
 	return { steps: left, refusals: more };
+}
+
+export const isRole = (kind: string) => kind === "role";
+
+/**
+ * Whether a step orders nothing but things that are not created. `before` are the steps before it that are carried out.
+ */
+export function isEmptyOrder(
+	{ action, kind, changes }: Pick<Step, "action" | "kind" | "changes">,
+	before: readonly Step[],
+): boolean {
+	return (
+		action === "order" &&
+		changes.length === 0 &&
+		!before.some(
+			(step) => step.action === "create" && isRole(step.kind) === isRole(kind),
+		)
+	);
 }
 
 function toPlanned(step: Step): PlannedStep {
