@@ -21,6 +21,9 @@ import {
 /** Milliseconds in which a request body has to arrive completely. */
 const bodyTimeoutMs = 60_000;
 
+/** Maximum number of requests at the same time, since each may hold 16 MiB. */
+const maxConcurrent = 4;
+
 export interface DocumentRouteOptions {
 	handle(
 		name: DocumentRequest,
@@ -39,15 +42,12 @@ export function createDocumentRoute({
 	http: Parameters<ListenOptions["fetch"]>[1],
 	path: string,
 ) => Promise<Response> {
-	return async (request, http, path) => {
-		const name = path.slice(routePrefix.length);
-		if (!isDocumentRequest(name)) return refuse(404, `There is no ${path}.`);
-		if (request.method !== "POST") return methodNotAllowed("POST");
-		// A web page can send other types without asking first.
-		const type = request.headers.get("content-type")?.split(";", 1)[0];
-		if (type?.trim().toLowerCase() !== "application/json")
-			return refuse(415, "Content-Type is not application/json.");
-		http.timeout(request, maxQuietSeconds);
+	let running = 0;
+
+	async function respond(
+		name: DocumentRequest,
+		request: Request,
+	): Promise<Response> {
 		const body = await readBody(request, maxRequestBytes, bodyTimeoutMs);
 		if (body === "too long")
 			return refuse(
@@ -70,6 +70,28 @@ export function createDocumentRoute({
 				error,
 			});
 			return refuse(500, "Internal error: see the log of the bot.");
+		}
+	}
+
+	return async (request, http, path) => {
+		const name = path.slice(routePrefix.length);
+		if (!isDocumentRequest(name)) return refuse(404, `There is no ${path}.`);
+		if (request.method !== "POST") return methodNotAllowed("POST");
+		// A web page can send other types without asking first.
+		const type = request.headers.get("content-type")?.split(";", 1)[0];
+		if (type?.trim().toLowerCase() !== "application/json")
+			return refuse(415, "Content-Type is not application/json.");
+		http.timeout(request, maxQuietSeconds);
+		if (running >= maxConcurrent)
+			return refuse(
+				503,
+				`The bot already carries out ${maxConcurrent} such requests. Try again in a moment.`,
+			);
+		running += 1;
+		try {
+			return await respond(name, request);
+		} finally {
+			running -= 1;
 		}
 	};
 }

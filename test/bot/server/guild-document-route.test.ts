@@ -4,9 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import { type Bot, startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
+import { createDocumentRoute } from "../../../src/bot/server/guild-document-route.ts";
 import { pictureHash } from "../../../src/guild-document/picture.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld } from "../../support/world.ts";
 
 const token = "a-token-of-enough-length";
@@ -154,6 +156,34 @@ describe("requests", () => {
 		expect(plan.text).toContain("create 150");
 	});
 
+	test("a job is started, followed and found in the bot's audit log", async () => {
+		const document = { version: 1, roles: [{ name: "Waiter" }] };
+		const { plan_hash } = await ask("plan", { document });
+		const { job } = await ask("apply", { plan_hash });
+		const ended = await until("the job ends", async () => {
+			const now = await ask("job", { job_id: job.job_id });
+			return now.state !== "running" && now;
+		});
+		expect(ended).toMatchObject({
+			state: "done",
+			done: 1,
+			total: 1,
+			failed: 0,
+		});
+		expect(await ask("running-job", {})).toEqual({ status: 200 });
+		expect(await ask("apply", { plan_hash })).toMatchObject({
+			status: 422,
+			error: expect.stringContaining("The guild has changed"),
+		});
+		const calls = await until("the calls are stored", async () => {
+			const { text } = await world.call("list_recent_tool_calls");
+			return text.split("apply_guild").length === 3 && text;
+		});
+		expect(calls).toContain("command line");
+		expect(calls).toContain("plan_guild");
+		expect(calls).not.toContain("Waiter");
+	});
+
 	test("a guild that is not the bot's, and an invalid document, are refused", async () => {
 		expect(
 			await ask("export", { guild_id: "123456789012345678" }),
@@ -224,4 +254,28 @@ describe("requests", () => {
 			hashes: [],
 		});
 	});
+});
+
+test("at most 4 requests are carried out at the same time", async () => {
+	const gate = Promise.withResolvers<object>();
+	const route = createDocumentRoute({
+		handle: () => gate.promise,
+		log: recordLog().log,
+	});
+	const http = { timeout() {} } as unknown as Bun.Server<undefined>;
+	const send = () =>
+		route(
+			new Request("http://a/guild-document/export", {
+				method: "POST",
+				headers: { "Content-Type": "application/json" },
+				body: "{}",
+			}),
+			http,
+			"/guild-document/export",
+		);
+	const held = Array.from({ length: 4 }, send);
+	expect((await send()).status).toBe(503);
+	gate.resolve({});
+	for (const one of held) expect((await one).status).toBe(200);
+	expect((await send()).status).toBe(200);
 });

@@ -2,7 +2,9 @@
 // under another name first, so that it is there completely or not at all.
 
 import {
+	accessSync,
 	closeSync,
+	constants,
 	existsSync,
 	fsyncSync,
 	linkSync,
@@ -51,6 +53,11 @@ export function requireWritable(file: string, force: boolean): void {
 		throw new CheckFailed(
 			`${file} cannot be written: there is no directory ${directory}`,
 		);
+	try {
+		accessSync(directory, constants.W_OK);
+	} catch (error) {
+		throw toCheckFailed(error, file);
+	}
 }
 
 function alreadyExists(file: string): CheckFailed {

@@ -64,7 +64,7 @@ export interface GuildFileOptions {
 	interrupts?: Interrupts;
 	/** Milliseconds between two looks at a job. */
 	lookMs?: number;
-	/** Milliseconds without an end after which work is reported, and between two reports. */
+	/** Milliseconds after which work is reported, or a change of a job; and until something unchanged is reported again. */
 	reportMs?: readonly [number, number];
 	/** Milliseconds for which the bot may not respond while its job is watched. */
 	silenceMs?: number;
@@ -382,8 +382,9 @@ async function follow(work: Work, started: Job): Promise<Job | undefined> {
 		}
 		const { done, total, failed, waiting } = job;
 		const line = `${done} of ${total} done${failed > 0 ? `, ${failed} failed` : ""}${waiting === undefined ? "" : `; waiting: ${waiting}`}`;
-		const [, againMs] = work.reportMs;
-		if (line === shown && performance.now() - shownAt < againMs) continue;
+		const [changedMs, sameMs] = work.reportMs;
+		const sinceMs = performance.now() - shownAt;
+		if (sinceMs < (line === shown ? sameMs : changedMs)) continue;
 		shown = line;
 		shownAt = performance.now();
 		report(line);
