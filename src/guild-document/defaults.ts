@@ -15,6 +15,8 @@ import type {
 	WelcomeScreen,
 } from "./document.ts";
 
+type Tag = NonNullable<Channel["tags"]>[number];
+type Prompt = NonNullable<Onboarding["prompts"]>[number];
 type Defaults<T> = { readonly [Field in keyof T]?: T[Field] };
 
 const settings: Defaults<Settings> = {
@@ -93,8 +95,29 @@ const onboarding: Defaults<Onboarding> = {
 	prompts: [],
 };
 
-/** The default values of what a document lists, by its kind. */
-export const defaultsOf = { role, channel, automod, event, emoji };
+const tag: Defaults<Tag> = { emoji: "", moderated: false };
+const welcomeChannel = { emoji: "" };
+const prompt: Defaults<Prompt> = {
+	kind: "multiple_choice",
+	single_select: false,
+	required: false,
+	in_onboarding: true,
+};
+const option = { description: "", emoji: "", roles: [], channels: [] };
+
+/** The default values of what a document has, by its kind. */
+export const defaultsOf = {
+	settings,
+	role,
+	channel,
+	tag,
+	automod,
+	event,
+	emoji,
+	welcomeChannel,
+	prompt,
+	option,
+};
 
 /** What communities have before they set it. */
 export const welcomeDefaults = { welcome_screen: welcomeScreen, onboarding };
@@ -104,15 +127,6 @@ export function channelDefaults(kind: ChannelKind): Partial<Channel> {
 	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
 	return only(channel, (field) => own.includes(field));
 }
-
-type Prompt = NonNullable<Onboarding["prompts"]>[number];
-const prompt: Defaults<Prompt> = {
-	kind: "multiple_choice",
-	single_select: false,
-	required: false,
-	in_onboarding: true,
-};
-const small = { description: "", emoji: "", roles: [], channels: [] };
 
 /** Returns the default values of some fields. */
 function only<T extends object>(
@@ -166,9 +180,7 @@ function changeAll(
 		return tags
 			? {
 					...rest,
-					tags: tags.map((tag) =>
-						changeItem(tag, { emoji: "", moderated: false }),
-					),
+					tags: tags.map((one) => changeItem(one, tag)),
 				}
 			: rest;
 	};
@@ -201,13 +213,13 @@ function changeAll(
 			welcome_screen: withParts(
 				change(welcome_screen, welcomeScreen),
 				"channels",
-				(shown) => changeItem(shown, { emoji: "" }),
+				(shown) => changeItem(shown, welcomeChannel),
 			),
 		}),
 		...(asked && {
 			onboarding: withParts(change(asked, onboarding), "prompts", (one) => ({
 				...changeItem(one, prompt),
-				options: one.options.map((option) => changeItem(option, small)),
+				options: one.options.map((one) => changeItem(one, option)),
 			})),
 		}),
 	};

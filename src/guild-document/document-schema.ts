@@ -163,6 +163,7 @@ const overwrites = list(
 			({ role, member }) => (role === undefined) !== (member === undefined),
 			"expected either role or member",
 		),
+		published({ oneOf: [{ required: ["role"] }, { required: ["member"] }] }),
 	),
 	1000,
 	"Permission overwrites. Default for a channel in a category: those of the category; otherwise none.",
@@ -255,7 +256,7 @@ export const role = v.strictObject({
 	),
 });
 
-const tag = v.strictObject({
+export const tag = v.strictObject({
 	name: text(1, 50, "Name of the tag."),
 	emoji: optional(emojiReference("Emoji")),
 	moderated: optional(flag("Only moderators may add it.")),
@@ -400,28 +401,33 @@ export const webhook = v.strictObject({
 	channel: text(1, maxKey, "Key of the channel it posts in."),
 });
 
+export const welcomeChannel = v.strictObject({
+	channel: text(1, maxKey, "Key of the channel."),
+	description: text(0, 50, "Text beside the channel."),
+	emoji: optional(emojiReference("Emoji")),
+});
+
 export const welcomeScreen = v.strictObject({
 	enabled: optional(flag("Whether new members see it.")),
 	description: optional(text(0, 140, "Text of the welcome screen.")),
-	channels: optional(
-		list(
-			v.strictObject({
-				channel: text(1, maxKey, "Key of the channel."),
-				description: text(0, 50, "Text beside the channel."),
-				emoji: optional(emojiReference("Emoji")),
-			}),
-			5,
-			"Channels shown to new members.",
-		),
-	),
+	channels: optional(list(welcomeChannel, 5, "Channels shown to new members.")),
 });
 
-const onboardingOption = v.strictObject({
+export const onboardingOption = v.strictObject({
 	title: text(1, 50, "Text of the option."),
 	description: optional(text(0, 100, "Description.")),
 	emoji: optional(emojiReference("Emoji")),
 	roles: optional(roles("Roles that members get who choose it.")),
 	channels: optional(channels("Channels that members get who choose it.")),
+});
+
+export const prompt = v.strictObject({
+	title: text(1, 100, "The question."),
+	kind: optional(choice(["multiple_choice", "dropdown"], "How it looks.")),
+	single_select: optional(flag("Only one option can be chosen.")),
+	required: optional(flag("Members must choose.")),
+	in_onboarding: optional(flag("Asked when joining. Default: true.")),
+	options: list(onboardingOption, 50, "What can be chosen."),
 });
 
 export const onboarding = v.strictObject({
@@ -430,22 +436,17 @@ export const onboarding = v.strictObject({
 		choice(["default", "advanced"], "What counts for Discord's minimum."),
 	),
 	default_channels: optional(channels("Channels that all new members get.")),
-	prompts: optional(
-		list(
-			v.strictObject({
-				title: text(1, 100, "The question."),
-				kind: optional(
-					choice(["multiple_choice", "dropdown"], "How it looks."),
-				),
-				single_select: optional(flag("Only one option can be chosen.")),
-				required: optional(flag("Members must choose.")),
-				in_onboarding: optional(flag("Asked when joining. Default: true.")),
-				options: list(onboardingOption, 50, "What can be chosen."),
-			}),
-			50,
-			"Questions to new members.",
-		),
-	),
+	prompts: optional(list(prompt, 50, "Questions to new members.")),
+});
+
+export const member = v.strictObject({
+	id: userId,
+	roles: roles("Roles that the member has."),
+});
+
+export const ban = v.strictObject({
+	id: userId,
+	reason: optional(text(0, 512, "Reason of the ban.")),
 });
 
 /** Schema of a guild document. */
@@ -485,20 +486,14 @@ export const documentSchema = v.strictObject({
 	onboarding: optional(withText(onboarding, "Questions to new members.")),
 	members: optional(
 		list(
-			v.strictObject({
-				id: userId,
-				roles: roles("Roles that the member has."),
-			}),
+			member,
 			1_000_000,
 			"Which member has which roles. Roles that it does not name are not taken away.",
 		),
 	),
 	bans: optional(
 		list(
-			v.strictObject({
-				id: userId,
-				reason: optional(text(0, 512, "Reason of the ban.")),
-			}),
+			ban,
 			1_000_000,
 			"Banned users. Bans that it does not name are not lifted.",
 		),
