@@ -208,7 +208,9 @@ function gameConfig(world: World, guild: Guild): string {
 	const channels = guild.channels.values();
 	const staffChannel = channels.find(({ name }) => name === "staff");
 	if (!staffRole || !staffChannel)
-		throw new Error(`no staff role or channel in ${guild.name}`);
+		throw new Error(
+			`the guild ${guild.name} has no role "Staff" or no channel "staff"`,
+		);
 	const restricted = world.roles.add(guild, { name: "Restricted" });
 	return `
 [game]

@@ -148,10 +148,10 @@ function visibleTo(guild: Guild, roleIds: readonly string[]): Overwrite[] {
 	];
 }
 
-function lookUp<T>(things: ReadonlyMap<string, T>, name: string, what: string) {
+function lookUp<T>(things: ReadonlyMap<string, T>, name: string, kind: string) {
 	const thing = things.get(name);
 	if (thing === undefined)
-		throw new Error(`unknown ${what} in the seed: ${name}`);
+		throw new Error(`the simulator's seed has no ${kind} named ${name}`);
 	return thing;
 }
 

@@ -196,7 +196,9 @@ export async function startSimulator(
 	const accountNamed = (username: string): Account => {
 		for (const account of world.accounts.values())
 			if (account.user.username === username) return account;
-		throw new Error(`no account with the user name ${username}`);
+		throw new Error(
+			`the simulator has no account with the user name ${username}`,
+		);
 	};
 	const findChannel = (name: string): Channel => findChannelIn(world, name);
 	const person = (account: Account): UserClient =>
@@ -238,14 +240,15 @@ export async function startSimulator(
 		disconnectSockets: (given) => sockets.disconnect(given),
 		bot: (username) => {
 			const account = accountNamed(username);
-			if (!account.user.bot) throw new Error(`${username} is not a bot`);
+			if (!account.user.bot)
+				throw new Error(`the account ${username} is not a bot`);
 			return person(account);
 		},
 		user: (username) => person(accountNamed(username)),
 		guild: (name) => {
 			for (const guild of world.guilds.values())
 				if (guild.name === name) return guild;
-			throw new Error(`no guild is named ${name}`);
+			throw new Error(`the simulator has no guild named ${name}`);
 		},
 		channel: (name) => {
 			const channel = findChannel(name);
@@ -320,7 +323,7 @@ function findChannelIn(world: World, name: string): Channel {
 			found.push(channel);
 	}
 	const [channel, ...others] = found;
-	if (!channel) throw new Error(`no channel is named ${name}`);
+	if (!channel) throw new Error(`the simulator has no channel named ${name}`);
 	if (others.length > 0)
 		throw new Error(
 			`${found.length} channels are named ${name}; use "${world.guilds.of(channel).name}/${channel.name}"`,

@@ -48,35 +48,35 @@ async function tryProvider(provider: AiProvider): Promise<Found> {
  */
 function explain({ kind, details }: AiError, provider: AiProvider): Found {
 	const { name, model, url, keyVariable } = provider;
-	const why = details.detail ?? kind;
+	const reason = details.detail ?? kind;
 	const section = `ai.providers.${name}`;
 	switch (kind) {
 		case "limited":
 			return {
-				warning: `the AI provider limits the rate of requests at the moment (${why})`,
+				warning: `the AI provider limits the rate of requests at the moment (${reason})`,
 			};
 		case "key":
 			throw new CheckFailed(
 				keyVariable === undefined
-					? `the AI provider requires an API key (${why})`
-					: `the AI provider does not accept the API key in ${keyVariable} (${why})`,
+					? `the AI provider requires an API key (${reason})`
+					: `the AI provider does not accept the API key in ${keyVariable} (${reason})`,
 				keyVariable === undefined
 					? `Set ${section}.api_key_env to the name of the variable that holds the API key.`
 					: `Does the account have money left? If so, get a new key, and put it into .env as ${keyVariable}.`,
 			);
 		case "rejected":
 			throw new CheckFailed(
-				`the AI provider rejected a request to the model ${model} (${why})`,
+				`the AI provider rejected a request to the model ${model} (${reason})`,
 				`If the provider no longer has this model, set ${section}.model to another one.`,
 			);
 		case "nonsense":
 			throw new CheckFailed(
-				`the AI provider's response is not OpenAI-compatible: ${why}`,
+				`the AI provider's response is not OpenAI-compatible: ${reason}`,
 				`${section}.url has to be the URL before /chat/completions; it is ${url}.`,
 			);
 		default:
 			throw new CheckFailed(
-				`the AI provider did not answer: ${why}`,
+				`a request to the AI provider failed: ${reason}`,
 				`Can this machine reach ${url}?`,
 			);
 	}

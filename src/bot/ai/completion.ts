@@ -142,19 +142,23 @@ async function* readCompletion(
 	} catch (cause) {
 		if (!(cause instanceof RangeError)) throw cause;
 		throw invalidResponse(
-			`an event of the response stream is larger than ${maxEventLength / 1024} KiB`,
+			`the AI provider's response stream has an event larger than ${maxEventLength / 1024} KiB`,
 		);
 	}
 	throw hasEvents
-		? new AiError("cut", { detail: "the response stream ended early" })
-		: invalidResponse("the response is not an event stream");
+		? new AiError("cut", {
+				detail: "the AI provider's response stream ended early",
+			})
+		: invalidResponse("the AI provider's response is not an event stream");
 }
 
 /** Parses one server-sent event of an AI provider. Throws an AiError if the event is invalid or reports an error. */
 function readChunk(data: string): { text: string; finish?: Finish } {
 	const { success, output } = v.safeParse(chunk, parseJson(data));
 	if (!success)
-		throw invalidResponse("unexpected event in the response stream");
+		throw invalidResponse(
+			"the AI provider's response stream has an unexpected event",
+		);
 	if (output.error) throw toAiError(502, new Headers(), output);
 	const { delta, finish_reason: reason } = output.choices?.[0] ?? {};
 	const text = delta?.content ?? delta?.refusal ?? "";
@@ -168,7 +172,7 @@ function readChunk(data: string): { text: string; finish?: Finish } {
 			});
 		case "error":
 			throw new AiError("unavailable", {
-				detail: "the response stream ended with an error",
+				detail: "the AI provider ended the response stream with an error",
 			});
 		default:
 			return { text, finish: reason === "length" ? "length" : "stop" };
@@ -193,7 +197,7 @@ async function* bytesOf(
 		length += value.length;
 		if (length > maxBytes)
 			throw invalidResponse(
-				`the response is larger than ${maxBytes / 1024 / 1024} MiB`,
+				`the AI provider's response is larger than ${maxBytes / 1024 / 1024} MiB`,
 			);
 		yield value;
 	}

@@ -22,7 +22,10 @@ export function createTimeouts(
 		const fail = () => controller.abort(new AiError("timeout", { detail }));
 		return setTimeout(fail, ms);
 	};
-	const total = startTimeout(timeoutMs, "no complete answer within");
+	const total = startTimeout(
+		timeoutMs,
+		"the AI provider sent no complete answer within",
+	);
 	return {
 		/**
 		 * Aborts the request to the AI provider when a timeout expires, when the signal `caller` aborts, or when `end` is
@@ -34,7 +37,10 @@ export function createTimeouts(
 		 * timeout, with the abort reason if the request is aborted, and with the result of `explain` if `work` rejects.
 		 */
 		async within<T>(work: Promise<T>, explain: (cause: unknown) => Error) {
-			const idle = startTimeout(idleTimeoutMs, "no data for");
+			const idle = startTimeout(
+				idleTimeoutMs,
+				"the AI provider sent no data for",
+			);
 			try {
 				return await raceSignal(work, signal);
 			} catch (cause) {

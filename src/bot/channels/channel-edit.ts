@@ -137,14 +137,14 @@ function requireValid(guild: Guild, channel: Channel, args: ChannelEdit): void {
 	const kind = editableKind(channel);
 	if (kind === "stage" && args.status !== undefined)
 		throw invalidParameters([
-			"status: a stage channel has a topic instead, which set_stage sets",
+			"status: only voice channels have a status; a stage channel has a topic, which set_stage sets",
 		]);
 	const { channel_type: newKind = kind } = args;
 	const isConvertible = (name: string): name is Kind =>
 		convertibleKinds.some((one) => one === name);
 	if (newKind !== kind && !(isConvertible(kind) && isConvertible(newKind)))
 		throw invalidParameters([
-			"channel_type: only text and announcement channels can become one another",
+			"channel_type: Discord can only change text channels to announcement channels, and announcement channels to text channels",
 		]);
 	if (newKind !== kind) requireAllowedKind(guild, newKind);
 	requireSupportedFields(guild, args, isConvertible(newKind) ? newKind : kind);
@@ -170,7 +170,7 @@ async function placeOf(
 	const place = placeBelow(channel.type, below, all, own);
 	if (category_id !== undefined && category_id !== place.parentId)
 		throw invalidParameters([
-			"below_channel_id: expected a channel in the category of category_id",
+			"below_channel_id: expected a channel in the category that category_id names",
 		]);
 	requireRoom(all, place.parentId, own.id);
 	requireOrderable(guild, place.parentId);

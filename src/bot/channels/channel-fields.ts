@@ -182,7 +182,9 @@ export function requireSupportedFields(
 	);
 	if (unsupported.length > 0)
 		throw invalidParameters(
-			unsupported.map((field) => `${field}: ${kind} channels have none`),
+			unsupported.map(
+				(field) => `${field}: ${kind} channels do not have this setting`,
+			),
 		);
 	if (!hasPosts(kind) && [...(args.topic ?? "")].length > 1024)
 		throw invalidParameters([

@@ -94,7 +94,7 @@ export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 	requireUniqueNames(given);
 	const named = given.flatMap(({ id }) => id ?? []);
 	if (new Set(named).size < named.length)
-		throw invalidParameters(["tags: expected each id once"]);
+		throw invalidParameters(["tags: two of the tags have the same id"]);
 	const kept = new Set(named.map((id) => tagOf(forum, id).id));
 	const after = given.map((tag): Tag => {
 		const old = before.find(({ id = "", name }) =>
@@ -127,7 +127,7 @@ export function tagChanges(forum: Forum, given: readonly GivenTag[]) {
 export function requireUniqueNames(given: readonly GivenTag[]): void {
 	const names = given.map(({ name }) => name);
 	if (new Set(names).size < names.length)
-		throw invalidParameters(["tags: expected each name once"]);
+		throw invalidParameters(["tags: two of the tags have the same name"]);
 }
 
 /** Converts a forum tag to the form in which discord.js sends it. */

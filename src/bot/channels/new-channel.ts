@@ -133,7 +133,7 @@ function requireValid(guild: Guild, kind: Kind, args: NewChannel): void {
 	// With private_to_role_ids, which view_role_ids replaced, this was a mistake.
 	if (args.view_role_ids?.includes(guild.id))
 		throw invalidParameters([
-			"view_role_ids: @everyone is not a private role; omit this for a channel that everyone can see",
+			"view_role_ids: @everyone cannot be one of these roles; leave view_role_ids out to create a channel that everyone can see",
 		]);
 }
 
@@ -154,7 +154,7 @@ function placeOf(
 	);
 	if (category_id !== undefined && category_id !== place.parentId)
 		throw invalidParameters([
-			"below_channel_id: expected a channel in the category of category_id",
+			"below_channel_id: expected a channel in the category that category_id names",
 		]);
 	return place;
 }

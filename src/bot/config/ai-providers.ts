@@ -118,7 +118,7 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 		if (!names.includes(name))
 			return [
 				issue(
-					`names ${JSON.stringify(name)}, but no AI provider has this name${didYouMean(name, names)}`,
+					`expected the name of an AI provider, received ${JSON.stringify(name)}${didYouMean(name, names)}`,
 				),
 			];
 		const variable = settingsOf(name, providers).api_key_env;
@@ -126,7 +126,7 @@ export function aiIssues(values: TomlValues, apiKeys: ApiKeys): ConfigIssue[] {
 			? []
 			: [
 					issue(
-						`names the AI provider ${name}, whose API key is not set: set ${variable} in .env`,
+						`the AI provider ${name} has no API key: set ${variable} in .env`,
 					),
 				];
 	});
@@ -170,7 +170,7 @@ function missingKeyIssues(
 	return [
 		{
 			path: ["ai", "providers", name, "api_key_env"],
-			message: `names ${variable}, which is not set: put the key into .env as ${variable}=…, or leave this line out where the provider wants no key`,
+			message: `the variable ${variable} is not set: put the key into .env as ${variable}=…, or leave this line out where the provider wants no key`,
 		},
 	];
 }
@@ -191,7 +191,7 @@ function incompleteProviderIssues(
 	return [
 		{
 			path: ["ai", "providers", name],
-			message: `needs ${missing.join(" and ")}: it is not one of the built-in ${known.join(", ")}${didYouMean(name, known)}`,
+			message: `the AI provider ${name} needs ${missing.join(" and ")}: it is not one of the built-in providers ${known.join(", ")}${didYouMean(name, known)}`,
 		},
 	];
 }

@@ -60,7 +60,7 @@ export function readConfig(env: Env, tools: readonly NamedTool[]) {
 	const directory = env.CONFIG_DIR?.trim();
 	if (!directory)
 		throw new ConfigError("the environment", [
-			`CONFIG_DIR: is required: the directory of this instance, with .env and config.toml in it; ${howToCreate}`,
+			`CONFIG_DIR: is required; set it to the directory of this instance, which contains .env and config.toml; ${howToCreate}`,
 		]);
 	if (!isDirectory(directory))
 		throw new ConfigError("the environment", [

@@ -150,7 +150,7 @@ export function createJoinRole(
 			await save();
 		}
 		if (mayHaveMissed)
-			throw new NotNow("not all members of the guild are loaded yet");
+			throw new NotNow("the bot has not loaded all members of the guild yet");
 	}
 
 	function retryWaiting(): void {

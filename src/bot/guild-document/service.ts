@@ -190,7 +190,7 @@ export function createGuildDocuments(
 		const plan = await requirePlan(store, source.plan);
 		if (plan.guildId !== guild.id)
 			throw new ToolError(
-				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. Pass its document instead.`,
+				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. Pass the plan's document instead.`,
 			);
 		const changes = valid(() => readGiven(source.changes));
 		return {

@@ -60,14 +60,14 @@ export function validateRule(
 	const own: readonly string[] = triggers[trigger].fields;
 	const issues = triggerFields
 		.filter((field) => changes[field] !== undefined && !own.includes(field))
-		.map((field) => `${field}: ${trigger} rules have none`);
+		.map((field) => `${field}: ${trigger} rules do not have this field`);
 	if (
 		(changes.keyword_filter ?? changes.regex_patterns) &&
 		rule.keyword_filter.length + rule.regex_patterns.length === 0
 	)
 		issues.push(missingWords(trigger));
 	if (own.includes("regex_patterns") && (changes.allow_list?.length ?? 0) > 100)
-		issues.push(`allow_list: expected at most 100 in ${trigger} rules`);
+		issues.push(`allow_list: expected at most 100 words in ${trigger} rules`);
 	issues.push(...actionIssues(trigger, rule, changes));
 	if (issues.length > 0) throw invalidParameters(issues);
 }
@@ -101,10 +101,12 @@ function actionIssues(
 	for (const field of fields) {
 		const action = actionOf[field];
 		if (changes[field] !== undefined && !rule.actions.includes(action))
-			issues.push(`${field}: only for the action ${action}`);
+			issues.push(
+				`${field}: only rules with the action ${action} have this field`,
+			);
 		const isNew = changes.actions?.includes(action);
 		if (isNew && field !== "custom_message" && !rule[field])
-			issues.push(`${field}: required by the action ${action}`);
+			issues.push(`${field}: is required for the action ${action}`);
 	}
 	for (const action of changes.actions ?? []) {
 		const triggers = triggersWith[action];

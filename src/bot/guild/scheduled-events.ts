@@ -68,7 +68,7 @@ export function validateEvent(
 	for (const field of ["scheduled_start_time", "scheduled_end_time"] as const)
 		if (changes[field] && Date.parse(changes[field]) <= now)
 			issues.push(
-				`${field}: ${changes[field]} is in the past; now it is ${time(now)}`,
+				`${field}: ${changes[field]} is in the past; the current time is ${time(now)}`,
 			);
 	if (end && Date.parse(end) <= Date.parse(start))
 		issues.push(
@@ -128,15 +128,15 @@ export function requireNextStatus(
 	event: APIGuildScheduledEvent,
 	status: EventStatus | undefined,
 ): void {
-	const now = nameOf(statuses, event.status);
-	const next = nextStatuses[now] ?? [];
+	const current = nameOf(statuses, event.status);
+	const next = nextStatuses[current] ?? [];
 	if (next.length === 0)
 		throw new ToolError(
-			`${eventName(event)} is ${now} and can no longer be changed. Nothing was done; create_scheduled_event creates a new one.`,
+			`${eventName(event)} is ${current} and can no longer be changed. Nothing was done; create_scheduled_event creates a new one.`,
 		);
-	if (status && status !== now && !next.includes(status))
+	if (status && status !== current && !next.includes(status))
 		throw new ToolError(
-			`${eventName(event)} is ${now}: its status can only become ${next.join(" or ")}. Nothing was done.`,
+			`${eventName(event)} is ${current}: its status can only become ${next.join(" or ")}. Nothing was done.`,
 		);
 }
 

@@ -68,7 +68,7 @@ export const filterArguments = {
 	text: v.optional(
 		v.pipe(
 			text(1, 1024, "Part of the text."),
-			v.check((input) => !isBlank(input), "expected letters or signs"),
+			v.check((input) => !isBlank(input), "expected visible characters"),
 		),
 	),
 	user_ids: userIds("Authors."),

@@ -123,7 +123,8 @@ export function readInstances(directory: string): Instance[] {
 			const { code } = error as NodeJS.ErrnoException;
 			const isAbsent =
 				code === "ENOENT" || (code === "ENOTDIR" && path !== directory);
-			if (!isAbsent) issues.push(`${path}: cannot be read (${code})`);
+			if (!isAbsent)
+				issues.push(`the file or directory ${path} cannot be read (${code})`);
 			return undefined;
 		}
 	};

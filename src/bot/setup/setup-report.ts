@@ -75,7 +75,7 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 				store.state === "ready"
 					? store.state
 					: {
-							warning: `${store.state}; features that need the database report an error`,
+							warning: `the state of the database is "${store.state}"; features that need the database report an error`,
 						},
 		},
 		...intentChecks(tools, guild),
@@ -98,7 +98,9 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 
 function checkGateway({ state }: Connection): Found {
 	if (state.connected) return "connected";
-	return { warning: `${state.reason}: the data of guilds may be outdated` };
+	return {
+		warning: `the bot is not connected (${state.reason}), so its data of guilds may be outdated`,
+	};
 }
 
 function checkMembers(guild: Guild, connection: Connection): Found {
@@ -124,7 +126,7 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 				if (isSwitchedOn(guild.client, intent)) return "switched on";
 				throw new CheckFailed(
 					`the intent is switched off, but these tools need it: ${shortList(dependents)}`,
-					"The operator of the bot can switch it on in the developer portal (Bot), and restart the bot",
+					"The operator of the bot can switch the intent on in the developer portal (Bot), and restart the bot",
 				);
 			},
 		};

@@ -298,8 +298,9 @@ function refusalOf(
  * tool, or that of a former tool which the present tool `by` has replaced.
  */
 function deniedText(name: string, by = name): string {
-	const what = by === name ? name : `What ${name} did, now ${by},`;
-	return `${what} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
+	return by === name
+		? `${name} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`
+		: `What ${name} did, now ${by}, is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
 }
 
 /**

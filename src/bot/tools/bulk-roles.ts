@@ -147,22 +147,22 @@ export const bulkRoleUpdate = destructiveTool({
  * if nothing would change.
  */
 function planOne(role: Role, action: Action, member: GuildMember): Plan {
-	const [who, what] = [memberName(member), roleName(role)];
+	const [target, roleText] = [memberName(member), roleName(role)];
 	const adds = action === "add";
 	if (member.roles.cache.has(role.id) === adds)
 		throw new ToolError(
 			adds
-				? `Nothing would change: ${who} already has the role ${what}. Nothing was done.`
-				: `Nothing would change: ${who} does not have the role ${what}. Nothing was done.`,
+				? `Nothing would change: ${target} already has the role ${roleText}. Nothing was done.`
+				: `Nothing would change: ${target} does not have the role ${roleText}. Nothing was done.`,
 		);
 	return {
 		preview: adds
-			? `Would give ${who} the role ${what}.`
-			: `Would take the role ${what} from ${who}.`,
+			? `Would give ${target} the role ${roleText}.`
+			: `Would take the role ${roleText} from ${target}.`,
 		write: () => changeRole(role, action, member),
 		result: adds
-			? `Gave ${who} the role ${what}.`
-			: `Took the role ${what} from ${who}.`,
+			? `Gave ${target} the role ${roleText}.`
+			: `Took the role ${roleText} from ${target}.`,
 	};
 }
 

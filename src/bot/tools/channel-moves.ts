@@ -259,7 +259,7 @@ function categoryOf(
 	);
 	if (others.length === 0) return first;
 	throw invalidParameters([
-		"category_id: required, because the channels are in several categories",
+		"category_id: is required, because the channels are in several categories",
 	]);
 }
 
@@ -281,7 +281,7 @@ function requirePlaceable(
 		]);
 	if (below && (below.parent_id ?? "") !== parentId)
 		throw invalidParameters([
-			"below_channel_id: expected a channel in the category of category_id",
+			"below_channel_id: expected a channel in the category that category_id names",
 		]);
 	if (below && raws.some((raw) => !inSameGroup(raw, below)))
 		throw invalidParameters([
@@ -309,7 +309,7 @@ function requireCopyable(
 ): void {
 	if (parentId === "" || arriving.length === 0)
 		throw invalidParameters([
-			"lock_permissions: expected only if the channels move to another category; otherwise use copy_channel_permissions without channel_id",
+			"lock_permissions: only works if the channels move to another category; to sync channels with their category, use copy_channel_permissions without channel_id",
 		]);
 	const category = all.find(({ id }) => id === parentId);
 	for (const raw of arriving) {

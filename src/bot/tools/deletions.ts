@@ -173,7 +173,7 @@ export const deleteMessages = destructiveTool({
 				`message_ids, ${needed.join(", ")}: expected at least one of these${places ? "" : "; after, before and count alone need channel_ids"}`,
 			]);
 		if (args.text !== undefined && isBlank(args.text))
-			throw invalidParameters(["text: expected letters or signs"]);
+			throw invalidParameters(["text: expected visible characters"]);
 		if (args.text !== undefined || args.has !== undefined)
 			requireContent(discord, "`text` and `has` match nothing");
 		return planMatching(guild, args, places);

@@ -123,7 +123,7 @@ export const createInvite = writeTool({
 		// 204: discord-userdoccers, Create Channel Invite.
 		if (invite instanceof ArrayBuffer)
 			throw new ToolError(
-				"Discord created no invite: they are paused or disabled in this guild. set_incident_actions, or someone in the guild's settings (Invites), can resume them.",
+				"Discord created no invite: invites are paused or disabled in this guild. set_incident_actions, or someone in the guild's settings (Invites), can resume them.",
 			);
 		const name = channelName(channel);
 		return [

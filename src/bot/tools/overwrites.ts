@@ -257,14 +257,14 @@ function readChange(args: {
 	const [allow, deny, neutral] = permissionSets.map((set) =>
 		readPermissions(set, args[set] ?? []),
 	) as [bigint, bigint, bigint];
-	for (const [sets, both] of [
+	for (const [sets, shared] of [
 		["allow, deny", allow & deny],
 		["allow, neutral", allow & neutral],
 		["deny, neutral", deny & neutral],
 	] as const)
-		if (both !== 0n)
+		if (shared !== 0n)
 			throw invalidParameters([
-				`${sets}: ${describeBits(both)} cannot be in both lists`,
+				`${sets}: ${describeBits(shared)} cannot be in both of these lists`,
 			]);
 	return { allow, deny, neutral: args.replace ? ~(allow | deny) : neutral };
 }

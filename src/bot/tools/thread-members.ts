@@ -110,7 +110,7 @@ export const editThreadMembers = destructiveTool({
 		requireOneOf(args, ["add_user_ids", "remove_user_ids"]);
 		if (add_users.some(({ id }) => args.remove_user_ids?.includes(id)))
 			throw invalidParameters([
-				"add_user_ids, remove_user_ids: expected different members",
+				"add_user_ids, remove_user_ids: the same member cannot be in both lists",
 			]);
 		requireActive(thread);
 		const isPrivate = thread.type === ChannelType.PrivateThread;

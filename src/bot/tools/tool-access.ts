@@ -119,7 +119,7 @@ const input = v.strictObject({
 });
 
 const neverRuns = () => {
-	throw new Error("a nested tool call must be resolved before it runs");
+	throw new Error("find the tool that this call names before running it");
 };
 
 export const useReadingTool = tool({

@@ -275,10 +275,9 @@ function nothingToChange(
 	channel: VoiceBasedChannel | null | undefined,
 ): string {
 	const names = changes.map(({ member }) => memberName(member)).join(", ");
-	const what = channel
-		? `already in ${channelName(channel)}`
-		: "already in the requested voice state";
-	return `Nothing would change: ${names} is ${what}. Nothing was done.`;
+	return channel
+		? `Nothing would change: ${names} is already in ${channelName(channel)}. Nothing was done.`
+		: `Nothing would change: ${names} is already in the requested voice state. Nothing was done.`;
 }
 
 function patch({ member: { id, guild }, body }: Change): Promise<unknown> {

@@ -123,7 +123,7 @@ export function createUserClient(
 			...(inGuild(channel) ? { guild_id: channel.guild_id } : {}),
 		});
 		const interaction = interactions.get(id);
-		if (!interaction) throw new Error(`interaction ${id} not found`);
+		if (!interaction) throw new Error(`the simulator has no interaction ${id}`);
 		return createHandle(interactions, interaction);
 	};
 
@@ -152,7 +152,9 @@ export function createUserClient(
 			if (user.bot)
 				throw new Error(`${user.username} is a bot and cannot vote`);
 			if (!message?.poll || !isSeenBy(world, channel, user))
-				throw new Error(`${user.username} cannot see a poll ${id}`);
+				throw new Error(
+					`the user ${user.username} cannot see a poll with the id ${id}`,
+				);
 			const ids = answers.map((answer) => answerIn(message, answer));
 			world.polls.vote(channel, message, user, ids);
 		},
@@ -161,7 +163,9 @@ export function createUserClient(
 			const message =
 				interactions.ephemeral(id, user) ?? world.messages.get(channel_id, id);
 			if (!message)
-				throw new Error(`${user.username} cannot see message ${id}`);
+				throw new Error(
+					`the user ${user.username} cannot see the message ${id}`,
+				);
 			const button = findButton(message, wanted);
 			return ask(`press ${wanted}`, channel, {
 				type: 3,
@@ -186,9 +190,11 @@ function findCommand(world: World, channel: Channel, name: string) {
 		.flatMap(({ user }) => world.commands.usable(user.id, guild))
 		.filter((one) => one.name === command);
 	const [first, ...others] = found;
-	if (!first) throw new Error(`unknown command /${name}`);
+	if (!first) throw new Error(`the user can see no command /${name}`);
 	if (others.length > 0)
-		throw new Error(`${found.length} bots have /${name}: use "bot/${name}"`);
+		throw new Error(
+			`${found.length} bots have the command /${name}: write "<bot>/${name}"`,
+		);
 	return first;
 }
 
@@ -200,7 +206,7 @@ function findButton(message: Message, wanted: string): Button {
 	if (!button) {
 		const names = buttons.map(({ label, custom_id }) => label ?? custom_id);
 		throw new Error(
-			`there is no button ${wanted} on this message; there is: ${names.join(", ") || "none"}`,
+			`the message has no button ${wanted}; its buttons are: ${names.join(", ") || "none"}`,
 		);
 	}
 	if (button.url !== undefined)

@@ -195,7 +195,9 @@ export function readSources(): Map<string, Source> {
 	let [page, asOf] = ["", ""];
 	const add = (name: string, section: string) => {
 		if (sources.has(name))
-			throw new Error(`the table of sources lists ${name} twice`);
+			throw new Error(
+				`the simulator's table of documentation lists the route or event ${name} twice`,
+			);
 		sources.set(name, { url: `${page}#${section}`, asOf });
 	};
 	for (const line of table.trim().split("\n")) {

@@ -262,7 +262,7 @@ export class Router {
 		if (count > 1 || this.#unknown.size < 1000)
 			this.#unknown.set(key, { method, path: redacted, count });
 		this.#parts.log.warn(
-			"request to a Discord API route that is not simulated",
+			"received a request for a Discord API route that the simulator does not have",
 			{ method, path: redacted },
 		);
 		throw notSimulated(key);

@@ -337,9 +337,12 @@ export class SocketHub {
 		if (op === Op.RequestGuildMembers) {
 			const request = memberChunks(d, session, this.world);
 			if (!request) {
-				this.log.warn("ignored a bot's invalid request for guild members", {
-					bot: session.bot.user.username,
-				});
+				this.log.warn(
+					"ignored an invalid Request Guild Members message from a bot",
+					{
+						bot: session.bot.user.username,
+					},
+				);
 				return;
 			}
 			const { chunks, limited } = request;

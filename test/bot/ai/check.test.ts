@@ -76,8 +76,11 @@ test.each([
 		"html",
 		/the AI provider's response is not OpenAI-compatible: .*\n.*before \/chat\/completions; it is URL/,
 	],
-	["500", /did not answer: HTTP 500\n.*reach URL\?/],
-	["slow", /did not answer: .* 0\.05 seconds\n.*reach URL\?/],
+	["500", /a request to the AI provider failed: HTTP 500\n.*reach URL\?/],
+	[
+		"slow",
+		/a request to the AI provider failed: .* 0\.05 seconds\n.*reach URL\?/,
+	],
 ] as const)("%s fails with a next step", async (kind, expected) => {
 	const { passed, shown } = await check(kind);
 	expect(passed).toBe(false);

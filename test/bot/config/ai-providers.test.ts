@@ -125,11 +125,11 @@ test.each([
 test.each([
 	[
 		'[ai]\norder = ["opnai"]',
-		'config.toml: ai.order: names "opnai", but no AI provider has this name; did you mean openai?\n    3: order = ["opnai"]\n               ^',
+		'config.toml: ai.order: expected the name of an AI provider, received "opnai"; did you mean openai?\n    3: order = ["opnai"]\n               ^',
 	],
 	[
 		'[ai]\norder = ["ollama", "openai"]',
-		"config.toml: ai.order: names the AI provider openai, whose API key is not set: set OPENAI_API_KEY in .env\n    3: order = ",
+		"config.toml: ai.order: the AI provider openai has no API key: set OPENAI_API_KEY in .env\n    3: order = ",
 	],
 	[
 		'[ai]\norder = ["ollama", "ollama"]',
@@ -138,11 +138,11 @@ test.each([
 	["[ai]\norder = [3]", "config.toml: ai.order.0: expected text, received 3"],
 	[
 		'[ai.providers.opnai]\nmodel = "next"',
-		"config.toml: ai.providers.opnai: needs url: it is not one of the built-in deepseek, gemini, openai, anthropic, openrouter, ollama; did you mean openai?\n    2: [ai.providers.opnai]",
+		"config.toml: ai.providers.opnai: the AI provider opnai needs url: it is not one of the built-in providers deepseek, gemini, openai, anthropic, openrouter, ollama; did you mean openai?\n    2: [ai.providers.opnai]",
 	],
 	[
 		"[ai.providers.mine]",
-		"config.toml: ai.providers.mine: needs url and model: ",
+		"config.toml: ai.providers.mine: the AI provider mine needs url and model: ",
 	],
 	[
 		'[ai.providers.mine]\nurl = "http://ai.example/v1"\nmodel = "m"',
@@ -185,8 +185,12 @@ test("a key with what no header can carry is an issue that does not show it", ()
 
 test("nothing that every object has is taken for a provider", () => {
 	expect(issuesIn('[ai]\norder = ["toString", "__proto__"]')).toEqual([
-		expect.stringContaining('"toString", but no AI provider has this name'),
-		expect.stringContaining('"__proto__", but no AI provider has this name'),
+		expect.stringContaining(
+			'expected the name of an AI provider, received "toString"',
+		),
+		expect.stringContaining(
+			'expected the name of an AI provider, received "__proto__"',
+		),
 	]);
 	expect(names({ order: ["toString"] })).toEqual([]);
 });

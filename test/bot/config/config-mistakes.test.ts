@@ -216,7 +216,7 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	],
 	[
 		'[ai.providers.mine]\nurl = "https://ai.example/v1"\nmodel = "m"\napi_key_env = "MINE_API_KEY"',
-		"ai.providers.mine.api_key_env: names MINE_API_KEY, which is not set: put the key into .env as MINE_API_KEY=…, or leave this line out where the provider wants no key",
+		"ai.providers.mine.api_key_env: the variable MINE_API_KEY is not set: put the key into .env as MINE_API_KEY=…, or leave this line out where the provider wants no key",
 	],
 ];
 

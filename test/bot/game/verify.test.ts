@@ -682,7 +682,7 @@ describe.concurrent("/verify", () => {
 		await until("the list is empty", () => listed(world).length === 0);
 		await expect(
 			world.simulator.user("ada").run(general, "verify", { code: "A" }),
-		).rejects.toThrow("unknown command /verify");
+		).rejects.toThrow("can see no command /verify");
 	});
 
 	test("is answered to the person alone, with the same texts", async () => {

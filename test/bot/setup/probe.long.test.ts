@@ -45,7 +45,9 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
 		program.kill(signal);
 		await program.line(
 			(line) =>
-				line === "interrupted: removing what the probe created" || undefined,
+				line ===
+					"The probe was interrupted, and is removing what it created." ||
+				undefined,
 		);
 		stalled.release();
 		expect(await program.exited).toBe(1);
@@ -67,7 +69,7 @@ test("a second SIGINT ends it at once, and lists what remains", async () => {
 	stalled.release();
 	expect(program.end).toBe(1);
 	expect(program.lines.at(-1)).toMatch(
-		/^Not removed from the guild: .*channel \d+/,
+		/^The probe did not remove these from the guild: .*channel \d+/,
 	);
 });
 

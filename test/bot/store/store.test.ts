@@ -130,7 +130,9 @@ onBoth((databases, kind) => {
 			return [sql, await sql`SELECT id FROM things`] as const;
 		});
 		expect(rows).toEqual([{ id: "a" }]);
-		expect(sql`SELECT 1`).rejects.toThrow("the transaction has already ended");
+		expect(sql`SELECT 1`).rejects.toThrow(
+			"the database transaction has already ended",
+		);
 	});
 
 	test("a statement during a transaction is not part of it", async () => {

@@ -127,20 +127,23 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 		[{ trigger_type: "mention_spam" }, ["mention_total_limit: is required"]],
 		[
 			{ trigger_type: "spam", ...words, presets: ["slurs"] },
-			["keyword_filter: spam rules have none", "presets: spam rules have none"],
+			[
+				"keyword_filter: spam rules do not have this field",
+				"presets: spam rules do not have this field",
+			],
 		],
 		[
 			{ ...words, alert_channel_id: alerts.id, duration_seconds: 60 },
 			[
-				"alert_channel_id: only for the action send_alert_message",
-				"duration_seconds: only for the action timeout",
+				"alert_channel_id: only rules with the action send_alert_message have this field",
+				"duration_seconds: only rules with the action timeout have this field",
 			],
 		],
 		[
 			{ ...words, actions: ["send_alert_message", "timeout"] },
 			[
-				"alert_channel_id: required by the action send_alert_message",
-				"duration_seconds: required by the action timeout",
+				"alert_channel_id: is required for the action send_alert_message",
+				"duration_seconds: is required for the action timeout",
 			],
 		],
 		[
@@ -156,7 +159,7 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 		],
 		[
 			{ ...words, allow_list: Array.from({ length: 101 }, (_, i) => `w${i}`) },
-			["allow_list: expected at most 100 in keyword rules"],
+			["allow_list: expected at most 100 words in keyword rules"],
 		],
 		[{ keyword_filter: ["x".repeat(61)] }, ["expected 1 to 60 characters"]],
 		[
@@ -243,7 +246,9 @@ test("an edit sends the given fields and those that Discord would otherwise remo
 		actions: [{ type: 2, metadata: { channel_id: alerts.id } }],
 	});
 	const dangling = await edit(edited, { duration_seconds: 60 });
-	expect(dangling.text).toContain("only for the action timeout");
+	expect(dangling.text).toContain(
+		"only rules with the action timeout have this field",
+	);
 });
 
 test("an edit that would change nothing is refused, and so is one without fields", async () => {

@@ -582,13 +582,21 @@ test("a text channel becomes an announcement channel in a community, and no othe
 	expect(await convert("announcement")).toContain("Nothing would change");
 	const lounge = channelNamed(it.world, "Lounge");
 	for (const text of [await convert("voice"), await convert("text", lounge)])
-		expect(text).toContain("channel_type: only text and announcement channels");
+		expect(text).toContain(
+			"channel_type: Discord can only change text channels",
+		);
 	expect(await convert("text")).toEndWith("kind: announcement → text");
 });
 
 test.each([
-	[{ tags: [{ name: "x" }, { name: "x" }] }, "tags: expected each name once"],
-	[{ channel_type: "text", tags: [] }, "tags: text channels have none"],
+	[
+		{ tags: [{ name: "x" }, { name: "x" }] },
+		"tags: two of the tags have the same name",
+	],
+	[
+		{ channel_type: "text", tags: [] },
+		"tags: text channels do not have this setting",
+	],
 	[{ default_reaction: "like" }, "default_reaction: expected a Unicode emoji"],
 	[
 		{ default_reaction: "<:pan:123456789012345678>" },

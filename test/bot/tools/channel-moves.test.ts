@@ -256,11 +256,11 @@ test.each([
 		"position, below_channel_id: expected at most one of these",
 	],
 	["ab", { below_channel_id: "b" }, "that is not among channel_ids"],
-	["af", { position: 0 }, "category_id: required, because the channels are"],
+	["af", { position: 0 }, "category_id: is required, because the channels are"],
 	[
 		"ab",
 		{ category_id: "Box", below_channel_id: "c" },
-		"below_channel_id: expected a channel in the category of category_id",
+		"below_channel_id: expected a channel in the category that category_id names",
 	],
 	["ab", { below_channel_id: "Box" }, "expected channels of one kind"],
 	[
@@ -268,7 +268,11 @@ test.each([
 		{ category_id: "Box" },
 		"category_id: a category cannot be inside another category",
 	],
-	["ab", { position: 0, lock_permissions: true }, "lock_permissions: expected"],
+	[
+		"ab",
+		{ position: 0, lock_permissions: true },
+		"lock_permissions: only works if the channels move",
+	],
 	["fg", { category_id: "Box", lock_permissions: true }, "lock_permissions:"],
 ])("%j with %j is refused", async (names, args, expected) => {
 	await using scene = await row();

@@ -166,27 +166,32 @@ describe("create_channel", () => {
 			private_to_role_ids: [world.guild.id],
 		});
 		expect(code).toBe(-32602);
-		expect(text).toContain("view_role_ids: @everyone is not a private role");
+		expect(text).toContain(
+			"view_role_ids: @everyone cannot be one of these roles",
+		);
 		expect(writes(world)).toEqual([]);
 	});
 
 	test.each([
-		[{ channel_type: "voice", topic: "x" }, "topic: voice channels have none"],
+		[
+			{ channel_type: "voice", topic: "x" },
+			"topic: voice channels do not have this setting",
+		],
 		[
 			{ channel_type: "text", bitrate: 8000 },
-			"bitrate: text channels have none",
+			"bitrate: text channels do not have this setting",
 		],
 		[
 			{ channel_type: "text", user_limit: 0 },
-			"user_limit: text channels have none",
+			"user_limit: text channels do not have this setting",
 		],
 		[
 			{ channel_type: "category", category_id: "Talk", nsfw: false },
-			"nsfw: category channels have none; category_id: category channels have none",
+			"nsfw: category channels do not have this setting; category_id: category channels do not have this setting",
 		],
 		[
 			{ channel_type: "announcement", slowmode_seconds: 1 },
-			"slowmode_seconds: announcement channels have none",
+			"slowmode_seconds: announcement channels do not have this setting",
 		],
 		[
 			{ channel_type: "voice", user_limit: 100 },

@@ -163,7 +163,7 @@ test("an intent that is switched off is an error, with the tools that need it", 
 	await using world = await startWorld({ seed: seedWith("GuildMembers") });
 	const lines = await report(world);
 	expect(lines.find((line) => line.startsWith("error: "))).toMatch(
-		/^error: Message Content Intent: the intent is switched off, but these tools need it: .*\. Next step: The operator of the bot can switch it on/,
+		/^error: Message Content Intent: the intent is switched off, but these tools need it: .*\. Next step: The operator of the bot can switch the intent on/,
 	);
 	expect(lines).toContain("ok: Server Members Intent: switched on");
 	expect(lines[0]).toContain(" 1 error(s).");

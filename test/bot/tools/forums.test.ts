@@ -190,10 +190,10 @@ test("a list of tags that changes nothing or has unknown ids is refused", async 
 		(await call("set_forum_tags", { tags, dry_run })).text;
 	const [a, b] = [{ name: "soup" }, { name: "staff" }];
 	expect(await set([a, b])).toContain("Nothing would change");
-	expect(await set([a, a])).toContain("expected each name once");
+	expect(await set([a, a])).toContain("two of the tags have the same name");
 	const renamed = { id: soup.id, name: "x" };
 	expect(await set([renamed, { ...renamed, name: "y" }])).toContain(
-		"expected each id once",
+		"two of the tags have the same id",
 	);
 	// The name is free for another tag then.
 	expect(await set([renamed, a], true)).toContain(

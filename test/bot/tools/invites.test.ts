@@ -62,7 +62,7 @@ test("an invite is created as requested, with a lifetime of a day by default", a
 		features: ["INVITES_DISABLED"],
 	});
 	expect(await make({})).toStartWith(
-		"Discord created no invite: they are paused or disabled in this guild.",
+		"Discord created no invite: invites are paused or disabled in this guild.",
 	);
 });
 

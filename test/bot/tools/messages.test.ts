@@ -832,9 +832,9 @@ test.each([
 		{ has: [], count: 5 },
 		"message_ids, user_ids, text, has: expected at least",
 	],
-	[{ text: " " }, "text: expected letters or signs"],
-	[{ text: "\u0301" }, "text: expected letters or signs"],
-	[{ contains: "\u0301" }, "text: expected letters or signs"],
+	[{ text: " " }, "text: expected visible characters"],
+	[{ text: "\u0301" }, "text: expected visible characters"],
+	[{ contains: "\u0301" }, "text: expected visible characters"],
 ])("without channels, delete_messages refuses %j", async (args, fault) => {
 	const world = await shared();
 	const { text, code } = await world.call("delete_messages", args);

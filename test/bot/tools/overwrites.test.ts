@@ -147,17 +147,17 @@ describe("set_channel_permissions", () => {
 		[{ deny_names: ["constructor"] }, "deny: Discord has no permission"],
 		[
 			{ allow: ["SPEAK"], neutral: ["SPEAK", "CONNECT"] },
-			"allow, neutral: SPEAK cannot be in both lists",
+			"allow, neutral: SPEAK cannot be in both of these lists",
 		],
 		[{ deny: "1", target_ids: [] }, "target_id: this tool has no"],
 		[{ deny: "1", channel_ids: [] }, "channel_id: this tool has no"],
 		[
 			{ allow: String(SendMessages | Speak), deny_names: ["SEND_MESSAGES"] },
-			"allow, deny: SEND_MESSAGES cannot be in both lists",
+			"allow, deny: SEND_MESSAGES cannot be in both of these lists",
 		],
 		[
 			{ allow: "2048", deny: "2048", replace: true },
-			"allow, deny: SEND_MESSAGES cannot be in both lists",
+			"allow, deny: SEND_MESSAGES cannot be in both of these lists",
 		],
 	])("refuses %j before Discord sees it", async (args, fault) => {
 		const world = await shared();

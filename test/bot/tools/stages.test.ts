@@ -136,7 +136,9 @@ test("stage tools refuse voice channels, and the status tool refuses stages", as
 	const started = await call("start_stage", { channel_id: bar.id, topic: "x" });
 	expect(started.text).toContain("is not a stage channel");
 	const status = await call("set_voice_channel_status", { status: "x" });
-	expect(status.text).toContain("status: a stage channel has a topic instead");
+	expect(status.text).toContain(
+		"status: only voice channels have a status; a stage channel has a topic",
+	);
 	expect(writes(world)).toEqual([]);
 });
 

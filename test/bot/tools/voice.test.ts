@@ -164,7 +164,9 @@ describe("edit_voice_channel", () => {
 		const { text } = await world.call("edit_channel", {
 			...{ channel_id: general.id, user_limit: 100 },
 		});
-		expect(text).toContain("user_limit: text channels have none");
+		expect(text).toContain(
+			"user_limit: text channels do not have this setting",
+		);
 		expect(
 			(await world.call("edit_voice_channel", { channel_id: stage.id })).code,
 		).toBe(-32602);

@@ -292,7 +292,7 @@ describe("buttons", () => {
 		});
 		await expect(ada.press(message, "-Ban")).rejects.toThrow("is disabled");
 		const unknown = ada.press(message, "Kick");
-		await expect(unknown).rejects.toThrow("there is no button Kick");
+		await expect(unknown).rejects.toThrow("the message has no button Kick");
 		const forced = await as(simulator, ada)("POST", "/interactions", {
 			type: 3,
 			application_id: simulator.bot("alpha").id,
@@ -346,7 +346,7 @@ describe("buttons", () => {
 		const asked = await ada.run(general, "verify", { code: "ABC" });
 		const reply = await asked.reply();
 		const foreign = simulator.user("jose.garcia").press(reply, "Yes");
-		await expect(foreign).rejects.toThrow("cannot see message");
+		await expect(foreign).rejects.toThrow("cannot see the message");
 		await (await ada.press(reply, "Yes")).reply();
 		expect(reply).toMatchObject({
 			content: "yes",

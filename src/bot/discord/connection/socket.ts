@@ -150,7 +150,9 @@ export class Socket implements Strategy {
 
 	/** Required by the interface of @discordjs/ws. discord.js does not call this method, so it always throws. */
 	fetchStatus(): never {
-		throw new Error("fetchStatus is not implemented");
+		throw new Error(
+			"the bot's Gateway client does not implement fetchStatus of @discordjs/ws",
+		);
 	}
 
 	/**

@@ -249,14 +249,16 @@ export function probeProgram(
 		if (stoppedAt !== undefined) {
 			if (now - stoppedAt < secondSignalMs) return;
 			console.error(
-				`Not removed from the guild: ${work?.remaining.join("; ")}`,
+				`The probe did not remove these from the guild: ${work?.remaining.join("; ")}`,
 			);
 			process.exit(1);
 		}
 		stoppedAt = now;
 		// There is nothing to remove before the start.
 		if (!work) process.exit(1);
-		console.error("interrupted: removing what the probe created");
+		console.error(
+			"The probe was interrupted, and is removing what it created.",
+		);
 		controller.abort(new NotTried("interrupted"));
 	};
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])

@@ -72,7 +72,8 @@ export class Executor {
 			let isOver = false;
 			let failure: { error: unknown } | undefined;
 			const sql: Sql = async (...statement) => {
-				if (isOver) throw new Error("the transaction has already ended");
+				if (isOver)
+					throw new Error("the database transaction has already ended");
 				try {
 					return await run(...statement);
 				} catch (error) {

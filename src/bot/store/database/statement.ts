@@ -17,7 +17,7 @@ export class Many {
 		readonly items: readonly Record<string, Scalar>[] | readonly Scalar[],
 	) {
 		if (items.length === 0)
-			throw new TypeError("expected at least one item in many()");
+			throw new TypeError("the SQL helper many() needs at least one item");
 	}
 }
 

@@ -31,7 +31,7 @@ export class Voice {
 		by?: Attribution,
 	): void {
 		if (!isVoice(channel))
-			throw new Error(`${channel.name} is not a voice channel`);
+			throw new Error(`the channel ${channel.name} is not a voice channel`);
 		const guild = this.state.guildOf(channel);
 		const { id } = member.user;
 		for (const other of this.state.guilds.values()) {

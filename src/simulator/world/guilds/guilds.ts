@@ -139,7 +139,10 @@ export class Guilds {
 	): EventPayloads["GUILD_CREATE"] {
 		const { messages, stages, scheduledEvents } = this.parts;
 		const own = guild.members.get(bot.id);
-		if (!own) throw new Error(`${bot.username} is not in ${guild.name}`);
+		if (!own)
+			throw new Error(
+				`the bot ${bot.username} is not in the guild ${guild.name}`,
+			);
 		const inVoice = [...guild.voiceStates.keys()].flatMap(
 			(id) => guild.members.get(id) ?? [],
 		);

@@ -149,7 +149,9 @@ function venueOf(event: ScheduledEvent) {
 		return { entity_type, entity_metadata, channel_id: null };
 	if (entity_type !== EntityType.External && channel_id !== null)
 		return { entity_type, entity_metadata: null, channel_id };
-	throw new Error(`scheduled event ${event.id} has no channel and no location`);
+	throw new Error(
+		`scheduled event ${event.id} has neither a channel nor a location`,
+	);
 }
 
 /** The fields of a scheduled event as the audit log records them: with `location` in place of `entity_metadata`. */

@@ -53,9 +53,12 @@ export class Polls {
 		answerIds: readonly number[],
 	): void {
 		const { poll } = message;
-		if (!poll || poll.ended) throw new Error("the message has no open poll");
+		if (!poll || poll.ended)
+			throw new Error("the message has no poll that is still open");
 		if (answerIds.some((id) => !poll.votes.has(id)))
-			throw new Error(`unknown poll answer: ${answerIds.join(", ")}`);
+			throw new Error(
+				`the poll does not have all of the answers ${answerIds.join(", ")}`,
+			);
 		if (answerIds.length > 1 && !poll.allow_multiselect)
 			throw new Error("the poll allows only one answer");
 		for (const [id, voters] of poll.votes) {
