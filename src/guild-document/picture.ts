@@ -1,5 +1,6 @@
 // Pictures of emoji and icons as documents refer to them: by the start of their SHA-256.
 
+import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "./document.ts";
 
 /** Maximum size of a picture in bytes. Discord accepts emoji of up to 256 KiB, and larger icons. */
@@ -44,6 +45,12 @@ export function pictureIssue(
 		return "its content has another hash: the file was changed or renamed";
 	if (!pictureType(bytes)) return "it is no PNG, JPEG, GIF, WebP or AVIF";
 	return undefined;
+}
+
+/** Returns the directory of the pictures of the document in a file: "guild.pictures" beside "guild.yaml". */
+export function picturesDirectoryOf(file: string): string {
+	const name = basename(file).replace(/\.(ya?ml|json)$/i, "");
+	return join(dirname(file), `${name}.pictures`);
 }
 
 /** Returns the hashes of the pictures that a document refers to, each once. */

@@ -10,7 +10,11 @@ import { matchDocument } from "../../guild-document/match.ts";
 import { channelsWithCategories } from "../../guild-document/references.ts";
 import type { Step } from "../../guild-document/steps.ts";
 import { ConfigError } from "../../lib/config.ts";
-import { drawPicture } from "../world/guilds/pictures.ts";
+import {
+	drawPicture,
+	type Picture,
+	recognizePicture,
+} from "../world/guilds/pictures.ts";
 import type {
 	Account,
 	Guild,
@@ -37,6 +41,8 @@ import { requirementsOf } from "./requirements.ts";
 export interface GuildFile {
 	readonly file: string;
 	readonly document: GuildDocument;
+	/** Pictures of emoji and icons by their hashes in the document. Those that are missing are drawn. */
+	readonly pictures?: ReadonlyMap<string, Uint8Array>;
 }
 
 export interface BuildOptions {
@@ -78,7 +84,7 @@ interface Parts {
  */
 export async function buildGuild(
 	{ world, people, callAs }: Parts,
-	{ file, document: given }: GuildFile,
+	{ file, document: given, pictures: files = new Map() }: GuildFile,
 	options: BuildOptions = {},
 ): Promise<DocumentGuild> {
 	const [owner] = people;
@@ -91,7 +97,10 @@ export async function buildGuild(
 		owner: owner.user,
 		id: isFree(document.id) ? document.id : undefined,
 	});
-	world.guilds.edit(guild, requirementsOf(document));
+	const pictureOf = (hash: string) =>
+		recognizePicture(files.get(hash) ?? new Uint8Array());
+	const icon = pictureOf(document.settings?.icon ?? "");
+	world.guilds.edit(guild, requirementsOf(document, icon?.animated));
 
 	let reportAt = performance.now() + progressMs;
 	const { bot, added } = addManagedRoles();
@@ -259,12 +268,14 @@ export async function buildGuild(
 			document.emojis?.some(
 				(emoji) => emoji.animated && emoji.picture === picture?.hash,
 			) ?? false;
-		const drawn =
-			picture && drawPicture(picture.hash, isAnimated && kind === "emoji");
+		const image =
+			picture &&
+			(pictureOf(picture.hash) ??
+				drawPicture(picture.hash, isAnimated && kind === "emoji"));
 		const reply = await call(
 			method,
 			path,
-			drawn ? { ...(body as object), [picture.field]: dataUri(drawn) } : body,
+			image ? { ...(body as object), [picture.field]: dataUri(image) } : body,
 		);
 		if (idKind) world.state.chosenIds.delete(idKind);
 		const made = reply.body as { id?: string; icon?: string } | undefined;
@@ -337,6 +348,6 @@ function withPictures(document: GuildDocument): GuildDocument {
 	return { ...document, ...(emojis && { emojis }) };
 }
 
-function dataUri({ format, bytes }: ReturnType<typeof drawPicture>): string {
+function dataUri({ format, bytes }: Picture): string {
 	return `data:image/${format};base64,${Buffer.from(bytes).toString("base64")}`;
 }

@@ -1,11 +1,18 @@
 // The options of the command line that start a simulator with the guilds of documents. Simulator and demo have them.
 
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import * as v from "valibot";
 import {
+	type GuildDocument,
 	InvalidDocument,
 	parseDocument,
 } from "../../guild-document/document.ts";
+import {
+	pictureIssue,
+	picturesDirectoryOf,
+	picturesIn,
+} from "../../guild-document/picture.ts";
 import {
 	ConfigError,
 	didYouMean,
@@ -133,11 +140,30 @@ async function readWorld(
 		const { size } = await stat(file);
 		if (size > maxFileBytes)
 			return { file, issues: [`it has more than ${maxFileBytes} bytes`] };
-		return { file, document: parseDocument(await Bun.file(file).text()) };
+		const document = parseDocument(await Bun.file(file).text());
+		const { pictures, issues } = await readPictures(file, document);
+		return issues.length > 0 ? { file, issues } : { file, document, pictures };
 	} catch (error) {
 		if (error instanceof InvalidDocument) return { file, issues: error.issues };
 		const { code = String(error) } = error as NodeJS.ErrnoException;
 		const reason = code === "ENOENT" ? "there is no such file" : code;
 		return { file, issues: [`it cannot be read: ${reason}`] };
 	}
+}
+
+/** Reads the pictures beside a document, by their hashes. Without one, the simulator draws another. */
+async function readPictures(file: string, document: GuildDocument) {
+	const directory = picturesDirectoryOf(file);
+	const names = await readdir(directory).catch(() => []);
+	const pictures = new Map<string, Uint8Array>();
+	const issues: string[] = [];
+	for (const hash of picturesIn(document)) {
+		const name = names.find((one) => one.startsWith(`${hash}.`));
+		if (name === undefined) continue;
+		const bytes = await Bun.file(join(directory, name)).bytes();
+		const issue = pictureIssue(bytes, hash);
+		if (issue === undefined) pictures.set(hash, bytes);
+		else issues.push(`${join(directory, name)}: ${issue}`);
+	}
+	return { pictures, issues };
 }

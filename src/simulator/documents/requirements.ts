@@ -10,9 +10,13 @@ import type { Guild } from "../world/state/entities.ts";
 /** The boost level from which roles have icons. https://support.discord.com/hc/en-us/articles/360028038352 */
 const iconTier = 2;
 
-/** Returns the boost level and the features that the guild of a document has, as far as the document shows them. */
+/**
+ * Returns the boost level and the features that the guild of a document has, as far as the document and its icon show
+ * them.
+ */
 export function requirementsOf(
 	document: GuildDocument,
+	hasAnimatedIcon = false,
 ): Pick<Guild, "premium_tier" | "features"> {
 	const { roles = [], emojis = [], settings } = document;
 	const channels = channelsWithCategories(document).map(
@@ -45,6 +49,7 @@ export function requirementsOf(
 			hasIcons ? iconTier : 0,
 		),
 		features: [
+			...(hasAnimatedIcon ? [GuildFeature.AnimatedIcon] : []),
 			...(hasIcons ? [GuildFeature.RoleIcons] : []),
 			...(hasGradients ? ["ENHANCED_ROLE_COLORS" as GuildFeature] : []),
 			// A document with the settings of the guild says whether it is a community.

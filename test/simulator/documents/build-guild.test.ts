@@ -1,6 +1,8 @@
 // The simulator with guilds that are made from documents.
 
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
 	type GuildDocument,
@@ -9,10 +11,13 @@ import {
 	toYaml,
 } from "../../../src/guild-document/document.ts";
 import { exportDocument } from "../../../src/guild-document/export.ts";
+import { pictureHash } from "../../../src/guild-document/picture.ts";
 import type { GuildState } from "../../../src/guild-document/steps.ts";
+import { readWorlds } from "../../../src/simulator/documents/command-line.ts";
 import { personNamed } from "../../../src/simulator/documents/people.ts";
 import { readState } from "../../../src/simulator/documents/read-state.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { drawPicture } from "../../../src/simulator/world/guilds/pictures.ts";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { seeded } from "../../support/random.ts";
 import { randomGuild } from "../../support/random-guild.ts";
@@ -401,6 +406,55 @@ test("a guild has the boosts and features that its document needs", async () => 
 	];
 	for (const path of pictures)
 		expect((await fetch(`${simulator.cdn}/${path}`)).status).toBe(200);
+});
+
+test("pictures beside a document are those of the guild", async () => {
+	const directory = mkdtempSync(join(tmpdir(), "guildhall-world-"));
+	using stack = new DisposableStack();
+	stack.defer(() => rmSync(directory, { recursive: true }));
+	const still = drawPicture("still", false).bytes;
+	const animated = drawPicture("animated", true).bytes;
+	const [stillHash, animatedHash] = [still, animated].map(pictureHash);
+	const file = join(directory, "guild.yaml");
+	await Bun.write(
+		file,
+		toYaml(
+			written({
+				settings: { icon: animatedHash },
+				emojis: [
+					{ name: "still", picture: stillHash },
+					{ name: "moving", picture: animatedHash },
+					{ name: "drawn", picture: "0".repeat(32) },
+				],
+			}),
+		),
+	);
+	const pictureFile = (name: string) => join(directory, "guild.pictures", name);
+	await Bun.write(pictureFile(`${stillHash}.png`), still);
+	await Bun.write(pictureFile(`${animatedHash}.gif`), animated);
+	{
+		await using simulator = await startSimulator(
+			await readWorlds({ world: [file] }),
+		);
+		const { guild, notes } = guildAt(simulator);
+		expect(notes).toHaveLength(1);
+		const hashAt = async (path: string) =>
+			pictureHash(await (await fetch(`${simulator.cdn}/${path}`)).bytes());
+		const idOf = (name: string) =>
+			guild.emojis.values().find((emoji) => emoji.name === name)?.id;
+		expect(await hashAt(`emojis/${idOf("still")}.png`)).toBe(stillHash ?? "");
+		expect(await hashAt(`emojis/${idOf("moving")}.gif`)).toBe(
+			animatedHash ?? "",
+		);
+		expect(await hashAt(`icons/${guild.id}/${guild.icon}.gif`)).toBe(
+			animatedHash ?? "",
+		);
+		expect(idOf("drawn")).toBeString();
+	}
+	await Bun.write(pictureFile(`${stillHash}.png`), animated);
+	expect(readWorlds({ world: [file] })).rejects.toThrow(
+		`${stillHash}.png: its content has another hash`,
+	);
 });
 
 test("what cannot be carried out is said, and the rest is there", async () => {

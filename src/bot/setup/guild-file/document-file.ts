@@ -30,6 +30,7 @@ import {
 } from "../../../guild-document/document.ts";
 import {
 	pictureIssue,
+	picturesDirectoryOf,
 	pictureType,
 	pictureTypes,
 } from "../../../guild-document/picture.ts";
@@ -85,11 +86,7 @@ export function formatDocument(file: string, document: GuildDocument): string {
 
 /** Returns the directory of the pictures of a document; undefined for standard input or output. */
 export function picturesDirectory(file: string): string | undefined {
-	if (file === standardStream) return undefined;
-	return join(
-		dirname(file),
-		`${basename(file).replace(/\.(ya?ml|json)$/i, "")}.pictures`,
-	);
+	return file === standardStream ? undefined : picturesDirectoryOf(file);
 }
 
 /**
