@@ -173,7 +173,7 @@ export function createDocumentRequests(
 		try {
 			if (denies(tool))
 				throw new ToolError(
-					`The bot's configuration does not allow ${tool}: see [mcp] and [mcp.tools] in config.toml.`,
+					`The bot's configuration does not allow ${tool}: see toolsets, read_only and tools.deny in [mcp] of config.toml.`,
 				);
 			const { settings, issues } = parseSettings(
 				schema as unknown as v.GenericSchema<unknown, RequestInput<Name>>,
