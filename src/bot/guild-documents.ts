@@ -76,7 +76,7 @@ export function wireGuildDocuments({
 	return { pictures, backups, guildDocuments, mayTouch };
 }
 
-/** Milliseconds to wait for the members of all guilds. */
+/** Maximum milliseconds to wait for the members of all guilds that are available. */
 const membersTimeoutMs = 120_000;
 /** Milliseconds between two looks whether all members are loaded. */
 const membersLookMs = 100;
@@ -156,7 +156,9 @@ async function loadMembers(connection: Connection): Promise<void> {
 	const areLoaded = async () => {
 		while (
 			!timeout.aborted &&
-			!connection.guilds.every((guild) => connection.hasAllMembers(guild))
+			!connection.guilds.every(
+				(guild) => !guild.available || connection.hasAllMembers(guild),
+			)
 		)
 			await sleep(membersLookMs);
 	};
