@@ -93,6 +93,12 @@ class Matching {
 		channel: new Map(),
 		emoji: new Map(),
 	};
+	/** The names of the things that have another key. */
+	readonly #names: Record<"role" | "channel" | "emoji", Keys> = {
+		role: new Map(),
+		channel: new Map(),
+		emoji: new Map(),
+	};
 
 	constructor(
 		readonly given: GuildDocument,
@@ -178,12 +184,9 @@ class Matching {
 			...options,
 		};
 		const pairs = pairUp(pairing);
-		const keys =
-			kind === "role" || kind === "emoji"
-				? this.#keys[kind]
-				: kind === "channel" || kind === "category"
-					? this.#keys.channel
-					: undefined;
+		const table = tableOf(kind);
+		const keys = table && this.#keys[table];
+		const names = table && this.#names[table];
 		for (const one of wanted) {
 			const other = pairs.get(one);
 			const isMissingManaged =
@@ -200,6 +203,8 @@ class Matching {
 			if (id !== undefined && !other && one.id !== undefined)
 				this.hints.set(id, one.id);
 			keys?.set(key, [...(keys.get(key) ?? []), id ?? ""]);
+			if (names && key !== one.name)
+				names.set(one.name, [...(names.get(one.name) ?? []), id ?? ""]);
 			if (isMissingManaged)
 				this.refusals.push({
 					subject: `${kind} ${one.name}`,
@@ -259,16 +264,17 @@ class Matching {
 		}
 	}
 
-	/** Returns the function that finds the id for a reference, by its key, its name in the guild, or its id there. */
+	/** Returns the function that finds the id for a reference: a key or name in the document, or a key or id in the guild. */
 	#lookUp(
 		kind: "role" | "channel" | "emoji",
 		existing: readonly Thing[],
 	): (reference: string) => string | undefined {
 		const keys = this.#keys[kind];
+		const names = this.#names[kind];
 		const own = keysInGuild(this.current)[`${kind}s`];
 		const idsByKey = new Map([...own].map(([id, key]) => [key, id]));
 		return (reference) => {
-			const found = keys.get(reference) ?? [];
+			const found = keys.get(reference) ?? names.get(reference) ?? [];
 			if (found.length === 1) return found[0] || undefined;
 			if (found.length > 1) {
 				this.issues.push(
@@ -332,6 +338,14 @@ class Matching {
 			return id === undefined ? [] : { ...thing, id, name };
 		});
 	}
+}
+
+/** Returns the table of those keys among which the references to a kind of things are looked up, if there are any. */
+function tableOf(kind: string): "role" | "channel" | "emoji" | undefined {
+	if (kind === "category") return "channel";
+	return kind === "role" || kind === "channel" || kind === "emoji"
+		? kind
+		: undefined;
 }
 
 /** Returns the name that a thing gets in Discord. */

@@ -5,14 +5,39 @@ import { channelsWithCategories } from "./references.ts";
 
 interface Thing {
 	name: string;
+	id?: string | undefined;
 	key?: string | undefined;
 }
 
 const keyOf = ({ key, name }: Thing) => key ?? name;
 
+/** Returns the thing of the document that a change is about: the one with its id, its key, or else the only one with its name. */
+function findIn<T extends Thing>(
+	things: readonly T[],
+	change: Thing,
+): T | undefined {
+	const { id, name } = change;
+	const named = things.filter((thing) => thing.name === name);
+	return (
+		things.find((thing) => id !== undefined && thing.id === id) ??
+		things.find((thing) => keyOf(thing) === keyOf(change)) ??
+		(named.length === 1 && change.key === undefined ? named[0] : undefined)
+	);
+}
+
+/** Returns a thing with changes. One that gets another name keeps its key, by which the document refers to it. */
+function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
+	if (changes.length === 0) return thing;
+	const changed: T = Object.assign({}, thing, ...changes);
+	return changed.name === thing.name
+		? changed
+		: { ...changed, key: keyOf(thing) };
+}
+
 /**
- * Returns a document with changes. Things are the same if their keys (by default their names) are equal; a channel may be
- * listed in another category than in the document, which moves it. Fields that the changes leave out stay.
+ * Returns a document with changes. Things are the same if they have the same id, the same key (by default the name), or a
+ * name that only one has. A channel that the changes list in another category than the document, by its id or key, is
+ * moved. Fields that the changes leave out stay.
  */
 export function mergeDocuments(
 	document: GuildDocument,
@@ -40,7 +65,6 @@ export function mergeDocuments(
 			merged[part] = mergeLists(
 				(document[part] ?? []) as Thing[],
 				given,
-				keyOf,
 			) as GuildDocument[Part];
 	};
 	for (const part of [
@@ -52,31 +76,24 @@ export function mergeDocuments(
 	] as const)
 		merge(part);
 	for (const part of ["members", "bans"] as const)
-		if (changes[part])
-			Object.assign(merged, {
-				[part]: mergeLists<{ id: string }>(
-					document[part] ?? [],
-					changes[part],
-					({ id }) => id,
-				),
-			});
+		if (changes[part]) {
+			const people = new Map<string, { id: string }>();
+			for (const person of [...(document[part] ?? []), ...changes[part]])
+				people.set(person.id, { ...people.get(person.id), ...person });
+			Object.assign(merged, { [part]: [...people.values()] });
+		}
 	return mergeChannels(merged, changes);
 }
 
-/** Returns `before` with the fields of the things in `changes` that have the same key, and with those that are new. */
-function mergeLists<T extends object>(
+/** Returns `before` with the fields of the changes to its things, and with the things that are new. */
+function mergeLists<T extends Thing>(
 	before: readonly T[],
 	changes: readonly T[],
-	keyOf: (thing: T) => string,
 ): T[] {
-	const known = new Set(before.map(keyOf));
-	const changed = Map.groupBy(changes, keyOf);
+	const changed = Map.groupBy(changes, (change) => findIn(before, change));
 	return [
-		...before.map((thing) => {
-			const found = changed.get(keyOf(thing));
-			return found ? Object.assign({}, thing, ...found) : thing;
-		}),
-		...changes.filter((thing) => !known.has(keyOf(thing))),
+		...before.map((thing) => withChanges(thing, changed.get(thing) ?? [])),
+		...(changed.get(undefined) ?? []),
 	];
 }
 
@@ -88,53 +105,49 @@ function mergeChannels(
 	const before = channelsWithCategories(document);
 	const isCategory = (one: Channel | Category) =>
 		document.categories?.includes(one as Category) ?? false;
-	const known = new Map(
-		before
-			.filter(({ channel }) => !isCategory(channel))
-			.map(({ channel, category }) => [
-				keyOf(channel),
-				{ channel: channel as Channel, category },
-			]),
-	);
+	const known = before
+		.filter(({ channel }) => !isCategory(channel))
+		.map(({ channel }) => channel as Channel);
 	const moved = new Set<Channel>();
 	/** Returns the channels of one place after the changes `given`, which list some of them. */
 	const place = (
-		category: Category | undefined,
 		now: readonly Channel[],
 		given: readonly Channel[],
 	): Channel[] => {
 		const incoming = given.flatMap((channel) => {
-			const old = known.get(keyOf(channel));
-			if (!old || old.category === category) return [];
-			moved.add(old.channel);
-			return [old.channel];
+			if (findIn(now, channel)) return [];
+			const old = known.find(
+				(one) =>
+					(one.id !== undefined && one.id === channel.id) ||
+					keyOf(one) === keyOf(channel),
+			);
+			if (!old) return [];
+			moved.add(old);
+			return [old];
 		});
-		return mergeLists([...now, ...incoming], given, keyOf);
+		return mergeLists([...now, ...incoming], given);
 	};
 	const channels = changes.channels
-		? place(undefined, document.channels ?? [], changes.channels)
+		? place(document.channels ?? [], changes.channels)
 		: document.channels;
-	const given = new Map(
-		changes.categories?.map((category) => [keyOf(category), category]),
-	);
 	const old = document.categories ?? [];
-	const added = (changes.categories ?? []).filter(
-		(category) => !old.some((one) => keyOf(one) === keyOf(category)),
+	const given = Map.groupBy(changes.categories ?? [], (category) =>
+		findIn(old, category),
 	);
 	const categories = [
 		...old.map((category): Category => {
-			const change = given.get(keyOf(category));
-			if (!change) return category;
-			const { channels, ...fields } = change;
-			const inside = channels
-				? place(category, category.channels ?? [], channels)
+			const found = given.get(category) ?? [];
+			const listed = found.flatMap(({ channels }) => channels ?? []);
+			const channels = found.some(({ channels }) => channels)
+				? place(category.channels ?? [], listed)
 				: category.channels;
-			return { ...category, ...fields, ...(inside && { channels: inside }) };
+			const changed = withChanges(category, found);
+			return { ...changed, ...(channels && { channels }) };
 		}),
-		...added.map((category): Category => {
+		...(given.get(undefined) ?? []).map((category): Category => {
 			const { channels } = category;
 			return channels
-				? { ...category, channels: place(category, [], channels) }
+				? { ...category, channels: place([], channels) }
 				: category;
 		}),
 	];

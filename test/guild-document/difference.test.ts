@@ -419,6 +419,18 @@ describe("steps", () => {
 			],
 		],
 		[
+			"a reference may be the name of something with a key",
+			{},
+			{
+				roles: [{ name: "Supporters", key: "vip" }],
+				channels: [{ name: "a", overwrites: [{ role: "Supporters" }] }],
+			},
+			[
+				"create role/vip",
+				"create channel/a | access of vip: nothing allowed or denied",
+			],
+		],
+		[
 			"a reference may be an id",
 			{ channels: talk },
 			{ settings: { system_channel: idOf(51) } },

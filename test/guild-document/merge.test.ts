@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readDocument } from "../../src/guild-document/document.ts";
 import { mergeDocuments } from "../../src/guild-document/merge.ts";
 
@@ -99,5 +99,58 @@ test("a thing is renamed by its key", () => {
 	).toEqual({
 		key: "VIP",
 		name: "Supporters",
+	});
+});
+
+describe("which thing a change is about", () => {
+	const guild = readDocument({
+		omitted: "default",
+		settings: { system_channel: "Talk/general" },
+		roles: [
+			{ name: "VIP", id: "12345678901234567" },
+			{ name: "Mods", key: "Mods (1)" },
+			{ name: "Mods", key: "Mods (2)" },
+		],
+		categories: ["Talk", "Staff"].map((name) => ({
+			name,
+			channels: [{ name: "general", key: `${name}/general` }],
+		})),
+	});
+	const changed = (changes: object) =>
+		mergeDocuments(guild, readDocument({ version: 1, ...changes }));
+
+	test("one with the same id is renamed, and keeps the key that others refer to", () => {
+		const change = { name: "Supporters", id: "12345678901234567" };
+		expect(changed({ roles: [change] }).roles?.[0]).toEqual({
+			...{ name: "Supporters", id: "12345678901234567", key: "VIP" },
+		});
+	});
+	test("in its category, the only one with the name", () => {
+		const staff = {
+			name: "Staff",
+			channels: [{ name: "general", nsfw: true }],
+		};
+		expect(changed({ categories: [staff] }).categories).toEqual([
+			...(guild.categories?.slice(0, 1) ?? []),
+			{
+				name: "Staff",
+				channels: [{ name: "general", key: "Staff/general", nsfw: true }],
+			},
+		]);
+	});
+	test("of several with the name, none: it is another one", () => {
+		expect(
+			changed({ roles: [{ name: "Mods", hoist: true }] }).roles,
+		).toHaveLength(4);
+	});
+	test("by its key it is found in another category, and moves", () => {
+		const channel = { name: "general", key: "Talk/general", topic: "Hi" };
+		const { categories } = changed({
+			categories: [{ name: "Staff", channels: [channel] }],
+		});
+		expect(categories?.map(({ channels }) => channels)).toEqual([
+			[],
+			[{ name: "general", key: "Staff/general" }, channel],
+		]);
 	});
 });
