@@ -72,7 +72,7 @@ export function inferFromGuild(
 		);
 		if (kinds.size > 1)
 			issues.push(
-				`channel ${quote(one.name)}: the guild has several of different kinds (${[...kinds].join(", ")}); add its kind`,
+				`channel ${quote(one.name)}: the guild has channels of different kinds with this name (${[...kinds].join(", ")}); add the kind of the channel`,
 			);
 		return [...kinds][0] ?? "text";
 	};

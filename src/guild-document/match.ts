@@ -259,7 +259,7 @@ class Matching {
 			if (!other) continue;
 			const where = categoryOf.get(other);
 			this.issues.push(
-				`channel ${quote(channel.name)}: the guild has one elsewhere (${where === undefined ? "outside of categories" : `in ${quote(where)}`}, id ${other.id}); add this id to move that one, or list that one, too, to keep it and create another`,
+				`channel ${quote(channel.name)}: the guild has a channel with this name elsewhere (${where === undefined ? "outside of categories" : `in ${quote(where)}`}, id ${other.id}); add this id to move the existing channel, or list the existing channel, too, to keep it and create another one`,
 			);
 		}
 	}
@@ -278,7 +278,7 @@ class Matching {
 			if (found.length === 1) return found[0] || undefined;
 			if (found.length > 1) {
 				this.issues.push(
-					`${kind} ${quote(reference)}: the document has ${found.length} with this name; give each a key, and refer to it by that`,
+					`${kind} ${quote(reference)}: the document has ${found.length} ${kind}s with this name; give each a key, and refer to it by its key`,
 				);
 				return undefined;
 			}
@@ -288,7 +288,7 @@ class Matching {
 			const named = existing.filter(({ name }) => name === reference);
 			this.issues.push(
 				named.length > 1
-					? `${kind} ${quote(reference)}: the guild has ${named.length} with this name; refer to one of them by its key: ${named
+					? `${kind} ${quote(reference)}: the guild has ${named.length} ${kind}s with this name; refer to one of them by its key: ${named
 							.slice(0, 5)
 							.map(({ id = "" }) => quote(own.get(id)))
 							.join(", ")}`

@@ -344,9 +344,9 @@ async function readResponse(
 		throw new SessionNotFound(response.status);
 	// 4xx means that the request was refused and not carried out; 408 does not say how far it got.
 	const refused = refusal && response.status !== 408;
-	const hint = response.status === 401 ? ": it expects another token" : "";
+	const tokenHint = response.status === 401 ? ": it expects another token" : "";
 	throw new ClientError(
-		`the MCP server answered HTTP ${response.status}${hint}`,
+		`the MCP server answered HTTP ${response.status}${tokenHint}`,
 		refused ? "refused" : "unknown",
 	);
 }

@@ -488,7 +488,7 @@ describe("documents that are refused", () => {
 			{ channels: talk },
 			{ channels: [{ name: "general" }] },
 			[
-				`channel "general": the guild has one elsewhere (in "Talk", id ${idOf(51)}); add this id to move that one, or list that one, too, to keep it and create another`,
+				`channel "general": the guild has a channel with this name elsewhere (in "Talk", id ${idOf(51)}); add this id to move the existing channel, or list the existing channel, too, to keep it and create another one`,
 			],
 		],
 		[
@@ -506,7 +506,7 @@ describe("documents that are refused", () => {
 			},
 			{ settings: { system_channel: "general" } },
 			[
-				'channel "general": the guild has 2 with this name; refer to one of them by its key: "Talk/general", "Staff/general"',
+				'channel "general": the guild has 2 channels with this name; refer to one of them by its key: "Talk/general", "Staff/general"',
 			],
 		],
 		[
@@ -517,7 +517,7 @@ describe("documents that are refused", () => {
 				settings: { system_channel: "a" },
 			},
 			[
-				'channel "a": the document has 2 with this name; give each a key, and refer to it by that',
+				'channel "a": the document has 2 channels with this name; give each a key, and refer to it by its key',
 			],
 		],
 		[
@@ -530,7 +530,7 @@ describe("documents that are refused", () => {
 			},
 			{ channels: [{ name: "lounge" }] },
 			[
-				'channel "lounge": the guild has several of different kinds (text, voice); add its kind',
+				'channel "lounge": the guild has channels of different kinds with this name (text, voice); add the kind of the channel',
 			],
 		],
 		[

@@ -42,11 +42,11 @@ export function requireMembersBelow(
 		const name = memberName(member);
 		if (member.id === me.id)
 			return {
-				problem: `${name} is the bot itself, on which the bot cannot do this`,
+				problem: `${name} is the bot itself: the bot cannot act on itself`,
 			};
 		if (member.id === guild.ownerId)
 			return {
-				problem: `${name} owns the guild: nobody can do this to the owner of a guild`,
+				problem: `${name} owns the guild: the bot cannot act on the owner`,
 			};
 		const { highest } = member.roles;
 		if (isBelow(guild, highest)) return undefined;

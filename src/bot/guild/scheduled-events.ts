@@ -108,7 +108,7 @@ function channelIssue(
 	kind: "stage" | "voice",
 	channelId: string,
 ): string | undefined {
-	if (!channelId) return `channel_id: required for ${kind} events`;
+	if (!channelId) return `channel_id: is required for ${kind} events`;
 	const channel = guild.channels.cache.get(channelId);
 	const expected =
 		kind === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildVoice;

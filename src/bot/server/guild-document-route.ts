@@ -75,7 +75,8 @@ export function createDocumentRoute({
 
 	return async (request, http, path) => {
 		const name = path.slice(routePrefix.length);
-		if (!isDocumentRequest(name)) return refuse(404, `There is no ${path}.`);
+		if (!isDocumentRequest(name))
+			return refuse(404, `The bot has no route ${path}.`);
 		if (request.method !== "POST") return methodNotAllowed("POST");
 		// A web page can send other types without asking first.
 		const type = request.headers.get("content-type")?.split(";", 1)[0];

@@ -138,7 +138,7 @@ function sourceOf({
 			"document, backup, plan_hash: expected exactly one of these",
 		]);
 	if (plan_hash === undefined && changes !== undefined)
-		throw invalidParameters(["changes: only with plan_hash"]);
+		throw invalidParameters(["changes: expected only together with plan_hash"]);
 	if (backup !== undefined) return { backup };
 	if (plan_hash !== undefined)
 		return { plan: plan_hash, changes: changes ?? {} };
@@ -219,6 +219,6 @@ export const listBackups = readTool({
 function requireOwn(guildId: string, other: string): void {
 	if (guildId === other) return;
 	throw new ToolError(
-		`This is for the guild ${other}. Pass guild_id=${other}. Nothing was done.`,
+		`The plan or job is for the guild ${other}, not for ${guildId}. Pass guild_id=${other}. Nothing was done.`,
 	);
 }

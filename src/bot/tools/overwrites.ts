@@ -512,12 +512,12 @@ export const copyChannelPermissions = destructiveTool({
 				changed: differingOverwrites(pair.target, pair.source),
 			}))
 			.filter(({ changed }) => changed.length > 0);
-		const copied = source
+		const sourcePermissions = source
 			? `the permissions of ${channelName(source)}`
 			: "the permissions of their category";
 		if (changes.length === 0)
 			throw new ToolError(
-				`Nothing would change: all ${targets.length} target channel(s) already have ${copied}. Nothing was done.`,
+				`Nothing would change: all ${targets.length} target channel(s) already have ${sourcePermissions}. Nothing was done.`,
 			);
 		for (const { target, source } of changes) {
 			requirePermissions(guild, source, PermissionFlagsBits.ViewChannel);
@@ -543,7 +543,7 @@ export const copyChannelPermissions = destructiveTool({
 		const rest = unchangedNote(targets.length - changes.length);
 		return {
 			preview: [
-				`Would give ${changes.length} channel(s) ${copied}${rest}:`,
+				`Would give ${changes.length} channel(s) ${sourcePermissions}${rest}:`,
 				...texts.values(),
 			],
 			act: (call) =>
@@ -558,7 +558,7 @@ export const copyChannelPermissions = destructiveTool({
 								body: rawOverwrites(source),
 							}),
 						done: (done, of) =>
-							`Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${copied}${rest}:`,
+							`Gave ${done === of ? "" : `${done} of `}${of} channel(s) ${sourcePermissions}${rest}:`,
 					},
 					call,
 				),

@@ -119,7 +119,7 @@ const input = v.strictObject({
 });
 
 const neverRuns = () => {
-	throw new Error("find the tool that this call names before running it");
+	throw new Error("the tool that a call of use_tool names was not resolved");
 };
 
 export const useReadingTool = tool({

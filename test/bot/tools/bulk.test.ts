@@ -282,7 +282,7 @@ test("bulk_ban bans members and others, and says who was not banned", async () =
 		...done,
 	});
 	expect(again.isError).toBe(true);
-	expect(again.text).toContain("(code 500000). None of them was banned");
+	expect(again.text).toContain("(code 500000). None of the users was banned");
 });
 
 test("a dry run of bulk_ban finds who is banned among thousands", async () => {

@@ -99,7 +99,7 @@ test("a moderated tag requires MANAGE_THREADS, and a forum can require a tag", a
 	expect(await post([staff.id])).toContain("lacks MANAGE_THREADS in #recipes");
 	expect(writes(test)).toEqual([]);
 	expect(await post([])).toContain(
-		"(code 40067). Every post there needs a tag; use get_channel to find",
+		"(code 40067). Every post of this forum needs a tag; use get_channel to find",
 	);
 	expect(await post([soup.id])).toStartWith("Created the post");
 	const { text } = await call("list_forum_tags");

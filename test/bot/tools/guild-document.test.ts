@@ -132,7 +132,7 @@ describe("refuses", () => {
 		[
 			"changes of nothing",
 			{ document: {}, changes: {} },
-			"changes: only with plan_hash",
+			"changes: expected only together with plan_hash",
 		],
 		[
 			"an unknown field",
@@ -149,7 +149,7 @@ describe("refuses", () => {
 		[
 			"a name that the guild has elsewhere",
 			{ document: { channels: [{ name: "general" }] } },
-			'the guild has one elsewhere (in "Talk", id ',
+			'the guild has a channel with this name elsewhere (in "Talk", id ',
 		],
 	])("%s", async (_, args, expected) => {
 		await using world = await startWorld();

@@ -71,7 +71,7 @@ test("a full channel and Discord's own message are refused, with what to do", as
 		message_id: notice?.id,
 	});
 	expect(own.text).toContain(
-		"(code 50021). This is a message of Discord's own",
+		"(code 50021). The message is a system message of Discord",
 	);
 	for (const message of messages.slice(0, 250))
 		message.pinned_at = new Date().toISOString();
@@ -79,5 +79,5 @@ test("a full channel and Discord's own message are refused, with what to do", as
 		channel_id,
 		message_id: messages[251]?.id,
 	});
-	expect(full.text).toContain("(code 30003). list_pins shows them");
+	expect(full.text).toContain("(code 30003). list_pins shows the pinned messages");
 });

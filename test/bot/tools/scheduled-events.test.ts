@@ -97,7 +97,7 @@ test("contradictory arguments are refused before Discord is asked, all at once",
 				"scheduled_end_time: required for ext",
 			],
 		],
-		[{ entity_type: "voice" }, ["channel_id: required for voice events"]],
+		[{ entity_type: "voice" }, ["channel_id: is required for voice events"]],
 		[
 			{ entity_type: "voice", channel_id: voice.id, location: "x" },
 			["location: only external events have one"],

@@ -13,7 +13,8 @@ import {
 	wasNotDone,
 } from "./rest.ts";
 
-const emojisFull = "list_emojis shows them, and delete_emoji makes room.";
+const emojisFull =
+	"list_emojis shows the emoji, and delete_emoji makes room for another one.";
 
 /**
  * Advice for the AI model on how to continue after an error, by Discord's error code.
@@ -40,25 +41,25 @@ const advice = new Map(
 			"This stage channel is not live; set_stage with a topic starts it.",
 		[codes.UnknownTag]: "Use get_channel to find the tags of a forum.",
 		[codes.MaximumNumberOfWebhooksReached]:
-			"list_webhooks shows those of the channel, and delete_webhook makes room.",
+			"list_webhooks shows the webhooks of the channel, and delete_webhook makes room for another one.",
 		[codes.MaximumNumberOfInvitesReached]:
-			"list_invites shows them, and delete_invite makes room.",
+			"list_invites shows the invites, and delete_invite makes room for another one.",
 		[codes.MaximumNumberOfEmojisReached]: emojisFull,
 		[codes.MaximumNumberOfAnimatedEmojisReached]: emojisFull,
 		[codes.MaximumNumberOfPinsReachedForTheChannel]:
-			"list_pins shows them, and pin_message with pinned = false makes room.",
+			"list_pins shows the pinned messages, and pin_message with pinned = false unpins one.",
 		[codes.MaximumNumberOfReactionsReached]:
 			"remove_reaction with everyone = true makes room for another emoji.",
 		[codes.MaximumNumberOfUncompletedGuildScheduledEventsReached]:
-			"list_scheduled_events shows them, and delete_scheduled_event makes room.",
+			"list_scheduled_events shows the events, and delete_scheduled_event makes room for another one.",
 		[codes.MaximumNumberOfGuildChannelsReached]:
-			"list_channels shows them, and delete_channel makes room.",
+			"list_channels shows the channels, and delete_channel makes room for another one.",
 		[codes.MaximumNumberOfGuildRolesReached]:
-			"list_roles shows them, and delete_role makes room.",
+			"list_roles shows the roles, and delete_role makes room for another one.",
 		[codes.MaximumActiveThreads]:
-			"list_threads shows them, and edit_thread can archive one.",
+			"list_threads shows the active threads, and edit_thread can archive one.",
 		[codes.MaximumThreadParticipantsReached]:
-			"list_thread_members shows them, and edit_thread_members with remove_user_ids makes room.",
+			"list_thread_members shows the members of the thread, and edit_thread_members with remove_user_ids removes some.",
 		[codes.MaximumNumberOfNonGuildMemberBansHasBeenExceeded]:
 			"Discord limits bans of users who are not members. Members can still be banned; ban the others later.",
 		[codes.MaximumNumberOfEditsToMessagesOlderThanOneHourReached]:
@@ -70,7 +71,7 @@ const advice = new Map(
 		[codes.InvalidWebhookToken]:
 			"The webhook's token has changed. Nothing was done; call again.",
 		[codes.CannotExecuteActionOnThisChannelType]:
-			"Channels of this type do not support it. list_channels shows the types.",
+			"Channels of this type do not support this request. list_channels shows the types of channels.",
 		[codes.FailedToResizeAssetBelowTheMaximumSize]:
 			"Use a smaller image: Discord shows emoji in 128 by 128 pixels.",
 		[codes.ThisMessageWasAlreadyCrossposted]:
@@ -79,33 +80,34 @@ const advice = new Map(
 			'The bot may not read the messages of others; the operator of the bot can switch on "Message Content Intent" in the developer portal (Bot). Nothing was done.',
 		[codes.NSFWChannelMessageReferenceNotAllowed]:
 			"Messages of an age-restricted channel can only be forwarded to another one. Use list_channels to find those.",
-		[codes.PollExpired]: "Use get_message to see its result.",
+		[codes.PollExpired]: "Use get_message to see the result of the poll.",
 		[codes.CannotEditAPollMessage]:
-			"Use end_poll to end it, and create_poll to create another one.",
+			"Use end_poll to end the poll, and create_poll to create another one.",
 		[codes.CannotUseAnEmojiIncludedWithThePoll]:
 			"Use a Unicode emoji, or one that list_emojis shows.",
 		[codes.ReactionWasBlocked]: "The author of the message blocks the bot.",
 		[codes.CannotExecuteActionOnSystemMessage]:
-			"This is a message of Discord's own; get_message shows its type.",
+			"The message is a system message of Discord; get_message shows its type.",
 		[codes.CannotUpdateAFinishedEvent]:
-			"Use create_scheduled_event to create another one.",
+			"Use create_scheduled_event to create another event.",
 		[codes.MissingAccess]:
-			"The bot cannot see this. An administrator has to give its role View Channel there.",
+			"The bot cannot see this channel or guild. An administrator has to give the bot's role View Channel there.",
 		[codes.MissingPermissions]:
 			"The bot lacks a permission for this, or the target ranks above it. An administrator has to change the bot's role.",
 		[codes.InvalidFormBodyOrContentType]:
 			"Correct the named fields and call again.",
 		[codes.TargetUserIsNotConnectedToVoice]:
 			"This person is in no voice channel. Use list_voice_members to find members who are.",
-		[codes.TheStageIsAlreadyOpen]: "It is live; set_stage changes its topic.",
+		[codes.TheStageIsAlreadyOpen]:
+			"The stage is already live; set_stage changes its topic.",
 		[codes.CannotDeleteChannelRequiredForCommunityGuilds]:
-			"Use edit_guild to choose another channel for this purpose first.",
+			"Use edit_guild to choose another channel for rules or updates first.",
 		[codes.CommunityServerChannelsMustBeTextChannels]:
-			"Use edit_guild to choose another channel for this purpose first.",
+			"Use edit_guild to choose another channel for rules or updates first.",
 		[codes.FeatureTemporarilyDisabledServerSide]:
-			"Discord also says so if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
+			"Discord also sends this error if COMMUNITY is enabled without channels for rules and updates. Nothing was done.",
 		[codes.FailedToBanUsers]:
-			"None of them was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
+			"None of the users was banned: they are already banned, rank above the bot, or do not exist. Use get_bans to find bans.",
 		[codes.InvalidActionOnArchivedThread]:
 			"The thread is archived; edit_thread with archived = false reopens it.",
 		[codes.ThreadLocked]:
@@ -113,7 +115,7 @@ const advice = new Map(
 		[codes.ThreadAlreadyCreatedForMessage]:
 			"The message has a thread already, with the id of the message. Use get_message to see it.",
 		[codes.TagRequiredToCreateAForumPostInThisChannel]:
-			"Every post there needs a tag; use get_channel to find its tags.",
+			"Every post of this forum needs a tag; use get_channel to find the tags of the forum.",
 		[codes.CannotSendAnEmptyMessage]: "Set content.",
 		[codes.CannotSendMessagesToThisUser]:
 			"This person does not accept direct messages from the bot.",

@@ -276,7 +276,7 @@ async function compareOrApply(
 	if (action === "plan") return exitCodes.differs;
 	if (!yes && !(await ask("Change the guild like this?")))
 		throw new CheckFailed(
-			"Not confirmed, so nothing was changed.",
+			"The changes were not confirmed, so the guild was not changed.",
 			"Confirm it on a terminal, or pass --yes.",
 		);
 	const end = await runJob(work, async () => {
@@ -285,7 +285,7 @@ async function compareOrApply(
 			"starting the job",
 			send("apply", { plan_hash: plan.plan_hash, reason: "--apply-guild" }),
 		);
-		if (!job) throw new CheckFailed("There is nothing left to do.");
+		if (!job) throw new CheckFailed("The plan has no steps left to carry out.");
 		return job;
 	});
 	if (!end) return exitCodes.error;

@@ -125,7 +125,7 @@ async function stageChannel(work: Workspace): Promise<string> {
 
 function requireCommunity({ guild }: Workspace): void {
 	if (!guild.features.includes(GuildFeature.Community))
-		throw new NotTried("the guild is not a community");
+		throw new NotTried("this probe needs a guild that is a community");
 }
 
 async function message(work: Workspace): Promise<string> {
@@ -179,7 +179,7 @@ async function role(work: Workspace): Promise<string> {
 function requireNoAdministrator({ guild }: Workspace): void {
 	if (guild.members.me?.permissions.has(Permission.Administrator))
 		throw new NotTried(
-			"the bot is an administrator: no channel can deny it anything",
+			"the bot is an administrator, so no channel can deny the bot a permission",
 		);
 }
 
@@ -696,7 +696,9 @@ export const probes: readonly Probe[] = [
 		async run(work) {
 			const { id, features } = work.guild;
 			if (features.includes(GuildFeature.RoleIcons))
-				throw new NotTried("the guild has ROLE_ICONS");
+				throw new NotTried(
+					"this probe needs a guild without the feature ROLE_ICONS",
+				);
 			const body = { name: work.name, unicode_emoji: "👍" };
 			return refused(
 				work.create("role", Routes.guildRoles(id), body, (role) =>
@@ -762,7 +764,9 @@ export const probes: readonly Probe[] = [
 			"Searching without the Message Content intent is refused with 50001.",
 		run(work) {
 			if (isSwitchedOn(work.guild.client, privilegedIntents.MessageContent))
-				throw new NotTried("the bot has the Message Content intent");
+				throw new NotTried(
+					"this probe needs a bot without the Message Content intent",
+				);
 			return refused(search(work), codes.MissingAccess);
 		},
 	},

@@ -424,8 +424,11 @@ test.concurrent.each([
 	[30035, "Discord limits bans of users who are not members."],
 	[30046, "Discord limits edits of messages older than an hour."],
 	[40003, "Nothing was sent. Wait some minutes"],
-	[40006, "Discord also says so if COMMUNITY is enabled"],
-	[50086, "Use edit_guild to choose another channel"],
+	[40006, "Discord also sends this error if COMMUNITY is enabled"],
+	[
+		50086,
+		"Use edit_guild to choose another channel for rules or updates first.",
+	],
 	[50101, "get_guild_info shows the boost level"],
 	[50278, "The bot can only write to people who share a guild with it."],
 	[60003, "The account that owns the bot's application has to enable"],
