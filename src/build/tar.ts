@@ -27,7 +27,7 @@ export function createTar(
 
 function header({ name, bytes, executable }: TarEntry, time: number): Buffer {
 	if (Buffer.byteLength(name) > 100)
-		throw new RangeError(`file name too long for tar: ${name}`);
+		throw new RangeError(`the file name is too long for tar: ${name}`);
 	const block = Buffer.alloc(blockSize);
 	const octal = (value: number, at: number, length: number) =>
 		block.write(value.toString(8).padStart(length - 1, "0"), at);

@@ -69,7 +69,7 @@ export function createDocumentRoute({
 				request: name,
 				error,
 			});
-			return refuse(500, "Internal error: see the log of the bot.");
+			return refuse(500, "Internal error: the log of the bot says why.");
 		}
 	}
 
@@ -86,7 +86,7 @@ export function createDocumentRoute({
 		if (running >= maxConcurrent)
 			return refuse(
 				503,
-				`The bot already carries out ${maxConcurrent} such requests. Try again in a moment.`,
+				`The bot already carries out ${maxConcurrent} requests for guild documents. Try again in a moment.`,
 			);
 		running += 1;
 		try {

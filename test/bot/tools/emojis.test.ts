@@ -75,7 +75,7 @@ test("a guild without free slots is refused, with how to make room", async () =>
 	for (let index = 0; index < 50; index += 1) add(world, "ada", `e${index}`);
 	const args = { name: "soup", image: png };
 	const { text } = await world.call("create_emoji", args);
-	expect(text).toContain("(code 30008). list_emojis shows them");
+	expect(text).toContain("(code 30008). list_emojis shows the emoji");
 	const moving = await world.call("create_emoji", { ...args, image: gif });
 	expect(moving.isError).toBe(false);
 });

@@ -79,5 +79,7 @@ test("a full channel and Discord's own message are refused, with what to do", as
 		channel_id,
 		message_id: messages[251]?.id,
 	});
-	expect(full.text).toContain("(code 30003). list_pins shows the pinned messages");
+	expect(full.text).toContain(
+		"(code 30003). list_pins shows the pinned messages",
+	);
 });

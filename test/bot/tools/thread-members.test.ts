@@ -173,7 +173,7 @@ test("the members of an archived thread stay, and a full thread takes no more", 
 	expect(writes(test)).toEqual([]);
 	expect(
 		await call("add_thread_members", { thread_id: full.id, user_ids }),
-	).toContain("(code 30033). list_thread_members shows them");
+	).toContain("(code 30033). list_thread_members shows the members");
 });
 
 test("changes that were not started are named by their arguments", async () => {

@@ -377,7 +377,7 @@ test("a full channel says how to make room", async () => {
 	const { text } = await world.call("create_webhook", {
 		...{ channel_id: channel.id, name: "one more" },
 	});
-	expect(text).toContain("(code 30007). list_webhooks shows those");
+	expect(text).toContain("(code 30007). list_webhooks shows the webhooks");
 });
 
 test("a refused webhook token does not count as the bot's", async () => {
