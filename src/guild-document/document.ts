@@ -14,6 +14,9 @@ export {
 /** Maximum number of values, such as texts and lists, in a document that this program reads. */
 const maxValues = 2_000_000;
 
+/** Maximum number of lines of a YAML text that are checked for a section that is there twice; each costs time. */
+const maxChecked = 10;
+
 /** Maximum number of mistakes that an InvalidDocument lists. */
 const maxIssues = 50;
 
@@ -114,15 +117,28 @@ export function parseDocument(source: string): GuildDocument {
 			`it is neither JSON nor YAML: ${error instanceof Error ? error.message : error}`,
 		]);
 	}
-	const sections = Array.from(text.matchAll(/^(\w+):/gm), ([, name]) => name);
-	const twice = sections.filter((one, index) => sections.indexOf(one) < index);
+	const twice = partNames.filter((name) => isThereTwice(text, name));
 	if (twice.length > 0)
 		throw new InvalidDocument(
-			[...new Set(twice)].map(
-				(name) => `${name}: it is there more than once; write one list`,
-			),
+			twice.map((name) => `${name}: it is there more than once; write one`),
 		);
 	return readDocument(value);
+}
+
+/** Whether a YAML text has a section more than once, of which the parser would take the last. */
+function isThereTwice(text: string, name: string): boolean {
+	const lines = [...text.matchAll(new RegExp(`^${name}:`, "gm"))];
+	const [first] = lines;
+	if (!first || lines.length < 2) return false;
+	// A text of several lines can have such a line, too. If it is a key, the value has it under another name.
+	return lines.slice(1, maxChecked).some(({ index }) => {
+		const renamed = `${text.slice(0, index)}other_${text.slice(index)}`;
+		try {
+			return Object.hasOwn(Object(Bun.YAML.parse(renamed)), `other_${name}`);
+		} catch {
+			return false;
+		}
+	});
 }
 
 /** Formats a guild document as YAML. */

@@ -85,7 +85,7 @@ describe("a mistake is named with its path", () => {
 		[
 			"a list that is there twice",
 			"version: 1\nroles: []\nchannels: []\nroles: []",
-			["roles: it is there more than once; write one list"],
+			["roles: it is there more than once; write one"],
 		],
 		[
 			"an overwrite for nothing",
@@ -121,6 +121,16 @@ test.each([
 	"? [a]\n: b",
 ])("a hostile text is refused (%#)", (text) => {
 	expect(issuesOf(() => parseDocument(text))).not.toEqual([]);
+});
+
+test("a text with lines that look like sections is read", () => {
+	const topic = "a\nroles: x\nroles: y\nchannels:";
+	const document = readDocument({
+		channels: [{ name: "a", topic }],
+		roles: [],
+	});
+	expect(parseDocument(toYaml(document))).toEqual(document);
+	expect(parseDocument(JSON.stringify(document, null, 1))).toEqual(document);
 });
 
 test("a byte order mark and other spellings are read", () => {
