@@ -2,7 +2,7 @@
 
 import type { Refusal } from "../../guild-document/steps.ts";
 import { time } from "../discord/describe.ts";
-import { countOf, oneLine } from "../discord/text.ts";
+import { countOf, oneField, oneLine } from "../discord/text.ts";
 import type { GuildJobState, GuildJobStepRow } from "../store/guild-jobs.ts";
 import type { Job } from "./job-rules.ts";
 import {
@@ -79,6 +79,7 @@ export function jobText(
 					group: "outcome unknown",
 					isFirst: true,
 				}))),
+		...createdLines(steps).map((line) => ({ line, group: "created" })),
 		...plan.refusals.map((refusal: Refusal) => ({
 			line: refusalLine("cannot", refusal),
 			group: "cannot",
@@ -92,6 +93,18 @@ export function jobText(
 	];
 	const bytes = Buffer.byteLength([...head, ...end].join("\n"));
 	return [...head, ...fitting(entries, maxBytes - bytes), ...end].join("\n");
+}
+
+/** Formats what a job has created, by kind, with its ids. */
+function createdLines(steps: Job["steps"]): string[] {
+	const created = [...steps.values()].filter(
+		({ placeholder, target_id }) => placeholder !== null && target_id !== null,
+	);
+	return Array.from(
+		Map.groupBy(created, ({ kind }) => kind),
+		([kind, things]) =>
+			`created ${kind}: ${things.map(({ name, target_id }) => `${oneField(name)} (ID: ${target_id})`).join(", ")}`,
+	);
 }
 
 function wasDone(step: GuildJobStepRow | undefined): boolean {

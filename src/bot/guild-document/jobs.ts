@@ -135,6 +135,8 @@ export interface Jobs {
 	find(id: string): Promise<JobView | undefined>;
 	/** Returns the ids of the guild's jobs, the latest first. */
 	idsOf(guildId: string, limit: number): Promise<string[]>;
+	/** Resolves when a job of this run of the bot has ended. */
+	ended(id: string): Promise<void>;
 	/** Ends a job after its running step. Returns false if it does not run. */
 	cancel(id: string): Promise<boolean>;
 	/** Subscribes to the Gateway events of a new discord.js client. */
@@ -161,6 +163,8 @@ export function createJobs(options: JobsOptions): Jobs {
 	const askedAt = new Map<string, number>();
 	/** What is left of rate limits, by job and route, and until when in milliseconds of `performance.now()`. */
 	const buckets = new Map<string, typeof noLimit>();
+	/** Resolved when jobs end, by their ids. */
+	const endings = new Map<string, PromiseWithResolvers<void>>();
 	let cleanAt = 0;
 	// A job outlives the tool call that starts it: it must not get the call's deadline and permissions.
 	const outsideOfCalls = AsyncLocalStorage.snapshot();
@@ -563,6 +567,8 @@ export function createJobs(options: JobsOptions): Jobs {
 			job: id,
 			state,
 		});
+		endings.get(id)?.resolve();
+		endings.delete(id);
 	}
 
 	return {
@@ -603,6 +609,11 @@ export function createJobs(options: JobsOptions): Jobs {
 			return { job, wait: waits.get(id) };
 		},
 		idsOf: (guildId, limit) => selectGuildJobIds(sql, guildId, limit),
+		ended(id) {
+			const ending = endings.get(id) ?? Promise.withResolvers<void>();
+			endings.set(id, ending);
+			return ending.promise;
+		},
 		async cancel(id) {
 			const isRunning = await askToCancel(sql, id);
 			if (isRunning) cancelled.add(id);

@@ -32,21 +32,34 @@ const countNames = [
 export interface PlanTextOptions {
 	guildName: string;
 	hash: string;
-	/** A line about the whole plan. */
-	remark?: string | undefined;
+	/** Lines about the whole plan. */
+	remarks?: readonly string[] | undefined;
+	/** An earlier plan that this one changes: steps that both have are only counted. */
+	earlier?: { hash: string; plan: Plan } | undefined;
 	maxBytes?: number | undefined;
 }
 
 /** Formats a plan. The last lines name its hash and what to do next. */
 export function planText(
 	plan: Plan,
-	{ guildName, hash, remark, maxBytes = maxPlanBytes }: PlanTextOptions,
+	{
+		guildName,
+		hash,
+		remarks = [],
+		earlier,
+		maxBytes = maxPlanBytes,
+	}: PlanTextOptions,
 ): string {
 	const { steps, refusals, notes, duration } = plan;
+	const known = new Set(earlier?.plan.steps.map(stepLine));
+	const shown = steps.filter(
+		(step) => step.action === "delete" || !known.has(stepLine(step)),
+	);
+	const same = steps.length - shown.length;
 	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
 	const end = [
 		...(steps.length > 0 ? [duration] : []),
-		...(remark === undefined ? [] : [remark]),
+		...remarks,
 		`plan_hash=${hash}`,
 		steps.length > 0
 			? "Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day."
@@ -54,20 +67,26 @@ export function planText(
 	];
 	const lines = fitting(
 		[
-			...steps.map((step) => ({
+			...(same > 0
+				? [
+						{
+							line: `${countOf(same, "step")} as in the plan ${earlier?.hash}, and:`,
+							group: "earlier plan",
+							isFirst: true,
+						},
+					]
+				: []),
+			...shown.map((step) => ({
 				line: stepLine(step),
 				group: `${step.action} ${step.kind}`,
 				isFirst: step.action === "delete",
 			})),
-			...refusals.map((refusal) => ({
-				line: refusalLine("cannot", refusal),
+			...byReason("cannot", refusals).map((line) => ({
+				line,
 				group: "cannot",
 				isFirst: true,
 			})),
-			...notes.map((note) => ({
-				line: refusalLine("note", note),
-				group: "note",
-			})),
+			...byReason("note", notes).map((line) => ({ line, group: "note" })),
 		],
 		maxBytes - bytesOf([head, ...end]),
 	);
@@ -135,6 +154,29 @@ export function refusalLine(
 	{ subject, reason }: Refusal,
 ): string {
 	return `${label}: ${truncate(oneField(subject), 2 * maxValueLength)}: ${oneLine(reason)}`;
+}
+
+/** Formats refusals or notes, those with the same reason in one line. */
+function byReason(
+	label: "cannot" | "note",
+	refusals: readonly Refusal[],
+): string[] {
+	const groups = Map.groupBy(refusals, ({ reason }) => reason);
+	return Array.from(groups, ([reason, group]) =>
+		refusalLine(label, {
+			subject: namesText(group.map(({ subject }) => subject)),
+			reason,
+		}),
+	);
+}
+
+const maxNames = 10;
+
+/** Lists names for people: the first ten, and how many more there are. */
+export function namesText(names: readonly string[]): string {
+	const shown = names.slice(0, maxNames).map((name) => oneField(name));
+	const more = names.length - shown.length;
+	return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 interface Entry {

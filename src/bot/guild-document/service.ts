@@ -11,8 +11,10 @@ import {
 } from "../../guild-document/document.ts";
 import { exportDocument } from "../../guild-document/export.ts";
 import { mergeDocuments } from "../../guild-document/merge.ts";
+import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
+import { resultLines } from "../discord/text.ts";
 import type { GuildJobState } from "../store/guild-jobs.ts";
 import type {
 	GuildBackup,
@@ -21,7 +23,8 @@ import type {
 } from "../tool/guild-documents.ts";
 import { jobText } from "./job-text.ts";
 import { createJobs, type JobsOptions } from "./jobs.ts";
-import { planText } from "./plan-text.ts";
+import { withOwnAccess } from "./own-access.ts";
+import { namesText, type PlanTextOptions, planText } from "./plan-text.ts";
 import {
 	hashOf,
 	invalidText,
@@ -119,7 +122,7 @@ export function createGuildDocuments(
 	async function keepAndShow(
 		guild: Guild,
 		plan: Plan,
-		shown: { maxBytes?: number | undefined; remark?: string | undefined } = {},
+		shown: Pick<PlanTextOptions, "maxBytes" | "remarks" | "earlier"> = {},
 	): Promise<KeptPlan> {
 		const hash = await keepPlan(store, plan, now());
 		const text = planText(plan, {
@@ -140,16 +143,25 @@ export function createGuildDocuments(
 		}: { prune?: boolean | undefined; maxBytes?: number | undefined } = {},
 	): Promise<KeptPlan> {
 		const given = await documentOf(guild, source);
+		const { document, names } = withOwnAccess(guild, given.document);
 		const plan = await makePlan(
 			guild,
-			given.document,
+			document,
 			prune ?? given.prune ?? false,
 			rules,
 		);
 		// An export of the same guild is a backup, too.
 		const isRestored = "backup" in source || given.document.id === guild.id;
-		const remark = isRestored && recreates(plan) ? lostForGood : undefined;
-		return keepAndShow(guild, plan, { maxBytes, remark });
+		const remarks = resultLines(
+			names.length > 0 &&
+				`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}.`,
+			isRestored && recreates(plan) && lostForGood,
+		);
+		return keepAndShow(guild, plan, {
+			maxBytes,
+			remarks,
+			earlier: given.earlier,
+		});
 	}
 
 	/** Starts the job of a plan unless it runs already. */
@@ -180,7 +192,12 @@ export function createGuildDocuments(
 	async function documentOf(
 		guild: Guild,
 		source: PlanSource,
-	): Promise<{ document: GuildDocument; prune?: boolean }> {
+	): Promise<{
+		document: GuildDocument;
+		prune?: boolean;
+		/** The plan that is changed. */
+		earlier?: { hash: string; plan: Plan };
+	}> {
 		if ("document" in source)
 			return { document: valid(() => readGiven(source.document)) };
 		if ("backup" in source) {
@@ -196,6 +213,7 @@ export function createGuildDocuments(
 		return {
 			document: valid(() => mergeDocuments(plan.document, changes)),
 			prune: plan.prune,
+			earlier: { hash: source.plan, plan },
 		};
 	}
 
@@ -269,9 +287,11 @@ export function createGuildDocuments(
 		async guildOfJob(id) {
 			return (await requireJob(id)).job.row.guild_id;
 		},
-		async apply(hash, reason) {
+		async apply(hash, reason, waitMs = 0) {
 			const { jobId, text } = await begin(hash, reason);
-			return jobId === undefined ? text : `${text}\n${await showJob(jobId)}`;
+			if (jobId === undefined) return text;
+			if (waitMs > 0) await within(waitMs, jobs.ended(jobId));
+			return `${text}\n${await showJob(jobId)}`;
 		},
 		startJob: async (hash, reason) => (await begin(hash, reason)).jobId,
 		runningJob: async ({ id }) => (await jobs.runningIn(id))?.id,

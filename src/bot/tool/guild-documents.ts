@@ -63,9 +63,10 @@ export interface GuildDocuments {
 	guildOfJob(id: string): Promise<string>;
 	/**
 	 * Starts a job that carries out a plan. Returns a text with the job's id. If the guild has changed since, nothing is
-	 * started, and the error contains the new plan. `reason`: for Discord's audit log.
+	 * started, and the error contains the new plan. `reason`: for Discord's audit log. `waitMs`: for how many milliseconds
+	 * to wait for the end of the job; default: 0.
 	 */
-	apply(hash: string, reason?: string): Promise<string>;
+	apply(hash: string, reason?: string, waitMs?: number): Promise<string>;
 	/** Returns a job's progress as text. */
 	job(id: string): Promise<string>;
 	/** Returns the latest jobs of a guild as text. */

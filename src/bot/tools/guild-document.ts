@@ -10,6 +10,7 @@ import { formatText } from "../../guild-document/format-text.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { guildName, nowIs, time } from "../discord/describe.ts";
+import { timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../discord/text.ts";
 import {
 	choice,
@@ -25,6 +26,11 @@ import type { PlanSource } from "../tool/guild-documents.ts";
 
 /** Maximum length in bytes of a document as a tool's result. */
 const maxDocumentBytes = 200_000;
+
+/** How long apply_guild waits for the end of its job, in milliseconds. */
+const maxWaitMs = 15_000;
+/** Milliseconds of a tool call's time that are left for the rest. */
+const reserveMs = 5_000;
 
 const plan_hash = v.pipe(
 	v.string(),
@@ -156,7 +162,11 @@ export const applyGuild = tool({
 	input: v.strictObject({ guild_id, plan_hash, reason }),
 	async run({ plan_hash, reason }, { guild, guildDocuments }) {
 		await requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash));
-		return guildDocuments.apply(plan_hash, reason);
+		return guildDocuments.apply(
+			plan_hash,
+			reason,
+			Math.min(timeLeftMs() - reserveMs, maxWaitMs),
+		);
 	},
 });
 
