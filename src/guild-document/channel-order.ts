@@ -11,7 +11,7 @@ import {
 import { isPlaceholder } from "./match.ts";
 import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
 import { channelsWithCategories } from "./references.ts";
-import { placeIn, type StepList } from "./step-list.ts";
+import { placesIn, type StepList } from "./step-list.ts";
 
 /**
  * Adds one step that orders the channels of all places, if any is out of order. Discord orders the text and the voice
@@ -75,10 +75,11 @@ export function orderChannels(list: StepList): void {
 			const now = order
 				.filter((id) => position.has(id))
 				.sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
-			return movedIn(now, order).map((id) => ({
-				field: nameOf(id),
-				after: placeIn(order, id, nameOf),
-			}));
+			return placesIn(
+				order,
+				[...movedIn(now, order), ...order.filter(isPlaceholder)],
+				nameOf,
+			);
 		}),
 		method: "PATCH",
 		path: () => `${list.guildPath}/channels`,

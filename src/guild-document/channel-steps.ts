@@ -9,6 +9,7 @@ import { channelsWithCategories } from "./references.ts";
 import { byId, type StepList } from "./step-list.ts";
 import type { FieldChange, RawOverwrite, StepGuard } from "./steps.ts";
 import { channelBody, rawOverwrites } from "./to-api.ts";
+import { sameValue } from "./values.ts";
 
 /** Kinds of channels that only communities have. https://discord.com/developers/docs/resources/guild#guild-object-guild-features */
 const communityKinds: readonly string[] = ["stage", "announcement"];
@@ -87,7 +88,11 @@ function createChannel(
 		placeholder: channel.id ?? "",
 		changes: [
 			...(category ? [{ field: "category", after: category.name }] : []),
-			...changes,
+			// It has the access of its category.
+			...(category?.overwrites &&
+			sameValue("overwrites", values.overwrites, category.overwrites)
+				? changes.filter(({ field }) => !field.startsWith("access of "))
+				: changes),
 		],
 		guard: {
 			...guardOf(list, placed, isCategory, values),

@@ -461,7 +461,7 @@ export const documentSchema = v.strictObject({
 	omitted: optional(
 		choice(
 			["default", "keep"],
-			"What fields mean that a listed thing does not have. default, as in exports: their default value. keep, if this is absent: they stay as they are.",
+			"Fields that a listed thing leaves out: keep (the default): they stay as they are; default, as in exports: they get their default value.",
 		),
 	),
 	id: optional(id),

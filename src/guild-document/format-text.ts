@@ -1,7 +1,7 @@
 // The format of guild documents as a text: one line for each field.
 
 import * as v from "valibot";
-import { documentSchema } from "./document.ts";
+import { documentSchema, type Part, partNames } from "./document.ts";
 
 /** The parts of a Valibot schema that describe a field. */
 interface SchemaParts {
@@ -18,9 +18,14 @@ const intro = [
 	"? marks what may be left out.",
 ];
 
-/** Describes all fields of a guild document: names, types and meanings, indented by depth. */
-export function formatText(): string[] {
-	return [...intro, ...linesOf(documentSchema, "", new Map())];
+/**
+ * Describes the fields of a guild document, or of some of its parts: names, types and meanings, indented by depth.
+ */
+export function formatText(parts: readonly Part[] = partNames): string[] {
+	const isLeftOut = (name: string) =>
+		partNames.some((part) => part === name) &&
+		!parts.some((part) => part === name);
+	return [...intro, ...linesOf(documentSchema, "", new Map(), isLeftOut)];
 }
 
 /** `seen`: the objects described so far, with the names of the fields that have them. */
@@ -28,12 +33,14 @@ function linesOf(
 	schema: v.GenericSchema,
 	indent: string,
 	seen: Map<unknown, string>,
+	isLeftOut: (name: string) => boolean = () => false,
 ): string[] {
 	const { entries } = partsOf(schema);
 	if (!entries) return [];
 	const known = seen.get(entries);
 	if (known !== undefined) return [`${indent}(fields as in ${known})`];
 	return Object.entries(entries).flatMap(([name, field]) => {
+		if (isLeftOut(name)) return [];
 		const { type, wrapped } = partsOf(field);
 		const inner = type === "optional" && wrapped ? wrapped : field;
 		const text = v.getDescription(inner) ?? "";

@@ -5,7 +5,7 @@ import type { Role } from "./document.ts";
 import { bitsOfNames, rolesFromTop } from "./from-api.ts";
 import { isPlaceholder } from "./match.ts";
 import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
-import { byId, placeIn, type StepList } from "./step-list.ts";
+import { byId, placesIn, type StepList } from "./step-list.ts";
 import type { StepGuard } from "./steps.ts";
 import { roleBody } from "./to-api.ts";
 import { isPictureHash } from "./values.ts";
@@ -104,10 +104,11 @@ function orderRoles(list: StepList, roles: readonly Role[]): void {
 		kind: "role",
 		name: "roles",
 		targetId: "all",
-		changes: moved.map((id) => ({
-			field: nameOf(id),
-			after: placeIn(order, id, nameOf),
-		})),
+		changes: placesIn(
+			order,
+			[...moved, ...order.filter(isPlaceholder)],
+			nameOf,
+		),
 		guard: { roleIds: moved },
 		method: "PATCH",
 		path: () => `${list.guildPath}/roles`,

@@ -259,14 +259,33 @@ export function byId<T extends { id?: string | undefined }>(
 	return new Map(things?.map((thing) => [thing.id ?? "", thing]));
 }
 
-/** Says where a thing is in an order: "below Mods". */
-export function placeIn(
+/** Maximum number of names in one place of an order. */
+const maxNames = 20;
+
+/**
+ * Describes where the `moved` things are in an order: those that follow one another together, and what they are below.
+ */
+export function placesIn(
 	order: readonly string[],
-	id: string,
+	moved: readonly string[],
 	nameOf: (id: string) => string,
-): string {
-	const above = order[order.indexOf(id) - 1];
-	return above === undefined ? "at the top" : `below ${nameOf(above)}`;
+): FieldChange[] {
+	const isMoved = new Set(moved);
+	const runs: { above: string | undefined; ids: string[] }[] = [];
+	for (const [index, id] of order.entries()) {
+		const above = order[index - 1];
+		if (!isMoved.has(id)) continue;
+		if (above !== undefined && isMoved.has(above)) runs.at(-1)?.ids.push(id);
+		else runs.push({ above, ids: [id] });
+	}
+	return runs.map(({ above, ids }) => {
+		const more = ids.length - maxNames;
+		const names = ids.slice(0, maxNames).map(nameOf).join(", ");
+		return {
+			field: more > 0 ? `${names} and ${more} more` : names,
+			after: above === undefined ? "at the top" : `below ${nameOf(above)}`,
+		};
+	});
 }
 
 /** Returns the placeholders in the id fields of a request body. */

@@ -263,7 +263,7 @@ describe("steps", () => {
 				roles: ["c", "b2", "b", "a"].map((name, id) => ({ id: id + 1, name })),
 			},
 			{ roles: [{ name: "c" }, { name: "b" }, { name: "a" }] },
-			["order role/all | a: below b2 | c: at the top"],
+			["order role/all | c: at the top | a: below b2"],
 		],
 		[
 			"a new role at the bottom needs no ordering",
@@ -275,7 +275,7 @@ describe("steps", () => {
 			"a new role above others is ordered",
 			{ roles },
 			{ roles: [{ name: "New" }, { name: "Mods" }] },
-			["create role/New", "order role/all"],
+			["create role/New", "order role/all | New: at the top"],
 		],
 		[
 			"prune deletes exactly what listed sections do not list",

@@ -9,7 +9,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import type { EditedKind } from "../../guild-document/channel-kinds.ts";
-import { listedAs } from "../../mcp/json-schema.ts";
+import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
 import * as find from "../discord/find.ts";
@@ -84,18 +84,12 @@ export const accessFields = {
 	view_role_ids: subjects(find.role, "role", "Only these see it."),
 	view_user_ids: subjects(find.member, "member", "Members who see it, too."),
 	write_role_ids: subjects(find.role, "role", "Only these write; others read."),
-	permission_overwrites: v.optional(
+	permission_overwrites: unlisted(
 		v.pipe(
 			v.array(overwrite),
 			v.minLength(1, "expected at least 1"),
 			v.maxLength(100, "expected at most 100"),
 			v.description("All permission overwrites, by names of permissions."),
-			listedAs({
-				type: "array",
-				items: { type: "object" },
-				description:
-					"Instead: all {id, allow, deny}, names such as VIEW_CHANNEL.",
-			}),
 		),
 	),
 };

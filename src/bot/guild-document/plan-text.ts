@@ -113,14 +113,18 @@ export function countsText(
 
 /** Formats a step: `~ channel #general: topic "a" → "b"`. */
 export function stepLine(step: PlannedStep): string {
-	const { action, kind, changes } = step;
+	const { action, kind } = step;
+	const isInside = action === "create" && step.changes[0]?.field === "category";
+	const [place] = isInside ? step.changes : [];
+	const changes = isInside ? step.changes.slice(1) : step.changes;
 	const shown = changes
 		.slice(0, maxShownChanges)
 		.map((change) => changeText(change, action === "create"));
 	const more = changes.length - shown.length;
 	if (more > 0) shown.push(`… and ${countOf(more, "field")} more`);
 	const thing = action === "order" ? `order of ${kind}s` : thingText(step);
-	return `${signs[action]} ${thing}${shown.length > 0 ? `: ${shown.join(", ")}` : ""}`;
+	const where = place ? ` in ${valueText(place.after)}` : "";
+	return `${signs[action]} ${thing}${where}${shown.length > 0 ? `: ${shown.join(", ")}` : ""}`;
 }
 
 /** Formats what a step changes: "channel #general". */

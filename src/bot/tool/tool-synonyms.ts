@@ -39,6 +39,7 @@ const meanings: readonly [said: string, meant: string][] = [
 	// Nouns.
 	["undo, revert, restore, left, leave", "audit log"],
 	["restore, back up, snapshot", "backup plan guild"],
+	["at once, in bulk, several role, several channel", "plan guild document"],
 	["template, blueprint, structure, layout, yaml, rebuild", "guild document"],
 	["warn, warning", "send private message, timeout"],
 	["moderator, admin, administrator, staff", "check permissions, list members"],

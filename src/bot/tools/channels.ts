@@ -123,7 +123,7 @@ export const createChannel = writeTool({
 		createAlias("create_stage_channel", "stage"),
 	],
 	title: "Create a channel",
-	description: `Create a channel. Access is as in its category unless given; the bot keeps its own. Also: position, ${otherFields}.`,
+	description: `Create a channel; several: plan_guild. Access is as in its category unless given; the bot keeps its own. Also: position, ${otherFields}.`,
 	permissions: ["ManageChannels"],
 	lock: ({ below_channel_id, guild_id }, bot) =>
 		below_channel_id === undefined ? [] : lockOfOrder(guild_id, bot),

@@ -77,7 +77,7 @@ export const exportGuild = readTool({
 			),
 		),
 		backup,
-		format: v.optional(flag("Describe all fields instead."), false),
+		format: v.optional(flag("Describe the fields of parts instead."), false),
 	}),
 	async run({ parts, backup, format }, { guild, guildDocuments }) {
 		if (format) return formatText();
@@ -111,7 +111,7 @@ export const planGuild = readTool({
 	input: v.strictObject({
 		guild_id,
 		document: documentOf(
-			'Partial or whole: {"roles":[{"name":"Mods","permissions":["KICK_MEMBERS"]}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…"},{"name":"Voice","kind":"voice"}]}]}. Channels take their category\'s overwrites. More: export_guild with format.',
+			'Partial or whole: {"roles":[{"name":"Mods","color":"#FF0000","hoist":true,"permissions":["KICK_MEMBERS"]},{"name":"Helper"}],"categories":[{"name":"Staff","overwrites":[{"role":"@everyone","deny":["VIEW_CHANNEL"]},{"role":"Mods","allow":["VIEW_CHANNEL"]}],"channels":[{"name":"mod-chat","topic":"…","slowmode_seconds":5},{"name":"Voice","kind":"voice","user_limit":9}]}]}. In order from the top: list an existing one first to place others below it. Channels take their category\'s overwrites. All fields: export_guild with format.',
 		),
 		backup,
 		plan_hash: v.optional(plan_hash),

@@ -157,7 +157,7 @@ export const createRole = writeTool({
 	],
 	title: "Create a role",
 	description:
-		"Create a role, below all others by default, and give it to members.",
+		"Create a role, below all others by default, and give it to members. Several: plan_guild.",
 	permissions: ["ManageRoles"],
 	lock: ({ guild_id, below_role_id, user_ids = [] }, { guildId }) => [
 		...user_ids,

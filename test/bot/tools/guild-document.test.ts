@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { until } from "../../support/until.ts";
-import { startWorld, type TestWorld } from "../../support/world.ts";
+import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
 const staffArea = {
 	roles: [{ name: "Mods", color: "#ff0000", permissions: ["Kick Members"] }],
@@ -84,8 +84,39 @@ test("changes are laid over an earlier plan", async () => {
 		plan_hash: first.hash,
 		changes: { roles: [{ name: "Mods", hoist: true }] },
 	});
-	expect(text).toContain("hoist true");
-	expect(text).toContain("+ channel #Voice");
+	expect(text).toContain(`3 steps as in the plan ${first.hash}, and:`);
+	expect(text).toContain(
+		"+ role Mods: color #FF0000, permissions KICK_MEMBERS, hoist true",
+	);
+	expect(text).not.toContain("#Voice");
+});
+
+test("the bot keeps its access to channels that a document hides", async () => {
+	await using world = await startWorld();
+	const document = {
+		categories: [
+			{
+				name: "Hidden",
+				overwrites: [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }],
+				channels: [{ name: "inside" }],
+			},
+		],
+	};
+	const { text, hash } = await plan(world, { document });
+	expect(text).toContain(
+		"The bot keeps its own access: an overwrite for it was added to Hidden.",
+	);
+	expect(text).toContain("+ channel #inside in Hidden\n");
+	expect(await apply(world, hash)).toMatch(
+		/created channel: inside \(ID: \d+\)/,
+	);
+	const bot = userNamed(world, "alpha").id;
+	for (const name of ["Hidden", "inside"])
+		expect(categoryNamed(world, name)?.permission_overwrites).toEqual([
+			expect.objectContaining({ id: world.guild.id }),
+			expect.objectContaining({ id: bot, allow: "1024" }),
+		]);
+	expect((await plan(world, { document })).text).toContain("no changes");
 });
 
 test("a plan is refused with the new plan when the guild has changed", async () => {
@@ -104,20 +135,18 @@ test("a plan is refused with the new plan when the guild has changed", async () 
 test("a job is cancelled after its running step", async () => {
 	await using world = await startWorld();
 	const { hash } = await plan(world, { document: staffArea });
-	const { api } = world.simulator;
-	expect(api).toBeTruthy();
 	const held = world.simulator.faults.stall(
 		`POST /guilds/${world.guild.id}/channels`,
 		{ after: true },
 	);
-	const { text } = await world.call("apply_guild", { plan_hash: hash });
-	const job_id = /Job ([0-9a-f]{12})/.exec(text)?.[1];
+	// It waits for the end of its job.
+	const started = world.call("apply_guild", { plan_hash: hash });
 	await until("the category is being created", () => held.hits > 0);
+	const { text } = await world.call("get_job");
+	const job_id = /Job ([0-9a-f]{12})/.exec(text)?.[1];
 	await world.call("cancel_job", { job_id });
 	held.release();
-	await until("the job has ended", async () =>
-		(await world.call("get_job", { job_id })).text.includes("cancelled"),
-	);
+	expect((await started).text).toContain(": cancelled, ");
 	expect(categoryNamed(world, "Voice")).toBeUndefined();
 });
 
