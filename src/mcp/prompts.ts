@@ -153,7 +153,9 @@ export function readCompletion({
 		]);
 	const { name, value } = Object(argument) as JsonObject;
 	if (typeof name !== "string" || typeof value !== "string")
-		throw invalidParameters(["argument: expected a name and a value"]);
+		throw invalidParameters([
+			"argument: expected an object with a name and a value",
+		]);
 	const args = readTexts(
 		(Object(context) as JsonObject).arguments,
 		"context.arguments",

@@ -93,7 +93,7 @@ export function placeBelow(
 		isCategory
 			? "below_channel_id: expected a category: Discord shows categories below all other channels"
 			: isVoice
-				? `below_channel_id: Discord shows voice and stage channels below the others, the last of which is ${channelName(lastText ?? below)} there`
+				? `below_channel_id: expected ${channelName(lastText ?? below)} or a channel below it: Discord shows voice and stage channels below the others`
 				: "below_channel_id: expected a text channel or a category: Discord shows voice and stage channels below the others",
 	]);
 }

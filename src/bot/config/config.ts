@@ -359,8 +359,8 @@ function readText(path: string): FileText {
 		if (code === "ENOENT") return absentFile;
 		const issue =
 			code === "ERR_ENCODING_INVALID_ENCODED_DATA"
-				? "it is not UTF-8 text; save it as UTF-8 in your editor"
-				: `it cannot be read (${code})`;
+				? "the file is not UTF-8 text; save it as UTF-8 in your editor"
+				: `the file cannot be read (${code})`;
 		return { issue, isAbsent: false };
 	}
 }

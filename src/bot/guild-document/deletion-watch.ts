@@ -237,7 +237,10 @@ export function createDeletionWatch(
 			await saveDeletionMark(store.sql, guildId, entryId);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not store which deletions were looked at", { error });
+				log.error(
+					"could not store in the database which deletions were checked",
+					{ error },
+				);
 			throw error;
 		}
 		if (marks.get(guildId) === entryId) marks.delete(guildId);

@@ -210,7 +210,7 @@ function findButton(message: Message, wanted: string): Button {
 		);
 	}
 	if (button.url !== undefined)
-		throw new Error(`the button ${wanted} is a link`);
+		throw new Error(`the button ${wanted} is a link, which nobody can press`);
 	if (button.disabled) throw new Error(`the button ${wanted} is disabled`);
 	return button;
 }

@@ -326,9 +326,9 @@ const inFiles: [what: string, files: Files, expected: string[]][] = [
 		"UTF-16",
 		{ ".env": utf16(discordToken), "config.toml": utf16(botName) },
 		[
-			".env: it is not UTF-8 text; save it as UTF-8 in your editor",
+			".env: the file is not UTF-8 text; save it as UTF-8 in your editor",
 			".env: DISCORD_TOKEN: is required",
-			"config.toml: it is not UTF-8 text; save it as UTF-8 in your editor",
+			"config.toml: the file is not UTF-8 text; save it as UTF-8 in your editor",
 		],
 	],
 	[

@@ -418,7 +418,7 @@ test("an .env that cannot be read, and a CONFIG_DIR that is a file, are issues",
 	within({ "config.toml": cook }, (directory) => {
 		mkdirSync(join(directory, ".env"));
 		expect(issuesAt(directory, { DISCORD_TOKEN: token })).toBe(
-			".env: it cannot be read (EISDIR)",
+			".env: the file cannot be read (EISDIR)",
 		);
 		expect(issuesAt(join(directory, "config.toml"))).toContain(
 			"there is no directory",

@@ -442,7 +442,7 @@ describe("below_channel_id", () => {
 		["a", "voice", "voice and stage channels below the others"],
 		["V", "text", "expected a text channel or a category"],
 		["a", "category", "expected a category"],
-		["Attic", "voice", "the last of which is #c"],
+		["Attic", "voice", "expected #c"],
 	])("below %s a %s channel is not shown by clients", async (...row) => {
 		const [below, channel_type, said] = row;
 		await using it = await places();
