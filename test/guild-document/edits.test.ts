@@ -160,3 +160,49 @@ test.each([1, 2, 3])(
 		expect(exportDocument(await stateOf(simulator, guild))).toEqual(expected);
 	},
 );
+
+test("a channel of onboarding is hidden, and another one takes its place", async () => {
+	await using simulator = await startGuilds();
+	const guild = simulator.guild("First");
+	const names = Array.from({ length: 7 }, (_, index) => `c${index}`);
+	const hidden = [{ role: "@everyone", deny: ["VIEW_CHANNEL"] }];
+	const document = (shown: readonly string[]) =>
+		readDocument({
+			omitted: "default",
+			settings: {
+				name: "Community",
+				community: true,
+				verification_level: "MEDIUM",
+				explicit_content_filter: "ALL_MEMBERS",
+				rules_channel: "rules",
+				public_updates_channel: "rules",
+			},
+			everyone: ["VIEW_CHANNEL", "SEND_MESSAGES"],
+			channels: [...names, "new", "rules"].map((name) => ({
+				name,
+				overwrites: name === "rules" || shown.includes(name) ? [] : hidden,
+			})),
+			onboarding: {
+				enabled: true,
+				default_channels: shown,
+				prompts: [
+					{
+						title: "What?",
+						options: [
+							{ title: "This", channels: [shown[0]] },
+							{ title: "That", channels: ["rules"] },
+						],
+					},
+				],
+			},
+		});
+	await build(simulator, guild, document(names));
+	const changed = document([...names.slice(1), "new"]);
+	expect(await build(simulator, guild, changed)).toBe(1);
+	const { onboarding } = exportDocument(await stateOf(simulator, guild));
+	expect(onboarding?.enabled).toBe(true);
+	expect(onboarding?.default_channels?.toSorted()).toEqual([
+		...names.slice(1),
+		"new",
+	]);
+});

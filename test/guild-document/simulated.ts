@@ -91,6 +91,12 @@ async function hashesOf(
 	);
 }
 
+/** A community that never set a welcome screen has none, which is the same as an empty one. */
+function emptyIfUnknown(error: Error) {
+	if (!error.message.includes("10069")) throw error;
+	return { description: null, welcome_channels: [] };
+}
+
 export async function stateOf(
 	simulator: Simulator,
 	{ id, members }: Guild,
@@ -106,8 +112,8 @@ export async function stateOf(
 		automod: (await get("/auto-moderation/rules")) as GuildState["automod"],
 		events: (await get("/scheduled-events")) as GuildState["events"],
 		webhooks: (await get("/webhooks")) as GuildState["webhooks"],
-		welcomeScreen: (await ofCommunity(
-			"/welcome-screen",
+		welcomeScreen: (await ofCommunity("/welcome-screen")?.catch(
+			emptyIfUnknown,
 		)) as GuildState["welcomeScreen"],
 		onboarding: (await ofCommunity("/onboarding")) as GuildState["onboarding"],
 		members: [...members.values()].map(({ user, roles }) => ({
