@@ -1,5 +1,6 @@
 // A guild as a document: with names in place of ids, and without what has its default value.
 
+import { documentWithIds } from "./current-document.ts";
 import { withoutDefaults } from "./defaults.ts";
 import {
 	type Category,
@@ -11,7 +12,7 @@ import {
 	partNames,
 	type Role,
 } from "./document.ts";
-import { compareIds, documentWithIds } from "./from-api.ts";
+import { compareIds } from "./from-api.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "./references.ts";
 import type { GuildState } from "./steps.ts";
 

@@ -1,5 +1,6 @@
 // Finds for each thing in a document the thing of the guild that it describes, and replaces the document's keys with ids.
 
+import { documentWithIds } from "./current-document.ts";
 import { withDefaults, withItemDefaults } from "./defaults.ts";
 import {
 	type Category,
@@ -10,7 +11,6 @@ import {
 	type Role,
 } from "./document.ts";
 import { keysInGuild } from "./export.ts";
-import { documentWithIds } from "./from-api.ts";
 import {
 	channelNameOf,
 	familyOf,
