@@ -14,6 +14,9 @@ export {
 /** Maximum number of values, such as texts and lists, in a document that this program reads. */
 const maxValues = 2_000_000;
 
+/** Maximum number of channels and categories in a document. A guild has at most 500. */
+const maxChannels = 1000;
+
 /** Maximum number of lines of a YAML text that are checked for a section that is there twice; each costs time. */
 const maxChecked = 10;
 
@@ -74,6 +77,13 @@ export function readDocument(value: unknown): GuildDocument {
 		throw new InvalidDocument([`it has more than ${maxValues} values`]);
 	const { settings, issues } = checkSettings(schema.documentSchema, value);
 	if (!settings) throw new InvalidDocument(issues.map(describeIssue));
+	const { channels = [], categories = [] } = settings;
+	const inside = categories.flatMap(({ channels = [] }) => channels);
+	const count = channels.length + categories.length + inside.length;
+	if (count > maxChannels)
+		throw new InvalidDocument([
+			`it has ${count} channels and categories; expected at most ${maxChannels}`,
+		]);
 	return settings;
 }
 

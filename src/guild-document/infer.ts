@@ -55,17 +55,23 @@ export function inferFromGuild(
 		({ category, channel }) => category || "kind" in channel,
 	) as { channel: Channel; category?: Category }[];
 	const byId = new Map(existing.map(({ channel }) => [channel.id, channel]));
+	const byName = Map.groupBy(existing, ({ channel }) => channel.name);
 	const kindOf = (one: Channel, category?: Category): ChannelKind => {
 		const same = one.id === undefined ? undefined : byId.get(one.id);
 		if (same) return same.kind ?? "text";
-		const named = existing.filter(
-			({ channel: { kind = "text", name }, category: place }) =>
-				(category === undefined
-					? place === undefined
-					: place !== undefined &&
-						(place.id === category.id || place.name === category.name)) &&
-				name === channelNameOf(kind, one.name),
+		const names = ["text", "voice"].map((kind) =>
+			channelNameOf(kind, one.name),
 		);
+		const named = [...new Set(names)]
+			.flatMap((name) => byName.get(name) ?? [])
+			.filter(
+				({ channel: { kind = "text", name }, category: place }) =>
+					(category === undefined
+						? place === undefined
+						: place !== undefined &&
+							(place.id === category.id || place.name === category.name)) &&
+					name === channelNameOf(kind, one.name),
+			);
 		const exact = named.filter(({ channel }) => channel.name === one.name);
 		const kinds = new Set(
 			(exact.length > 0 ? exact : named).map(({ channel }) => channel.kind),

@@ -140,6 +140,8 @@ export function keysOf(things: readonly Named[]): string[] {
 	const names = Map.groupBy(things, ({ name }) => name);
 	const longNames = Map.groupBy(things, ({ longName }) => longName);
 	const used = new Set([everyone, ...names.keys()]);
+	/** The last number that was added to a name. */
+	const last = new Map<string, number>();
 	return things.map(({ name, longName }) => {
 		if (name !== everyone && names.get(name)?.length === 1) return name;
 		if (
@@ -151,10 +153,11 @@ export function keysOf(things: readonly Named[]): string[] {
 			return longName;
 		}
 		const base = longName ?? name;
-		for (let number = 1; ; number++) {
+		for (let number = (last.get(base) ?? 0) + 1; ; number++) {
 			const key = `${base} (${number})`;
 			if (used.has(key)) continue;
 			used.add(key);
+			last.set(base, number);
 			return key;
 		}
 	});

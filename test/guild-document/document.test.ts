@@ -98,6 +98,17 @@ describe("a mistake is named with its path", () => {
 		expect([...issuesOf(() => parseDocument(text))]).toEqual(expected);
 	});
 
+	test("too many channels", () => {
+		const channels = Array.from({ length: 50 }, () => ({ name: "same" }));
+		const categories = Array.from({ length: 20 }, () => ({
+			name: "x",
+			channels,
+		}));
+		expect([...issuesOf(() => readDocument({ categories }))]).toEqual([
+			"it has 1020 channels and categories; expected at most 1000",
+		]);
+	});
+
 	test("an error lists at most 50 mistakes, and the number of others", () => {
 		const roles = Array.from({ length: 200 }, () => ({ name: 1 }));
 		const issues = issuesOf(() => readDocument({ version: 1, roles }));

@@ -2,6 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { OverwriteType } from "discord.js";
+import { difference } from "../../src/guild-document/difference.ts";
+import { readDocument } from "../../src/guild-document/document.ts";
 import { exportDocument } from "../../src/guild-document/export.ts";
 import { bitsOfNames } from "../../src/guild-document/from-api.ts";
 import { guildId, guildState, idOf } from "./state.ts";
@@ -65,4 +67,26 @@ test("a guild of 100 channels and 50 roles exports to less than 40 KB", () => {
 	const text = JSON.stringify(exportDocument(state));
 	expect(Buffer.byteLength(text)).toBeLessThan(40_000);
 	expect(Buffer.byteLength(text)).toBeGreaterThan(10_000);
+});
+
+test("the largest guild with equal names everywhere is compared with its export", () => {
+	const state = guildState({
+		roles: Array.from({ length: 249 }, (_, index) => ({
+			id: index + 1,
+			name: "same",
+		})),
+		channels: Array.from({ length: 500 }, (_, index) =>
+			index < 50
+				? { id: 1000 + index, name: "same", type: 4 }
+				: { id: 1000 + index, name: "same", parent: 1000 + (index % 50) },
+		),
+		webhooks: Array.from({ length: 7500 }, (_, index) => ({
+			...{ id: idOf(10_000 + index), type: 1, name: "same" },
+			channel_id: idOf(1050 + (index % 450)),
+		})),
+	});
+	const exported = readDocument(exportDocument(state));
+	expect(difference(exported, state, { prune: true }).steps).toEqual([]);
+	const [first, second] = exported.categories ?? [];
+	expect([first?.key, second?.key]).toEqual(["same (1)", "same (2)"]);
 });
