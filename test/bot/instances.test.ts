@@ -207,7 +207,7 @@ test("with everything switched on, the example has no issue but what is left to 
 					? `.env: ${name}: is still the placeholder`
 					: `config.toml: ${section}.${name}: is still the placeholder`,
 			),
-			"config.toml: ai.providers.mine.api_key_env: names MINE_API_KEY, which is not set",
+			"config.toml: ai.providers.mine.api_key_env: the variable MINE_API_KEY is not set",
 		].sort(),
 	);
 	for (const issue of issues)
