@@ -139,9 +139,12 @@ function settled({ args, text }: Example): Example {
 	const name = numbered("name", (n) => `thing-${n}`);
 	const emojiName = numbered("name", (n) => `thing_${n}`);
 	const inviteCode = numbered("code", (n) => `invite${n}`);
+	const planHash = numbered("hash", (n) => String(n).padStart(32, "0"));
 	const settle = (part: string) =>
 		part
 			.replace(/\b\d{17,20}\b/g, id)
+			// The hash of a plan covers ids.
+			.replace(/\b[0-9a-f]{32}\b/g, planHash)
 			.replace(/\bthing-\d+\b/g, name)
 			.replace(/\bthing_\d+\b/g, emojiName)
 			.replace(/\b(?=[0-9a-f]*\d)[0-9a-f]{8}\b/g, inviteCode)
