@@ -8,6 +8,7 @@ import {
 	providerDefaults,
 } from "../../src/bot/config/ai-providers.ts";
 import { toml, variables } from "../../src/bot/config/settings.ts";
+import { toolsetNames } from "../../src/bot/config/tool-choice.ts";
 import { isPlaceholder } from "../../src/lib/config.ts";
 import { issuesOf, read } from "./config/instance.ts";
 
@@ -176,6 +177,19 @@ test("what is switched on in the example is required, its own default, or left t
 			`${title(entry)}: ${key && written(key)}`,
 		);
 	}
+});
+
+test.each([
+	["the example", example["config.toml"], (name: string) => name],
+	["instances/README.md", reference, (name: string) => `\`${name}\``],
+	[
+		"README.md",
+		readFileSync(join(instances, "../README.md"), "utf8"),
+		(name: string) => `\`${name}\``,
+	],
+])("%s names every toolset", (_, text, written) => {
+	const words = new Set(text.split(/[\s,|]+/));
+	expect(toolsetNames.filter((name) => !words.has(written(name)))).toEqual([]);
 });
 
 /** The example with everything switched on that is switched off. */
