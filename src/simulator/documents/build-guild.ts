@@ -238,9 +238,11 @@ export async function buildGuild(
 				notes.push(
 					...refusals.map(({ subject, reason }) => `${subject}: ${reason}`),
 					...steps
-						// Without changes, the order is only waiting for what was refused.
+						// The order may only wait for things that were refused.
 						.filter(
-							({ action, changes }) => action !== "order" || changes.length > 0,
+							({ action }) =>
+								action !== "order" ||
+								!steps.some((one) => one.action === "create"),
 						)
 						.map((step) => describeLeft(step, refused, ids)),
 				);
