@@ -3,24 +3,31 @@
 import { isPlaceholder } from "./match.ts";
 
 /**
- * Returns all of `current` and `wanted` in the wanted order. What the document does not list stays behind what it
- * stands behind now.
+ * Returns all of `current` and `wanted` in the wanted order. What the document does not list stays behind what it stands
+ * behind now, and new things come directly behind what they are listed after.
  */
 export function mergeOrder(
 	current: readonly string[],
 	wanted: readonly string[],
 ): string[] {
 	const listed = new Set(wanted);
+	const existing = new Set(current);
 	/** What is not listed, by the listed thing that it stands behind; "" for the top. */
 	const followers = new Map<string, string[]>();
 	let last = "";
 	for (const id of current)
 		if (listed.has(id)) last = id;
 		else followers.set(last, [...(followers.get(last) ?? []), id]);
-	return [
-		...(followers.get("") ?? []),
-		...[...listed].flatMap((id) => [id, ...(followers.get(id) ?? [])]),
-	];
+	const order = [...(followers.get("") ?? [])];
+	let waiting: readonly string[] = [];
+	for (const id of listed) {
+		if (existing.has(id)) {
+			order.push(...waiting);
+			waiting = followers.get(id) ?? [];
+		}
+		order.push(id);
+	}
+	return [...order, ...waiting];
 }
 
 /** Returns the things of `current` that must move to reach the order `wanted`: as few as possible. */

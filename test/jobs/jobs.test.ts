@@ -2,9 +2,17 @@
 // Limits of calls and bytes hold what a change of a tool may cost.
 
 import { expect, test } from "bun:test";
+import { until } from "../support/until.ts";
 import { idAfter, idsIn, type Job, startJob } from "./job.ts";
 import { show } from "./sizes.ts";
-import { cleanUp, review, season } from "./tasks.ts";
+import {
+	cleanUp,
+	newPlaces,
+	newRoles,
+	rebuild,
+	review,
+	season,
+} from "./tasks.ts";
 
 /** Expects that the job is done, without errors, within these limits. */
 function expectDone(
@@ -221,4 +229,49 @@ test("permissions and activity are reviewed", async () => {
 	expectDone(job, task.missing(answers.join("\n")), {
 		...{ calls: 15, bytes: 20_000 },
 	});
+});
+
+test("ten roles and thirty channels with access are built by one document", async () => {
+	await using job = await startJob(200);
+	const task = rebuild(job);
+	const { call } = job;
+	const slow = ["council-votes", "orders", "duty-roster"];
+	const plan = await call("plan_guild", {
+		document: {
+			roles: [
+				{ name: "Veteran" },
+				...newRoles.map(([name, color]) => ({ name, color, hoist: true })),
+			].map((role) =>
+				role.name === "Council"
+					? { ...role, permissions: ["KICK_MEMBERS", "MANAGE_MESSAGES"] }
+					: role,
+			),
+			categories: newPlaces.map(({ name, seenBy, text, voice }) => ({
+				name,
+				...(seenBy.length > 0 && {
+					overwrites: [
+						{ role: "@everyone", deny: ["VIEW_CHANNEL"] },
+						...seenBy.map((role) => ({ role, allow: ["VIEW_CHANNEL"] })),
+					],
+				}),
+				channels: [
+					...text.map((name) => ({
+						name,
+						...(slow.includes(name) && { slowmode_seconds: 30 }),
+					})),
+					{ name: voice, kind: "voice", user_limit: 12 },
+				],
+			})),
+		},
+	});
+	expect(plan).toContain("create 46");
+	const [, plan_hash = ""] = /plan_hash=(\w+)/.exec(plan) ?? [];
+	let progress = await call("apply_guild", { plan_hash });
+	const [, job_id = ""] = /Job (\w+)/.exec(progress) ?? [];
+	await until("the job has ended", async () => {
+		if (progress.includes(": running"))
+			progress = await call("get_job", { job_id });
+		return progress.includes(": done, ");
+	});
+	expectDone(job, task.missing(""), { calls: 6, bytes: 12_000 });
 });

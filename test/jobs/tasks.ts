@@ -269,3 +269,128 @@ export function review(job: Job): Task {
 		},
 	};
 }
+
+/** The roles that a rebuild asks for, in order, with their colors. */
+export const newRoles = [
+	["Council", "#C0392B"],
+	["Engineer", "#2980B9"],
+	["Scout", "#27AE60"],
+	["Quartermaster", "#8E44AD"],
+	["Healer", "#16A085"],
+	["Smith", "#D35400"],
+	["Bard", "#F39C12"],
+	["Cartographer", "#7F8C8D"],
+	["Recruit", "#BDC3C7"],
+	["Veteran Guest", "#34495E"],
+] as const;
+
+/** The categories that a rebuild asks for: who sees them (nobody listed: everyone), and their channels. */
+export const newPlaces = [
+	{
+		name: "Council Chamber",
+		seenBy: ["Council"],
+		text: ["council-talk", "council-votes", "council-notes", "council-log"],
+		voice: "Council Voice",
+	},
+	{
+		name: "Workshop",
+		seenBy: ["Engineer", "Smith", "Council"],
+		text: ["blueprints", "forge", "repairs", "materials"],
+		voice: "Workshop Voice",
+	},
+	{
+		name: "Wilds",
+		seenBy: ["Scout", "Cartographer", "Council"],
+		text: ["sightings", "maps", "routes", "camps"],
+		voice: "Wilds Voice",
+	},
+	{
+		name: "Stores",
+		seenBy: ["Quartermaster", "Council"],
+		text: ["inventory", "orders", "deliveries", "prices"],
+		voice: "Stores Voice",
+	},
+	{
+		name: "Infirmary",
+		seenBy: ["Healer", "Council"],
+		text: ["patients", "herbs", "remedies", "duty-roster"],
+		voice: "Infirmary Voice",
+	},
+	{
+		name: "Tavern",
+		seenBy: [],
+		text: ["songs", "stories", "recruits-ask", "games-night"],
+		voice: "Tavern Voice",
+	},
+] as const satisfies readonly {
+	name: string;
+	seenBy: readonly string[];
+	text: readonly string[];
+	voice: string;
+}[];
+
+/** Build ten roles, and thirty channels in six categories, with access. */
+export function rebuild({ guild, role, channel }: Job): Task {
+	const places = newPlaces.map(
+		({ name, seenBy, text, voice }) =>
+			`- ${name}, which ${seenBy.length > 0 ? `only ${seenBy.join(", ")} see` : "everyone sees"}: ${text.map((one) => `#${one}`).join(", ")}, ${voice}`,
+	);
+	const { ViewChannel } = Permission;
+	/** Whether a role is kept out of a channel. */
+	const isHidden = (channelName: string, roleName: string) => {
+		const overwrites = channel(channelName)?.permission_overwrites ?? [];
+		const bits = (id: string | undefined, field: "allow" | "deny") =>
+			BigInt(overwrites.find((one) => one.id === id)?.[field] ?? 0);
+		const allows = bits(role(roleName)?.id, "allow") & ViewChannel;
+		return (bits(guild.id, "deny") & ViewChannel) !== 0n && allows === 0n;
+	};
+	return {
+		text: `Build the new part of this server:
+Roles, in this order right below the role Veteran, all shown separately in the member list: ${newRoles.map(([name, color]) => `${name} (${color})`).join(", ")}. Council may also kick members and manage messages.
+Categories with channels (text channels, and at the end a voice channel for at most 12 people):
+${places.join("\n")}
+In #council-votes, #orders and #duty-roster there is a slow mode of 30 seconds.`,
+		missing() {
+			const names = newRoles.map(([name]) => name);
+			return unmet({
+				"the roles are in order": areInOrder(guild, ["Veteran", ...names]),
+				...Object.fromEntries(
+					newRoles.map(([name, color]) => [
+						`the role ${name} is shown separately, with its color`,
+						role(name)?.hoist === true &&
+							role(name)?.color === Number.parseInt(color.slice(1), 16),
+					]),
+				),
+				"Council may kick members": has(
+					BigInt(role("Council")?.permissions ?? 0),
+					Permission.KickMembers | Permission.ManageMessages,
+				),
+				...Object.fromEntries(
+					newPlaces.flatMap((place) =>
+						[...place.text, place.voice].map((name) => {
+							const made = channel(name);
+							const seenBy: readonly string[] = place.seenBy;
+							return [
+								`#${name} is in ${place.name}, for the right roles`,
+								made?.parent_id === channel(place.name)?.id &&
+									(made?.type === ChannelType.GuildVoice) ===
+										(name === place.voice) &&
+									names.every(
+										(one) =>
+											isHidden(name, one) ===
+											(seenBy.length > 0 && !seenBy.includes(one)),
+									),
+							];
+						}),
+					),
+				),
+				"voice channels are limited": newPlaces.every(
+					({ voice }) => channel(voice)?.user_limit === 12,
+				),
+				"slow mode is on": ["council-votes", "orders", "duty-roster"].every(
+					(name) => channel(name)?.rate_limit_per_user === 30,
+				),
+			});
+		},
+	};
+}

@@ -55,6 +55,9 @@ export function jobText(
 				"get_job shows further progress. cancel_job stops the job after the running step.",
 			]
 		: [
+				...(state === "done"
+					? ["The guild was read again: nothing of the plan is left to do."]
+					: []),
 				...(state === "done" && rest > 0
 					? [
 							`${countOf(rest, "step")} had no request: the guild was like this already.`,
@@ -79,7 +82,7 @@ export function jobText(
 					group: "outcome unknown",
 					isFirst: true,
 				}))),
-		...createdLines(steps).map((line) => ({ line, group: "created" })),
+		...createdLines(job).map((line) => ({ line, group: "created" })),
 		...plan.refusals.map((refusal: Refusal) => ({
 			line: refusalLine("cannot", refusal),
 			group: "cannot",
@@ -96,10 +99,13 @@ export function jobText(
 }
 
 /** Formats what a job has created, by kind, with its ids. */
-function createdLines(steps: Job["steps"]): string[] {
-	const created = [...steps.values()].filter(
-		({ placeholder, target_id }) => placeholder !== null && target_id !== null,
-	);
+function createdLines({ plan, steps }: Job): string[] {
+	const created = plan.steps
+		.flatMap(({ id }) => steps.get(id) ?? [])
+		.filter(
+			({ placeholder, target_id }) =>
+				placeholder !== null && target_id !== null,
+		);
 	return Array.from(
 		Map.groupBy(created, ({ kind }) => kind),
 		([kind, things]) =>

@@ -2,7 +2,13 @@
 // cannot be done are shown first then.
 
 import type { FieldChange, Refusal } from "../../guild-document/steps.ts";
-import { countOf, oneField, oneLine, truncate } from "../discord/text.ts";
+import {
+	countOf,
+	oneField,
+	oneLine,
+	resultLines,
+	truncate,
+} from "../discord/text.ts";
 import type { Plan, PlannedStep } from "./plans.ts";
 
 /** Maximum length of a plan's or job's text in bytes of UTF-8. */
@@ -32,6 +38,8 @@ const countNames = [
 export interface PlanTextOptions {
 	guildName: string;
 	hash: string;
+	/** The bot's user, whose permission overwrites are shown with its name. */
+	self?: { id: string; name: string } | undefined;
 	/** Lines about the whole plan. */
 	remarks?: readonly string[] | undefined;
 	/** An earlier plan that this one changes: steps that both have are only counted. */
@@ -45,6 +53,7 @@ export function planText(
 	{
 		guildName,
 		hash,
+		self,
 		remarks = [],
 		earlier,
 		maxBytes = maxPlanBytes,
@@ -59,6 +68,7 @@ export function planText(
 	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
 	const end = [
 		...(steps.length > 0 ? [duration] : []),
+		...placesOfNew(steps),
 		...remarks,
 		`plan_hash=${hash}`,
 		steps.length > 0
@@ -77,7 +87,7 @@ export function planText(
 					]
 				: []),
 			...shown.map((step) => ({
-				line: stepLine(step),
+				line: stepLine(withOwnName(step, self)),
 				group: `${step.action} ${step.kind}`,
 				isFirst: step.action === "delete",
 			})),
@@ -91,6 +101,36 @@ export function planText(
 		maxBytes - bytesOf([head, ...end]),
 	);
 	return [head, ...lines, ...end].join("\n");
+}
+
+/** Returns a step whose changes name the bot where they have its id. */
+function withOwnName(
+	step: PlannedStep,
+	self: PlanTextOptions["self"],
+): PlannedStep {
+	if (!self) return step;
+	const changes = step.changes.map((change) =>
+		change.field === `access of ${self.id}`
+			? { ...change, field: `access of ${self.name} (this bot)` }
+			: change,
+	);
+	return { ...step, changes };
+}
+
+/** Says where new roles and channels will be, if no step of the plan puts them in order. */
+function placesOfNew(steps: readonly PlannedStep[]): string[] {
+	const creates = (kinds: readonly string[]) =>
+		steps.some(
+			({ action, kind }) => action === "create" && kinds.includes(kind),
+		);
+	const orders = (kind: string) =>
+		steps.some((step) => step.action === "order" && step.kind === kind);
+	return resultLines(
+		creates(["role"]) && !orders("role") && "New roles are the lowest.",
+		creates(["channel", "category"]) &&
+			!orders("channel") &&
+			"New channels are the last of their category, new categories the last.",
+	);
 }
 
 /** Returns the counts of a plan: "create 3, change 1, cannot 2". */

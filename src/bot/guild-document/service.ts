@@ -128,6 +128,12 @@ export function createGuildDocuments(
 		const text = planText(plan, {
 			guildName: guildName(guild),
 			hash,
+			self: guild.members.me
+				? {
+						id: guild.members.me.id,
+						name: guild.members.me.user.username,
+					}
+				: undefined,
 			...shown,
 		});
 		const { steps, refusals } = plan;
