@@ -1,7 +1,9 @@
-// Plans as text for assistants and people: one line per step. A long plan is cut to a limit of bytes; deletions and what
-// cannot be done are shown first then.
+// Plans as text for assistants and people: one line per step. A long plan is cut to a limit of bytes; deletions, steps that
+// give permissions of moderators, and what cannot be done are kept first then.
 
+import { permissionNames } from "../../guild-document/permission-names.ts";
 import type { FieldChange, Refusal } from "../../guild-document/steps.ts";
+import { notablePermissions } from "../discord/permissions.ts";
 import {
 	countOf,
 	oneField,
@@ -14,6 +16,8 @@ import type { Plan, PlannedStep } from "./plans.ts";
 /** Maximum length of a plan's or job's text in bytes of UTF-8. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
+/** How much of what two long values have in common is shown before they differ. */
+const shownContext = 20;
 const maxShownChanges = 20;
 
 const signs = {
@@ -60,9 +64,9 @@ export function planText(
 	}: PlanTextOptions,
 ): string {
 	const { steps, refusals, notes, duration } = plan;
-	const known = new Set(earlier?.plan.steps.map(stepLine));
+	const known = new Set(earlier?.plan.steps.map(contentOf));
 	const shown = steps.filter(
-		(step) => step.action === "delete" || !known.has(stepLine(step)),
+		(step) => step.action === "delete" || !known.has(contentOf(step)),
 	);
 	const same = steps.length - shown.length;
 	const head = `Plan for ${guildName}: ${countsText(steps, refusals)}`;
@@ -89,7 +93,7 @@ export function planText(
 			...shown.map((step) => ({
 				line: stepLine(withOwnName(step, self)),
 				group: `${step.action} ${step.kind}`,
-				isFirst: step.action === "delete",
+				isFirst: step.action === "delete" || givesNotable(step),
 			})),
 			...byReason("cannot", refusals).map((line) => ({
 				line,
@@ -178,18 +182,94 @@ export function thingText({
 	return `${label} ${kind === "channel" ? "#" : ""}${shown}`;
 }
 
-function changeText(
-	{ field, before, after }: FieldChange,
-	isNew: boolean,
-): string {
-	return before === undefined || isNew
-		? `${field} ${valueText(after)}`
-		: `${field} ${valueText(before)} → ${valueText(after)}`;
+/** Returns everything that a line says of a step, and what it leaves out. */
+const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
+	JSON.stringify([
+		...[id, action, kind, name],
+		changes.map(({ field, before, after }) => [field, before, after]),
+	]);
+
+function changeText(change: FieldChange, isNew: boolean): string {
+	const { field, before, after } = change;
+	const isLong = Math.max(before?.length ?? 0, after.length) > maxValueLength;
+	if (isLong && isOfPermissions(field)) {
+		const { added, removed } = permissionChanges(change, isNew);
+		const parts = [
+			added.length > 0 && namedText("added", added),
+			removed.length > 0 && namedText("removed", removed),
+		];
+		return `${field} ${before === undefined || isNew ? namesValue(added) : parts.filter(Boolean).join(", ")}`;
+	}
+	if (before === undefined || isNew) return `${field} ${valueText(after)}`;
+	const start = isLong ? differsFrom(before, after) - shownContext : 0;
+	return `${field} ${valueText(before, start)} → ${valueText(after, start)}`;
 }
 
-/** Formats a value. Quotes it unless it is one word or number, so that it cannot imitate other parts of the line. */
-function valueText(value: string): string {
-	const text = truncate(oneField(value), maxValueLength);
+/** Whether the values of a field are lists of permissions. Denied ones have a "-" before them. */
+const isOfPermissions = (field: string) =>
+	field === "permissions" || field.startsWith("access of ");
+
+/** The permissions that are not left out of a long list. */
+const shownNames = new Set(
+	["VIEW_CHANNEL", ...permissionNames(notablePermissions)].flatMap((name) => [
+		name,
+		`-${name}`,
+	]),
+);
+const notableNames = new Set(permissionNames(notablePermissions));
+
+function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
+	const old = new Set(isNew ? [] : before?.split(", "));
+	const fresh = new Set(after.split(", "));
+	return {
+		added: [...fresh.difference(old)],
+		removed: [...old.difference(fresh)],
+	};
+}
+
+/** Whether a step allows what administrators and moderators may do. */
+const givesNotable = ({ action, changes }: PlannedStep) =>
+	changes.some(
+		(change) =>
+			isOfPermissions(change.field) &&
+			permissionChanges(change, action === "create").added.some((name) =>
+				notableNames.has(name),
+			),
+	);
+
+const namedText = (label: string, names: readonly string[]) =>
+	`${label} ${namesValue(names)}`;
+
+/** Formats permissions: the notable ones first, and as many of the others as fit. */
+function namesValue(names: readonly string[]): string {
+	const shown = names.filter((name) => shownNames.has(name));
+	const others = names.filter((name) => !shownNames.has(name));
+	let length = shown.join(", ").length;
+	const fitting = others.filter((name) => {
+		length += name.length + 2;
+		return length <= maxValueLength;
+	});
+	const more = others.length - fitting.length;
+	return JSON.stringify(
+		[...shown, ...fitting].join(", ") + (more > 0 ? ` and ${more} more` : ""),
+	);
+}
+
+/** Returns the index of the first character in which two texts differ. */
+function differsFrom(a: string, b: string): number {
+	let index = 0;
+	while (index < a.length && a[index] === b[index]) index++;
+	return index;
+}
+
+/**
+ * Formats a value from a character on, if what comes before is long. Quotes it unless it is one word or number, so that it
+ * cannot imitate other parts of the line.
+ */
+function valueText(value: string, start = 0): string {
+	const part =
+		start > shownContext ? `…${value.slice(start).toWellFormed()}` : value;
+	const text = truncate(oneField(part), maxValueLength);
 	return /^[\w#@:.+-]+$/.test(text) ? text : JSON.stringify(text);
 }
 

@@ -35,6 +35,9 @@ function planOf(changes: Partial<Plan>): Plan {
 	};
 }
 
+const usual =
+	"SEND_MESSAGES, EMBED_LINKS, ATTACH_FILES, READ_MESSAGE_HISTORY, USE_EXTERNAL_EMOJIS, CREATE_PUBLIC_THREADS";
+
 const options = { guildName: "The Cooks (ID: 1)", hash: "abc" };
 
 test.each([
@@ -71,6 +74,58 @@ test.each([
 	[
 		step({ kind: "welcome_screen", name: "welcome screen" }),
 		"~ welcome screen",
+	],
+	[
+		step({
+			changes: [
+				{
+					field: "topic",
+					before: `${"a ".repeat(300)}old`,
+					after: `${"a ".repeat(300)}new`,
+				},
+			],
+		}),
+		'~ channel #general: topic "…a a a a a a a a a a old" → "…a a a a a a a a a a new"',
+	],
+	[
+		step({
+			action: "create",
+			kind: "role",
+			name: "Mods",
+			changes: [
+				{
+					field: "permissions",
+					after: `${usual}, MENTION_EVERYONE, ADMINISTRATOR`,
+				},
+			],
+		}),
+		'+ role Mods: permissions "MENTION_EVERYONE, ADMINISTRATOR, SEND_MESSAGES, EMBED_LINKS, ATTACH_FILES, READ_MESSAGE_HISTORY and 2 more"',
+	],
+	[
+		step({
+			kind: "role",
+			name: "Mods",
+			changes: [
+				{
+					field: "permissions",
+					before: `SPEAK, ${usual}`,
+					after: `${usual}, ADMINISTRATOR`,
+				},
+			],
+		}),
+		'~ role Mods: permissions added "ADMINISTRATOR", removed "SPEAK"',
+	],
+	[
+		step({
+			changes: [
+				{
+					field: "access of Mods",
+					before: `${usual}, -VIEW_CHANNEL`,
+					after: `${usual}, VIEW_CHANNEL`,
+				},
+			],
+		}),
+		'~ channel #general: access of Mods added "VIEW_CHANNEL", removed "-VIEW_CHANNEL"',
 	],
 ])("a step as a line: %#", (step, line) => {
 	expect(stepLine(step)).toBe(line);
@@ -130,4 +185,42 @@ test("a long plan keeps deletions and what cannot be done, and counts the rest",
 		/… and (\d+) more: create channel (\d+), edit role 300\n/.exec(text) ?? [];
 	expect(Number(others)).toBe(Number(channels) + 300);
 	expect(text.split("\n+ ").length - 1 + Number(channels)).toBe(300);
+});
+
+test("a long plan keeps the roles that get permissions of moderators", () => {
+	const roles = Array.from({ length: 300 }, (_, index) =>
+		step({
+			action: "create",
+			kind: "role",
+			name: `role-${index}`,
+			changes: [
+				{
+					field: "permissions",
+					after: index === 299 ? "SPEAK, ADMINISTRATOR" : "SPEAK",
+				},
+			],
+		}),
+	);
+	const text = planText(planOf({ steps: roles }), {
+		...options,
+		maxBytes: 4_000,
+	});
+	expect(text).toContain(
+		'+ role role-299: permissions "SPEAK, ADMINISTRATOR"\n',
+	);
+	expect(text).not.toContain("role-298");
+});
+
+test("a plan that changes another shows what changed at the end of a long text", () => {
+	const withTopic = (end: string) =>
+		step({
+			action: "create",
+			changes: [{ field: "topic", after: "a ".repeat(300) + end }],
+		});
+	const text = planText(planOf({ steps: [withTopic("new")] }), {
+		...options,
+		earlier: { hash: "earlier", plan: planOf({ steps: [withTopic("old")] }) },
+	});
+	expect(text).not.toContain("as in the plan");
+	expect(text).toContain("+ channel #general");
 });
