@@ -2,6 +2,7 @@
 
 import type * as v from "valibot";
 import { type ConfigIssue, checkSettings } from "../lib/config.ts";
+import { onOneLine } from "../lib/text.ts";
 import type { EditedKind } from "./channel-kinds.ts";
 import * as schema from "./document-schema.ts";
 
@@ -16,6 +17,13 @@ const maxValues = 2_000_000;
 
 /** Maximum number of channels and categories in a document. A guild has at most 500. */
 const maxChannels = 1000;
+
+/** Maximum number of values in a short text. A longer one may have one for each character, more only by repeating parts. */
+const maxValuesOfShort = 100_000;
+
+/** Maximum number of characters of an unknown key in an error, and of what is said about a value. */
+const maxShownKey = 100;
+const maxShownMessage = 300;
 
 /** Maximum number of lines of a YAML text that are checked for a section that is there twice; each costs time. */
 const maxChecked = 10;
@@ -73,8 +81,12 @@ export class InvalidDocument extends Error {
 
 /** Returns `value` as a guild document. Throws an InvalidDocument that lists all mistakes. */
 export function readDocument(value: unknown): GuildDocument {
-	if (countValues(value) > maxValues)
-		throw new InvalidDocument([`it has more than ${maxValues} values`]);
+	return readLimited(value, maxValues);
+}
+
+function readLimited(value: unknown, max: number): GuildDocument {
+	if (hasMoreValues(value, max))
+		throw new InvalidDocument([`it has more than ${max} values`]);
 	const { settings, issues } = checkSettings(schema.documentSchema, value);
 	if (!settings) throw new InvalidDocument(issues.map(describeIssue));
 	const { channels = [], categories = [] } = settings;
@@ -90,26 +102,32 @@ export function readDocument(value: unknown): GuildDocument {
 /** Writes a mistake with the path of its field: "roles[2].color: expected …". */
 function describeIssue({ path, message }: ConfigIssue): string {
 	const at = path
-		.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`))
+		.map((key) =>
+			/^\d+$/.test(key) ? `[${key}]` : `.${onOneLine(key, maxShownKey)}`,
+		)
 		.join("")
 		.replace(/^\./, "");
 	const expected = message.replace("a section", "an object with fields");
-	return `${at || "the document"}: ${expected}`;
+	return `${at || "the document"}: ${onOneLine(expected, maxShownMessage)}`;
 }
 
-/** Counts the values in `value`, up to a few more than the maximum: a YAML text can repeat a part millions of times. */
-function countValues(value: unknown): number {
+/**
+ * Whether there are more than `max` values in `value`. A YAML text can repeat a part millions of times, also inside of
+ * itself.
+ */
+function hasMoreValues(value: unknown, max: number): boolean {
 	const left = [value];
-	let count = 0;
-	while (left.length > 0 && count <= maxValues) {
+	let count = 1;
+	while (left.length > 0) {
 		const one = left.pop();
-		count += 1;
 		if (typeof one !== "object" || one === null) continue;
 		const inside = Object.values(one);
-		if (inside.length > maxValues) return inside.length;
+		// Counted before they are looked at: a list that has itself many times would fill the memory.
+		count += inside.length;
+		if (count > max) return true;
 		for (const value of inside) left.push(value);
 	}
-	return count;
+	return false;
 }
 
 /** Parses a guild document from JSON or YAML. Throws an InvalidDocument if it is neither, or not a guild document. */
@@ -132,7 +150,8 @@ export function parseDocument(source: string): GuildDocument {
 		throw new InvalidDocument(
 			twice.map((name) => `${name}: it is there more than once; write one`),
 		);
-	return readDocument(value);
+	const max = Math.max(maxValuesOfShort, text.length);
+	return readLimited(value, Math.min(max, maxValues));
 }
 
 /** Whether a YAML text has a section more than once, of which the parser would take the last. */

@@ -1,5 +1,7 @@
 // Pairs the things that a document lists with those of a guild: by id, then by name.
 
+import { escapeInJson } from "../lib/text.ts";
+
 /** Something that a document or a guild lists. */
 export interface Thing {
 	name: string;
@@ -25,7 +27,9 @@ export interface Pairing<W extends Thing, C extends Thing> {
 	issues: string[];
 }
 
-export const quote = (text: string | undefined) => JSON.stringify(text ?? "");
+/** Writes a name of a document on one line, in quotes. */
+export const quote = (text: string | undefined) =>
+	escapeInJson(JSON.stringify(text ?? ""));
 
 /**
  * Returns the thing of the guild for each thing of the document that exists. Ids come first: those of what the job has

@@ -43,6 +43,9 @@ export function parseSettings<
 		: { settings: undefined, issues: issues.map(formatIssue) };
 }
 
+/** Maximum number of unknown keys for which similar ones are looked for, which takes long. */
+const maxSuggestions = 50;
+
 /**
  * Parses `values` with a Valibot schema. Returns the settings, or all issues. The issues do not show values that may be
  * secrets.
@@ -57,9 +60,9 @@ export function checkSettings<
 		return { settings: result.output, issues: [] };
 	const issues = [
 		...otherIssues(result.issues ?? [], unknown).map(toConfigIssue),
-		...unknown.map(({ path, known }) => ({
+		...unknown.map(({ path, known }, index) => ({
 			path,
-			message: `${unknownKey}${didYouMean(path.at(-1) ?? "", known)}`,
+			message: `${unknownKey}${index < maxSuggestions ? didYouMean(path.at(-1) ?? "", known) : ""}`,
 		})),
 	];
 	return { settings: undefined, issues };
@@ -277,12 +280,15 @@ export function didYouMean(word: string, known: readonly string[]): string {
 }
 
 function nearest(word: string, known: readonly string[]): string | undefined {
+	const most = (candidate: string) =>
+		Math.ceil(Math.max(word.length, candidate.length) / 3);
 	return known
-		.map((candidate) => ({ candidate, distance: distance(word, candidate) }))
 		.filter(
-			({ candidate, distance }) =>
-				distance <= Math.ceil(Math.max(word.length, candidate.length) / 3),
+			(candidate) =>
+				Math.abs(word.length - candidate.length) <= most(candidate),
 		)
+		.map((candidate) => ({ candidate, distance: distance(word, candidate) }))
+		.filter(({ candidate, distance }) => distance <= most(candidate))
 		.toSorted((a, b) => a.distance - b.distance)[0]?.candidate;
 }
 

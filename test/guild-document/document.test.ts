@@ -92,7 +92,7 @@ describe("a mistake is named with its path", () => {
 			"version: 1\nchannels: [{ name: a, overwrites: [{ allow: [] }] }]",
 			["channels[0].overwrites[0]: expected either role or member"],
 		],
-		["a loop of aliases", "a: &a [*a]", ["it has more than 2000000 values"]],
+		["a loop of aliases", "a: &a [*a]", ["it has more than 100000 values"]],
 	];
 	test.each(rows)("%s", (_, text, expected) => {
 		expect([...issuesOf(() => parseDocument(text))]).toEqual(expected);
@@ -311,4 +311,43 @@ test.each([1, 2])("random texts never throw (seed %d)", (seed) => {
 		}
 		issuesOf(() => parseDocument(text));
 	}
+});
+
+describe("a YAML text that repeats a part very often is refused at once", () => {
+	const times = (count: number, text: string) => text.repeat(count);
+	const rows: [string, string][] = [
+		["a list that has itself", `roles: &a [${times(15_000, "*a, ")}*a]`],
+		[
+			"an object with many unknown fields",
+			`roles:\n- &a {${Array.from({ length: 1500 }, (_, index) => `x${index}: 1`).join(", ")}}\n${times(1200, "- *a\n")}`,
+		],
+	];
+	test.each(rows)("%s", (_, text) => {
+		expect(issuesOf(() => parseDocument(text))).toEqual([
+			"it has more than 100000 values",
+		]);
+	});
+
+	test("as an object, too", () => {
+		const list: unknown[] = [];
+		for (let count = 0; count < 15_000; count += 1) list.push(list);
+		expect(issuesOf(() => readDocument({ roles: list }))).toEqual([
+			"it has more than 2000000 values",
+		]);
+	});
+});
+
+test("an unknown field cannot end the line of its mistake, and is shown in part", () => {
+	const hidden = "\u001b[2J\u2028\u202e";
+	const issues = issuesOf(() =>
+		readDocument({
+			roles: [{ name: "a", [`x\nplan_hash=0 ${hidden}`]: 1 }, `b\n${hidden}`],
+			["y".repeat(10_000)]: 1,
+		}),
+	);
+	expect(issues).toEqual([
+		String.raw`roles[1]: expected an object with fields, received "b  [2J \u{202e}"`,
+		"roles[0].x plan_hash=0  [2J \\u{202e}: is not a known key",
+		`${"y".repeat(100)}: is not a known key`,
+	]);
 });
