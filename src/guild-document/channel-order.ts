@@ -66,21 +66,24 @@ export function orderChannels(list: StepList): void {
 		);
 	if (orders.length === 0) return;
 	const position = new Map(all.map(({ id }, index) => [id, index]));
+	const places = orders.map((order) => {
+		const now = order
+			.filter((id) => position.has(id))
+			.sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
+		return {
+			order,
+			moves: [...movedIn(now, order), ...order.filter(isPlaceholder)],
+		};
+	});
 	list.add("channel order", {
 		action: "order",
 		kind: "channel",
 		name: "channels",
 		targetId: "all",
-		changes: orders.flatMap((order) => {
-			const now = order
-				.filter((id) => position.has(id))
-				.sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
-			return placesIn(
-				order,
-				[...movedIn(now, order), ...order.filter(isPlaceholder)],
-				nameOf,
-			);
-		}),
+		changes: places.flatMap(({ order, moves }) =>
+			placesIn(order, moves, nameOf),
+		),
+		guard: { moves: places.flatMap(({ moves }) => moves) },
 		method: "PATCH",
 		path: () => `${list.guildPath}/channels`,
 		body: orders.flatMap((order) =>

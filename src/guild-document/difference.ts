@@ -3,7 +3,7 @@
 import { addRules } from "./automod-steps.ts";
 import { orderChannels } from "./channel-order.ts";
 import { addChannels } from "./channel-steps.ts";
-import type { GuildDocument } from "./document.ts";
+import { type GuildDocument, InvalidDocument } from "./document.ts";
 import { addEmojis } from "./emoji-steps.ts";
 import { addEvents } from "./event-steps.ts";
 import { matchDocument } from "./match.ts";
@@ -41,5 +41,21 @@ export function difference(
 	addOnboarding(list);
 	addMemberRoles(list);
 	addBans(list);
-	return list.result();
+	const result = list.result();
+	requireKept(result, matched.referred);
+	return result;
+}
+
+/** Throws if steps delete what the document refers to: the document would refer to nothing afterwards. */
+function requireKept(
+	{ steps }: Difference,
+	referred: ReadonlyMap<string, string>,
+): void {
+	const issues = steps.flatMap(({ action, targetId = "" }) => {
+		const subject = referred.get(targetId);
+		return action === "delete" && subject !== undefined
+			? `${subject}: the document refers to it and does not list it, so prune would delete it; list it, or leave out what refers to it`
+			: [];
+	});
+	if (issues.length > 0) throw new InvalidDocument(issues);
 }

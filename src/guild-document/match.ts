@@ -36,6 +36,8 @@ export interface Matched {
 	names: ReadonlyMap<string, string>;
 	/** The ids that the document gives to what does not exist yet, by placeholder. */
 	hints: ReadonlyMap<string, string>;
+	/** How the document refers to things as the guild names them, by id: 'channel "general"'. */
+	referred: ReadonlyMap<string, string>;
 }
 
 /** Whether an id is a placeholder for the id of something that does not exist yet. */
@@ -79,6 +81,7 @@ export function matchDocument(
 		refusals: matching.refusals,
 		names: matching.names,
 		hints: matching.hints,
+		referred: matching.referred,
 	};
 }
 
@@ -86,6 +89,7 @@ export function matchDocument(
 class Matching {
 	readonly names: Map<string, string>;
 	readonly hints = new Map<string, string>();
+	readonly referred = new Map<string, string>();
 	readonly refusals: Refusal[] = [];
 	readonly #found = new Map<object, Identity>();
 	readonly #keys: Record<"role" | "channel" | "emoji", Keys> = {
@@ -284,7 +288,10 @@ class Matching {
 			}
 			const id =
 				idsByKey.get(reference) ?? (own.has(reference) ? reference : undefined);
-			if (id !== undefined) return id;
+			if (id !== undefined) {
+				this.referred.set(id, `${kind} ${quote(reference)}`);
+				return id;
+			}
 			const named = existing.filter(({ name }) => name === reference);
 			this.issues.push(
 				named.length > 1

@@ -99,17 +99,14 @@ function orderRoles(list: StepList, roles: readonly Role[]): void {
 	);
 	const moved = movedIn(movable, order);
 	if (moved.length === 0 && !isNewAmong(order)) return;
+	const moves = [...moved, ...order.filter(isPlaceholder)];
 	list.add("role order", {
 		action: "order",
 		kind: "role",
 		name: "roles",
 		targetId: "all",
-		changes: placesIn(
-			order,
-			[...moved, ...order.filter(isPlaceholder)],
-			nameOf,
-		),
-		guard: { roleIds: moved },
+		changes: placesIn(order, moves, nameOf),
+		guard: { roleIds: moved, moves },
 		method: "PATCH",
 		path: () => `${list.guildPath}/roles`,
 		body: order.map((id) => ({ id })),

@@ -108,6 +108,8 @@ export interface StepGuard {
 	parentId?: string | undefined;
 	/** Whether an emoji that the step creates is animated. */
 	animated?: boolean | undefined;
+	/** Ids and placeholders of the things that the step puts in other places. */
+	moves?: readonly string[] | undefined;
 	/** Names of the changed fields. */
 	fields?: readonly string[] | undefined;
 }

@@ -9,6 +9,10 @@ export function addWebhooks(list: StepList): void {
 	for (const webhook of wanted.webhooks) {
 		const { id = "", name, channel } = webhook;
 		const old = before.get(id);
+		if (name.trim() === "" && old?.name !== name) {
+			list.refuse("webhook", "its name is blank, and Discord refuses that");
+			continue;
+		}
 		if (old) {
 			const { values, changes, isChanged } = list.compare(old, webhook);
 			if (isChanged)

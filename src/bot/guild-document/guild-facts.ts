@@ -94,6 +94,8 @@ export interface GuildFacts {
 	rulesChannelId: string;
 	updatesChannelId: string;
 	roles: Map<string, RoleFacts>;
+	/** The permissions of the roles before the first step. */
+	permissionsBefore: ReadonlyMap<string, bigint>;
 	channels: Map<string, ChannelFacts>;
 	emojis: Map<string, { animated: boolean; creatorId: string }>;
 	/** The trigger types of AutoMod rules. */
@@ -143,6 +145,9 @@ export function factsOfState(state: GuildState): GuildFacts {
 		rulesChannelId: guild.rules_channel_id ?? "",
 		updatesChannelId: guild.public_updates_channel_id ?? "",
 		roles: byId(guild.roles, roleFacts),
+		permissionsBefore: byId(guild.roles, ({ permissions }) =>
+			BigInt(permissions),
+		),
 		channels: byId(channels as readonly ApiChannel[], (channel) => ({
 			type: channel.type,
 			parentId: channel.parent_id ?? "",
@@ -203,6 +208,9 @@ export function factsOfCache(guild: Guild): GuildFacts {
 			managed: role.managed,
 			position: role.rawPosition,
 		})),
+		permissionsBefore: guild.roles.cache.mapValues(
+			({ permissions }) => permissions.bitfield,
+		),
 		channels: byId(channels, ({ type, parentId, permissionOverwrites }) => ({
 			type,
 			parentId: parentId ?? "",

@@ -97,7 +97,6 @@ export function runnable(
 ): Step[] {
 	const available = new Set(ids.keys());
 	const progress = progressOf(job);
-	const created: Step[] = [];
 	return steps.filter((step) => {
 		const row = job.steps.get(step.id);
 		if (row?.state === "failed") return false;
@@ -108,9 +107,8 @@ export function runnable(
 		const planned = job.planned.get(step.id);
 		if (planned && failedNeed(planned, progress) !== undefined) return false;
 		if (!isShown(step, job, progress)) return false;
-		if (isEmptyOrder(step, created)) return false;
+		if (isEmptyOrder(step, available)) return false;
 		if (step.placeholder !== undefined) available.add(step.placeholder);
-		if (step.action === "create") created.push(step);
 		return true;
 	});
 }
@@ -165,12 +163,12 @@ export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 	for (const step of steps) {
 		const row = after.steps.get(step.id);
 		if (row?.state === "failed" || refused.has(step.id)) continue;
+		if (isEmptyOrder(step, new Set())) continue;
 		const planned = job.planned.get(step.id);
 		if (!row && !planned) {
 			others += 1;
 			continue;
 		}
-		if (isEmptyOrder(step, [])) continue;
 		const need = failedNeed(planned ?? step, progress);
 		const entry: GuildJobStepRow = {
 			...(row ?? newStepRow(step, after)),

@@ -69,7 +69,13 @@ import {
 	readCreations,
 } from "./made-things.ts";
 import type { Pictures } from "./pictures.ts";
-import { fixedRoles, type Plan, partsOf, type Rules } from "./plans.ts";
+import {
+	fixedRoles,
+	isEmptyOrder,
+	type Plan,
+	partsOf,
+	type Rules,
+} from "./plans.ts";
 
 /** Maximum number of jobs that run at the same time, each in another guild. */
 const maxConcurrent = 3;
@@ -387,6 +393,7 @@ export function createJobs(options: JobsOptions): Jobs {
 	): Promise<void> {
 		// A step before this one may have failed.
 		if (!step.needs.every((placeholder) => ids.has(placeholder))) return;
+		if (isEmptyOrder(step, ids)) return;
 		const bucket = bucketOf(job, step.request(ids));
 		await pace(bucket);
 		let limit: RateLimitState | undefined;
@@ -488,6 +495,8 @@ export function createJobs(options: JobsOptions): Jobs {
 			await save(job, {
 				...row,
 				state: isGone ? "done" : "failed",
+				// Counted: Discord may list for a while what it no longer finds.
+				done_count: row.done_count + (isGone ? 1 : 0),
 				error: isGone ? null : (describePlatformError(error) ?? error.message),
 			});
 			return;

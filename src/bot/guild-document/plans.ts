@@ -9,6 +9,7 @@ import {
 	type Part,
 	partNames,
 } from "../../guild-document/document.ts";
+import { isPlaceholder } from "../../guild-document/match.ts";
 import type {
 	Difference,
 	FieldChange,
@@ -35,6 +36,11 @@ export interface PlannedStep {
 	changes: readonly FieldChange[];
 }
 
+export interface PlanRefusal extends Refusal {
+	/** Whether it says that the bot could not read a part of the guild. */
+	isUnread?: boolean;
+}
+
 export interface Plan {
 	guildId: string;
 	document: GuildDocument;
@@ -43,7 +49,7 @@ export interface Plan {
 	/** In the order in which they are carried out. Without those that are refused. */
 	steps: readonly PlannedStep[];
 	/** What of the document cannot be done. */
-	refusals: readonly Refusal[];
+	refusals: readonly PlanRefusal[];
 	/** What to know about steps that can be done. */
 	notes: readonly Refusal[];
 	/** How long the plan takes, as a line of text. */
@@ -103,8 +109,12 @@ export async function makePlan(
 	);
 	const found = await rules.refusals(steps, guild, state);
 	const isNote = ({ stepId }: Refusal) => stepId === undefined;
-	const all: Refusal[] = [
-		...unreadable.map(({ part, why }) => ({ subject: part, reason: why })),
+	const all: PlanRefusal[] = [
+		...unreadable.map(({ part, why }) => ({
+			subject: part,
+			reason: why,
+			isUnread: true,
+		})),
 		...refusals,
 		...found.filter((one) => !isNote(one)),
 	];
@@ -169,10 +179,13 @@ function withoutRefused(
 	const missing = new Map<string, string>();
 	const left: Step[] = [];
 	const more: Refusal[] = [];
+	const created = new Set<string>();
 	for (const step of steps) {
 		const needed = step.needs.find((placeholder) => missing.has(placeholder));
 		if (!refused.has(step.id) && needed === undefined) {
-			if (!isEmptyOrder(step, left)) left.push(step);
+			if (isEmptyOrder(step, created)) continue;
+			if (step.placeholder !== undefined) created.add(step.placeholder);
+			left.push(step);
 			continue;
 		}
 		if (step.placeholder !== undefined)
@@ -189,19 +202,14 @@ function withoutRefused(
 
 export const isRole = (kind: string) => kind === "role";
 
-/**
- * Whether a step orders nothing but things that are not created. `before` are the steps before it that are carried out.
- */
+/** Whether a step orders nothing but things that are not created. `created` has the placeholders of those that are. */
 export function isEmptyOrder(
-	{ action, kind, changes }: Pick<Step, "action" | "kind" | "changes">,
-	before: readonly Step[],
+	{ action, guard: { moves = [] } }: Pick<Step, "action" | "guard">,
+	created: { has(placeholder: string): boolean },
 ): boolean {
 	return (
 		action === "order" &&
-		changes.length === 0 &&
-		!before.some(
-			(step) => step.action === "create" && isRole(step.kind) === isRole(kind),
-		)
+		moves.every((one) => isPlaceholder(one) && !created.has(one))
 	);
 }
 
@@ -231,7 +239,12 @@ export function hashOf({
 			step.targetId,
 			step.changes.map(({ field, before, after }) => [field, before, after]),
 		]),
-		[...refusals, ...notes].map((one) => [one.subject, one.reason, one.stepId]),
+		// What can be read meanwhile, such as pictures that have loaded, changes a plan only if it changes the steps.
+		[...refusals.filter(({ isUnread }) => !isUnread), ...notes].map((one) => [
+			one.subject,
+			one.reason,
+			one.stepId,
+		]),
 		document,
 	];
 	return new Bun.CryptoHasher("sha256")

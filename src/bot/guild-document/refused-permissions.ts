@@ -97,6 +97,7 @@ export function refusedPermissions(
 				requirePermissions(guild, channel, bits, () => (why ? [why] : [])),
 			),
 		),
+		refusedAfterLoss(guild, facts, step, needs),
 		...[refusedRank, refusedGift, refusedLoss, refusedHidden].map((refused) =>
 			refused(guild, facts, step),
 		),
@@ -363,13 +364,7 @@ function refusedGift(
 ): string | undefined {
 	const { kind, action, guard, targetId = "" } = step;
 	if (kind === "role" || kind === "everyone") {
-		const after = permissionsIn(step);
-		const before = facts.roles.get(targetId)?.permissions ?? 0n;
-		const changed = after === undefined ? 0n : after ^ before;
-		const bits =
-			action === "create"
-				? (guard.gives ?? after ?? 0n)
-				: (guard.gives ?? 0n) | changed;
+		const bits = changedPermissions(facts, step);
 		return reasonOf(() => requireGrantable(guild, undefined, bits));
 	}
 	if (!guard.overwrites || !setsOverwrites(step)) return undefined;
@@ -382,6 +377,69 @@ function refusedGift(
 	return reasonOf(() =>
 		requireGrantable(guild, channel, changedBits(before, after)),
 	);
+}
+
+/** Returns why the bot cannot do a step after what earlier steps of the plan take from it in the whole guild. */
+function refusedAfterLoss(
+	guild: Guild,
+	facts: GuildFacts,
+	step: CheckedStep,
+	needs: readonly Need[],
+): string | undefined {
+	const me = botMember(guild);
+	const own = [guild.id, ...me.roles.cache.keys()];
+	const held = (of: (id: string) => bigint | undefined) =>
+		own.reduce((bits, id) => bits | (of(id) ?? 0n), 0n);
+	const left = held((id) => facts.roles.get(id)?.permissions);
+	if (guild.ownerId === me.id || (left & Administrator) !== 0n)
+		return undefined;
+	const lost = held((id) => facts.permissionsBefore.get(id)) & ~left;
+	if (lost === 0n) return undefined;
+	const { kind } = step;
+	const given =
+		kind === "role" || kind === "everyone"
+			? changedPermissions(facts, step)
+			: changedAccess(guild, step, allowed(guild, undefined) & ~lost);
+	const bits =
+		lost &
+		needs
+			.filter(({ channel }) => !channel)
+			.reduce((all, { bits }) => all | bits, given);
+	if (bits === 0n) return undefined;
+	return `The bot lacks ${describeBits(bits)} by then: it has that only through @everyone or a role, from which an earlier step of this plan takes it. Give it to ${roleName(me.roles.botRole ?? me.roles.highest)} first.`;
+}
+
+/**
+ * Returns the permissions that a step allows or denies in a channel, without those that the bot has there by overwrites.
+ * `inGuild`: the bot's permissions in the guild.
+ */
+function changedAccess(
+	guild: Guild,
+	step: CheckedStep,
+	inGuild: bigint,
+): bigint {
+	const { overwrites } = step.guard;
+	if (!overwrites || !setsOverwrites(step)) return 0n;
+	if (step.action === "create") return changedBits([], overwrites.after);
+	const channel = guild.channels.cache.get(step.targetId ?? "");
+	if (!channel || channel.isThread()) return 0n;
+	if (canManageOverwrites(guild, overwritesOf(channel))) return 0n;
+	const { parent } = channel;
+	const inCategory = parent
+		? bitsWith(guild, inGuild, overwritesOf(parent))
+		: 0n;
+	return changedBits(overwrites.before, overwrites.after) & ~inCategory;
+}
+
+/** Returns the permissions that a step gives to a role or takes from it. */
+function changedPermissions(facts: GuildFacts, step: CheckedStep): bigint {
+	const { action, guard, targetId = "" } = step;
+	const after = permissionsIn(step);
+	const before = facts.roles.get(targetId)?.permissions ?? 0n;
+	const changed = after === undefined ? 0n : after ^ before;
+	return action === "create"
+		? (guard.gives ?? after ?? 0n)
+		: (guard.gives ?? 0n) | changed;
 }
 
 /** Whether the request of a step sets permission overwrites. */
