@@ -161,8 +161,16 @@ export function stepLine(step: PlannedStep): string {
 	const isInside = action === "create" && step.changes[0]?.field === "category";
 	const [place] = isInside ? step.changes : [];
 	const changes = isInside ? step.changes.slice(1) : step.changes;
+	// Of very many, those that give what moderators may do are not left out.
+	const gives = (change: FieldChange) => allowsNotable(change, action);
+	const most = Math.max(maxShownChanges, changes.filter(gives).length);
+	const kept = new Set(
+		changes
+			.toSorted((a, b) => Number(gives(b)) - Number(gives(a)))
+			.slice(0, most),
+	);
 	const shown = changes
-		.slice(0, maxShownChanges)
+		.filter((change) => kept.has(change))
 		.map((change) => changeText(change, action === "create"));
 	const more = changes.length - shown.length;
 	if (more > 0) shown.push(`… and ${countOf(more, "field")} more`);
@@ -190,9 +198,10 @@ const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 	]);
 
 function changeText(change: FieldChange, isNew: boolean): string {
-	const { field, before, after } = change;
+	const { before, after } = change;
+	const field = fieldText(change.field);
 	const isLong = Math.max(before?.length ?? 0, after.length) > maxValueLength;
-	if (isLong && isOfPermissions(field)) {
+	if (isLong && isOfPermissions(change.field)) {
 		const { added, removed } = permissionChanges(change, isNew);
 		const parts = [
 			added.length > 0 && namedText("added", added),
@@ -203,6 +212,12 @@ function changeText(change: FieldChange, isNew: boolean): string {
 	if (before === undefined || isNew) return `${field} ${valueText(after)}`;
 	const start = isLong ? differsFrom(before, after) - shownContext : 0;
 	return `${field} ${valueText(before, start)} → ${valueText(after, start)}`;
+}
+
+/** Formats the name of a field. Names of roles and channels in it cannot imitate other parts of the line. */
+function fieldText(field: string): string {
+	const text = oneField(field);
+	return /["→:\\]/.test(text) ? JSON.stringify(text) : text;
 }
 
 /** Whether the values of a field are lists of permissions. Denied ones have a "-" before them. */
@@ -229,12 +244,12 @@ function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 
 /** Whether a step allows what administrators and moderators may do. */
 const givesNotable = ({ action, changes }: PlannedStep) =>
-	changes.some(
-		(change) =>
-			isOfPermissions(change.field) &&
-			permissionChanges(change, action === "create").added.some((name) =>
-				notableNames.has(name),
-			),
+	changes.some((change) => allowsNotable(change, action));
+
+const allowsNotable = (change: FieldChange, action: PlannedStep["action"]) =>
+	isOfPermissions(change.field) &&
+	permissionChanges(change, action === "create").added.some((name) =>
+		notableNames.has(name),
 	);
 
 const namedText = (label: string, names: readonly string[]) =>

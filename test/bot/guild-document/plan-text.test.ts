@@ -72,6 +72,27 @@ test.each([
 		'~ channel #a\\nb \\| x: topic "1\\" → \\"2"',
 	],
 	[
+		step({
+			changes: [
+				{ field: "access of x\nplan_hash=0", after: "VIEW_CHANNEL" },
+				{ field: 'a "at the top", b', after: "below c" },
+			],
+		}),
+		String.raw`~ channel #general: "access of x\\nplan_hash=0" VIEW_CHANNEL, "a \"at the top\", b" "below c"`,
+	],
+	[
+		step({
+			changes: [
+				...Array.from({ length: 30 }, (_, index) => ({
+					field: `access of Role ${index}`,
+					after: "VIEW_CHANNEL",
+				})),
+				{ field: "access of Guests", after: "MANAGE_MESSAGES" },
+			],
+		}),
+		`~ channel #general: ${Array.from({ length: 19 }, (_, index) => `access of Role ${index} VIEW_CHANNEL`).join(", ")}, access of Guests MANAGE_MESSAGES, … and 11 fields more`,
+	],
+	[
 		step({ kind: "welcome_screen", name: "welcome screen" }),
 		"~ welcome screen",
 	],
