@@ -88,11 +88,7 @@ function createChannel(
 		placeholder: channel.id ?? "",
 		changes: [
 			...(category ? [{ field: "category", after: category.name }] : []),
-			// It has the access of its category.
-			...(category?.overwrites &&
-			sameValue("overwrites", values.overwrites, category.overwrites)
-				? changes.filter(({ field }) => !field.startsWith("access of "))
-				: changes),
+			...accessOfNew(changes, values.overwrites, category?.overwrites),
 		],
 		guard: {
 			...guardOf(list, placed, isCategory, values),
@@ -109,6 +105,27 @@ function createChannel(
 			...(isCategory && { type: editedKinds.category.type }),
 		},
 	});
+}
+
+/**
+ * Returns the changes of a new channel: without its access if that is the access of its category, and with a word on it if
+ * it has none of its own.
+ */
+function accessOfNew(
+	changes: readonly FieldChange[],
+	own: Channel["overwrites"],
+	inherited: Channel["overwrites"],
+): readonly FieldChange[] {
+	if (!inherited) return changes;
+	if (sameValue("overwrites", own, inherited))
+		return changes.filter(({ field }) => !field.startsWith("access of "));
+	const isOpen = own?.length === 0;
+	return isOpen
+		? [
+				...changes,
+				{ field: "access", after: "of everyone, unlike its category" },
+			]
+		: changes;
 }
 
 function editChannel(

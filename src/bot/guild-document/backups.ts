@@ -389,7 +389,9 @@ export function createBackups(options: BackupsOptions): Backups {
 		name: string,
 	): Promise<BackupWithDocument> {
 		const [, other, which = ""] =
-			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(name.trim()) ?? [];
+			/^(?:(\d{17,20})\/)?(\d{1,9}|latest)$/.exec(
+				name.trim().replace(/^backup /i, ""),
+			) ?? [];
 		const id = other ?? guildId;
 		const number = which === "latest" ? undefined : Number(which);
 		const row =

@@ -44,6 +44,8 @@ export interface PlanTextOptions {
 	hash: string;
 	/** The bot's user, whose permission overwrites are shown with its name. */
 	self?: { id: string; name: string } | undefined;
+	/** Returns the name of a member for people. Default: the id. */
+	memberName?: ((id: string) => string) | undefined;
 	/** Lines about the whole plan. */
 	remarks?: readonly string[] | undefined;
 	/** An earlier plan that this one changes: steps that both have are only counted. */
@@ -58,6 +60,7 @@ export function planText(
 		guildName,
 		hash,
 		self,
+		memberName = (id) => id,
 		remarks = [],
 		earlier,
 		maxBytes = maxPlanBytes,
@@ -90,10 +93,16 @@ export function planText(
 						},
 					]
 				: []),
-			...shown.map((step) => ({
-				line: stepLine(withOwnName(step, self)),
-				group: `${step.action} ${step.kind}`,
-				isFirst: step.action === "delete" || givesNotable(step),
+			...shown
+				.filter(({ action }) => action !== "assign")
+				.map((step) => ({
+					line: stepLine(withOwnName(step, self)),
+					group: `${step.action} ${step.kind}`,
+					isFirst: step.action === "delete" || givesNotable(step),
+				})),
+			...assignLines(shown, memberName).map((line) => ({
+				line,
+				group: "assign role",
 			})),
 			...byReason("cannot", refusals).map((line) => ({
 				line,
@@ -105,6 +114,25 @@ export function planText(
 		maxBytes - bytesOf([head, ...end]),
 	);
 	return [head, ...lines, ...end].join("\n");
+}
+
+/** Formats which members get roles, one line for each role. */
+function assignLines(
+	steps: readonly PlannedStep[],
+	memberName: (id: string) => string,
+): string[] {
+	const assigned = steps.filter(({ action }) => action === "assign");
+	const byRole = Map.groupBy(assigned, ({ targetId = "" }) => {
+		const [, role = ""] = targetId.split("/");
+		return role;
+	});
+	return Array.from(byRole.values(), (group) => {
+		const members = group.map(({ targetId = "" }) => {
+			const [id = ""] = targetId.split("/");
+			return memberName(id);
+		});
+		return `${signs.assign} role ${oneField(group[0]?.name ?? "")} to ${countOf(group.length, "member")}: ${namesText(members)}`;
+	});
 }
 
 /** Returns a step whose changes name the bot where they have its id. */

@@ -128,6 +128,10 @@ export function createGuildDocuments(
 		const text = planText(plan, {
 			guildName: guildName(guild),
 			hash,
+			memberName: (id) => {
+				const member = guild.members.cache.get(id);
+				return member ? `@${member.user.username}` : id;
+			},
 			self: guild.members.me
 				? {
 						id: guild.members.me.id,
@@ -296,8 +300,10 @@ export function createGuildDocuments(
 		async apply(hash, reason, waitMs = 0) {
 			const { jobId, text } = await begin(hash, reason);
 			if (jobId === undefined) return text;
-			if (waitMs > 0) await within(waitMs, jobs.ended(jobId));
-			return `${text}\n${await showJob(jobId)}`;
+			const ended =
+				waitMs > 0 && (await within(waitMs, jobs.ended(jobId))) !== "late";
+			const shown = await showJob(jobId);
+			return ended ? shown : `${text}\n${shown}`;
 		},
 		startJob: async (hash, reason) => (await begin(hash, reason)).jobId,
 		runningJob: async ({ id }) => (await jobs.runningIn(id))?.id,

@@ -89,7 +89,7 @@ test("a guild that lost half its channels and roles is restored, with members' r
 	const plan = await service().plan(guild(), { backup: "1" });
 	expect(plan).toContain("Messages of deleted channels do not come back");
 	expect(plan).toContain("+ channel #staff");
-	expect(plan).toContain("~ member Staff: role Staff");
+	expect(plan).toContain("~ role Staff to 1 member: @ada");
 	const text = await cooks.end(await service().apply(hashIn(plan)));
 	expect(text).toContain(": done, ");
 	const after = await cooks.backUp();
