@@ -100,7 +100,10 @@ export interface StepGuard {
 	overwrites?:
 		| { before: readonly RawOverwrite[]; after: readonly RawOverwrite[] }
 		| undefined;
-	/** Ids of the roles that the step edits, moves, deletes or assigns. Placeholders are left out. */
+	/**
+	 * Ids of the roles that the step edits, moves, deletes or assigns, or that onboarding newly gives. Placeholders are left
+	 * out.
+	 */
 	roleIds?: readonly string[] | undefined;
 	/** Kind of channel that the step creates or changes to: "stage". */
 	channelKind?: string | undefined;

@@ -3,6 +3,7 @@
 import { channelsWithAccess } from "./channel-access.ts";
 import { welcomeDefaults } from "./defaults.ts";
 import { everyone, type Onboarding } from "./document.ts";
+import { isPlaceholder } from "./match.ts";
 import type { StepList } from "./step-list.ts";
 import { onboardingBody, welcomeScreenBody } from "./to-api.ts";
 
@@ -68,6 +69,7 @@ function addEdit(
 ): void {
 	const { changes, isChanged } = list.compare(before, after);
 	if (!isChanged) return;
+	const given = new Set(rolesOf(before));
 	list.add(
 		target === "onboarding" ? "rest" : "onboarding without hidden channels",
 		{
@@ -76,11 +78,20 @@ function addEdit(
 			name: "onboarding",
 			targetId: target,
 			changes,
+			guard: { roleIds: rolesOf(after).filter((id) => !given.has(id)) },
 			method: "PUT",
 			path: () => `${list.guildPath}/onboarding`,
 			body: onboardingBody({ ...before, ...after }, list.state),
 		},
 	);
+}
+
+/** Returns the ids of the roles that exist and that members get who choose options of an onboarding. */
+function rolesOf({ prompts = [] }: Onboarding): string[] {
+	const ids = prompts.flatMap(({ options }) =>
+		options.flatMap(({ roles = [] }) => roles),
+	);
+	return [...new Set(ids)].filter((id) => !isPlaceholder(id));
 }
 
 /** Returns the ids of all channels of an onboarding. */

@@ -601,3 +601,44 @@ test("hidden channels leave onboarding before they are hidden", () => {
 		"edit onboarding/onboarding | enabled: false → true | default_channels: c2, c3, c4, c5, c6, c7 → c2, c3, c4, c5, c6, c7, c8",
 	]);
 });
+
+test("onboarding is guarded by the roles that it newly gives", () => {
+	const option = (title: string, roles: string[]) => ({ title, roles });
+	const state = guildState({
+		guild: { features: ["COMMUNITY"] },
+		roles: [
+			{ id: 1, name: "Old" },
+			{ id: 2, name: "Staff" },
+		],
+		onboarding: {
+			...{ enabled: false, mode: 0, default_channel_ids: [] },
+			prompts: [
+				{
+					...{ id: idOf(8), title: "Who?", type: 0 },
+					...{ single_select: false, required: false, in_onboarding: true },
+					options: [
+						{ id: idOf(9), title: "A", role_ids: [idOf(1)], channel_ids: [] },
+					],
+				},
+			],
+		},
+	});
+	const { steps } = difference(
+		readDocument({
+			roles: [{ name: "New" }],
+			onboarding: {
+				prompts: [
+					{
+						title: "Who?",
+						options: [option("A", ["Old"]), option("B", ["Staff", "New"])],
+					},
+				],
+			},
+		}),
+		state,
+		{ prune: false },
+	);
+	expect(
+		steps.find(({ kind }) => kind === "onboarding")?.guard.roleIds,
+	).toEqual([idOf(2)]);
+});

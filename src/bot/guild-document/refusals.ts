@@ -14,6 +14,7 @@ import {
 	withRequest,
 } from "./guild-facts.ts";
 import { refusedLimits } from "./refused-limits.ts";
+import { noteOnGivenRoles } from "./refused-onboarding.ts";
 import {
 	neededBits,
 	noteOnNewChannel,
@@ -61,7 +62,9 @@ export function refusalsOf(
 			}
 			return [{ subject: subjectOf(step), reason, stepId: step.id }];
 		}
-		const note = noteOnNewChannel(guild, facts, checked);
+		const note =
+			noteOnNewChannel(guild, facts, checked) ??
+			noteOnGivenRoles(facts, checked);
 		if (note && step.placeholder) facts.hidden.add(step.placeholder);
 		applyStep(facts, checked);
 		return note ? [{ subject: subjectOf(step), reason: note }] : [];

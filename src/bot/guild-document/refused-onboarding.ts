@@ -9,6 +9,7 @@ import {
 } from "discord.js";
 import type { RawOverwrite } from "../../guild-document/steps.ts";
 import { channelName } from "../discord/describe.ts";
+import { describeBits, notablePermissions } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
 import {
 	type CheckedStep,
@@ -78,6 +79,29 @@ export function refusedOnboarding(
 		? "default channels and channels of its questions"
 		: "default channels";
 	return `Onboarding that is enabled needs at least ${minChannels} ${which}, ${minWritableChannels} of which let everyone write. It would have ${counted.length}, of which ${writable} do.`;
+}
+
+/**
+ * Returns a note if an onboarding gives roles with permissions of administrators or moderators: every new member can
+ * choose its options.
+ */
+export function noteOnGivenRoles(
+	{ roles }: GuildFacts,
+	{ kind, body: { prompts } }: CheckedStep,
+): string | undefined {
+	if (kind !== "onboarding" || !Array.isArray(prompts)) return undefined;
+	const options: { role_ids?: string[] }[] = prompts.flatMap(
+		({ options = [] }) => options,
+	);
+	const ids = new Set(options.flatMap(({ role_ids = [] }) => role_ids));
+	const given = [...ids].flatMap((id) => {
+		const { name = "", permissions = 0n } = roles.get(id) ?? {};
+		const bits = permissions & notablePermissions;
+		return bits === 0n ? [] : `${oneField(name)} with ${describeBits(bits)}`;
+	});
+	return given.length > 0
+		? `Every new member can choose to get the role ${given.join("; ")}.`
+		: undefined;
 }
 
 /**

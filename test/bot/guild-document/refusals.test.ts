@@ -284,8 +284,8 @@ const newWebhook = (channel: string, name = "news", needs: string[] = []) =>
 const settings = (body: object) =>
 	step("edit", "settings", "settings", { path: "/guilds/1", body });
 
-const onboarding = (body: object) =>
-	step("edit", "onboarding", "onboarding", { body });
+const onboarding = (body: object, roleIds: string[] = []) =>
+	step("edit", "onboarding", "onboarding", { body, guard: { roleIds } });
 
 const assign = (userId: string, roleId: string) =>
 	step("assign", "member", "Role", {
@@ -711,6 +711,23 @@ const rows: readonly Row[] = [
 		prepare: (simulator) => managed(simulator, "Regular"),
 		steps: (names) => [assign(names.user("zoe"), names.role("Regular"))],
 		reason: "belongs to an integration, such as a bot, and cannot be given",
+	},
+	{
+		name: "onboarding that gives a role above the bot",
+		prepare: (simulator) => above(simulator, "Staff"),
+		steps: (names) => [onboarding({}, [names.role("Staff")])],
+		reason: "does not rank below the bot's highest role",
+	},
+	{
+		name: "onboarding that gives a role of moderators, which is only noted",
+		steps: () => [
+			newRole("New", Permission.BanMembers),
+			onboarding({
+				prompts: [{ options: [{ role_ids: ["+role/New"] }] }],
+			}),
+		],
+		note: "Every new member can choose to get the role New with BAN_MEMBERS.",
+		live: false,
 	},
 	{
 		name: "banning someone above the bot",
