@@ -114,6 +114,13 @@ export interface JobsOptions {
 	arrivedAfterMs?: number;
 	/** Milliseconds after which Discord's audit log has an entry for each request that was carried out. */
 	loggedAfterMs?: number;
+	/**
+	 * Returns the milliseconds after which a job reads the guild again, because other people change it meanwhile. `readMs`:
+	 * how long reading took.
+	 */
+	maxStateAgeMs?: (readMs: number) => number;
+	/** Whether the bot's configuration allows tools to access a guild. */
+	mayTouch(guildId: string): boolean;
 }
 
 /** Why a running job does nothing at the moment. */
@@ -155,6 +162,9 @@ export function createJobs(options: JobsOptions): Jobs {
 	const { connection, store, mutex, log, rules, pictures } = options;
 	const { now = Date.now } = options;
 	const { arrivedAfterMs = 15_000, loggedAfterMs = 60_000 } = options;
+	const { mayTouch } = options;
+	const { maxStateAgeMs = (readMs: number) => Math.max(30_000, 5 * readMs) } =
+		options;
 	const { sql } = store;
 	const closing = new AbortController();
 	/** Why jobs wait, by their ids. */
@@ -258,6 +268,13 @@ export function createJobs(options: JobsOptions): Jobs {
 		if (row.cancel_asked === 1) return end(id, "cancelled");
 		if (now() - row.started_at > keptMs)
 			return end(id, "failed", "it was started too long ago");
+		// The operator may have changed the configuration since the job was started.
+		if (!mayTouch(row.guild_id))
+			return end(
+				id,
+				"failed",
+				"the operator of this bot has not enabled tools for the guild",
+			);
 		if (!connection.ready)
 			throw new NotNow("the bot is not connected to Discord");
 		const guild = guildOf(row.guild_id);
@@ -270,6 +287,8 @@ export function createJobs(options: JobsOptions): Jobs {
 			const readAt = performance.now();
 			const read = await rules.read(guild, partsOf(document));
 			const { state } = read;
+			const hasReadAt = performance.now();
+			const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
 			if (!(await settleCreations(job, guild, state, readAt))) return;
 			const ids = createdIds(job);
 			const found = differenceOf(document, state, {
@@ -286,8 +305,9 @@ export function createJobs(options: JobsOptions): Jobs {
 			await noteSettled(job, steps);
 			const todo = runnable(steps, job, ids);
 			if (todo.length === 0) return finish(job, found, read.unreadable);
-			for (const step of todo) {
+			for (const [index, step] of todo.entries()) {
 				if (cancelled.has(id)) return end(id, "cancelled");
+				if (index > 0 && performance.now() > staleAt) break;
 				await runStep(job, guild, state, step, ids);
 			}
 		}

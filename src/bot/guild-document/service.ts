@@ -35,8 +35,6 @@ import {
 } from "./plans.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
-	/** Whether the bot's configuration allows tools to access a guild. */
-	mayTouch(guildId: string): boolean;
 	backups: BackupReader;
 }
 

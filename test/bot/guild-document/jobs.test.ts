@@ -253,6 +253,42 @@ describe("a step", () => {
 		expect(channelsCalled(running, "general")).toHaveLength(0);
 	});
 
+	test("is not done once someone has done it while the job did others", async () => {
+		await using running = await startService({
+			options: { maxStateAgeMs: () => 0 },
+		});
+		const { simulator, guild } = running.bot;
+		const held = simulator.faults.stall(roleRoute, { times: 1 });
+		const id = await running.apply(document);
+		await until("the job asks", () => held.hits > 0);
+		simulator.world.roles.add(guild, { name: "Guests" });
+		held.release();
+		expect(await ended(running, id)).toContain(": done, 3 of 4 steps done");
+		expect(rolesCalled(running, "Guests")).toHaveLength(1);
+	});
+
+	test("is not done after a restart with a configuration that excludes the guild", async () => {
+		let mayTouch = true;
+		await using running = await startService({
+			options: { mayTouch: () => mayTouch },
+		});
+		const { bot } = running;
+		const held = bot.simulator.faults.stall(roleRoute, { times: 1 });
+		const id = await running.apply(document);
+		await until("the job asks", () => held.hits > 0);
+		await bot.kill();
+		held.release();
+		mayTouch = false;
+		await bot.start();
+		await until("the job has ended", async () => {
+			const sql = bot.store.sql;
+			const [row] = await sql<{ note: string | null }>`
+				SELECT note FROM guild_jobs WHERE id = ${id}`;
+			return row?.note?.includes("has not enabled tools for the guild");
+		});
+		expect(executed(running, channelRoute)).toBe(0);
+	});
+
 	test("is refused by the guards right before it", async () => {
 		await using running = await startService({
 			rules: {
