@@ -118,6 +118,10 @@ export function addGuild(world: World, bot: User, count: number): JobGuild {
 	const addRole = (name: string, permissions: bigint, color = 0) => {
 		const role = world.roles.add(guild, {
 			...{ name, color, permissions: String(permissions) },
+			colors: {
+				...{ primary_color: color, secondary_color: null },
+				tertiary_color: null,
+			},
 		});
 		roles.set(name, role);
 		return role;
