@@ -123,6 +123,16 @@ export function lengthOf(text: string): number {
  */
 export const maxReasonLength = 512;
 
+/** Start of the reasons for Discord's audit log of the requests of guild change jobs, which they are recognized by. */
+export const jobReasonStart = "guild document ";
+
+/** Returns a reason that someone chose, changed if it is like that of a guild change job. */
+export function chosenReason(text: string): string {
+	return oneLine(text).toLowerCase().startsWith(jobReasonStart)
+		? auditReason(`reason: ${text}`)
+		: text;
+}
+
 /** Formats `text` as an audit log reason: one line, truncated to Discord's limit. */
 export function auditReason(text: string): string {
 	return truncate(oneLine(text.toWellFormed()), maxReasonLength, lengthOf);

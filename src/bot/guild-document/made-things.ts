@@ -11,6 +11,7 @@ import {
 } from "discord.js";
 import type { GuildState, StepKind } from "../../guild-document/steps.ts";
 import { compareIds } from "../discord/ids.ts";
+import { jobReasonStart } from "../discord/text.ts";
 
 /** The audit log's action for each kind of thing that a step can create. */
 const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
@@ -28,12 +29,9 @@ const maxPages = 5;
 /** Ids created by different machines of Discord are ordered to about this many milliseconds. */
 const skewMs = 1_000;
 
-/** Start of the reasons for Discord's audit log of all requests of jobs. */
-const reasonStart = "guild document ";
-
 /** Whether an entry of Discord's audit log with this reason, made by the bot, is that of a job. */
 export function isJobReason(reason: string): boolean {
-	return reason.startsWith(reasonStart);
+	return reason.startsWith(jobReasonStart);
 }
 
 /** Returns the reason for Discord's audit log of a request of a job. It begins with the request's mark. */
@@ -42,7 +40,7 @@ export function markedReason(
 	mark: string,
 	reason: string,
 ): string {
-	return `${reasonStart}${jobId} ${mark}: ${reason}`;
+	return `${jobReasonStart}${jobId} ${mark}: ${reason}`;
 }
 
 /** Entries of a guild's audit log, by ids of what was created. */

@@ -38,7 +38,7 @@ import {
 	requireMembersBelow,
 	requireRolesBelow,
 } from "../discord/role-hierarchy.ts";
-import { withoutTokens } from "../discord/text.ts";
+import { chosenReason, withoutTokens } from "../discord/text.ts";
 import { requireTwoFactor } from "../discord/two-factor.ts";
 import { defaultReason } from "./arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
@@ -151,7 +151,10 @@ function runLimits<Entries extends v.ObjectEntries>(
 ): Pick<ToolRun, "reason" | "mayWrite"> {
 	const { reason } = args as { reason?: string };
 	return {
-		reason: "reason" in input.entries ? reason || defaultReason : undefined,
+		reason:
+			"reason" in input.entries
+				? chosenReason(reason || defaultReason)
+				: undefined,
 		// A destructive tool may write after its plan is made.
 		mayWrite: effect === "write",
 	};

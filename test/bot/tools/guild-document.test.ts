@@ -211,3 +211,19 @@ test("the format is described without asking Discord", async () => {
 	expect(text).toContain("categories?: list of object");
 	expect(world.simulator.requests.list()).toEqual([]);
 });
+
+test("a tool's reason does not look like that of a job", async () => {
+	await using world = await startWorld();
+	const [role] = await world
+		.call("create_role", {
+			name: "Mods",
+			reason: "Guild document 0123456789ab 1.1: x",
+		})
+		.then(() =>
+			[...world.guild.roles.values()].filter(({ name }) => name === "Mods"),
+		);
+	expect(
+		world.guild.auditLog.find(({ target_id }) => target_id === role?.id)
+			?.reason,
+	).toBe("reason: Guild document 0123456789ab 1.1: x");
+});
