@@ -48,24 +48,33 @@ function normalText(field: string, value: unknown): string {
 const isEmptyList = (value: unknown) =>
 	Array.isArray(value) && value.length === 0;
 
+/** The fields of an item that are written first, without their names. */
+const titleFields = ["name", "title", "channel"];
+
 /** Writes a value for people. Ids and placeholders get names by `nameOf`. */
 export function describeValue(
 	value: unknown,
 	nameOf: (id: string) => string,
 ): string {
-	if (typeof value === "string") return nameOf(value);
+	if (typeof value === "string") {
+		const [, emoji] = /^:(.+):$/.exec(value) ?? [];
+		return emoji === undefined ? nameOf(value) : `:${nameOf(emoji)}:`;
+	}
 	if (Array.isArray(value))
 		return value.map((one) => describeValue(one, nameOf)).join(", ");
-	if (typeof value === "object" && value !== null)
-		return Object.entries(value)
-			.filter(([, one]) => one !== undefined && one !== "" && !isEmptyList(one))
-			.map(([field, one]) =>
-				field === "name" || field === "title" || field === "channel"
-					? describeValue(one, nameOf)
-					: `${field} ${describeValue(one, nameOf)}`,
-			)
-			.join(" ");
-	return value === undefined ? "" : String(value);
+	if (typeof value !== "object" || value === null)
+		return value === undefined ? "" : String(value);
+	const given = Object.entries(value).filter(
+		([, one]) =>
+			one !== undefined && one !== "" && one !== false && !isEmptyList(one),
+	);
+	const isTitle = ([field]: [string, unknown]) => titleFields.includes(field);
+	return [
+		...given.filter(isTitle).map(([, one]) => describeValue(one, nameOf)),
+		...given
+			.filter((entry) => !isTitle(entry))
+			.map(([field, one]) => `${field} ${describeValue(one, nameOf)}`),
+	].join(" ");
 }
 
 /** Returns the changes of a channel's permission overwrites, one for each role and member. */

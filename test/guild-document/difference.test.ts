@@ -431,6 +431,25 @@ describe("steps", () => {
 			],
 		],
 		[
+			"tags are named with their emoji",
+			{ emojis: [{ id: idOf(61), name: "sprout" }] },
+			{
+				channels: [
+					{
+						name: "questions",
+						kind: "forum",
+						tags: [
+							{ name: "Soil", emoji: ":sprout:" },
+							{ name: "News", emoji: "🐛", moderated: true },
+						],
+					},
+				],
+			},
+			[
+				"create channel/questions | kind: forum | tags: Soil emoji :sprout:, News emoji 🐛 moderated true",
+			],
+		],
+		[
 			"a reference may be an id",
 			{ channels: talk },
 			{ settings: { system_channel: idOf(51) } },

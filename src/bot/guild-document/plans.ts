@@ -20,7 +20,11 @@ import type {
 	StepKind,
 } from "../../guild-document/steps.ts";
 import { ToolError } from "../../mcp/tool.ts";
-import { saveGuildPlan, selectGuildPlan } from "../store/guild-plans.ts";
+import {
+	maxGuildPlans,
+	saveGuildPlan,
+	selectGuildPlan,
+} from "../store/guild-plans.ts";
 import type { Store } from "../store/store.ts";
 import type { ReadGuild } from "./read-guild.ts";
 
@@ -277,7 +281,7 @@ export async function requirePlan(
 	const row = await selectGuildPlan(sql, hash);
 	if (!row)
 		throw new ToolError(
-			`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day. Use plan_guild to make one.`,
+			`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild to make one.`,
 		);
 	return JSON.parse(row.content) as Plan;
 }

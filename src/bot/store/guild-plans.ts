@@ -13,10 +13,10 @@ export interface GuildPlanRow {
 	content: string;
 }
 
-/** How long a plan is kept at least, in milliseconds, while its guild has no more plans than `maxPlans`. */
+/** How long a plan is kept at least, in milliseconds, while its guild has no more plans than `maxGuildPlans`. */
 const keptMs = 86_400_000;
 /** Maximum number of plans that are kept for a guild. */
-const maxPlans = 20;
+export const maxGuildPlans = 20;
 
 export const guildPlansTable: Migration = {
 	number: 12,
@@ -45,7 +45,7 @@ export async function saveGuildPlan(
 			made_at < ${plan.made_at - keptMs}
 			OR (guild_id = ${plan.guild_id} AND hash NOT IN (
 				SELECT hash FROM guild_plans WHERE guild_id = ${plan.guild_id}
-				ORDER BY made_at DESC, hash LIMIT ${maxPlans}
+				ORDER BY made_at DESC, hash LIMIT ${maxGuildPlans}
 			))
 		)`;
 }
