@@ -67,6 +67,8 @@ const maxSteps = 20_000;
 export interface Rules {
 	/** Reads parts of a guild from Discord. */
 	read(guild: Guild, parts: readonly Part[]): Promise<ReadGuild>;
+	/** Returns why the configuration does not let a part be read; undefined if it does. `read` leaves such parts out. */
+	whyNotRead?(part: Part): string | undefined;
 	/** Returns the steps that make a guild match a document. */
 	difference(
 		document: GuildDocument,

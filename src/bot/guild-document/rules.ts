@@ -7,6 +7,7 @@ import { durationText } from "./duration.ts";
 import type { Rules } from "./plans.ts";
 import { type PictureSource, readGuildState } from "./read-guild.ts";
 import { refusalsOf, requireStep } from "./refusals.ts";
+import { whyNotRead } from "./tools-of-steps.ts";
 
 export interface RulesOptions {
 	connection: MemberState;
@@ -25,8 +26,20 @@ export function createRules({
 		lacksTwoFactor: requiresTwoFactor(guild) && (await lacksTwoFactor(guild)),
 	});
 	return {
-		read: (guild, parts) =>
-			readGuildState(guild, parts, { connection, pictures }),
+		async read(guild, parts) {
+			const denied = parts.flatMap((part) => {
+				const why = whyNotRead(part, denies);
+				return why === undefined ? [] : { part, why };
+			});
+			const allowed = parts.filter(
+				(part) => !denied.some((one) => one.part === part),
+			);
+			const { state, unreadable } = await readGuildState(guild, allowed, {
+				...{ connection, pictures },
+			});
+			return { state, unreadable: [...denied, ...unreadable] };
+		},
+		whyNotRead: (part) => whyNotRead(part, denies),
 		difference,
 		async refusals(steps, guild, state) {
 			return refusalsOf(steps, guild, state, await optionsFor(guild));

@@ -284,7 +284,15 @@ export function createGuildDocuments(
 		backups: (guild) => options.backups.list(guild.id),
 		async exportBackup(guild, name) {
 			const { document, omitted } = await readBackup(guild, name);
-			return { document, missing: omitted === "" ? [] : [omitted] };
+			const allowed = { ...document };
+			const missing = omitted === "" ? [] : [omitted];
+			for (const part of partNames) {
+				const why = rules.whyNotRead?.(part);
+				if (why === undefined || allowed[part] === undefined) continue;
+				delete allowed[part];
+				missing.push(`${part}: ${why}`);
+			}
+			return { document: allowed, missing };
 		},
 		plan: async (guild, source, given) =>
 			(await keepPlanOf(guild, source, given)).text,

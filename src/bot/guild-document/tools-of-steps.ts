@@ -1,5 +1,7 @@
 // Which tools do what a step of a plan does, with former names. If the operator denies one of them, the step is refused.
+// Likewise the tools that read what a part of a document has.
 
+import type { Part } from "../../guild-document/document.ts";
 import type { Step, StepAction, StepKind } from "../../guild-document/steps.ts";
 
 /** A row of the table: the steps that it is for, and the tools that do the same. */
@@ -124,7 +126,27 @@ export function toolsOf(step: Step): string[] {
 		.flatMap(({ tools }) => tools);
 }
 
-/** All names of tools in the table. */
-export const namesInTable: readonly string[] = rows.flatMap(
-	({ tools }) => tools,
-);
+/** The tools that read parts of a guild which not everyone in it sees. */
+const readers: Partial<Record<Part, string>> = {
+	automod: "list_automod_rules",
+	webhooks: "list_webhooks",
+	members: "list_members",
+	bans: "get_bans",
+};
+
+/** Returns why a part must not be read, as a text for people; undefined if it may. */
+export function whyNotRead(
+	part: Part,
+	denies: (toolName: string) => boolean,
+): string | undefined {
+	const tool = readers[part];
+	return tool !== undefined && denies(tool)
+		? `the operator of this bot does not allow ${tool}, which reads the same (config.toml)`
+		: undefined;
+}
+
+/** All names of tools in the tables. */
+export const namesInTable: readonly string[] = [
+	...rows.flatMap(({ tools }) => tools),
+	...Object.values(readers),
+];

@@ -23,6 +23,8 @@ export interface ServiceSetup
 	rules?: Partial<Rules>;
 	/** Whether to use the bot's rules instead of the small difference. */
 	hasRealRules?: boolean;
+	/** Whether the operator forbids a tool, for the bot's rules. Default: none. */
+	denies?(toolName: string): boolean;
 	options?: Partial<GuildDocumentsOptions>;
 }
 
@@ -33,7 +35,8 @@ export function createTestDocuments(
 		rules,
 		options,
 		hasRealRules,
-	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules"> = {},
+		denies = () => false,
+	}: Pick<ServiceSetup, "rules" | "options" | "hasRealRules" | "denies"> = {},
 ): GuildDocumentsService {
 	const pictures = createPictures({ store, downloads: connection.pictures });
 	const small: Rules = {
@@ -46,9 +49,7 @@ export function createTestDocuments(
 	};
 	return createGuildDocuments({
 		...{ connection, store, mutex, log, pictures },
-		rules: hasRealRules
-			? createRules({ connection, pictures, denies: () => false })
-			: small,
+		rules: hasRealRules ? createRules({ connection, pictures, denies }) : small,
 		mayTouch: () => true,
 		backups: noBackups,
 		backOffMs: [1, 20],

@@ -33,7 +33,7 @@ const seed = {
 	],
 };
 
-async function startCooks() {
+async function startCooks(denies: (tool: string) => boolean = () => false) {
 	let document: GuildDocument = { version: 1 };
 	const backup: GuildBackup = {
 		guildId: "",
@@ -47,6 +47,7 @@ async function startCooks() {
 	};
 	const running = await startService({
 		hasRealRules: true,
+		denies,
 		simulator: { seed },
 		options: {
 			backups: {
@@ -99,6 +100,23 @@ test("a guild that lost half its channels and roles is restored, with members' r
 	];
 	expect(names(after)).toEqual(names(before));
 	expect(after.members).toEqual(before.members);
+});
+
+test("a backup is shown without the parts whose tools the operator denies", async () => {
+	let deniesMembers = false;
+	await using cooks = await startCooks(
+		(tool) => deniesMembers && tool === "list_members",
+	);
+	const { members } = await cooks.backUp();
+	expect(members).not.toEqual([]);
+	deniesMembers = true;
+	const { service, guild } = cooks.running;
+	const shown = await service().exportBackup(guild(), "1");
+	expect(shown.document.members).toBeUndefined();
+	expect(shown.document.roles).toBeDefined();
+	expect(shown.missing).toEqual([
+		"members: the operator of this bot does not allow list_members, which reads the same (config.toml)",
+	]);
 });
 
 test("an earlier plan with changes is planned and carried out", async () => {

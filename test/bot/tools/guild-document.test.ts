@@ -1,6 +1,8 @@
 // A guild as a document, through the tools.
 
 import { describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
 import { until } from "../../support/until.ts";
 import { startWorld, type TestWorld, userNamed } from "../../support/world.ts";
 
@@ -226,4 +228,31 @@ test("a tool's reason does not look like that of a job", async () => {
 		world.guild.auditLog.find(({ target_id }) => target_id === role?.id)
 			?.reason,
 	).toBe("reason: Guild document 0123456789ab 1.1: x");
+});
+
+test("parts are not read whose tools the operator denies", async () => {
+	const deny = ["get_bans", "list_members", "list_webhooks"];
+	const mcp = { tools: { deny } };
+	await using world = await startWorld(
+		{},
+		{ toml: v.parse(toml, { bot_name: "Alpha", mcp }) },
+	);
+	const parts = ["bans", "webhooks", "members", "automod"];
+	const { text } = await world.call("export_guild", { parts });
+	expect(text).toContain(
+		"Missing: bans: the operator of this bot does not allow get_bans, which reads the same (config.toml)",
+	);
+	const document = JSON.parse(text.slice(text.indexOf("{")));
+	expect(Object.keys(document).toSorted()).toEqual([
+		"automod",
+		"id",
+		"omitted",
+		"version",
+	]);
+	const { text: shown } = await plan(world, {
+		document: { bans: [{ id: userNamed(world, "zoe").id }] },
+	});
+	expect(shown).toContain(
+		"cannot: bans: the operator of this bot does not allow get_bans",
+	);
 });
