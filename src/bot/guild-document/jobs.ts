@@ -64,6 +64,7 @@ import {
 } from "./job-rules.ts";
 import {
 	candidatesIn,
+	isSameName,
 	markedReason,
 	newestId,
 	readCreations,
@@ -289,7 +290,9 @@ export function createJobs(options: JobsOptions): Jobs {
 			const { state } = read;
 			const hasReadAt = performance.now();
 			const staleAt = hasReadAt + maxStateAgeMs(hasReadAt - readAt);
-			if (!(await settleCreations(job, guild, state, readAt))) return;
+			const settled = await settleCreations(job, guild, state, readAt);
+			if (settled === "wait") return;
+			if (settled === "read again") continue;
 			const ids = createdIds(job);
 			const found = differenceOf(document, state, {
 				...{ prune, ids },
@@ -332,23 +335,52 @@ export function createJobs(options: JobsOptions): Jobs {
 	}
 
 	/**
-	 * Finds what the requests have created whose outcome is unknown. Returns false if the job has to wait for it. `readAt`:
-	 * when the state was read, in milliseconds of `performance.now()`.
+	 * Finds what the requests have created whose outcome is unknown. Returns "wait" if the job has to wait for it, and "read
+	 * again" if the pictures in the state are outdated. `readAt`: when the state was read, in milliseconds of
+	 * `performance.now()`.
 	 */
 	async function settleCreations(
 		job: Job,
 		guild: Guild,
 		state: GuildState,
 		readAt: number,
-	): Promise<boolean> {
+	): Promise<"done" | "wait" | "read again"> {
+		let hasEmoji = false;
 		for (const row of job.steps.values()) {
 			if (row.state !== "asked" || row.action !== "create") continue;
 			const settled = await settleCreation(job, guild, state, readAt, row);
-			if (!settled) return false;
+			if (!settled) return "wait";
+			if (settled.target_id && row.kind === "emoji") {
+				await rememberEmoji(job, guild, state, row, settled.target_id);
+				hasEmoji = true;
+			}
 			await save(job, { ...row, ...settled });
 			askedAt.delete(keyOf(row));
 		}
-		return true;
+		return hasEmoji ? "read again" : "done";
+	}
+
+	/** Records the picture of an emoji that a request without a response has created: Discord's copy has another hash. */
+	async function rememberEmoji(
+		job: Job,
+		guild: Guild,
+		state: GuildState,
+		{ step_id }: GuildJobStepRow,
+		id: string,
+	): Promise<void> {
+		const { document, prune } = job.plan;
+		const emojis = state.guild.emojis.filter((emoji) => emoji.id !== id);
+		const before = { ...state, guild: { ...state.guild, emojis } };
+		const ids = createdIds(job);
+		const found = differenceOf(document, before, {
+			...{ prune, ids },
+			fixedRoles: fixedRoles(guild, state),
+		});
+		if (found instanceof InvalidDocument) return;
+		const step = found.steps.find((one) => one.id === step_id);
+		const hash = step?.request(ids).picture?.hash;
+		if (hash !== undefined)
+			await pictures.remember({ kind: "emoji", id, animated: false }, hash);
 	}
 
 	/** Returns what became of a request that creates something; undefined if that has to wait. */
@@ -377,14 +409,16 @@ export function createJobs(options: JobsOptions): Jobs {
 		const known = new Set(
 			[...steps.values()].flatMap(({ target_id }) => target_id ?? []),
 		);
-		const [candidate] = candidatesIn(state, { kind, name, afterId }, known)
+		const candidates = candidatesIn(state, { kind, afterId }, known)
 			// Someone else has created it.
 			.filter((thing) => !creations.isOther(thing.id));
-		if (!candidate) return { state: "open" };
+		if (candidates.length === 0) return { state: "open" };
 		if (passedMs < loggedAfterMs) {
 			wait(id, Math.min(loggedAfterMs - passedMs, arrivedAfterMs), why);
 			return undefined;
 		}
+		const candidate = candidates.find((thing) => isSameName(thing.name, name));
+		if (!candidate) return { state: "open" };
 		return {
 			state: "failed",
 			error: `the outcome is unknown: Discord did not respond. ${oneField(candidate.name)} (ID: ${candidate.id}) may be what was created`,
@@ -482,6 +516,16 @@ export function createJobs(options: JobsOptions): Jobs {
 			return false;
 		}
 		const { id, icon } = Object(response) as { id?: string; icon?: string };
+		// Before the step is recorded as done: afterwards nothing would do this.
+		if (picture && id !== undefined)
+			await pictures.remember(
+				picture.field === "image"
+					? { kind: "emoji", id, animated: false }
+					: step.kind === "role"
+						? { kind: "role_icon", roleId: id, icon: icon ?? "" }
+						: { kind: "icon", guildId: id, icon: icon ?? "" },
+				picture.hash,
+			);
 		const isCreated = step.placeholder !== undefined && id !== undefined;
 		if (isCreated) ids.set(step.placeholder as string, id);
 		await save(job, {
@@ -492,15 +536,6 @@ export function createJobs(options: JobsOptions): Jobs {
 			error: null,
 		});
 		unanswered.delete(key);
-		if (picture && id !== undefined)
-			await pictures.remember(
-				picture.field === "image"
-					? { kind: "emoji", id, animated: false }
-					: step.kind === "role"
-						? { kind: "role_icon", roleId: id, icon: icon ?? "" }
-						: { kind: "icon", guildId: id, icon: icon ?? "" },
-				picture.hash,
-			);
 		return true;
 	}
 

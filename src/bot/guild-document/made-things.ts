@@ -158,17 +158,19 @@ const comparable = (name: string) =>
 	name.toLowerCase().replaceAll(/[\s_-]+/g, "-");
 
 /**
- * Returns the things of this kind and name that were created after the id `afterId` and are not in `known`.
+ * Returns the things of this kind that were created after the id `afterId` and are not in `known`. Discord may have
+ * changed their names.
  */
 export function candidatesIn(
 	state: GuildState,
-	{ kind, name, afterId }: { kind: StepKind; name: string; afterId: string },
+	{ kind, afterId }: { kind: StepKind; afterId: string },
 	known: ReadonlySet<string>,
 ): Thing[] {
 	return thingsOf(state, kind).filter(
-		(thing) =>
-			!known.has(thing.id) &&
-			isAfter(thing.id, afterId) &&
-			comparable(thing.name) === comparable(name),
+		({ id }) => !known.has(id) && isAfter(id, afterId),
 	);
+}
+
+export function isSameName(one: string, other: string): boolean {
+	return comparable(one) === comparable(other);
 }

@@ -204,6 +204,38 @@ describe("a request to create something", () => {
 		expect(rolesCalled(running, "Mods")).toHaveLength(1);
 	});
 
+	test("of an emoji records the picture that was sent", async () => {
+		const hash = "0123456789abcdef0123456789abcdef";
+		const remembered: unknown[] = [];
+		await using running = await startService({
+			hasRealRules: true,
+			options: {
+				pictures: {
+					dataUri: async () =>
+						"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+					remember: async (reference, hash) => {
+						remembered.push([reference, hash]);
+					},
+				},
+			},
+		});
+		const { bot } = running;
+		bot.simulator.faults.drop("POST /guilds/:guild_id/emojis", {
+			when: "after",
+			times: 1,
+		});
+		const before = new Set(bot.guild.emojis.keys());
+		await ended(
+			running,
+			await running.apply({ emojis: [{ name: "party", picture: hash }] }),
+		);
+		const made = [...bot.guild.emojis.keys()].filter((id) => !before.has(id));
+		expect(made).toHaveLength(1);
+		expect(remembered).toEqual([
+			[{ kind: "emoji", id: made[0], animated: false }, hash],
+		]);
+	});
+
 	test("is not repeated when someone else has made a thing of that name", async () => {
 		const { running, text } = await withLostRequest(({ bot }) => {
 			const [actor = ""] = bot.guild.members.keys();
