@@ -292,7 +292,7 @@ export function startBot(
 	});
 	const url = `${listener.url}/mcp`;
 	log.info("the bot's MCP server is listening", { url, bot: config.botName });
-	log.info("number of tools offered to MCP clients", {
+	log.info("counted the tools that the bot offers to MCP clients", {
 		allowed: offered.allowed.length,
 		listed: offered.listed.length,
 		toolsets: config.toml.mcp.toolsets ?? "not set: all are allowed",

@@ -270,7 +270,9 @@ function unknownVariables(
 		const meant = didYouMean(name, isKey ? keys : known);
 		// It may be the key of a provider that will be configured later.
 		if (isKey && meant === "") return [];
-		const what = isKey ? "is a key that no AI provider asks for" : unknownKey;
+		const what = isKey
+			? "is an API key that no AI provider in config.toml uses"
+			: unknownKey;
 		return [`.env: ${masked(name)}: ${what}${meant}`];
 	});
 }

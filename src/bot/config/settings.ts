@@ -281,11 +281,11 @@ const extraFields = v.pipe(
 	v.record(v.string(), v.unknown()),
 	v.check(
 		(extra) => !["model", "messages", "stream"].some((key) => key in extra),
-		"expected none of model, messages and stream, which are the bot's own",
+		"expected no model, messages or stream: the bot itself sends these fields to the AI provider",
 	),
 	v.check(
 		(extra) => isJson(extra),
-		"expected texts, numbers, true and false, lists and tables",
+		"expected only texts, numbers, true, false, lists and tables: JSON has no dates and no larger numbers",
 	),
 );
 
@@ -366,7 +366,7 @@ const sections = {
 		needs(
 			"min_age",
 			({ min_age, min_messages }) => Boolean(min_age || min_messages),
-			"expected a time, or min_messages: everybody would get the role at once",
+			"expected a duration here, a number in min_messages, or both: with neither, every member would get the role at once",
 		),
 	),
 	join_role: v.strictObject({ role: roleId }),

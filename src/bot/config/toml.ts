@@ -115,11 +115,11 @@ const syntaxAdvice: readonly [said: RegExp, advice: string][] = [
 	[/expected comma/, "put a comma between the items of a list"],
 	[
 		/unfinished string|control characters are not allowed in strings/,
-		"a text ends in its line: the quotation mark at its end is missing",
+		"put a quotation mark at the end of the text, in the line in which the text begins",
 	],
 	[
 		/invalid value|unfinished array/,
-		'a text stands between two quotation marks, a list between "[" and "]"',
+		'put a text between two quotation marks, and a list between "[" and "]"',
 	],
 	[/escape/, 'within "…" write each backslash twice'],
 	[/end-of-line/, "only a comment may follow a value"],

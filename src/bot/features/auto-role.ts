@@ -97,7 +97,7 @@ export function createAutoRole(
 				// The store logs its own outages.
 				if (!(error instanceof StoreUnavailable))
 					log.error(
-						"auto_role feature: could not check members for the role: internal error",
+						"auto_role feature: could not check which members are to get its role: internal error",
 						{
 							error,
 						},

@@ -248,7 +248,9 @@ export function createJoinRole(
 			const [id, since] = first;
 			const outcome = await give(id);
 			if (outcome === "later")
-				throw new NotNow("the bot cannot give the role at the moment");
+				throw new NotNow(
+					`the bot cannot give new members the role of join_role: ${lastWarning}`,
+				);
 			// The member may have left and rejoined.
 			if (queue.get(id) !== since) continue;
 			queue.delete(id);
@@ -257,9 +259,9 @@ export function createJoinRole(
 			if (outcome !== "given") continue;
 			given += 1;
 			if (given % logInterval === 0)
-				log.info("join_role feature: giving new members the role", {
+				log.info("join_role feature: gave its role to new members", {
 					given,
-					left: queue.size,
+					still_queued: queue.size,
 				});
 		}
 	}
@@ -313,7 +315,7 @@ export function createJoinRole(
 		if (reason !== lastWarning)
 			log.warn("join_role feature: could not give new members the role", {
 				reason,
-				left: queue.size,
+				still_queued: queue.size,
 			});
 		lastWarning = reason;
 	}

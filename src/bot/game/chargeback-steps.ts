@@ -359,16 +359,21 @@ function requireRestrictable(
 ): void {
 	const { members, ownerId } = guild;
 	if (user.id === ownerId)
-		throw new Refusal("the bot cannot restrict the server owner");
+		throw new Refusal(
+			"the bot cannot remove roles from the owner of the Discord guild",
+		);
 	const { me } = members;
 	if (!me) throw new NotNow("the bot's own roles are not loaded yet");
-	if (user.id === me.id) throw new Refusal("the bot cannot restrict itself");
+	if (user.id === me.id)
+		throw new Refusal(
+			"the bot cannot remove its own roles: the player is linked to the bot's own Discord account",
+		);
 	const isAbove = roles.some(
 		(role) => !kept.includes(role) && !isBelowBot(guild, role),
 	);
 	if (isAbove)
 		throw new Refusal(
-			"the bot cannot restrict a member with roles that are not below the bot's highest role: move the bot's role up",
+			"the bot cannot remove roles from a member who has a role that is not below the bot's highest role: move the bot's role up",
 		);
 }
 

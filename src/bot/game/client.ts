@@ -199,7 +199,7 @@ export function truncate(text: string, maxCodePoints: number): string {
 function unexpectedResponse(status: number): GameServerError {
 	if (status >= 200 && status < 300)
 		return new GameServerError(
-			`the game server answered HTTP ${status} with a body that does not match the plugin's API`,
+			`the game server answered HTTP ${status} with a body that does not match the API of the game server's plugin`,
 		);
 	return new GameServerError(
 		status >= 300 && status < 400

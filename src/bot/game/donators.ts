@@ -308,7 +308,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 				given,
 				taken,
 				failed,
-				left,
+				not_tried: left,
 				restricted: syncPlan.restricted.size,
 				not_members: syncPlan.absent.size,
 				...(removalsHeld !== undefined && {
@@ -335,7 +335,7 @@ export function createDonatorSync(options: DonatorSyncOptions): DonatorSync {
 	function warnOnce(problems: readonly string[]): void {
 		for (const problem of problems)
 			if (!lastProblems.has(problem))
-				log.warn("could not give or remove a supporter role", {
+				log.warn("problem while syncing supporter roles with the game server", {
 					reason: problem,
 				});
 		lastProblems = new Set(problems);

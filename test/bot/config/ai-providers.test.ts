@@ -162,11 +162,11 @@ test.each([
 	],
 	[
 		'[ai.providers.openai.extra]\nmodel = "m"',
-		"ai.providers.openai.extra: expected none of model, messages and stream",
+		"ai.providers.openai.extra: expected no model, messages or stream",
 	],
 	[
 		"[ai.providers.openai.extra]\nsince = 2026-01-01\nbig = 12345678901234567890",
-		"ai.providers.openai.extra: expected texts, numbers",
+		"ai.providers.openai.extra: expected only texts, numbers",
 	],
 	[
 		'[ai.providers."a b"]\nurl = "https://a.example"\nmodel = "m"',

@@ -133,7 +133,7 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	[`[mcp]\nguilds = ["${id}",\n[chat]`, 'a list between "[" and "]"\n'],
 	[
 		'timezone = "UTC',
-		"a text ends in its line: the quotation mark at its end is missing\n",
+		"put a quotation mark at the end of the text, in the line in which the text begins\n",
 	],
 	[
 		'personality_file = "C:\\Users\\cook.txt"',
@@ -144,7 +144,7 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 		"a line is one of these: key = value, [section], # comment\n",
 	],
 	['timezone = "UTC";', "only a comment may follow a value\n"],
-	['timezone = UTC"', "a text stands between two quotation marks"],
+	['timezone = UTC"', "put a text between two quotation marks"],
 	[
 		`[mcp]\naudit_channel = "<#${id}>"`,
 		`mcp.audit_channel: expected an id of 17 to 20 digits, received "<#${id}>"; leave out all but ${id}\n`,
@@ -262,7 +262,7 @@ const inEnv: [env: string, expected: string][] = [
 	]),
 	[
 		"OPENIA_API_KEY=hunter2",
-		".env: OPENIA_API_KEY: is a key that no AI provider asks for; did you mean OPENAI_API_KEY?",
+		".env: OPENIA_API_KEY: is an API key that no AI provider in config.toml uses; did you mean OPENAI_API_KEY?",
 	],
 	[
 		"LOG_LEVEL=warning",

@@ -669,7 +669,7 @@ describe.concurrent("who cannot be restricted", () => {
 		await using world = await startChargebackWorld();
 		const { scene, simulator, game } = world;
 		const alert = await world.charged(
-			"the bot cannot restrict the server owner",
+			"the bot cannot remove roles from the owner of the Discord guild",
 			{
 				chatId: simulator.user("ada").id,
 			},

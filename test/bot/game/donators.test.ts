@@ -743,7 +743,7 @@ describe.concurrent("runs", () => {
 		);
 		expect(first).toMatchObject({
 			...{ level: "info", guild: bot.guild.id, supporters: 2 },
-			...{ given: 1, taken: 0, failed: 0, left: 0 },
+			...{ given: 1, taken: 0, failed: 0, not_tried: 0 },
 			...{ restricted: 0, not_members: 0 },
 			no_removals_because:
 				"this is the first list; the next one is compared with it",

@@ -24,7 +24,7 @@ const usage =
 	"Run /verify in the game to get a code, then write `!m verify <code>` here.";
 const unreachable = "Could not reach the game server: ";
 const noneOfIts = (status: number) =>
-	`${unreachable}the game server answered HTTP ${status} with a body that does not match the plugin's API`;
+	`${unreachable}the game server answered HTTP ${status} with a body that does not match the API of the game server's plugin`;
 
 const anyPort = { port: 0, hostname: "127.0.0.1" };
 

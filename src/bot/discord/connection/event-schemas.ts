@@ -154,8 +154,13 @@ export function validateEvent(type: string, data: unknown): void {
 	const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
 	// RESUMED and unknown types may hold anything.
 	if (!schema && !isObject(data)) return;
-	if (!v.is(schema ?? otherEvent, data))
-		throw new TypeError(
-			"a field of the Gateway event does not have its documented type",
-		);
+	const { issues } = v.safeParse(schema ?? otherEvent, data, {
+		abortEarly: true,
+	});
+	const [issue] = issues ?? [];
+	if (!issue) return;
+	const path = v.getDotPath(issue);
+	throw new TypeError(
+		`${path === null ? "the data" : `the field ${path}`} of the Gateway event ${type} does not have the type that Discord documents`,
+	);
 }

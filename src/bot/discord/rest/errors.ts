@@ -136,11 +136,14 @@ const outcomeNotes: Record<Outcome, string> = {
 		"The bot had sent the request to Discord: whether it took effect is unknown. Check before repeating it.",
 };
 
+const waitedTooLong =
+	"The request waited so long to be sent to Discord that the bot dropped it: nothing was done. Try again later.";
+
 /** Converts an error of Discord's API to the error that the AI model sees; undefined for any other error. */
 export function toToolError(error: unknown): ToolError | undefined {
 	if (error instanceof PlatformTimeout)
 		return new ToolError(
-			`Discord API request timed out. ${outcomeNotes[error.outcome]}`,
+			`Discord API request timed out. ${error.outcome === "not sent" ? waitedTooLong : outcomeNotes[error.outcome]}`,
 			{ cause: error },
 		);
 	if (error instanceof PlatformBusy) return busyError(error);

@@ -72,7 +72,7 @@ export function createNuke(options: NukeOptions) {
 			const missing = missingToWrite(channel);
 			if (missing !== 0n)
 				throw new Error(
-					`the bot lacks ${describeBits(missing)} in the channel`,
+					`the bot lacks ${describeBits(missing)} in the channel ${channel.id}`,
 				);
 			const sent = { content, allowedMentions: noMentions };
 			const message = await channel.send(sent);

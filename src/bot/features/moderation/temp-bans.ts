@@ -43,6 +43,16 @@ const staleMs = 600_000;
 /** Maximum wait on shutdown for bans and unbans in progress. Unfinished ones are completed at the next start. */
 const shutdownGraceMs = 3_000;
 
+/** The title in the moderation log and the log message of each failure. */
+const notBanned = {
+	title: "Ban failed",
+	message: "could not ban a user for a time",
+};
+const notLifted = {
+	title: "Expired ban not lifted",
+	message: "could not lift an expired temporary ban",
+};
+
 export interface BanRequest {
 	userId: string;
 	moderator: { id: string; name: string };
@@ -265,18 +275,17 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	function logNotLifted(row: TempBan, failure: string | undefined): void {
 		if (refused.has(keyOf(row))) return;
 		refused.add(keyOf(row));
-		logFailure(row, "Expired ban not lifted", failure);
+		logFailure(row, notLifted, failure);
 	}
 
 	function logFailure(
 		row: TempBan,
-		title: string,
+		{ title, message }: typeof notBanned,
 		failure = "The ban was requested too long ago",
 	): void {
-		log.warn("could not apply or lift a temporary ban", {
+		log.warn(message, {
 			guild: row.guild_id,
 			user: row.user_id,
-			problem: title,
 			reason: failure,
 		});
 		addEntry(row, title, {
@@ -292,10 +301,9 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	 */
 	async function completeBan(guild: Guild, row: TempBan): Promise<void> {
 		const at = now();
-		const title = "Ban failed";
 		if (row.ends_at <= at || at - row.asked_at > staleMs) {
 			await deleteRow(row, "requested too long ago");
-			return logFailure(row, title);
+			return logFailure(row, notBanned);
 		}
 		try {
 			await putBan(guild, row.user_id, auditText(row.mark, row.reason));
@@ -303,7 +311,7 @@ export function createTempBans(options: TempBansOptions): TempBans {
 			if (!(error instanceof DiscordAPIError) || error.status === 401)
 				throw error;
 			await deleteRow(row, "refused by Discord");
-			return logFailure(row, title, describePlatformError(error));
+			return logFailure(row, notBanned, describePlatformError(error));
 		}
 		await confirmBanned(row);
 	}
