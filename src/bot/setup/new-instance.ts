@@ -184,16 +184,16 @@ function setVariable(text: string, key: string, value: string): string {
 		.map((quote) => `${key}=${quote}${value}${quote}`)
 		.find((line) => parseEnv(line)[key] === value);
 	if (changed === undefined)
-		throw new ConfigError("the other instances", [
-			`${key}: cannot be copied into the new .env, because its value contains every kind of quotation mark`,
+		throw new ConfigError("the new .env", [
+			`${key}: its value in the .env of the other instances contains every kind of quotation mark, so it cannot be copied`,
 		]);
 	return replaceLine(text, new RegExp(`^(# )?${key}=.*$`, "m"), changed);
 }
 
 function replaceLine(text: string, line: RegExp, replacement: string): string {
 	if (!line.test(text))
-		throw new ConfigError("the example", [
-			`the template file has no line ${JSON.stringify(replacement.replace(/=.*/, "=…"))}, not even commented out`,
+		throw new ConfigError("instances/example", [
+			`expected a line ${JSON.stringify(replacement.replace(/=.*/, "=…"))} for new instances, at least commented out`,
 		]);
 	// A function, because the value may contain $.
 	return text.replace(line, () => replacement);

@@ -125,8 +125,8 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 			run() {
 				if (isSwitchedOn(guild.client, intent)) return "switched on";
 				throw new CheckFailed(
-					`the intent is switched off, but these tools need it: ${shortList(dependents)}`,
-					"The operator of the bot can switch the intent on in the developer portal (Bot), and restart the bot",
+					`the ${intent.title} is switched off, but these tools need it: ${shortList(dependents)}`,
+					`The operator of the bot can switch the ${intent.title} on in the developer portal (Bot), and restart the bot`,
 				);
 			},
 		};
@@ -146,7 +146,7 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 	return [...dependents].map(([bit, names]) => ({
 		title: permissionNames(bit).join(", "),
 		run: () => ({
-			warning: `the bot lacks this permission in the guild as a whole, but these tools need it: ${shortList([...names])}. Next step: unless the channels allow it, give the permission to the bot's role, or invite the bot again: ${inviteUrl(guild.client.application.id, bit | (has & allBits))}`,
+			warning: `the bot lacks ${permissionNames(bit).join(", ")} in the guild as a whole, but these tools need it: ${shortList([...names])}. Next step: unless the channels allow it, give the permission to the bot's role, or invite the bot again: ${inviteUrl(guild.client.application.id, bit | (has & allBits))}`,
 		}),
 	}));
 }

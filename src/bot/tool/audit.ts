@@ -199,9 +199,9 @@ export function createAudit(
 			const calls = queue.length;
 			if (calls > 0)
 				log.error(
-					"tool calls lost at shutdown, missing in the bot's audit log",
+					"the program stopped before all tool calls were stored in the bot's audit log",
 					{
-						calls,
+						missing: calls,
 					},
 				);
 		},

@@ -60,7 +60,7 @@ export function createLocks(store: Pick<Store, "sql">, log: Log): Locks {
 					const failure = toToolError(error);
 					if (!failure) throw error;
 					throw new ToolError(
-						`${failure.message} The bot has stored its lock of the channel ${row.channel_id}: use lock_channel with unlock = true to undo what took effect.`,
+						`${failure.message} The channel ${row.channel_id} may be locked, completely or in part: lock_channel with unlock = true restores its earlier permissions.`,
 						{ cause: error },
 					);
 				}

@@ -170,7 +170,7 @@ export const deleteMessages = destructiveTool({
 			args[name] !== undefined && !(name === "has" && onlyExcludes);
 		if (!needed.some(isUsed))
 			throw invalidParameters([
-				`message_ids, ${needed.join(", ")}: expected at least one of these${places ? "" : "; after, before and count alone need channel_ids"}`,
+				`message_ids, ${needed.join(", ")}: expected at least one of these${places ? "" : ", or channel_ids together with after, before or count"}`,
 			]);
 		if (args.text !== undefined && isBlank(args.text))
 			throw invalidParameters(["text: expected visible characters"]);

@@ -197,7 +197,7 @@ function moved(
 	// Deleted since the arguments were resolved.
 	if (at < 0 || roles.length < ids.length)
 		throw new ToolError(
-			"One of these roles was just deleted. Nothing was done; list_roles lists the roles.",
+			`One of the roles ${[...ids, target].join(", ")} was just deleted. Nothing was done; list_roles lists the roles.`,
 		);
 	return others.toSpliced(place.above_role_id ? at + 1 : at, 0, ...roles);
 }

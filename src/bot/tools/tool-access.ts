@@ -39,7 +39,7 @@ export const findTools = readTool({
 		const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");
 		if (purposes.length > maxPurposes)
 			throw invalidParameters([
-				`query: expected at most ${maxPurposes} purposes, received ${purposes.length}`,
+				`query: expected at most ${maxPurposes} purposes, separated by ";" or line breaks, received ${purposes.length}`,
 			]);
 		const results = purposes.map((text) => ({
 			purpose: text.trim(),
@@ -119,7 +119,9 @@ const input = v.strictObject({
 });
 
 const neverRuns = () => {
-	throw new Error("the tool that a call of use_tool names was not resolved");
+	throw new Error(
+		"the bot ran use_tool or use_reading_tool itself, instead of the tool that the call names",
+	);
 };
 
 export const useReadingTool = tool({

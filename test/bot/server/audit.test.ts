@@ -528,7 +528,7 @@ onBoth((databases, kind) => {
 		expect(new Set(rows.map(({ request_id }) => request_id)).size).toBe(250);
 		expect(rows).toHaveLength(250);
 		expect(audited.recorded.messages()).not.toContain(
-			"tool calls lost at shutdown, missing in the bot's audit log",
+			"the program stopped before all tool calls were stored in the bot's audit log",
 		);
 	});
 });

@@ -46,7 +46,7 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
 		await program.line(
 			(line) =>
 				line ===
-					"The probe was interrupted, and is removing what it created." ||
+					"--probe-guild was interrupted, and is removing what it created." ||
 				undefined,
 		);
 		stalled.release();
@@ -69,7 +69,7 @@ test("a second SIGINT ends it at once, and lists what remains", async () => {
 	stalled.release();
 	expect(program.end).toBe(1);
 	expect(program.lines.at(-1)).toMatch(
-		/^The probe did not remove these from the guild: .*channel \d+/,
+		/^--probe-guild did not remove these from the guild: .*channel \d+/,
 	);
 });
 
@@ -77,7 +77,9 @@ test("without a terminal it needs --yes", async () => {
 	await using fixture = await startFixture();
 	await using program = fixture.start();
 	expect(await program.exited).toBe(1);
-	expect(program.lines.join("\n")).toContain("Confirm it, or pass --yes.");
+	expect(program.lines.join("\n")).toContain(
+		"Answer the question with yes, or pass --yes.",
+	);
 	expect(fixture.simulator.journal.entries()).toEqual([]);
 });
 

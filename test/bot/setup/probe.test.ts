@@ -378,7 +378,7 @@ test("what a killed probe left is reported and not touched", async () => {
 		probes: probes.filter((probe) => probe.id === "role-everyone"),
 	});
 	expect(progress[0]).toBe(
-		`An earlier probe was killed and left channel ${id}; role ${role.id}. Remove it by hand.`,
+		`An earlier run of --probe-guild was killed and left in the guild: channel ${id}; role ${role.id}. Remove it by hand.`,
 	);
 	expect(await fixture.snapshot()).toEqual(before);
 });
@@ -420,7 +420,7 @@ test.each<
 			simulator.world.members.addMany(guild, 21 - guild.members.size);
 			return undefined;
 		},
-		/has 21 members, more than 20/,
+		/has 21 members, but --probe-guild changes only test guilds of at most 20/,
 	],
 	[
 		"a guild where the bot lacks permissions",

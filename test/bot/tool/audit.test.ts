@@ -271,7 +271,7 @@ onOwnPostgres((databases) => {
 		audit.record(call());
 		await audit.close(60_000);
 		expect(logged.messages()).toEqual([
-			"tool calls lost at shutdown, missing in the bot's audit log",
+			"the program stopped before all tool calls were stored in the bot's audit log",
 		]);
 		await databases.postgres.start();
 	});

@@ -639,7 +639,9 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	expect(rest.at(-1)).toBe("get_bans: see above");
 	const { code, text: refusal } = await ask("a;".repeat(11));
 	expect(code).toBe(-32602);
-	expect(refusal).toContain("query: expected at most 10 purposes, received 11");
+	expect(refusal).toContain(
+		'query: expected at most 10 purposes, separated by ";" or line breaks, received 11',
+	);
 	expect((await ask("; ;")).text).toContain("No tool matches");
 });
 

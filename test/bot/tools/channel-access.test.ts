@@ -439,7 +439,7 @@ describe("below_channel_id", () => {
 	});
 
 	test.each([
-		["a", "voice", "voice and stage channels below the others"],
+		["a", "voice", "voice and stage channels below all other channels"],
 		["V", "text", "expected a text channel or a category"],
 		["a", "category", "expected a category"],
 		["Attic", "voice", "expected #c"],
@@ -630,7 +630,7 @@ test.each([
 	const choice = { read_only: false, tools: { deny: [name] } };
 	const offered = new OfferedTools(tools, choice, []);
 	expect(offered.resolve(tool, denied).refusal).toContain(
-		`What ${name} did, now ${tool}, is not allowed`,
+		`${tool} is not allowed to do what the former tool ${name} did`,
 	);
 	expect(offered.resolve(tool, allowed).refusal).toBeUndefined();
 	expect(offered.resolve(name, {}).refusal).toContain("is not allowed");

@@ -64,7 +64,7 @@ test("a missing permission is a warning with the tools that need it and an invit
 	const lines = await report(world);
 	const warning = lines.find((line) => line.includes("KICK_MEMBERS"));
 	expect(warning).toStartWith(
-		"warning: KICK_MEMBERS: the bot lacks this permission in the guild as a whole, but these tools need it: kick",
+		"warning: KICK_MEMBERS: the bot lacks KICK_MEMBERS in the guild as a whole, but these tools need it: kick",
 	);
 	const url = new URL(/https:\S+/.exec(warning ?? "")?.[0] ?? "");
 	const granted = BigInt(url.searchParams.get("permissions") ?? 0);
@@ -163,7 +163,7 @@ test("an intent that is switched off is an error, with the tools that need it", 
 	await using world = await startWorld({ seed: seedWith("GuildMembers") });
 	const lines = await report(world);
 	expect(lines.find((line) => line.startsWith("error: "))).toMatch(
-		/^error: Message Content Intent: the intent is switched off, but these tools need it: .*\. Next step: The operator of the bot can switch the intent on/,
+		/^error: Message Content Intent: the Message Content Intent is switched off, but these tools need it: .*\. Next step: The operator of the bot can switch the Message Content Intent on/,
 	);
 	expect(lines).toContain("ok: Server Members Intent: switched on");
 	expect(lines[0]).toContain(" 1 error(s).");

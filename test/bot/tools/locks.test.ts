@@ -274,7 +274,7 @@ describe("an interrupted lock is stored", () => {
 			expect(isError).toBe(true);
 			expect(text).toContain("whether it took effect is unknown");
 			expect(text).toEndWith(
-				": use lock_channel with unlock = true to undo what took effect.",
+				": lock_channel with unlock = true restores its earlier permissions.",
 			);
 			expect((await lock()).text).toContain(
 				when === "after" ? "has been locked since" : "is not in force",
@@ -295,7 +295,7 @@ describe("an interrupted lock is stored", () => {
 		expect(noted()).toBe(0);
 		faults.refuse(path(world.guild.id), 50013, { times: 1 });
 		expect((await lock()).text).toContain(
-			"with unlock = true to undo what took effect",
+			"with unlock = true restores its earlier permissions",
 		);
 		expect(noted()).toBe(2);
 		expect(channel.permission_overwrites).toHaveLength(1);
@@ -456,7 +456,7 @@ describe("several channels", () => {
 			`1 refused by Discord:\n${nameOf("one")} | Discord API error: Missing Permissions`,
 		);
 		expect(first.text).toContain(
-			`The bot has stored its lock of the channel ${one?.id}: use lock_channel with unlock = true`,
+			`The channel ${one?.id} may be locked, completely or in part: lock_channel with unlock = true`,
 		);
 		expect((await unlock({ channel_ids })).text).toStartWith(
 			"Unlocked 4 channel(s):",

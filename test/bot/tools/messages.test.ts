@@ -825,7 +825,10 @@ test("a message of an archived thread that the index finds is deleted, unless th
 
 test.each([
 	[{}, "message_ids, user_ids, text, has: expected at least one"],
-	[{ after: "1h", count: 5 }, "after, before and count alone need channel_ids"],
+	[
+		{ after: "1h", count: 5 },
+		"or channel_ids together with after, before or count",
+	],
 	[{ user_ids: [] }, "user_ids: expected at least 1"],
 	[{ has: ["-poll"] }, "message_ids, user_ids, text, has: expected at least"],
 	[

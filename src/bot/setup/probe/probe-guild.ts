@@ -132,14 +132,14 @@ async function probeWith(
 	const left = leftBefore(guild);
 	if (left.length > 0)
 		report(
-			`An earlier probe was killed and left ${left.join("; ")}. Remove it by hand.`,
+			`An earlier run of --probe-guild was killed and left in the guild: ${left.join("; ")}. Remove it by hand.`,
 		);
 	const { yes, ask = askOnTerminal } = options;
 	const question = `This makes hidden channels with messages, a role, an emoji, events and the like in ${guildName(guild)}, pauses its invites, and then undoes all of it. Go on?`;
 	if (!yes && !(await ask(question)))
 		throw new CheckFailed(
-			"the probe was not confirmed, so nothing was done",
-			"Confirm it, or pass --yes.",
+			"--probe-guild was not confirmed, so nothing was done",
+			"Answer the question with yes, or pass --yes.",
 		);
 
 	const { signal = new AbortController().signal, lookMs = 2_000 } = options;
@@ -166,8 +166,8 @@ async function probeWith(
 function requireSuitable(guild: Guild): void {
 	if (guild.memberCount > maxMembers)
 		throw new CheckFailed(
-			`${guildName(guild)} has ${guild.memberCount} members, more than ${maxMembers}`,
-			"Create a guild for the probe, with only you and the bot.",
+			`${guildName(guild)} has ${guild.memberCount} members, but --probe-guild changes only test guilds of at most ${maxMembers}`,
+			"Create a guild for --probe-guild, with only you and the bot.",
 		);
 	const bits = bitsIn(undefined, needed);
 	const missing = missingPermissions(guild, undefined, bits);
@@ -249,7 +249,7 @@ export function probeProgram(
 		if (stoppedAt !== undefined) {
 			if (now - stoppedAt < secondSignalMs) return;
 			console.error(
-				`The probe did not remove these from the guild: ${work?.remaining.join("; ")}`,
+				`--probe-guild did not remove these from the guild: ${work?.remaining.join("; ")}`,
 			);
 			process.exit(1);
 		}
@@ -257,7 +257,7 @@ export function probeProgram(
 		// There is nothing to remove before the start.
 		if (!work) process.exit(1);
 		console.error(
-			"The probe was interrupted, and is removing what it created.",
+			"--probe-guild was interrupted, and is removing what it created.",
 		);
 		controller.abort(new NotTried("interrupted"));
 	};

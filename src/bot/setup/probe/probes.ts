@@ -179,7 +179,7 @@ async function role(work: Workspace): Promise<string> {
 function requireNoAdministrator({ guild }: Workspace): void {
 	if (guild.members.me?.permissions.has(Permission.Administrator))
 		throw new NotTried(
-			"the bot is an administrator, so no channel can deny the bot a permission",
+			"this test denies the bot a permission in a channel, which has no effect on a bot with ADMINISTRATOR",
 		);
 }
 

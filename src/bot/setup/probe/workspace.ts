@@ -178,7 +178,9 @@ export class Workspace {
 			if (found !== undefined) return found;
 			await this.#wait(this.lookMs);
 		}
-		throw new NotTried(`${what} did not appear in time`);
+		throw new NotTried(
+			`this test waited for ${what}, which Discord did not show in time`,
+		);
 	}
 
 	async #wait(ms: number): Promise<void> {
@@ -251,5 +253,5 @@ export function overwrite(
 export function idOf({ id, code }: Json): string {
 	if (typeof id === "string") return id;
 	if (typeof code === "string") return code;
-	throw new NotTried("Discord's response has no id");
+	throw new NotTried("Discord's response to a request of this test has no id");
 }
