@@ -187,7 +187,9 @@ export async function startDemo(options: DemoOptions) {
 		try {
 			return await startChild({ ...options, onTrouble: progress });
 		} catch (error) {
-			throw new ConfigError("the demo", [String((error as Error).message)]);
+			throw new ConfigError("the start of the Guildhall demo", [
+				String((error as Error).message),
+			]);
 		}
 	}
 }
@@ -266,7 +268,7 @@ async function respondsWith(url: string, text: string): Promise<void> {
 		if (last === text) return;
 		await Bun.sleep(20);
 	}
-	throw new ConfigError("the demo", [
-		`expected ${url} to return "${text}", received "${last}"`,
+	throw new ConfigError("the start of the Guildhall demo", [
+		`${url} did not return "${text}" within ${readyWithinMs / 1000} s; its last response was "${last}"`,
 	]);
 }

@@ -96,7 +96,7 @@ export function createCalls(
 		const routeError = (kind: RouteErrorKind, detail: string) =>
 			new RouteError(kind, detail, backends);
 		if (error instanceof Overloaded) {
-			const busy = `${instance} is busy (calls: ${error.message}); nothing was done. Try again in a few seconds.`;
+			const busy = `${instance} is busy with other tool calls (${error.message}); nothing was done. Try again in a few seconds.`;
 			return routeError("Overloaded", busy);
 		}
 		// Its deadline passed while it was still queued here.

@@ -218,7 +218,10 @@ export async function startGateway(
 	log.info("gateway is starting", { instances: config.instances.length });
 	for (const { name, url } of config.instances) {
 		const route = `${name} -> ${url}`;
-		log.info("bot configured for the gateway", { instance: name, route });
+		log.info("read a bot from the gateway's configuration", {
+			instance: name,
+			route,
+		});
 	}
 
 	const gateway = createGateway(config, log, options);

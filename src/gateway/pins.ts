@@ -52,7 +52,7 @@ export function pinGuilds<Named extends { name: string }>(
 			);
 		if (owners.length > 1)
 			issues.push(
-				`${variable}: this variable pins guilds to both ${owners.join(" and ")}: rename one of them in INSTANCES`,
+				`${variable}: pins guilds to several instances (${owners.join(", ")}), because their names differ only in case or punctuation: rename all but one of these instances in INSTANCES`,
 			);
 		const ids = value.split(",").map((id) => id.trim());
 		const wrong = ids.find((id) => !/^\d{17,20}$/.test(id));

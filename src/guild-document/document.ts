@@ -74,7 +74,7 @@ export class InvalidDocument extends Error {
 		const issues = all.slice(0, maxIssues);
 		if (all.length > maxIssues)
 			issues.push(`${all.length - maxIssues} more mistakes`);
-		super(`The guild document is invalid: ${issues.join("; ")}`);
+		super(`The document of the guild is invalid: ${issues.join("; ")}`);
 		this.issues = issues;
 	}
 }

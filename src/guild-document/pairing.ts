@@ -76,7 +76,7 @@ export function pairUp<W extends Thing, C extends Thing>(
 			for (const [index, one] of group.entries()) pair(one, others[index]);
 		else
 			issues.push(
-				`${what} ${quote(group[0]?.name)}: the document has ${group.length} with this name, and the guild ${others.length} (${idsOf(others)}); add to each in the document the id of the one that it describes`,
+				`${what} ${quote(group[0]?.name)}: the name is ambiguous (in the document: ${group.length}; in the guild: ${others.length}, ids: ${idsOf(others)}); in the document, give each ${what} of this name its id from the guild`,
 			);
 	}
 	return pairs;

@@ -144,15 +144,19 @@ function convertOne(schema: Node): JsonSchema {
 		case "boolean":
 			return { type: schema.type };
 		case "picklist": {
-			const options = need(schema.options);
+			const options = need(schema.options, "options");
 			return { type: typeOf(options), enum: options };
 		}
 		case "union":
-			return { anyOf: need(schema.options).map((one) => convert(one as Node)) };
+			return {
+				anyOf: need(schema.options, "options").map((one) =>
+					convert(one as Node),
+				),
+			};
 		case "array":
-			return { type: "array", items: convert(need(schema.item)) };
+			return { type: "array", items: convert(need(schema.item, "item")) };
 		case "optional": {
-			const wrapped = convert(need(schema.wrapped));
+			const wrapped = convert(need(schema.wrapped, "wrapped"));
 			if (typeof schema.default === "function")
 				throw new TypeError(
 					"JSON Schema cannot express a default value that is computed",
@@ -162,7 +166,7 @@ function convertOne(schema: Node): JsonSchema {
 				: { ...wrapped, default: schema.default };
 		}
 		case "strict_object": {
-			const entries = Object.entries(need(schema.entries));
+			const entries = Object.entries(need(schema.entries, "entries"));
 			const required = entries
 				.filter(([, entry]) => entry.type !== "optional")
 				.map(([key]) => key);
@@ -227,9 +231,11 @@ function refine(action: Node, unit: "Items" | "Length"): JsonSchema {
 	}
 }
 
-function need<T>(part: T | undefined): T {
+function need<T>(part: T | undefined, name: string): T {
 	if (part === undefined)
-		throw new TypeError("a required part of the Valibot schema is missing");
+		throw new TypeError(
+			`a Valibot schema without the property "${name}" cannot be converted to JSON Schema`,
+		);
 	return part;
 }
 

@@ -116,30 +116,36 @@ function checkModern(headers: Headers, message: Message): void {
 	if (isRequest && !isObject(meta[capabilitiesKey]))
 		throw invalidParameters([`_meta.${capabilitiesKey}: expected an object`]);
 
-	match(headers, "MCP-Protocol-Version", version);
+	match(headers, "MCP-Protocol-Version", `_meta.${versionKey}`, version);
 	if (version !== modernVersion)
 		throw new RpcError(
 			errorCode.unsupportedVersion,
 			"Unsupported protocol version",
 			{ data: { supported: [modernVersion], requested: version } },
 		);
-	match(headers, "Mcp-Method", message.method);
+	match(headers, "Mcp-Method", "method", message.method);
 	const { name } = message.params;
 	const isNamed = ["tools/call", "prompts/get"].includes(message.method);
-	if (isNamed && typeof name === "string") match(headers, "Mcp-Name", name);
+	if (isNamed && typeof name === "string")
+		match(headers, "Mcp-Name", "params.name", name);
 }
 
 /**
- * Throws an RpcError unless the HTTP header named `header` has the value `expected`, which comes from the request body.
+ * Throws an RpcError unless the HTTP header named `header` has the value `expected`, which comes from `field` of the request body.
  */
-function match(headers: Headers, header: string, expected: string): void {
+function match(
+	headers: Headers,
+	header: string,
+	field: string,
+	expected: string,
+): void {
 	const given = headers.get(header);
 	if (given === null)
 		throw new RpcError(errorCode.headerMismatch, `${header} is missing`);
 	if (decodeHeader(given) !== expected)
 		throw new RpcError(
 			errorCode.headerMismatch,
-			`${header} differs from the request body`,
+			`the header ${header} differs from the field ${field} of the request body`,
 		);
 }
 

@@ -184,7 +184,7 @@ describe("GUILDS_<NAME>", () => {
 				GUILDS_A_B: guildA,
 			},
 			[
-				"GUILDS_A_B: this variable pins guilds to both a-b and a_b and A.B: rename one of them in INSTANCES",
+				"GUILDS_A_B: pins guilds to several instances (a-b, a_b, A.B), because their names differ only in case or punctuation: rename all but one of these instances in INSTANCES",
 			],
 		],
 		...["x", `${guildA},`, `${guildA} ${guildB}`, "123", "1".repeat(21)].map(

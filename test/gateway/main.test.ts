@@ -113,12 +113,12 @@ test("its first lines name each instance with its url, and tell what each serves
 	await gateway.close();
 	expect(messages().slice(0, 4)).toEqual([
 		"gateway is starting",
-		"bot configured for the gateway",
-		"bot configured for the gateway",
+		"read a bot from the gateway's configuration",
+		"read a bot from the gateway's configuration",
 		"gateway is listening for MCP requests",
 	]);
 	expect(entries("gateway is starting")).toMatchObject([{ instances: 2 }]);
-	expect(entries("bot configured for the gateway")).toMatchObject([
+	expect(entries("read a bot from the gateway's configuration")).toMatchObject([
 		{ instance: "alpha", route: `alpha -> ${alpha.url}` },
 		{ instance: "beta", route: `beta -> ${away.url}` },
 	]);

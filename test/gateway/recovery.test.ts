@@ -145,7 +145,7 @@ describe("more calls than MAX_IN_FLIGHT", () => {
 		await busy.arrived("act", 2);
 		const waiting = [call(), call()];
 		expect(await call()).toBe(
-			"ERROR Gateway error: Overloaded: busy is busy (calls: 2 running, 2 waiting); nothing was done. Try again in a few seconds. Available instances: busy, idle.",
+			"ERROR Gateway error: Overloaded: busy is busy with other tool calls (2 running, 2 waiting); nothing was done. Try again in a few seconds. Available instances: busy, idle.",
 		);
 		expect(await gateway.text("act", { instance: "idle" })).toBe("ran act");
 		expect(await gateway.text("list_instances")).toContain("busy | online |");

@@ -499,7 +499,7 @@ describe("documents that are refused", () => {
 			{ roles: separators },
 			{ roles: [{ name: "⸻", hoist: true }] },
 			[
-				`role "⸻": the document has 1 with this name, and the guild 2 (${idOf(3)}, ${idOf(1)}); add to each in the document the id of the one that it describes`,
+				`role "⸻": the name is ambiguous (in the document: 1; in the guild: 2, ids: ${idOf(3)}, ${idOf(1)}); in the document, give each role of this name its id from the guild`,
 			],
 		],
 		[

@@ -238,8 +238,8 @@ export function createDeletionWatch(
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
 				log.error(
-					"could not store in the database which deletions were checked",
-					{ error },
+					"could not store which audit log entries were checked for mass deletions",
+					{ guild: guildId, error },
 				);
 			throw error;
 		}
@@ -360,8 +360,8 @@ export function createDeletionWatch(
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
 				log.error(
-					"could not send the notice of a mass deletion to a Discord channel",
-					{ error },
+					"could not send the notice that many channels or roles of a guild were deleted",
+					{ guild: id, error },
 				);
 			mayHaveNotices = true;
 			throw error;

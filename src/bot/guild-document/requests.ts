@@ -151,7 +151,9 @@ export function createDocumentRequests(
 			const mediaType = pictureType(bytes);
 			const issue = pictureIssue(bytes, hash);
 			if (issue !== undefined || !mediaType)
-				throw new ToolError(`The picture ${hash} is refused: ${issue}.`);
+				throw new ToolError(
+					`The bot does not accept the picture file with the hash ${hash}: ${issue}.`,
+				);
 			await pictures.add({ bytes, mediaType });
 			return {};
 		},
@@ -203,7 +205,7 @@ export function createDocumentRequests(
 		} finally {
 			const ms = performance.now() - from;
 			if (!unaudited.has(name)) {
-				log.info("guild document request finished", {
+				log.info("finished a request to export, plan or change a guild", {
 					...{ request: name, guild_id: call.guildId, outcome },
 					ms: Math.round(ms),
 				});

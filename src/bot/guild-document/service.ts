@@ -215,7 +215,7 @@ export function createGuildDocuments(
 		const plan = await requirePlan(store, source.plan);
 		if (plan.guildId !== guild.id)
 			throw new ToolError(
-				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. Pass the plan's document instead.`,
+				`The plan ${source.plan} is for the guild ${plan.guildId}, not for ${guildName(guild)}. To plan the same for ${guildName(guild)}, pass the document itself instead of the plan.`,
 			);
 		const changes = valid(() => readGiven(source.changes));
 		return {

@@ -65,10 +65,13 @@ export function createDocumentRoute({
 			return json(200, JSON.stringify(output), noStore);
 		} catch (error) {
 			if (error instanceof ToolError) return refuse(422, error.message);
-			log.error("guild document request failed: internal error", {
-				request: name,
-				error,
-			});
+			log.error(
+				"could not handle a request to export, plan or change a guild: internal error",
+				{
+					request: name,
+					error,
+				},
+			);
 			return refuse(500, "Internal error: the log of the bot says why.");
 		}
 	}
@@ -86,7 +89,7 @@ export function createDocumentRoute({
 		if (running >= maxConcurrent)
 			return refuse(
 				503,
-				`The bot already carries out ${maxConcurrent} requests for guild documents. Try again in a moment.`,
+				`The bot already carries out ${maxConcurrent} requests to export, plan or change guilds. Try again in a moment.`,
 			);
 		running += 1;
 		try {

@@ -123,7 +123,7 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 			"the command line",
 			unknown.map(
 				(name) =>
-					`bot-role: no document has a managed role ${formatValue(name)}${didYouMean(name, managed)}`,
+					`bot-role: no file of --world has a managed role ${formatValue(name)}${didYouMean(name, managed)}`,
 			),
 		);
 	return {

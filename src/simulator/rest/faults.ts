@@ -249,7 +249,7 @@ export function isMatch(match: string): boolean {
 function matcher(match: Match): ActiveFault["matches"] {
 	if (!isMatch(match))
 		throw new Error(
-			`a fault needs a method and a route such as "POST /channels/*/messages", received ${JSON.stringify(match)}`,
+			`an injected fault of the simulator needs a method and a route such as "POST /channels/*/messages", received ${JSON.stringify(match)}`,
 		);
 	const [wantedMethod = "*", wanted = "*"] = match.split(" ");
 	const parts = wanted.split("/");

@@ -442,7 +442,7 @@ test("unknown plans and jobs are refused", async () => {
 	);
 	await expect(
 		running.service().plan(running.guild(), { document: { version: 2 } }),
-	).rejects.toThrow("The guild document is invalid");
+	).rejects.toThrow("The document of the guild is invalid");
 	await expect(
 		running.service().plan(running.guild(), { backup: "none" }),
 	).rejects.toThrow("There is no backup");

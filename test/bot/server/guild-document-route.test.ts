@@ -112,7 +112,9 @@ describe("access", () => {
 
 	test("requests are logged without their contents", async () => {
 		await post(bot.url, "plan", { document: { secret: "xyzzy" } }, bearer);
-		const logged = entries("guild document request finished");
+		const logged = entries(
+			"finished a request to export, plan or change a guild",
+		);
 		expect(logged.at(-1)).toMatchObject({ request: "plan", outcome: "failed" });
 		expect(JSON.stringify(logged)).not.toContain("xyzzy");
 	});

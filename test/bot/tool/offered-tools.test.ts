@@ -437,10 +437,12 @@ describe("a call", () => {
 	test("of a tool is refused where another name of it is denied", () => {
 		const tools = offer({ tools: { deny: ["ban_member"] } });
 		const why =
-			"is not allowed: the operator of this bot denies ban_member (deny in config.toml). Nothing was done.";
-		expect(tools.resolve("ban_member", {}).refusal).toBe(`ban_member ${why}`);
+			": the operator of this bot denies ban_member (deny in config.toml). Nothing was done.";
+		expect(tools.resolve("ban_member", {}).refusal).toBe(
+			`ban_member is not allowed${why}`,
+		);
 		expect(tools.resolve("ban", {}).refusal).toBe(
-			`What ban_member did, now ban, ${why}`,
+			`ban is not allowed to do what the former tool ban_member did${why}`,
 		);
 		expect(names(tools.allowed)).not.toContain("ban");
 	});

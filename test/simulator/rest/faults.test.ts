@@ -79,7 +79,7 @@ test("a fault can be for one channel, or one actor", async (given) => {
 
 test("a malformed match throws", async ({ simulator }) => {
 	expect(() => simulator.faults.refuse("messages", 50001)).toThrow(
-		'a fault needs a method and a route such as "POST /channels/*/messages", received "messages"',
+		'an injected fault of the simulator needs a method and a route such as "POST /channels/*/messages", received "messages"',
 	);
 });
 

@@ -210,7 +210,9 @@ export async function readDocumentFile(
 	const left = partNames.filter((part) => !(parts ?? partNames).includes(part));
 	const absent = parts?.filter((part) => document[part] === undefined) ?? [];
 	if (absent.length > 0)
-		throw new CheckFailed(`${name} has no part ${absent.join(", ")}`);
+		throw new CheckFailed(
+			`the document in ${name} lacks what --part names: ${absent.join(", ")}`,
+		);
 	return Object.fromEntries(
 		Object.entries(document).filter(
 			([key]) => !left.some((part) => part === key),

@@ -187,7 +187,7 @@ async function findWay(
 		throw new CheckFailed(
 			error.message,
 			error.nextStep ??
-				`The program at ${url} ${occupant.why}. If the bot runs elsewhere, run this command there, or stop the bot.`,
+				`No running bot was found at ${url} (it ${occupant.why}). If the bot runs on another machine, run this command there. If it runs on this machine, stop it first.`,
 			{ cause: error },
 		);
 	}
@@ -285,7 +285,10 @@ async function compareOrApply(
 			"starting the job",
 			send("apply", { plan_hash: plan.plan_hash, reason: "--apply-guild" }),
 		);
-		if (!job) throw new CheckFailed("The plan has no steps left to carry out.");
+		if (!job)
+			throw new CheckFailed(
+				"The guild matches the document by now, so nothing was changed.",
+			);
 		return job;
 	});
 	if (!end) return exitCodes.error;

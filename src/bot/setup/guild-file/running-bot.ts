@@ -47,7 +47,7 @@ export function createBotClient(
 				isObject(value) && typeof value.error === "string"
 					? value.error
 					: status === 404
-						? `The bot at ${url} has no requests for guild documents: it is an older version. Restart it with this version.`
+						? `The bot at ${url} cannot export, plan or apply the document of a guild: it is an older version. Restart it with this version.`
 						: `The bot at ${url} refuses the request with HTTP status ${status}: ${body.trim().slice(0, 200)}`,
 			);
 		const result = v.safeParse(

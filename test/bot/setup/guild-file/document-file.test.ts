@@ -144,7 +144,7 @@ test.each([
 	["version: 1\nrols: []", "did you mean roles?"],
 	['{"version": 1,', "neither JSON nor YAML"],
 	["a: b: c", "no valid guild document"],
-	["version: 1", "has no part roles"],
+	["version: 1", "lacks what --part names: roles"],
 ])("%j is refused", async (text, message) => {
 	writeFileSync(at("a.yaml"), text);
 	await expect(readDocumentFile(at("a.yaml"), ["roles"])).rejects.toThrow(
