@@ -3,6 +3,7 @@
 import * as v from "valibot";
 import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
+import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
 import {
 	describeWorldOptions,
@@ -133,7 +134,7 @@ function instructions(
 		"Settings for a bot:",
 		...bots.map(
 			({ username, token, guilds: [guild] }) =>
-				`  DISCORD_API_URL=${api} DISCORD_CDN_URL=${cdn} DISCORD_TOKEN=${token} GUILD_ID=${guild?.id}    # ${username}, in ${guild?.name}`,
+				`  DISCORD_API_URL=${api} DISCORD_CDN_URL=${cdn} DISCORD_TOKEN=${token} GUILD_ID=${guild?.id}    # ${username}, in ${escapeBreaks(guild?.name ?? "")}`,
 		),
 		"",
 		"People and their tokens:",
@@ -148,7 +149,7 @@ function instructions(
 			]),
 		...(channel
 			? [
-					`Send a message as ${person?.username} in ${guild.name}, #${channel.name}:`,
+					`Send a message as ${person?.username} in ${escapeBreaks(guild.name)}, #${escapeBreaks(channel.name)}:`,
 					`  curl -X POST ${api}/v10/channels/${channel.id}/messages -H 'authorization: ${person?.token}' -H 'content-type: application/json' -d '{"content":"hello"}'`,
 				]
 			: []),

@@ -10,6 +10,7 @@ import { matchDocument } from "../../guild-document/match.ts";
 import { channelsWithCategories } from "../../guild-document/references.ts";
 import type { Step } from "../../guild-document/steps.ts";
 import { ConfigError } from "../../lib/config.ts";
+import { escapeBreaks } from "../../lib/text.ts";
 import {
 	drawPicture,
 	type Picture,
@@ -120,7 +121,8 @@ export async function buildGuild(
 		world.bans.add(guild, userWith(id), 0, { actor: owner.user.id, reason });
 	// What made the guild is not what happened in it.
 	guild.auditLog.length = 0;
-	return { file, guild, bot, notes };
+	// They have names from the document, and are shown on a terminal.
+	return { file, guild, bot, notes: notes.map(escapeBreaks) };
 
 	/**
 	 * Adds the roles of bots and other integrations, and the simulator's bot. Returns the bot, and its role if that is not in

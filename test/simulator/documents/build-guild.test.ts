@@ -535,3 +535,18 @@ describe.each([11, 12, 13, 14])("random guild %d", (seed) => {
 		expect(await exportOf(second, guildAt(second).guild)).toEqual(exported);
 	});
 });
+
+test("names cannot end the line of a note, and cannot control a terminal", async () => {
+	const name = "x\n\u001b[2J\u202e";
+	await using simulator = await start([
+		written({
+			emojis: [{ name: "\u001b[2J" }],
+			automod: [{ name, trigger: "spam" }],
+		}),
+	]);
+	const [{ notes } = { notes: [] }] = simulator.documentGuilds;
+	const shown = notes.join("");
+	expect(shown).toContain(String.raw`x\n\u{001b}[2J\u{202e}`);
+	for (const hidden of ["\n", "\u001b", "\u202e"])
+		expect(shown).not.toContain(hidden);
+});
