@@ -1,6 +1,7 @@
 // The list that collects the steps of a difference: comparing fields, naming things, and the order of the steps.
 
 import { everyone, type GuildDocument } from "./document.ts";
+import { keysInGuild } from "./export.ts";
 import { isPlaceholder, type Matched } from "./match.ts";
 import type {
 	ApiRequest,
@@ -80,6 +81,14 @@ export interface Thing {
 /** Fields that are never compared: they identify a thing, or only Discord sets them. */
 const identity = ["id", "key", "managed"];
 
+/** The kinds of things that have keys. */
+const keyedKinds: ReadonlySet<StepKind> = new Set([
+	"role",
+	"channel",
+	"category",
+	"emoji",
+]);
+
 /** Collects the steps that make a guild like a document, in any order, and what cannot be done. */
 export class StepList {
 	/** The document, with ids and placeholders in place of names. */
@@ -92,6 +101,8 @@ export class StepList {
 	/** Path of the guild in Discord's API. */
 	readonly guildPath: `/${string}`;
 	readonly #matched: Matched;
+	/** What an export calls the roles, channels and emoji of the guild, by id. */
+	readonly #keys: ReadonlyMap<string, string>;
 	readonly #refusals: Refusal[];
 	readonly #steps = new Map<Phase, Step[]>(phases.map((phase) => [phase, []]));
 
@@ -108,6 +119,8 @@ export class StepList {
 		this.ids = options.ids ?? new Map();
 		this.fixedRoles = options.fixedRoles ?? new Set();
 		this.guildPath = `/guilds/${state.guild.id}`;
+		const { roles, channels, emojis } = keysInGuild(this.current);
+		this.#keys = new Map([...roles, ...channels, ...emojis]);
 	}
 
 	/** Returns the name of a thing for people, by its id or placeholder. Other texts are returned as they are. */
@@ -131,7 +144,8 @@ export class StepList {
 			id: `${action} ${subject}`,
 			action,
 			kind,
-			name,
+			// Tells things of the same name apart, such as "Staff/general".
+			name: keyedKinds.has(kind) ? (this.#keys.get(target) ?? name) : name,
 			targetId,
 			placeholder,
 			changes,

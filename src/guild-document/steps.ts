@@ -77,7 +77,7 @@ export interface Step {
 	id: string;
 	action: StepAction;
 	kind: StepKind;
-	/** The thing's name in the document, or its current name if it is deleted. */
+	/** The thing's name in the document; of one that the guild has, its key in an export, such as "Staff/general". */
 	name: string;
 	/** Id of the thing on Discord; undefined if the step creates it. */
 	targetId?: string | undefined;

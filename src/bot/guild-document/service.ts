@@ -56,6 +56,9 @@ const lostForGood =
 const recreates = ({ steps }: Plan) =>
 	steps.some(({ action }) => action === "create");
 
+const deletesChannels = ({ steps }: Plan) =>
+	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
+
 /** For a bot that keeps no backups. */
 export const noBackups: BackupReader = {
 	list: async () => [],
@@ -164,6 +167,7 @@ export function createGuildDocuments(
 			names.length > 0 &&
 				`The bot keeps its own access: an overwrite for it was added to ${namesText(names)}.`,
 			isRestored && recreates(plan) && lostForGood,
+			deletesChannels(plan) && "The messages of deleted channels are lost.",
 		);
 		return keepAndShow(guild, plan, {
 			maxBytes,

@@ -93,6 +93,20 @@ test("changes are laid over an earlier plan", async () => {
 	expect(text).not.toContain("#Voice");
 });
 
+test("a plan tells things of the same name apart, and says what deleting channels loses", async () => {
+	await using world = await startWorld();
+	const { guild, simulator } = world;
+	const { channels } = simulator.world;
+	for (const name of ["A", "B"]) {
+		const category = channels.add(guild, { name, type: 4 });
+		channels.add(guild, { name: "chat", type: 0, parent_id: category.id });
+	}
+	const document = { categories: [{ name: "A", channels: [] }] };
+	const { text } = await plan(world, { document, prune: true });
+	expect(text).toContain("- channel #A/chat\n- channel #B/chat\n");
+	expect(text).toContain("\nThe messages of deleted channels are lost.\n");
+});
+
 test("the bot keeps its access to channels that a document hides", async () => {
 	await using world = await startWorld();
 	const document = {
