@@ -112,7 +112,9 @@ function refused(
 	}: RefusalOptions,
 	isRunning: boolean,
 ): string | undefined {
-	const denied = toolsOf(step).find((name) => denies(name));
+	// The operator may have forbidden the tool of jobs since this one was started.
+	const tools = [...toolsOf(step), ...(isRunning ? ["apply_guild"] : [])];
+	const denied = tools.find((name) => denies(name));
 	if (denied)
 		return `The operator of this bot does not allow ${denied}, which does the same (config.toml).`;
 	const needed = neededBits(guild, facts, step);

@@ -9,6 +9,7 @@ import {
 	parseDocument,
 } from "../../guild-document/document.ts";
 import {
+	maxPictureBytes,
 	pictureIssue,
 	picturesDirectoryOf,
 	picturesIn,
@@ -160,10 +161,19 @@ async function readPictures(file: string, document: GuildDocument) {
 	for (const hash of picturesIn(document)) {
 		const name = names.find((one) => one.startsWith(`${hash}.`));
 		if (name === undefined) continue;
-		const bytes = await Bun.file(join(directory, name)).bytes();
+		const path = join(directory, name);
+		const found = await stat(path);
+		// Whoever sends a document may send a link to a device along with it.
+		if (!found.isFile() || found.size > maxPictureBytes) {
+			issues.push(
+				`${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`,
+			);
+			continue;
+		}
+		const bytes = await Bun.file(path).bytes();
 		const issue = pictureIssue(bytes, hash);
 		if (issue === undefined) pictures.set(hash, bytes);
-		else issues.push(`${join(directory, name)}: ${issue}`);
+		else issues.push(`${path}: ${issue}`);
 	}
 	return { pictures, issues };
 }

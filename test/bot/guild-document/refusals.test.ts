@@ -1527,6 +1527,16 @@ test("a step whose rules may have changed by earlier steps is left to Discord", 
 	expect(requireStep(stage, new Map(), world.guild)).toBeUndefined();
 });
 
+test("a running job ends its steps when the operator forbids apply_guild", async () => {
+	await using world = await startGuild();
+	const options = { denies: (name: string) => name === "apply_guild" };
+	const role = newRole("Mods");
+	expect(requireStep(role, new Map(), world.guild, options)).toContain(
+		"does not allow apply_guild",
+	);
+	expect(refusalsOf([role], world.guild, world.state, options)).toEqual([]);
+});
+
 test("a refusal names what is refused", async () => {
 	await using world = await startGuild(without(Permission.ManageRoles));
 	const names = new Names(world.guild, world.simulator);

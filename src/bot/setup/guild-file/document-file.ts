@@ -29,6 +29,7 @@ import {
 	toYaml,
 } from "../../../guild-document/document.ts";
 import {
+	maxPictureBytes,
 	pictureIssue,
 	picturesDirectoryOf,
 	pictureType,
@@ -301,11 +302,16 @@ export function readPicture(
 		);
 		const [name] = names;
 		if (name === undefined) return { issue: `it is not in ${directory}` };
-		const bytes = readFileSync(join(directory, name));
+		const path = join(directory, name);
+		// Whoever sends a document may send a link to a device along with it.
+		const found = statSync(path);
+		if (!found.isFile() || found.size > maxPictureBytes)
+			return {
+				issue: `${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`,
+			};
+		const bytes = readFileSync(path);
 		const issue = pictureIssue(bytes, hash);
-		return issue === undefined
-			? { bytes }
-			: { issue: `${join(directory, name)}: ${issue}` };
+		return issue === undefined ? { bytes } : { issue: `${path}: ${issue}` };
 	} catch (error) {
 		const { code } = Object(error) as NodeJS.ErrnoException;
 		if (code === undefined) throw error;

@@ -8,6 +8,7 @@ import {
 	readdirSync,
 	readFileSync,
 	rmSync,
+	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -84,6 +85,11 @@ test("a picture that was changed, is missing or is none is not used", () => {
 	writeFileSync(join(beside, `${pictureHash(text)}.png`), text);
 	expect(readPicture(beside, pictureHash(text))).toMatchObject({
 		issue: expect.stringContaining("no PNG"),
+	});
+	const endless = pictureHash(Buffer.from("endless"));
+	symlinkSync("/dev/zero", join(beside, `${endless}.png`));
+	expect(readPicture(beside, endless)).toMatchObject({
+		issue: expect.stringContaining("is no file of at most 10 MiB"),
 	});
 	expect(readPicture(undefined, pictureHash(gif))).toMatchObject({
 		issue: expect.stringContaining("standard input"),
