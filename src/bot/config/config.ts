@@ -183,7 +183,7 @@ function missingRequirements(
 		issues.push({ path: ["GUILD_ID"], message });
 	}
 	const message =
-		"is required while game.donator_sync or game.chargeback is on";
+		"is required while game.donator_sync or game.chargeback is true";
 	if (features.game && (game?.donator_sync || game?.chargeback))
 		for (const name of ["GAME_VERIFY_URL", "GAME_VERIFY_SECRET"] as const)
 			if (settings[name] === undefined) issues.push({ path: [name], message });

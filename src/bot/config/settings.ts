@@ -249,7 +249,7 @@ function neededForChargebacks<Game extends { chargeback: boolean }>(
 	return needs<Game>(
 		key,
 		(game) => !game.chargeback || game[key] !== undefined,
-		"is required while chargeback is on",
+		"is required while game.chargeback is true",
 	);
 }
 
@@ -339,7 +339,7 @@ const sections = {
 			"donators",
 			({ donator_sync, donators }) =>
 				!donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
-			"is required while donator_sync is on: [game.donators.tiers] with a role for each tier",
+			"is required while game.donator_sync is true: [game.donators.tiers] with a role for each tier",
 		),
 		neededForChargebacks("restricted_role"),
 		neededForChargebacks("staff_channel"),
@@ -347,7 +347,7 @@ const sections = {
 			"staff_roles",
 			({ chargeback, staff_roles }) =>
 				!chargeback || Boolean(staff_roles?.length),
-			"expected at least one role while chargeback is on",
+			"expected at least one role while game.chargeback is true",
 		),
 	),
 	auto_role: v.pipe(

@@ -317,7 +317,7 @@ export function createBackups(options: BackupsOptions): Backups {
 				"the previous backup of a guild will not be deleted automatically",
 				{
 					guild: guild.id,
-					backup: saved.number,
+					new_backup: saved.number,
 					reason: saved.kept,
 				},
 			);

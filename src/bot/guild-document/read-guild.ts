@@ -206,7 +206,7 @@ async function readBans({ client, id }: Guild): Promise<APIBan[]> {
 		if (page.length < maxBansPerRequest) return bans;
 	}
 	throw new ToolError(
-		`The guild ${id} has more than ${maxBansPerRequest * maxBanPages} bans, too many for a guild document. Leave "bans" out of the argument parts.`,
+		`The guild ${id} has more than ${maxBansPerRequest * maxBanPages} bans, too many for a document of the guild. Leave "bans" out of the argument parts.`,
 	);
 }
 

@@ -115,7 +115,7 @@ export function requirePlaceBelow(guild: Guild, target: Role): void {
 	const { highest } = botMember(guild).roles;
 	if (isBelow(guild, target) || target.id === highest.id) return;
 	throw new ToolError(
-		`The bot can place roles only below its own highest role, ${roleName(highest)}. The place right below ${roleName(target)} is above that role. Nothing was done.`,
+		`The bot can place roles only below its own highest role, ${roleName(highest)}, so not right below ${roleName(target)}, which ranks higher. Nothing was done.`,
 	);
 }
 

@@ -196,7 +196,7 @@ export function readSources(): Map<string, Source> {
 	const add = (name: string, section: string) => {
 		if (sources.has(name))
 			throw new Error(
-				`the simulator's table of documentation lists the route or event ${name} twice`,
+				`the simulator's table of Discord's documentation pages lists the route or event ${name} twice`,
 			);
 		sources.set(name, { url: `${page}#${section}`, asOf });
 	};

@@ -208,7 +208,7 @@ const inToml: [lines: string, expected: string, line?: number][] = [
 	],
 	[
 		`[game]\nchargeback = true\nrestricted_role = "${id}"\nstaff_channel = "${id}"\nstaff_roles = ["your-role-id"]`,
-		'game.staff_roles: expected at least one role while chargeback is on; is still the placeholder "your-role-id". What belongs there: The ids of the roles',
+		'game.staff_roles: expected at least one role while game.chargeback is true; is still the placeholder "your-role-id". What belongs there: The ids of the roles',
 	],
 	[
 		'[welcome]\nchannel = "your-own-words"',

@@ -87,7 +87,7 @@ test("all guesses hold in the simulator, and the guild is as before", async () =
 	const before = await fixture.snapshot();
 	const { passed, report } = await fixture.probe();
 	expect(report.filter((line) => !line.startsWith("✓"))).toEqual([
-		"– search-content: Searching without the Message Content intent is refused with 50001. Not tried: this probe needs a bot without the Message Content intent",
+		"– search-content: Searching without the Message Content intent is refused with 50001. Not tried: this test needs a bot without the Message Content intent",
 		`${probes.length - 1} confirmed, 0 refuted, 1 not tried`,
 	]);
 	expect(passed).toBe(true);
@@ -330,7 +330,7 @@ test("in a guild that is no community, some guesses are not tried", async () => 
 	expect(report).toHaveLength(4);
 	for (const line of report.slice(0, 3))
 		expect(line).toEndWith(
-			"Not tried: this probe needs a guild that is a community",
+			"Not tried: this test needs a guild that is a community",
 		);
 	expect(passed).toBe(true);
 });

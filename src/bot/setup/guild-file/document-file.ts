@@ -276,7 +276,7 @@ function parse(text: string, name: string): GuildDocument {
 		const more = issues.length - shownIssues;
 		throw new CheckFailed(
 			[
-				`${name} is no valid guild document:`,
+				`${name} is no valid document of a guild:`,
 				...issues.slice(0, shownIssues),
 				...(more > 0 ? [`… and ${more} more`] : []),
 			].join("\n"),

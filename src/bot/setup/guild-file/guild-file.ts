@@ -287,7 +287,7 @@ async function compareOrApply(
 		);
 		if (!job)
 			throw new CheckFailed(
-				"The guild matches the document by now, so nothing was changed.",
+				"The plan has no changes that the bot can make, so the guild was not changed.",
 			);
 		return job;
 	});

@@ -125,7 +125,7 @@ async function stageChannel(work: Workspace): Promise<string> {
 
 function requireCommunity({ guild }: Workspace): void {
 	if (!guild.features.includes(GuildFeature.Community))
-		throw new NotTried("this probe needs a guild that is a community");
+		throw new NotTried("this test needs a guild that is a community");
 }
 
 async function message(work: Workspace): Promise<string> {
@@ -697,7 +697,7 @@ export const probes: readonly Probe[] = [
 			const { id, features } = work.guild;
 			if (features.includes(GuildFeature.RoleIcons))
 				throw new NotTried(
-					"this probe needs a guild without the feature ROLE_ICONS",
+					"this test needs a guild without the feature ROLE_ICONS",
 				);
 			const body = { name: work.name, unicode_emoji: "👍" };
 			return refused(
@@ -765,7 +765,7 @@ export const probes: readonly Probe[] = [
 		run(work) {
 			if (isSwitchedOn(work.guild.client, privilegedIntents.MessageContent))
 				throw new NotTried(
-					"this probe needs a bot without the Message Content intent",
+					"this test needs a bot without the Message Content intent",
 				);
 			return refused(search(work), codes.MissingAccess);
 		},

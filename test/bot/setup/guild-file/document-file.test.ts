@@ -146,10 +146,10 @@ test.each([
 
 test.each([
 	["", "is empty"],
-	["version: 2", "no valid guild document:\nversion: expected 1"],
+	["version: 2", "no valid document of a guild:\nversion: expected 1"],
 	["version: 1\nrols: []", "did you mean roles?"],
 	['{"version": 1,', "neither JSON nor YAML"],
-	["a: b: c", "no valid guild document"],
+	["a: b: c", "no valid document of a guild"],
 	["version: 1", "lacks what --part names: roles"],
 ])("%j is refused", async (text, message) => {
 	writeFileSync(at("a.yaml"), text);
