@@ -116,7 +116,7 @@ const picture = (what: string) =>
 				'expected 32 hexadecimal digits, or "" for none',
 			),
 		),
-		`${what}: the first 32 hexadecimal digits of the picture's SHA-256; "" for none. Backups keep the picture itself.`,
+		`${what}: the first 32 hexadecimal digits of the picture's SHA-256; "" for none, zeros for one that was not loaded. Backups keep the picture itself.`,
 	);
 const emojiReference = (what: string) =>
 	text(
@@ -249,7 +249,11 @@ export const role = v.strictObject({
 	hoist: optional(flag("List its members separately.")),
 	mentionable: optional(flag("Let everyone mention it.")),
 	icon: optional(
-		text(0, 100, 'Emoji beside names, or the hash of a picture; "" for none.'),
+		text(
+			0,
+			100,
+			'Emoji beside names, or the hash of a picture; "" for none, zeros for one that was not loaded.',
+		),
 	),
 	permissions: optional(
 		permissions("Permissions. @everyone: all those that @everyone has."),

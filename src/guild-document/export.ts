@@ -13,6 +13,7 @@ import {
 	type Role,
 } from "./document.ts";
 import { compareIds } from "./from-api.ts";
+import { markUnknownIcons } from "./picture.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "./references.ts";
 import type { GuildState } from "./steps.ts";
 
@@ -37,7 +38,7 @@ export function exportDocument(
 		},
 	});
 	const withKeys = addKeys(named, keys);
-	const short = withoutDefaults(withKeys);
+	const short = withoutDefaults(markUnknownIcons(withKeys, state));
 	const { version, omitted, id } = short;
 	return {
 		version,

@@ -20,6 +20,7 @@ import {
 	trimmedName,
 } from "./infer.ts";
 import { type Pairing, pairUp, quote, type Thing } from "./pairing.ts";
+import { withoutUnknownIcons } from "./picture.ts";
 import { channelsWithCategories, keysOf, mapReferences } from "./references.ts";
 import type { GuildState, Refusal } from "./steps.ts";
 
@@ -67,10 +68,11 @@ export function matchDocument(
 	const issues: string[] = [];
 	const inferred = inferFromGuild(document, current, issues);
 	issues.push(...mistakesIn(inferred));
-	const given =
+	const given = withoutUnknownIcons(
 		document.omitted === "default"
 			? withDefaults(inferred)
-			: withItemDefaults(inferred);
+			: withItemDefaults(inferred),
+	);
 	const matching = new Matching(given, current, known, issues);
 	matching.matchAll();
 	const wanted = matching.result();

@@ -2,6 +2,7 @@
 
 import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "./document.ts";
+import type { GuildState } from "./steps.ts";
 
 /** Maximum size of a picture in bytes. Discord accepts emoji of up to 256 KiB, and larger icons. */
 export const maxPictureBytes = 10 * 1024 * 1024;
@@ -53,6 +54,59 @@ export function picturesDirectoryOf(file: string): string {
 	return join(dirname(file), `${name}.pictures`);
 }
 
+/**
+ * Stands in an export for the hash of an icon that was not loaded. A document in which left out fields have their default
+ * value would otherwise delete the icon. It is never compared.
+ */
+export const unknownPicture = "0".repeat(32);
+
+/** Returns a document in which each icon of the guild and of its roles is converted. */
+function mapIcons(
+	document: GuildDocument,
+	convert: (
+		icon: string | undefined,
+		roleId: string | undefined,
+	) => string | undefined,
+): GuildDocument {
+	const withIcon = <T extends { icon?: string | undefined }>(
+		{ icon: before, ...rest }: T,
+		roleId?: string,
+	) => {
+		const icon = convert(before, roleId);
+		return { ...rest, ...(icon !== undefined && { icon }) } as T;
+	};
+	const { settings, roles } = document;
+	return {
+		...document,
+		...(settings && { settings: withIcon(settings) }),
+		...(roles && { roles: roles.map((role) => withIcon(role, role.id ?? "")) }),
+	};
+}
+
+/** Marks the icons of a guild that have no hash, because they were not loaded. */
+export function markUnknownIcons(
+	document: GuildDocument,
+	{ guild }: Pick<GuildState, "guild">,
+): GuildDocument {
+	const ids = new Set(
+		guild.roles.filter(({ icon }) => icon).map(({ id }) => id),
+	);
+	const isUnknown = (roleId: string | undefined) =>
+		roleId === undefined ? guild.icon !== null : ids.has(roleId);
+	if (!guild.icon && ids.size === 0) return document;
+	return mapIcons(
+		document,
+		(icon, roleId) => icon ?? (isUnknown(roleId) ? unknownPicture : undefined),
+	);
+}
+
+/** Leaves out the icons that `markUnknownIcons` has marked. */
+export function withoutUnknownIcons(document: GuildDocument): GuildDocument {
+	return mapIcons(document, (icon) =>
+		icon === unknownPicture ? undefined : icon,
+	);
+}
+
 /** Returns the hashes of the pictures that a document refers to, each once. */
 export function picturesIn({
 	settings,
@@ -64,6 +118,8 @@ export function picturesIn({
 		...(roles ?? []).map(({ icon }) => icon),
 		...(emojis ?? []).map(({ picture }) => picture),
 	];
-	const hashes = all.filter((one) => /^[0-9a-f]{32}$/.test(one ?? ""));
+	const hashes = all.filter(
+		(one) => /^[0-9a-f]{32}$/.test(one ?? "") && one !== unknownPicture,
+	);
 	return [...new Set(hashes.map(String))];
 }
