@@ -5,12 +5,13 @@ import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
 import { hexColorPattern } from "./colors.ts";
 
-/** JSON Schema patterns of ids, bit fields and colors. Arguments with one of these patterns are logged unredacted. */
+/** JSON Schema patterns of ids, bit fields, colors and hashes of plans. Arguments with one of these patterns are logged unredacted. */
 const harmless = [
 	"^\\d{17,20}$",
 	"^(\\d{17,20})?$",
 	"^\\d{1,20}$",
 	hexColorPattern,
+	"^[0-9a-f]{32}$",
 ];
 /** All names of Discord permissions. In arguments with permission names, only these names are logged unredacted. */
 const knownPermissions = new Set(permissionNames((1n << 64n) - 1n));
@@ -78,6 +79,7 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 		(text) =>
 			knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
 	],
+	[/^job_id$/, (text) => /^[0-9a-f]{12}$/.test(text)],
 	// Some tools take a message as "channel_id/message_id".
 	[/_ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],
 ];

@@ -17,6 +17,18 @@ const harmless = { ...ids, mentions: "none", silent: true };
 
 test.each<[string, Record<string, unknown>, unknown]>([
 	[
+		"apply_guild",
+		{ guild_id: id, plan_hash: "0a".repeat(16), reason: "because" },
+		{ guild_id: id, plan_hash: "0a".repeat(16), reason: "[7 characters]" },
+	],
+	["get_job", { job_id: "0123456789ab" }, { job_id: "0123456789ab" }],
+	["get_job", { job_id: "a secret" }, { job_id: "[8 characters]" }],
+	[
+		"plan_guild",
+		{ document: { roles: [{ name: "abc" }] }, prune: true },
+		{ document: { "…": "1 unknown" }, prune: true },
+	],
+	[
 		"send_message",
 		{ ...harmless, content: "Speak" },
 		{ ...harmless, content: "[5 characters]" },
