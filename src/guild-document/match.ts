@@ -33,7 +33,7 @@ export interface Matched {
 	wanted: GuildDocument;
 	current: GuildDocument;
 	refusals: Refusal[];
-	/** The key or name of each thing, by id or placeholder. */
+	/** What each thing is called for people, by id or placeholder: its key or name. */
 	names: ReadonlyMap<string, string>;
 	/** The ids that the document gives to what does not exist yet, by placeholder. */
 	hints: ReadonlyMap<string, string>;
@@ -205,7 +205,7 @@ class Matching {
 			const name = isSameName ? other.name : newNameOf(kind, one);
 			const key = one.key ?? one.name;
 			this.#found.set(one, { id, name });
-			if (id !== undefined) this.names.set(id, key);
+			if (id !== undefined) this.names.set(id, shownName(one.name, key));
 			if (id !== undefined && !other && one.id !== undefined)
 				this.hints.set(id, one.id);
 			keys?.set(key, [...(keys.get(key) ?? []), id ?? ""]);
@@ -347,6 +347,14 @@ class Matching {
 			return id === undefined ? [] : { ...thing, id, name };
 		});
 	}
+}
+
+/** Returns what a thing is called for people: its key, with its name if that is not in the key, as it is in exports. */
+function shownName(name: string, key: string): string {
+	const base = key.replace(/ \(\d+\)$/, "");
+	return [key, base].some((one) => one === name || one.endsWith(`/${name}`))
+		? key
+		: `${name} (key ${key})`;
 }
 
 /** Returns the table of those keys among which the references to a kind of things are looked up, if there are any. */

@@ -427,7 +427,7 @@ describe("steps", () => {
 			},
 			[
 				"create role/vip",
-				"create channel/a | access of vip: nothing allowed or denied",
+				"create channel/a | access of Supporters (key vip): nothing allowed or denied",
 			],
 		],
 		[
@@ -660,4 +660,18 @@ test("onboarding is guarded by the roles that it newly gives", () => {
 	expect(
 		steps.find(({ kind }) => kind === "onboarding")?.guard.roleIds,
 	).toEqual([idOf(2)]);
+});
+
+test("a key that is not the name cannot pass for the name of another role", () => {
+	const given = {
+		roles: [{ id: 1, name: "Admins" }],
+		channels: [{ id: 2, name: "staff" }],
+	};
+	const overwrites = [{ role: "Admins", allow: ["VIEW_CHANNEL"] }];
+	const roles = [{ name: "Guests", key: "Admins" }];
+	expect(
+		plan(given, { roles, channels: [{ name: "staff", overwrites }] }),
+	).toContain(
+		`edit channel/${idOf(2)} | access of Guests (key Admins): VIEW_CHANNEL`,
+	);
 });
