@@ -178,6 +178,8 @@ export function createJobs(options: JobsOptions): Jobs {
 	const unanswered = new Map<string, number>();
 	/** When a request without a known outcome was last sent or first seen, by job and step. */
 	const askedAt = new Map<string, number>();
+	/** When roles were given to members, by job and step. The cache, which has the members' roles, hears of it later. */
+	const assignedAt = new Map<string, number>();
 	/** What is left of rate limits, by job and route, and until when in milliseconds of `performance.now()`. */
 	const buckets = new Map<string, typeof noLimit>();
 	/** Resolved when jobs end, by their ids. */
@@ -306,8 +308,19 @@ export function createJobs(options: JobsOptions): Jobs {
 				);
 			const { steps } = found;
 			await noteSettled(job, steps);
-			const todo = runnable(steps, job, ids);
-			if (todo.length === 0) return finish(job, found, read.unreadable);
+			const possible = runnable(steps, job, ids);
+			if (possible.length === 0) return finish(job, found, read.unreadable);
+			const todo = possible.filter(
+				(step) =>
+					performance.now() >=
+					(assignedAt.get(`${id} ${step.id}`) ?? -Infinity) + arrivedAfterMs,
+			);
+			if (todo.length === 0)
+				return wait(
+					id,
+					Math.min(1_000, arrivedAfterMs),
+					"Discord's events about the roles of members have not arrived yet",
+				);
 			for (const [index, step] of todo.entries()) {
 				if (cancelled.has(id)) return end(id, "cancelled");
 				if (index > 0 && performance.now() > staleAt) break;
@@ -536,6 +549,7 @@ export function createJobs(options: JobsOptions): Jobs {
 			error: null,
 		});
 		unanswered.delete(key);
+		if (step.action === "assign") assignedAt.set(key, performance.now());
 		return true;
 	}
 
@@ -625,7 +639,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		waits.delete(id);
 		failures.delete(id);
 		cancelled.delete(id);
-		for (const map of [unanswered, askedAt, buckets])
+		for (const map of [unanswered, askedAt, assignedAt, buckets])
 			for (const key of map.keys()) if (key.startsWith(id)) map.delete(key);
 		log.info("guild change job ended", {
 			job: id,

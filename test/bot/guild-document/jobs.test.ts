@@ -321,6 +321,40 @@ describe("a step", () => {
 		expect(executed(running, channelRoute)).toBe(0);
 	});
 
+	test("that gives a role is not repeated before Discord's event about it", async () => {
+		let reads = 0;
+		const route = "PUT /guilds/:guild_id/members/:user_id/roles/:role_id";
+		await using running = await startService({
+			hasRealRules: true,
+			prepare(simulator) {
+				simulator.world.roles.add(simulator.guild("The Cooks"), {
+					name: "Guests",
+				});
+			},
+			rules: {
+				async read(guild, parts) {
+					const read = await readGuildState(guild, parts, running.bot);
+					reads += 1;
+					// As if the events of the first seconds were late.
+					const members = read.state.members?.map((member) => ({
+						...member,
+						roles: [],
+					}));
+					return reads > 7
+						? read
+						: { ...read, state: { ...read.state, members } };
+				},
+			},
+		});
+		const { owner_id: id } = running.bot.guild;
+		const text = await ended(
+			running,
+			await running.apply({ members: [{ id, roles: ["Guests"] }] }),
+		);
+		expect(text).toContain(": done, 1 of 1");
+		expect(executed(running, route)).toBeLessThan(4);
+	});
+
 	test("is refused by the guards right before it", async () => {
 		await using running = await startService({
 			rules: {

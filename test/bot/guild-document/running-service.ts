@@ -49,7 +49,9 @@ export function createTestDocuments(
 	};
 	return createGuildDocuments({
 		...{ connection, store, mutex, log, pictures },
-		rules: hasRealRules ? createRules({ connection, pictures, denies }) : small,
+		rules: hasRealRules
+			? { ...createRules({ connection, pictures, denies }), ...rules }
+			: small,
 		mayTouch: () => true,
 		backups: noBackups,
 		backOffMs: [1, 20],
