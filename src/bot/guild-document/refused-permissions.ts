@@ -356,7 +356,7 @@ function refusedPlace(
 	return `${roleName({ name, id })} would no longer rank below the bot's highest role, ${roleName(highest)}. Someone who ranks above both can move the bot's role up.`;
 }
 
-/** Returns why a step gives or denies permissions that the bot does not have. */
+/** Returns why a step gives or denies permissions that the bot does not have, or gives them to the bot itself. */
 function refusedGift(
 	guild: Guild,
 	facts: GuildFacts,
@@ -366,6 +366,19 @@ function refusedGift(
 	if (kind === "role" || kind === "everyone") {
 		const bits = changedPermissions(facts, step);
 		return reasonOf(() => requireGrantable(guild, undefined, bits));
+	}
+	if (action === "assign") {
+		const [memberId, roleId = ""] = targetId.split("/");
+		// Later steps are judged by the permissions that the bot has then.
+		return memberId === guild.client.user.id
+			? reasonOf(() =>
+					requireGrantable(
+						guild,
+						undefined,
+						facts.roles.get(roleId)?.permissions ?? 0n,
+					),
+				)
+			: undefined;
 	}
 	if (!guard.overwrites || !setsOverwrites(step)) return undefined;
 	const { before, after } = guard.overwrites;

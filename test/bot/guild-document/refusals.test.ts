@@ -707,6 +707,22 @@ const rows: readonly Row[] = [
 		reason: "belongs to an integration, such as a bot: Discord deletes it",
 	},
 	{
+		name: "giving the bot a role with permissions that it lacks",
+		prepare: (simulator) => {
+			const guild = simulator.guild("The Cooks");
+			const role = [...guild.roles.values()].find(
+				({ name }) => name === "Regular",
+			);
+			const permissions = String(Permission.Administrator);
+			if (role) simulator.world.roles.edit(guild, role, { permissions });
+		},
+		steps: (names) => [
+			assign(names.simulator.bot("alpha").id, names.role("Regular")),
+		],
+		reason:
+			"The bot can only give and deny permissions that it has itself, and it lacks ADMINISTRATOR.",
+	},
+	{
 		name: "giving the role of an integration",
 		prepare: (simulator) => managed(simulator, "Regular"),
 		steps: (names) => [assign(names.user("zoe"), names.role("Regular"))],
