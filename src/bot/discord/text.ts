@@ -123,10 +123,10 @@ export function lengthOf(text: string): number {
  */
 export const maxReasonLength = 512;
 
-/** Start of the reasons for Discord's audit log of the requests of guild change jobs, which they are recognized by. */
+/** Start of the reasons for Discord's audit log of the requests of apply_guild jobs, which they are recognized by. */
 export const jobReasonStart = "guild document ";
 
-/** Returns a reason that someone chose, changed if it is like that of a guild change job. */
+/** Returns a reason that someone chose, changed if it is like that of an apply_guild job. */
 export function chosenReason(text: string): string {
 	return oneLine(text).toLowerCase().startsWith(jobReasonStart)
 		? auditReason(`reason: ${text}`)

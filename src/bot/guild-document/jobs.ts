@@ -193,9 +193,12 @@ export function createJobs(options: JobsOptions): Jobs {
 		backOffMs: options.backOffMs ?? [1_000, 60_000],
 		onScanFailure(error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not load guild change jobs from the database", {
-					error,
-				});
+				log.error(
+					"could not load the running apply_guild jobs from the database",
+					{
+						error,
+					},
+				);
 		},
 		async scan() {
 			await clean();
@@ -248,7 +251,7 @@ export function createJobs(options: JobsOptions): Jobs {
 						: describePlatformError(error);
 			waits.set(id, { why: reason ?? "an internal error", until: 0 });
 			if (isTemporary(error)) throw error;
-			log.warn("guild change job failed, will retry", {
+			log.warn("apply_guild job failed, will retry", {
 				job: id,
 				guild,
 				...(reason === undefined ? { error } : { reason }),
@@ -641,7 +644,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		cancelled.delete(id);
 		for (const map of [unanswered, askedAt, assignedAt, buckets])
 			for (const key of map.keys()) if (key.startsWith(id)) map.delete(key);
-		log.info("guild change job ended", {
+		log.info("apply_guild job ended", {
 			job: id,
 			state,
 		});
@@ -669,7 +672,7 @@ export function createJobs(options: JobsOptions): Jobs {
 				// Also after a failure: the row may have been stored anyway.
 				wake();
 			}
-			log.info("guild change job started", {
+			log.info("apply_guild job started", {
 				job: row.id,
 				guild: row.guild_id,
 				steps: plan.steps.length,

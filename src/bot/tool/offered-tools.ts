@@ -183,7 +183,7 @@ export class OfferedTools implements ToolSet<BotContext> {
 		}
 		const { tool } = entry;
 		if (accessorNames.has(tool.name)) {
-			const refusal = `${accessor.name} cannot call ${tool.name}. Call ${tool.name} directly. Nothing was done.`;
+			const refusal = `${accessor.name} cannot call ${tool.name}: both only call other tools. Call ${tool.name} by its own name. Nothing was done.`;
 			return { tool: accessor, args: outer, refusal };
 		}
 		const refusal = this.#refusalOf(entry, name);

@@ -120,7 +120,7 @@ const input = v.strictObject({
 
 const neverRuns = () => {
 	throw new Error(
-		"the bot ran use_tool or use_reading_tool itself, instead of the tool that the call names",
+		"use_tool and use_reading_tool call other tools, and the bot ran one of them as if it did something itself",
 	);
 };
 

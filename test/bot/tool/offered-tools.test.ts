@@ -377,7 +377,7 @@ describe("a call", () => {
 		(name) => {
 			for (const accessor of ["use_tool", "use_reading_tool"])
 				expect(offer({}).resolve(accessor, { name }).refusal).toBe(
-					`${accessor} cannot call ${name}. Call ${name} directly. Nothing was done.`,
+					`${accessor} cannot call ${name}: both only call other tools. Call ${name} by its own name. Nothing was done.`,
 				);
 		},
 	);

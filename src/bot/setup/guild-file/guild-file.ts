@@ -187,7 +187,7 @@ async function findWay(
 		throw new CheckFailed(
 			error.message,
 			error.nextStep ??
-				`No running bot was found at ${url} (it ${occupant.why}). If the bot runs on another machine, run this command there. If it runs on this machine, stop it first.`,
+				`No bot answered at ${url}: the program there ${occupant.why}. If the bot runs on another machine, run this command there. If the bot runs on this machine at another address, stop the bot first.`,
 			{ cause: error },
 		);
 	}

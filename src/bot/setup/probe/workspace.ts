@@ -253,5 +253,7 @@ export function overwrite(
 export function idOf({ id, code }: Json): string {
 	if (typeof id === "string") return id;
 	if (typeof code === "string") return code;
-	throw new NotTried("Discord's response to a request of this test has no id");
+	throw new NotTried(
+		"Discord's response does not contain the id of the thing that this test created",
+	);
 }
