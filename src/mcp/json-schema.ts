@@ -159,7 +159,7 @@ function convertOne(schema: Node): JsonSchema {
 			const wrapped = convert(need(schema.wrapped, "wrapped"));
 			if (typeof schema.default === "function")
 				throw new TypeError(
-					"JSON Schema cannot express a default value that is computed",
+					"the default value of a Valibot schema is a function, which JSON Schema cannot express",
 				);
 			return schema.default === undefined
 				? wrapped

@@ -154,7 +154,7 @@ export function readCompletion({
 	const { name, value } = Object(argument) as JsonObject;
 	if (typeof name !== "string" || typeof value !== "string")
 		throw invalidParameters([
-			"argument: expected an object with a name and a value",
+			"argument: expected the argument to complete, as an object with its name and value",
 		]);
 	const args = readTexts(
 		(Object(context) as JsonObject).arguments,

@@ -106,7 +106,7 @@ export function createWelcome(
 		const at = now();
 		const isRaid = raid !== undefined;
 		if (!isRaid && singles.take()) {
-			send(() => greet(member));
+			send(member.guild, () => greet(member));
 			return;
 		}
 		raid ??= newRaid(at);
@@ -145,11 +145,11 @@ export function createWelcome(
 		const text = member
 			? defaultGreeting(member)
 			: fillTemplate(settings.summary, guild, { count: String(count) });
-		send(() => post(guild, text, member?.id));
+		send(guild, () => post(guild, text, member?.id));
 	}
 
 	/** Runs `work`, which sends a greeting, in the background. Counts its outcome and logs a failure. */
-	function send(work: () => Promise<void>): void {
+	function send({ id }: Guild, work: () => Promise<void>): void {
 		const sent: Promise<void> = work()
 			.then(() => {
 				lastWarning = undefined;
@@ -163,9 +163,10 @@ export function createWelcome(
 						: toToolError(error)?.message;
 				if (reason === undefined)
 					log.error("could not send a welcome message: internal error", {
+						guild: id,
 						error,
 					});
-				else warn(reason);
+				else warn(id, reason);
 			})
 			.finally(() => sending.delete(sent));
 		sending.add(sent);
@@ -243,9 +244,9 @@ export function createWelcome(
 	 * Logs why greetings cannot be sent. Logs the same reason again only after a greeting was sent or another reason was
 	 * logged.
 	 */
-	function warn(reason: string): void {
+	function warn(guild: string, reason: string): void {
 		if (reason !== lastWarning)
-			log.warn("could not send a welcome message", { reason });
+			log.warn("could not send a welcome message", { guild, reason });
 		lastWarning = reason;
 	}
 

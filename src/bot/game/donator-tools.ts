@@ -3,7 +3,7 @@
 import type { Guild, GuildMember } from "discord.js";
 import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
-import { memberFields, roleName } from "../discord/describe.ts";
+import { guildName, memberFields, roleName } from "../discord/describe.ts";
 import { oneField, oneLine } from "../discord/text.ts";
 import { integer, limit } from "../tool/arguments.ts";
 import { sample } from "../tool/bulk.ts";
@@ -189,6 +189,9 @@ async function fetchPlan(
 	try {
 		const plan = await sync.plan();
 		if (mayTouch(plan.guild.id)) return plan;
+		throw new ToolError(
+			`The operator of this bot does not allow tools in the guild ${guildName(plan.guild)}, where supporters of the game server get roles. Use list_guilds to find the allowed guilds.`,
+		);
 	} catch (error) {
 		if (!(error instanceof GameServerError)) throw error;
 		throw new ToolError(
@@ -196,7 +199,4 @@ async function fetchPlan(
 			{ cause: error },
 		);
 	}
-	throw new ToolError(
-		"The operator of this bot does not allow tools in the guild where supporters get roles. Use list_guilds to find the allowed guilds.",
-	);
 }

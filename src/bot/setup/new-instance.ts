@@ -193,7 +193,7 @@ function setVariable(text: string, key: string, value: string): string {
 function replaceLine(text: string, line: RegExp, replacement: string): string {
 	if (!line.test(text))
 		throw new ConfigError("instances/example", [
-			`expected a line ${JSON.stringify(replacement.replace(/=.*/, "=…"))} for new instances, at least commented out`,
+			`its .env or config.toml lacks the line ${JSON.stringify(replacement.replace(/=.*/, "=…"))}, which --new-instance fills in`,
 		]);
 	// A function, because the value may contain $.
 	return text.replace(line, () => replacement);
