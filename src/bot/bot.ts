@@ -29,8 +29,8 @@ import {
 } from "./discord/connection/connection.ts";
 import { sessionStartsFile } from "./discord/connection/session-starts.ts";
 import { createFeatures } from "./features/index.ts";
-import type { BackupsStatus } from "./guild-document/backups.ts";
-import { createDeletionWatch } from "./guild-document/deletion-watch.ts";
+import type { BackupsStatus } from "./guild-document/backups/backups.ts";
+import { createDeletionWatch } from "./guild-document/backups/deletion-watch.ts";
 import { createDocumentRequests } from "./guild-document/requests.ts";
 import { wireGuildDocuments } from "./guild-documents.ts";
 import { createAuditChannel } from "./server/audit-channel.ts";

@@ -12,8 +12,14 @@ import type {
 	Connection,
 	ConnectionOptions,
 } from "./discord/connection/connection.ts";
-import { type Backups, createBackups } from "./guild-document/backups.ts";
-import { createPictures, type Pictures } from "./guild-document/pictures.ts";
+import {
+	type Backups,
+	createBackups,
+} from "./guild-document/backups/backups.ts";
+import {
+	createPictures,
+	type Pictures,
+} from "./guild-document/read/pictures.ts";
 import { createDocumentRequests } from "./guild-document/requests.ts";
 import { createRules } from "./guild-document/rules.ts";
 import {

@@ -1,9 +1,12 @@
 // Whatever a guild is like, its export is a valid document, and needs no step.
 
 import { expect, test } from "bun:test";
-import { difference } from "../../src/guild-document/difference.ts";
-import { parseDocument, toYaml } from "../../src/guild-document/document.ts";
-import { exportDocument } from "../../src/guild-document/export.ts";
+import {
+	parseDocument,
+	toYaml,
+} from "../../src/guild-document/format/document.ts";
+import { exportDocument } from "../../src/guild-document/read/export.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
 import { type Random, seeded } from "../support/random.ts";
 import { type GivenState, guildId, guildState, idOf } from "./state.ts";
 

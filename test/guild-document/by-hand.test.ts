@@ -1,7 +1,7 @@
 // Documents written by hand leave fields out. A guild that was made from one is not different from it.
 
 import { expect, test } from "bun:test";
-import { parseDocument } from "../../src/guild-document/document.ts";
+import { parseDocument } from "../../src/guild-document/format/document.ts";
 import { startSimulator } from "../support/simulator.ts";
 
 const bot = `

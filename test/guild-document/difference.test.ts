@@ -2,12 +2,12 @@
 
 import { describe, expect, test } from "bun:test";
 import { ChannelType } from "discord.js";
-import { difference } from "../../src/guild-document/difference.ts";
 import {
 	InvalidDocument,
 	readDocument,
-} from "../../src/guild-document/document.ts";
-import { exportDocument } from "../../src/guild-document/export.ts";
+} from "../../src/guild-document/format/document.ts";
+import { exportDocument } from "../../src/guild-document/read/export.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
 import { type GivenState, guildId, guildState, idOf } from "./state.ts";
 
 const category = ChannelType.GuildCategory;

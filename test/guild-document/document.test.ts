@@ -1,16 +1,16 @@
 // Reading guild documents: plain errors for mistakes, and nothing but an InvalidDocument for whatever is given.
 
 import { describe, expect, test } from "bun:test";
-import { difference } from "../../src/guild-document/difference.ts";
 import {
 	type GuildDocument,
 	InvalidDocument,
 	parseDocument,
 	readDocument,
 	toYaml,
-} from "../../src/guild-document/document.ts";
-import { exportDocument } from "../../src/guild-document/export.ts";
-import { mergeDocuments } from "../../src/guild-document/merge.ts";
+} from "../../src/guild-document/format/document.ts";
+import { mergeDocuments } from "../../src/guild-document/format/merge.ts";
+import { exportDocument } from "../../src/guild-document/read/export.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
 import { type Random, seeded } from "../support/random.ts";
 import { randomGuild } from "../support/random-guild.ts";
 import { guildState, idOf } from "./state.ts";

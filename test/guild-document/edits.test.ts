@@ -1,13 +1,13 @@
 // Documents that change a guild: exports in which things are renamed, moved, reordered, removed and added.
 
 import { expect, test } from "bun:test";
-import { difference } from "../../src/guild-document/difference.ts";
 import {
 	type Channel,
 	type GuildDocument,
 	readDocument,
-} from "../../src/guild-document/document.ts";
-import { exportDocument } from "../../src/guild-document/export.ts";
+} from "../../src/guild-document/format/document.ts";
+import { exportDocument } from "../../src/guild-document/read/export.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
 import type { Guild } from "../../src/simulator/world/state/entities.ts";
 import { type Random, seeded } from "../support/random.ts";
 import { randomGuild } from "../support/random-guild.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { partNames } from "../../src/guild-document/document.ts";
-import { formatText } from "../../src/guild-document/format-text.ts";
+import { partNames } from "../../src/guild-document/format/document.ts";
+import { formatText } from "../../src/guild-document/format/format-text.ts";
 
 test("the format's description has every part, and describes no object twice", () => {
 	const lines = formatText();

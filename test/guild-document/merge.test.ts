@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readDocument } from "../../src/guild-document/document.ts";
-import { mergeDocuments } from "../../src/guild-document/merge.ts";
+import { readDocument } from "../../src/guild-document/format/document.ts";
+import { mergeDocuments } from "../../src/guild-document/format/merge.ts";
 
 const base = readDocument({
 	version: 1,

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { parseDocument } from "../../src/guild-document/document.ts";
+import { parseDocument } from "../../src/guild-document/format/document.ts";
 import {
 	fieldTables,
 	marker,

@@ -5,8 +5,8 @@ import type * as v from "valibot";
 import {
 	defaultsOf,
 	welcomeDefaults,
-} from "../../src/guild-document/defaults.ts";
-import * as schemas from "../../src/guild-document/document-schema.ts";
+} from "../../src/guild-document/format/defaults.ts";
+import * as schemas from "../../src/guild-document/format/document-schema.ts";
 import { type JsonSchema, toJsonSchema } from "../../src/mcp/json-schema.ts";
 
 const folder = join(import.meta.dir, "../../src/guild-document");

@@ -6,8 +6,8 @@ import {
 	parseDocument,
 	readDocument,
 	toYaml,
-} from "../../src/guild-document/document.ts";
-import { exportDocument } from "../../src/guild-document/export.ts";
+} from "../../src/guild-document/format/document.ts";
+import { exportDocument } from "../../src/guild-document/read/export.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import type { Guild } from "../../src/simulator/world/state/entities.ts";
 import { type Random, seeded } from "../support/random.ts";

@@ -2,8 +2,8 @@
 
 import { expect } from "bun:test";
 import { crc32, deflateSync } from "node:zlib";
-import { difference } from "../../src/guild-document/difference.ts";
-import type { GuildDocument } from "../../src/guild-document/document.ts";
+import type { GuildDocument } from "../../src/guild-document/format/document.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
 import type { GuildState, Step } from "../../src/guild-document/steps.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
 import type { Guild } from "../../src/simulator/world/state/entities.ts";

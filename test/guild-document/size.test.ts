@@ -2,10 +2,10 @@
 
 import { expect, test } from "bun:test";
 import { OverwriteType } from "discord.js";
-import { difference } from "../../src/guild-document/difference.ts";
-import { readDocument } from "../../src/guild-document/document.ts";
-import { exportDocument } from "../../src/guild-document/export.ts";
-import { bitsOfNames } from "../../src/guild-document/from-api.ts";
+import { readDocument } from "../../src/guild-document/format/document.ts";
+import { exportDocument } from "../../src/guild-document/read/export.ts";
+import { bitsOfNames } from "../../src/guild-document/read/from-api.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
 import { guildId, guildState, idOf } from "./state.ts";
 
 const everyone = [

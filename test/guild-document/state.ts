@@ -1,7 +1,7 @@
 // Guilds as Discord's API returns them, from a few fields.
 
 import type { APIGuild } from "discord.js";
-import { bitsOfNames } from "../../src/guild-document/from-api.ts";
+import { bitsOfNames } from "../../src/guild-document/read/from-api.ts";
 import type { GuildState } from "../../src/guild-document/steps.ts";
 
 export const guildId = "100000000000000000";

@@ -1,10 +1,13 @@
 // Icons that were not loaded when a guild was exported.
 
 import { expect, test } from "bun:test";
-import { difference } from "../../src/guild-document/difference.ts";
-import { parseDocument, toYaml } from "../../src/guild-document/document.ts";
-import { exportDocument } from "../../src/guild-document/export.ts";
-import { picturesIn } from "../../src/guild-document/picture.ts";
+import {
+	parseDocument,
+	toYaml,
+} from "../../src/guild-document/format/document.ts";
+import { exportDocument } from "../../src/guild-document/read/export.ts";
+import { picturesIn } from "../../src/guild-document/read/picture.ts";
+import { difference } from "../../src/guild-document/steps/difference.ts";
 import { guildState } from "./state.ts";
 
 const hash = "0123456789abcdef0123456789abcdef";

@@ -91,6 +91,22 @@ const orders: Record<string, readonly (readonly string[])[]> = {
 		["features"],
 		["."],
 	],
+	"bot/guild-document": [
+		["read"],
+		["refusals"],
+		["plans"],
+		["jobs"],
+		["backups"],
+		["."],
+	],
+	"guild-document": [
+		["names"],
+		["format"],
+		["."],
+		["read"],
+		["match"],
+		["steps"],
+	],
 	simulator: [
 		["world/state"],
 		["world/messages"],

@@ -7,9 +7,9 @@ import {
 	type Overwrite,
 	type Role,
 	readDocument,
-} from "../../src/guild-document/document.ts";
-import { keysOf } from "../../src/guild-document/references.ts";
-import type { eventKinds } from "../../src/guild-document/scheduled-event.ts";
+} from "../../src/guild-document/format/document.ts";
+import { keysOf } from "../../src/guild-document/format/references.ts";
+import type { eventKinds } from "../../src/guild-document/names/scheduled-event.ts";
 import type { Random } from "./random.ts";
 
 export interface RandomGuildOptions {

@@ -8,7 +8,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import * as v from "valibot";
-import type { EditedKind } from "../../guild-document/channel-kinds.ts";
+import type { EditedKind } from "../../guild-document/names/channel-kinds.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";

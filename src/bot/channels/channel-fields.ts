@@ -21,7 +21,7 @@ import {
 	namesOf,
 	sortOrders,
 	videoQualities,
-} from "../../guild-document/channel-kinds.ts";
+} from "../../guild-document/names/channel-kinds.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";

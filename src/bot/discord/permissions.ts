@@ -14,7 +14,7 @@ import {
 	allBits,
 	bitOf,
 	permissionNames,
-} from "../../guild-document/permission-names.ts";
+} from "../../guild-document/names/permission-names.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
@@ -24,7 +24,7 @@ export {
 	bitsByName,
 	officialName,
 	permissionNames,
-} from "../../guild-document/permission-names.ts";
+} from "../../guild-document/names/permission-names.ts";
 
 /** discord.js's name of a Discord permission, such as "ViewChannel". */
 export type Permission = keyof typeof PermissionFlagsBits;

@@ -2,8 +2,11 @@
 
 import type { Guild } from "discord.js";
 import type * as v from "valibot";
-import { partNames } from "../../guild-document/document.ts";
-import { pictureIssue, pictureType } from "../../guild-document/picture.ts";
+import { partNames } from "../../guild-document/format/document.ts";
+import {
+	pictureIssue,
+	pictureType,
+} from "../../guild-document/read/picture.ts";
 import { parseSettings } from "../../lib/config.ts";
 import type { Log } from "../../lib/log.ts";
 import { ToolError } from "../../mcp/tool.ts";
@@ -19,7 +22,7 @@ import {
 	type RequestOutput,
 	requestTimeoutMs,
 } from "../tool/guild-document-requests.ts";
-import type { Pictures } from "./pictures.ts";
+import type { Pictures } from "./read/pictures.ts";
 import type { GuildDocumentsService } from "./service.ts";
 
 export interface DocumentRequestsOptions {

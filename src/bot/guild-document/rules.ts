@@ -1,13 +1,13 @@
 // The rules of plans and jobs, put together: reading the guild, the difference, and what the bot cannot or must not do.
 
-import { difference } from "../../guild-document/difference.ts";
+import { difference } from "../../guild-document/steps/difference.ts";
 import type { MemberState } from "../discord/find.ts";
 import { lacksTwoFactor, requiresTwoFactor } from "../discord/two-factor.ts";
-import { durationText } from "./duration.ts";
-import type { Rules } from "./plans.ts";
-import { type PictureSource, readGuildState } from "./read-guild.ts";
-import { refusalsOf, requireStep } from "./refusals.ts";
-import { whyNotRead } from "./tools-of-steps.ts";
+import { durationText } from "./plans/duration.ts";
+import type { Rules } from "./plans/plans.ts";
+import { type PictureSource, readGuildState } from "./read/read-guild.ts";
+import { refusalsOf, requireStep } from "./refusals/refusals.ts";
+import { whyNotRead } from "./refusals/tools-of-steps.ts";
 
 export interface RulesOptions {
 	connection: MemberState;

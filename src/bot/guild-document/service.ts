@@ -8,9 +8,9 @@ import {
 	parseDocument,
 	partNames,
 	readDocument,
-} from "../../guild-document/document.ts";
-import { exportDocument } from "../../guild-document/export.ts";
-import { mergeDocuments } from "../../guild-document/merge.ts";
+} from "../../guild-document/format/document.ts";
+import { mergeDocuments } from "../../guild-document/format/merge.ts";
+import { exportDocument } from "../../guild-document/read/export.ts";
 import { within } from "../../lib/wait.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
@@ -21,10 +21,14 @@ import type {
 	GuildDocuments,
 	PlanSource,
 } from "../tool/guild-documents.ts";
-import { jobText } from "./job-text.ts";
-import { createJobs, type JobsOptions } from "./jobs.ts";
-import { withOwnAccess } from "./own-access.ts";
-import { namesText, type PlanTextOptions, planText } from "./plan-text.ts";
+import { jobText } from "./jobs/job-text.ts";
+import { createJobs, type JobsOptions } from "./jobs/jobs.ts";
+import { withOwnAccess } from "./plans/own-access.ts";
+import {
+	namesText,
+	type PlanTextOptions,
+	planText,
+} from "./plans/plan-text.ts";
 import {
 	hashOf,
 	invalidText,
@@ -32,7 +36,7 @@ import {
 	makePlan,
 	type Plan,
 	requirePlan,
-} from "./plans.ts";
+} from "./plans/plans.ts";
 
 export interface GuildDocumentsOptions extends JobsOptions {
 	backups: BackupReader;

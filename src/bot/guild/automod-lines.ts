@@ -12,7 +12,7 @@ import {
 	ruleFieldsOf,
 	triggerOf,
 	wordFields,
-} from "../../guild-document/automod-rule.ts";
+} from "../../guild-document/names/automod-rule.ts";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
 import { fieldLine, oneField, oneLine } from "../discord/text.ts";
 

@@ -11,7 +11,7 @@ import {
 	type TriggerName,
 	triggerFields,
 	triggers,
-} from "../../guild-document/automod-rule.ts";
+} from "../../guild-document/names/automod-rule.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { unlessUnknown } from "../discord/find.ts";
 import { bitsIn, requirePermissions } from "../discord/permissions.ts";

@@ -14,7 +14,7 @@ import {
 	type GivenEventFields,
 	nameOf,
 	statuses,
-} from "../../guild-document/scheduled-event.ts";
+} from "../../guild-document/names/scheduled-event.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { unlessUnknown } from "../discord/find.ts";

@@ -6,7 +6,7 @@ import {
 	type GuildDocument,
 	type Part,
 	partNames,
-} from "../../guild-document/document.ts";
+} from "../../guild-document/format/document.ts";
 
 /** Path prefix of the HTTP routes: `/guild-document/export` and so on. */
 export const routePrefix = "/guild-document/";

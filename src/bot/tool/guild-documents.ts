@@ -1,7 +1,10 @@
 // What tools can do with guild documents. The implementation is in the folder guild-document, which imports this one.
 
 import type { Guild } from "discord.js";
-import type { GuildDocument, Part } from "../../guild-document/document.ts";
+import type {
+	GuildDocument,
+	Part,
+} from "../../guild-document/format/document.ts";
 
 /** A document to compare a guild with. */
 export type PlanSource =

@@ -18,7 +18,7 @@ import {
 	triggerBody,
 	triggerNames,
 	triggerOf,
-} from "../../guild-document/automod-rule.ts";
+} from "../../guild-document/names/automod-rule.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channel, role, textChannel } from "../discord/find.ts";

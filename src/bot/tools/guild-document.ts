@@ -5,8 +5,8 @@ import {
 	type GuildDocument,
 	type Part,
 	partNames,
-} from "../../guild-document/document.ts";
-import { formatText } from "../../guild-document/format-text.ts";
+} from "../../guild-document/format/document.ts";
+import { formatText } from "../../guild-document/format/format-text.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { guildName, nowIs, time } from "../discord/describe.ts";

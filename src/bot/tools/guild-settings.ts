@@ -6,7 +6,7 @@ import {
 	afkTimeouts,
 	levels,
 	noticeFlags,
-} from "../../guild-document/setting-names.ts";
+} from "../../guild-document/names/setting-names.ts";
 import { listedAs, unlisted } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";

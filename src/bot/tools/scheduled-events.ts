@@ -15,7 +15,7 @@ import {
 	eventBody,
 	eventFieldsOf,
 	eventKinds,
-} from "../../guild-document/scheduled-event.ts";
+} from "../../guild-document/names/scheduled-event.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { nowIs } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";

@@ -4,8 +4,8 @@ import {
 	everyone,
 	type GuildDocument,
 	type Role,
-} from "../../guild-document/document.ts";
-import { bitsOfNames } from "../../guild-document/from-api.ts";
+} from "../../guild-document/format/document.ts";
+import { bitsOfNames } from "../../guild-document/read/from-api.ts";
 import { elevatedPermissions } from "../world/state/permissions.ts";
 
 const botNames = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];

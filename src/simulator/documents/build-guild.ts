@@ -1,13 +1,13 @@
 // Adds the guild of a document to the simulated Discord, with invented people, a bot, and people who have tokens. Its owner
 // makes it over the REST API, so that it has what Discord would accept.
 
-import { difference } from "../../guild-document/difference.ts";
 import {
 	type GuildDocument,
 	InvalidDocument,
-} from "../../guild-document/document.ts";
-import { matchDocument } from "../../guild-document/match.ts";
-import { channelsWithCategories } from "../../guild-document/references.ts";
+} from "../../guild-document/format/document.ts";
+import { channelsWithCategories } from "../../guild-document/format/references.ts";
+import { matchDocument } from "../../guild-document/match/match.ts";
+import { difference } from "../../guild-document/steps/difference.ts";
 import type { Step } from "../../guild-document/steps.ts";
 import { ConfigError } from "../../lib/config.ts";
 import { escapeBreaks } from "../../lib/text.ts";

@@ -7,13 +7,13 @@ import {
 	type GuildDocument,
 	InvalidDocument,
 	parseDocument,
-} from "../../guild-document/document.ts";
+} from "../../guild-document/format/document.ts";
 import {
 	maxPictureBytes,
 	pictureIssue,
 	picturesDirectoryOf,
 	picturesIn,
-} from "../../guild-document/picture.ts";
+} from "../../guild-document/read/picture.ts";
 import {
 	ConfigError,
 	didYouMean,

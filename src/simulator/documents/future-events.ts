@@ -1,6 +1,6 @@
 // Discord only accepts scheduled events that have not begun. Those of an older document take place later.
 
-import type { GuildDocument } from "../../guild-document/document.ts";
+import type { GuildDocument } from "../../guild-document/format/document.ts";
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
 /** So that an event has not begun when it is created. */

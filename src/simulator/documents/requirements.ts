@@ -1,8 +1,8 @@
 // What a guild must have before a document can be carried out in it: a boost level, and guild features.
 
 import { GuildFeature } from "discord.js";
-import type { GuildDocument } from "../../guild-document/document.ts";
-import { channelsWithCategories } from "../../guild-document/references.ts";
+import type { GuildDocument } from "../../guild-document/format/document.ts";
+import { channelsWithCategories } from "../../guild-document/format/references.ts";
 import { bitrateLimits } from "../rest/routes/channels.ts";
 import { emojiLimits } from "../rest/routes/emojis.ts";
 import type { Guild } from "../world/state/entities.ts";

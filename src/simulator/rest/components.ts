@@ -9,7 +9,7 @@ import {
 	formError,
 	missingField,
 } from "./errors.ts";
-import * as f from "./fields.ts";
+import * as f from "./fields/fields.ts";
 
 type Stored = Record<string, unknown> & { type: number };
 

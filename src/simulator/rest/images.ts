@@ -3,7 +3,7 @@
 
 import { type Picture, recognizePicture } from "../world/guilds/pictures.ts";
 import { formError } from "./errors.ts";
-import * as f from "./fields.ts";
+import * as f from "./fields/fields.ts";
 
 // A character of base64 has 6 bits; the rest is for "data:image/…;base64,".
 const maxLength = (maxBytes: number) => Math.ceil(maxBytes * 2);

@@ -29,7 +29,7 @@ import * as serialize from "../world/state/serialize.ts";
 import type { World } from "../world/world.ts";
 import { permissionsIn, permissionsOf } from "./access.ts";
 import { apiError, formError, found, missingField } from "./errors.ts";
-import * as f from "./fields.ts";
+import * as f from "./fields/fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
 /**

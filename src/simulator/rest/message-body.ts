@@ -20,7 +20,7 @@ import { readerOf } from "../world/state/serialize.ts";
 import { permissionsIn, requirePermissions } from "./access.ts";
 import { components } from "./components.ts";
 import { apiError, formError, notSimulated } from "./errors.ts";
-import * as f from "./fields.ts";
+import * as f from "./fields/fields.ts";
 import type { Call, ReadForm } from "./route.ts";
 
 const link = f.text(0, 2048);

@@ -14,7 +14,7 @@ import { has } from "../world/state/permissions.ts";
 import { isReadable, readerOf } from "../world/state/serialize.ts";
 import { permissionsIn } from "./access.ts";
 import { apiError, formError, found, missingField } from "./errors.ts";
-import * as f from "./fields.ts";
+import * as f from "./fields/fields.ts";
 import type { Content } from "./message-body.ts";
 import type { Call } from "./route.ts";
 

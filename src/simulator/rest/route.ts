@@ -21,8 +21,8 @@ import { inGuild, isThread } from "../world/state/entities.ts";
 import type { Attribution } from "../world/state/state.ts";
 import type { World } from "../world/world.ts";
 import { apiError, found } from "./errors.ts";
-import type { Field, Fields, Read } from "./fields.ts";
-import { object } from "./fields.ts";
+import type { Field, Fields, Read } from "./fields/fields.ts";
+import { object } from "./fields/fields.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

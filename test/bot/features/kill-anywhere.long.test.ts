@@ -19,9 +19,9 @@ import {
 import { createChargebacks } from "../../../src/bot/game/chargebacks.ts";
 import { createGameClient } from "../../../src/bot/game/client.ts";
 import { createDonatorSync } from "../../../src/bot/game/donators.ts";
-import { createBackups } from "../../../src/bot/guild-document/backups.ts";
-import { createDeletionWatch } from "../../../src/bot/guild-document/deletion-watch.ts";
-import { createPictures } from "../../../src/bot/guild-document/pictures.ts";
+import { createBackups } from "../../../src/bot/guild-document/backups/backups.ts";
+import { createDeletionWatch } from "../../../src/bot/guild-document/backups/deletion-watch.ts";
+import { createPictures } from "../../../src/bot/guild-document/read/pictures.ts";
 import { insertChargeback } from "../../../src/bot/store/chargebacks.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import { type Store, startStore } from "../../../src/bot/store/store.ts";

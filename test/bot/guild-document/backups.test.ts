@@ -5,8 +5,8 @@ import {
 	type Backups,
 	type BackupTiming,
 	createBackups,
-} from "../../../src/bot/guild-document/backups.ts";
-import { createPictures } from "../../../src/bot/guild-document/pictures.ts";
+} from "../../../src/bot/guild-document/backups/backups.ts";
+import { createPictures } from "../../../src/bot/guild-document/read/pictures.ts";
 import type { Sql } from "../../../src/bot/store/database/statement.ts";
 import type { Store } from "../../../src/bot/store/store.ts";
 import { createRegistry } from "../../../src/lib/metrics.ts";

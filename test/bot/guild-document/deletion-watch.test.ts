@@ -2,12 +2,12 @@
 
 import { expect, test } from "bun:test";
 import { type EmbedBuilder, PermissionFlagsBits } from "discord.js";
-import { createBackups } from "../../../src/bot/guild-document/backups.ts";
+import { createBackups } from "../../../src/bot/guild-document/backups/backups.ts";
 import {
 	createDeletionWatch,
 	type DeletionWatchOptions,
-} from "../../../src/bot/guild-document/deletion-watch.ts";
-import { markedReason } from "../../../src/bot/guild-document/made-things.ts";
+} from "../../../src/bot/guild-document/backups/deletion-watch.ts";
+import { markedReason } from "../../../src/bot/guild-document/jobs/made-things.ts";
 import { StoreUnavailable } from "../../../src/bot/store/database/db-error.ts";
 import {
 	saveGuildBackup,

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import {
 	durationText,
 	estimateSeconds,
-} from "../../../src/bot/guild-document/duration.ts";
+} from "../../../src/bot/guild-document/plans/duration.ts";
 import type { Step } from "../../../src/guild-document/steps.ts";
 
 function steps(count: number, given: Partial<Step>): Step[] {

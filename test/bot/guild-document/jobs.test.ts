@@ -1,7 +1,7 @@
 // Jobs that carry out plans: each step once, through lost responses, restarts, refusals and other people's edits.
 
 import { describe, expect, test } from "bun:test";
-import { readGuildState } from "../../../src/bot/guild-document/read-guild.ts";
+import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { ToolError } from "../../../src/mcp/tool.ts";
 import { generousLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import { onBoth } from "../../support/stores.ts";

@@ -4,11 +4,11 @@ import { expect, test } from "bun:test";
 import {
 	planText,
 	stepLine,
-} from "../../../src/bot/guild-document/plan-text.ts";
+} from "../../../src/bot/guild-document/plans/plan-text.ts";
 import type {
 	Plan,
 	PlannedStep,
-} from "../../../src/bot/guild-document/plans.ts";
+} from "../../../src/bot/guild-document/plans/plans.ts";
 
 function step(changes: Partial<PlannedStep>): PlannedStep {
 	return {

@@ -1,7 +1,7 @@
 // Plans and their jobs with the bot's own rules: what is refused beforehand, and jobs that come to an end.
 
 import { expect, test } from "bun:test";
-import { readGuildState } from "../../../src/bot/guild-document/read-guild.ts";
+import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { until } from "../../support/until.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
 

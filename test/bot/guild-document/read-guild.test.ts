@@ -5,8 +5,8 @@ import { PermissionFlagsBits } from "discord.js";
 import {
 	type PictureReference,
 	readGuildState,
-} from "../../../src/bot/guild-document/read-guild.ts";
-import { partNames } from "../../../src/guild-document/document.ts";
+} from "../../../src/bot/guild-document/read/read-guild.ts";
+import { partNames } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { startConnection } from "../../support/connection.ts";
 import { until } from "../../support/until.ts";

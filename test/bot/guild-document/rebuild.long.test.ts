@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
-import type { GuildDocument } from "../../../src/guild-document/document.ts";
+import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { RateLimits } from "../../../src/simulator/rest/rate-limits.ts";
 import type { Guild } from "../../../src/simulator/world/state/entities.ts";
 import { type Random, seeded } from "../../support/random.ts";

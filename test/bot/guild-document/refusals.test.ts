@@ -10,28 +10,28 @@ import {
 	PermissionFlagsBits as Permission,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
-import { fixedRoles } from "../../../src/bot/guild-document/plans.ts";
-import { readGuildState } from "../../../src/bot/guild-document/read-guild.ts";
+import { fixedRoles } from "../../../src/bot/guild-document/plans/plans.ts";
+import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
 import {
 	type RefusalOptions,
 	refusalsOf,
 	requireStep,
-} from "../../../src/bot/guild-document/refusals.ts";
+} from "../../../src/bot/guild-document/refusals/refusals.ts";
 import {
 	namesInTable,
 	toolsOf,
-} from "../../../src/bot/guild-document/tools-of-steps.ts";
+} from "../../../src/bot/guild-document/refusals/tools-of-steps.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
-import { difference } from "../../../src/guild-document/difference.ts";
 import {
 	type GuildDocument,
 	partNames,
-} from "../../../src/guild-document/document.ts";
-import { exportDocument } from "../../../src/guild-document/export.ts";
+} from "../../../src/guild-document/format/document.ts";
 import {
 	allBits,
 	bitsByName,
-} from "../../../src/guild-document/permission-names.ts";
+} from "../../../src/guild-document/names/permission-names.ts";
+import { exportDocument } from "../../../src/guild-document/read/export.ts";
+import { difference } from "../../../src/guild-document/steps/difference.ts";
 import type {
 	ApiRequest,
 	GuildState,

@@ -4,17 +4,17 @@ import { expect, test } from "bun:test";
 import {
 	type Backups,
 	createBackups,
-} from "../../../src/bot/guild-document/backups.ts";
+} from "../../../src/bot/guild-document/backups/backups.ts";
 import {
 	createPictures,
 	type Pictures,
-} from "../../../src/bot/guild-document/pictures.ts";
+} from "../../../src/bot/guild-document/read/pictures.ts";
 import { createRules } from "../../../src/bot/guild-document/rules.ts";
 import {
 	createGuildDocuments,
 	type GuildDocumentsService,
 } from "../../../src/bot/guild-document/service.ts";
-import type { GuildDocument } from "../../../src/guild-document/document.ts";
+import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import { until } from "../../support/until.ts";
 import { startFeature } from "../features/running-feature.ts";

@@ -2,9 +2,9 @@
 
 import type { Guild } from "discord.js";
 import type { FeatureOptions } from "../../../src/bot/commands/feature.ts";
-import { createPictures } from "../../../src/bot/guild-document/pictures.ts";
-import type { Rules } from "../../../src/bot/guild-document/plans.ts";
-import { readGuildState } from "../../../src/bot/guild-document/read-guild.ts";
+import type { Rules } from "../../../src/bot/guild-document/plans/plans.ts";
+import { createPictures } from "../../../src/bot/guild-document/read/pictures.ts";
+import { readGuildState } from "../../../src/bot/guild-document/read/read-guild.ts";
 import { createRules } from "../../../src/bot/guild-document/rules.ts";
 import {
 	createGuildDocuments,

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { PermissionFlagsBits } from "discord.js";
 import { withinRun } from "../../../src/bot/discord/rest/rest.ts";
 import type { GuildBackup } from "../../../src/bot/tool/guild-documents.ts";
-import type { GuildDocument } from "../../../src/guild-document/document.ts";
+import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
 import { until } from "../../support/until.ts";
 import { hashIn, jobIn, startService } from "./running-service.ts";
 

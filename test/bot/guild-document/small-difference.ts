@@ -2,9 +2,9 @@
 // topics and overwrites of text channels. Things are matched by name.
 
 import { ChannelType } from "discord.js";
-import type { DifferenceOptions } from "../../../src/guild-document/difference.ts";
-import type { GuildDocument } from "../../../src/guild-document/document.ts";
-import { bitOf } from "../../../src/guild-document/permission-names.ts";
+import type { GuildDocument } from "../../../src/guild-document/format/document.ts";
+import { bitOf } from "../../../src/guild-document/names/permission-names.ts";
+import type { DifferenceOptions } from "../../../src/guild-document/steps/difference.ts";
 import type {
 	Difference,
 	FieldChange,

@@ -5,7 +5,7 @@ import * as v from "valibot";
 import { type Bot, startBot } from "../../../src/bot/bot.ts";
 import { toml } from "../../../src/bot/config/settings.ts";
 import { createDocumentRoute } from "../../../src/bot/server/guild-document-route.ts";
-import { pictureHash } from "../../../src/guild-document/picture.ts";
+import { pictureHash } from "../../../src/guild-document/read/picture.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { until } from "../../support/until.ts";

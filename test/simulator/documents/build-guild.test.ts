@@ -9,9 +9,9 @@ import {
 	parseDocument,
 	readDocument,
 	toYaml,
-} from "../../../src/guild-document/document.ts";
-import { exportDocument } from "../../../src/guild-document/export.ts";
-import { pictureHash } from "../../../src/guild-document/picture.ts";
+} from "../../../src/guild-document/format/document.ts";
+import { exportDocument } from "../../../src/guild-document/read/export.ts";
+import { pictureHash } from "../../../src/guild-document/read/picture.ts";
 import type { GuildState } from "../../../src/guild-document/steps.ts";
 import { readWorlds } from "../../../src/simulator/documents/command-line.ts";
 import { personNamed } from "../../../src/simulator/documents/people.ts";

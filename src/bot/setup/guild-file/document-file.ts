@@ -27,14 +27,14 @@ import {
 	parseDocument,
 	partNames,
 	toYaml,
-} from "../../../guild-document/document.ts";
+} from "../../../guild-document/format/document.ts";
 import {
 	maxPictureBytes,
 	pictureIssue,
 	picturesDirectoryOf,
 	pictureType,
 	pictureTypes,
-} from "../../../guild-document/picture.ts";
+} from "../../../guild-document/read/picture.ts";
 import { CheckFailed } from "../../../lib/check.ts";
 import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
 

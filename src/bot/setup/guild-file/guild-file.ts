@@ -2,11 +2,11 @@
 // there is one; otherwise the command logs in to Discord and opens the database itself.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GuildDocument } from "../../../guild-document/document.ts";
+import type { GuildDocument } from "../../../guild-document/format/document.ts";
 import {
 	maxPictureBytes,
 	picturesIn,
-} from "../../../guild-document/picture.ts";
+} from "../../../guild-document/read/picture.ts";
 import { CheckFailed } from "../../../lib/check.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ToolError } from "../../../mcp/tool.ts";

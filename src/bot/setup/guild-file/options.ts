@@ -1,6 +1,9 @@
 // The command line options for guild documents: `--help` is made from them, and the command is read from their values.
 
-import { type Part, partNames } from "../../../guild-document/document.ts";
+import {
+	type Part,
+	partNames,
+} from "../../../guild-document/format/document.ts";
 import { didYouMean } from "../../../lib/config.ts";
 import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
 

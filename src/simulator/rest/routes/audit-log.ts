@@ -6,7 +6,7 @@ import { PermissionFlagsBits as Permission } from "discord.js";
 import { serializeWebhook } from "../../world/guilds/webhooks.ts";
 import { thread } from "../../world/state/serialize.ts";
 import { compareIds, timeOf } from "../../world/state/snowflake.ts";
-import { integer, snowflake } from "../fields.ts";
+import { integer, snowflake } from "../fields/fields.ts";
 import { route } from "../route.ts";
 
 const keptMs = 45 * 24 * 60 * 60_000;

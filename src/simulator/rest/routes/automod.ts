@@ -12,7 +12,7 @@ import {
 } from "discord.js";
 import { requireGuildPermissions } from "../access.ts";
 import { formError, found, httpError, missingField } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const all = "/guilds/:guild_id/auto-moderation/rules";

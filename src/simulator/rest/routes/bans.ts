@@ -8,7 +8,7 @@ import type { Ban } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireAbove } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";
 

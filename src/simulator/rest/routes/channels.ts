@@ -23,8 +23,8 @@ import {
 	missingField,
 	notSimulated,
 } from "../errors.ts";
-import * as f from "../fields.ts";
-import { forumChanges, forumFields } from "../forum-fields.ts";
+import * as f from "../fields/fields.ts";
+import { forumChanges, forumFields } from "../fields/forum-fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 import { isRequired } from "./guilds.ts";
 import { checkOverwrites, keepReadable, overwriteList } from "./overwrites.ts";

@@ -3,15 +3,15 @@
 import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { CommandDetails, Scope } from "../../world/accounts/commands.ts";
 import type { Command } from "../../world/state/entities.ts";
+import { apiError, formError, found } from "../errors.ts";
 import {
 	type CommandForm,
 	checkSize,
 	editCommandFields,
 	maxCommands,
 	newCommandFields,
-} from "../command-fields.ts";
-import { apiError, formError, found } from "../errors.ts";
-import { boolean, list, object, required } from "../fields.ts";
+} from "../fields/command-fields.ts";
+import { boolean, list, object, required } from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const everywhere = "/applications/:application_id/commands";

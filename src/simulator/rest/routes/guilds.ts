@@ -15,7 +15,7 @@ import type { Guild, GuildChannelType } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, formError, missingField, notSimulated } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { image } from "../images.ts";
 import { type Call, type ReadForm, route } from "../route.ts";
 

@@ -3,7 +3,7 @@
 
 import { PermissionFlagsBits as Permission } from "discord.js";
 import { formError } from "../errors.ts";
-import { nullable, timestamp } from "../fields.ts";
+import { nullable, timestamp } from "../fields/fields.ts";
 import { route } from "../route.ts";
 
 // A minute of tolerance for clock differences.

@@ -7,7 +7,7 @@ import {
 } from "discord.js";
 import type { Message } from "../../world/state/entities.ts";
 import { apiError } from "../errors.ts";
-import { boolean } from "../fields.ts";
+import { boolean } from "../fields/fields.ts";
 import {
 	type Content,
 	contentFields,

@@ -9,7 +9,7 @@ import {
 import type { Interaction } from "../../interactions/interactions.ts";
 import type { Message } from "../../world/state/entities.ts";
 import { apiError, atKey, formError, notSimulated } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { checkInvocation, invocationFields } from "../invocation.ts";
 import {
 	contentFields,

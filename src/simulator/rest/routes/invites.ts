@@ -16,7 +16,7 @@ import {
 	requireGuildPermissions,
 } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 

@@ -15,7 +15,7 @@ import {
 	requireMembersIntent,
 } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, memberOfActor, route } from "../route.ts";
 import { checkVoice } from "./voice.ts";

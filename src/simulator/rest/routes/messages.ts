@@ -30,7 +30,7 @@ import {
 	found,
 	rateLimited,
 } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import {
 	contentFields,
 	editedContent,

@@ -15,7 +15,7 @@ import {
 import type { Guild } from "../../world/state/entities.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { route } from "../route.ts";
 import { requireReadable } from "./overwrites.ts";
 

@@ -18,7 +18,7 @@ import {
 } from "../../world/state/permissions.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { type Call, guildChannelOf, type ReadForm, route } from "../route.ts";
 
 const overwriteLimit = 1000;

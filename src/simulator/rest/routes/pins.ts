@@ -10,7 +10,7 @@ import type { Message } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn } from "../access.ts";
 import { apiError } from "../errors.ts";
-import { integer, timestamp } from "../fields.ts";
+import { integer, timestamp } from "../fields/fields.ts";
 import { serializeMessage } from "../message-body.ts";
 import { type Call, route } from "../route.ts";
 

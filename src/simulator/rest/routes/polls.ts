@@ -9,7 +9,7 @@ import type { NewPoll } from "../../world/messages/polls.ts";
 import type { Emoji } from "../../world/state/entities.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { serializeMessage } from "../message-body.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";

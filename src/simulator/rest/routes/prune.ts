@@ -10,7 +10,7 @@ import type { Member } from "../../world/state/entities.ts";
 import { isAboveMember } from "../../world/state/permissions.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { atKey, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 
 const path = "/guilds/:guild_id/prune";

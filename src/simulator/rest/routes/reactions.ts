@@ -12,7 +12,7 @@ import { isSnowflake } from "../../world/state/snowflake.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { requireManageMessages, requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { integer, snowflake } from "../fields.ts";
+import { integer, snowflake } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route } from "../route.ts";
 

@@ -10,7 +10,7 @@ import { allPermissions } from "../../world/state/permissions.ts";
 import { parseUnicodeEmoji } from "../../world/state/unicode-emoji.ts";
 import { requireAboveRole, requireGuildPermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { image } from "../images.ts";
 import { type ReadForm, route } from "../route.ts";
 

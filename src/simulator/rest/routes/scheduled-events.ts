@@ -14,7 +14,7 @@ import { guildPermissions, has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn } from "../access.ts";
 import { apiError, formError, found, missingField } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { pageById } from "../pages.ts";
 import { type Call, type ReadForm, route } from "../route.ts";

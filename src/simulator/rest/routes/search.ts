@@ -16,7 +16,7 @@ import { has } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { permissionsIn } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { notSimulatedField } from "../message-body.ts";
 import { type Call, route } from "../route.ts";
 

@@ -14,7 +14,7 @@ import { isGuildChannel } from "../../world/state/entities.ts";
 import { has } from "../../world/state/permissions.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, found, notSimulated } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 /** The permissions that make a member a moderator of a stage channel. */

@@ -10,7 +10,7 @@ import type { Thread, User } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requireMembersIntent, requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, integer, snowflake } from "../fields.ts";
+import { boolean, integer, snowflake } from "../fields/fields.ts";
 import { pageById } from "../pages.ts";
 import { type Call, route, threadOf } from "../route.ts";
 

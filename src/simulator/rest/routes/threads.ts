@@ -17,13 +17,13 @@ import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { permissionsIn, requirePermissions } from "../access.ts";
 import { apiError, missingField } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import {
 	appliedTags,
 	archiveDuration,
 	checkedTags,
 	slowMode,
-} from "../forum-fields.ts";
+} from "../fields/forum-fields.ts";
 import {
 	contentFields,
 	newContent,

@@ -5,7 +5,7 @@ import { guildPermissions } from "../../world/state/permissions.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { compareIds } from "../../world/state/snowflake.ts";
 import { apiError, found } from "../errors.ts";
-import { boolean, integer, required, snowflake } from "../fields.ts";
+import { boolean, integer, required, snowflake } from "../fields/fields.ts";
 import { memberOfActor, route } from "../route.ts";
 
 export const userRoutes = [

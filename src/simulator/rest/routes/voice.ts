@@ -10,7 +10,7 @@ import { isVoice } from "../../world/state/entities.ts";
 import * as serialize from "../../world/state/serialize.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import { nullable, text } from "../fields.ts";
+import { nullable, text } from "../fields/fields.ts";
 import { type Call, guildChannelOf, route } from "../route.ts";
 
 export const voiceRoutes = [

@@ -18,7 +18,7 @@ import {
 import type { World } from "../../world/world.ts";
 import { requirePermissions } from "../access.ts";
 import { apiError, formError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import {
 	contentFields,
 	editedContent,

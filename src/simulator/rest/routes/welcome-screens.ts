@@ -9,7 +9,7 @@ import {
 import { holdsPosts, type WelcomeScreen } from "../../world/state/entities.ts";
 import { requireGuildPermissions } from "../access.ts";
 import { apiError, found } from "../errors.ts";
-import * as f from "../fields.ts";
+import * as f from "../fields/fields.ts";
 import { type Call, route } from "../route.ts";
 import { optionalEmoji } from "./onboarding.ts";
 

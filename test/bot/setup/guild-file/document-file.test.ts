@@ -21,8 +21,8 @@ import {
 	requireWritable,
 	writeDocument,
 } from "../../../../src/bot/setup/guild-file/document-file.ts";
-import { readDocument } from "../../../../src/guild-document/document.ts";
-import { pictureHash } from "../../../../src/guild-document/picture.ts";
+import { readDocument } from "../../../../src/guild-document/format/document.ts";
+import { pictureHash } from "../../../../src/guild-document/read/picture.ts";
 
 let directory: string;
 

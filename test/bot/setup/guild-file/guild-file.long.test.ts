@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toYaml } from "../../../../src/guild-document/document.ts";
-import { pictureHash } from "../../../../src/guild-document/picture.ts";
+import { toYaml } from "../../../../src/guild-document/format/document.ts";
+import { pictureHash } from "../../../../src/guild-document/read/picture.ts";
 import type { Simulator } from "../../../../src/simulator/simulator.ts";
 import {
 	type BotProcess,

@@ -1,0 +1,199 @@
+// Which steps of a guild's difference a job carries out: those of its plan, and what things need that it has created.
+
+import type { Step } from "../../../guild-document/steps.ts";
+import type { GuildJobRow, GuildJobStepRow } from "../../store/guild-jobs.ts";
+import { thingText } from "../plans/plan-text.ts";
+import {
+	isEmptyOrder,
+	isRole,
+	type Plan,
+	type PlannedStep,
+} from "../plans/plans.ts";
+
+/** How often a step is done that is due again afterwards, because someone or Discord undoes it. */
+const maxTimesDone = 3;
+
+export interface Job {
+	row: GuildJobRow;
+	plan: Plan;
+	planned: ReadonlyMap<string, PlannedStep>;
+	/** The steps that were begun or failed, by their ids. */
+	steps: Map<string, GuildJobStepRow>;
+}
+
+export function toJob(
+	row: GuildJobRow,
+	steps: readonly GuildJobStepRow[],
+): Job {
+	const plan = JSON.parse(row.content) as Plan;
+	return {
+		row,
+		plan,
+		planned: new Map(plan.steps.map((step) => [step.id, step])),
+		steps: new Map(steps.map((step) => [step.step_id, step])),
+	};
+}
+
+/** Returns the ids of the things that the job has created, by placeholders. */
+export function createdIds({ steps }: Job): Map<string, string> {
+	const ids = new Map<string, string>();
+	for (const { placeholder, target_id } of steps.values())
+		if (placeholder !== null && target_id !== null)
+			ids.set(placeholder, target_id);
+	return ids;
+}
+
+/** What a job has created, and what it could not create. */
+interface Progress {
+	createdIds: ReadonlySet<string>;
+	createdKinds: ReadonlySet<string>;
+	/** The failed steps, by the placeholders of what they were to create. */
+	failed: Map<string, GuildJobStepRow>;
+}
+
+function progressOf({ steps }: Job): Progress {
+	const createdIds = new Set<string>();
+	const createdKinds = new Set<string>();
+	const failed = new Map<string, GuildJobStepRow>();
+	for (const row of steps.values()) {
+		const { placeholder, target_id, kind, state } = row;
+		if (placeholder === null) continue;
+		if (state === "failed") failed.set(placeholder, row);
+		if (target_id === null) continue;
+		createdIds.add(target_id);
+		createdKinds.add(kind);
+	}
+	return { createdIds, createdKinds, failed };
+}
+
+/** Whether the plan shows a step: it then is carried out. Also for what things need that the job has created. */
+function isShown(
+	step: Step,
+	job: Job,
+	{ createdIds, createdKinds }: Progress,
+): boolean {
+	const isOfCreated =
+		step.targetId !== undefined && createdIds.has(step.targetId);
+	const planned = job.planned.get(step.id);
+	if (step.action === "edit" && isOfCreated) return true;
+	// New things have to be put in their places.
+	if (step.action === "order" && !planned)
+		return [...createdKinds].some((kind) => isRole(kind) === isRole(step.kind));
+	if (!planned) return false;
+	if (planned.targetId !== undefined && planned.targetId !== step.targetId)
+		return false;
+	if (step.action !== "edit" && step.action !== "assign") return true;
+	if (planned.targetId !== step.targetId) return false;
+	// What someone else has changed meanwhile was not shown.
+	return step.changes.every(({ field, after }) =>
+		planned.changes.some(
+			(change) => change.field === field && change.after === after,
+		),
+	);
+}
+
+/**
+ * Returns the steps that the job carries out next. `ids` has the ids of the things that it has created.
+ */
+export function runnable(
+	steps: readonly Step[],
+	job: Job,
+	ids: ReadonlyMap<string, string>,
+): Step[] {
+	const available = new Set(ids.keys());
+	const progress = progressOf(job);
+	return steps.filter((step) => {
+		const row = job.steps.get(step.id);
+		if (row?.state === "failed") return false;
+		if ((row?.done_count ?? 0) >= maxTimesDone) return false;
+		if (!step.needs.every((placeholder) => available.has(placeholder)))
+			return false;
+		// A planned step that needed something which failed is not done with something else.
+		const planned = job.planned.get(step.id);
+		if (planned && failedNeed(planned, progress) !== undefined) return false;
+		if (!isShown(step, job, progress)) return false;
+		if (isEmptyOrder(step, available)) return false;
+		if (step.placeholder !== undefined) available.add(step.placeholder);
+		return true;
+	});
+}
+
+/** Returns the failed step that was to create what a step needs. */
+function failedNeed(
+	{ needs }: Pick<PlannedStep, "needs">,
+	{ failed }: Progress,
+): GuildJobStepRow | undefined {
+	const need = needs.find((placeholder) => failed.has(placeholder));
+	return need === undefined ? undefined : failed.get(need);
+}
+
+/** Returns the stored form of a step that has not been begun. */
+export function newStepRow(
+	step: Pick<Step, "id" | "action" | "kind" | "name"> & {
+		placeholder?: string | undefined;
+		targetId?: string | undefined;
+	},
+	{ row, steps }: Job,
+): GuildJobStepRow {
+	return {
+		job_id: row.id,
+		step_id: step.id,
+		state: "open",
+		action: step.action,
+		kind: step.kind,
+		name: step.name,
+		mark: String(steps.size + 1),
+		after_id: "0",
+		placeholder: step.placeholder ?? null,
+		target_id: step.targetId ?? null,
+		done_count: 0,
+		error: null,
+	};
+}
+
+export interface Leftovers {
+	/** The planned steps that were not done, with the reason. */
+	failed: GuildJobStepRow[];
+	/** Number of differences that the plan does not show. */
+	others: number;
+}
+
+/** Returns what is left when no step can be carried out. `steps` is the difference of the guild then. */
+export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
+	const refused = new Set(job.plan.refusals.map(({ stepId }) => stepId));
+	const progress = progressOf(job);
+	const after: Job = { ...job, steps: new Map(job.steps) };
+	const failed: GuildJobStepRow[] = [];
+	let others = 0;
+	for (const step of steps) {
+		const row = after.steps.get(step.id);
+		if (row?.state === "failed" || refused.has(step.id)) continue;
+		if (isEmptyOrder(step, new Set())) continue;
+		const planned = job.planned.get(step.id);
+		if (!row && !planned) {
+			others += 1;
+			continue;
+		}
+		const need = failedNeed(planned ?? step, progress);
+		const entry: GuildJobStepRow = {
+			...(row ?? newStepRow(step, after)),
+			state: "failed",
+			error:
+				(row?.done_count ?? 0) >= maxTimesDone
+					? `it was done ${maxTimesDone} times and is still different: someone or Discord changes it back`
+					: need
+						? `it needs ${describeStep(need)}, which was not done`
+						: "someone changed it meanwhile, so it is not what the plan shows",
+		};
+		after.steps.set(step.id, entry);
+		// A failure can be the reason for those after it.
+		if (step.placeholder !== undefined)
+			progress.failed.set(step.placeholder, entry);
+		failed.push(entry);
+	}
+	return { failed, others };
+}
+
+function describeStep({ kind, name }: GuildJobStepRow): string {
+	return thingText({ kind: kind as Step["kind"], name });
+}

@@ -1,0 +1,129 @@
+// Jobs as text for assistants and people: how far a job is, what failed and why.
+
+import type { Refusal } from "../../../guild-document/steps.ts";
+import { time } from "../../discord/describe.ts";
+import { countOf, oneField, oneLine } from "../../discord/text.ts";
+import type { GuildJobState, GuildJobStepRow } from "../../store/guild-jobs.ts";
+import {
+	fitting,
+	maxPlanBytes,
+	refusalLine,
+	stepLine,
+	thingText,
+} from "../plans/plan-text.ts";
+import type { PlannedStep } from "../plans/plans.ts";
+import type { Job } from "./job-rules.ts";
+
+const stateTexts: Record<GuildJobState, string> = {
+	running: "running",
+	done: "done",
+	failed: "ended, not everything was done",
+	cancelled: "cancelled",
+};
+
+export interface JobTextOptions {
+	guildName: string;
+	/** Why the job does nothing at the moment. */
+	waiting?: { why: string; seconds: number } | undefined;
+	maxBytes?: number | undefined;
+}
+
+/** Formats a job: its state, what failed, and for a cancelled one what was done. */
+export function jobText(
+	job: Job,
+	{ guildName, waiting, maxBytes = maxPlanBytes }: JobTextOptions,
+): string {
+	const { row, plan, steps } = job;
+	const { id, state, started_at, ended_at, note } = row;
+	const done = plan.steps.filter((step) => wasDone(steps.get(step.id)));
+	const failed = [...steps.values()].filter(({ state }) => state === "failed");
+	const unknown = [...steps.values()].filter(({ state }) => state === "asked");
+	const isRunning = ended_at === null;
+	const head = [
+		`Job ${id} in ${guildName}: ${isRunning && row.cancel_asked ? "being cancelled" : stateTexts[state]}, ${done.length} of ${countOf(plan.steps.length, "step")} done${failed.length > 0 ? `, ${failed.length} failed` : ""}`,
+		`Started ${time(started_at)}${ended_at === null ? "" : `, ended ${time(ended_at)}`}, plan_hash=${row.plan_hash}`,
+		...(isRunning && waiting
+			? [
+					`Waiting${waiting.seconds > 0 ? ` ${waiting.seconds} s` : ""}: ${oneLine(waiting.why)}`,
+				]
+			: []),
+		...(note === null ? [] : [`Note: ${oneLine(note)}`]),
+	];
+	const rest = plan.steps.length - done.length - failedPlanned(failed, job);
+	const end = isRunning
+		? [
+				"get_job shows further progress. cancel_job stops the job after the running step.",
+			]
+		: [
+				...(state === "done"
+					? ["The guild was read again: nothing of the plan is left to do."]
+					: []),
+				...(state === "done" && rest > 0
+					? [
+							`${countOf(rest, "step")} had no request: the guild was like this already.`,
+						]
+					: []),
+				...(state === "done"
+					? []
+					: [
+							"What was done stays. plan_guild with the same document plans what is left.",
+						]),
+			];
+	const entries = [
+		...failed.map((step) => ({
+			line: `failed: ${lineOf(step, job)}: ${oneLine(step.error ?? "")}`,
+			group: "failed",
+			isFirst: true,
+		})),
+		...(isRunning
+			? []
+			: unknown.map((step) => ({
+					line: `outcome unknown: ${lineOf(step, job)}: the request was sent, and no response came back`,
+					group: "outcome unknown",
+					isFirst: true,
+				}))),
+		...createdLines(job).map((line) => ({ line, group: "created" })),
+		...plan.refusals.map((refusal: Refusal) => ({
+			line: refusalLine("cannot", refusal),
+			group: "cannot",
+		})),
+		...(state === "cancelled" || state === "failed"
+			? done.map((step) => ({
+					line: `done: ${stepLine(step)}`,
+					group: `done: ${step.action} ${step.kind}`,
+				}))
+			: []),
+	];
+	const bytes = Buffer.byteLength([...head, ...end].join("\n"));
+	return [...head, ...fitting(entries, maxBytes - bytes), ...end].join("\n");
+}
+
+/** Formats what a job has created, by kind, with its ids. */
+function createdLines({ plan, steps }: Job): string[] {
+	const created = plan.steps
+		.flatMap(({ id }) => steps.get(id) ?? [])
+		.filter(
+			({ placeholder, target_id }) =>
+				placeholder !== null && target_id !== null,
+		);
+	return Array.from(
+		Map.groupBy(created, ({ kind }) => kind),
+		([kind, things]) =>
+			`created ${kind}: ${things.map(({ name, target_id }) => `${oneField(name)} (ID: ${target_id})`).join(", ")}`,
+	);
+}
+
+function wasDone(step: GuildJobStepRow | undefined): boolean {
+	return step?.state === "done";
+}
+
+function failedPlanned(failed: readonly GuildJobStepRow[], { planned }: Job) {
+	return failed.filter(({ step_id }) => planned.has(step_id)).length;
+}
+
+function lineOf(step: GuildJobStepRow, { planned }: Job): string {
+	const shown: PlannedStep | undefined = planned.get(step.step_id);
+	const { action, name } = step;
+	const kind = step.kind as PlannedStep["kind"];
+	return `${action} ${thingText(shown ?? { kind, name })}`;
+}

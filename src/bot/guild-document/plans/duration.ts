@@ -1,0 +1,138 @@
+// Estimates how long the steps of a plan take. Discord documents no limits per route, so these were observed by others. They
+// are only for the estimate: when a request is sent depends on the headers of Discord's responses.
+// https://docs.discord.com/developers/topics/rate-limits
+
+import type { Step } from "../../../guild-document/steps.ts";
+import { countOf } from "../../discord/text.ts";
+
+/** Time for one step, with its share of reading the guild again. Not measured on Discord. */
+const secondsPerStep = 1;
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** A limit of Discord for requests of one kind: at most `max` within `seconds`, per guild or as `keyOf` says. */
+interface Limit {
+	/** What is limited, in words: "250 roles per 50 hours". */
+	text: string;
+	max: number;
+	seconds: number;
+	/** Returns what the limit is counted for if it applies to the step: "" for the guild, or the id of a channel. */
+	keyOf(step: Step): string | undefined;
+}
+
+const creating =
+	(...kinds: readonly Step["kind"][]) =>
+	({ action, kind }: Step) =>
+		action === "create" && kinds.includes(kind) ? "" : undefined;
+
+/** Limits that were observed and are not documented. */
+const limits: readonly Limit[] = [
+	{
+		// Responses have X-RateLimit-Limit 250 and resets more than a day away: https://github.com/discord-net/Discord.Net/issues/1451
+		// A table of headers collected on 2020-05-07 has 250 per 180,000 s. "250 roles per 2 days":
+		// https://github.com/discord/discord-api-docs/issues/1480; also https://github.com/discordjs/discord.js/issues/4019,
+		// https://github.com/discord/discord-api-docs/issues/5044 and https://github.com/Rapptz/discord.py/issues/5840
+		text: "250 new roles in 50 hours",
+		max: 250,
+		seconds: 50 * hour,
+		keyOf: creating("role"),
+	},
+	{
+		// Announced to developers of bots for 2022-08-16, and not documented:
+		// https://n3tc0rd.digitalpress.blog/new-discord-channel-creation-ratelimit/
+		text: "500 new channels in a day",
+		max: 500,
+		seconds: day,
+		keyOf: creating("channel", "category"),
+	},
+	{
+		// Documented is only that there is a limit per guild: https://docs.discord.com/developers/resources/emoji
+		// 50 per hour: https://github.com/remoji-bot/remoji-bot/issues/9; it stops after 50:
+		// https://github.com/Jisagi/Discord-guild-copy/issues/48 and https://github.com/Pycord-Development/pycord/issues/1832;
+		// waits of up to 3600 s: https://github.com/discord/discord-api-docs/issues/2250
+		text: "50 new emoji in an hour",
+		max: 50,
+		seconds: hour,
+		keyOf: creating("emoji"),
+	},
+	{
+		// https://github.com/discord/discord-api-docs/issues/2190 and https://github.com/discord-jda/JDA/issues/1306
+		text: "2 new names or topics of a channel in 10 minutes",
+		max: 2,
+		seconds: 10 * minute,
+		keyOf: ({ action, kind, targetId, guard }) =>
+			action === "edit" &&
+			(kind === "channel" || kind === "category") &&
+			guard.fields?.some((field) => field === "name" || field === "topic")
+				? targetId
+				: undefined,
+	},
+	{
+		// The same table of headers, and https://github.com/discordjs/discord.js/issues/2618
+		text: "10 changes of members' roles in 10 seconds",
+		max: 10,
+		seconds: 10,
+		keyOf: ({ kind }) => (kind === "member" ? "" : undefined),
+	},
+];
+
+interface Estimate {
+	seconds: number;
+	/** The limits that the steps have to wait for. */
+	waits: ReadonlySet<Limit>;
+}
+
+function estimate(steps: readonly Step[]): Estimate {
+	const windows = new Map<string, { endsAt: number; used: number }>();
+	const waits = new Set<Limit>();
+	let now = 0;
+	for (const step of steps) {
+		for (const [index, limit] of limits.entries()) {
+			const key = limit.keyOf(step);
+			if (key === undefined) continue;
+			const id = `${index} ${key}`;
+			let window = windows.get(id);
+			if (window && window.used >= limit.max && now < window.endsAt) {
+				now = window.endsAt;
+				waits.add(limit);
+			}
+			if (!window || now >= window.endsAt)
+				window = { endsAt: now + limit.seconds, used: 0 };
+			windows.set(id, { ...window, used: window.used + 1 });
+		}
+		now += secondsPerStep;
+	}
+	return { seconds: now, waits };
+}
+
+/**
+ * Returns how many seconds the steps take, one after the other, if nothing else changes the guild and Discord's limits
+ * are as observed and unused.
+ */
+export function estimateSeconds(steps: readonly Step[]): number {
+	return estimate(steps).seconds;
+}
+
+/** Returns a line for a plan: how long its steps take, and what that assumes. */
+export function durationText(steps: readonly Step[]): string {
+	const { seconds, waits } = estimate(steps);
+	const assumed =
+		waits.size > 0
+			? ` and waiting, because Discord allows ${[...waits].map(({ text }) => text).join(", and ")} (observed, not documented)`
+			: "";
+	return `Estimated time: ${roughTime(seconds)} for ${countOf(steps.length, "step")}, at one per second${assumed}. Rate limits that others have used up make it longer.`;
+}
+
+/** Formats a duration in one unit, rounded up: "50 s", "3 minutes", "2 hours", "3 days". */
+function roughTime(seconds: number): string {
+	if (seconds < 2 * minute) return `about ${seconds} s`;
+	const [size, name] =
+		seconds < 2 * hour
+			? [minute, "minutes"]
+			: seconds < 2 * day
+				? [hour, "hours"]
+				: [day, "days"];
+	return `about ${Math.ceil(seconds / Number(size))} ${name}`;
+}

@@ -1,0 +1,108 @@
+// The bot's own access to channels that a document hides from it. Whoever writes a document by hand thinks of people, as
+// with create_channel, which keeps the bot's access, too.
+
+import {
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
+import {
+	type Category,
+	type Channel,
+	everyone,
+	type GuildDocument,
+	type Overwrite,
+} from "../../../guild-document/format/document.ts";
+import {
+	bitsOfNames,
+	permissionNamesOf,
+} from "../../../guild-document/read/from-api.ts";
+import { botMember } from "../../discord/permissions.ts";
+
+/** What the bot needs to see and to edit a channel. */
+const needed =
+	Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
+
+/**
+ * Returns a document in which the permission overwrites of channels and categories keep the bot's access, and the names
+ * of those that were changed for this. Exports are not changed: they say exactly what there is.
+ */
+export function withOwnAccess(
+	guild: Guild,
+	document: GuildDocument,
+): { document: GuildDocument; names: string[] } {
+	const me = botMember(guild);
+	const inGuild = me.permissions.bitfield;
+	const names: string[] = [];
+	const isExact =
+		document.omitted === "default" ||
+		(inGuild & Permission.Administrator) !== 0n;
+	if (isExact) return { document, names };
+	const keep = <Place extends Channel | Category>(place: Place): Place => {
+		const { overwrites } = place;
+		if (!overwrites) return place;
+		const lost = needed & inGuild & ~bitsWith(me, overwrites);
+		if (lost === 0n) return place;
+		names.push(place.name);
+		return { ...place, overwrites: allow(overwrites, me.id, lost) };
+	};
+	const { channels, categories } = document;
+	return {
+		document: {
+			...document,
+			...(channels && { channels: channels.map(keep) }),
+			...(categories && {
+				categories: categories.map((category) => ({
+					...keep(category),
+					...(category.channels && { channels: category.channels.map(keep) }),
+				})),
+			}),
+		},
+		names,
+	};
+}
+
+/**
+ * Computes the bot's permissions with these permission overwrites.
+ * https://discord.com/developers/docs/topics/permissions#permission-overwrites
+ */
+function bitsWith(me: GuildMember, overwrites: readonly Overwrite[]): bigint {
+	const ownRoles = new Set(
+		me.roles.cache
+			.filter(({ id }) => id !== me.guild.id)
+			.map(({ name }) => name),
+	);
+	const steps: ((overwrite: Overwrite) => boolean)[] = [
+		({ role }) => role === everyone,
+		({ role }) => role !== undefined && role !== everyone && ownRoles.has(role),
+		({ member }) => member === me.id,
+	];
+	let bits = me.permissions.bitfield;
+	for (const applies of steps) {
+		const own = overwrites.filter(applies);
+		const of = (field: "allow" | "deny") =>
+			bitsOfNames(own.flatMap((overwrite) => overwrite[field] ?? []));
+		bits = (bits & ~of("deny")) | of("allow");
+	}
+	return bits;
+}
+
+/** Returns permission overwrites that allow `bits` to a member. */
+function allow(
+	overwrites: readonly Overwrite[],
+	member: string,
+	bits: bigint,
+): Overwrite[] {
+	const names = permissionNamesOf(bits);
+	const old = overwrites.find((overwrite) => overwrite.member === member);
+	return [
+		...overwrites.filter((overwrite) => overwrite !== old),
+		{
+			member,
+			allow: [...new Set([...(old?.allow ?? []), ...names])],
+			...(old?.deny && {
+				deny: old.deny.filter((name) => !names.includes(name)),
+			}),
+		},
+	];
+}

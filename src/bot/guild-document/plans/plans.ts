@@ -1,0 +1,289 @@
+// Plans: what would change in a guild so that it matches a document. A plan is kept under the hash of its content, so that
+// what was shown is what is done.
+
+import type { Guild } from "discord.js";
+import {
+	type GuildDocument,
+	InvalidDocument,
+	type Part,
+	partNames,
+} from "../../../guild-document/format/document.ts";
+import { isPlaceholder } from "../../../guild-document/match/match.ts";
+import type { DifferenceOptions } from "../../../guild-document/steps/difference.ts";
+import type {
+	Difference,
+	FieldChange,
+	GuildState,
+	Refusal,
+	Step,
+	StepAction,
+	StepKind,
+} from "../../../guild-document/steps.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import {
+	maxGuildPlans,
+	saveGuildPlan,
+	selectGuildPlan,
+} from "../../store/guild-plans.ts";
+import type { Store } from "../../store/store.ts";
+import type { ReadGuild } from "../read/read-guild.ts";
+
+/** A step as it is shown and stored. */
+export interface PlannedStep {
+	id: string;
+	action: StepAction;
+	kind: StepKind;
+	name: string;
+	targetId?: string | undefined;
+	placeholder?: string | undefined;
+	needs: readonly string[];
+	changes: readonly FieldChange[];
+}
+
+export interface PlanRefusal extends Refusal {
+	/** Whether it says that the bot could not read a part of the guild. */
+	isUnread?: boolean;
+}
+
+export interface Plan {
+	guildId: string;
+	document: GuildDocument;
+	/** Whether things that the document does not list are deleted. */
+	prune: boolean;
+	/** In the order in which they are carried out. Without those that are refused. */
+	steps: readonly PlannedStep[];
+	/** What of the document cannot be done. */
+	refusals: readonly PlanRefusal[];
+	/** What to know about steps that can be done. */
+	notes: readonly Refusal[];
+	/** How long the plan takes, as a line of text. */
+	duration: string;
+}
+
+/** Maximum number of steps in a plan. They take some hours. */
+const maxSteps = 20_000;
+
+/** What plans and jobs need to know about guilds and documents. */
+export interface Rules {
+	/** Reads parts of a guild from Discord. */
+	read(guild: Guild, parts: readonly Part[]): Promise<ReadGuild>;
+	/** Returns why the configuration does not let a part be read; undefined if it does. `read` leaves such parts out. */
+	whyNotRead?(part: Part): string | undefined;
+	/** Returns the steps that make a guild match a document. */
+	difference(
+		document: GuildDocument,
+		state: GuildState,
+		options: DifferenceOptions,
+	): Difference;
+	/** Returns what of the steps cannot be done, and why. What has no step's id is a note on a step that can be done. */
+	refusals(
+		steps: readonly Step[],
+		guild: Guild,
+		state: GuildState,
+	): Promise<readonly Refusal[]>;
+	/**
+	 * Returns why a step must not be carried out now; undefined if it may. `ids` has the ids of what the job has created,
+	 * by placeholder.
+	 */
+	requireStep(
+		step: Step,
+		ids: ReadonlyMap<string, string>,
+		guild: Guild,
+	): Promise<string | undefined>;
+	/** Says how long steps take, as a line of text. */
+	duration(steps: readonly Step[]): string;
+}
+
+/** Returns the parts of a guild that a document describes. */
+export function partsOf(document: GuildDocument): Part[] {
+	return partNames.filter((part) => document[part] !== undefined);
+}
+
+/** Compares a guild with a document. Throws a ToolError for a document with invalid or ambiguous references. */
+export async function makePlan(
+	guild: Guild,
+	document: GuildDocument,
+	prune: boolean,
+	rules: Rules,
+): Promise<Plan> {
+	const { state, unreadable } = await rules.read(guild, partsOf(document));
+	const { steps, refusals } = compare(() =>
+		rules.difference(document, state, {
+			prune,
+			fixedRoles: fixedRoles(guild, state),
+		}),
+	);
+	const found = await rules.refusals(steps, guild, state);
+	const isNote = ({ stepId }: Refusal) => stepId === undefined;
+	const all: PlanRefusal[] = [
+		...unreadable.map(({ part, why }) => ({
+			subject: part,
+			reason: why,
+			isUnread: true,
+		})),
+		...refusals,
+		...found.filter((one) => !isNote(one)),
+	];
+	const possible = withoutRefused(steps, all);
+	if (possible.steps.length > maxSteps)
+		throw new ToolError(
+			`The plan has ${possible.steps.length} steps, and at most ${maxSteps} are possible. Nothing was done. Leave parts out of the document, such as members or bans, or plan them one after the other.`,
+		);
+	return {
+		guildId: guild.id,
+		document,
+		prune,
+		steps: possible.steps.map(toPlanned),
+		refusals: [...all, ...possible.refusals],
+		notes: found.filter(isNote),
+		duration: rules.duration(possible.steps),
+	};
+}
+
+/** Returns the ids of the roles that the bot cannot move: its highest role and those above it. */
+export function fixedRoles(guild: Guild, { guild: { roles } }: GuildState) {
+	const { client, ownerId, members } = guild;
+	if (ownerId === client.user.id) return new Set<string>();
+	const own = members.me?.roles.cache;
+	const top = Math.max(
+		0,
+		...roles.filter(({ id }) => own?.has(id)).map(({ position }) => position),
+	);
+	return new Set(
+		roles.filter(({ position }) => position >= top).map(({ id }) => id),
+	);
+}
+
+/** Runs `work` and turns an InvalidDocument into a ToolError. */
+function compare<T>(work: () => T): T {
+	try {
+		return work();
+	} catch (error) {
+		if (!(error instanceof InvalidDocument)) throw error;
+		throw new ToolError(invalidText(error), { cause: error });
+	}
+}
+
+const shownIssues = 20;
+
+/** Describes an invalid document: its first mistakes, one per line. */
+export function invalidText({ issues }: InvalidDocument): string {
+	const more = issues.length - shownIssues;
+	return [
+		"The document of the guild is invalid, for these reasons. Nothing was done.",
+		...issues.slice(0, shownIssues),
+		...(more > 0 ? [`… and ${more} more`] : []),
+	].join("\n");
+}
+
+/** Returns the steps that can be done, and refusals for those that need a thing that is not created. */
+function withoutRefused(
+	steps: readonly Step[],
+	refusals: readonly Refusal[],
+): { steps: Step[]; refusals: Refusal[] } {
+	const refused = new Set(refusals.map(({ stepId }) => stepId));
+	const missing = new Map<string, string>();
+	const left: Step[] = [];
+	const more: Refusal[] = [];
+	const created = new Set<string>();
+	for (const step of steps) {
+		const needed = step.needs.find((placeholder) => missing.has(placeholder));
+		if (!refused.has(step.id) && needed === undefined) {
+			if (isEmptyOrder(step, created)) continue;
+			if (step.placeholder !== undefined) created.add(step.placeholder);
+			left.push(step);
+			continue;
+		}
+		if (step.placeholder !== undefined)
+			missing.set(step.placeholder, `${step.kind} ${step.name}`);
+		if (needed !== undefined && !refused.has(step.id))
+			more.push({
+				subject: `${step.action} ${step.kind} ${step.name}`,
+				reason: `it needs ${missing.get(needed)}, which cannot be created`,
+				stepId: step.id,
+			});
+	}
+	return { steps: left, refusals: more };
+}
+
+export const isRole = (kind: string) => kind === "role";
+
+/** Whether a step orders nothing but things that are not created. `created` has the placeholders of those that are. */
+export function isEmptyOrder(
+	{ action, guard: { moves = [] } }: Pick<Step, "action" | "guard">,
+	created: { has(placeholder: string): boolean },
+): boolean {
+	return (
+		action === "order" &&
+		moves.every((one) => isPlaceholder(one) && !created.has(one))
+	);
+}
+
+function toPlanned(step: Step): PlannedStep {
+	const { id, action, kind, name, targetId, placeholder } = step;
+	const { needs, changes } = step;
+	return { id, action, kind, name, targetId, placeholder, needs, changes };
+}
+
+/** Returns the hash of a plan's content: 32 hexadecimal digits. */
+export function hashOf({
+	guildId,
+	document,
+	prune,
+	steps,
+	refusals,
+	notes,
+}: Plan): string {
+	const content = [
+		guildId,
+		prune,
+		steps.map((step) => [
+			step.id,
+			step.action,
+			step.kind,
+			step.name,
+			step.targetId,
+			step.changes.map(({ field, before, after }) => [field, before, after]),
+		]),
+		// What can be read meanwhile, such as pictures that have loaded, changes a plan only if it changes the steps.
+		[...refusals.filter(({ isUnread }) => !isUnread), ...notes].map((one) => [
+			one.subject,
+			one.reason,
+			one.stepId,
+		]),
+		document,
+	];
+	return new Bun.CryptoHasher("sha256")
+		.update(JSON.stringify(content))
+		.digest("hex")
+		.slice(0, 32);
+}
+
+/** Stores a plan for a day. Returns its hash. */
+export async function keepPlan(
+	{ sql }: Pick<Store, "sql">,
+	plan: Plan,
+	now: number,
+): Promise<string> {
+	const hash = hashOf(plan);
+	await saveGuildPlan(sql, {
+		hash,
+		guild_id: plan.guildId,
+		made_at: now,
+		content: JSON.stringify(plan),
+	});
+	return hash;
+}
+
+/** Returns a stored plan. Throws a ToolError if there is none. */
+export async function requirePlan(
+	{ sql }: Pick<Store, "sql">,
+	hash: string,
+): Promise<Plan> {
+	const row = await selectGuildPlan(sql, hash);
+	if (!row)
+		throw new ToolError(
+			`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild to make one.`,
+		);
+	return JSON.parse(row.content) as Plan;
+}

@@ -1,0 +1,240 @@
+// The pictures of emoji and icons: downloaded once from Discord's CDN, hashed, and kept in the store. A hash is the first
+// 32 hexadecimal digits of the SHA-256 of the picture, as in guild documents.
+
+import { pictureHash } from "../../../guild-document/read/picture.ts";
+import { Semaphore } from "../../../lib/semaphore.ts";
+import { toAbortSignal } from "../../../lib/signal.ts";
+import { describePlatformError } from "../../discord/rest/errors.ts";
+import {
+	currentRun,
+	endingEarlier,
+	PlatformBusy,
+	timeLeftMs,
+} from "../../discord/rest/rest.ts";
+import { StoreUnavailable } from "../../store/database/db-error.ts";
+import {
+	deleteUnusedPictures,
+	saveGuildPicture,
+	savePictureSource,
+	selectGuildPicture,
+	selectKnownPictures,
+	selectPictureHashes,
+	touchGuildPictures,
+} from "../../store/guild-pictures.ts";
+import type { Store } from "../../store/store.ts";
+import type {
+	PictureHashes,
+	PictureReference,
+	PictureSource,
+} from "./read-guild.ts";
+
+export interface Picture {
+	bytes: Uint8Array;
+	/** Such as "image/png". */
+	mediaType: string;
+}
+
+/** Downloads pictures from Discord's CDN. Each function resolves with undefined if the CDN does not have the picture. */
+export interface PictureDownloads {
+	emoji(id: string, isAnimated: boolean): Promise<Picture | undefined>;
+	guildIcon(guildId: string, icon: string): Promise<Picture | undefined>;
+	roleIcon(roleId: string, icon: string): Promise<Picture | undefined>;
+}
+
+export interface PicturesOptions {
+	store: Pick<Store, "sql" | "transaction">;
+	downloads: PictureDownloads;
+	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
+	now?: () => number;
+	/** Milliseconds of a tool's time that downloads leave for the rest of the tool. */
+	reserveMs?: number;
+}
+
+export interface Pictures extends PictureSource {
+	/** Returns a stored picture; undefined if it is not stored. Rejects with StoreUnavailable. */
+	read(hash: string): Promise<Picture | undefined>;
+	/** Returns a stored picture as a data URI for Discord's API; undefined if it is not stored. */
+	dataUri(hash: string): Promise<string | undefined>;
+	/** Returns those of the hashes whose pictures are stored, and keeps these for another week. */
+	known(hashes: readonly string[]): Promise<ReadonlySet<string>>;
+	/**
+	 * Records that an emoji or icon has the picture with this hash. Call this after an upload: Discord converts pictures,
+	 * so that a download would have another hash.
+	 */
+	remember(reference: PictureReference, hash: string): Promise<void>;
+	/** Stores a picture that does not come from Discord. Returns its hash. */
+	add(picture: Picture): Promise<string>;
+	/** Deletes pictures that no backup refers to and that were not used for a week. Returns how many. */
+	prune(): Promise<number>;
+}
+
+const maxConcurrent = 4;
+/** After so many failed downloads, no more are tried in one call: the CDN may be down. */
+const maxFailures = 4;
+/** Maximum size of a stored picture in bytes. More could take a slow database longer than its timeout. */
+const maxBytes = 2 * 1024 * 1024;
+/** Maximum number of larger pictures that the bot remembers, so that it does not download them again. */
+const maxTooLarge = 10_000;
+/** How long a picture is kept that no backup refers to. A plan is kept for a day. */
+const unusedMs = 7 * 86_400_000;
+
+export function createPictures(options: PicturesOptions): Pictures {
+	const { store, downloads, now = Date.now, reserveMs = 6_000 } = options;
+	/** Limits the downloads of all calls together. */
+	const semaphore = new Semaphore({ max: maxConcurrent });
+	/** Sources of pictures that are too large to be stored. */
+	const tooLarge = new Set<string>();
+
+	async function hashesOf(
+		references: readonly PictureReference[],
+	): Promise<PictureHashes> {
+		const bySource = new Map(references.map((one) => [sourceOf(one), one]));
+		const sources = [...bySource.keys()];
+		if (sources.length === 0) return { hashes: new Map() };
+		let hashes: Map<string, string>;
+		try {
+			hashes = await selectPictureHashes(store.sql, sources);
+			await touchGuildPictures(store.sql, [...new Set(hashes.values())], now());
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) throw error;
+			const missing =
+				"pictures are left out: the bot's database, which keeps them, is unavailable";
+			return { hashes: new Map(), missing };
+		}
+		const absent = [...bySource].filter(
+			([source]) => !hashes.has(source) && !tooLarge.has(source),
+		);
+		const { gone, reason } = await loadAll(absent, hashes);
+		const large = sources.filter((source) => tooLarge.has(source)).length;
+		const left = sources.length - hashes.size - gone - large;
+		const problems = [
+			left > 0 &&
+				`${left} of ${sources.length} pictures are not loaded yet (${reason}); those that are loaded are kept, and another call continues`,
+			large > 0 &&
+				`${large} of ${sources.length} pictures are larger than 2 MiB, and left out`,
+		].filter((problem) => problem !== false);
+		if (problems.length === 0) return { hashes };
+		return { hashes, missing: problems.join("; ") };
+	}
+
+	/** Downloads pictures, several at a time, and adds their hashes to `hashes`. */
+	async function loadAll(
+		absent: readonly (readonly [string, PictureReference])[],
+		hashes: Map<string, string>,
+	): Promise<{ gone: number; reason: string }> {
+		const queue = absent.values();
+		let gone = 0;
+		let failures = 0;
+		let reason: string | undefined;
+
+		async function work(): Promise<void> {
+			for (const [source, reference] of queue) {
+				if (timeLeftMs() <= reserveMs) reason ??= "the time is up";
+				if (reason !== undefined) return;
+				try {
+					const hash = await limited(() => load(source, reference));
+					if (hash === "too large") continue;
+					if (hash === undefined) gone += 1;
+					else hashes.set(source, hash);
+				} catch (error) {
+					// The tool was cancelled.
+					if (currentRun()?.signal.aborted) throw error;
+					failures += 1;
+					const isOver =
+						error instanceof PlatformBusy || failures >= maxFailures;
+					const problem =
+						error instanceof StoreUnavailable
+							? "the bot's database is unavailable"
+							: describePlatformError(error);
+					if (problem === undefined) throw error;
+					lastProblem = problem;
+					if (isOver || error instanceof StoreUnavailable) reason ??= problem;
+				}
+			}
+		}
+		let lastProblem = "the time is up";
+		await Promise.all(Array.from({ length: maxConcurrent }, work));
+		return { gone, reason: reason ?? lastProblem };
+	}
+
+	async function limited<T>(work: () => Promise<T>): Promise<T> {
+		const run = currentRun();
+		await semaphore.acquire(
+			run ? toAbortSignal(run.signal) : new AbortController().signal,
+		);
+		try {
+			return await work();
+		} finally {
+			semaphore.release();
+		}
+	}
+
+	/**
+	 * Downloads and stores a picture. Returns its hash; undefined if the CDN does not have it, or "too large" if it cannot
+	 * be stored.
+	 */
+	async function load(
+		source: string,
+		reference: PictureReference,
+	): Promise<string | undefined> {
+		const picture = await endingEarlier(reserveMs / 2, () =>
+			download(reference),
+		);
+		if (!picture || picture.bytes.length <= maxBytes)
+			return picture && save(picture, source);
+		if (tooLarge.size < maxTooLarge) tooLarge.add(source);
+		return "too large";
+	}
+
+	function download(reference: PictureReference): Promise<Picture | undefined> {
+		switch (reference.kind) {
+			case "emoji":
+				return downloads.emoji(reference.id, reference.animated);
+			case "icon":
+				return downloads.guildIcon(reference.guildId, reference.icon);
+			case "role_icon":
+				return downloads.roleIcon(reference.roleId, reference.icon);
+		}
+	}
+
+	async function save(
+		{ bytes, mediaType }: Picture,
+		source: string,
+	): Promise<string> {
+		const hash = pictureHash(bytes);
+		const data = Buffer.from(bytes).toString("base64");
+		const row = { hash, media_type: mediaType, data, used_at: now() };
+		await saveGuildPicture(store, row, source);
+		return hash;
+	}
+
+	async function read(hash: string): Promise<Picture | undefined> {
+		const row = await selectGuildPicture(store.sql, hash);
+		if (!row) return undefined;
+		const bytes = new Uint8Array(Buffer.from(row.data, "base64"));
+		return { bytes, mediaType: row.media_type };
+	}
+
+	return {
+		hashesOf,
+		read,
+		async dataUri(hash) {
+			const row = await selectGuildPicture(store.sql, hash);
+			return row && `data:${row.media_type};base64,${row.data}`;
+		},
+		async known(hashes) {
+			const known = await selectKnownPictures(store.sql, hashes);
+			await touchGuildPictures(store.sql, [...known], now());
+			return known;
+		},
+		remember: (reference, hash) =>
+			savePictureSource(store.sql, sourceOf(reference), hash),
+		add: (picture) => save(picture, pictureHash(picture.bytes)),
+		prune: () => deleteUnusedPictures(store, now() - unusedMs),
+	};
+}
+
+/** An emoji keeps its picture for as long as it has its id, and an icon for as long as it has Discord's hash. */
+function sourceOf(reference: PictureReference): string {
+	return reference.kind === "emoji" ? reference.id : reference.icon;
+}

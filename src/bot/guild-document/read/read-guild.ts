@@ -1,0 +1,235 @@
+// Reads a guild from Discord for a guild document. Everything but the members comes fresh over REST, not from the cache.
+
+import {
+	type APIAutoModerationRule,
+	type APIBan,
+	type APIGuild,
+	type APIGuildChannel,
+	type APIGuildOnboarding,
+	type APIGuildScheduledEvent,
+	type APIGuildWelcomeScreen,
+	type APIWebhook,
+	DiscordAPIError,
+	type Guild,
+	GuildFeature,
+	makeURLSearchParams,
+	RESTJSONErrorCodes,
+	Routes,
+	WebhookType,
+} from "discord.js";
+import type { Part } from "../../../guild-document/format/document.ts";
+import type { GuildState } from "../../../guild-document/steps.ts";
+import { ToolError } from "../../../mcp/tool.ts";
+import {
+	absentIf,
+	type MemberState,
+	requireKnownMembers,
+} from "../../discord/find.ts";
+import {
+	bitsIn,
+	describeBits,
+	missingPermissions,
+	type Permission,
+} from "../../discord/permissions.ts";
+
+/** A picture on Discord's CDN: an emoji by its id, a guild's icon or a role's icon by Discord's hash of it. */
+export type PictureReference =
+	| { kind: "emoji"; id: string; animated: boolean }
+	| { kind: "icon"; guildId: string; icon: string }
+	| { kind: "role_icon"; roleId: string; icon: string };
+
+/** What became of an attempt to find the hashes of pictures. */
+export interface PictureHashes {
+	/** Hashes as in documents, by the id of the emoji or Discord's hash of the icon. */
+	hashes: ReadonlyMap<string, string>;
+	/** Why the other pictures have no hash, as a text for people; undefined if all have one. */
+	missing?: string | undefined;
+}
+
+/** Finds the hashes of pictures. */
+export interface PictureSource {
+	hashesOf(references: readonly PictureReference[]): Promise<PictureHashes>;
+}
+
+export interface ReadOptions {
+	/** Tells whether the cache holds all members, for the part `members`. */
+	connection: MemberState;
+	/** Without it, pictures have no hashes, and are not compared. */
+	pictures?: PictureSource | undefined;
+}
+
+/** A part of a guild that could not be read, and why, as a text for people. */
+export interface Unreadable {
+	part: Part;
+	why: string;
+}
+
+export interface ReadGuild {
+	state: GuildState;
+	/** What was asked for and could not be read. It is undefined in `state`; of pictures, the hashes are missing. */
+	unreadable: readonly Unreadable[];
+}
+
+const maxBansPerRequest = 1_000;
+const maxBanPages = 1_000;
+
+/**
+ * Reads the parts of a guild. The guild with its roles and emoji, and its channels, are always read. A guild without
+ * Community has no welcome screen and no onboarding: they are undefined. Throws a ToolError if `members` is among the
+ * parts and the cache does not hold all members yet.
+ */
+export async function readGuildState(
+	guild: Guild,
+	parts: readonly Part[],
+	{ connection, pictures }: ReadOptions,
+): Promise<ReadGuild> {
+	const { rest } = guild.client;
+	const unreadable: Unreadable[] = [];
+	const get = async <T>(path: `/${string}`) => (await rest.get(path)) as T;
+
+	/** Returns the result of `read`; undefined if the part is not wanted or the bot may not read it. */
+	async function readPart<T>(
+		part: Part,
+		needed: readonly Permission[],
+		read: () => Promise<T>,
+	): Promise<T | undefined> {
+		if (!parts.includes(part)) return undefined;
+		const bits = bitsIn(undefined, needed);
+		const missing = missingPermissions(guild, undefined, bits);
+		if (missing !== 0n) {
+			unreadable.push({ part, why: `the bot lacks ${describeBits(missing)}` });
+			return undefined;
+		}
+		try {
+			return await read();
+		} catch (error) {
+			if (!(error instanceof DiscordAPIError) || error.status !== 403)
+				throw error;
+			unreadable.push({ part, why: "Discord does not let the bot read it" });
+			return undefined;
+		}
+	}
+
+	const readMembers = () => {
+		if (!parts.includes("members")) return undefined;
+		requireKnownMembers(guild, connection);
+		return membersOf(guild);
+	};
+	// Before the requests, and again when it is read: the connection may be lost meanwhile.
+	readMembers();
+	const current = await get<APIGuild>(Routes.guild(guild.id));
+	const isCommunity = current.features.includes(GuildFeature.Community);
+	const screenIsOn = current.features.includes(
+		GuildFeature.WelcomeScreenEnabled,
+	);
+	const [
+		channels,
+		automod,
+		events,
+		webhooks,
+		welcomeScreen,
+		onboarding,
+		bans,
+		found,
+	] = await Promise.all([
+		get<APIGuildChannel[]>(Routes.guildChannels(guild.id)),
+		readPart("automod", ["ManageGuild"], () =>
+			get<APIAutoModerationRule[]>(Routes.guildAutoModerationRules(guild.id)),
+		),
+		readPart("events", [], () =>
+			get<APIGuildScheduledEvent[]>(Routes.guildScheduledEvents(guild.id)),
+		),
+		readPart("webhooks", ["ManageWebhooks"], async () =>
+			withoutSecrets(await get<APIWebhook[]>(Routes.guildWebhooks(guild.id))),
+		),
+		isCommunity
+			? readPart("welcome_screen", screenIsOn ? [] : ["ManageGuild"], () =>
+					readWelcomeScreen(guild),
+				)
+			: undefined,
+		isCommunity
+			? readPart("onboarding", [], () =>
+					get<APIGuildOnboarding>(Routes.guildOnboarding(guild.id)),
+				)
+			: undefined,
+		readPart("bans", ["BanMembers"], () => readBans(guild)),
+		pictures?.hashesOf(picturesOf(current, parts)),
+	]);
+	if (found?.missing !== undefined)
+		unreadable.push({
+			part: parts.includes("emojis") ? "emojis" : "settings",
+			why: found.missing,
+		});
+	const state = {
+		...{ guild: current, channels, automod, events, webhooks },
+		...{ welcomeScreen, onboarding, bans },
+		members: readMembers(),
+		pictures: found?.hashes ?? new Map(),
+	};
+	return { state, unreadable };
+}
+
+/** Incoming webhooks alone, without what would let others post with them: their tokens and URLs. */
+function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
+	return webhooks
+		.filter(({ type }) => type === WebhookType.Incoming)
+		.map(
+			({ id, type, name, avatar, channel_id, guild_id, application_id }) => ({
+				...{ id, type, name, avatar, channel_id, application_id },
+				...(guild_id !== undefined && { guild_id }),
+			}),
+		);
+}
+
+/** A community that never set a welcome screen has an empty one. */
+async function readWelcomeScreen({
+	client,
+	id,
+}: Guild): Promise<APIGuildWelcomeScreen> {
+	const { UnknownGuildWelcomeScreen } = RESTJSONErrorCodes;
+	const screen = await absentIf([UnknownGuildWelcomeScreen], () =>
+		client.rest.get(Routes.guildWelcomeScreen(id)),
+	);
+	const empty = { description: null, welcome_channels: [] };
+	return (screen as APIGuildWelcomeScreen | undefined) ?? empty;
+}
+
+async function readBans({ client, id }: Guild): Promise<APIBan[]> {
+	const bans: APIBan[] = [];
+	for (let pages = 0; pages < maxBanPages; pages += 1) {
+		const after = bans.at(-1)?.user.id;
+		const query = makeURLSearchParams({ limit: maxBansPerRequest, after });
+		const page = (await client.rest.get(Routes.guildBans(id), {
+			query,
+		})) as APIBan[];
+		bans.push(...page);
+		if (page.length < maxBansPerRequest) return bans;
+	}
+	throw new ToolError(
+		`The guild ${id} has more than ${maxBansPerRequest * maxBanPages} bans, too many for a document of the guild. Leave "bans" out of the argument parts.`,
+	);
+}
+
+/** The roles of all members, without @everyone. */
+function membersOf(guild: Guild): { id: string; roles: string[] }[] {
+	return [...guild.members.cache.values()].map(({ id, roles }) => ({
+		id,
+		roles: [...roles.cache.keys()].filter((role) => role !== guild.id),
+	}));
+}
+
+function picturesOf(
+	{ id, icon, roles, emojis }: APIGuild,
+	parts: readonly Part[],
+): PictureReference[] {
+	const references: PictureReference[] = [];
+	if (parts.includes("settings") && icon)
+		references.push({ kind: "icon", guildId: id, icon });
+	if (parts.includes("roles"))
+		for (const { id: roleId, icon } of roles)
+			if (icon) references.push({ kind: "role_icon", roleId, icon });
+	if (parts.includes("emojis"))
+		for (const { id, animated = false } of emojis)
+			if (id) references.push({ kind: "emoji", id, animated });
+	return references;
+}

@@ -1,0 +1,236 @@
+// The default values of a document's fields: exports leave them out.
+
+import { ruleFieldsWith } from "../names/automod-rule.ts";
+import { editedKinds } from "../names/channel-kinds.ts";
+import type {
+	AutomodRule,
+	Channel,
+	ChannelKind,
+	Emoji,
+	GuildDocument,
+	Onboarding,
+	Role,
+	ScheduledEvent,
+	Settings,
+	WelcomeScreen,
+} from "./document.ts";
+
+type Tag = NonNullable<Channel["tags"]>[number];
+type Prompt = NonNullable<Onboarding["prompts"]>[number];
+type Defaults<T> = { readonly [Field in keyof T]?: T[Field] };
+
+const settings: Defaults<Settings> = {
+	description: "",
+	icon: "",
+	community: false,
+	verification_level: "NONE",
+	default_message_notifications: "ALL_MESSAGES",
+	explicit_content_filter: "DISABLED",
+	afk_channel: "",
+	afk_timeout: 300,
+	system_channel: "",
+	system_channel_flags: [],
+	rules_channel: "",
+	public_updates_channel: "",
+	safety_alerts_channel: "",
+	preferred_locale: "en-US",
+	premium_progress_bar_enabled: false,
+};
+const role: Defaults<Role> = {
+	managed: false,
+	color: "",
+	hoist: false,
+	mentionable: false,
+	icon: "",
+	permissions: [],
+};
+const channel: Defaults<Channel> = {
+	kind: "text",
+	topic: "",
+	nsfw: false,
+	slowmode_seconds: 0,
+	bitrate: 64_000,
+	user_limit: 0,
+	rtc_region: "",
+	video_quality: "auto",
+	thread_slowmode_seconds: 0,
+	auto_archive_minutes: 0,
+	tags: [],
+	require_tag: false,
+	default_reaction: "",
+	default_sort_order: "",
+	default_layout: "",
+};
+const automod: Defaults<AutomodRule> = {
+	enabled: true,
+	keyword_filter: [],
+	regex_patterns: [],
+	presets: [],
+	allow_list: [],
+	mention_total_limit: 0,
+	mention_raid_protection_enabled: false,
+	actions: [],
+	custom_message: "",
+	alert_channel: "",
+	duration_seconds: 0,
+	exempt_roles: [],
+	exempt_channels: [],
+};
+const event: Defaults<ScheduledEvent> = {
+	description: "",
+	channel: "",
+	location: "",
+	end: "",
+};
+const emoji: Defaults<Emoji> = { animated: false, picture: "", roles: [] };
+const welcomeScreen: Defaults<WelcomeScreen> = {
+	enabled: false,
+	description: "",
+	channels: [],
+};
+const onboarding: Defaults<Onboarding> = {
+	enabled: false,
+	mode: "default",
+	default_channels: [],
+	prompts: [],
+};
+
+const tag: Defaults<Tag> = { emoji: "", moderated: false };
+const welcomeChannel = { emoji: "" };
+const prompt: Defaults<Prompt> = {
+	kind: "multiple_choice",
+	single_select: false,
+	required: false,
+	in_onboarding: true,
+};
+const option = { description: "", emoji: "", roles: [], channels: [] };
+
+/** The default values of what a document has, by its kind. */
+export const defaultsOf = {
+	settings,
+	role,
+	channel,
+	tag,
+	automod,
+	event,
+	emoji,
+	welcomeChannel,
+	prompt,
+	option,
+};
+
+/** What communities have before they set it. */
+export const welcomeDefaults = { welcome_screen: welcomeScreen, onboarding };
+
+/** Returns the default values of a channel of a kind. Other fields such a channel does not have. */
+export function channelDefaults(kind: ChannelKind): Partial<Channel> {
+	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
+	return only(channel, (field) => own.includes(field));
+}
+
+/** Returns the default values of some fields. */
+function only<T extends object>(
+	defaults: T,
+	isOwn: (field: string) => boolean,
+): Partial<T> {
+	return Object.fromEntries(
+		Object.entries(defaults).filter(([field]) => isOwn(field)),
+	) as Partial<T>;
+}
+
+/** What to do with a thing's fields and their default values. */
+type Change = <T extends object>(thing: T, defaults: Defaults<T>) => T;
+
+/** Leaves out the fields that have their default value. */
+const leaveOut: Change = (thing, defaults) =>
+	Object.fromEntries(
+		Object.entries(thing).filter(
+			([field, value]) =>
+				JSON.stringify(value) !== JSON.stringify(Object(defaults)[field]),
+		),
+	) as typeof thing;
+
+/** Adds the fields that are missing, with their default value. */
+const fillIn: Change = (thing, defaults) => ({ ...defaults, ...thing });
+
+/** Returns a document without the fields that have their default value. Overwrites are left as they are. */
+export const withoutDefaults = (document: GuildDocument) =>
+	changeAll(document, leaveOut);
+
+/** Returns a document with all fields, those that are missing with their default value, but for overwrites. */
+export const withDefaults = (document: GuildDocument) =>
+	changeAll(document, fillIn);
+
+/**
+ * Returns a document in which the items of a thing's lists, such as the tags of a forum, have all fields. Such a list is
+ * compared and replaced as a whole.
+ */
+export const withItemDefaults = (document: GuildDocument) =>
+	changeAll(document, (thing) => thing, fillIn);
+
+/** Changes what a document lists with `change`, and the items of a thing's own lists with `changeItem`. */
+function changeAll(
+	document: GuildDocument,
+	change: Change,
+	changeItem = change,
+): GuildDocument {
+	const channelOf = (given: Channel): Channel => {
+		const { kind = "text" } = given;
+		const { tags, ...rest } = change(given, channelDefaults(kind));
+		return tags
+			? {
+					...rest,
+					tags: tags.map((one) => changeItem(one, tag)),
+				}
+			: rest;
+	};
+	const { settings: given, welcome_screen, onboarding: asked } = document;
+	const all = <T extends object>(
+		things: T[] | undefined,
+		defaults: Defaults<T>,
+	) => things?.map((thing) => change(thing, defaults));
+	return {
+		...document,
+		...(given && { settings: change(given, settings) }),
+		...(document.roles && { roles: all(document.roles, role) }),
+		...(document.emojis && { emojis: all(document.emojis, emoji) }),
+		...(document.channels && { channels: document.channels.map(channelOf) }),
+		...(document.categories && {
+			categories: document.categories.map((category) => ({
+				...change(category, { channels: [] }),
+				...(category.channels?.length && {
+					channels: category.channels.map(channelOf),
+				}),
+			})),
+		}),
+		...(document.automod && {
+			automod: document.automod.map((rule) =>
+				change(rule, only(automod, ruleFieldsWith(rule.trigger))),
+			),
+		}),
+		...(document.events && { events: all(document.events, event) }),
+		...(welcome_screen && {
+			welcome_screen: withParts(
+				change(welcome_screen, welcomeScreen),
+				"channels",
+				(shown) => changeItem(shown, welcomeChannel),
+			),
+		}),
+		...(asked && {
+			onboarding: withParts(change(asked, onboarding), "prompts", (one) => ({
+				...changeItem(one, prompt),
+				options: one.options.map((one) => changeItem(one, option)),
+			})),
+		}),
+	};
+}
+
+/** Returns a copy of an object whose list `field`, if it has one, is converted item by item. */
+function withParts<
+	T extends object,
+	Field extends keyof T,
+	Item extends T[Field] extends (infer One)[] | undefined ? One : never,
+>(thing: T, field: Field, convert: (item: Item) => Item): T {
+	const items = thing[field] as Item[] | undefined;
+	return items ? { ...thing, [field]: items.map(convert) } : thing;
+}

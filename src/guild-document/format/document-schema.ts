@@ -1,0 +1,509 @@
+// The format of the guild document: its fields with their descriptions and limits. The limits are Discord's, so that each
+// guild has a valid document. https://discord.com/developers/docs/reference
+
+import * as v from "valibot";
+import {
+	actionNames,
+	presetNames,
+	triggerNames,
+} from "../names/automod-rule.ts";
+import {
+	type EditedKind,
+	editedKinds,
+	layouts,
+	namesOf,
+	sortOrders,
+	videoQualities,
+} from "../names/channel-kinds.ts";
+import { bitOf, bitsByName } from "../names/permission-names.ts";
+import { eventKinds } from "../names/scheduled-event.ts";
+import { afkTimeouts, levels, noticeFlags } from "../names/setting-names.ts";
+
+/** Version of the format, the document's field `version`. */
+export const documentVersion = 1;
+
+/** Name of the role that all members have, wherever a document refers to a role. */
+export const everyone = "@everyone";
+
+const withText = <S extends v.GenericSchema>(schema: S, description: string) =>
+	v.pipe(schema, v.description(description)) as unknown as S;
+
+/** Adds keywords to the JSON Schema that is published of a schema. Same form as in mcp/json-schema.ts. */
+const published = <T>(jsonSchema: Record<string, unknown>) =>
+	v.metadata<T, { jsonSchema: Record<string, unknown> }>({ jsonSchema });
+
+/** A text of `min` to `max` Unicode characters. */
+const text = (min: number, max: number, description: string) =>
+	withText(
+		v.pipe(
+			v.string("expected a text; put numbers in quotes"),
+			v.check(
+				(input) => {
+					// Most texts are short enough without counting.
+					if (input.length >= min * 2 && input.length <= max) return true;
+					const { length } = [...input];
+					return length >= min && length <= max;
+				},
+				`expected ${min > 0 ? `${min} to` : "at most"} ${max} characters`,
+			),
+			v.check(
+				(input) => input.isWellFormed() && !input.includes("\0"),
+				"expected a text without NUL characters and lone surrogates",
+			),
+			published({ ...(min > 0 && { minLength: min }), maxLength: max }),
+		),
+		description,
+	);
+const integer = (min: number, max: number, description: string) => {
+	const message = `expected an integer from ${min} to ${max}`;
+	return withText(
+		v.pipe(
+			v.number(message),
+			v.integer(message),
+			v.minValue(min, message),
+			v.maxValue(max, message),
+		),
+		description,
+	);
+};
+const flag = (description: string) =>
+	withText(v.boolean("expected true or false"), description);
+const choice = <const Names extends readonly string[]>(
+	names: Names,
+	description: string,
+) =>
+	withText(
+		v.picklist(names, `expected one of ${names.join(", ")}`),
+		description,
+	);
+const list = <S extends v.GenericSchema>(
+	item: S,
+	max: number,
+	description: string,
+) =>
+	withText(
+		v.pipe(
+			v.array(item, "expected a list"),
+			v.maxLength(max, `expected at most ${max} entries`),
+		),
+		description,
+	);
+const optional = v.optional;
+
+const id = withText(
+	v.pipe(
+		v.string("expected an id in quotes, because it is too long for a number"),
+		v.regex(/^\d{17,20}$/, "expected a Discord id of 17 to 20 digits"),
+	),
+	"Discord's id. A hint: it is compared first, then the name.",
+);
+const userId = withText(id, "Id of the user.");
+/** Two names of 100 characters, and a number. */
+const maxKey = 220;
+const key = text(
+	1,
+	maxKey,
+	"How the rest of the document refers to this. Only needed where several have the same name. Default: its name.",
+);
+/** A reference to a role, channel or emoji by its key, or "" for none. */
+const reference = (what: string) => text(0, maxKey, `${what}; "" for none.`);
+const roles = (description: string) =>
+	list(text(1, maxKey, "Key of a role."), 250, description);
+const channels = (description: string) =>
+	list(text(1, maxKey, "Key of a channel."), 500, description);
+const picture = (what: string) =>
+	withText(
+		v.pipe(
+			v.string("expected a text"),
+			v.regex(
+				/^([0-9a-f]{32})?$/,
+				'expected 32 hexadecimal digits, or "" for none',
+			),
+		),
+		`${what}: the first 32 hexadecimal digits of the picture's SHA-256; "" for none, zeros for one that was not loaded. Backups keep the picture itself.`,
+	);
+const emojiReference = (what: string) =>
+	text(
+		0,
+		maxKey,
+		`${what}: an emoji such as 👍, :name: for a custom emoji of the guild, or "" for none.`,
+	);
+const permission = v.pipe(
+	v.string("expected a permission such as VIEW_CHANNEL"),
+	v.check(
+		(name) => permissionName(name) !== undefined,
+		"expected a permission such as VIEW_CHANNEL",
+	),
+	v.transform((name) => permissionName(name) ?? name),
+);
+
+const namesByBit = new Map([...bitsByName].map(([name, bit]) => [bit, name]));
+
+/**
+ * Converts another spelling of a permission's name, such as "View Channel", to Discord's. Bits without a name are
+ * "BIT_53". Returns undefined if there is no such permission.
+ */
+function permissionName(name: string): string | undefined {
+	if (name === everyone || bitsByName.has(name)) return name;
+	const [, number] = /^BIT_(\d|[1-5]\d|6[0-2])$/.exec(name) ?? [];
+	if (number !== undefined) return namesByBit.get(1n << BigInt(number)) ?? name;
+	return namesByBit.get(bitOf(name) ?? 0n);
+}
+
+const permissions = (description: string) => list(permission, 100, description);
+
+export const overwrite = v.strictObject({
+	role: optional(
+		text(1, maxKey, "Key of the role; @everyone for all members."),
+	),
+	member: optional(userId),
+	allow: optional(permissions("Allowed permissions.")),
+	deny: optional(permissions("Denied permissions.")),
+});
+const overwrites = list(
+	v.pipe(
+		overwrite,
+		v.check(
+			({ role, member }) => (role === undefined) !== (member === undefined),
+			"expected either role or member",
+		),
+		published({ oneOf: [{ required: ["role"] }, { required: ["member"] }] }),
+	),
+	1000,
+	"Permission overwrites. Default for a channel in a category: those of the category; otherwise none.",
+);
+
+export const settings = v.strictObject({
+	name: optional(text(2, 100, "Name of the guild.")),
+	description: optional(text(0, 300, "Shown in discovery.")),
+	icon: optional(picture("Icon")),
+	community: optional(flag("Whether Community is enabled.")),
+	verification_level: optional(
+		choice(levels.verification_level, "What members need to write."),
+	),
+	default_message_notifications: optional(
+		choice(levels.default_message_notifications, "Members' default."),
+	),
+	explicit_content_filter: optional(
+		choice(levels.explicit_content_filter, "Whose media are scanned."),
+	),
+	afk_channel: optional(reference("Voice channel for idle members")),
+	afk_timeout: optional(
+		withText(
+			v.picklist(afkTimeouts, `expected one of ${afkTimeouts.join(", ")}`),
+			"Seconds until idle members are moved to the AFK channel.",
+		),
+	),
+	system_channel: optional(
+		reference("Channel for notices of joins and boosts"),
+	),
+	system_channel_flags: optional(
+		list(
+			choice([...noticeFlags.keys()], "A notice."),
+			noticeFlags.size,
+			"The notices that are off.",
+		),
+	),
+	rules_channel: optional(
+		reference("Channel with the rules; communities only"),
+	),
+	public_updates_channel: optional(
+		reference("Channel for Discord's notices to moderators; communities only"),
+	),
+	safety_alerts_channel: optional(
+		reference("Channel for safety alerts; communities only"),
+	),
+	preferred_locale: optional(
+		withText(
+			v.pipe(
+				v.string("expected a locale such as en-US"),
+				v.regex(
+					/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/,
+					"expected a locale such as en-US",
+				),
+			),
+			"Language, such as en-US or de; communities only.",
+		),
+	),
+	premium_progress_bar_enabled: optional(flag("Show the boost progress.")),
+});
+
+const color = withText(
+	v.pipe(
+		v.string('expected a color in quotes, such as "#8E44AD"'),
+		v.regex(
+			/^(#[0-9A-Fa-f]{6}( to #[0-9A-Fa-f]{6}){0,2})?$/,
+			'expected a color such as "#8E44AD"',
+		),
+		v.transform((input) => input.toUpperCase().replaceAll(" TO ", " to ")),
+	),
+	'Color such as "#8E44AD", or a gradient: "#8E44AD to #11806A"; "" for none.',
+);
+
+export const role = v.strictObject({
+	name: text(1, 100, "Name of the role."),
+	id: optional(id),
+	key: optional(key),
+	managed: optional(
+		flag(
+			"Whether an integration, such as a bot, owns the role. Such a role is never created or deleted.",
+		),
+	),
+	color: optional(color),
+	hoist: optional(flag("List its members separately.")),
+	mentionable: optional(flag("Let everyone mention it.")),
+	icon: optional(
+		text(
+			0,
+			100,
+			'Emoji beside names, or the hash of a picture; "" for none, zeros for one that was not loaded.',
+		),
+	),
+	permissions: optional(
+		permissions("Permissions. @everyone: all those that @everyone has."),
+	),
+});
+
+export const tag = v.strictObject({
+	name: text(1, 50, "Name of the tag."),
+	emoji: optional(emojiReference("Emoji")),
+	moderated: optional(flag("Only moderators may add it.")),
+});
+
+const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter(
+	(kind) => kind !== "category",
+);
+
+/** Idle minutes after which Discord archives threads; 0 for its default. */
+export const archiveMinutes = [0, 60, 1440, 4320, 10_080];
+
+export const channel = v.strictObject({
+	name: text(1, 100, "Name of the channel."),
+	id: optional(id),
+	key: optional(key),
+	kind: optional(
+		choice(
+			kindNames as Exclude<EditedKind, "category">[],
+			"Kind of channel. Default: text.",
+		),
+	),
+	topic: optional(text(0, 4096, "Topic, or a forum's guidelines.")),
+	nsfw: optional(flag("Age-restricted.")),
+	slowmode_seconds: optional(
+		integer(0, 21_600, "Seconds between a user's messages; 0: off."),
+	),
+	bitrate: optional(
+		integer(8000, 384_000, "Bits per second of a voice or stage channel."),
+	),
+	user_limit: optional(
+		integer(0, 10_000, "Maximum users of a voice or stage channel; 0: none."),
+	),
+	rtc_region: optional(text(0, 32, 'Voice region; "" for automatic.')),
+	video_quality: optional(choice(namesOf(videoQualities), "Camera quality.")),
+	thread_slowmode_seconds: optional(
+		integer(0, 21_600, "Slow mode of new threads; 0: off."),
+	),
+	auto_archive_minutes: optional(
+		withText(
+			v.picklist(
+				archiveMinutes,
+				"expected 60, 1440, 4320 or 10080 minutes, or 0",
+			),
+			"Idle minutes until new threads are archived; 0: Discord's default.",
+		),
+	),
+	tags: optional(list(tag, 20, "Tags of a forum, in order.")),
+	require_tag: optional(flag("Posts of the forum need a tag.")),
+	default_reaction: optional(emojiReference("Reaction for posts of the forum")),
+	default_sort_order: optional(
+		choice(["", ...namesOf(sortOrders)], "Order of a forum's posts."),
+	),
+	default_layout: optional(
+		choice(["", ...namesOf(layouts)], "Layout of a forum."),
+	),
+	overwrites: optional(overwrites),
+});
+
+export const category = v.strictObject({
+	name: text(1, 100, "Name of the category."),
+	id: optional(id),
+	key: optional(key),
+	overwrites: optional(overwrites),
+	channels: optional(list(channel, 50, "Its channels, from the top.")),
+});
+
+// Limits: https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-rule-object-trigger-metadata
+const words = (description: string) =>
+	list(text(1, 60, "A word; * stands for any characters."), 1000, description);
+
+export const automod = v.strictObject({
+	name: text(1, 100, "Name of the rule."),
+	id: optional(id),
+	trigger: choice(triggerNames, "What the rule looks for."),
+	enabled: optional(flag("Whether the rule is on. Default: true.")),
+	keyword_filter: optional(words("Blocked words.")),
+	regex_patterns: optional(
+		list(text(1, 260, "A pattern."), 10, "Blocked regular expressions."),
+	),
+	presets: optional(
+		list(choice(presetNames, "A word list."), 3, "Word lists of Discord."),
+	),
+	allow_list: optional(words("Allowed words.")),
+	mention_total_limit: optional(integer(0, 50, "Mentions per message.")),
+	mention_raid_protection_enabled: optional(flag("Detect mention raids.")),
+	actions: optional(list(choice(actionNames, "An action."), 4, "Actions.")),
+	custom_message: optional(text(0, 150, "Shown to the author.")),
+	alert_channel: optional(reference("Channel for alerts")),
+	duration_seconds: optional(integer(0, 2_419_200, "Length of the timeout.")),
+	exempt_roles: optional(roles("Roles to which the rule does not apply.")),
+	exempt_channels: optional(channels("Channels without the rule.")),
+});
+
+const instant = (description: string) =>
+	withText(
+		v.pipe(
+			v.string("expected a time such as 2030-01-31T18:00:00.000Z"),
+			v.check(
+				(input) => input === "" || !Number.isNaN(Date.parse(input)),
+				"expected a time such as 2030-01-31T18:00:00.000Z",
+			),
+			v.transform((input) =>
+				input === "" ? "" : new Date(input).toISOString(),
+			),
+		),
+		description,
+	);
+
+export const scheduledEvent = v.strictObject({
+	name: text(1, 100, "Name of the event."),
+	id: optional(id),
+	description: optional(text(0, 1000, "Description.")),
+	kind: choice(
+		Object.keys(eventKinds) as (keyof typeof eventKinds)[],
+		"Where it takes place.",
+	),
+	channel: optional(reference("Stage or voice channel")),
+	location: optional(text(0, 100, "Place of an external event.")),
+	start: instant("Start in UTC."),
+	end: optional(instant('End in UTC; "" for none.')),
+});
+
+export const emoji = v.strictObject({
+	name: withText(
+		v.pipe(
+			v.string("expected a text; put numbers in quotes"),
+			v.regex(/^[^\s:]{1,32}$/, "expected 2 to 32 letters, digits and _"),
+		),
+		"Name of the emoji.",
+	),
+	id: optional(id),
+	key: optional(key),
+	animated: optional(flag("Whether it moves.")),
+	picture: optional(picture("Picture")),
+	roles: optional(roles("Only these roles may use it. Default: everyone.")),
+});
+
+export const webhook = v.strictObject({
+	name: text(1, 80, "Name of the webhook."),
+	id: optional(id),
+	channel: text(1, maxKey, "Key of the channel it posts in."),
+});
+
+export const welcomeChannel = v.strictObject({
+	channel: text(1, maxKey, "Key of the channel."),
+	description: text(0, 50, "Text beside the channel."),
+	emoji: optional(emojiReference("Emoji")),
+});
+
+export const welcomeScreen = v.strictObject({
+	enabled: optional(flag("Whether new members see it.")),
+	description: optional(text(0, 140, "Text of the welcome screen.")),
+	channels: optional(list(welcomeChannel, 5, "Channels shown to new members.")),
+});
+
+export const onboardingOption = v.strictObject({
+	title: text(1, 50, "Text of the option."),
+	description: optional(text(0, 100, "Description.")),
+	emoji: optional(emojiReference("Emoji")),
+	roles: optional(roles("Roles that members get who choose it.")),
+	channels: optional(channels("Channels that members get who choose it.")),
+});
+
+export const prompt = v.strictObject({
+	title: text(1, 100, "The question."),
+	kind: optional(choice(["multiple_choice", "dropdown"], "How it looks.")),
+	single_select: optional(flag("Only one option can be chosen.")),
+	required: optional(flag("Members must choose.")),
+	in_onboarding: optional(flag("Asked when joining. Default: true.")),
+	options: list(onboardingOption, 50, "What can be chosen."),
+});
+
+export const onboarding = v.strictObject({
+	enabled: optional(flag("Whether new members see it.")),
+	mode: optional(
+		choice(["default", "advanced"], "What counts for Discord's minimum."),
+	),
+	default_channels: optional(channels("Channels that all new members get.")),
+	prompts: optional(list(prompt, 50, "Questions to new members.")),
+});
+
+export const member = v.strictObject({
+	id: userId,
+	roles: roles("Roles that the member has."),
+});
+
+export const ban = v.strictObject({
+	id: userId,
+	reason: optional(text(0, 512, "Reason of the ban.")),
+});
+
+/** Schema of a guild document. */
+export const documentSchema = v.strictObject({
+	version: v.optional(
+		withText(
+			v.picklist([documentVersion], `expected ${documentVersion}`),
+			"Version of the format.",
+		),
+		documentVersion,
+	),
+	omitted: optional(
+		choice(
+			["default", "keep"],
+			"Fields that a listed thing leaves out: keep (the default): they stay as they are; default, as in exports: they get their default value.",
+		),
+	),
+	id: optional(id),
+	settings: optional(withText(settings, "Settings of the guild.")),
+	everyone: optional(permissions("Permissions of all members (@everyone).")),
+	roles: optional(
+		list(role, 250, "Roles without @everyone, the highest first."),
+	),
+	emojis: optional(list(emoji, 500, "Custom emoji.")),
+	channels: optional(
+		list(channel, 500, "Channels outside of categories, from the top."),
+	),
+	categories: optional(
+		list(category, 500, "Categories with their channels, from the top."),
+	),
+	automod: optional(list(automod, 50, "AutoMod rules.")),
+	events: optional(
+		list(scheduledEvent, 100, "Scheduled events that are not over."),
+	),
+	webhooks: optional(list(webhook, 7500, "Webhooks, without their tokens.")),
+	welcome_screen: optional(withText(welcomeScreen, "The welcome screen.")),
+	onboarding: optional(withText(onboarding, "Questions to new members.")),
+	members: optional(
+		list(
+			member,
+			1_000_000,
+			"Which member has which roles. Roles that it does not name are not taken away.",
+		),
+	),
+	bans: optional(
+		list(
+			ban,
+			1_000_000,
+			"Banned users. Bans that it does not name are not lifted.",
+		),
+	),
+});

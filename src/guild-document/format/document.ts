@@ -1,0 +1,176 @@
+// The guild document: its types, and reading it from JSON or YAML.
+
+import type * as v from "valibot";
+import { type ConfigIssue, checkSettings } from "../../lib/config.ts";
+import { onOneLine } from "../../lib/text.ts";
+import type { EditedKind } from "../names/channel-kinds.ts";
+import * as schema from "./document-schema.ts";
+
+export {
+	documentSchema,
+	documentVersion,
+	everyone,
+} from "./document-schema.ts";
+
+/** Maximum number of values, such as texts and lists, in a document that this program reads. */
+const maxValues = 2_000_000;
+
+/** Maximum number of channels and categories in a document. A guild has at most 500. */
+const maxChannels = 1000;
+
+/** Maximum number of values in a short text. A longer one may have one for each character, more only by repeating parts. */
+const maxValuesOfShort = 100_000;
+
+/** Maximum number of characters of an unknown key in an error, and of what is said about a value. */
+const maxShownKey = 100;
+const maxShownMessage = 300;
+
+/** Maximum number of lines of a YAML text that are checked for a section that is there twice; each costs time. */
+const maxChecked = 10;
+
+/** Maximum number of mistakes that an InvalidDocument lists. */
+const maxIssues = 50;
+
+export type ChannelKind = Exclude<EditedKind, "category">;
+/** A guild document after validation. */
+export type GuildDocument = v.InferOutput<typeof schema.documentSchema>;
+export type Settings = NonNullable<GuildDocument["settings"]>;
+export type Role = v.InferOutput<typeof schema.role>;
+export type Channel = v.InferOutput<typeof schema.channel>;
+export type Category = v.InferOutput<typeof schema.category>;
+export type Overwrite = v.InferOutput<typeof schema.overwrite>;
+export type AutomodRule = v.InferOutput<typeof schema.automod>;
+export type ScheduledEvent = v.InferOutput<typeof schema.scheduledEvent>;
+export type Emoji = v.InferOutput<typeof schema.emoji>;
+export type Webhook = v.InferOutput<typeof schema.webhook>;
+export type WelcomeScreen = v.InferOutput<typeof schema.welcomeScreen>;
+export type Onboarding = v.InferOutput<typeof schema.onboarding>;
+
+/** The parts of a document that describe a guild. Each is optional. */
+export const partNames = [
+	"settings",
+	"everyone",
+	"roles",
+	"emojis",
+	"channels",
+	"categories",
+	"automod",
+	"events",
+	"webhooks",
+	"welcome_screen",
+	"onboarding",
+	"members",
+	"bans",
+] as const satisfies readonly (keyof GuildDocument)[];
+export type Part = (typeof partNames)[number];
+
+/** Thrown when a text is not a guild document. `issues` are lines of text, one for each mistake. */
+export class InvalidDocument extends Error {
+	override name = "InvalidDocument";
+	readonly issues: readonly string[];
+
+	/** Of very many issues, only the first are kept. */
+	constructor(all: readonly string[]) {
+		const issues = all.slice(0, maxIssues);
+		if (all.length > maxIssues)
+			issues.push(`${all.length - maxIssues} more mistakes`);
+		super(`The document of the guild is invalid: ${issues.join("; ")}`);
+		this.issues = issues;
+	}
+}
+
+/** Returns `value` as a guild document. Throws an InvalidDocument that lists all mistakes. */
+export function readDocument(value: unknown): GuildDocument {
+	return readLimited(value, maxValues);
+}
+
+function readLimited(value: unknown, max: number): GuildDocument {
+	if (hasMoreValues(value, max))
+		throw new InvalidDocument([`it has more than ${max} values`]);
+	const { settings, issues } = checkSettings(schema.documentSchema, value);
+	if (!settings) throw new InvalidDocument(issues.map(describeIssue));
+	const { channels = [], categories = [] } = settings;
+	const inside = categories.flatMap(({ channels = [] }) => channels);
+	const count = channels.length + categories.length + inside.length;
+	if (count > maxChannels)
+		throw new InvalidDocument([
+			`it has ${count} channels and categories; expected at most ${maxChannels}`,
+		]);
+	return settings;
+}
+
+/** Writes a mistake with the path of its field: "roles[2].color: expected …". */
+function describeIssue({ path, message }: ConfigIssue): string {
+	const at = path
+		.map((key) =>
+			/^\d+$/.test(key) ? `[${key}]` : `.${onOneLine(key, maxShownKey)}`,
+		)
+		.join("")
+		.replace(/^\./, "");
+	const expected = message.replace("a section", "an object with fields");
+	return `${at || "the document"}: ${onOneLine(expected, maxShownMessage)}`;
+}
+
+/**
+ * Whether there are more than `max` values in `value`. A YAML text can repeat a part millions of times, also inside of
+ * itself.
+ */
+function hasMoreValues(value: unknown, max: number): boolean {
+	const left = [value];
+	let count = 1;
+	while (left.length > 0) {
+		const one = left.pop();
+		if (typeof one !== "object" || one === null) continue;
+		const inside = Object.values(one);
+		// Counted before they are looked at: a list that has itself many times would fill the memory.
+		count += inside.length;
+		if (count > max) return true;
+		for (const value of inside) left.push(value);
+	}
+	return false;
+}
+
+/** Parses a guild document from JSON or YAML. Throws an InvalidDocument if it is neither, or not a guild document. */
+export function parseDocument(source: string): GuildDocument {
+	// Editors may put a byte order mark before the text.
+	const text = source.replace(/^\uFEFF/, "");
+	let value: unknown;
+	try {
+		// JSON is YAML, too, but the parser for JSON has the better errors.
+		value = text.trimStart().startsWith("{")
+			? JSON.parse(text)
+			: Bun.YAML.parse(text);
+	} catch (error) {
+		throw new InvalidDocument([
+			`it is neither JSON nor YAML: ${error instanceof Error ? error.message : error}`,
+		]);
+	}
+	const twice = partNames.filter((name) => isThereTwice(text, name));
+	if (twice.length > 0)
+		throw new InvalidDocument(
+			twice.map((name) => `${name}: it is there more than once; write one`),
+		);
+	const max = Math.max(maxValuesOfShort, text.length);
+	return readLimited(value, Math.min(max, maxValues));
+}
+
+/** Whether a YAML text has a section more than once, of which the parser would take the last. */
+function isThereTwice(text: string, name: string): boolean {
+	const lines = [...text.matchAll(new RegExp(`^${name}:`, "gm"))];
+	const [first] = lines;
+	if (!first || lines.length < 2) return false;
+	// A text of several lines can have such a line, too. If it is a key, the value has it under another name.
+	return lines.slice(1, maxChecked).some(({ index }) => {
+		const renamed = `${text.slice(0, index)}other_${text.slice(index)}`;
+		try {
+			return Object.hasOwn(Object(Bun.YAML.parse(renamed)), `other_${name}`);
+		} catch {
+			return false;
+		}
+	});
+}
+
+/** Formats a guild document as YAML. */
+export function toYaml(document: GuildDocument): string {
+	return `${Bun.YAML.stringify(document, null, 2)}\n`;
+}

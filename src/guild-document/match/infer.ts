@@ -1,0 +1,176 @@
+// What a document that somebody wrote by hand may leave out, and the guild tells: kinds of channels, and whether an
+// integration owns a role. Also the mistakes that the schema cannot find.
+
+import { defaultsOf } from "../format/defaults.ts";
+import type {
+	Category,
+	Channel,
+	ChannelKind,
+	GuildDocument,
+	Role,
+} from "../format/document.ts";
+import { channelsWithCategories } from "../format/references.ts";
+import { ruleFieldsWith, triggerFields } from "../names/automod-rule.ts";
+import { editedKinds } from "../names/channel-kinds.ts";
+import { quote, type Thing } from "./pairing.ts";
+
+/** Returns the name in the form in which two names of roles, categories and so on are compared. */
+export const trimmedName = ({ name }: Thing) => name.trim() || name;
+
+/** Text channels and forums have lower-case names with "-" for spaces. */
+const hasPlainName = (kind: string) =>
+	!["voice", "stage", "category"].includes(kind);
+
+/** Returns a channel's name in the form in which two names are compared. */
+export function channelNameOf(kind: string, name: string): string {
+	const trimmed = name.trim() || name;
+	return hasPlainName(kind)
+		? trimmed.toLowerCase().replace(/\s+/g, "-")
+		: trimmed;
+}
+
+/**
+ * Converts the name of a new channel as Discord does. What Discord does with the spaces of other scripts is not known:
+ * they are left as they are.
+ */
+export function newChannelName(kind: string, name: string): string {
+	const trimmed = name.trim() || name;
+	return hasPlainName(kind)
+		? trimmed.toLowerCase().replace(/ +/g, "-")
+		: trimmed;
+}
+
+/** Kinds of channels that Discord can convert into each other have the same family. */
+export const familyOf = ({ kind = "text" }: Channel) =>
+	kind === "announcement" ? "text" : kind;
+
+/** Returns the document with the kind of each channel, and `managed` of each role. Adds lines to `issues`. */
+export function inferFromGuild(
+	document: GuildDocument,
+	current: GuildDocument,
+	issues: string[],
+): GuildDocument {
+	const isWhole = document.omitted === "default";
+	const existing = channelsWithCategories(current).filter(
+		({ category, channel }) => category || "kind" in channel,
+	) as { channel: Channel; category?: Category }[];
+	const byId = new Map(existing.map(({ channel }) => [channel.id, channel]));
+	const byName = Map.groupBy(existing, ({ channel }) => channel.name);
+	const kindOf = (one: Channel, category?: Category): ChannelKind => {
+		const same = one.id === undefined ? undefined : byId.get(one.id);
+		if (same) return same.kind ?? "text";
+		const names = ["text", "voice"].map((kind) =>
+			channelNameOf(kind, one.name),
+		);
+		const named = [...new Set(names)]
+			.flatMap((name) => byName.get(name) ?? [])
+			.filter(
+				({ channel: { kind = "text", name }, category: place }) =>
+					(category === undefined
+						? place === undefined
+						: place !== undefined &&
+							(place.id === category.id || place.name === category.name)) &&
+					name === channelNameOf(kind, one.name),
+			);
+		const exact = named.filter(({ channel }) => channel.name === one.name);
+		const kinds = new Set(
+			(exact.length > 0 ? exact : named).map(({ channel }) => channel.kind),
+		);
+		if (kinds.size > 1)
+			issues.push(
+				`channel ${quote(one.name)}: the guild has channels of different kinds with this name (${[...kinds].join(", ")}); add the kind of the channel`,
+			);
+		return [...kinds][0] ?? "text";
+	};
+	const withKind = (one: Channel, category?: Category): Channel => ({
+		...one,
+		kind: one.kind ?? (isWhole ? "text" : kindOf(one, category)),
+	});
+	const isManaged = ({ id, name }: Role): boolean => {
+		const roles = current.roles ?? [];
+		const same = roles.find((one) => id !== undefined && one.id === id);
+		if (same) return same.managed ?? false;
+		const named = roles.filter((one) => one.name === name.trim());
+		return named.length > 0 && named.every(({ managed }) => managed);
+	};
+	return {
+		...document,
+		...(document.roles && {
+			roles: document.roles.map((role) => ({
+				...role,
+				managed: role.managed ?? (isWhole ? false : isManaged(role)),
+			})),
+		}),
+		...(document.channels && {
+			channels: document.channels.map((one) => withKind(one)),
+		}),
+		...(document.categories && {
+			categories: document.categories.map((category) => ({
+				...category,
+				...(category.channels && {
+					channels: category.channels.map((one) => withKind(one, category)),
+				}),
+			})),
+		}),
+	};
+}
+
+/** Returns the mistakes of a document in which each channel has its kind, one line of text for each. */
+export function mistakesIn(document: GuildDocument): string[] {
+	const issues: string[] = [];
+	const placed = channelsWithCategories(document);
+	for (const { channel } of placed) {
+		if ("kind" in channel) issues.push(...kindMistakes(channel));
+		const targets = (channel.overwrites ?? []).map(
+			({ role, member }) => role ?? member ?? "",
+		);
+		for (const target of repeated(targets))
+			issues.push(
+				`channel ${quote(channel.name)}: more than one overwrite for ${quote(target)}; merge them`,
+			);
+	}
+	for (const { name, trigger, ...fields } of document.automod ?? []) {
+		const has = ruleFieldsWith(trigger);
+		for (const field of triggerFields)
+			if (fields[field] !== undefined && !has(field))
+				issues.push(
+					`AutoMod rule ${quote(name)}: ${trigger} rules have no ${field}`,
+				);
+	}
+	const lists: Record<string, readonly { id?: string | undefined }[]> = {
+		role: document.roles ?? [],
+		emoji: document.emojis ?? [],
+		channel: placed.map(({ channel }) => channel),
+		"AutoMod rule": document.automod ?? [],
+		event: document.events ?? [],
+		webhook: document.webhooks ?? [],
+	};
+	for (const [what, things] of Object.entries(lists))
+		for (const id of repeated(things.flatMap(({ id }) => id ?? [])))
+			issues.push(`${what} ${id}: the document has this id more than once`);
+	return issues;
+}
+
+function repeated(texts: readonly string[]): string[] {
+	const once = new Set<string>();
+	const twice = new Set<string>();
+	for (const text of texts) (once.has(text) ? twice : once).add(text);
+	return [...twice];
+}
+
+/** Says which settings of a channel its kind does not have. */
+function kindMistakes(channel: Channel): string[] {
+	const { kind = "text" } = channel;
+	const own: readonly string[] = editedKinds[kind].fields;
+	return Object.keys(defaultsOf.channel)
+		.filter(
+			(field) =>
+				field !== "kind" &&
+				channel[field as keyof Channel] !== undefined &&
+				!own.includes(field),
+		)
+		.map(
+			(field) =>
+				`channel ${quote(channel.name)}: ${kind} channels have no ${field}`,
+		);
+}

@@ -1,0 +1,437 @@
+// Finds for each thing in a document the thing of the guild that it describes, and replaces the document's keys with ids.
+
+import { withDefaults, withItemDefaults } from "../format/defaults.ts";
+import {
+	type Category,
+	type Channel,
+	everyone,
+	type GuildDocument,
+	InvalidDocument,
+	type Role,
+} from "../format/document.ts";
+import {
+	channelsWithCategories,
+	keysOf,
+	mapReferences,
+} from "../format/references.ts";
+import { documentWithIds } from "../read/current-document.ts";
+import { keysInGuild } from "../read/export.ts";
+import { withoutUnknownIcons } from "../read/picture.ts";
+import type { GuildState, Refusal } from "../steps.ts";
+import {
+	channelNameOf,
+	familyOf,
+	inferFromGuild,
+	mistakesIn,
+	newChannelName,
+	trimmedName,
+} from "./infer.ts";
+import { type Pairing, pairUp, quote, type Thing } from "./pairing.ts";
+
+/** A document and the guild to compare it with. Both refer to things by ids. */
+export interface Matched {
+	/**
+	 * The document. Each role, channel, emoji, rule, event and webhook has an `id`: Discord's, or a placeholder such as
+	 * "+role/Mods" for what does not exist yet.
+	 */
+	wanted: GuildDocument;
+	current: GuildDocument;
+	refusals: Refusal[];
+	/** What each thing is called for people, by id or placeholder: its key or name. */
+	names: ReadonlyMap<string, string>;
+	/** The ids that the document gives to what does not exist yet, by placeholder. */
+	hints: ReadonlyMap<string, string>;
+	/** How the document refers to things as the guild names them, by id: 'channel "general"'. */
+	referred: ReadonlyMap<string, string>;
+}
+
+/** Whether an id is a placeholder for the id of something that does not exist yet. */
+export const isPlaceholder = (id: string) => id.startsWith("+");
+
+/** What a thing of a document is in the guild. */
+interface Identity {
+	/** Id or placeholder; undefined for what cannot exist. */
+	id: string | undefined;
+	/** The name as Discord stores it. */
+	name: string;
+}
+
+/** Ids or placeholders by the key with which a document refers to them; "" for what cannot exist. */
+type Keys = Map<string, string[]>;
+
+/**
+ * Matches a document with a guild. `known` has the ids of what a running job has created, by placeholder. Throws an
+ * InvalidDocument if a name is ambiguous, or if a reference refers to nothing.
+ */
+export function matchDocument(
+	document: GuildDocument,
+	state: GuildState,
+	known: ReadonlyMap<string, string> = new Map(),
+): Matched {
+	const current = documentWithIds(state);
+	const issues: string[] = [];
+	const inferred = inferFromGuild(document, current, issues);
+	issues.push(...mistakesIn(inferred));
+	const given = withoutUnknownIcons(
+		document.omitted === "default"
+			? withDefaults(inferred)
+			: withItemDefaults(inferred),
+	);
+	const matching = new Matching(given, current, known, issues);
+	matching.matchAll();
+	const wanted = matching.result();
+	if (issues.length > 0) throw new InvalidDocument([...new Set(issues)]);
+	return {
+		wanted,
+		current,
+		refusals: matching.refusals,
+		names: matching.names,
+		hints: matching.hints,
+		referred: matching.referred,
+	};
+}
+
+/** The matching of one document with one guild: what was found so far. */
+class Matching {
+	readonly names: Map<string, string>;
+	readonly hints = new Map<string, string>();
+	readonly referred = new Map<string, string>();
+	readonly refusals: Refusal[] = [];
+	readonly #found = new Map<object, Identity>();
+	readonly #keys: Record<"role" | "channel" | "emoji", Keys> = {
+		role: new Map(),
+		channel: new Map(),
+		emoji: new Map(),
+	};
+	/** The names of the things that have another key. */
+	readonly #names: Record<"role" | "channel" | "emoji", Keys> = {
+		role: new Map(),
+		channel: new Map(),
+		emoji: new Map(),
+	};
+
+	constructor(
+		readonly given: GuildDocument,
+		readonly current: GuildDocument,
+		readonly known: ReadonlyMap<string, string>,
+		readonly issues: string[],
+	) {
+		const { roles, channels, emojis } = keysInGuild(current);
+		this.names = new Map([...roles, ...channels, ...emojis]);
+	}
+
+	/** Finds everything but webhooks, which are told apart by the ids of their channels. */
+	matchAll(): void {
+		const { given, current } = this;
+		this.#match<Role, Role>("role", given.roles, current.roles, {
+			place: ({ managed = false }) => String(managed),
+			isCompatible: (one, other) =>
+				(one.managed ?? false) === (other.managed ?? false),
+		});
+		this.#match("emoji", given.emojis, current.emojis, {
+			normalName: ({ name }) => name,
+		});
+		this.#match<Category, Category>(
+			"category",
+			given.categories,
+			current.categories,
+		);
+		this.#matchChannels();
+		this.#match("AutoMod rule", given.automod, current.automod, {
+			place: ({ trigger }) => trigger,
+			isCompatible: (one, other) => one.trigger === other.trigger,
+		});
+		this.#match("event", given.events, current.events, {
+			place: ({ start }) => start,
+		});
+	}
+
+	/** Returns the document with ids. */
+	result(): GuildDocument {
+		const { given, current } = this;
+		const emojiOf = this.#lookUp("emoji", current.emojis ?? []);
+		const withIds = mapReferences(given, {
+			role: this.#lookUp("role", current.roles ?? []),
+			channel: this.#lookUp(
+				"channel",
+				channelsWithCategories(current).map(({ channel }) => channel),
+			),
+			emoji: (reference) => {
+				const id = emojiOf(reference);
+				return id && `:${id}:`;
+			},
+		});
+		const identified = this.#withIdentities(withIds);
+		this.#match("webhook", identified.webhooks, current.webhooks, {
+			place: ({ channel }) => channel,
+		});
+		const webhooks = this.#identified(identified.webhooks);
+		return expandPermissions(
+			{ ...identified, ...(webhooks && { webhooks }) },
+			current.everyone ?? [],
+		);
+	}
+
+	#match<W extends Thing, C extends Thing>(
+		kind: string,
+		wanted: readonly W[] = [],
+		existing: readonly C[] = [],
+		options: Partial<Pairing<W, C>> = {},
+		longNameOf?: (thing: W) => string | undefined,
+	): void {
+		const placeholders = placeholdersOf(kind, wanted, longNameOf);
+		const placeholderOf = (thing: W) => placeholders.get(thing) ?? "";
+		const pairing: Pairing<W, C> = {
+			what: kind,
+			wanted,
+			current: existing,
+			placeholderOf,
+			known: this.known,
+			place: () => "",
+			normalName: trimmedName,
+			isCompatible: () => true,
+			issues: this.issues,
+			...options,
+		};
+		const pairs = pairUp(pairing);
+		const table = tableOf(kind);
+		const keys = table && this.#keys[table];
+		const names = table && this.#names[table];
+		for (const one of wanted) {
+			const other = pairs.get(one);
+			const isMissingManaged =
+				!other && (one as { managed?: boolean }).managed === true;
+			const id = isMissingManaged
+				? undefined
+				: (other?.id ?? placeholderOf(one));
+			const isSameName =
+				other && pairing.normalName(one) === pairing.normalName(other);
+			const name = isSameName ? other.name : newNameOf(kind, one);
+			const key = one.key ?? one.name;
+			this.#found.set(one, { id, name });
+			if (id !== undefined) this.names.set(id, shownName(one.name, key));
+			if (id !== undefined && !other && one.id !== undefined)
+				this.hints.set(id, one.id);
+			keys?.set(key, [...(keys.get(key) ?? []), id ?? ""]);
+			if (names && key !== one.name)
+				names.set(one.name, [...(names.get(one.name) ?? []), id ?? ""]);
+			if (isMissingManaged)
+				this.refusals.push({
+					subject: `${kind} ${one.name}`,
+					reason:
+						"an integration, such as a bot, owns it; Discord creates it when the integration is added",
+				});
+		}
+	}
+
+	#matchChannels(): void {
+		const wanted = channelsOf(this.given);
+		const existing = channelsOf(this.current);
+		const idOf = (category: Category) =>
+			this.#found.get(category)?.id ?? category.id ?? "";
+		const placeOf = new Map(
+			[...wanted, ...existing].map(({ channel, category }) => [
+				channel,
+				category ? idOf(category) : "",
+			]),
+		);
+		const categoryOf = new Map(
+			[...wanted, ...existing].map(({ channel, category }) => [
+				channel,
+				category?.name,
+			]),
+		);
+		this.#match<Channel, Channel>(
+			"channel",
+			wanted.map(({ channel }) => channel),
+			existing.map(({ channel }) => channel),
+			{
+				place: (channel) => `${placeOf.get(channel)} ${familyOf(channel)}`,
+				normalName: ({ kind = "text", name }) => channelNameOf(kind, name),
+				isCompatible: (one, other) => familyOf(one) === familyOf(other),
+			},
+			(channel) => {
+				const category = categoryOf.get(channel);
+				return category && `${category}/${channel.name}`;
+			},
+		);
+		// A channel of this name elsewhere: whether to move it or to create another one is not guessed.
+		const used = new Set([...this.#found.values()].map(({ id }) => id));
+		const elsewhere = Map.groupBy(
+			existing.map(({ channel }) => channel).filter(({ id }) => !used.has(id)),
+			(channel) => `${familyOf(channel)} ${channel.name}`,
+		);
+		for (const { channel } of wanted) {
+			const { id = "", name } = this.#found.get(channel) ?? {};
+			if (!isPlaceholder(id) || channel.id !== undefined || this.known.has(id))
+				continue;
+			const [other] = elsewhere.get(`${familyOf(channel)} ${name}`) ?? [];
+			if (!other) continue;
+			const where = categoryOf.get(other);
+			this.issues.push(
+				`channel ${quote(channel.name)}: the guild has a channel with this name elsewhere (${where === undefined ? "outside of categories" : `in ${quote(where)}`}, id ${other.id}); add this id to move the existing channel, or list the existing channel, too, to keep it and create another one`,
+			);
+		}
+	}
+
+	/** Returns the function that finds the id for a reference: a key or name in the document, or a key or id in the guild. */
+	#lookUp(
+		kind: "role" | "channel" | "emoji",
+		existing: readonly Thing[],
+	): (reference: string) => string | undefined {
+		const keys = this.#keys[kind];
+		const names = this.#names[kind];
+		const own = keysInGuild(this.current)[`${kind}s`];
+		const idsByKey = new Map([...own].map(([id, key]) => [key, id]));
+		return (reference) => {
+			const found = keys.get(reference) ?? names.get(reference) ?? [];
+			if (found.length === 1) return found[0] || undefined;
+			if (found.length > 1) {
+				this.issues.push(
+					`${kind} ${quote(reference)}: the document has ${found.length} ${kind}s with this name; give each a key, and refer to it by its key`,
+				);
+				return undefined;
+			}
+			const id =
+				idsByKey.get(reference) ?? (own.has(reference) ? reference : undefined);
+			if (id !== undefined) {
+				this.referred.set(id, `${kind} ${quote(reference)}`);
+				return id;
+			}
+			const named = existing.filter(({ name }) => name === reference);
+			this.issues.push(
+				named.length > 1
+					? `${kind} ${quote(reference)}: the guild has ${named.length} ${kind}s with this name; refer to one of them by its key: ${named
+							.slice(0, 5)
+							.map(({ id = "" }) => quote(own.get(id)))
+							.join(", ")}`
+					: `${kind} ${quote(reference)}: neither the document nor the guild has one with this name`,
+			);
+			return undefined;
+		};
+	}
+
+	/**
+	 * Gives the things of `mapped` the ids and names that were found for those of `given`, which has the same things in
+	 * the same order. Removes things without an id.
+	 */
+	#withIdentities(mapped: GuildDocument): GuildDocument {
+		const { given } = this;
+		const roles = this.#identified(mapped.roles, given.roles);
+		const emojis = this.#identified(mapped.emojis, given.emojis);
+		const automod = this.#identified(mapped.automod, given.automod);
+		const events = this.#identified(mapped.events, given.events);
+		const channels = this.#identified(mapped.channels, given.channels);
+		const categories = this.#identified(mapped.categories, given.categories);
+		return {
+			...mapped,
+			...(roles && { roles }),
+			...(emojis && { emojis }),
+			...(automod && { automod }),
+			...(events && { events }),
+			...(channels && { channels }),
+			...(categories && {
+				categories: categories.map((category, index) => {
+					const channels = this.#identified(
+						category.channels,
+						given.categories?.[index]?.channels,
+					);
+					return { ...category, ...(channels && { channels }) };
+				}),
+			}),
+		};
+	}
+
+	#identified<T extends Thing>(
+		things: T[] | undefined,
+		originals: readonly object[] | undefined = things,
+	): T[] | undefined {
+		return things?.flatMap((thing, index) => {
+			const { id, name } = this.#found.get(originals?.[index] ?? {}) ?? {};
+			return id === undefined ? [] : { ...thing, id, name };
+		});
+	}
+}
+
+/** Returns what a thing is called for people: its key, with its name if that is not in the key, as it is in exports. */
+function shownName(name: string, key: string): string {
+	const base = key.replace(/ \(\d+\)$/, "");
+	return [key, base].some((one) => one === name || one.endsWith(`/${name}`))
+		? key
+		: `${name} (key ${key})`;
+}
+
+/** Returns the table of those keys among which the references to a kind of things are looked up, if there are any. */
+function tableOf(kind: string): "role" | "channel" | "emoji" | undefined {
+	if (kind === "category") return "channel";
+	return kind === "role" || kind === "channel" || kind === "emoji"
+		? kind
+		: undefined;
+}
+
+/** Returns the name that a thing gets in Discord. */
+function newNameOf(kind: string, thing: Thing): string {
+	return kind === "channel"
+		? newChannelName((thing as Channel).kind ?? "text", thing.name)
+		: trimmedName(thing);
+}
+
+/** Returns the channels of a document, without categories. */
+function channelsOf(
+	document: GuildDocument,
+): { channel: Channel; category?: Category }[] {
+	return [
+		...(document.channels ?? []).map((channel) => ({ channel })),
+		...(document.categories ?? []).flatMap((category) =>
+			(category.channels ?? []).map((channel) => ({ channel, category })),
+		),
+	];
+}
+
+function placeholdersOf<W extends Thing>(
+	kind: string,
+	things: readonly W[],
+	longNameOf: (thing: W) => string | undefined = () => undefined,
+): Map<W, string> {
+	const unique = keysOf(
+		things.map((thing) => {
+			const longName = longNameOf(thing);
+			return {
+				name: thing.key ?? thing.name,
+				...(longName !== undefined && { longName }),
+			};
+		}),
+	);
+	return new Map(
+		things.map((thing, index) => [thing, `+${kind}/${unique[index]}`]),
+	);
+}
+
+/** Replaces "@everyone" in the permissions of roles with all permissions that @everyone has. */
+function expandPermissions(
+	document: GuildDocument,
+	currentEveryone: readonly string[],
+): GuildDocument {
+	const common = (document.everyone ?? currentEveryone).filter(
+		(name) => name !== everyone,
+	);
+	const { roles } = document;
+	return {
+		...document,
+		...(document.everyone && { everyone: common }),
+		...(roles && {
+			roles: roles.map((role) => ({
+				...role,
+				...(role.permissions && {
+					permissions: [
+						...new Set(
+							role.permissions.flatMap((name) =>
+								name === everyone ? common : [name],
+							),
+						),
+					],
+				}),
+			})),
+		}),
+	};
+}

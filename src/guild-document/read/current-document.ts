@@ -1,0 +1,385 @@
+// A guild as a document with all fields, in which ids stand for names: from Discord's API to the fields of a document.
+
+import {
+	type APIRole,
+	ChannelFlags,
+	ChannelType,
+	GuildOnboardingMode,
+	GuildOnboardingPromptType,
+	GuildScheduledEventStatus,
+	OverwriteType,
+	WebhookType,
+} from "discord.js";
+import {
+	type AutomodRule,
+	type Category,
+	type Channel,
+	type Emoji,
+	everyone,
+	type GuildDocument,
+	type Overwrite,
+	type Role,
+	type Settings,
+} from "../format/document.ts";
+import { archiveMinutes } from "../format/document-schema.ts";
+import {
+	channelsWithCategories,
+	mapReferences,
+	withoutUndefined,
+} from "../format/references.ts";
+import {
+	ruleFieldsOf,
+	ruleFieldsWith,
+	triggerOf,
+	wordFields,
+} from "../names/automod-rule.ts";
+import {
+	type EditedKind,
+	editedKinds,
+	layouts,
+	nameIn,
+	sortOrders,
+	videoQualities,
+} from "../names/channel-kinds.ts";
+import { eventFieldsOf, eventKinds } from "../names/scheduled-event.ts";
+import { levels, noticeFlags } from "../names/setting-names.ts";
+import type { GuildState } from "../steps.ts";
+import {
+	type ApiChannel,
+	apiChannels,
+	compareChannels,
+	compareIds,
+	kindOf,
+	permissionNamesOf,
+	rolesFromTop,
+} from "./from-api.ts";
+
+/**
+ * Returns a guild as a document with all fields. It refers to roles, channels and emoji by their ids, in place of keys,
+ * and names the parts that `state` has.
+ */
+export function documentWithIds(state: GuildState): GuildDocument {
+	return withoutDangling(rawDocument(state));
+}
+
+/** Returns a document with ids without its references to what it does not list, such as the emoji of another guild. */
+function withoutDangling(document: GuildDocument): GuildDocument {
+	const roles = new Set(document.roles?.map(({ id }) => id));
+	const channels = new Set(
+		channelsWithCategories(document).map(({ channel }) => channel.id),
+	);
+	const emojis = new Set(document.emojis?.map(({ id }) => id));
+	const known = mapReferences(document, {
+		role: (id) => (roles.has(id) ? id : undefined),
+		channel: (id) => (channels.has(id) ? id : undefined),
+		emoji: (id) => (emojis.has(id) ? `:${id}:` : undefined),
+	});
+	return {
+		...known,
+		...(known.webhooks && {
+			webhooks: known.webhooks.filter(({ channel }) => channel !== ""),
+		}),
+	};
+}
+
+function rawDocument(state: GuildState): GuildDocument {
+	const { guild, pictures } = state;
+	const roles = rolesFromTop(state);
+	const managed = new Set(
+		roles.filter(({ managed }) => managed).map(({ id }) => id),
+	);
+	const all = apiChannels(state)
+		.filter(({ type }) => kindOf(type))
+		.sort(compareChannels);
+	const isCategory = ({ type }: ApiChannel) =>
+		type === ChannelType.GuildCategory;
+	const categories = all.filter(isCategory);
+	const isRoot = ({ parent_id }: ApiChannel) =>
+		!categories.some(({ id }) => id === parent_id);
+	const ownEmojis = guild.emojis.filter(
+		({ id, name, managed }) => id && name && !managed,
+	);
+	const order = new Map(roles.map(({ id }, index) => [id, index]));
+	const byOrder = (ids: readonly string[]) =>
+		ids.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+	const everyoneRole = guild.roles.find(({ id }) => id === guild.id);
+	const { welcomeScreen, onboarding } = state;
+	return withoutUndefined<GuildDocument>({
+		version: 1,
+		omitted: "default",
+		id: guild.id,
+		settings: settingsOf(state),
+		everyone: permissionNamesOf(everyoneRole?.permissions ?? "0"),
+		roles: roles.map((role) => roleOf(role, pictures)),
+		emojis: ownEmojis
+			.map((emoji): Emoji & { id: string } => ({
+				name: emoji.name ?? "",
+				id: emoji.id ?? "",
+				animated: emoji.animated ?? false,
+				picture: pictures.get(emoji.id ?? ""),
+				roles: byOrder(emoji.roles ?? []),
+			}))
+			.sort(
+				(a, b) =>
+					Number(a.name > b.name) - Number(a.name < b.name) ||
+					compareIds(a.id, b.id),
+			),
+		channels: all
+			.filter((channel) => !isCategory(channel) && isRoot(channel))
+			.map((channel) => channelOf(channel, guild.id)),
+		categories: categories.map(
+			(category): Category => ({
+				name: category.name,
+				id: category.id,
+				overwrites: overwritesOf(category, guild.id),
+				channels: all
+					.filter(
+						(channel) =>
+							!isCategory(channel) && channel.parent_id === category.id,
+					)
+					.map((channel) => channelOf(channel, guild.id)),
+			}),
+		),
+		automod: byAge(state.automod)?.flatMap((rule): AutomodRule[] => {
+			const trigger = triggerOf(rule);
+			if (!trigger) return [];
+			const {
+				name,
+				exempt_role_ids,
+				exempt_channel_ids,
+				alert_channel_id,
+				...rest
+			} = ruleFieldsOf(rule);
+			const isOwn = ruleFieldsWith(trigger);
+			return [
+				{
+					name,
+					id: rule.id,
+					trigger,
+					...Object.fromEntries(
+						Object.entries(rest)
+							.filter(([field]) => isOwn(field))
+							.map(([field, value]) => [
+								field,
+								isWordField(field) ? [...(value as string[])].sort() : value,
+							]),
+					),
+					alert_channel: alert_channel_id,
+					exempt_roles: byOrder(exempt_role_ids),
+					exempt_channels: exempt_channel_ids.toSorted(compareIds),
+				},
+			];
+		}),
+		events: state.events
+			?.filter(
+				({ status, entity_type }) =>
+					(status === GuildScheduledEventStatus.Scheduled ||
+						status === GuildScheduledEventStatus.Active) &&
+					Object.values<number>(eventKinds).includes(entity_type),
+			)
+			.map((event) => {
+				const fields = eventFieldsOf(event);
+				return {
+					name: fields.name,
+					id: event.id,
+					description: fields.description,
+					kind: fields.entity_type,
+					channel: fields.channel_id,
+					location: fields.location,
+					start: fields.scheduled_start_time,
+					end: fields.scheduled_end_time,
+				};
+			})
+			.sort(
+				(a, b) =>
+					Number(a.start > b.start) - Number(a.start < b.start) ||
+					compareIds(a.id, b.id),
+			),
+		webhooks: byAge(state.webhooks)
+			?.filter(({ type }) => type === WebhookType.Incoming)
+			.map(({ id, name, channel_id }) => ({
+				name: name ?? "",
+				id,
+				channel: channel_id ?? "",
+			}))
+			.filter(({ name, channel }) => name !== "" && channel !== ""),
+		welcome_screen: welcomeScreen && {
+			enabled: guild.features.some((one) => one === "WELCOME_SCREEN_ENABLED"),
+			description: welcomeScreen.description ?? "",
+			channels: welcomeScreen.welcome_channels.map((shown) => ({
+				channel: shown.channel_id,
+				description: shown.description,
+				emoji: emojiReference(shown.emoji_id, shown.emoji_name),
+			})),
+		},
+		onboarding: onboarding && {
+			enabled: onboarding.enabled,
+			mode:
+				onboarding.mode === GuildOnboardingMode.OnboardingAdvanced
+					? "advanced"
+					: "default",
+			default_channels: onboarding.default_channel_ids.toSorted(compareIds),
+			prompts: onboarding.prompts.map((prompt) => ({
+				title: prompt.title,
+				kind:
+					prompt.type === GuildOnboardingPromptType.Dropdown
+						? "dropdown"
+						: "multiple_choice",
+				single_select: prompt.single_select,
+				required: prompt.required,
+				in_onboarding: prompt.in_onboarding,
+				options: prompt.options.map((option) => ({
+					title: option.title,
+					description: option.description ?? "",
+					emoji: emojiReference(
+						option.emoji?.id ?? null,
+						option.emoji?.name ?? null,
+					),
+					roles: byOrder(option.role_ids),
+					channels: option.channel_ids.toSorted(compareIds),
+				})),
+			})),
+		},
+		members: state.members
+			?.map(({ id, roles }) => ({
+				id,
+				roles: byOrder(
+					roles.filter((role) => order.has(role) && !managed.has(role)),
+				),
+			}))
+			.filter(({ roles }) => roles.length > 0)
+			.sort((a, b) => compareIds(a.id, b.id)),
+		bans: state.bans
+			?.map(({ user, reason }) => ({
+				id: user.id,
+				...(reason && { reason }),
+			}))
+			.sort((a, b) => compareIds(a.id, b.id)),
+	});
+}
+
+function settingsOf({ guild, pictures }: GuildState): Settings {
+	const nameOf = <Field extends keyof typeof levels>(field: Field) =>
+		levels[field][guild[field]] as (typeof levels)[Field][number] | undefined;
+	return {
+		name: guild.name,
+		description: guild.description ?? "",
+		icon: guild.icon ? pictures.get(guild.icon) : "",
+		community: guild.features.some((feature) => feature === "COMMUNITY"),
+		verification_level: nameOf("verification_level"),
+		default_message_notifications: nameOf("default_message_notifications"),
+		explicit_content_filter: nameOf("explicit_content_filter"),
+		afk_channel: guild.afk_channel_id ?? "",
+		afk_timeout: guild.afk_timeout,
+		system_channel: guild.system_channel_id ?? "",
+		system_channel_flags: [...noticeFlags]
+			.filter(([, bit]) => (guild.system_channel_flags & bit) !== 0)
+			.map(([name]) => name),
+		rules_channel: guild.rules_channel_id ?? "",
+		public_updates_channel: guild.public_updates_channel_id ?? "",
+		safety_alerts_channel: guild.safety_alerts_channel_id ?? "",
+		preferred_locale: guild.preferred_locale,
+		premium_progress_bar_enabled: guild.premium_progress_bar_enabled,
+	};
+}
+
+function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
+	const { primary_color, secondary_color, tertiary_color } = role.colors ?? {
+		primary_color: role.color,
+		secondary_color: null,
+		tertiary_color: null,
+	};
+	const colors = [primary_color, secondary_color, tertiary_color].filter(
+		(color) => color !== null,
+	);
+	const hasColor = primary_color !== 0 || secondary_color !== null;
+	return {
+		name: role.name,
+		id: role.id,
+		managed: role.managed,
+		color: hasColor ? colors.map(hexColor).join(" to ") : "",
+		hoist: role.hoist,
+		mentionable: role.mentionable,
+		icon: role.icon ? pictures.get(role.icon) : (role.unicode_emoji ?? ""),
+		permissions: permissionNamesOf(role.permissions),
+	};
+}
+
+function hexColor(value: number): string {
+	return `#${value.toString(16).padStart(6, "0").toUpperCase()}`;
+}
+
+/** Sorts things by age, because Discord may list them in any order. */
+function byAge<T extends { id: string }>(
+	things: readonly T[] | undefined,
+): T[] | undefined {
+	return things?.toSorted((a, b) => compareIds(a.id, b.id));
+}
+
+const isWordField = (field: string) =>
+	(wordFields as readonly string[]).includes(field);
+
+/** Returns the permission overwrites of a channel, sorted by the ids of their roles and members. */
+function overwritesOf(
+	{ permission_overwrites }: ApiChannel,
+	guildId: string,
+): Overwrite[] {
+	return (permission_overwrites ?? [])
+		.toSorted((a, b) => compareIds(a.id, b.id))
+		.map(({ id, type, allow, deny }) => ({
+			...(type === OverwriteType.Member
+				? { member: id }
+				: { role: id === guildId ? everyone : id }),
+			...(allow !== "0" && { allow: permissionNamesOf(allow) }),
+			...(deny !== "0" && { deny: permissionNamesOf(deny) }),
+		}));
+}
+
+/** Converts an emoji of Discord's API to a reference: ":id:" for a custom emoji, otherwise the emoji itself. */
+function emojiReference(id: string | null, name: string | null): string {
+	return id ? `:${id}:` : (name ?? "");
+}
+
+function channelOf(channel: ApiChannel, guildId: string): Channel {
+	const kind = kindOf(channel.type) as Exclude<EditedKind, "category">;
+	const { default_reaction_emoji: reaction } = channel;
+	const values: Omit<
+		Required<Channel>,
+		"name" | "id" | "key" | "overwrites"
+	> = {
+		kind,
+		topic: channel.topic ?? "",
+		nsfw: channel.nsfw ?? false,
+		slowmode_seconds: channel.rate_limit_per_user ?? 0,
+		bitrate: channel.bitrate ?? 64_000,
+		user_limit: channel.user_limit ?? 0,
+		rtc_region: channel.rtc_region ?? "",
+		video_quality: nameIn(videoQualities, channel.video_quality_mode) || "auto",
+		thread_slowmode_seconds: channel.default_thread_rate_limit_per_user ?? 0,
+		auto_archive_minutes:
+			archiveMinutes.find(
+				(one) => one === channel.default_auto_archive_duration,
+			) ?? 0,
+		tags: (channel.available_tags ?? []).map((tag) => ({
+			name: tag.name,
+			emoji: emojiReference(tag.emoji_id, tag.emoji_name),
+			moderated: tag.moderated,
+		})),
+		require_tag: ((channel.flags ?? 0) & ChannelFlags.RequireTag) !== 0,
+		default_reaction: emojiReference(
+			reaction?.emoji_id ?? null,
+			reaction?.emoji_name ?? null,
+		),
+		default_sort_order: nameIn(sortOrders, channel.default_sort_order),
+		default_layout: nameIn(layouts, channel.default_forum_layout),
+	};
+	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
+	return {
+		name: channel.name,
+		id: channel.id,
+		...Object.fromEntries(
+			Object.entries(values).filter(([field]) => own.includes(field)),
+		),
+		overwrites: overwritesOf(channel, guildId),
+	};
+}

@@ -1,0 +1,171 @@
+// A guild as a document: with names in place of ids, and without what has its default value.
+
+import { withoutDefaults } from "../format/defaults.ts";
+import {
+	type Category,
+	type Channel,
+	everyone,
+	type GuildDocument,
+	type Overwrite,
+	type Part,
+	partNames,
+	type Role,
+} from "../format/document.ts";
+import {
+	channelsWithCategories,
+	keysOf,
+	mapReferences,
+} from "../format/references.ts";
+import { markUnknownIcons } from "../read/picture.ts";
+import type { GuildState } from "../steps.ts";
+import { documentWithIds } from "./current-document.ts";
+import { compareIds } from "./from-api.ts";
+
+/**
+ * Returns a guild as a document. Two exports of an unchanged guild are equal byte by byte. `parts` are the parts to
+ * include; by default all that `state` has.
+ */
+export function exportDocument(
+	state: GuildState,
+	parts: readonly Part[] = partNames,
+): GuildDocument {
+	const full = documentWithIds(state);
+	const keys = keysInGuild(full);
+	// "@everyone" for permissions means those in the same document.
+	const common = parts.includes("everyone") ? full.everyone : [];
+	const named = mapReferences(withShortAccess(full, common), {
+		role: (id) => keys.roles.get(id),
+		channel: (id) => keys.channels.get(id),
+		emoji: (id) => {
+			const key = keys.emojis.get(id);
+			return key === undefined ? undefined : `:${key}:`;
+		},
+	});
+	const withKeys = addKeys(named, keys);
+	const short = withoutDefaults(markUnknownIcons(withKeys, state));
+	const { version, omitted, id } = short;
+	return {
+		version,
+		omitted,
+		id,
+		...Object.fromEntries(
+			partNames
+				.filter((part) => parts.includes(part) && short[part] !== undefined)
+				.map((part) => [part, short[part]]),
+		),
+	};
+}
+
+/** The keys of a guild's roles, channels and emoji, by id. */
+export interface Keys {
+	roles: ReadonlyMap<string, string>;
+	channels: ReadonlyMap<string, string>;
+	emojis: ReadonlyMap<string, string>;
+}
+
+/** Returns the keys under which an export of this guild refers to its roles, channels and emoji. */
+export function keysInGuild(full: GuildDocument): Keys {
+	const roles = full.roles ?? [];
+	const emojis = full.emojis ?? [];
+	const channels = channelsWithCategories(full);
+	const table = (
+		things: readonly { id?: string | undefined }[],
+		keys: readonly string[],
+	) => new Map(things.map(({ id = "" }, index) => [id, keys[index] ?? ""]));
+	return {
+		roles: table(roles, keysOf(roles)),
+		emojis: table(emojis, keysOf(emojis)),
+		channels: table(
+			channels.map(({ channel }) => channel),
+			keysOf(
+				channels.map(({ channel: { name }, category }) => ({
+					name,
+					...(category && { longName: `${category.name}/${name}` }),
+				})),
+			),
+		),
+	};
+}
+
+/** Adds the field `key` to what does not have its name as its key. */
+function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
+	const add = <Thing extends { name: string; id?: string | undefined }>(
+		thing: Thing,
+		table: ReadonlyMap<string, string>,
+	) => {
+		const { name, id = "", ...rest } = thing;
+		const key = table.get(id);
+		return { name, id, ...(key !== name && { key }), ...rest } as Thing;
+	};
+	const channel = (one: Channel) => add(one, keys.channels);
+	return {
+		...document,
+		...(document.roles && {
+			roles: document.roles.map((role) => add(role, keys.roles)),
+		}),
+		...(document.emojis && {
+			emojis: document.emojis.map((emoji) => add(emoji, keys.emojis)),
+		}),
+		...(document.channels && { channels: document.channels.map(channel) }),
+		...(document.categories && {
+			categories: document.categories.map((category) => ({
+				...add(category, keys.channels),
+				...(category.channels && { channels: category.channels.map(channel) }),
+			})),
+		}),
+	};
+}
+
+/**
+ * Shortens what says who has access: leaves out overwrites that a channel has from its category, and writes "@everyone"
+ * for the permissions that a role shares with @everyone. Sorts overwrites by the order of their roles.
+ */
+function withShortAccess(
+	full: GuildDocument,
+	common: readonly string[] | undefined,
+): GuildDocument {
+	const order = new Map(
+		(full.roles ?? []).map(({ id = "" }, index) => [id, index]),
+	);
+	const rank = ({ role = "", member }: Overwrite) =>
+		member !== undefined
+			? order.size + 1
+			: (order.get(role) ?? (role === everyone ? order.size : -1));
+	const sorted = (overwrites: Overwrite[] = []) =>
+		overwrites.toSorted(
+			(a, b) => rank(a) - rank(b) || compareIds(a.member ?? "", b.member ?? ""),
+		);
+	const channel = (one: Channel, category?: Category): Channel => {
+		const { overwrites = [], ...rest } = one;
+		const inherited = JSON.stringify(category?.overwrites ?? []);
+		return JSON.stringify(overwrites) === inherited
+			? rest
+			: { ...rest, overwrites: sorted(overwrites) };
+	};
+	return {
+		...full,
+		roles: full.roles?.map((role) => shortPermissions(role, common)),
+		channels: full.channels?.map((one) => channel(one)),
+		categories: full.categories?.map((category) => {
+			const { overwrites, channels = [], ...rest } = category;
+			return {
+				...rest,
+				...(overwrites?.length && { overwrites: sorted(overwrites) }),
+				channels: channels.map((one) => channel(one, category)),
+			};
+		}),
+	};
+}
+
+function shortPermissions(role: Role, common: readonly string[] = []): Role {
+	const { permissions = [] } = role;
+	const hasAll = common.every((name) => permissions.includes(name));
+	if (common.length < 2 || !hasAll) return role;
+	return {
+		...role,
+		permissions: [
+			everyone,
+			...permissions.filter((name) => !common.includes(name)),
+		],
+	};
+}

@@ -1,0 +1,104 @@
+// Reading what Discord's API returns: the order of roles and channels, kinds of channels, and names of permissions.
+
+import {
+	type APIGuildForumTag,
+	type APIOverwrite,
+	type APIRole,
+	ChannelType,
+} from "discord.js";
+import { type EditedKind, editedKinds } from "../names/channel-kinds.ts";
+import { allBits, bitsByName } from "../names/permission-names.ts";
+import type { GuildState } from "../steps.ts";
+
+/**
+ * A channel as in Discord's API. The fields of all types of channels are optional, because each type has only some of
+ * them.
+ */
+export interface ApiChannel {
+	id: string;
+	type: ChannelType;
+	name: string;
+	position: number;
+	parent_id?: string | null;
+	permission_overwrites?: readonly APIOverwrite[];
+	topic?: string | null;
+	nsfw?: boolean;
+	rate_limit_per_user?: number | null;
+	bitrate?: number | null;
+	user_limit?: number | null;
+	rtc_region?: string | null;
+	video_quality_mode?: number | null;
+	default_thread_rate_limit_per_user?: number | null;
+	default_auto_archive_duration?: number | null;
+	available_tags?: readonly APIGuildForumTag[];
+	flags?: number;
+	default_reaction_emoji?: {
+		emoji_id: string | null;
+		emoji_name: string | null;
+	} | null;
+	default_sort_order?: number | null;
+	default_forum_layout?: number | null;
+}
+
+/** The channels of a guild as in Discord's API. */
+export const apiChannels = ({ channels }: GuildState) =>
+	channels as readonly unknown[] as readonly ApiChannel[];
+
+/** Compares two ids by age, the older first. */
+export function compareIds(a: string, b: string): number {
+	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** Returns a guild's roles, the highest first, without @everyone. https://discord.com/developers/docs/topics/permissions */
+export function rolesFromTop({ guild }: GuildState): APIRole[] {
+	return guild.roles
+		.filter(({ id }) => id !== guild.id)
+		.sort((a, b) => b.position - a.position || compareIds(a.id, b.id));
+}
+
+/**
+ * Whether Discord's clients show channels of this type below the text channels of the same category. They do so with
+ * voice and stage channels.
+ */
+export function isBelowText(type: ChannelType): boolean {
+	return (
+		type === ChannelType.GuildVoice || type === ChannelType.GuildStageVoice
+	);
+}
+
+/** Compares two channels of the same category by their order in Discord's clients. */
+export function compareChannels(a: ApiChannel, b: ApiChannel): number {
+	return (
+		Number(isBelowText(a.type)) - Number(isBelowText(b.type)) ||
+		a.position - b.position ||
+		compareIds(a.id, b.id)
+	);
+}
+
+/** Returns the kind of a channel of this type; undefined for types that a document cannot have, such as threads. */
+export function kindOf(type: ChannelType): EditedKind | undefined {
+	return (Object.keys(editedKinds) as EditedKind[]).find(
+		(kind) => editedKinds[kind].type === type,
+	);
+}
+
+/** Returns the names of the permissions in a bit field. A bit without a name is "BIT_53". */
+export function permissionNamesOf(bits: string | bigint): string[] {
+	const all = BigInt(bits);
+	const names = [...bitsByName]
+		.filter(([, bit]) => (all & bit) !== 0n)
+		.map(([name]) => name);
+	let rest = all & ~allBits;
+	for (let bit = 0; rest !== 0n; bit++, rest >>= 1n)
+		if (rest & 1n) names.push(`BIT_${bit}`);
+	return names;
+}
+
+/** Returns the bit field of permissions that a document names. */
+export function bitsOfNames(names: readonly string[]): bigint {
+	return names.reduce((bits, name) => {
+		const [, number] = /^BIT_(\d+)$/.exec(name) ?? [];
+		const bit = number ? 1n << BigInt(number) : (bitsByName.get(name) ?? 0n);
+		return bits | bit;
+	}, 0n);
+}

@@ -1,0 +1,94 @@
+// The step that brings channels and categories into the document's order.
+
+import type { Channel } from "../format/document.ts";
+import { channelsWithCategories } from "../format/references.ts";
+import { isPlaceholder } from "../match/match.ts";
+import { editedKinds } from "../names/channel-kinds.ts";
+import {
+	apiChannels,
+	compareChannels,
+	isBelowText,
+	kindOf,
+} from "../read/from-api.ts";
+import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
+import { placesIn, type StepList } from "./step-list.ts";
+
+/**
+ * Adds one step that orders the channels of all places, if any is out of order. Discord orders the text and the voice
+ * channels of each category apart from each other, and the categories apart from channels.
+ */
+export function orderChannels(list: StepList): void {
+	const { wanted, ids, nameOf } = list;
+	const all = apiChannels(list.state)
+		.filter(({ type }) => kindOf(type))
+		.toSorted(compareChannels);
+	const isCategory = (type: number) => type === editedKinds.category.type;
+	const listed = new Set(
+		channelsWithCategories(wanted).map(({ channel }) => channel.id),
+	);
+	const orders: string[][] = [];
+	/** Adds the order of what exists, `now`, with what is listed, if it changes. */
+	const addOrder = (now: readonly string[], wantedIds: readonly string[]) => {
+		const order = mergeOrder(
+			now,
+			// What the job has created and someone has deleted has no place.
+			wantedIds.filter((id) => !isPlaceholder(id) || !ids.has(id)),
+		);
+		if (movedIn(now, order).length > 0 || isNewAmong(order)) orders.push(order);
+	};
+	const addPlace = (parentId: string, channels: readonly Channel[]) => {
+		const kinds = new Map(channels.map(({ id = "", kind }) => [id, kind]));
+		for (const below of [false, true]) {
+			const isIn = (type: number) =>
+				!isCategory(type) && isBelowText(type) === below;
+			const own = channels
+				.filter(({ kind = "text" }) => isIn(editedKinds[kind].type))
+				.map(({ id = "" }) => id);
+			const now = all.filter(
+				({ id, type, parent_id }) =>
+					isIn(type) &&
+					(kinds.has(id) ||
+						((parent_id ?? "") === parentId && !listed.has(id))),
+			);
+			addOrder(
+				now.map(({ id }) => id),
+				own,
+			);
+		}
+	};
+	if (wanted.channels) addPlace("", wanted.channels);
+	for (const { id = "", channels } of wanted.categories ?? [])
+		if (channels) addPlace(id, channels);
+	if (wanted.categories)
+		addOrder(
+			all.filter(({ type }) => isCategory(type)).map(({ id }) => id),
+			wanted.categories.map(({ id = "" }) => id),
+		);
+	if (orders.length === 0) return;
+	const position = new Map(all.map(({ id }, index) => [id, index]));
+	const places = orders.map((order) => {
+		const now = order
+			.filter((id) => position.has(id))
+			.sort((a, b) => (position.get(a) ?? 0) - (position.get(b) ?? 0));
+		return {
+			order,
+			moves: [...movedIn(now, order), ...order.filter(isPlaceholder)],
+		};
+	});
+	list.add("channel order", {
+		action: "order",
+		kind: "channel",
+		name: "channels",
+		targetId: "all",
+		changes: places.flatMap(({ order, moves }) =>
+			placesIn(order, moves, nameOf),
+		),
+		guard: { moves: places.flatMap(({ moves }) => moves) },
+		method: "PATCH",
+		path: () => `${list.guildPath}/channels`,
+		body: orders.flatMap((order) =>
+			order.map((id, position) => ({ id, position })),
+		),
+		needs: [],
+	});
+}

@@ -1,0 +1,222 @@
+// Steps that create, edit, move and delete channels and categories.
+
+import { channelDefaults, defaultsOf } from "../format/defaults.ts";
+import type { Channel } from "../format/document.ts";
+import { channelsWithCategories } from "../format/references.ts";
+import { editedKinds } from "../names/channel-kinds.ts";
+import { type ApiChannel, apiChannels } from "../read/from-api.ts";
+import type { FieldChange, RawOverwrite, StepGuard } from "../steps.ts";
+import { channelsWithAccess, type Placed } from "./channel-access.ts";
+import { byId, type StepList } from "./step-list.ts";
+import { channelBody, rawOverwrites } from "./to-api.ts";
+import { sameValue } from "./values.ts";
+
+/** Kinds of channels that only communities have. https://discord.com/developers/docs/resources/guild#guild-object-guild-features */
+const communityKinds: readonly string[] = ["stage", "announcement"];
+
+export function addChannels(list: StepList): void {
+	const before = byId(
+		channelsWithCategories(list.current).map(({ channel, category }) => ({
+			id: channel.id,
+			channel,
+			category,
+		})),
+	);
+	const raw = byId(apiChannels(list.state));
+	const categoryIds = new Set(list.wanted.categories?.map(({ id }) => id));
+	for (const placed of channelsWithAccess(list)) {
+		const { id = "" } = placed.channel;
+		const old = before.get(id);
+		const isCategory = categoryIds.has(id);
+		if (old) editChannel(list, old, placed, isCategory, raw.get(id));
+		else createChannel(list, placed, isCategory);
+	}
+	removeChannels(list);
+}
+
+function guardOf(
+	{ state }: StepList,
+	{ channel, category }: Placed,
+	isCategory: boolean,
+	values: Partial<Channel>,
+	raw?: ApiChannel,
+): StepGuard {
+	return {
+		...(!isCategory && { parentId: category?.id ?? "" }),
+		...(values.kind && { channelKind: values.kind }),
+		...(channel.overwrites &&
+			values.overwrites && {
+				overwrites: {
+					before: rawOverwritesOf(raw),
+					after: rawOverwrites(values.overwrites, state.guild.id),
+				},
+			}),
+	};
+}
+
+function createChannel(
+	list: StepList,
+	placed: Placed,
+	isCategory: boolean,
+): void {
+	const { wanted, current, state } = list;
+	const { channel, category } = placed;
+	const what = isCategory ? "category" : "channel";
+	if (list.isGone(channel, what)) return;
+	const { values, changes } = list.compare<Channel>(
+		undefined,
+		channel,
+		defaultsOf.channel,
+		["channels"],
+	);
+	const kind = isCategory ? undefined : (values.kind ?? "text");
+	// Discord converts it when Community is enabled, which needs other channels first.
+	const isLater =
+		kind === "announcement" &&
+		!current.settings?.community &&
+		wanted.settings?.community === true;
+	const first = isLater ? "text" : kind;
+	const phase = isCategory
+		? "categories"
+		: communityKinds.includes(first ?? "")
+			? "community channels"
+			: "channels";
+	list.add(phase, {
+		action: "create",
+		kind: what,
+		name: channel.name,
+		placeholder: channel.id ?? "",
+		changes: [
+			...(category ? [{ field: "category", after: category.name }] : []),
+			...accessOfNew(changes, values.overwrites, category?.overwrites),
+		],
+		guard: {
+			...guardOf(list, placed, isCategory, values),
+			...(kind && { channelKind: kind }),
+		},
+		method: "POST",
+		path: () => `${list.guildPath}/channels`,
+		body: {
+			...channelBody(
+				{ ...values, kind: first },
+				category?.id || undefined,
+				state.guild.id,
+			),
+			...(isCategory && { type: editedKinds.category.type }),
+		},
+	});
+}
+
+/**
+ * Returns the changes of a new channel: without its access if that is the access of its category, and with a word on it if
+ * it has none of its own.
+ */
+function accessOfNew(
+	changes: readonly FieldChange[],
+	own: Channel["overwrites"],
+	inherited: Channel["overwrites"],
+): readonly FieldChange[] {
+	if (!inherited) return changes;
+	if (sameValue("overwrites", own, inherited))
+		return changes.filter(({ field }) => !field.startsWith("access of "));
+	const isOpen = own?.length === 0;
+	return isOpen
+		? [
+				...changes,
+				{ field: "access", after: "of everyone, unlike its category" },
+			]
+		: changes;
+}
+
+function editChannel(
+	list: StepList,
+	old: Pick<Placed, "channel"> & { category: Placed["category"] },
+	placed: Placed,
+	isCategory: boolean,
+	raw: ApiChannel | undefined,
+): void {
+	const { channel, category } = placed;
+	const { id = "" } = channel;
+	const { kind } = channel as Channel;
+	const before = old.channel as Channel;
+	const isConverted = kind !== undefined && before.kind !== kind;
+	const { values, changes, isChanged } = list.compare<Channel>(
+		// Fields that only the new kind has begin with their default value.
+		isConverted ? { ...channelDefaults(kind), ...before } : before,
+		channel,
+		defaultsOf.channel,
+		["channels"],
+	);
+	const parentId = category?.id ?? "";
+	const isMoved = !isCategory && (old.category?.id ?? "") !== parentId;
+	if (!isChanged && !isMoved) return;
+	const move: FieldChange = {
+		field: "category",
+		before: old.category?.name ?? "none",
+		after: category?.name ?? "none",
+	};
+	const phase = isCategory
+		? "categories"
+		: communityKinds.includes(values.kind ?? "")
+			? "community channels"
+			: "channels";
+	list.add(phase, {
+		action: "edit",
+		kind: isCategory ? "category" : "channel",
+		name: before.name,
+		targetId: id,
+		changes: [...(isMoved ? [move] : []), ...changes],
+		guard: guardOf(list, placed, isCategory, values, raw),
+		method: "PATCH",
+		path: () => `/channels/${id}`,
+		body: channelBody(
+			values,
+			isMoved ? parentId : undefined,
+			list.state.guild.id,
+			raw,
+		),
+	});
+}
+
+/**
+ * Adds the deletions of the channels that the document does not list: outside of categories if it has the list
+ * `channels`; in a category if it lists the category's channels, or other categories but not this one.
+ */
+function removeChannels(list: StepList): void {
+	const { wanted, current } = list;
+	const listed = new Set(
+		channelsWithCategories(wanted).map(({ channel }) => channel.id),
+	);
+	const places = new Set<string>([
+		...(wanted.channels ? [""] : []),
+		...(wanted.categories ?? [])
+			.filter(({ channels }) => channels)
+			.map(({ id = "" }) => id),
+	]);
+	if (wanted.categories)
+		for (const { id = "" } of current.categories ?? [])
+			if (!listed.has(id)) places.add(id);
+	const unlisted = ({ id }: { id?: string | undefined }) => !listed.has(id);
+	const inPlaces = [
+		...(places.has("") ? (current.channels ?? []) : []),
+		...(current.categories ?? [])
+			.filter(({ id = "" }) => places.has(id))
+			.flatMap(({ channels = [] }) => channels),
+	];
+	const path = (id: string) => `/channels/${id}` as const;
+	for (const channel of inPlaces.filter(unlisted))
+		list.remove("channel", channel, path, "channel deletions");
+	// A category goes after its channels, which would otherwise stay outside of categories.
+	for (const category of wanted.categories ? (current.categories ?? []) : [])
+		if (unlisted(category))
+			list.remove("category", category, path, "channel deletions");
+}
+
+function rawOverwritesOf(channel: ApiChannel | undefined): RawOverwrite[] {
+	return (channel?.permission_overwrites ?? []).map((one) => ({
+		id: one.id,
+		type: one.type,
+		allow: BigInt(one.allow),
+		deny: BigInt(one.deny),
+	}));
+}

@@ -1,0 +1,61 @@
+// The difference between a document and a guild: the steps that make the guild like the document.
+
+import { type GuildDocument, InvalidDocument } from "../format/document.ts";
+import { matchDocument } from "../match/match.ts";
+import type { Difference, GuildState } from "../steps.ts";
+import { addRules } from "./automod-steps.ts";
+import { orderChannels } from "./channel-order.ts";
+import { addChannels } from "./channel-steps.ts";
+import { addEmojis } from "./emoji-steps.ts";
+import { addEvents } from "./event-steps.ts";
+import { addBans, addMemberRoles } from "./member-steps.ts";
+import { addRoles } from "./role-steps.ts";
+import { addSettings } from "./settings-steps.ts";
+import { type DifferenceOptions, StepList } from "./step-list.ts";
+import { addWebhooks } from "./webhook-steps.ts";
+import { addOnboarding, addWelcomeScreen } from "./welcome-steps.ts";
+
+export type { DifferenceOptions } from "./step-list.ts";
+
+/**
+ * Returns the steps that make a guild like a document, in the order in which they must be carried out, and what of the
+ * document nobody can do. Throws an InvalidDocument if the document is ambiguous, or if one of its references refers to
+ * nothing.
+ */
+export function difference(
+	document: GuildDocument,
+	state: GuildState,
+	options: DifferenceOptions,
+): Difference {
+	const matched = matchDocument(document, state, options.ids);
+	const list = new StepList(matched, state, options);
+	addSettings(list);
+	addRoles(list);
+	addEmojis(list);
+	addChannels(list);
+	orderChannels(list);
+	addRules(list);
+	addEvents(list);
+	addWebhooks(list);
+	addWelcomeScreen(list);
+	addOnboarding(list);
+	addMemberRoles(list);
+	addBans(list);
+	const result = list.result();
+	requireKept(result, matched.referred);
+	return result;
+}
+
+/** Throws if steps delete what the document refers to: the document would refer to nothing afterwards. */
+function requireKept(
+	{ steps }: Difference,
+	referred: ReadonlyMap<string, string>,
+): void {
+	const issues = steps.flatMap(({ action, targetId = "" }) => {
+		const subject = referred.get(targetId);
+		return action === "delete" && subject !== undefined
+			? `${subject}: the document refers to it and does not list it, so prune would delete it; list it, or leave out what refers to it`
+			: [];
+	});
+	if (issues.length > 0) throw new InvalidDocument(issues);
+}

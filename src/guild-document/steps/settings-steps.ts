@@ -1,0 +1,118 @@
+// Steps that change the settings of a guild and the permissions of @everyone.
+
+import { everyone, type Settings } from "../format/document.ts";
+import { bitsOfNames } from "../read/from-api.ts";
+import type { Phase, StepList } from "./step-list.ts";
+import { settingsBody } from "./to-api.ts";
+
+/** Settings that refer to channels, or that only communities have. They are set when the channels exist. */
+const lateSettings = [
+	"afk_channel",
+	"system_channel",
+	"rules_channel",
+	"public_updates_channel",
+	"safety_alerts_channel",
+	"preferred_locale",
+] as const satisfies readonly (keyof Settings)[];
+
+export function addSettings(list: StepList): void {
+	const { wanted, current } = list;
+	const given = wanted.settings;
+	if (given) {
+		const late: readonly string[] = ["community", ...lateSettings];
+		const early = Object.entries(given).filter(
+			([field]) => !late.includes(field),
+		);
+		addEdit(list, "settings", Object.fromEntries(early), "settings");
+		const wasCommunity = current.settings?.community ?? false;
+		const enables = given.community === true && !wasCommunity;
+		if (enables) addCommunity(list, given);
+		const rest = lateSettings.filter(
+			(field) =>
+				!enables ||
+				(field !== "rules_channel" && field !== "public_updates_channel"),
+		);
+		addEdit(
+			list,
+			"channel settings",
+			Object.fromEntries([
+				...rest.map((field) => [field, given[field]]),
+				...(given.community === false && wasCommunity
+					? [["community", false]]
+					: []),
+			]),
+			"channels",
+		);
+	}
+	if (wanted.everyone && current.everyone)
+		addEveryone(list, wanted.everyone, current.everyone);
+}
+
+/** Adds the step that enables Community. Discord does so only with both channels in the same request. */
+function addCommunity(list: StepList, given: Settings): void {
+	const { settings } = list.current;
+	const channels = {
+		rules_channel: given.rules_channel ?? settings?.rules_channel,
+		public_updates_channel:
+			given.public_updates_channel ?? settings?.public_updates_channel,
+	};
+	if (!channels.rules_channel || !channels.public_updates_channel)
+		list.refuse(
+			"settings.community",
+			"Discord enables Community only with a rules_channel and a public_updates_channel; add both to settings",
+		);
+	else
+		addEdit(list, "community", { community: true, ...channels }, "community");
+}
+
+/** Adds a step that sets the settings in `part` that differ. `target` tells it apart from other such steps. */
+function addEdit(
+	list: StepList,
+	phase: Phase,
+	part: Settings,
+	target: string,
+): void {
+	const { current, guildPath, state } = list;
+	const { values, changes, isChanged } = list.compare<Settings>(
+		current.settings ?? {},
+		part,
+	);
+	if (!isChanged) return;
+	const { icon: hash } = values;
+	list.add(phase, {
+		action: "edit",
+		kind: "settings",
+		name: target,
+		targetId: target,
+		changes,
+		method: "PATCH",
+		path: () => guildPath,
+		body: settingsBody(values.community ? part : values, state.guild),
+		picture: hash ? { field: "icon", hash } : undefined,
+	});
+}
+
+function addEveryone(
+	list: StepList,
+	wanted: readonly string[],
+	current: readonly string[],
+): void {
+	const { id } = list.state.guild;
+	const { changes, isChanged } = list.compare(
+		{ permissions: current },
+		{ permissions: wanted },
+	);
+	if (!isChanged) return;
+	const bits = bitsOfNames(wanted);
+	list.add("settings", {
+		action: "edit",
+		kind: "everyone",
+		name: everyone,
+		targetId: id,
+		changes,
+		guard: { gives: bits & ~bitsOfNames(current), roleIds: [id] },
+		method: "PATCH",
+		path: () => `${list.guildPath}/roles/${id}`,
+		body: { permissions: String(bits) },
+	});
+}

@@ -1,0 +1,106 @@
+// Comparing values of a document, and writing them as texts for people.
+
+import { permissionNamesOf } from "../read/from-api.ts";
+import type { FieldChange, RawOverwrite } from "../steps.ts";
+
+/** Fields whose values are lists in which the order does not matter. */
+const sets = new Set([
+	"permissions",
+	"keyword_filter",
+	"regex_patterns",
+	"allow_list",
+	"system_channel_flags",
+	"presets",
+	"actions",
+	"exempt_roles",
+	"exempt_channels",
+	"default_channels",
+	"roles",
+	"channels",
+	"allow",
+	"deny",
+	"overwrites",
+]);
+
+/** Whether a text is the hash of a picture, as in documents. */
+export const isPictureHash = (text: string) => /^[0-9a-f]{32}$/.test(text);
+
+/** Whether two values of a field mean the same. */
+export function sameValue(field: string, a: unknown, b: unknown): boolean {
+	return normalText(field, a) === normalText(field, b);
+}
+
+/** Returns a value as a text that is equal for values that mean the same. */
+function normalText(field: string, value: unknown): string {
+	if (Array.isArray(value)) {
+		const texts = value.map((one) => normalText("", one));
+		return `[${(sets.has(field) ? [...new Set(texts)].sort() : texts).join()}]`;
+	}
+	if (typeof value !== "object" || value === null)
+		return JSON.stringify(value) ?? "";
+	const parts = Object.entries(value)
+		// Nothing is allowed or denied: the field may be left out.
+		.filter(([, one]) => one !== undefined && !isEmptyList(one))
+		.map(([name, one]) => `${JSON.stringify(name)}:${normalText(name, one)}`);
+	return `{${parts.sort().join()}}`;
+}
+
+const isEmptyList = (value: unknown) =>
+	Array.isArray(value) && value.length === 0;
+
+/** The fields of an item that are written first, without their names. */
+const titleFields = ["name", "title", "channel"];
+
+/** Writes a value for people. Ids and placeholders get names by `nameOf`. */
+export function describeValue(
+	value: unknown,
+	nameOf: (id: string) => string,
+): string {
+	if (typeof value === "string") {
+		const [, emoji] = /^:(.+):$/.exec(value) ?? [];
+		return emoji === undefined ? nameOf(value) : `:${nameOf(emoji)}:`;
+	}
+	if (Array.isArray(value))
+		return value.map((one) => describeValue(one, nameOf)).join(", ");
+	if (typeof value !== "object" || value === null)
+		return value === undefined ? "" : String(value);
+	const given = Object.entries(value).filter(
+		([, one]) =>
+			one !== undefined && one !== "" && one !== false && !isEmptyList(one),
+	);
+	const isTitle = ([field]: [string, unknown]) => titleFields.includes(field);
+	return [
+		...given.filter(isTitle).map(([, one]) => describeValue(one, nameOf)),
+		...given
+			.filter((entry) => !isTitle(entry))
+			.map(([field, one]) => `${field} ${describeValue(one, nameOf)}`),
+	].join(" ");
+}
+
+/** Returns the changes of a channel's permission overwrites, one for each role and member. */
+export function accessChanges(
+	before: readonly RawOverwrite[],
+	after: readonly RawOverwrite[],
+	nameOf: (id: string) => string,
+): FieldChange[] {
+	const old = new Map(before.map((one) => [one.id, one]));
+	const fresh = new Map(after.map((one) => [one.id, one]));
+	return [...new Set([...fresh.keys(), ...old.keys()])].flatMap((id) => {
+		const texts = [old.get(id), fresh.get(id)].map(describeOverwrite);
+		const [from = "", to = ""] = texts;
+		if (from === to) return [];
+		const change = { field: `access of ${nameOf(id)}`, after: to };
+		return old.has(id) ? { ...change, before: from } : change;
+	});
+}
+
+function describeOverwrite(overwrite: RawOverwrite | undefined): string {
+	if (!overwrite) return "none";
+	const { allow, deny } = overwrite;
+	return (
+		[
+			...permissionNamesOf(allow),
+			...permissionNamesOf(deny).map((name) => `-${name}`),
+		].join(", ") || "nothing allowed or denied"
+	);
+}

@@ -1,0 +1,148 @@
+// Steps that edit what new members see: the welcome screen and onboarding. Only communities have them.
+
+import { welcomeDefaults } from "../format/defaults.ts";
+import { everyone, type Onboarding } from "../format/document.ts";
+import { isPlaceholder } from "../match/match.ts";
+import { channelsWithAccess } from "./channel-access.ts";
+import type { StepList } from "./step-list.ts";
+import { onboardingBody, welcomeScreenBody } from "./to-api.ts";
+
+/** Onboarding that is enabled needs as many default channels. https://discord.com/developers/docs/resources/guild#modify-guild-onboarding */
+const minDefaultChannels = 7;
+
+/** Whether a guild is no community yet, and so has an empty welcome screen and onboarding that nobody can read. */
+const hasNone = ({ current }: StepList) => !current.settings?.community;
+
+export function addWelcomeScreen(list: StepList): void {
+	const { wanted, guildPath } = list;
+	const current =
+		list.current.welcome_screen ??
+		(hasNone(list) ? welcomeDefaults.welcome_screen : undefined);
+	if (!wanted.welcome_screen || !current) return;
+	const { changes, values, isChanged } = list.compare(
+		current,
+		wanted.welcome_screen,
+	);
+	if (!isChanged) return;
+	list.add("rest", {
+		action: "edit",
+		kind: "welcome_screen",
+		name: "welcome screen",
+		targetId: "welcome_screen",
+		changes,
+		method: "PATCH",
+		path: () => `${guildPath}/welcome-screen`,
+		body: welcomeScreenBody(values),
+	});
+}
+
+/**
+ * Adds the step that edits onboarding. Discord refuses to hide a channel of onboarding from @everyone, and to add one
+ * that is hidden. So if the document hides channels and takes them out of onboarding, they leave it before; all else
+ * changes when the channels are there.
+ */
+export function addOnboarding(list: StepList): void {
+	const current =
+		list.current.onboarding ??
+		(hasNone(list) ? welcomeDefaults.onboarding : undefined);
+	const given = list.wanted.onboarding;
+	if (!given || !current) return;
+	const wanted = { ...current, ...given };
+	const hidden = hiddenChannels(list);
+	const leaving = channelsOf(current).filter(
+		(id) => hidden.has(id) && !channelsOf(wanted).includes(id),
+	);
+	if (leaving.length === 0) {
+		addEdit(list, "onboarding", current, given);
+		return;
+	}
+	const before = without(current, new Set(leaving));
+	addEdit(list, "hidden channels", current, before);
+	addEdit(list, "onboarding", before, wanted);
+}
+
+function addEdit(
+	list: StepList,
+	target: "onboarding" | "hidden channels",
+	before: Onboarding,
+	after: Onboarding,
+): void {
+	const { changes, isChanged } = list.compare(before, after);
+	if (!isChanged) return;
+	const given = new Set(rolesOf(before));
+	list.add(
+		target === "onboarding" ? "rest" : "onboarding without hidden channels",
+		{
+			action: "edit",
+			kind: "onboarding",
+			name: "onboarding",
+			targetId: target,
+			changes,
+			guard: { roleIds: rolesOf(after).filter((id) => !given.has(id)) },
+			method: "PUT",
+			path: () => `${list.guildPath}/onboarding`,
+			body: onboardingBody({ ...before, ...after }, list.state),
+		},
+	);
+}
+
+/** Returns the ids of the roles that exist and that members get who choose options of an onboarding. */
+function rolesOf({ prompts = [] }: Onboarding): string[] {
+	const ids = prompts.flatMap(({ options }) =>
+		options.flatMap(({ roles = [] }) => roles),
+	);
+	return [...new Set(ids)].filter((id) => !isPlaceholder(id));
+}
+
+/** Returns the ids of all channels of an onboarding. */
+function channelsOf({ default_channels, prompts }: Onboarding): string[] {
+	const options = prompts?.flatMap((prompt) => prompt.options) ?? [];
+	return [
+		...(default_channels ?? []),
+		...options.flatMap(({ channels }) => channels ?? []),
+	];
+}
+
+/** Returns an onboarding without some channels, and disabled if Discord would refuse it otherwise. */
+function without(
+	onboarding: Onboarding,
+	channels: ReadonlySet<string>,
+): Onboarding {
+	const isLeft = (id: string) => !channels.has(id);
+	const left = onboarding.default_channels?.filter(isLeft) ?? [];
+	return {
+		...onboarding,
+		enabled: onboarding.enabled && left.length >= minDefaultChannels,
+		default_channels: left,
+		prompts: onboarding.prompts
+			?.map((prompt) => ({
+				...prompt,
+				options: prompt.options
+					.map((option) => ({
+						...option,
+						channels: option.channels?.filter(isLeft),
+					}))
+					.filter(({ roles, channels }) => roles?.length || channels?.length),
+			}))
+			.filter(({ options }) => options.length > 0),
+	};
+}
+
+/** Returns the ids of the channels that the document hides from @everyone. */
+function hiddenChannels(list: StepList): Set<string> {
+	const { wanted, current } = list;
+	const common = wanted.everyone ?? current.everyone ?? [];
+	if (common.includes("ADMINISTRATOR")) return new Set();
+	const isSeen = common.includes("VIEW_CHANNEL");
+	return new Set(
+		channelsWithAccess(list).flatMap(({ channel: { id = "", overwrites } }) => {
+			if (!overwrites) return [];
+			const own = overwrites.find(({ role }) => role === everyone);
+			const isHidden = isSeen
+				? own?.deny?.includes("VIEW_CHANNEL") &&
+					!own.allow?.includes("VIEW_CHANNEL")
+				: !own?.allow?.includes("VIEW_CHANNEL");
+			return isHidden ? id : [];
+		}),
+	);
+}

@@ -1,0 +1,266 @@
+// The fields of request bodies and query strings: each parses a value or throws Discord's error for it. A missing value is
+// undefined unless the field is `required`. Unknown keys are ignored, as by Discord.
+
+import { isSnowflake } from "../../world/state/snowflake.ts";
+import {
+	FormError,
+	type FormErrors,
+	formError,
+	missingField,
+} from "../errors.ts";
+
+export interface Field<T> {
+	/** Parses the value of a field in a request body or query string. Throws a FormError if the value is invalid. */
+	read(value: unknown): T;
+}
+
+/** The type of the value that parsing the request field `F` returns. */
+export type Read<F> = F extends Field<infer T> ? T : never;
+
+function optional<T>(read: (value: unknown) => T): Field<T | undefined> {
+	return {
+		read: (value) => {
+			if (value === null) throw missingField();
+			return value === undefined ? undefined : read(value);
+		},
+	};
+}
+
+export function required<T>(field: Field<T | undefined>): Field<T> {
+	return {
+		read: (value) => {
+			const given = field.read(value);
+			if (given === undefined) throw missingField();
+			return given;
+		},
+	};
+}
+
+export function nullable<T>(field: Field<T>): Field<T | null> {
+	return { read: (value) => (value === null ? null : field.read(value)) };
+}
+
+/**
+ * A request field that is parsed by `field`; a second function then checks or converts the value. A missing value stays
+ * undefined.
+ */
+export function refine<T, U>(
+	field: Field<T | undefined>,
+	convert: (value: T) => U,
+): Field<U | undefined> {
+	return {
+		read: (value) => {
+			const given = field.read(value);
+			return given === undefined ? undefined : convert(given);
+		},
+	};
+}
+
+/** A request field whose value is a string of `min` to `max` characters. */
+export function text(min: number, max: number) {
+	return optional((value) => {
+		if (typeof value !== "string")
+			throw formError(
+				"STRING_TYPE_CONVERT",
+				`Could not interpret "${show(value)}" as string.`,
+			);
+		checkLength([...value].length, min, max);
+		return value;
+	});
+}
+
+function checkLength(length: number, min: number, max: number): void {
+	if (length >= min && length <= max) return;
+	if (min === 0)
+		throw formError(
+			"BASE_TYPE_MAX_LENGTH",
+			`Must be ${max} or fewer in length.`,
+		);
+	throw formError(
+		"BASE_TYPE_BAD_LENGTH",
+		`Must be between ${min} and ${max} in length.`,
+	);
+}
+
+/**
+ * A request field whose value is an integer from `min` to `max`, as a number or, as Discord allows, a decimal string.
+ */
+export function integer(min: number, max: number) {
+	return optional((value) => {
+		const number =
+			typeof value === "string" && /^-?\d{1,16}$/.test(value)
+				? Number(value)
+				: value;
+		if (!Number.isSafeInteger(number) || typeof number !== "number")
+			throw formError(
+				"NUMBER_TYPE_COERCE",
+				`Value "${show(value)}" is not int.`,
+			);
+		if (number < min)
+			throw formError(
+				"NUMBER_TYPE_MIN",
+				`int value should be greater than or equal to ${min}.`,
+			);
+		if (number > max)
+			throw formError(
+				"NUMBER_TYPE_MAX",
+				`int value should be less than or equal to ${max}.`,
+			);
+		return number;
+	});
+}
+
+// The strings are those of query strings: https://discord.com/developers/docs/reference#http-api-boolean-query-strings
+const trueValues: readonly unknown[] = [true, "true", "True", "1"];
+const falseValues: readonly unknown[] = [false, "false", "False", "0"];
+
+export const boolean = optional((value) => {
+	const isTrue = trueValues.includes(value);
+	if (isTrue || falseValues.includes(value)) return isTrue;
+	throw formError("BOOLEAN_TYPE_CONVERT", "Must be either true or false.");
+});
+
+export const snowflake = optional((value) => {
+	const id = typeof value === "number" ? String(value) : value;
+	if (typeof id === "string" && isSnowflake(id)) return id;
+	const message = `Value "${show(value)}" is not snowflake.`;
+	throw formError("NUMBER_TYPE_COERCE", message);
+});
+
+/** A request field with permission bits, as a decimal string or a number. They are parsed to a bigint. */
+export const permissionBits = optional((value) => {
+	const bits = typeof value === "number" ? String(value) : value;
+	if (typeof bits !== "string" || !/^\d{1,20}$/.test(bits))
+		throw formError("NUMBER_TYPE_COERCE", `Value "${show(value)}" is not int.`);
+	return BigInt(bits);
+});
+
+/** A request field whose value must be one of the numbers in `choices`. */
+export function choice<const T extends number>(...choices: readonly T[]) {
+	return optional((value) => {
+		const found = choices.find((one) => one === value);
+		if (found === undefined)
+			throw formError(
+				"BASE_TYPE_CHOICES",
+				`Value must be one of {${choices.join(", ")}}.`,
+			);
+		return found;
+	});
+}
+
+/** A request field whose value must be one of the strings in `words`. */
+export function oneOf<const T extends string>(...words: readonly T[]) {
+	return optional((value) => {
+		const found = words.find((one) => one === value);
+		if (found === undefined)
+			throw formError(
+				"BASE_TYPE_CHOICES",
+				`Value must be one of {${words.map((one) => `'${one}'`).join(", ")}}.`,
+			);
+		return found;
+	});
+}
+
+/** A request field whose value is a date and time in ISO 8601. */
+export const timestamp = optional((value) => {
+	const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+	if (Number.isNaN(at))
+		throw formError(
+			"DATE_TIME_TYPE_PARSE",
+			`Could not parse ${show(value)}. Should be ISO8601.`,
+		);
+	return new Date(at);
+});
+
+/** A request field whose value is a list. `item` parses each item; the number of items has a minimum and a maximum. */
+export function list<F extends Field<unknown>>(
+	item: F,
+	min: number,
+	max: number,
+) {
+	return optional((value) => {
+		if (!Array.isArray(value))
+			throw formError(
+				"LIST_TYPE_CONVERT",
+				"Only iterables may be used in a ListType",
+			);
+		checkLength(value.length, min, max);
+		return readAll(
+			value.map((one, index) => [
+				String(index),
+				() => required(item).read(one),
+			]),
+		).map(([, read]) => read as Exclude<Read<F>, undefined>);
+	});
+}
+
+/** A query parameter that may occur up to `max` times in a request. The parsed value is always a list. */
+export function queryList<F extends Field<unknown>>(item: F, max: number) {
+	const items = list(item, 1, max);
+	return optional((value) =>
+		required(items).read(Array.isArray(value) ? value : [value]),
+	);
+}
+
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/** A request field whose value is an object. `fields` parse the object's properties. */
+export function object<const F extends Fields>(fields: F) {
+	return optional((value) => {
+		if (typeof value !== "object" || value === null || Array.isArray(value))
+			throw formError(
+				"DICT_TYPE_CONVERT",
+				"Only dictionaries may be used in a DictType",
+			);
+		const given = value as Readonly<Record<string, unknown>>;
+		const read = readAll(
+			Object.entries(fields).map(([key, field]) => [
+				key,
+				() => field.read(Object.hasOwn(given, key) ? given[key] : undefined),
+			]),
+		);
+		return Object.fromEntries(read) as { [K in keyof F]: Read<F[K]> };
+	});
+}
+
+/** Returns a copy of an object with only the properties whose values pass a test. */
+export function pickBy<T extends object>(
+	given: T,
+	passes: (value: unknown) => boolean,
+): { [K in keyof T]?: Exclude<T[K], undefined> } {
+	return Object.fromEntries(
+		Object.entries(given).filter(([, value]) => passes(value)),
+	) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** Returns a copy of an object without the properties that are undefined or null. */
+export function present<T extends object>(given: T) {
+	const isPresent = (value: unknown) => value !== undefined && value !== null;
+	return pickBy(given, isPresent) as { [K in keyof T]?: NonNullable<T[K]> };
+}
+
+/** A request field whose value may be anything. It is not checked. */
+export const unchecked: Field<unknown> = { read: (value) => value };
+
+// Discord reports all errors of a form.
+function readAll(
+	readers: readonly (readonly [key: string, read: () => unknown])[],
+): [string, unknown][] {
+	const values: [string, unknown][] = [];
+	const errors: FormErrors = {};
+	for (const [key, read] of readers) {
+		try {
+			values.push([key, read()]);
+		} catch (error) {
+			if (!(error instanceof FormError)) throw error;
+			errors[key] = error.tree;
+		}
+	}
+	if (Object.keys(errors).length > 0) throw new FormError(errors);
+	return values;
+}
+
+function show(value: unknown): string {
+	const written = typeof value === "string" ? value : JSON.stringify(value);
+	return written.slice(0, 100);
+}

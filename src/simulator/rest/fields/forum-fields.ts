@@ -1,0 +1,133 @@
+// The fields of channels that concern threads and forum posts: defaults of new ones, and tags.
+// https://discord.com/developers/docs/resources/channel#forum-tag-object
+
+import {
+	ChannelFlags,
+	RESTJSONErrorCodes as Code,
+	PermissionFlagsBits as Permission,
+} from "discord.js";
+import type { ChannelChanges } from "../../world/channels/channels.ts";
+import {
+	type ForumTag,
+	type GuildChannel,
+	type GuildChannelType,
+	holdsPosts,
+} from "../../world/state/entities.ts";
+import { requirePermissions } from "../access.ts";
+import { apiError } from "../errors.ts";
+import type { Call, ReadForm } from "../route.ts";
+import * as f from "./fields.ts";
+
+const tagLimit = 20;
+const tagsPerPost = 5;
+
+/** A request field: the number of minutes without messages after which Discord archives a thread. */
+export const archiveDuration = f.nullable(f.choice(60, 1440, 4320, 10_080));
+export const slowMode = f.nullable(f.integer(0, 21_600));
+export const appliedTags = f.list(f.snowflake, 0, tagsPerPost);
+
+export const forumFields = {
+	default_auto_archive_duration: archiveDuration,
+	default_thread_rate_limit_per_user: slowMode,
+	available_tags: f.nullable(
+		f.list(
+			f.object({
+				id: f.nullable(f.snowflake),
+				name: f.required(f.text(1, 20)),
+				moderated: f.nullable(f.boolean),
+				emoji_id: f.nullable(f.snowflake),
+				emoji_name: f.nullable(f.text(0, 100)),
+			}),
+			0,
+			tagLimit,
+		),
+	),
+	default_reaction_emoji: f.nullable(
+		f.object({
+			emoji_id: f.nullable(f.snowflake),
+			emoji_name: f.nullable(f.text(0, 100)),
+		}),
+	),
+	default_sort_order: f.nullable(f.choice(0, 1)),
+	default_forum_layout: f.nullable(f.choice(0, 1, 2)),
+	flags: f.nullable(f.integer(0, Number.MAX_SAFE_INTEGER)),
+};
+
+type ForumBody = ReadForm<typeof forumFields>;
+
+/**
+ * Returns the changes that a request body makes to a channel's default settings for threads. In forum and media
+ * channels, also the changes to tags, default reaction, sort order and layout.
+ */
+export function forumChanges(
+	call: Call,
+	type: GuildChannelType,
+	body: ForumBody,
+	channel?: GuildChannel,
+): ChannelChanges {
+	const threads: ChannelChanges = {
+		default_auto_archive_duration: body.default_auto_archive_duration,
+		default_thread_rate_limit_per_user:
+			body.default_thread_rate_limit_per_user ?? undefined,
+	};
+	if (!holdsPosts({ type })) return threads;
+	const { available_tags: tags, default_reaction_emoji: emoji, flags } = body;
+	return {
+		...threads,
+		available_tags:
+			tags === undefined ? undefined : tagsOf(call, tags ?? [], channel),
+		default_reaction_emoji: emoji && {
+			emoji_id: emoji.emoji_id ?? null,
+			emoji_name: emoji.emoji_name ?? null,
+		},
+		default_sort_order: body.default_sort_order,
+		default_forum_layout: body.default_forum_layout ?? undefined,
+		flags:
+			typeof flags === "number" ? flags & ChannelFlags.RequireTag : undefined,
+	};
+}
+
+/**
+ * Returns the forum tags to store. Tags with an id must exist and keep the id; tags without one get a new id. Throws if
+ * two tags have the same name.
+ */
+function tagsOf(
+	{ world }: Call,
+	given: NonNullable<ForumBody["available_tags"]>,
+	channel: GuildChannel | undefined,
+): ForumTag[] {
+	if (new Set(given.map(({ name }) => name)).size < given.length)
+		throw apiError(Code.TagNamesMustBeUnique);
+	const known = new Set(channel?.available_tags.map(({ id }) => id));
+	return given.map(({ id, name, moderated, emoji_id, emoji_name }) => {
+		if (typeof id === "string" && !known.has(id))
+			throw apiError(Code.UnknownTag);
+		return {
+			id: id ?? world.state.newId(),
+			name,
+			moderated: moderated ?? false,
+			emoji_id: emoji_id ?? null,
+			emoji_name: emoji_name ?? null,
+		};
+	});
+}
+
+/**
+ * Checks the tags of a forum post and returns their ids. Throws if the forum lacks a tag, if it requires a tag and
+ * the post has none, or if moderated tags change and the sender of the request lacks MANAGE_THREADS.
+ */
+export function checkedTags(
+	call: Call,
+	forum: GuildChannel,
+	ids: readonly string[],
+	before: readonly string[] = [],
+): string[] {
+	const tag = (id: string) => forum.available_tags.find((one) => one.id === id);
+	if (ids.some((id) => !tag(id))) throw apiError(Code.UnknownTag);
+	if (ids.length === 0 && (forum.flags & ChannelFlags.RequireTag) !== 0)
+		throw apiError(Code.TagRequiredToCreateAForumPostInThisChannel);
+	const changed = new Set(ids).symmetricDifference(new Set(before));
+	if ([...changed].some((id) => tag(id)?.moderated))
+		requirePermissions(call, forum, Permission.ManageThreads);
+	return [...ids];
+}
