@@ -91,7 +91,7 @@ function comparable(value: unknown): unknown {
 
 test.each([
 	...[1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => [number, 20, 35] as const),
-	[10, 100, 200],
+	[10, 115, 225],
 ])(
 	"random guild %d is copied by a bot that is killed",
 	async (number, maxRoles, maxChannels) => {

@@ -257,7 +257,12 @@ const deleteChannel = (id: string) =>
 const newEmoji = (name: string, animated = false) =>
 	step("create", "emoji", name, { guard: { animated }, body: { name } });
 
-const newRule = (trigger: Trigger, actions: readonly object[] = []) =>
+const newRule = (
+	trigger: Trigger,
+	actions: readonly object[] = [
+		{ type: AutoModerationActionType.BlockMessage },
+	],
+) =>
 	step("create", "automod", "rule", {
 		body: { name: "rule", trigger_type: trigger, actions },
 	});
@@ -1356,6 +1361,11 @@ const rows: readonly Row[] = [
 		reason:
 			"Discord converts only text channels to announcement channels and back.",
 		live: false,
+	},
+	{
+		name: "an AutoMod rule without actions",
+		steps: () => [newRule(Trigger.Keyword, [])],
+		reason: "An AutoMod rule needs an action, such as block_message.",
 	},
 	{
 		name: "an AutoMod rule against spam with a timeout",

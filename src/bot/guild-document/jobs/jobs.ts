@@ -149,7 +149,7 @@ export interface Jobs {
 	find(id: string): Promise<JobView | undefined>;
 	/** Returns the ids of the guild's jobs, the latest first. */
 	idsOf(guildId: string, limit: number): Promise<string[]>;
-	/** Resolves when a job of this run of the bot has ended. */
+	/** Resolves when a job has ended. Rejects if the database is unavailable. */
 	ended(id: string): Promise<void>;
 	/** Ends a job after its running step. Returns false if it does not run. */
 	cancel(id: string): Promise<boolean>;
@@ -690,10 +690,13 @@ export function createJobs(options: JobsOptions): Jobs {
 			return { job, wait: waits.get(id) };
 		},
 		idsOf: (guildId, limit) => selectGuildJobIds(sql, guildId, limit),
-		ended(id) {
+		async ended(id) {
 			const ending = endings.get(id) ?? Promise.withResolvers<void>();
 			endings.set(id, ending);
-			return ending.promise;
+			const row = await selectGuildJob(sql, id);
+			// It may have ended before.
+			if (row?.ended_at === null) return ending.promise;
+			endings.delete(id);
 		},
 		async cancel(id) {
 			const isRunning = await askToCancel(sql, id);

@@ -131,7 +131,7 @@ function assignLines(
 			const [id = ""] = targetId.split("/");
 			return memberName(id);
 		});
-		return `${signs.assign} role ${oneField(group[0]?.name ?? "")} to ${countOf(group.length, "member")}: ${namesText(members)}`;
+		return `${signs.assign} role ${oneField(group[0]?.name ?? "")} to ${countOf(group.length, "member")}: ${namesText(members, maxMembers)}`;
 	});
 }
 
@@ -338,10 +338,12 @@ function byReason(
 }
 
 const maxNames = 10;
+/** Maximum number of members that a line on a role names. */
+const maxMembers = 200;
 
-/** Lists names for people: the first ten, and how many more there are. */
-export function namesText(names: readonly string[]): string {
-	const shown = names.slice(0, maxNames).map((name) => oneField(name));
+/** Lists names for people: the first `max`, by default ten, and how many more there are. */
+export function namesText(names: readonly string[], max = maxNames): string {
+	const shown = names.slice(0, max).map((name) => oneField(name));
 	const more = names.length - shown.length;
 	return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

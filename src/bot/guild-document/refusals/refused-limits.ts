@@ -258,11 +258,15 @@ const automodRoom: Check = (_, facts, { action, body }) => {
 
 /** https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types */
 const automodActions: Check = (_, facts, { action, body, targetId }) => {
-	if (action === "delete" || !Array.isArray(body.actions)) return undefined;
+	if (action === "delete") return undefined;
+	const given = body.actions ?? (action === "create" ? [] : undefined);
+	if (!Array.isArray(given)) return undefined;
+	if (given.length === 0)
+		return "An AutoMod rule needs an action, such as block_message.";
 	const trigger =
 		numberIn(body, "trigger_type") ?? facts.automod?.get(targetId ?? "");
 	const has = (type: Action) =>
-		(body.actions as { type?: unknown }[]).some((one) => one?.type === type);
+		(given as { type?: unknown }[]).some((one) => one?.type === type);
 	if (trigger === undefined) return undefined;
 	const { Keyword, MemberProfile, MentionSpam } = Trigger;
 	if (has(Action.Timeout) && trigger !== Keyword && trigger !== MentionSpam)
