@@ -503,7 +503,10 @@ const pressed = new WeakSet<Life>();
 
 const alertsOf = (world: World) => sceneOf(world).alerts();
 
-/** Passes requests on to `target`, each an operation of this life. */
+/**
+ * Passes requests on to `target`, each an operation of this life. Responds 502 if the target is gone: a life may still ask
+ * when its world has ended.
+ */
 function proxy(kill: Kill, target: () => string) {
 	return Bun.serve({
 		port: 0,
@@ -515,13 +518,17 @@ function proxy(kill: Kill, target: () => string) {
 			const headers = new Headers(request.headers);
 			headers.delete("host");
 			return kill.operation(async () => {
-				const response = await fetch(target() + pathname + search, {
-					method: request.method,
-					headers,
-					body: body.byteLength > 0 ? body : null,
-					decompress: false,
-				});
-				return new Response(await response.arrayBuffer(), response);
+				try {
+					const response = await fetch(target() + pathname + search, {
+						method: request.method,
+						headers,
+						body: body.byteLength > 0 ? body : null,
+						decompress: false,
+					});
+					return new Response(await response.arrayBuffer(), response);
+				} catch (error) {
+					return new Response(String(error), { status: 502 });
+				}
 			});
 		},
 	});
