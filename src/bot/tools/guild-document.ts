@@ -156,7 +156,7 @@ export const applyGuild = tool({
 	toolset: "guild_document",
 	title: "Carry out a plan",
 	description:
-		"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. See get_job.",
+		"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
 	effect: "destructive",
 	idempotent: true,
 	input: v.strictObject({ guild_id, plan_hash, reason }),
