@@ -171,7 +171,7 @@ test("a plan says what is done, what cannot be done, and what comes next", () =>
 cannot: Role Bot: an integration owns it
 note: Channel x: the bot will not see it
 Estimated time: about 3 s.
-New roles are the lowest.
+New roles have the permissions shown, or none, and are the lowest.
 plan_hash=abc
 Nothing was changed. apply_guild with this plan_hash does exactly this. The plan is kept for a day.`);
 });

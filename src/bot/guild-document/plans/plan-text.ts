@@ -33,7 +33,7 @@ const signs = {
 const countNames = [
 	["create", ["create"]],
 	["change", ["edit"]],
-	["move", ["order"]],
+	["reorder", ["order"]],
 	["delete", ["delete"]],
 	["assign roles", ["assign"]],
 	["ban", ["ban"]],
@@ -158,7 +158,8 @@ function placesOfNew(steps: readonly PlannedStep[]): string[] {
 	const orders = (kind: string) =>
 		steps.some((step) => step.action === "order" && step.kind === kind);
 	return resultLines(
-		creates(["role"]) && !orders("role") && "New roles are the lowest.",
+		creates(["role"]) &&
+			`New roles have the permissions shown, or none${orders("role") ? "." : ", and are the lowest."}`,
 		creates(["channel", "category"]) &&
 			!orders("channel") &&
 			"New channels are the last of their category, new categories the last.",
