@@ -154,7 +154,7 @@ export function readCompletion({
 	const { name, value } = Object(argument) as JsonObject;
 	if (typeof name !== "string" || typeof value !== "string")
 		throw invalidParameters([
-			"argument: expected the argument to complete, as an object with its name and value",
+			"argument: expected an object with the name and value of the argument that is to be completed",
 		]);
 	const args = readTexts(
 		(Object(context) as JsonObject).arguments,

@@ -556,7 +556,9 @@ describe("documents that are refused", () => {
 			"an id that two have",
 			{ roles },
 			{ roles: [1, 2].map((n) => ({ name: `R${n}`, id: idOf(3) })) },
-			["role 100000000000000003: the document has this id more than once"],
+			[
+				"role 100000000000000003: the guild document has this id more than once",
+			],
 		],
 		[
 			"two overwrites for one role",

@@ -137,7 +137,7 @@ describe("an invalid request is refused with what was expected", () => {
 				ref: { type: "ref/prompt", name: "greet" },
 				argument: { name: "tone" },
 			},
-			"Invalid parameters: argument: expected the argument to complete, as an object with its name and value",
+			"Invalid parameters: argument: expected an object with the name and value of the argument that is to be completed",
 		],
 		[
 			"completion/complete",

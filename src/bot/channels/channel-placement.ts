@@ -91,7 +91,7 @@ export function placeBelow(
 	if (!isCategory && aboveGroup === below) return { parentId, index: 0, text };
 	throw invalidParameters([
 		isCategory
-			? "below_channel_id: expected a category: Discord shows categories below all other channels"
+			? "below_channel_id: expected a category, because the channel to place is a category: Discord shows categories below all other channels"
 			: isVoice
 				? `below_channel_id: expected ${channelName(lastText ?? below)} or a channel below it: Discord shows voice and stage channels below all other channels`
 				: "below_channel_id: expected a text channel or a category: Discord does not show text channels and forums below voice and stage channels",

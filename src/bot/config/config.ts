@@ -340,7 +340,7 @@ function readPersonality(directory: string, name: unknown) {
 function absent(path: string): string {
 	const visible = path.replace(/\.(?=env$)/, "");
 	const near = [`${path}.txt`, visible, `${visible}.txt`].find(existsSync);
-	return `there is no such file; ${near === undefined ? howToCreate : `${basename(near)} is there: rename it`}`;
+	return `the file does not exist; ${near === undefined ? howToCreate : `rename ${basename(near)} to ${basename(path)}`}`;
 }
 
 interface FileText {

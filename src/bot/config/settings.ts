@@ -285,7 +285,7 @@ const extraFields = v.pipe(
 	),
 	v.check(
 		(extra) => isJson(extra),
-		"expected only texts, numbers, true, false, lists and tables: JSON has no dates and no larger numbers",
+		"expected only texts, numbers, true, false, lists and tables: the bot sends this setting as JSON, which has no dates and no integers beyond ±9007199254740991",
 	),
 );
 
@@ -339,7 +339,7 @@ const sections = {
 			"donators",
 			({ donator_sync, donators }) =>
 				!donator_sync || Object.keys(donators?.tiers ?? {}).length > 0,
-			"is required while game.donator_sync is true: [game.donators.tiers] with a role for each tier",
+			"is required while game.donator_sync is true; add a table [game.donators.tiers] that gives the id of a role for each tier",
 		),
 		neededForChargebacks("restricted_role"),
 		neededForChargebacks("staff_channel"),

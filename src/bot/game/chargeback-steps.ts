@@ -200,7 +200,7 @@ export function createSteps({
 		// A new chargeback may have arrived since the step started.
 		if (isHeld(row, open))
 			throw new NotNow(
-				"no staff member has decided on another chargeback of this person yet",
+				"the player has another chargeback, on which no staff member has decided yet",
 			);
 		if (await hasBanBeside(sql, row))
 			return update(row, { restoration: "void", restoration_error: null });

@@ -264,7 +264,8 @@ export function createChargebacks(options: ChargebacksOptions): Chargebacks {
 					{
 						chargeback,
 						step,
-						error: failure,
+						step_error: error,
+						store_error: failure,
 					},
 				);
 		}

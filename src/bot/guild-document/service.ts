@@ -237,7 +237,7 @@ export function createGuildDocuments(
 		const backup = await options.backups.read(guild.id, name);
 		if (!mayTouch(backup.guildId))
 			throw new ToolError(
-				`The operator of this bot has not enabled tools for the guild ${backup.guildId}, whose backup this is.`,
+				`The backup ${name} is of the guild ${backup.guildId}, for which the operator of this bot has not enabled tools.`,
 			);
 		return backup;
 	}

@@ -57,7 +57,9 @@ export function newInstanceCommand(
 		({ directory } = values);
 		[name] = positionals;
 		if (name === undefined || positionals.length > 1)
-			throw new Error("Expected exactly one instance name.");
+			throw new Error(
+				`Expected exactly one argument, the name of the new instance, received ${positionals.length}.`,
+			);
 		if (directory === "")
 			throw new Error("Expected a directory after --directory.");
 	} catch (error) {

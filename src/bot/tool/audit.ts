@@ -144,9 +144,12 @@ export function createAudit(
 			queue.splice(0, batch.length);
 			attempt = 0;
 			if (isFull && queue.length === 0) {
-				log.warn("recording tool calls in the bot's audit log again", {
-					dropped,
-				});
+				log.warn(
+					"the bot's audit log works again after it could not record some tool calls",
+					{
+						dropped,
+					},
+				);
 				isFull = false;
 			}
 		}

@@ -300,7 +300,7 @@ function refusalOf(
 function deniedText(name: string, by = name): string {
 	return by === name
 		? `${name} is not allowed: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`
-		: `${by} is not allowed to do what the former tool ${name} did: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
+		: `the tool ${by} is not allowed to do what the tool ${name}, which it has replaced, did: the operator of this bot denies ${name} (deny in config.toml). Nothing was done.`;
 }
 
 /**

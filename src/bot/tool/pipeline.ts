@@ -237,7 +237,7 @@ function findGuild(bot: BotContext, args: JsonObject): Guild {
 		]);
 	if (!mayTouch(bot, id))
 		throw new ToolError(
-			`The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds where they are.`,
+			`The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds for which tools are enabled.`,
 		);
 	const guild = connection.discord.guilds.cache.get(id);
 	if (!guild)

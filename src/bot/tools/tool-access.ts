@@ -39,7 +39,7 @@ export const findTools = readTool({
 		const purposes = query.split(/[;\n]/).filter((text) => text.trim() !== "");
 		if (purposes.length > maxPurposes)
 			throw invalidParameters([
-				`query: expected at most ${maxPurposes} purposes, separated by ";" or line breaks, received ${purposes.length}`,
+				`query: expected at most ${maxPurposes} descriptions of what a tool should do, separated by ";" or line breaks, received ${purposes.length}`,
 			]);
 		const results = purposes.map((text) => ({
 			purpose: text.trim(),
@@ -120,7 +120,7 @@ const input = v.strictObject({
 
 const neverRuns = () => {
 	throw new Error(
-		"use_tool and use_reading_tool call other tools, and the bot ran one of them as if it did something itself",
+		"bug in the bot: the function of use_tool or use_reading_tool was called instead of that of the tool which the call names",
 	);
 };
 

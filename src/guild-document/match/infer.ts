@@ -147,7 +147,9 @@ export function mistakesIn(document: GuildDocument): string[] {
 	};
 	for (const [what, things] of Object.entries(lists))
 		for (const id of repeated(things.flatMap(({ id }) => id ?? [])))
-			issues.push(`${what} ${id}: the document has this id more than once`);
+			issues.push(
+				`${what} ${id}: the guild document has this id more than once`,
+			);
 	return issues;
 }
 

@@ -89,7 +89,10 @@ export async function buildGuild(
 	options: BuildOptions = {},
 ): Promise<DocumentGuild> {
 	const [owner] = people;
-	if (!owner) throw new Error("a guild needs an owner");
+	if (!owner)
+		throw new Error(
+			`cannot create the guild of ${file}: it has no owner, because no people were given`,
+		);
 	const { document, notes } = withFutureEvents(withPictures(given), Date.now());
 	const isFree = (id: string | undefined): id is string =>
 		id !== undefined && isSnowflake(id) && !world.guilds.get(id);

@@ -28,7 +28,10 @@ export async function readState(
 ): Promise<ReadState> {
 	const get = async <T>(path: string): Promise<T> => {
 		const { status, body } = await call("GET", `/guilds/${id}${path}`);
-		if (status !== 200) throw new Error(`GET /guilds/${id}${path}: ${status}`);
+		if (status !== 200)
+			throw new Error(
+				`the simulated Discord API answered GET /guilds/${id}${path} with HTTP ${status}, expected 200`,
+			);
 		return body as T;
 	};
 	const screen = await call("GET", `/guilds/${id}/welcome-screen`);

@@ -335,7 +335,7 @@ const inFiles: [what: string, files: Files, expected: string[]][] = [
 		"no .env",
 		{ "config.toml": botName },
 		[
-			".env: there is no such file; bun run bot --new-instance <name> makes one",
+			".env: the file does not exist; bun run bot --new-instance <name> makes one",
 			".env: DISCORD_TOKEN: is required",
 		],
 	],
@@ -343,14 +343,16 @@ const inFiles: [what: string, files: Files, expected: string[]][] = [
 		`${name} for .env`,
 		{ [name]: discordToken, "config.toml": botName },
 		[
-			`.env: there is no such file; ${name} is there: rename it`,
+			`.env: the file does not exist; rename ${name} to .env`,
 			".env: DISCORD_TOKEN: is required",
 		],
 	]),
 	[
 		"config.toml.txt for config.toml",
 		{ ".env": discordToken, "config.toml.txt": botName },
-		["config.toml: there is no such file; config.toml.txt is there: rename it"],
+		[
+			"config.toml: the file does not exist; rename config.toml.txt to config.toml",
+		],
 	],
 ];
 

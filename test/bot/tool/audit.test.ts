@@ -241,7 +241,7 @@ onOwnPostgres((databases) => {
 		);
 		expect(logged.messages()).toEqual([
 			"tool calls not recorded in the bot's audit log: queue full",
-			"recording tool calls in the bot's audit log again",
+			"the bot's audit log works again after it could not record some tool calls",
 		]);
 		await audit.close();
 	});

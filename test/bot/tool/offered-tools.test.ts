@@ -442,7 +442,7 @@ describe("a call", () => {
 			`ban_member is not allowed${why}`,
 		);
 		expect(tools.resolve("ban", {}).refusal).toBe(
-			`ban is not allowed to do what the former tool ban_member did${why}`,
+			`the tool ban is not allowed to do what the tool ban_member, which it has replaced, did${why}`,
 		);
 		expect(names(tools.allowed)).not.toContain("ban");
 	});
@@ -642,7 +642,7 @@ test("find_tools takes several purposes, and gives the arguments of the best too
 	const { code, text: refusal } = await ask("a;".repeat(11));
 	expect(code).toBe(-32602);
 	expect(refusal).toContain(
-		'query: expected at most 10 purposes, separated by ";" or line breaks, received 11',
+		'query: expected at most 10 descriptions of what a tool should do, separated by ";" or line breaks, received 11',
 	);
 	expect((await ask("; ;")).text).toContain("No tool matches");
 });
@@ -666,7 +666,7 @@ test("a guild that is not among mcp.guilds is neither listed nor touched", async
 	const { id } = bot.simulator.guild("The Cooks");
 	for (const args of [{}, { guild_id: id }])
 		expect(await bot.call("list_members", args)).toEqual({
-			text: `The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds where they are.`,
+			text: `The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds for which tools are enabled.`,
 			isError: true,
 		});
 });

@@ -630,7 +630,7 @@ test.each([
 	const choice = { read_only: false, tools: { deny: [name] } };
 	const offered = new OfferedTools(tools, choice, []);
 	expect(offered.resolve(tool, denied).refusal).toContain(
-		`${tool} is not allowed to do what the former tool ${name} did`,
+		`the tool ${tool} is not allowed to do what the tool ${name}, which it has replaced, did`,
 	);
 	expect(offered.resolve(tool, allowed).refusal).toBeUndefined();
 	expect(offered.resolve(name, {}).refusal).toContain("is not allowed");

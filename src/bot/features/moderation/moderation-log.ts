@@ -94,7 +94,7 @@ export function createModerationLog({
 		// Logged once, not for every entry.
 		if (replaced.get(guildId) !== channelId)
 			log.warn(
-				"cannot write to the guild's moderation log channel, using the default channel",
+				"cannot write to the guild's moderation log channel, using the channel of the setting moderation.log_channel instead",
 				{ guild: guildId, channel: channelId },
 			);
 		replaced.set(guildId, channelId);

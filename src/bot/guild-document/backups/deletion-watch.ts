@@ -216,10 +216,13 @@ export function createDeletionWatch(
 			unchecked.delete(guild.id);
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.warn("could not look for mass deletions in the audit log", {
-					guild: guild.id,
-					reason: describePlatformError(error) ?? String(error),
-				});
+				log.warn(
+					"could not look for mass deletions of channels and roles in the guild's Discord audit log",
+					{
+						guild: guild.id,
+						reason: describePlatformError(error) ?? String(error),
+					},
+				);
 			throw error;
 		}
 	}

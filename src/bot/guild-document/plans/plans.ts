@@ -170,7 +170,7 @@ const shownIssues = 20;
 export function invalidText({ issues }: InvalidDocument): string {
 	const more = issues.length - shownIssues;
 	return [
-		"The document of the guild is invalid, for these reasons. Nothing was done.",
+		"The given guild document (a description of a guild's settings, channels and roles) is invalid, for these reasons. Nothing was done.",
 		...issues.slice(0, shownIssues),
 		...(more > 0 ? [`… and ${more} more`] : []),
 	].join("\n");

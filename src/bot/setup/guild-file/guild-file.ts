@@ -187,7 +187,7 @@ async function findWay(
 		throw new CheckFailed(
 			error.message,
 			error.nextStep ??
-				`No bot answered at ${url}: the program there ${occupant.why}. If the bot runs on another machine, run this command there. If the bot runs on this machine at another address, stop the bot first.`,
+				`No bot answered at ${url}: the program there ${occupant.why}. If the bot runs on another machine, run this command there. If the bot runs on this machine at another address, stop it and run this command again.`,
 			{ cause: error },
 		);
 	}
@@ -277,7 +277,7 @@ async function compareOrApply(
 	if (!yes && !(await ask("Change the guild like this?")))
 		throw new CheckFailed(
 			"The changes were not confirmed, so the guild was not changed.",
-			"Confirm it on a terminal, or pass --yes.",
+			"Run the command on a terminal and answer yes to the question, or pass --yes.",
 		);
 	const end = await runJob(work, async () => {
 		const { job } = await withProgress(

@@ -52,7 +52,7 @@ function staff({ guild }: ModerationWorld): GuildChannel {
 /** The log lines about the fallback, and about entries that were not sent. */
 function warnings({ logged }: ModerationWorld): string[] {
 	return logged.filter((line) =>
-		/using the default channel|could not send log entries/.test(line),
+		/using the channel of the setting|could not send log entries/.test(line),
 	);
 }
 
@@ -77,7 +77,7 @@ describe.concurrent("the guild's channel", () => {
 			expect(titles).toEqual(["Moderation log", "Ban", "Unban"]);
 			expect(warnings(world)).toEqual([
 				expect.stringContaining(
-					"cannot write to the guild's moderation log channel, using the default channel",
+					"cannot write to the guild's moderation log channel, using the channel of the setting moderation.log_channel instead",
 				),
 			]);
 			expect(warnings(world)[0]).toContain(channel.id);
