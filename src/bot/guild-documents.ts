@@ -172,6 +172,6 @@ async function loadMembers(connection: Connection): Promise<void> {
 	if (timeout.aborted)
 		throw new CheckFailed(
 			`Discord did not send all members within ${membersTimeoutMs / 1000} seconds`,
-			"Try again, or leave the part members out.",
+			"Try again, or export without members: leave members out of the list of --part.",
 		);
 }

@@ -69,7 +69,8 @@ export async function compileProgram(options: CompileOptions): Promise<string> {
 	rmSync(`${path}.map`, { force: true });
 	if ((await child.exited) === 0) return path;
 	rmSync(path, { force: true });
+	const end = child.signalCode ?? `exit code ${child.exitCode}`;
 	throw new Error(
-		output.join("").trim() || `bun build ended with ${child.signalCode}`,
+		`bun build of ${program} failed with ${end}: ${output.join("").trim() || "no output"}`,
 	);
 }

@@ -440,7 +440,7 @@ export class Backend {
 		this.dropped = dropped;
 		if (now !== "" && now !== before)
 			this.#options.log.warn(
-				"left tools of a bot out of the gateway's tools/list",
+				"left tools of a bot out of the gateway's tools/list, each for the reason in parentheses",
 				{
 					instance: this.name,
 					tools: now,

@@ -95,14 +95,14 @@ export function createRegistry(): Registry {
 				const samples: Iterable<Sample> =
 					typeof values === "number" ? [[[], values]] : values;
 				for (const [labelValues, value] of samples) {
-					checkCount(labelNames, labelValues);
+					checkCount(name, labelNames, labelValues);
 					yield sample(name, labelText(labelNames, labelValues), value);
 				}
 			});
 
 	return {
 		counter(name, help, labelNames = []) {
-			const series = createSeries(labelNames, () => ({ sum: 0 }));
+			const series = createSeries(name, labelNames, () => ({ sum: 0 }));
 			add("counter", name, help, labelNames, function* () {
 				for (const { labels, state } of series.all())
 					yield sample(name, labels, state.sum);
@@ -135,7 +135,7 @@ export function createRegistry(): Registry {
 				throw new TypeError(
 					`the buckets of the metric ${name} are not in ascending order`,
 				);
-			const series = createSeries(labelNames, () => ({
+			const series = createSeries(name, labelNames, () => ({
 				// The last count is for +Inf.
 				counts: new Array<number>(bounds.length + 1).fill(0),
 				sum: 0,
@@ -223,12 +223,13 @@ const separator = "\udfff";
  * returned object, `of` creates a missing state, and `peek` does not.
  */
 function createSeries<State>(
+	name: string,
 	labelNames: readonly string[],
 	begin: () => State,
 ) {
 	const byKey = new Map<string, { labels: string; state: State }>();
 	const keyOf = (labelValues: LabelValues) => {
-		checkCount(labelNames, labelValues);
+		checkCount(name, labelNames, labelValues);
 		// With one label, the usual case, no text is built.
 		return labelValues.length === 1
 			? (labelValues[0] as string)
@@ -251,12 +252,13 @@ function createSeries<State>(
 }
 
 function checkCount(
+	name: string,
 	labelNames: readonly string[],
 	labelValues: LabelValues,
 ): void {
 	if (labelValues.length !== labelNames.length)
 		throw new TypeError(
-			`the metric has ${labelNames.length} labels, but received ${labelValues.length} label values`,
+			`the metric ${name} has ${labelNames.length} labels, but received ${labelValues.length} label values`,
 		);
 }
 

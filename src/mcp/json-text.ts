@@ -147,7 +147,7 @@ function skipOpening(text: string, position: number, opening: number): number {
 	const at = skipSpace(text, position);
 	if (text.charCodeAt(at) !== opening)
 		throw new TypeError(
-			`the JSON text does not have "${String.fromCharCode(opening)}" at position ${at}`,
+			`expected ${opening === openBrace ? "a JSON object" : "a JSON array"} to start with "${String.fromCharCode(opening)}" at position ${at} of the JSON text`,
 		);
 	return skipSpace(text, at + 1);
 }

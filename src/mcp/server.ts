@@ -337,8 +337,11 @@ export function toolSet<Context>(
 	tools: readonly Tool<Context>[],
 ): ToolSet<Context> {
 	const byName = new Map(tools.map((tool) => [tool.name, tool]));
-	if (byName.size < tools.length)
-		throw new TypeError("two tools of the MCP server have the same name");
+	if (byName.size < tools.length) {
+		const names = tools.map(({ name }) => name);
+		const twice = names.find((name, at) => names.indexOf(name) < at);
+		throw new TypeError(`two tools of the MCP server have the name ${twice}`);
+	}
 	return {
 		listed: tools,
 		resolve(name, args) {

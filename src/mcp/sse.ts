@@ -53,7 +53,9 @@ export async function* readEvents(
 		rest = lines.pop() ?? "";
 		lineCount += lines.length;
 		if (lineCount > maxLines)
-			throw new RangeError(`the event stream has more than ${maxLines} lines`);
+			throw new RangeError(
+				`the event stream of a response has more than ${maxLines} lines`,
+			);
 		for (const line of lines) {
 			if (line === "") {
 				if (data.length > 0)

@@ -944,7 +944,7 @@ describe("a bot's tools that clients refuse", () => {
 		);
 		const logged = () =>
 			world.recorded.entries(
-				"left tools of a bot out of the gateway's tools/list",
+				"left tools of a bot out of the gateway's tools/list, each for the reason in parentheses",
 			);
 		await world.refresh();
 		expect(logged()).toMatchObject([{ instance: "alpha", tools: fault }]);

@@ -173,7 +173,9 @@ describe("a programming error", () => {
 		const registry = createRegistry();
 		const counter = registry.counter("a", "A.", ["x"]);
 		const histogram = registry.histogram("b", "B.", ["x"]);
-		expect(() => counter.add([])).toThrow(TypeError);
+		expect(() => counter.add([])).toThrow(
+			new TypeError("the metric a has 1 labels, but received 0 label values"),
+		);
 		expect(() => counter.add(["1", "2"])).toThrow(TypeError);
 		expect(() => counter.value([])).toThrow(TypeError);
 		expect(() => histogram.observe([], 1)).toThrow(TypeError);

@@ -214,7 +214,7 @@ test("documents that cannot be read are refused, with all mistakes", async () =>
 	);
 	expect(await simulator.child.exited).toBe(1);
 	expect(await new Response(simulator.child.stderr).text()).toContain(
-		'bot-role: no file of --world has a managed role "Helpr"; did you mean Helper?',
+		'bot-role: none of the guild documents given with --world has a managed role "Helpr"; did you mean Helper?',
 	);
 	expect(await errorsOf("missing.yaml")).toBe(
 		"missing.yaml has 1 error:\n  it cannot be read: there is no such file\n",

@@ -155,7 +155,7 @@ export async function readEntries(
 		const deny = readPermissions(field, bits.deny);
 		if ((allow & deny) !== 0n)
 			throw invalidParameters([
-				`${field}: ${describeBits(allow & deny)} cannot be both allowed and denied for ${id}`,
+				`${field}: ${describeBits(allow & deny)} cannot be both allowed and denied for the role or member ${id}`,
 			]);
 		const isRole = guild.roles.cache.has(id);
 		if (!isRole) await requireMember(guild, id, connection);

@@ -118,7 +118,7 @@ export function scopeOf(
 }
 
 const noChannels =
-	"None of the given channels contains messages, threads or posts that can be searched.";
+	"There is nothing to search: the channels are categories in which the bot sees no channel with messages, or forums without posts in the searched period.";
 
 /** Adds archived threads to the channels of a search: those that may have messages in the period `range`. */
 export async function withArchived(

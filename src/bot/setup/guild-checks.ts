@@ -176,7 +176,7 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 	const other = "Name another role in config.toml.";
 	if (role.id === guild.id)
 		throw new CheckFailed(
-			`the bot cannot give ${name}: every member has it automatically`,
+			`the bot cannot give members the role ${name}: every member has this role automatically`,
 			other,
 		);
 	if (role.managed)

@@ -69,6 +69,6 @@ function editEmoji(list: StepList, old: Emoji, emoji: Emoji): void {
 	if (picture && old.picture && picture !== old.picture)
 		list.refuse(
 			`emoji ${name}`,
-			"it has another picture, which Discord cannot change; delete the emoji to have it created anew",
+			"its picture in the document differs from that in the guild, and Discord cannot change the picture of an emoji; delete the emoji in the guild so that it is created with the picture of the document",
 		);
 }

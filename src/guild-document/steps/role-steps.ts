@@ -90,7 +90,7 @@ function orderRoles(list: StepList, roles: readonly Role[]): void {
 		if (!fixedRoles.has(id) && below.some((other) => fixedRoles.has(other)))
 			list.refuse(
 				`role ${nameOf(id)}`,
-				"its place is above roles that the bot cannot move; it stays below them",
+				"the document places the role above roles that the bot cannot move; the role stays below them",
 			);
 	}
 	const order = mergeOrder(

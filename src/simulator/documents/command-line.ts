@@ -124,7 +124,7 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 			"the command line",
 			unknown.map(
 				(name) =>
-					`bot-role: no file of --world has a managed role ${formatValue(name)}${didYouMean(name, managed)}`,
+					`bot-role: none of the guild documents given with --world has a managed role ${formatValue(name)}${didYouMean(name, managed)}`,
 			),
 		);
 	return {

@@ -153,7 +153,7 @@ export function createUserClient(
 				throw new Error(`${user.username} is a bot and cannot vote`);
 			if (!message?.poll || !isSeenBy(world, channel, user))
 				throw new Error(
-					`the user ${user.username} cannot see a poll with the id ${id}`,
+					`the user ${user.username} cannot vote: there is no message ${id} with a poll that the user can see`,
 				);
 			const ids = answers.map((answer) => answerIn(message, answer));
 			world.polls.vote(channel, message, user, ids);
@@ -206,7 +206,7 @@ function findButton(message: Message, wanted: string): Button {
 	if (!button) {
 		const names = buttons.map(({ label, custom_id }) => label ?? custom_id);
 		throw new Error(
-			`the message has no button ${wanted}; its buttons are: ${names.join(", ") || "none"}`,
+			`the message ${message.id} has no button ${wanted}; its buttons are: ${names.join(", ") || "none"}`,
 		);
 	}
 	if (button.url !== undefined)

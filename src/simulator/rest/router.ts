@@ -143,7 +143,10 @@ export class Router {
 				complete({ status: "hung up" });
 				return hangUp();
 			}
-			response = this.#errorResponse(error);
+			response = this.#errorResponse(error, {
+				method,
+				path: redactToken(path),
+			});
 		}
 		complete({ status: response.status });
 		this.#countInvalid(response);
@@ -290,7 +293,10 @@ export class Router {
 		if (signal.aborted || this.#closed) throw new HangUp();
 	}
 
-	#errorResponse(error: unknown): ResponseData {
+	#errorResponse(
+		error: unknown,
+		request: { method: string; path: string },
+	): ResponseData {
 		if (error instanceof ApiError)
 			return {
 				status: error.status,
@@ -299,9 +305,12 @@ export class Router {
 			};
 		this.#parts.log.error(
 			"simulated Discord API route failed: internal error",
-			{ error },
+			{ ...request, error },
 		);
-		return this.#errorResponse(httpError(500, "Internal Server Error"));
+		return this.#errorResponse(
+			httpError(500, "Internal Server Error"),
+			request,
+		);
 	}
 
 	#report(

@@ -303,7 +303,7 @@ test("a category stands for its channels, and a forum for its posts", async () =
 	});
 	expect(isError).toBe(true);
 	expect(text).toBe(
-		"None of the given channels contains messages, threads or posts that can be searched.",
+		"There is nothing to search: the channels are categories in which the bot sees no channel with messages, or forums without posts in the searched period.",
 	);
 });
 

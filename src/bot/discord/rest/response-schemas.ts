@@ -540,5 +540,5 @@ export function findResponseProblem(
 	const at = v.getDotPath(issues[0]);
 	return at === null
 		? withoutJson
-		: `the response (HTTP ${status}) has no usable "${at}"`;
+		: `in the response (HTTP ${status}), the field "${at}" is missing or not as Discord documents it`;
 }

@@ -226,9 +226,12 @@ export function createConversations({
 		} catch (error) {
 			// Retried in an hour.
 			if (!(error instanceof StoreUnavailable))
-				log.error("AI chat: could not delete old conversation messages", {
-					error,
-				});
+				log.error(
+					"AI chat: could not delete old conversation messages from the database",
+					{
+						error,
+					},
+				);
 		}
 	}
 

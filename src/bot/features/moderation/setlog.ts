@@ -30,7 +30,7 @@ export function setlogCommand(options: ModerationOptions): Command {
 			const channel = isOff ? undefined : readChannel(invocation, rest);
 			if (!isOff && !channel)
 				throw new ToolError(
-					`Write \`${prefix} setlog ${usage}\`: a text channel of this server that you can see.`,
+					`The moderation log channel must be a text channel of this server that you can see. Write \`${prefix} setlog #channel\` to set it, or \`${prefix} setlog off\` to turn the log off.`,
 				);
 			if (channel)
 				requirePermissions(guild, channel, bitsIn(channel, logPermissions));

@@ -206,7 +206,7 @@ async function readBans({ client, id }: Guild): Promise<APIBan[]> {
 		if (page.length < maxBansPerRequest) return bans;
 	}
 	throw new ToolError(
-		`The guild ${id} has more than ${maxBansPerRequest * maxBanPages} bans, too many for a document of the guild. Leave "bans" out of the argument parts.`,
+		`The guild ${id} has more than ${maxBansPerRequest * maxBanPages} bans, more than the bot exports to a guild document. To export the guild without its bans, leave "bans" out of the list in the argument "parts".`,
 	);
 }
 

@@ -212,7 +212,7 @@ export async function readDocumentFile(
 	const absent = parts?.filter((part) => document[part] === undefined) ?? [];
 	if (absent.length > 0)
 		throw new CheckFailed(
-			`the document in ${name} lacks what --part names: ${absent.join(", ")}`,
+			`the guild document in ${name} does not contain these sections, which --part asks for: ${absent.join(", ")}`,
 		);
 	return Object.fromEntries(
 		Object.entries(document).filter(

@@ -132,6 +132,7 @@ async function message(work: Workspace): Promise<string> {
 	const channel = await work.shared(textChannel);
 	return idOf(
 		await work.post(Routes.channelMessages(channel), { content: "1" }),
+		"send a message",
 	);
 }
 
@@ -139,7 +140,10 @@ async function poll(work: Workspace): Promise<string> {
 	const channel = await work.shared(textChannel);
 	const answers = [{ poll_media: { text: "1" } }];
 	const poll = { question: { text: "?" }, answers, duration: 1 };
-	return idOf(await work.post(Routes.channelMessages(channel), { poll }));
+	return idOf(
+		await work.post(Routes.channelMessages(channel), { poll }),
+		"send a poll",
+	);
 }
 
 async function thread(work: Workspace): Promise<Json> {
@@ -195,7 +199,7 @@ async function limitedChannel(work: Workspace) {
 		name: work.name,
 		type,
 	});
-	const threadId = idOf(made);
+	const threadId = idOf(made, "create a thread");
 	await work.send(Patch, Routes.channel(threadId), { body: { locked: true } });
 	const denied = Permission.ReadMessageHistory | Permission.ManageThreads;
 	const route = Routes.channelPermission(channel, work.botId);
@@ -221,7 +225,10 @@ async function forum(work: Workspace) {
 	const id = await work.createChannel(body, Permission.ManageThreads);
 	const tags = listAt(await work.get(Routes.channel(id)), "available_tags");
 	const tag = (name: string) =>
-		idOf(tags.find((one) => one.name === name) ?? {});
+		idOf(
+			tags.find((one) => one.name === name) ?? {},
+			`read the forum tag ${name}`,
+		);
 	return { id, tag };
 }
 
@@ -437,7 +444,7 @@ async function searchable(work: Workspace): Promise<string> {
 	const route = Routes.channelMessages(await work.shared(textChannel));
 	const hook = await work.shared(webhook);
 	const content = `${word} ${word} https://example.com`;
-	const first = idOf(await work.post(route, { content }));
+	const first = idOf(await work.post(route, { content }), "send a message");
 	const files = [{ name: "1.txt", data: Buffer.from("1") }];
 	await work.post(route, { content: word }, { files });
 	await postByWebhook(work, hook.route, { content: word });
@@ -596,7 +603,9 @@ export const probes: readonly Probe[] = [
 			const created = await post(work, ({ tag }) => tag("free"));
 			const route = Routes.channel(made.id);
 			await work.send(Patch, route, { body: { available_tags: [] } });
-			const now = await work.get(Routes.channel(idOf(created)));
+			const now = await work.get(
+				Routes.channel(idOf(created, "create a post")),
+			);
 			const { applied_tags: kept } = now;
 			return compare("tags", Array.isArray(kept) && kept.length, 1);
 		},
@@ -733,7 +742,10 @@ export const probes: readonly Probe[] = [
 				({ type }) => type === MessageType.ThreadCreated,
 			);
 			return refused(
-				forward(work, idOf(notice ?? {})),
+				forward(
+					work,
+					idOf(notice ?? {}, "read the system message about a thread"),
+				),
 				codes.CannotExecuteActionOnSystemMessage,
 			);
 		},
@@ -752,7 +764,7 @@ export const probes: readonly Probe[] = [
 		belief: "Forwarding a forward forwards the first message.",
 		async run(work) {
 			const first = await forward(work, await work.shared(message));
-			const second = await forward(work, idOf(first));
+			const second = await forward(work, idOf(first, "forward a message"));
 			const [snapshot] = listAt(second, "message_snapshots");
 			const content = isObject(snapshot?.message) && snapshot.message.content;
 			return compare("content", content, "1");

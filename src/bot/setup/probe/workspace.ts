@@ -119,7 +119,7 @@ export class Workspace {
 	): Promise<Json & { id: string }> {
 		try {
 			const made = await this.post(route, body);
-			const id = idOf(made);
+			const id = idOf(made, `create a ${what}`);
 			this.onCleanUp(`${what} ${id}`, () =>
 				this.send(RequestMethod.Delete, remove(id)),
 			);
@@ -248,12 +248,13 @@ export function overwrite(
 }
 
 /**
- * Returns the id of an object in a Discord response; for an invite, its code. Throws a NotTried if there is neither.
+ * Returns the id of an object in a Discord response; for an invite, its code. Throws a NotTried that names the probe's `step` if there
+ * is neither.
  */
-export function idOf({ id, code }: Json): string {
+export function idOf({ id, code }: Json, step: string): string {
 	if (typeof id === "string") return id;
 	if (typeof code === "string") return code;
 	throw new NotTried(
-		"Discord's response does not contain the id of the thing that this test created",
+		`Discord's response to the step "${step}" of this test contains neither an id nor a code`,
 	);
 }

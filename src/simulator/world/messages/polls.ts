@@ -54,13 +54,17 @@ export class Polls {
 	): void {
 		const { poll } = message;
 		if (!poll || poll.ended)
-			throw new Error("the message has no poll that is still open");
+			throw new Error(
+				`the message ${message.id} has no poll that is still open`,
+			);
 		if (answerIds.some((id) => !poll.votes.has(id)))
 			throw new Error(
-				`the poll does not have all of the answers ${answerIds.join(", ")}`,
+				`the poll does not have an answer for each of the answer ids ${answerIds.join(", ")}`,
 			);
 		if (answerIds.length > 1 && !poll.allow_multiselect)
-			throw new Error("the poll allows only one answer");
+			throw new Error(
+				`a voter may choose only one answer of the poll, received the answer ids ${answerIds.join(", ")}`,
+			);
 		for (const [id, voters] of poll.votes) {
 			const had = voters.includes(user.id);
 			const has = answerIds.includes(id);

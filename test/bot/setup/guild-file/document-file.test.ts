@@ -150,7 +150,10 @@ test.each([
 	["version: 1\nrols: []", "did you mean roles?"],
 	['{"version": 1,', "neither JSON nor YAML"],
 	["a: b: c", "no valid document of a guild"],
-	["version: 1", "lacks what --part names: roles"],
+	[
+		"version: 1",
+		"does not contain these sections, which --part asks for: roles",
+	],
 ])("%j is refused", async (text, message) => {
 	writeFileSync(at("a.yaml"), text);
 	await expect(readDocumentFile(at("a.yaml"), ["roles"])).rejects.toThrow(

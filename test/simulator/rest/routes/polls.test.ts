@@ -142,7 +142,7 @@ test("a person votes once unless the poll is multiselect, and bots cannot vote",
 	expect(votes()?.get(2)).toEqual([]);
 	await expect(simulator.bot("alpha").vote(asked, 1)).rejects.toThrow("bot");
 	await expect(simulator.user("bob_the_baker").vote(asked, 1)).rejects.toThrow(
-		"cannot see a poll",
+		"with a poll that the user can see",
 	);
 });
 
