@@ -70,7 +70,7 @@ export function route(
 		if (backend && guildId !== undefined && backend.pins.barred.has(guildId))
 			throw new RouteError(
 				"GuildPinned",
-				`the guild ${quoted(guildId)} is pinned to ${findGuild(backends, guildId)?.name}, so ${instance} may not act in it. Nothing was done. Leave instance out.`,
+				`the guild ${quoted(guildId)} is pinned to ${findGuild(backends, guildId)?.name}, so ${instance} may not act in it. Nothing was done. Leave the argument instance out.`,
 				backends,
 			);
 		if (backend) return backend;

@@ -146,7 +146,7 @@ describe("a pinned guild", () => {
 		[{ guild_id: "3", instance: "gamma" }, "alpha"],
 	])("%j is refused", (args, owner) => {
 		expect(outcome(args, undefined, among)).toBe(
-			`Gateway error: GuildPinned: the guild "${args.guild_id}" is pinned to ${owner}, so ${args.instance} may not act in it. Nothing was done. Leave instance out. Available instances: alpha, beta, gamma.`,
+			`Gateway error: GuildPinned: the guild "${args.guild_id}" is pinned to ${owner}, so ${args.instance} may not act in it. Nothing was done. Leave the argument instance out. Available instances: alpha, beta, gamma.`,
 		);
 	});
 });

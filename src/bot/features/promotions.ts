@@ -168,7 +168,7 @@ export function createPromotions(
 	function warn(reason: string): void {
 		if (reason !== lastWarning)
 			log.warn(
-				"auto_role feature: could not give the role for active members",
+				"auto_role feature: could not give one or more active members its role",
 				{ reason },
 			);
 		lastWarning = reason;

@@ -90,7 +90,9 @@ export const removeReaction = destructiveTool({
 	plan(args, { guild, channel }) {
 		const { message_id, emoji, user_id } = args;
 		if (args.everyone && user_id !== undefined)
-			throw invalidParameters(["user_id: cannot be combined with everyone"]);
+			throw invalidParameters([
+				"user_id: cannot be combined with the argument everyone",
+			]);
 		if (args.everyone) return clearing(guild, channel, message_id, emoji);
 		if (emoji) return removal(guild, channel, message_id, emoji, user_id);
 		throw invalidParameters(["emoji: is required unless everyone is true"]);

@@ -197,7 +197,7 @@ test("one user's reaction needs an emoji, and everyone's no user", async () => {
 		"emoji: is required unless everyone is true",
 	);
 	expect(await call({ everyone: true, user_id: userOf("ada").id })).toContain(
-		"user_id: cannot be combined with everyone",
+		"user_id: cannot be combined with the argument everyone",
 	);
 	expect(world.simulator.journal.entries()).toEqual([]);
 });

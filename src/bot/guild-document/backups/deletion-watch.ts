@@ -335,10 +335,13 @@ export function createDeletionWatch(
 			else await tellAtOnce(alarm, "There is no backup from before.");
 		} catch (error) {
 			if (!(error instanceof StoreUnavailable))
-				log.error("could not keep the backup from before a mass deletion", {
-					guild: guild.id,
-					error,
-				});
+				log.error(
+					"could not exempt the backup from before a mass deletion from the clean-up of old backups",
+					{
+						guild: guild.id,
+						error,
+					},
+				);
 			await tellAtOnce(
 				alarm,
 				"The bot's database is unavailable. The last backup from before will be kept once it is back.",
