@@ -431,13 +431,16 @@ onBoth((databases) => {
 			let count = 0;
 			let isArmed = false;
 			let isDead = false;
+			let running = 0;
 			const kill = async <T>(work: () => Promise<T>): Promise<T> => {
 				if (isDead) return never;
 				if (!isArmed) return work();
 				count += 1;
 				if (count === operation * 2 - 1) isDead = true;
 				if (isDead) return never;
+				running += 1;
 				const result = await work();
+				running -= 1;
 				count += 1;
 				if (count === operation * 2) isDead = true;
 				return isDead ? never : result;
@@ -469,7 +472,11 @@ onBoth((databases) => {
 				const { sql } = bot.store;
 				return (await sql`SELECT guild_id FROM guild_backup_checks`).length > 0;
 			};
-			await until("killed or done", async () => isDead || checked());
+			// The database shows what a statement did before the statement returns.
+			await until(
+				"killed or done",
+				async () => isDead || ((await checked()) && running === 0),
+			);
 			const wasKilled = isDead;
 			isDead = true;
 			await bot.kill();
