@@ -476,7 +476,7 @@ test("unknown plans and jobs are refused", async () => {
 	);
 	await expect(
 		running.service().plan(running.guild(), { document: { version: 2 } }),
-	).rejects.toThrow("The document of the guild is invalid");
+	).rejects.toThrow("is invalid, for these reasons");
 	await expect(
 		running.service().plan(running.guild(), { backup: "none" }),
 	).rejects.toThrow("There is no backup");

@@ -359,7 +359,7 @@ const rows: Row[] = [
 			toml.join_role.role = guild.id;
 		},
 		crosses: () => [
-			/^join_role\.role: the bot cannot give @everyone .* automatically$/,
+			/^join_role\.role: the bot cannot give members the role @everyone .* automatically$/,
 		],
 	},
 	{
