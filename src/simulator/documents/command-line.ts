@@ -163,7 +163,7 @@ async function readPictures(file: string, document: GuildDocument) {
 		if (name === undefined) continue;
 		const path = join(directory, name);
 		const found = await stat(path);
-		// Whoever sends a document may send a link to a device along with it.
+		// The sender of a document may send a link to a device along with it.
 		if (!found.isFile() || found.size > maxPictureBytes) {
 			issues.push(
 				`${path} is no file of at most ${maxPictureBytes / 1024 / 1024} MiB`,

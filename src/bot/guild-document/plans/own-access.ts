@@ -1,4 +1,4 @@
-// The bot's own access to channels that a document hides from it. Whoever writes a document by hand thinks of people, as
+// The bot's own access to channels that a document hides from it. People who write a document by hand think of people, as
 // with create_channel, which keeps the bot's access, too.
 
 import {

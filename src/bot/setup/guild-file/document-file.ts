@@ -303,7 +303,7 @@ export function readPicture(
 		const [name] = names;
 		if (name === undefined) return { issue: `it is not in ${directory}` };
 		const path = join(directory, name);
-		// Whoever sends a document may send a link to a device along with it.
+		// The sender of a document may send a link to a device along with it.
 		const found = statSync(path);
 		if (!found.isFile() || found.size > maxPictureBytes)
 			return {
