@@ -65,7 +65,7 @@ describe("--check", () => {
 		const { code, lines } = await runCheck({ "config.toml": toml() });
 		expect(code).toBe(1);
 		expect(lines.join("\n")).toMatch(
-			/has 3 errors:\n.*no such file.*\n.*DISCORD_TOKEN: is required\n.*join_role/,
+			/has 3 errors:\n.*the file does not exist.*\n.*DISCORD_TOKEN: is required\n.*join_role/,
 		);
 		expect(lines.join("\n")).not.toContain("✓");
 	});
