@@ -15,6 +15,7 @@ import * as v from "valibot";
 import {
 	type EditedKind,
 	editedKinds,
+	kindOf,
 	kinds,
 	layouts,
 	nameIn,
@@ -59,11 +60,6 @@ const otherKinds = new Map<ChannelType, string>([
 /** Returns the name of a channel's or thread's kind for tool results, such as "voice" or "private thread". */
 export function kindName({ type }: GuildBasedChannel): string {
 	return kindOf(type) ?? otherKinds.get(type) ?? `type ${type}`;
-}
-
-function kindOf(type: ChannelType): EditedKind | undefined {
-	const names = Object.keys(editedKinds) as EditedKind[];
-	return names.find((name) => editedKinds[name].type === type);
 }
 
 /** Returns the kind of a channel. Throws a ToolError if tools cannot edit channels of that kind. */

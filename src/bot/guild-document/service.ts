@@ -63,16 +63,6 @@ const recreates = ({ steps }: Plan) =>
 const deletesChannels = ({ steps }: Plan) =>
 	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
 
-/** For a bot that keeps no backups. */
-export const noBackups: BackupReader = {
-	list: async () => [],
-	async read(_, name) {
-		throw new ToolError(
-			`There is no backup ${JSON.stringify(name)}. Use list_backups to find backups.`,
-		);
-	},
-};
-
 /** A kept plan. */
 export interface KeptPlan {
 	text: string;

@@ -4,6 +4,8 @@ import * as v from "valibot";
 import { publishedAs } from "../../mcp/json-schema.ts";
 import { expected } from "./arguments.ts";
 
+export { formatColor } from "../../guild-document/names/colors.ts";
+
 /** JSON Schema pattern of a color such as "#8E44AD". */
 export const hexColorPattern = "^#[0-9A-Fa-f]{6}$";
 
@@ -35,9 +37,4 @@ function readColor(input: string | number): number | undefined {
 	if (!/^(#[0-9a-f]{3}|[a-z]+)$/.test(text)) return undefined;
 	const value: unknown = Bun.color(text, "number");
 	return typeof value === "number" ? value : undefined;
-}
-
-/** Formats a color as "#8E44AD". */
-export function formatColor(value: number): string {
-	return `#${value.toString(16).padStart(6, "0").toUpperCase()}`;
 }

@@ -96,3 +96,9 @@ export function nameIn<Name extends string>(
 ): Name | "" {
 	return namesOf(values).find((name) => values[name] === value) ?? "";
 }
+
+/** Returns the kind of a channel of this type; undefined for types that have no kind, such as threads. */
+export function kindOf(type: ChannelType): EditedKind | undefined {
+	const names = Object.keys(editedKinds) as EditedKind[];
+	return names.find((name) => editedKinds[name].type === type);
+}

@@ -36,11 +36,14 @@ import {
 import {
 	type EditedKind,
 	editedKinds,
+	kindOf,
 	layouts,
 	nameIn,
 	sortOrders,
 	videoQualities,
 } from "../names/channel-kinds.ts";
+import { formatColor } from "../names/colors.ts";
+import { compareIds } from "../names/ids.ts";
 import { eventFieldsOf, eventKinds } from "../names/scheduled-event.ts";
 import { levels, noticeFlags } from "../names/setting-names.ts";
 import type { GuildState } from "../steps.ts";
@@ -48,8 +51,6 @@ import {
 	type ApiChannel,
 	apiChannels,
 	compareChannels,
-	compareIds,
-	kindOf,
 	permissionNamesOf,
 	rolesFromTop,
 } from "./from-api.ts";
@@ -297,16 +298,12 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 		name: role.name,
 		id: role.id,
 		managed: role.managed,
-		color: hasColor ? colors.map(hexColor).join(" to ") : "",
+		color: hasColor ? colors.map(formatColor).join(" to ") : "",
 		hoist: role.hoist,
 		mentionable: role.mentionable,
 		icon: role.icon ? pictures.get(role.icon) : (role.unicode_emoji ?? ""),
 		permissions: permissionNamesOf(role.permissions),
 	};
-}
-
-function hexColor(value: number): string {
-	return `#${value.toString(16).padStart(6, "0").toUpperCase()}`;
 }
 
 /** Sorts things by age, because Discord may list them in any order. */

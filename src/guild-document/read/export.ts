@@ -16,10 +16,10 @@ import {
 	keysOf,
 	mapReferences,
 } from "../format/references.ts";
+import { compareIds } from "../names/ids.ts";
 import { markUnknownIcons } from "../read/picture.ts";
 import type { GuildState } from "../steps.ts";
 import { documentWithIds } from "./current-document.ts";
-import { compareIds } from "./from-api.ts";
 
 /**
  * Returns a guild as a document. Two exports of an unchanged guild are equal byte by byte. `parts` are the parts to

@@ -6,7 +6,7 @@ import {
 	type APIRole,
 	ChannelType,
 } from "discord.js";
-import { type EditedKind, editedKinds } from "../names/channel-kinds.ts";
+import { compareIds } from "../names/ids.ts";
 import { allBits, bitsByName } from "../names/permission-names.ts";
 import type { GuildState } from "../steps.ts";
 
@@ -44,11 +44,6 @@ export interface ApiChannel {
 export const apiChannels = ({ channels }: GuildState) =>
 	channels as readonly unknown[] as readonly ApiChannel[];
 
-/** Compares two ids by age, the older first. */
-export function compareIds(a: string, b: string): number {
-	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
-}
-
 /** Returns a guild's roles, the highest first, without @everyone. https://discord.com/developers/docs/topics/permissions */
 export function rolesFromTop({ guild }: GuildState): APIRole[] {
 	return guild.roles
@@ -72,13 +67,6 @@ export function compareChannels(a: ApiChannel, b: ApiChannel): number {
 		Number(isBelowText(a.type)) - Number(isBelowText(b.type)) ||
 		a.position - b.position ||
 		compareIds(a.id, b.id)
-	);
-}
-
-/** Returns the kind of a channel of this type; undefined for types that a document cannot have, such as threads. */
-export function kindOf(type: ChannelType): EditedKind | undefined {
-	return (Object.keys(editedKinds) as EditedKind[]).find(
-		(kind) => editedKinds[kind].type === type,
 	);
 }
 

@@ -3,13 +3,8 @@
 import type { Channel } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { isPlaceholder } from "../match/match.ts";
-import { editedKinds } from "../names/channel-kinds.ts";
-import {
-	apiChannels,
-	compareChannels,
-	isBelowText,
-	kindOf,
-} from "../read/from-api.ts";
+import { editedKinds, kindOf } from "../names/channel-kinds.ts";
+import { apiChannels, compareChannels, isBelowText } from "../read/from-api.ts";
 import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
 import { placesIn, type StepList } from "./step-list.ts";
 

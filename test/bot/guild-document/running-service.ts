@@ -10,13 +10,23 @@ import {
 	createGuildDocuments,
 	type GuildDocumentsOptions,
 	type GuildDocumentsService,
-	noBackups,
 } from "../../../src/bot/guild-document/service.ts";
+import { ToolError } from "../../../src/mcp/tool.ts";
 import {
 	type FeatureSetup,
 	startFeature,
 } from "../features/running-feature.ts";
 import { smallDifference } from "./small-difference.ts";
+
+/** For a bot that keeps no backups. */
+const noBackups: GuildDocumentsOptions["backups"] = {
+	list: async () => [],
+	async read(_, name) {
+		throw new ToolError(
+			`There is no backup ${JSON.stringify(name)}. Use list_backups to find backups.`,
+		);
+	},
+};
 
 export interface ServiceSetup
 	extends Pick<FeatureSetup, "place" | "simulator" | "prepare" | "store"> {

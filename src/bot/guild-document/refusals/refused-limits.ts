@@ -8,7 +8,7 @@ import {
 	GuildVerificationLevel,
 	AutoModerationRuleTriggerType as Trigger,
 } from "discord.js";
-import { kindOf } from "../../../guild-document/read/from-api.ts";
+import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
 import { time } from "../../discord/describe.ts";
 import { isAllowedKind } from "../../discord/guild-features.ts";
 import { lengthOf, thousands } from "../../discord/text.ts";

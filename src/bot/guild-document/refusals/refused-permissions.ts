@@ -8,7 +8,7 @@ import {
 	type GuildBasedChannel,
 	PermissionFlagsBits,
 } from "discord.js";
-import { kindOf } from "../../../guild-document/read/from-api.ts";
+import { kindOf } from "../../../guild-document/names/channel-kinds.ts";
 import type { RawOverwrite } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 import { channelName, roleName } from "../../discord/describe.ts";

@@ -1,6 +1,8 @@
 // Snowflakes, Discord's ids: the upper 42 bits are milliseconds since 2015. They are decimal strings and sort by time.
 // https://discord.com/developers/docs/reference#snowflakes
 
+export { compareIds } from "../../../guild-document/names/ids.ts";
+
 const epochMs = 1_420_070_400_000;
 const lowBits = 22n;
 // Back-dated ids use the upper half of the numbers within a millisecond, other ids the lower half, so that none repeats.
@@ -40,11 +42,6 @@ function compose(atMs: number, low: number): string {
 /** Returns the creation time that a Discord id (snowflake) contains, in milliseconds since 1970. */
 export function timeOf(id: string): number {
 	return Number(BigInt(id) >> lowBits) + epochMs;
-}
-
-/** Compares two Discord ids (snowflakes), to sort the oldest first. */
-export function compareIds(a: string, b: string): number {
-	return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
 /**
