@@ -346,7 +346,10 @@ function listenOr(undo: () => void, options: ListenOptions): Listener {
 	}
 }
 
-/** Returns the state of the bot's backups, for the JSON response of GET /status; null if it makes none. */
+/**
+ * Returns the state of the bot's backups of guilds, for the JSON response of GET /status; null if the bot makes no
+ * backups.
+ */
 function describeBackups({ every, lastAt, failing }: BackupsStatus) {
 	if (every === undefined) return null;
 	return {

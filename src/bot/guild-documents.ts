@@ -42,11 +42,13 @@ export interface WiringOptions {
 	store: Store;
 	mutex: KeyedMutex;
 	log: Log;
-	/** Whether the operator's configuration forbids a tool, by its name or a former name. */
+	/**
+	 * Whether the operator's configuration forbids the tool with this name. The name may also be that of a former tool.
+	 */
 	denies(toolName: string): boolean;
-	/** Ids of the guilds that tools may access; undefined for all. */
+	/** Ids of the guilds that tools may access; undefined if they may access all guilds. */
 	guilds: ReadonlySet<string> | undefined;
-	/** When backups are made; undefined: none are made. */
+	/** Settings for backups of guilds, such as how often the bot makes them; undefined if the bot makes no backups. */
 	backup: BotConfig["toml"]["backup"];
 	registry?: Registry | undefined;
 }
@@ -58,7 +60,7 @@ export interface WiredDocuments {
 	mayTouch(guildId: string): boolean;
 }
 
-/** Creates guild documents, with their pictures and backups. Nothing is started. */
+/** Creates the objects that work with guild documents, pictures and backups of guilds, but does not start them. */
 export function wireGuildDocuments({
 	connection,
 	store,
@@ -82,20 +84,20 @@ export function wireGuildDocuments({
 	return { pictures, backups, guildDocuments, mayTouch };
 }
 
-/** Maximum milliseconds to wait for the members of all guilds that are available. */
+/** Maximum time in milliseconds to wait until Discord has sent the members of all available guilds. */
 const membersTimeoutMs = 120_000;
-/** Milliseconds between two looks whether all members are loaded. */
+/** Milliseconds between two checks of whether Discord has sent the members of all guilds. */
 const membersLookMs = 100;
 
 export interface OpenOptions {
-	/** Whether the members of all guilds are loaded first. */
+	/** Whether to wait until Discord has sent the members of all guilds. */
 	needsMembers: boolean;
 	timing?: ConnectionOptions["timing"];
 }
 
 /**
- * Opens the database and logs in to Discord, for the command line. Rejects with a CheckFailed if another process uses the
- * database, or if one of both is not available.
+ * Opens the database and logs in to Discord, for commands about guild documents while the bot is not running. Rejects
+ * with a CheckFailed if another process uses the database, or if the database or Discord is unavailable.
  */
 export async function openGuildDocuments(
 	config: BotConfig,

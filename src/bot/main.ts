@@ -90,7 +90,10 @@ if (command) {
 }
 await runProgram(configure, startBot);
 
-/** A command line that makes no sense exits with 2, as unknown options do. */
+/**
+ * Parses the options for guild documents. If they are invalid, prints an error and exits with code 2, as for unknown
+ * options.
+ */
 function readGuildFileCommand(values: GuildFileValues) {
 	try {
 		return guildFileCommand(values);

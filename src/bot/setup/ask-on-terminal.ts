@@ -2,7 +2,10 @@
 
 import { createInterface } from "node:readline/promises";
 
-/** Resolves with whether the operator answers yes. False if stdin is not a terminal. */
+/**
+ * Asks the operator a yes-or-no question on the terminal. Resolves with true if the answer is yes. Resolves with false
+ * otherwise, and without asking if stdin is not a terminal.
+ */
 export async function askOnTerminal(question: string): Promise<boolean> {
 	if (!process.stdin.isTTY) return false;
 	const terminal = createInterface({

@@ -80,7 +80,7 @@ export function invitePermissions(
 	return neededFor(toolPermissions, toml.features);
 }
 
-/** Returns the bits of `permissions` plus the bits that the enabled features need. */
+/** Returns a permission bit field: `permissions` and the permissions that the bot's enabled features need. */
 export function neededFor(
 	permissions: readonly Permission[],
 	features: TomlSettings["features"],

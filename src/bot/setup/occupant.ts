@@ -8,13 +8,15 @@ import { reachableHost } from "../../lib/listen.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
 import type { BotConfig } from "../config/config.ts";
 
-/** Timeout of both requests together, in milliseconds. */
+/** Timeout in milliseconds for finding out which program listens on MCP_PORT. */
 const occupantTimeoutMs = 2_000;
 
 export interface Occupant {
-	/** Name of the bot; undefined if there is none. */
+	/** Name of the bot that listens on MCP_PORT; undefined if no bot was found there. */
 	bot?: string | undefined;
-	/** What listens there instead of a bot, as the end of a sentence that begins with the address. */
+	/**
+	 * Describes what listens on MCP_PORT, or why that is unknown, as the end of a sentence, such as "is another program".
+	 */
 	why: string;
 }
 
@@ -26,7 +28,7 @@ export function botUrl({
 	return `http://${reachableHost(mcpBindAddress)}:${mcpPort}`;
 }
 
-/** Returns the headers of a request to a bot on this machine. */
+/** Returns the headers of an HTTP request to a bot on this machine, with the bot's token. */
 export function botHeaders({
 	mcpPort,
 	mcpToken,
@@ -38,7 +40,7 @@ export function botHeaders({
 	};
 }
 
-/** Asks the program that listens on MCP_PORT which bot it is. */
+/** Asks the program that listens on MCP_PORT whether it is a bot, and for the bot's name. */
 export async function askOccupant(config: BotConfig): Promise<Occupant> {
 	const url = botUrl(config);
 	const { Host = "", ...bearer } = botHeaders(config);

@@ -152,8 +152,8 @@ function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 }
 
 /**
- * Returns the permission bits that a tool needs. `when` is a text that names the argument for which the permission is
- * needed; it is empty if the tool always needs the permission.
+ * Returns the Discord permissions that a tool needs, as bits. If only calls with a certain argument need a permission,
+ * `when` names the argument, such as " (with user_ids)"; otherwise `when` is empty.
  */
 function needsOf({ needs }: BotTool): [bit: bigint, when: string][] {
 	const toEntry = (needed: Needed<never>): [bigint, string] => {

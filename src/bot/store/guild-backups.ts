@@ -5,30 +5,42 @@ import type { Migration } from "./database/migrations.ts";
 import { inBatches, many, type Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
-/** A backup without its document. */
+/** A stored backup of a guild: all columns of its database row except the guild document. */
 export interface GuildBackupRow {
 	guild_id: string;
-	/** Number of the backup within its guild: 1, 2, 3 … A later backup has a higher number, whatever the clock said. */
+	/**
+	 * Number of the backup. The backups of each guild are numbered 1, 2, 3 …, so a later backup has a higher number even
+	 * if the clock was set back.
+	 */
 	number: number;
-	/** In epoch milliseconds. */
+	/** When the backup was made, in epoch milliseconds. */
 	made_at: number;
 	/** Name of the guild when the backup was made. */
 	guild_name: string;
-	/** Length of the document's JSON text in characters. */
+	/** Length of the backup's guild document as JSON text, in characters. */
 	length: number;
-	/** SHA-256 of the document's JSON text, in hexadecimal digits. */
+	/** SHA-256 hash of the backup's guild document as JSON text, in hexadecimal digits. */
 	sha256: string;
-	/** Number of channels with categories, to recognize a guild that was wiped. */
+	/**
+	 * Number of channels in the guild, including categories. If the next backup has far fewer, the guild may have been
+	 * wiped.
+	 */
 	channels: number;
-	/** Number of roles. */
+	/** Number of roles in the guild, including @everyone. */
 	roles: number;
-	/** Parts that the bot could not read, and why, as a text for people; "" if it read all. */
+	/**
+	 * Text for people that says which sections of the guild, such as webhooks, the bot could not read, and why. Empty if
+	 * the backup is complete.
+	 */
 	omitted: string;
-	/** Since when the backup is kept for good, in epoch milliseconds; null if it is rotated. */
+	/**
+	 * When the backup was protected, in epoch milliseconds; null if it is not protected. Newer unprotected backups do not
+	 * replace a protected one.
+	 */
 	kept_at: number | null;
-	/** Why the backup is kept for good; null if it is rotated. */
+	/** Why the backup was protected from being replaced by newer backups; null if it is not protected. */
 	kept_reason: string | null;
-	/** 1 if the people of the guild have yet to be told that and why the backup is kept. */
+	/** 1 if the operators have not been notified yet that the backup was protected after a mass deletion; otherwise 0. */
 	notice_due: 0 | 1;
 }
 
@@ -44,9 +56,9 @@ export interface NewGuildBackup
 		| "roles"
 		| "omitted"
 	> {
-	/** The document as it is stored. */
+	/** The guild document as it is stored in the database: JSON text, or compressed JSON text. */
 	document: string;
-	/** Hashes of the pictures that the document refers to. */
+	/** Hashes of the pictures, such as emoji, that the guild document refers to. */
 	pictures: readonly string[];
 }
 
@@ -89,24 +101,31 @@ const batchSize = 500;
 export type GuildBackupKey = Pick<GuildBackupRow, "guild_id" | "number">;
 
 export interface SaveOptions {
-	/** Number of backups of the guild that are kept, beside those kept for good. */
+	/**
+	 * Number of unprotected backups that are kept of each guild, and also the number of protected ones. Older backups are
+	 * deleted.
+	 */
 	keep: number;
 	/**
-	 * Returns why the previous backup must be kept for good now that the new one replaces it; undefined if it need not.
+	 * Decides whether to protect the previous backup from being replaced by newer backups. Returns the reason, such as a
+	 * loss of many channels, or undefined if no protection is needed.
 	 */
 	keepReason(
 		previous: Pick<GuildBackupRow, "channels" | "roles">,
 	): string | undefined;
 }
 
-/** What became of a backup. "unchanged": the latest one has the same document, and the new one was not stored. */
+/**
+ * Result of storing a backup of a guild. "unchanged": the backup was not stored, because the guild's latest backup has
+ * the same guild document.
+ */
 export type SavedBackup =
 	| { outcome: "unchanged" }
 	| { outcome: "made"; number: number; kept?: string | undefined };
 
 /**
- * Stores a backup unless the latest one of the guild has the same document, that the guild was compared, and deletes
- * the oldest backups of the guild beyond `keep`. All in one transaction.
+ * Stores a backup of a guild and deletes the guild's oldest backups beyond `keep`, in one transaction. If the guild's
+ * latest backup has the same guild document, only stores the time of this comparison.
  */
 export function saveGuildBackup(
 	store: Pick<Store, "transaction">,
@@ -138,7 +157,7 @@ export function saveGuildBackup(
 	});
 }
 
-/** Deletes all but the newest `keep` backups of a guild, and all but the newest `keep` of those kept for good. */
+/** Deletes old backups of a guild. Keeps the newest `keep` unprotected backups and the newest `keep` protected ones. */
 async function rotate(sql: Sql, guildId: string, keep: number): Promise<void> {
 	const rows = await sql<Pick<GuildBackupRow, "number" | "kept_at">>`
 		SELECT number, kept_at FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
@@ -153,7 +172,7 @@ async function rotate(sql: Sql, guildId: string, keep: number): Promise<void> {
 	}
 }
 
-/** Returns when each guild was last compared with its latest backup, in epoch milliseconds, by guild id. */
+/** Returns, by guild id, when each guild was last compared with its latest backup, in epoch milliseconds. */
 export async function selectBackupChecks(
 	sql: Sql,
 ): Promise<Map<string, number>> {
@@ -164,7 +183,7 @@ export async function selectBackupChecks(
 	);
 }
 
-/** Returns the backups of a guild, the newest first. */
+/** Returns the stored backups of a guild without their guild documents, newest first. */
 export function selectGuildBackups(
 	sql: Sql,
 	guildId: string,
@@ -175,7 +194,10 @@ export function selectGuildBackups(
 		FROM guild_backups WHERE guild_id = ${guildId} ORDER BY number DESC`;
 }
 
-/** Returns a backup of a guild with its document as it is stored; the latest one if `number` is undefined. */
+/**
+ * Returns a backup of a guild with its guild document as it is stored in the database. If `number` is undefined,
+ * returns the latest backup.
+ */
 export async function selectGuildBackup(
 	sql: Sql,
 	guildId: string,
@@ -190,7 +212,10 @@ export async function selectGuildBackup(
 
 const maxNumber = 2 ** 31 - 1;
 
-/** Keeps a backup for good, and records why. `notice`: people have yet to be told. */
+/**
+ * Protects a backup from being replaced by newer unprotected backups, and stores the reason. `notice`: whether the
+ * operators must be notified.
+ */
 export async function keepGuildBackup(
 	sql: Sql,
 	{ guild_id, number }: GuildBackupKey,
@@ -201,7 +226,7 @@ export async function keepGuildBackup(
 		WHERE guild_id = ${guild_id} AND number = ${number}`;
 }
 
-/** Returns the backups that are kept for good and of which nobody was told yet. */
+/** Returns the protected backups about which the operators have not been notified yet. */
 export function selectDueNotices(sql: Sql): Promise<GuildBackupRow[]> {
 	return sql<GuildBackupRow>`
 		SELECT guild_id, number, made_at, guild_name, length, sha256, channels, roles, omitted, kept_at, kept_reason,
@@ -209,7 +234,7 @@ export function selectDueNotices(sql: Sql): Promise<GuildBackupRow[]> {
 		FROM guild_backups WHERE notice_due = ${1} ORDER BY kept_at, guild_id, number`;
 }
 
-/** Records that people were told of a backup that is kept for good. */
+/** Records that the operators have been notified that a backup was protected. */
 export async function setNoticed(
 	sql: Sql,
 	{ guild_id, number }: GuildBackupKey,

@@ -14,7 +14,10 @@ export const guildDeletionMarksTable: Migration = {
 		)`,
 };
 
-/** Returns the id of the last audit log entry that was looked at; undefined if none ever was. */
+/**
+ * Returns the id of the audit log entry up to which the bot has searched a guild's audit log on Discord for mass
+ * deletions. Undefined if the bot has not searched it yet.
+ */
 export async function selectDeletionMark(
 	sql: Sql,
 	guildId: string,
@@ -24,7 +27,10 @@ export async function selectDeletionMark(
 	return row?.entry_id;
 }
 
-/** Stores the id of the last audit log entry that was looked at, unless a later one is stored. */
+/**
+ * Stores the id of the audit log entry up to which the bot has searched a guild's audit log on Discord for mass
+ * deletions. Does nothing if the stored id is higher.
+ */
 export async function saveDeletionMark(
 	sql: Sql,
 	guildId: string,

@@ -4,29 +4,29 @@
 import type { Migration } from "./database/migrations.ts";
 import { inBatches, many, type Sql } from "./database/statement.ts";
 
-/** "failed": ended, but not everything was done. */
+/** State of a job, which makes changes to a guild. "failed": the job ended without making all changes. */
 export type GuildJobState = "running" | "done" | "failed" | "cancelled";
 
 export interface GuildJobRow {
 	id: string;
 	guild_id: string;
 	plan_hash: string;
-	/** The plan as JSON. */
+	/** The plan, which lists the changes that the job makes to the guild, as JSON. */
 	content: string;
-	/** Reason for Discord's audit log. */
+	/** Reason for the job's changes, shown in Discord's audit log. */
 	reason: string;
 	state: GuildJobState;
-	/** 1 if someone asked to cancel the job. */
+	/** 1 if someone has requested to cancel the job; otherwise 0. */
 	cancel_asked: 0 | 1;
-	/** What people should know about the end of the job; null if there is nothing. */
+	/** Text for people about how the job ended, such as why it failed; null if there is nothing to tell. */
 	note: string | null;
-	/** In epoch milliseconds. */
+	/** When the job started, in epoch milliseconds. */
 	started_at: number;
-	/** In epoch milliseconds; null while the job runs. */
+	/** When the job ended, in epoch milliseconds; null while the job runs. */
 	ended_at: number | null;
 }
 
-/** What a search for work needs to know about a job. */
+/** The columns of an unfinished job that the bot needs to decide whether it can continue the job now. */
 export type RunningGuildJob = Pick<
 	GuildJobRow,
 	"id" | "guild_id" | "plan_hash" | "cancel_asked"
@@ -35,22 +35,34 @@ export type RunningGuildJob = Pick<
 export interface GuildJobStepRow {
 	job_id: string;
 	step_id: string;
-	/** "asked": the request may have been sent. "open": it was certainly not carried out. */
+	/**
+	 * Progress of a step, which is one change that the job makes to the guild. "asked": the request to Discord may have
+	 * been sent, and its outcome is unknown. "open": the request certainly had no effect and can be sent again.
+	 */
 	state: "asked" | "open" | "done" | "failed";
 	action: string;
 	kind: string;
 	name: string;
-	/** Part of the audit log reason by which the thing is found that the step created. */
+	/**
+	 * Short text such as "3.1" in the reason that Discord's audit log shows for the step's request. If Discord's response
+	 * is lost, the bot finds what the step created by this text.
+	 */
 	mark: string;
-	/** The newest Discord id that was known before the request. */
+	/**
+	 * The highest Discord id in the guild when the step's request was sent. If Discord's response is lost, the bot looks
+	 * for what the step created among later ids.
+	 */
 	after_id: string;
-	/** Stands for the id of the thing that the step creates; null if it creates nothing. */
+	/**
+	 * Stands, in later steps of the job, for the id of the object that this step creates, such as a role; null if this
+	 * step creates nothing.
+	 */
 	placeholder: string | null;
-	/** Id of the thing that the step created or changed; null if it is not known. */
+	/** Id of the object, such as a role, that the step created or changed; null if the id is unknown. */
 	target_id: string | null;
-	/** How often Discord has confirmed the step. */
+	/** How often the step was done. A job repeats a step whose change has been undone by Discord or by a person. */
 	done_count: number;
-	/** Why the step was not done; null if it was. */
+	/** Why the step failed; null if it has not failed. */
 	error: string | null;
 }
 
@@ -89,7 +101,10 @@ export const guildJobsTables: Migration = {
 		)`,
 };
 
-/** Stores a new job. Returns false, and stores nothing, if the guild has a running job. */
+/**
+ * Stores a new job, which makes changes to a guild. If the guild already has a running job, stores nothing and returns
+ * false.
+ */
 export async function insertGuildJob(
 	sql: Sql,
 	job: GuildJobRow,
@@ -114,7 +129,7 @@ export async function selectGuildJob(
 	return row;
 }
 
-/** Returns the ids of the guild's jobs, the latest first. */
+/** Returns the ids of the latest jobs that make or made changes to a guild, newest first, at most `limit`. */
 export async function selectGuildJobIds(
 	sql: Sql,
 	guildId: string,
@@ -126,7 +141,7 @@ export async function selectGuildJobIds(
 	return rows.map(({ id }) => id);
 }
 
-/** Asks the worker to end a job. Returns false if the job does not run. */
+/** Stores the request to cancel a job. Returns false if the job is not running. */
 export async function askToCancel(sql: Sql, id: string): Promise<boolean> {
 	const rows = await sql`
 		UPDATE guild_jobs SET cancel_asked = ${1}
@@ -148,7 +163,7 @@ export async function endGuildJob(
 		WHERE id = ${id} AND ended_at IS NULL`;
 }
 
-/** Returns the steps of a job that were begun or failed. */
+/** Returns the stored steps (changes to the guild) of a job: those that the job has started, and those that failed. */
 export function selectGuildJobSteps(
 	sql: Sql,
 	jobId: string,
@@ -157,7 +172,7 @@ export function selectGuildJobSteps(
 		SELECT * FROM guild_job_steps WHERE job_id = ${jobId}`;
 }
 
-/** Stores steps of jobs. Replaces what is stored about them. */
+/** Stores the progress of job steps, which are changes to guilds. Overwrites the stored progress of the same steps. */
 export async function saveGuildJobSteps(
 	sql: Sql,
 	steps: readonly GuildJobStepRow[],
@@ -170,7 +185,9 @@ export async function saveGuildJobSteps(
 				target_id = excluded.target_id, done_count = excluded.done_count, error = excluded.error`;
 }
 
-/** Deletes jobs that ended before `instant` (epoch milliseconds). Returns how many. */
+/**
+ * Deletes jobs that ended before `instant` (epoch milliseconds), and their steps. Returns how many jobs were deleted.
+ */
 export async function deleteGuildJobsBefore(
 	sql: Sql,
 	instant: number,

@@ -6,13 +6,13 @@ import { inBatches, many, type Sql } from "./database/statement.ts";
 import type { Store } from "./store.ts";
 
 export interface GuildPictureRow {
-	/** First 32 hexadecimal digits of the SHA-256 of the picture. */
+	/** Hash that identifies the picture: the first 32 hexadecimal digits of the SHA-256 hash of its bytes. */
 	hash: string;
-	/** Media type, such as "image/png". */
+	/** Media type of the picture, such as "image/png". */
 	media_type: string;
-	/** The picture in base64. */
+	/** The bytes of the picture in base64. */
 	data: string;
-	/** When the picture was last used, to within an hour, in epoch milliseconds. */
+	/** When the picture was last used, in epoch milliseconds. The stored time may be wrong by up to an hour. */
 	used_at: number;
 }
 
@@ -33,14 +33,16 @@ export const guildPicturesTables: Migration = {
 		CREATE INDEX guild_picture_sources_hash ON guild_picture_sources (hash)`,
 };
 
-/** Maximum number of values in one SQL statement. */
+/** Maximum number of hashes or ids in one SQL statement. */
 const batchSize = 500;
-/** How far the stored time of the last use of a picture may be off, so that most uses write nothing. */
+/**
+ * Maximum error of the stored time of a picture's last use, in milliseconds. It saves a database write for most uses.
+ */
 const toleranceMs = 3_600_000;
 
 /**
- * Returns the hashes of stored pictures by their sources, such as the id of an emoji. Sources whose picture is not
- * stored are left out.
+ * Returns the hashes of stored pictures by their sources. A source is the id of an emoji, or Discord's hash of an icon.
+ * Sources whose picture is not stored are left out.
  */
 export async function selectPictureHashes(
 	sql: Sql,
@@ -56,7 +58,7 @@ export async function selectPictureHashes(
 	return hashes;
 }
 
-/** Stores a picture, and that `source` has it, in one transaction. */
+/** Stores a picture, and that it is the picture of `source`, such as the id of an emoji. Uses one transaction. */
 export function saveGuildPicture(
 	store: Pick<Store, "transaction">,
 	picture: GuildPictureRow,
@@ -70,7 +72,9 @@ export function saveGuildPicture(
 	});
 }
 
-/** Stores that `source`, such as the id of an emoji, has the picture with this hash. */
+/**
+ * Stores which picture (`hash`) an emoji or icon has. `source` is the id of the emoji, or Discord's hash of the icon.
+ */
 export async function savePictureSource(
 	sql: Sql,
 	source: string,
@@ -90,7 +94,7 @@ export async function selectGuildPicture(
 	return row;
 }
 
-/** Returns those of the hashes whose pictures are stored. */
+/** Returns the hashes, out of the given ones, of the pictures that are stored in the database. */
 export async function selectKnownPictures(
 	sql: Sql,
 	hashes: readonly string[],
@@ -103,7 +107,10 @@ export async function selectKnownPictures(
 	return known;
 }
 
-/** Stores that pictures are used at `now` (epoch milliseconds). Writes nothing if that is stored to within an hour. */
+/**
+ * Stores `now` (epoch milliseconds) as the time of the last use of pictures. Skips pictures whose stored time is less
+ * than an hour off.
+ */
 export async function touchGuildPictures(
 	sql: Sql,
 	hashes: readonly string[],
@@ -116,8 +123,8 @@ export async function touchGuildPictures(
 }
 
 /**
- * Deletes pictures that no backup refers to and that were last used before `before` (epoch milliseconds). Returns how
- * many were deleted.
+ * Deletes pictures that no backup of a guild refers to and that were last used before `before` (epoch milliseconds).
+ * Returns how many pictures were deleted.
  */
 export function deleteUnusedPictures(
 	store: Pick<Store, "transaction">,

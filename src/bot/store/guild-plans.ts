@@ -4,18 +4,18 @@ import type { Migration } from "./database/migrations.ts";
 import { many, type Sql } from "./database/statement.ts";
 
 export interface GuildPlanRow {
-	/** Identifies the plan: hash of its content. */
+	/** Hash of the plan's content. It identifies the plan. */
 	hash: string;
 	guild_id: string;
-	/** When the plan was last made, in epoch milliseconds. */
+	/** When the plan was made, in epoch milliseconds; the last time, if the same plan was made several times. */
 	made_at: number;
-	/** The plan as JSON. */
+	/** The plan, which lists changes to make to the guild, as JSON. */
 	content: string;
 }
 
-/** How long a plan is kept at least, in milliseconds, while its guild has no more plans than `maxGuildPlans`. */
+/** Age in milliseconds after which stored plans of changes to guilds are deleted. */
 const keptMs = 86_400_000;
-/** Maximum number of plans that are kept for a guild. */
+/** Maximum number of plans of changes that are stored for each guild. Older plans are deleted. */
 export const maxGuildPlans = 20;
 
 export const guildPlansTable: Migration = {
@@ -31,7 +31,9 @@ export const guildPlansTable: Migration = {
 		CREATE INDEX guild_plans_of_guild ON guild_plans (guild_id, made_at)`,
 };
 
-/** Stores a plan, and deletes plans that are older than a day and all but the latest ones of the guild. */
+/**
+ * Stores a plan of changes to a guild. Deletes plans older than a day, and all but the latest 20 plans of the guild.
+ */
 export async function saveGuildPlan(
 	sql: Sql,
 	plan: GuildPlanRow,

@@ -18,7 +18,7 @@ export const defaultReason = "via MCP";
 export const expected = (what: string) => (issue: v.BaseIssue<unknown>) =>
 	`expected ${what}, received ${JSON.stringify(issue.input)}`;
 
-/** Schema of an argument that is a Discord id. `what` completes its description "The …". */
+/** Schema of a tool argument that is a Discord id. `what` says what the id stands for, such as "channel". */
 export function snowflake(what: string) {
 	return v.pipe(
 		v.string(),

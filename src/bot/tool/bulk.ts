@@ -11,8 +11,8 @@ import {
 } from "../discord/rest/rest.ts";
 
 /**
- * Minimum milliseconds before a tool call's deadline at which a tool that changes many objects still sends another
- * request.
+ * If fewer than this many milliseconds are left until a tool call's deadline, a tool that changes many objects sends no
+ * further request to Discord.
  */
 const minTimeLeftMs = 5_000;
 /**
@@ -41,7 +41,10 @@ export interface Bulk<Item> {
 	idOf(item: Item): string;
 	/** Describes an item, such as a member, in one line with its id. */
 	describe(item: Item): string;
-	/** How the result describes changed items, and how many it lists at most. Default: `describe`, and 50. */
+	/**
+	 * How the tool's result describes a changed item, and the maximum number of changed items that it lists. Default:
+	 * `describe`, and 50.
+	 */
 	listed?: { describe(item: Item): string; max: number };
 	/**
 	 * Sends the requests to Discord that change one item, such as giving a member a role. It may throw a ToolError with

@@ -32,7 +32,8 @@ export interface Locks {
 	/** Deletes the database's record of how a channel was locked. Returns false if the database is unavailable. */
 	forget(channelId: string): Promise<boolean>;
 	/**
-	 * Deletes locks from the database when their channels are deleted on Discord. Call it for each new Discord client.
+	 * Listens for deleted channels on a Discord client and deletes their locks from the database. Call this method for
+	 * each new client.
 	 */
 	attach(client: Client): void;
 }

@@ -8,16 +8,19 @@ import {
 	partNames,
 } from "../../guild-document/format/document.ts";
 
-/** Path prefix of the HTTP routes: `/guild-document/export` and so on. */
+/** Prefix of the HTTP paths for requests about guild documents, such as `/guild-document/export`. */
 export const routePrefix = "/guild-document/";
 
-/** Maximum size in bytes of a request's body. A picture of the maximum size fits, in base64. */
+/**
+ * Maximum size in bytes of the HTTP body of a request about guild documents. It is enough for the largest picture in
+ * base64.
+ */
 export const maxRequestBytes = 16 * 1024 * 1024;
 
-/** Maximum size in bytes of a document, as a file and as JSON. */
+/** Maximum size in bytes of a guild document, both as a file and as JSON text. */
 export const maxDocumentBytes = 8 * 1024 * 1024;
 
-/** Maximum duration in milliseconds of a request. */
+/** Timeout in milliseconds after which the bot gives up a request about guild documents. */
 export const requestTimeoutMs = 120_000;
 
 const guild_id = v.optional(
@@ -33,22 +36,27 @@ const document = v.custom<GuildDocument>(
 	"expected an object",
 );
 
-/** How far a job is. */
+/**
+ * Progress of a job, which makes the changes of a plan to a guild. `done`, `failed` and `total` are numbers of changes.
+ */
 const job = v.object({
-	/** The job as text. */
+	/** The job's progress as text for people. */
 	text: v.string(),
 	job_id: v.string(),
 	state: v.picklist(["running", "done", "failed", "cancelled"]),
 	done: count,
 	total: count,
 	failed: count,
-	/** Why the job does nothing at the moment. */
+	/** Why the job is waiting and makes no changes at the moment; absent if the job is not waiting. */
 	waiting: v.optional(v.string()),
 });
 
-/** For each request: the tool whose permission by the configuration it needs, its input and its output. */
+/**
+ * The requests about guild documents that the command line sends to the bot. The bot refuses a request if its
+ * configuration forbids the MCP tool `tool`. `input` and `output` are schemas.
+ */
 export const documentRequests = {
-	/** Exports a guild, or a backup of it. */
+	/** Returns a guild, or a backup of a guild, as a guild document. */
 	export: {
 		tool: "export_guild",
 		input: v.strictObject({
@@ -62,7 +70,10 @@ export const documentRequests = {
 			missing: v.array(v.string()),
 		}),
 	},
-	/** Compares a guild with a document and keeps the plan. */
+	/**
+	 * Compares a guild with a guild document. Stores and returns a plan: the changes that make the guild match the
+	 * document.
+	 */
 	plan: {
 		tool: "plan_guild",
 		input: v.strictObject({
@@ -74,11 +85,11 @@ export const documentRequests = {
 			text: v.string(),
 			plan_hash: v.string(),
 			steps: count,
-			/** Number of changes that cannot be made. */
+			/** Number of changes that the guild document requires but the bot cannot make. */
 			refusals: count,
 		}),
 	},
-	/** Starts the job that carries out a plan. */
+	/** Starts a job that makes the changes of a stored plan to the plan's guild. */
 	apply: {
 		tool: "apply_guild",
 		input: v.strictObject({ plan_hash: hash, reason: v.optional(v.string()) }),
@@ -89,19 +100,19 @@ export const documentRequests = {
 		input: v.strictObject({ job_id: v.string() }),
 		output: job,
 	},
-	/** Returns the running job of a guild, if there is one. */
+	/** Returns the job that is making changes to a guild at the moment, if there is one. */
 	"running-job": {
 		tool: "get_job",
 		input: v.strictObject({ guild_id }),
 		output: v.object({ job: v.optional(job) }),
 	},
-	/** Stops a job after its running step. */
+	/** Cancels a job that makes changes to a guild. The change that is being made at this moment is still completed. */
 	cancel: {
 		tool: "cancel_job",
 		input: v.strictObject({ job_id: v.string() }),
 		output: job,
 	},
-	/** Returns those of the hashes whose pictures the bot does not have. */
+	/** Returns the hashes, out of the given ones, of the pictures that the bot does not have. */
 	"missing-pictures": {
 		tool: "plan_guild",
 		input: v.strictObject({
@@ -109,7 +120,7 @@ export const documentRequests = {
 		}),
 		output: v.object({ hashes: v.array(hash) }),
 	},
-	/** Stores a picture for a plan that is made afterwards. */
+	/** Stores a picture, such as an emoji, in the bot's database. Plans that are made afterwards can use the picture. */
 	"add-picture": {
 		tool: "plan_guild",
 		input: v.strictObject({
@@ -118,7 +129,7 @@ export const documentRequests = {
 		}),
 		output: v.object({}),
 	},
-	/** Returns a picture in base64; no data if the bot does not have it. */
+	/** Returns the picture with the given hash in base64. `data` is absent if the bot does not have the picture. */
 	picture: {
 		tool: "export_guild",
 		input: v.strictObject({ hash }),
@@ -134,7 +145,10 @@ export type RequestOutput<Name extends DocumentRequest> = v.InferOutput<
 	(typeof documentRequests)[Name]["output"]
 >;
 
-/** Carries out a request. Rejects with a ToolError whose message is for people. */
+/**
+ * Carries out a request about guild documents and resolves with its result. Rejects with a ToolError whose message is
+ * for people.
+ */
 export type SendDocumentRequest = <Name extends DocumentRequest>(
 	name: Name,
 	input: RequestInput<Name>,

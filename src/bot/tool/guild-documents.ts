@@ -6,74 +6,96 @@ import type {
 	Part,
 } from "../../guild-document/format/document.ts";
 
-/** A document to compare a guild with. */
+/** What a guild is compared with to plan changes: a guild document, a backup, or an earlier plan of changes. */
 export type PlanSource =
-	/** A whole or partial document: the parsed JSON, not yet validated. */
+	/**
+	 * A guild document that describes all or part of a guild, as parsed JSON or as JSON or YAML text. It is not validated
+	 * yet.
+	 */
 	| { document: unknown }
 	/**
-	 * The name of a backup of the guild, such as "12" or "latest"; or of another guild of this bot, after its id:
-	 * "123456789012345678/12".
+	 * Name of a backup of the same guild, such as "12" or "latest". The name of another guild's backup starts with the id
+	 * of that guild: "123456789012345678/12".
 	 */
 	| { backup: string }
-	/** The hash of an earlier plan of the guild, and a partial document that is laid over the plan's document. */
+	/**
+	 * Hash of an earlier plan for the guild, and a partial guild document (`changes`) that is merged into the guild
+	 * document of that plan.
+	 */
 	| { plan: string; changes: unknown };
 
-/** An exported document, and the parts that could not be read. */
+/** A guild exported as a guild document, and the sections of the document that could not be exported. */
 export interface ExportedGuild {
 	document: GuildDocument;
-	/** Parts that are missing in the document, and why, as lines of text. */
+	/** Lines of text that say which sections, such as bans, are missing in the guild document, and why. */
 	missing: readonly string[];
 }
 
-/** A stored backup of a guild. */
+/** Description of a stored backup of a guild: its name, time and size, without the guild document itself. */
 export interface GuildBackup {
 	guildId: string;
-	/** Name of the backup within its guild, such as "12". */
+	/** Name of the backup, such as "12". Backups of different guilds can have the same name. */
 	name: string;
 	madeAt: Date;
 	guildName: string;
 	channels: number;
 	roles: number;
-	/** Parts that are not in it, and why, as a text for people; "" if it has all. */
+	/**
+	 * Text for people that says which sections of the guild, such as webhooks, the backup lacks, and why. Empty if the
+	 * backup is complete.
+	 */
 	omitted: string;
-	/** Since when and why the backup is kept for good; undefined if it is rotated. */
+	/**
+	 * When and why the backup was protected; undefined if it is not protected. Newer unprotected backups do not replace a
+	 * protected one.
+	 */
 	kept: { at: Date; reason: string } | undefined;
 }
 
 /**
- * A guild as a document: exporting it, planning changes and carrying them out. All methods reject with a ToolError if
- * something is not possible, such as while the bot's database is unavailable.
+ * Operations on guild documents: exports guilds as documents, plans changes to guilds, and makes these changes. All
+ * methods reject with a ToolError if the operation is not possible, such as while the bot's database is unavailable.
  */
 export interface GuildDocuments {
-	/** Exports a guild, or some parts of it. Default: all parts but members and bans. */
+	/**
+	 * Exports a guild as a guild document. `parts` are the names of the sections to export. Default: all except members
+	 * and bans.
+	 */
 	export(guild: Guild, parts?: readonly Part[]): Promise<ExportedGuild>;
-	/** Returns the backups of a guild, the newest first. */
+	/** Returns descriptions of the stored backups of a guild, newest first. */
 	backups(guild: Guild): Promise<readonly GuildBackup[]>;
-	/** Returns the document of a backup, by a name as in PlanSource. */
+	/**
+	 * Returns the guild document of a backup. `name` is the name of a backup of this guild, such as "12" or "latest", or
+	 * the id of another guild and the name of its backup: "123456789012345678/12".
+	 */
 	exportBackup(guild: Guild, name: string): Promise<ExportedGuild>;
 	/**
-	 * Compares a guild with a document and keeps the plan for a day. `prune`: things that the document's parts do not list
-	 * are deleted. Returns the plan as text, with its hash. `maxBytes`: maximum length of the text.
+	 * Compares a guild with a guild document. Stores a plan of the changes that make the guild match the document, and
+	 * returns the plan with its hash as text of at most `maxBytes` bytes. If `prune` is true, the changes include
+	 * deleting what a section of the document does not list.
 	 */
 	plan(
 		guild: Guild,
 		source: PlanSource,
 		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
 	): Promise<string>;
-	/** Returns the guild id of a kept plan. */
+	/** Returns the id of the guild to which a stored plan would make changes. */
 	guildOfPlan(hash: string): Promise<string>;
-	/** Returns the guild id of a job. */
+	/** Returns the id of the guild to which a job makes changes. */
 	guildOfJob(id: string): Promise<string>;
 	/**
-	 * Starts a job that carries out a plan. Returns a text with the job's id. If the guild has changed since, nothing is
-	 * started, and the error contains the new plan. `reason`: for Discord's audit log. `waitMs`: for how many milliseconds
-	 * to wait for the end of the job; default: 0.
+	 * Starts a job that makes the changes of a stored plan, and returns text with the id and progress of the job. Waits
+	 * at most `waitMs` milliseconds for the end of the job; default: 0. If the guild has changed since the plan was made,
+	 * rejects with an error that contains the new plan. `reason` is shown in Discord's audit log.
 	 */
 	apply(hash: string, reason?: string, waitMs?: number): Promise<string>;
-	/** Returns a job's progress as text. */
+	/** Returns the progress of a job, which makes changes to a guild, as text. */
 	job(id: string): Promise<string>;
-	/** Returns the latest jobs of a guild as text. */
+	/** Returns the latest jobs that make or made changes to a guild, as text. */
 	jobs(guild: Guild): Promise<string>;
-	/** Stops a job after its running step. Returns its progress as text. */
+	/**
+	 * Cancels a job, which makes changes to a guild, and returns its progress as text. The change that is being made at
+	 * this moment is still completed.
+	 */
 	cancel(id: string): Promise<string>;
 }

@@ -35,7 +35,10 @@ const accessorNames: ReadonlySet<string> = new Set(Object.values(accessors));
  */
 const routingArguments = ["instance", "guild_id"];
 
-/** Arguments that many tools have. They do not change what a call does. */
+/**
+ * Arguments that many tools have. They are ignored when the arguments of a call are compared with those of a former
+ * tool.
+ */
 const commonArguments = ["guild_id", "reason", "dry_run"];
 
 interface Entry {

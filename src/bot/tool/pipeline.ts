@@ -142,8 +142,8 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 }
 
 /**
- * Returns the limits under which a tool runs: the reason for Discord's audit log, and whether it may change something
- * on Discord (`mayWrite`). Destructive tools may not until their plan is carried out.
+ * Returns the limits under which a tool runs: the reason for Discord's audit log, and whether the tool may change
+ * something on Discord (`mayWrite`). A destructive tool must not change anything while it makes its plan.
  */
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,

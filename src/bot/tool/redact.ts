@@ -5,7 +5,10 @@ import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { permissionNames } from "../discord/permissions.ts";
 import { hexColorPattern } from "./colors.ts";
 
-/** JSON Schema patterns of ids, bit fields, colors and hashes of plans. Arguments with one of these patterns are logged unredacted. */
+/**
+ * JSON Schema patterns of ids, bit fields, colors, and hashes of the plans that plan_guild returns. Arguments whose
+ * schema has one of these patterns are logged unredacted.
+ */
 const harmless = [
 	"^\\d{17,20}$",
 	"^(\\d{17,20})?$",

@@ -122,7 +122,10 @@ const meanings: readonly [said: string, meant: string][] = [
 	["verification, locale, afk, setting", "edit guild"],
 ];
 
-/** Synonyms in the words of tools, by the stem of a word or by the stems of two successive words. */
+/**
+ * For the stems of a word that people use, or of two successive words: the phrases with the same meaning that the tools
+ * use.
+ */
 export const synonyms: ReadonlyMap<string, readonly (readonly string[])[]> =
 	read();
 

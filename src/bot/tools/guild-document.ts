@@ -24,12 +24,15 @@ import {
 import { readTool, tool } from "../tool/define.ts";
 import type { PlanSource } from "../tool/guild-documents.ts";
 
-/** Maximum length in bytes of a document as a tool's result. */
+/** Maximum size in bytes of the guild document that export_guild returns. */
 const maxDocumentBytes = 200_000;
 
-/** How long apply_guild waits for the end of its job, in milliseconds. */
+/** Maximum time in milliseconds that apply_guild waits for the end of the job that makes the changes to the guild. */
 const maxWaitMs = 15_000;
-/** Milliseconds of a tool call's time that are left for the rest. */
+/**
+ * apply_guild stops waiting this many milliseconds before the tool call's deadline, so that it can still return a
+ * result.
+ */
 const reserveMs = 5_000;
 
 const plan_hash = v.pipe(
@@ -44,7 +47,7 @@ const job_id = v.pipe(
 );
 const backup = v.optional(text(1, 100, "A backup's name, or latest."));
 
-/** An argument with a document: an object, or its text as JSON or YAML. */
+/** Schema of an optional tool argument that is a guild document: an object, or JSON or YAML text. */
 const documentOf = (description: string) =>
 	v.optional(
 		v.pipe(
@@ -94,7 +97,7 @@ export const exportGuild = readTool({
 	},
 });
 
-/** Returns a document with some of its parts. */
+/** Returns a copy of a guild document without the sections, such as "roles", that `parts` does not name. */
 function only(document: GuildDocument, parts: readonly Part[]): GuildDocument {
 	const others = partNames.filter((part) => !parts.includes(part));
 	const kept = { ...document };
@@ -124,7 +127,10 @@ export const planGuild = readTool({
 	},
 });
 
-/** Returns what to compare the guild with. Throws an RpcError unless the call names exactly one thing. */
+/**
+ * Returns what plan_guild compares the guild with: a guild document, a backup, or an earlier plan. Throws an RpcError
+ * unless the call's arguments contain exactly one of these.
+ */
 function sourceOf({
 	document,
 	backup,
@@ -225,7 +231,10 @@ export const listBackups = readTool({
 	},
 });
 
-/** Throws a ToolError if a plan or job is for another guild than the call. */
+/**
+ * Throws a ToolError if the plan or job that a tool call names belongs to the guild `other`, not to the guild of the
+ * call.
+ */
 function requireOwn(guildId: string, other: string): void {
 	if (guildId === other) return;
 	throw new ToolError(

@@ -38,12 +38,15 @@ import {
 import { CheckFailed } from "../../../lib/check.ts";
 import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
 
-/** The file name for standard input or output. */
+/** File name on the command line that stands for standard input or standard output. */
 export const standardStream = "-";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Throws a CheckFailed if a document must not or cannot be written to a file. */
+/**
+ * Throws a CheckFailed if a guild document cannot be written to the file `file`, or if the file exists and `force` is
+ * false.
+ */
 export function requireWritable(file: string, force: boolean): void {
 	if (file === standardStream) return;
 	extensionOf(file);
@@ -78,21 +81,28 @@ function extensionOf(file: string): "yaml" | "json" {
 	return extension.toLowerCase() === "json" ? "json" : "yaml";
 }
 
-/** Formats a document as the name of its file says. On standard output it is YAML. */
+/**
+ * Formats a guild document as JSON or YAML, depending on the extension of the file name. The format for standard output
+ * is YAML.
+ */
 export function formatDocument(file: string, document: GuildDocument): string {
 	return file !== standardStream && extensionOf(file) === "json"
 		? `${JSON.stringify(document, null, "\t")}\n`
 		: toYaml(document);
 }
 
-/** Returns the directory of the pictures of a document; undefined for standard input or output. */
+/**
+ * Returns the path of the directory with the pictures of the guild document in `file`. Returns undefined for standard
+ * input and output, which have no such directory.
+ */
 export function picturesDirectory(file: string): string | undefined {
 	return file === standardStream ? undefined : picturesDirectoryOf(file);
 }
 
 /**
- * Writes a document and its pictures, given by their hashes. If that fails, nothing is left: throws a CheckFailed. Does
- * not replace a file that exists, unless `force` is set.
+ * Writes a guild document (`text`) to a file, and its pictures (bytes by hash) to the directory beside the file. If
+ * that fails, deletes what it has written and throws a CheckFailed. Replaces an existing document only if `force` is
+ * true.
  */
 export function writeDocument(
 	file: string,
@@ -125,12 +135,12 @@ export function writeDocument(
 	}
 }
 
-/** Writes a file completely or not at all. Replaces one of the same name. */
+/** Writes a file atomically. Replaces an existing file of the same name. */
 function replaceFile(path: string, content: string | Uint8Array): void {
 	withTemporary(path, content, (temporary) => renameSync(temporary, path));
 }
 
-/** Writes a file completely or not at all. Throws EEXIST if there is one of the same name. */
+/** Writes a file atomically. Throws an error if a file of the same name already exists. */
 function createFile(path: string, content: string | Uint8Array): void {
 	withTemporary(path, content, (temporary) => {
 		try {
@@ -144,7 +154,7 @@ function createFile(path: string, content: string | Uint8Array): void {
 	});
 }
 
-/** Whether a file system has no hard links. */
+/** Whether an error means that the file system does not support hard links. */
 function hasNoLinks(error: unknown): boolean {
 	const { code = "" } = Object(error) as NodeJS.ErrnoException;
 	return ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"].includes(code);
@@ -196,7 +206,10 @@ function toCheckFailed(error: unknown, file: string): unknown {
 	);
 }
 
-/** Reads a document from a file or standard input, JSON or YAML. Throws a CheckFailed that names all mistakes. */
+/**
+ * Reads a guild document in JSON or YAML from a file or standard input. If `parts` is given, returns only these
+ * sections of the document. Throws a CheckFailed that lists the mistakes in an invalid document.
+ */
 export async function readDocumentFile(
 	file: string,
 	parts: readonly Part[] | undefined,
@@ -286,10 +299,12 @@ function parse(text: string, name: string): GuildDocument {
 	}
 }
 
-/** A picture beside a document: its bytes, or why it cannot be used. */
+/**
+ * Result of reading a picture of a guild document from a file: its bytes, or the reason why the picture cannot be used.
+ */
 export type PictureFile = { bytes: Uint8Array } | { issue: string };
 
-/** Reads a picture from the directory of pictures, by its hash. */
+/** Reads the picture with the hash `hash` from the directory with the pictures of a guild document. */
 export function readPicture(
 	directory: string | undefined,
 	hash: string,

@@ -31,56 +31,80 @@ import { createInterrupts, type Interrupts } from "./interrupts.ts";
 import type { GuildFileCommand } from "./options.ts";
 import { createBotClient, NoResponse } from "./running-bot.ts";
 
-/** Exit codes, for `--help` and scripts. */
+/** Exit codes of `bot --export-guild`, `--plan-guild` and `--apply-guild`. */
 export const exitCodes = {
 	done: 0,
 	error: 1,
-	/** The guild differs from the document: by what a plan shows, or by what a job could not do. */
+	/**
+	 * The guild still differs from the guild document: `--plan-guild` found differences, or `--apply-guild` did not make
+	 * all changes.
+	 */
 	differs: 3,
 } as const;
 
-/** Guild documents in this process, for a bot that does not run. */
+/**
+ * Operations on guild documents that the command line carries out in its own process, because the bot is not running.
+ */
 export interface OwnDocuments {
 	send: SendDocumentRequest;
-	/** Lets jobs run, also those that an earlier process has left. */
+	/**
+	 * Starts to run jobs, which apply planned changes to a guild. Jobs that an earlier process did not finish are
+	 * continued.
+	 */
 	startJobs(): void;
 	close(): Promise<void>;
 }
 
 export interface GuildFileOptions {
-	/** Logs in to Discord and opens the database. Rejects with a CheckFailed. */
+	/**
+	 * Logs in to Discord and opens the database, for use while the bot is not running. Rejects with a CheckFailed if one
+	 * of them is unavailable.
+	 */
 	open(
 		config: BotConfig,
 		log: Log,
 		options: { needsMembers: boolean; report: (line: string) => void },
 	): Promise<OwnDocuments>;
-	/** Receives the result: a document, a plan, the end of a job. Default: stdout. */
+	/**
+	 * Receives the result of the command as text: a guild document, a plan of changes, or the outcome of making the
+	 * changes. Default: stdout.
+	 */
 	write?: (text: string) => Promise<unknown>;
-	/** Receives progress and errors, line by line. Default: stderr. */
+	/** Receives progress messages and errors, line by line. Default: stderr. */
 	report?: (line: string) => void;
-	/** Asks the operator. Default: on the terminal; resolves with false if stdin is not a terminal. */
+	/**
+	 * Asks the operator for confirmation. Default: asks on the terminal; resolves with false if stdin is not a terminal.
+	 */
 	ask?: (question: string) => Promise<boolean>;
-	/** Signals to this process. */
+	/** Listener for Ctrl-C and other signals to end this process. Default: `createInterrupts()`. */
 	interrupts?: Interrupts;
-	/** Milliseconds between two looks at a job. */
+	/** Milliseconds between two requests for the progress of a job that makes changes to a guild. */
 	lookMs?: number;
-	/** Milliseconds after which work is reported, or a change of a job; and until something unchanged is reported again. */
+	/**
+	 * Milliseconds between two progress messages: the first number if the progress has changed, the second if the message
+	 * only says that the command is still waiting.
+	 */
 	reportMs?: readonly [number, number];
-	/** Milliseconds for which the bot may not respond while its job is watched. */
+	/**
+	 * If the bot does not respond for this many milliseconds, the command stops waiting for the job that makes changes to
+	 * a guild.
+	 */
 	silenceMs?: number;
 }
 
-/** What a command works with. */
+/** A command about guild documents, and the functions that it needs to send requests, report and handle signals. */
 interface Work extends Required<Omit<GuildFileOptions, "open" | "interrupts">> {
 	command: GuildFileCommand;
 	interrupts: Interrupts;
 	send: SendDocumentRequest;
 	startJobs(): void;
-	/** What carries on a job when this command ends. */
+	/**
+	 * Tells the operator how an unfinished job goes on after this command has ended, such as "the bot continues the job".
+	 */
 	whoContinues: string;
 }
 
-/** Runs the command. Resolves with the exit code. */
+/** Runs `--export-guild`, `--plan-guild` or `--apply-guild`. Resolves with the exit code of the process. */
 export async function guildFile(
 	command: GuildFileCommand,
 	config: BotConfig,
@@ -142,7 +166,10 @@ function reportError(error: unknown, report: (line: string) => void): number {
 	return exitCodes.error;
 }
 
-/** Finds the bot that runs on this machine, or opens Discord and the database. Says which. */
+/**
+ * Looks for the bot on this machine. If the bot is running, the command sends its requests to the bot; otherwise the
+ * command logs in to Discord and opens the database itself. Tells the operator which of the two it does.
+ */
 async function findWay(
 	config: BotConfig,
 	log: Log,
@@ -227,7 +254,10 @@ async function exportGuild(work: Work): Promise<number> {
 	return exitCodes.done;
 }
 
-/** Returns the pictures of a document that the bot has, by their hashes. */
+/**
+ * Fetches the pictures of a guild document, such as emoji, from the bot. Resolves with their bytes by hash, and reports
+ * the pictures that the bot does not have.
+ */
 async function fetchPictures(
 	{ send, report }: Work,
 	document: GuildDocument,
@@ -295,7 +325,10 @@ async function compareOrApply(
 	return end.state === "done" ? differs : exitCodes.differs;
 }
 
-/** Starts a job and waits for its end, which is written. Resolves with undefined if the operator does not wait. */
+/**
+ * Starts a job that makes changes to a guild, waits for its end and prints its outcome. Resolves with the ended job, or
+ * with undefined if the operator stopped waiting.
+ */
 async function runJob(
 	work: Work,
 	start: () => Promise<Job>,
@@ -315,7 +348,10 @@ async function runJob(
 	}
 }
 
-/** Gives the bot the pictures that it does not have, from the directory beside the document. */
+/**
+ * Sends the bot those pictures of a guild document, such as emoji, that the bot does not have. Reads them from the
+ * directory beside the file of the document.
+ */
 async function sendPictures(
 	{ send, report, command }: Work,
 	document: GuildDocument,
@@ -341,8 +377,8 @@ async function sendPictures(
 type Job = NonNullable<RequestOutput<"apply">["job"]>;
 
 /**
- * Waits for the end of a job and reports its progress. Resolves with the job as it ended; with undefined if the operator
- * does not want to wait.
+ * Waits for the end of a job that makes changes to a guild, and reports the job's progress. Resolves with the ended
+ * job, or with undefined if the operator stopped waiting.
  */
 async function follow(work: Work, started: Job): Promise<Job | undefined> {
 	const { send, report, interrupts, lookMs, silenceMs, whoContinues } = work;
@@ -395,7 +431,10 @@ async function follow(work: Work, started: Job): Promise<Job | undefined> {
 	return job;
 }
 
-/** Reports work that takes longer than two seconds. */
+/**
+ * Waits for `work`. If that takes longer than `firstMs`, reports repeatedly what the command is doing (`what`) and for
+ * how many seconds.
+ */
 async function withProgress<T>(
 	{ report, reportMs: [firstMs, againMs] }: Pick<Work, "report" | "reportMs">,
 	what: string,

@@ -9,22 +9,36 @@ import { CheckFailed } from "../../../lib/check.ts";
 const secondSignalMs = 500;
 
 export interface Interrupts {
-	/** What the last signal means: cancel the job, or leave it and end. */
+	/**
+	 * What the operator wants according to the latest signal, such as Ctrl-C. "cancel": cancel the job that makes changes
+	 * to the guild. "leave": end the command and let the job continue. Undefined before the first signal.
+	 */
 	readonly last: "cancel" | "leave" | undefined;
-	/** Settles like `work`. Rejects with a CheckFailed at a signal, unless `handle` was called. */
+	/**
+	 * Settles like `work`. But if a signal such as Ctrl-C arrives earlier, rejects with a CheckFailed, unless `handle`
+	 * was called before.
+	 */
 	race<T>(work: Promise<T>): Promise<T>;
-	/** Throws a CheckFailed after a signal that ended the command. */
+	/**
+	 * Throws a CheckFailed if a signal such as Ctrl-C has interrupted the command, so that the command does not continue.
+	 */
 	check(): void;
-	/** From now on signals only set `last` and abort `next`, until `release` is called. */
+	/**
+	 * After this call, signals such as Ctrl-C no longer interrupt the command: they only set `last` and abort the
+	 * AbortSignal from `next`. `release` ends this.
+	 */
 	handle(): void;
 	release(): void;
-	/** Returns a signal that aborts at the next signal to the process. */
+	/** Returns an AbortSignal that aborts when the process receives the next signal after a call of `handle`. */
 	next(): AbortSignal;
-	/** Restores what signals did before. */
+	/** Stops listening for signals to the process. */
 	end(): void;
 }
 
-/** The first Ctrl-C means "cancel"; a second one, or a signal to end, means "leave". */
+/**
+ * Listens for signals to the process. The first Ctrl-C means "cancel". A second Ctrl-C, SIGTERM and SIGHUP mean
+ * "leave".
+ */
 export function createInterrupts(
 	source: Pick<NodeJS.Process, "on" | "off"> = process,
 	now: () => number = () => performance.now(),

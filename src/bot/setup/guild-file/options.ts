@@ -7,7 +7,10 @@ import {
 import { didYouMean } from "../../../lib/config.ts";
 import { maxDocumentBytes } from "../../tool/guild-document-requests.ts";
 
-/** The options as `parseArgs` takes them, with the name of the value and a description. */
+/**
+ * Command line options for guild documents, in the format of `parseArgs`. For `--help`, they also have a placeholder
+ * for the option's value (`value`) and a description.
+ */
 export const guildFileOptions = {
 	"export-guild": {
 		type: "string",
@@ -54,7 +57,7 @@ export const guildFileOptions = {
 	},
 } as const;
 
-/** The rows of `--help`: an option with its value, and its description. */
+/** Rows for the output of `--help`: an option such as "--guild <id>", and its description. */
 export const guildFileRows = Object.entries(guildFileOptions).map(
 	([name, option]) =>
 		[
@@ -63,21 +66,24 @@ export const guildFileRows = Object.entries(guildFileOptions).map(
 		] as const,
 );
 
-/** What the command line asks for. */
+/** A command about a guild document, parsed from the command line: what to do, with which file and guild. */
 export interface GuildFileCommand {
 	action: "export" | "plan" | "apply";
-	/** Path of the document; "-" for standard input or output. */
+	/** Path of the file with the guild document; "-" for standard input or output. */
 	file: string;
 	guildId: string | undefined;
 	parts: readonly Part[] | undefined;
 	backup: string | undefined;
 	prune: boolean;
 	force: boolean;
-	/** Whether `apply` changes the guild without asking. */
+	/** Whether `--apply-guild` changes the guild without asking the operator for confirmation. */
 	yes: boolean;
 }
 
-/** The values of the options. Those that were not given are undefined. */
+/**
+ * Values of the command line options for guild documents. An option that the command line does not contain is
+ * undefined.
+ */
 export interface GuildFileValues {
 	"export-guild"?: string | undefined;
 	"plan-guild"?: string | undefined;
@@ -90,12 +96,15 @@ export interface GuildFileValues {
 	yes?: boolean | undefined;
 }
 
-/** Thrown for a command line that makes no sense. The message is for the operator. */
+/** Thrown for a command line whose options are invalid or cannot be combined. The message is for the operator. */
 export class UsageError extends Error {
 	override name = "UsageError";
 }
 
-/** Returns the command; undefined if the command line is about something else. Throws a UsageError. */
+/**
+ * Returns the command about a guild document that the command line contains, or undefined if there is none. Throws a
+ * UsageError if options are invalid or cannot be combined.
+ */
 export function guildFileCommand(
 	values: GuildFileValues,
 ): GuildFileCommand | undefined {

@@ -363,7 +363,7 @@ function setIncidents(work: Workspace, body: Json): Promise<Json> {
 	return work.send(Put, route, { body });
 }
 
-/** Resolves with the prompts and default channels of the guild's onboarding, which is restored at the end. */
+/** Resolves with the prompts of the guild's onboarding. The onboarding is restored at the end of the tests. */
 async function onboarding(work: Workspace) {
 	const route = Routes.guildOnboarding(work.guild.id);
 	const before = await work.get(route);
@@ -396,7 +396,7 @@ async function addPrompt(work: Workspace, option: Json = {}): Promise<Json> {
 	return editOnboarding(work, { prompts: [...prompts, added] });
 }
 
-/** Stores the guild's welcome screen, to be restored at the end. */
+/** Stores the guild's welcome screen, so that the welcome screen can be restored at the end of the tests. */
 async function welcomeScreen(work: Workspace): Promise<void> {
 	requireCommunity(work);
 	const route = Routes.guildWelcomeScreen(work.guild.id);

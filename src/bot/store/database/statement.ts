@@ -11,7 +11,10 @@ type Scalar = string | number | bigint | null;
  */
 export type Value = Scalar | Many;
 
-/** Several rows for an SQL INSERT, or several values for IN; at least one. */
+/**
+ * A value in an SQL statement that consists of several rows for INSERT or several values for IN. It has at least one
+ * item.
+ */
 export class Many {
 	constructor(
 		readonly items: readonly Record<string, Scalar>[] | readonly Scalar[],
