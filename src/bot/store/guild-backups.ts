@@ -124,8 +124,8 @@ export type SavedBackup =
 	| { outcome: "made"; number: number; kept?: string | undefined };
 
 /**
- * Stores a backup of a guild and deletes the guild's oldest backups beyond `keep`, in one transaction. If the guild's
- * latest backup has the same guild document, only stores the time of this comparison.
+ * Stores a backup of a guild and deletes the guild's oldest backups, in one transaction. If the guild's latest backup
+ * has the same guild document, stores only the time of this comparison.
  */
 export function saveGuildBackup(
 	store: Pick<Store, "transaction">,

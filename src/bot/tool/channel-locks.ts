@@ -16,8 +16,8 @@ import type { Store } from "../store/store.ts";
 
 export interface Locks {
 	/**
-	 * Returns the changes of permission overwrites by which a channel was locked, those of roles first; empty if the
-	 * channel is not locked. Rejects with StoreUnavailable.
+	 * Returns how the channel's permission overwrites were changed when the channel was locked, those of roles first; an
+	 * empty list if the channel is not locked. Rejects with StoreUnavailable.
 	 */
 	of(channelId: string): Promise<readonly ChannelLockRow[]>;
 	/**

@@ -6,7 +6,10 @@ import type {
 	Part,
 } from "../../guild-document/format/document.ts";
 
-/** What a guild is compared with to plan changes: a guild document, a backup, or an earlier plan of changes. */
+/**
+ * The wanted state of a guild, from which changes are planned: a guild document, a backup, or an earlier plan of
+ * changes.
+ */
 export type PlanSource =
 	/**
 	 * A guild document that describes all or part of a guild, as parsed JSON or as JSON or YAML text. It is not validated

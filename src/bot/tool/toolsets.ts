@@ -81,7 +81,10 @@ export interface Alias {
  * refused.
  */
 export interface Overlap {
-	/** Names, also former ones, of the tools whose effect such a call has. */
+	/**
+	 * Names, current or former, of other tools that some calls of this tool can replace. If the setting `deny` contains
+	 * one of the names, these calls are refused.
+	 */
 	names: readonly string[];
 	/** Whether a call with these unvalidated arguments, which contain no null, does the same as the other tool. */
 	covers(args: JsonObject): boolean;
