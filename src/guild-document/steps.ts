@@ -23,8 +23,8 @@ export interface GuildState {
 	members?: readonly { id: string; roles: readonly string[] }[] | undefined;
 	bans?: readonly APIBan[] | undefined;
 	/**
-	 * The hashes of pictures, as in documents: of an emoji by its id, of an icon by Discord's hash of it. A picture that
-	 * is missing here is not compared.
+	 * Picture hashes in the form of guild documents, by emoji id, or by Discord's own hash of an icon. A picture that is
+	 * missing here is not compared.
 	 */
 	pictures: ReadonlyMap<string, string>;
 }
@@ -34,7 +34,10 @@ export interface ApiRequest {
 	method: "POST" | "PATCH" | "PUT" | "DELETE";
 	path: `/${string}`;
 	body?: unknown;
-	/** Hash of a picture whose data URI must be put into the field `image` or `icon` of the body. */
+	/**
+	 * Picture to add to the request body: its data URI goes into the field `image` or `icon`. `hash` identifies the
+	 * picture.
+	 */
 	picture?: { field: "image" | "icon"; hash: string };
 	/** The reason of a ban, for Discord's audit log and the guild's list of bans. */
 	reason?: string;
@@ -63,79 +66,98 @@ export type StepKind =
 	| "member"
 	| "ban";
 
-/** One changed field, as texts for people. */
+/** A changed field of a role, channel or other item, formatted for users. */
 export interface FieldChange {
 	field: string;
-	/** Undefined for what is created. */
+	/** The field's old value, formatted for users; undefined if there was none, as for a new item. */
 	before?: string | undefined;
 	after: string;
 }
 
-/** One change of a guild, carried out with one request to Discord. */
+/** One change to a guild, which is made with one request to Discord. */
 export interface Step {
-	/** The same for the same change whenever the difference is computed again, such as "create role Mods". */
+	/**
+	 * Identifies the step, such as "create role/Mods". Equal for the same change whenever the steps are computed again.
+	 */
 	id: string;
 	action: StepAction;
 	kind: StepKind;
-	/** The thing's name in the document; of one that the guild has, its key in an export, such as "Staff/general". */
+	/**
+	 * Name of the role, channel or other item that the step changes. For an existing role, channel or emoji, its key in
+	 * an export, such as "Staff/general".
+	 */
 	name: string;
-	/** Id of the thing on Discord; undefined if the step creates it. */
+	/**
+	 * Discord's id of the item that the step changes, such as a role, or a fixed text such as "welcome_screen". Undefined
+	 * if the step creates an item.
+	 */
 	targetId?: string | undefined;
-	/** Stands for the id of the thing that the step creates, in `needs` and in the requests of other steps: "+role/Mods". */
+	/**
+	 * Placeholder for the id of the item that the step creates, such as "+role/Mods". Other steps use it in `needs` and
+	 * in their requests.
+	 */
 	placeholder?: string | undefined;
 	changes: readonly FieldChange[];
-	/** Placeholders of things that must exist before this step. */
+	/** Placeholders, such as "+role/Mods", of what must be created before this step is carried out. */
 	needs: readonly string[];
-	/** The raw values that guards check: permissions that the step gives, overwrites that it sets, roles it assigns. */
+	/** What the permission checks look at, such as the permissions that the step gives and the roles that it assigns. */
 	guard: StepGuard;
-	/** Returns the request. `ids` has an id for each placeholder in `needs`. */
+	/**
+	 * Returns the request that carries out the step. `ids` maps each placeholder in `needs`, such as "+role/Mods", to an
+	 * id.
+	 */
 	request(ids: ReadonlyMap<string, string>): ApiRequest;
 }
 
-/** What a step changes, for the checks of permissions and of the role hierarchy. */
+/** What a step changes, as far as the checks of permissions and of the role hierarchy need it. */
 export interface StepGuard {
-	/** Permissions that a role has after the step and did not have before. */
+	/** Permission bits that a role has after the step and did not have before. */
 	gives?: bigint | undefined;
-	/** Permission overwrites of a channel before and after the step; target ids may be placeholders. */
+	/**
+	 * Permission overwrites of a channel before and after the step. Role ids in them may be placeholders such as
+	 * "+role/Mods".
+	 */
 	overwrites?:
 		| { before: readonly RawOverwrite[]; after: readonly RawOverwrite[] }
 		| undefined;
 	/**
-	 * Ids of the roles that the step edits, moves, deletes or assigns, or that onboarding newly gives. Placeholders are left
-	 * out.
+	 * Ids of the roles that the step edits, moves, deletes or assigns, or that onboarding gives to members from this step
+	 * on. Roles that do not exist yet are left out.
 	 */
 	roleIds?: readonly string[] | undefined;
-	/** Kind of channel that the step creates or changes to: "stage". */
+	/** Kind of the channel that the step creates, or the kind to which it converts a channel, such as "stage". */
 	channelKind?: string | undefined;
-	/** Id of the channel's category after the step, or a placeholder; "" for none. */
+	/**
+	 * Id of the category in which the channel is after the step, or a placeholder such as "+category/Staff"; "" for none.
+	 */
 	parentId?: string | undefined;
-	/** Whether an emoji that the step creates is animated. */
+	/** Whether the emoji that the step creates is animated. */
 	animated?: boolean | undefined;
-	/** Ids and placeholders of the things that the step puts in other places. */
+	/** Ids of the roles or channels whose position the step changes. New ones have placeholders such as "+role/Mods". */
 	moves?: readonly string[] | undefined;
-	/** Names of the changed fields. */
+	/** Names of the fields that the step changes. */
 	fields?: readonly string[] | undefined;
 }
 
 export interface RawOverwrite {
 	id: string;
-	/** 0 for a role, 1 for a member. */
+	/** Type of the overwrite's target: 0 for a role, 1 for a member. */
 	type: 0 | 1;
 	allow: bigint;
 	deny: bigint;
 }
 
-/** Something in a document that cannot be done, and why, as text for people. */
+/** A part of a guild document that cannot be applied to the guild, and the reason, formatted for users. */
 export interface Refusal {
-	/** What cannot be done: "role Mods". */
+	/** The part of the document that cannot be applied, such as "role Mods". */
 	subject: string;
 	reason: string;
-	/** Id of the step that is refused; undefined if there is no step. */
+	/** Id of the step that cannot be carried out; undefined if no step is concerned. */
 	stepId?: string | undefined;
 }
 
 export interface Difference {
-	/** In the order in which they must be carried out. */
+	/** The steps that change the guild, in the order in which they must be carried out. */
 	steps: readonly Step[];
 	refusals: readonly Refusal[];
 }

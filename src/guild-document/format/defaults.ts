@@ -105,7 +105,7 @@ const prompt: Defaults<Prompt> = {
 };
 const option = { description: "", emoji: "", roles: [], channels: [] };
 
-/** The default values of what a document has, by its kind. */
+/** Default values of the fields of roles, channels and other objects in a guild document, by kind of object. */
 export const defaultsOf = {
 	settings,
 	role,
@@ -119,16 +119,16 @@ export const defaultsOf = {
 	option,
 };
 
-/** What communities have before they set it. */
+/** The default welcome screen and onboarding, which a guild has when it becomes a community. */
 export const welcomeDefaults = { welcome_screen: welcomeScreen, onboarding };
 
-/** Returns the default values of a channel of a kind. Other fields such a channel does not have. */
+/** Returns the default values of the fields that channels of this kind have, such as `bitrate` for voice channels. */
 export function channelDefaults(kind: ChannelKind): Partial<Channel> {
 	const own: readonly string[] = ["kind", ...editedKinds[kind].fields];
 	return only(channel, (field) => own.includes(field));
 }
 
-/** Returns the default values of some fields. */
+/** Returns the entries of `defaults` whose field name passes `isOwn`. */
 function only<T extends object>(
 	defaults: T,
 	isOwn: (field: string) => boolean,
@@ -138,10 +138,10 @@ function only<T extends object>(
 	) as Partial<T>;
 }
 
-/** What to do with a thing's fields and their default values. */
+/** A function that adds or removes fields of an object in a guild document, given the fields' default values. */
 type Change = <T extends object>(thing: T, defaults: Defaults<T>) => T;
 
-/** Leaves out the fields that have their default value. */
+/** Removes the fields of an object whose value is the default value. */
 const leaveOut: Change = (thing, defaults) =>
 	Object.fromEntries(
 		Object.entries(thing).filter(
@@ -150,25 +150,31 @@ const leaveOut: Change = (thing, defaults) =>
 		),
 	) as typeof thing;
 
-/** Adds the fields that are missing, with their default value. */
+/** Adds the fields that an object lacks, with their default values. */
 const fillIn: Change = (thing, defaults) => ({ ...defaults, ...thing });
 
-/** Returns a document without the fields that have their default value. Overwrites are left as they are. */
+/** Returns a copy of a guild document without the fields that have their default value. Keeps permission overwrites. */
 export const withoutDefaults = (document: GuildDocument) =>
 	changeAll(document, leaveOut);
 
-/** Returns a document with all fields, those that are missing with their default value, but for overwrites. */
+/**
+ * Returns a copy of a guild document in which roles, channels and other objects also have the fields that they lacked,
+ * with default values. Does not add permission overwrites or whole sections such as `roles`.
+ */
 export const withDefaults = (document: GuildDocument) =>
 	changeAll(document, fillIn);
 
 /**
- * Returns a document in which the items of a thing's lists, such as the tags of a forum, have all fields. Such a list is
- * compared and replaced as a whole.
+ * Returns a copy of a guild document in which the items of nested lists, such as the tags of a forum channel, have all
+ * fields. Nested lists are compared and replaced as a whole, so their items must be complete.
  */
 export const withItemDefaults = (document: GuildDocument) =>
 	changeAll(document, (thing) => thing, fillIn);
 
-/** Changes what a document lists with `change`, and the items of a thing's own lists with `changeItem`. */
+/**
+ * Returns a copy of a guild document. `change` is applied to each object, such as a role, and `changeItem` to each item
+ * of a nested list, such as a tag of a forum channel.
+ */
 function changeAll(
 	document: GuildDocument,
 	change: Change,
@@ -225,7 +231,10 @@ function changeAll(
 	};
 }
 
-/** Returns a copy of an object whose list `field`, if it has one, is converted item by item. */
+/**
+ * Returns a copy of `thing` in which `convert` is applied to each item of the list `field`. Returns `thing` itself if
+ * it has no such list.
+ */
 function withParts<
 	T extends object,
 	Field extends keyof T,

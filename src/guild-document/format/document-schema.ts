@@ -19,20 +19,20 @@ import { bitOf, bitsByName } from "../names/permission-names.ts";
 import { eventKinds } from "../names/scheduled-event.ts";
 import { afkTimeouts, levels, noticeFlags } from "../names/setting-names.ts";
 
-/** Version of the format, the document's field `version`. */
+/** Version of the guild document format: the value of a document's field `version`. */
 export const documentVersion = 1;
 
-/** Name of the role that all members have, wherever a document refers to a role. */
+/** The name by which guild documents refer to the default role, which all members have. */
 export const everyone = "@everyone";
 
 const withText = <S extends v.GenericSchema>(schema: S, description: string) =>
 	v.pipe(schema, v.description(description)) as unknown as S;
 
-/** Adds keywords to the JSON Schema that is published of a schema. Same form as in mcp/json-schema.ts. */
+/** Adds keywords to the JSON Schema that is generated from a Valibot schema. */
 const published = <T>(jsonSchema: Record<string, unknown>) =>
 	v.metadata<T, { jsonSchema: Record<string, unknown> }>({ jsonSchema });
 
-/** A text of `min` to `max` Unicode characters. */
+/** Returns the schema of a string of `min` to `max` Unicode characters. */
 const text = (min: number, max: number, description: string) =>
 	withText(
 		v.pipe(
@@ -98,14 +98,14 @@ const id = withText(
 	"Discord's id. A hint: it is compared first, then the name.",
 );
 const userId = withText(id, "Id of the user.");
-/** Two names of 100 characters, and a number. */
+/** Maximum length of a key, such as "Category/channel (2)": two names of 100 characters each, and a number. */
 const maxKey = 220;
 const key = text(
 	1,
 	maxKey,
 	"How the rest of the document refers to this. Only needed where several have the same name. Default: its name.",
 );
-/** A reference to a role, channel or emoji by its key, or "" for none. */
+/** Returns the schema of a reference to a channel by its key; "" means no channel. */
 const reference = (what: string) => text(0, maxKey, `${what}; "" for none.`);
 const roles = (description: string) =>
 	list(text(1, maxKey, "Key of a role."), 250, description);
@@ -140,8 +140,8 @@ const permission = v.pipe(
 const namesByBit = new Map([...bitsByName].map(([name, bit]) => [bit, name]));
 
 /**
- * Converts another spelling of a permission's name, such as "View Channel", to Discord's. Bits without a name are
- * "BIT_53". Returns undefined if there is no such permission.
+ * Converts any spelling of a permission's name, such as "View Channel", to Discord's, such as "VIEW_CHANNEL". Accepts
+ * "BIT_53" for a bit without a name, and "@everyone". Returns undefined if there is no such permission.
  */
 function permissionName(name: string): string | undefined {
 	if (name === everyone || bitsByName.has(name)) return name;
@@ -274,7 +274,10 @@ const kindNames = (Object.keys(editedKinds) as EditedKind[]).filter(
 	(kind) => kind !== "category",
 );
 
-/** Idle minutes after which Discord archives threads; 0 for its default. */
+/**
+ * Allowed values of `auto_archive_minutes`: minutes of inactivity after which Discord archives a thread. 0 stands for
+ * Discord's default.
+ */
 export const archiveMinutes = [0, 60, 1440, 4320, 10_080];
 
 export const channel = v.strictObject({
@@ -457,7 +460,7 @@ export const ban = v.strictObject({
 	reason: optional(text(0, 512, "Reason of the ban.")),
 });
 
-/** Schema of a guild document. */
+/** Valibot schema of a guild document, which describes a guild as JSON or YAML. */
 export const documentSchema = v.strictObject({
 	version: v.optional(
 		withText(

@@ -12,27 +12,35 @@ export {
 	everyone,
 } from "./document-schema.ts";
 
-/** Maximum number of values, such as texts and lists, in a document that this program reads. */
+/**
+ * Maximum number of values (strings, numbers, lists, objects and so on) in a guild document. Larger ones are rejected.
+ */
 const maxValues = 2_000_000;
 
-/** Maximum number of channels and categories in a document. A guild has at most 500. */
+/** Maximum number of channels and categories in a guild document. A Discord guild has at most 500. */
 const maxChannels = 1000;
 
-/** Maximum number of values in a short text. A longer one may have one for each character, more only by repeating parts. */
+/**
+ * Maximum number of values to which a short YAML text may expand by aliases. A longer text may expand to as many values
+ * as it has characters.
+ */
 const maxValuesOfShort = 100_000;
 
-/** Maximum number of characters of an unknown key in an error, and of what is said about a value. */
+/** Maximum number of characters of an object key that a validation error shows. Longer keys are cut off. */
 const maxShownKey = 100;
 const maxShownMessage = 300;
 
-/** Maximum number of lines of a YAML text that are checked for a section that is there twice; each costs time. */
+/**
+ * Maximum number of lines that are examined in the search for a duplicate section in a YAML text. For each line, the
+ * whole text is parsed again.
+ */
 const maxChecked = 10;
 
-/** Maximum number of mistakes that an InvalidDocument lists. */
+/** Maximum number of mistakes that an InvalidDocument error lists. */
 const maxIssues = 50;
 
 export type ChannelKind = Exclude<EditedKind, "category">;
-/** A guild document after validation. */
+/** A guild document that passed validation. It describes a guild: its settings, roles, channels and so on. */
 export type GuildDocument = v.InferOutput<typeof schema.documentSchema>;
 export type Settings = NonNullable<GuildDocument["settings"]>;
 export type Role = v.InferOutput<typeof schema.role>;
@@ -46,7 +54,7 @@ export type Webhook = v.InferOutput<typeof schema.webhook>;
 export type WelcomeScreen = v.InferOutput<typeof schema.welcomeScreen>;
 export type Onboarding = v.InferOutput<typeof schema.onboarding>;
 
-/** The parts of a document that describe a guild. Each is optional. */
+/** The top-level fields of a guild document that describe the guild, such as `roles`. Each is optional. */
 export const partNames = [
 	"settings",
 	"everyone",
@@ -64,12 +72,12 @@ export const partNames = [
 ] as const satisfies readonly (keyof GuildDocument)[];
 export type Part = (typeof partNames)[number];
 
-/** Thrown when a text is not a guild document. `issues` are lines of text, one for each mistake. */
+/** Thrown when a value is not a valid guild document. `issues` has one line of text per mistake. */
 export class InvalidDocument extends Error {
 	override name = "InvalidDocument";
 	readonly issues: readonly string[];
 
-	/** Of very many issues, only the first are kept. */
+	/** Keeps the first `maxIssues` mistakes. If there are more, adds a line with the number of the others. */
 	constructor(all: readonly string[]) {
 		const issues = all.slice(0, maxIssues);
 		if (all.length > maxIssues)
@@ -79,7 +87,7 @@ export class InvalidDocument extends Error {
 	}
 }
 
-/** Returns `value` as a guild document. Throws an InvalidDocument that lists all mistakes. */
+/** Validates `value` as a guild document and returns it. Throws an InvalidDocument that lists the mistakes. */
 export function readDocument(value: unknown): GuildDocument {
 	return readLimited(value, maxValues);
 }
@@ -99,7 +107,7 @@ function readLimited(value: unknown, max: number): GuildDocument {
 	return settings;
 }
 
-/** Writes a mistake with the path of its field: "roles[2].color: expected …". */
+/** Formats a validation error with the path of its field, such as "roles[2].color: expected …". */
 function describeIssue({ path, message }: ConfigIssue): string {
 	const at = path
 		.map((key) =>
@@ -112,8 +120,8 @@ function describeIssue({ path, message }: ConfigIssue): string {
 }
 
 /**
- * Whether there are more than `max` values in `value`. A YAML text can repeat a part millions of times, also inside of
- * itself.
+ * Whether `value` contains more than `max` nested values. A YAML text can use aliases to repeat a part millions of
+ * times, even inside itself.
  */
 function hasMoreValues(value: unknown, max: number): boolean {
 	const left = [value];
@@ -130,7 +138,10 @@ function hasMoreValues(value: unknown, max: number): boolean {
 	return false;
 }
 
-/** Parses a guild document from JSON or YAML. Throws an InvalidDocument if it is neither, or not a guild document. */
+/**
+ * Parses and validates the JSON or YAML text of a guild document. Throws an InvalidDocument if the text is neither JSON
+ * nor YAML, or if the document is invalid.
+ */
 export function parseDocument(source: string): GuildDocument {
 	// Editors may put a byte order mark before the text.
 	const text = source.replace(/^\uFEFF/, "");
@@ -154,7 +165,7 @@ export function parseDocument(source: string): GuildDocument {
 	return readLimited(value, Math.min(max, maxValues));
 }
 
-/** Whether a YAML text has a section more than once, of which the parser would take the last. */
+/** Whether a YAML text has the top-level key `name` more than once. The YAML parser would use only the last one. */
 function isThereTwice(text: string, name: string): boolean {
 	const lines = [...text.matchAll(new RegExp(`^${name}:`, "gm"))];
 	const [first] = lines;

@@ -3,7 +3,7 @@
 import * as v from "valibot";
 import { documentSchema, type Part, partNames } from "./document.ts";
 
-/** The parts of a Valibot schema that describe a field. */
+/** The properties of a Valibot schema that are read to describe a field of a guild document. */
 interface SchemaParts {
 	type: string;
 	entries?: Record<string, v.GenericSchema>;
@@ -19,7 +19,8 @@ const intro = [
 ];
 
 /**
- * Describes the fields of a guild document, or of some of its parts: names, types and meanings, indented by depth.
+ * Returns a description of the guild document format: one line per field with its name, type and meaning, indented by
+ * depth. `parts` are the sections to describe, such as "roles".
  */
 export function formatText(parts: readonly Part[] = partNames): string[] {
 	const isLeftOut = (name: string) =>
@@ -28,7 +29,10 @@ export function formatText(parts: readonly Part[] = partNames): string[] {
 	return [...intro, ...linesOf(documentSchema, "", new Map(), isLeftOut)];
 }
 
-/** `seen`: the objects described so far, with the names of the fields that have them. */
+/**
+ * Returns one line for each field of an object schema. An object that several fields share is described once: `seen`
+ * maps the fields of each described object to the name of the field that has it.
+ */
 function linesOf(
 	schema: v.GenericSchema,
 	indent: string,

@@ -11,7 +11,10 @@ interface Thing {
 
 const keyOf = ({ key, name }: Thing) => key ?? name;
 
-/** Returns the thing of the document that a change is about: the one with its id, its key, or else the only one with its name. */
+/**
+ * Returns the role, channel or other item among `things` to which `change` applies: the one with the same id, else the
+ * one with the same key. If `change` has no key, the only item with the same name matches, too.
+ */
 function findIn<T extends Thing>(
 	things: readonly T[],
 	change: Thing,
@@ -25,7 +28,10 @@ function findIn<T extends Thing>(
 	);
 }
 
-/** Returns a thing with changes. One that gets another name keeps its key, by which the document refers to it. */
+/**
+ * Returns a role, channel or other item with `changes` applied. A renamed item keeps its old key, which is the old name
+ * by default, because other parts of the document refer to it by that key.
+ */
 function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
 	if (changes.length === 0) return thing;
 	const changed: T = Object.assign({}, thing, ...changes);
@@ -35,9 +41,10 @@ function withChanges<T extends Thing>(thing: T, changes: readonly T[]): T {
 }
 
 /**
- * Returns a document with changes. Things are the same if they have the same id, the same key (by default the name), or a
- * name that only one has. A channel that the changes list in another category than the document, by its id or key, is
- * moved. Fields that the changes leave out stay.
+ * Applies `changes`, a partial guild document, to `document`, and returns the result. Two roles or other items are the
+ * same if they have the same id, the same key (by default the name), or a name that only one item of the document has.
+ * A channel that `changes` lists in another category is moved if its id or key matches. Fields that `changes` lacks
+ * stay as they are.
  */
 export function mergeDocuments(
 	document: GuildDocument,
@@ -85,7 +92,10 @@ export function mergeDocuments(
 	return mergeChannels(merged, changes);
 }
 
-/** Returns `before` with the fields of the changes to its things, and with the things that are new. */
+/**
+ * Applies `changes` to a list of roles or other items: a matching item gets the changed fields, and changes without a
+ * matching item are added as new items.
+ */
 function mergeLists<T extends Thing>(
 	before: readonly T[],
 	changes: readonly T[],
@@ -109,7 +119,10 @@ function mergeChannels(
 		.filter(({ channel }) => !isCategory(channel))
 		.map(({ channel }) => channel as Channel);
 	const moved = new Set<Channel>();
-	/** Returns the channels of one place after the changes `given`, which list some of them. */
+	/**
+	 * Applies the changes `given` to `now`, the channels of one category or those outside of categories. Adds channels
+	 * that move here from elsewhere.
+	 */
 	const place = (
 		now: readonly Channel[],
 		given: readonly Channel[],

@@ -8,15 +8,22 @@ import {
 	type Overwrite,
 } from "./document.ts";
 
-/** Converts the references of a document. A reference for which a function returns undefined is removed. */
+/**
+ * Functions that convert the references in a guild document to roles, channels and custom emoji. A function returns
+ * undefined to remove a reference.
+ */
 export interface ReferenceMap {
 	role(reference: string): string | undefined;
 	channel(reference: string): string | undefined;
-	/** Converts a custom emoji: gets what stands between the colons of ":name:", and returns it with colons. */
+	/**
+	 * Gets the text between the colons of a custom emoji such as ":name:". Returns the new reference, including colons.
+	 */
 	emoji(reference: string): string | undefined;
 }
 
-/** Returns a copy of a document in which each reference to a role, channel or emoji is converted. */
+/**
+ * Returns a copy of a guild document in which `map` has converted each reference to a role, channel or custom emoji.
+ */
 export function mapReferences(
 	document: GuildDocument,
 	map: ReferenceMap,
@@ -115,7 +122,7 @@ export function mapReferences(
 	});
 }
 
-/** Removes undefined properties from objects at any depth. Lists keep their order. */
+/** Returns a copy of `value` without properties that are undefined, at any depth. */
 export function withoutUndefined<T>(value: T): T {
 	if (Array.isArray(value)) return value.map(withoutUndefined) as T;
 	if (typeof value !== "object" || value === null) return value;
@@ -126,21 +133,25 @@ export function withoutUndefined<T>(value: T): T {
 	) as T;
 }
 
-/** A thing that needs a key: its name, and a longer name that tells it apart from others, such as "Staff/general". */
+/**
+ * An item of a guild document, such as a channel, for which `keysOf` finds a unique key. `longName`, such as
+ * "Staff/general", is used if several items have the same name.
+ */
 export interface Named {
 	name: string;
 	longName?: string;
 }
 
 /**
- * Returns the keys of things that a document lists: the name where no other has it, otherwise the longer name, or the
- * name with a number: "Mods (2)". The same things in the same order get the same keys.
+ * Returns a unique key for each item of a guild document, such as a channel: its name if no other item has that name,
+ * otherwise its longer name, or the name with a number, such as "Mods (2)". The same items in the same order always get
+ * the same keys.
  */
 export function keysOf(things: readonly Named[]): string[] {
 	const names = Map.groupBy(things, ({ name }) => name);
 	const longNames = Map.groupBy(things, ({ longName }) => longName);
 	const used = new Set([everyone, ...names.keys()]);
-	/** The last number that was added to a name. */
+	/** The last number that was appended to each name, as in "Mods (2)". */
 	const last = new Map<string, number>();
 	return things.map(({ name, longName }) => {
 		if (name !== everyone && names.get(name)?.length === 1) return name;
@@ -163,7 +174,7 @@ export function keysOf(things: readonly Named[]): string[] {
 	});
 }
 
-/** Returns the channels of a document with the category in which each is, categories themselves included. */
+/** Returns all channels and categories of a guild document. A channel inside a category comes with that category. */
 export function channelsWithCategories(
 	document: Pick<GuildDocument, "channels" | "categories">,
 ): { channel: Channel | Category; category?: Category }[] {

@@ -14,14 +14,19 @@ import { ruleFieldsWith, triggerFields } from "../names/automod-rule.ts";
 import { editedKinds } from "../names/channel-kinds.ts";
 import { quote, type Thing } from "./pairing.ts";
 
-/** Returns the name in the form in which two names of roles, categories and so on are compared. */
+/** Returns the name of a role, category or other item without surrounding spaces, for comparing names. */
 export const trimmedName = ({ name }: Thing) => name.trim() || name;
 
-/** Text channels and forums have lower-case names with "-" for spaces. */
+/**
+ * Whether Discord stores the names of channels of this kind in lower case with "-" for spaces, as for text channels.
+ */
 const hasPlainName = (kind: string) =>
 	!["voice", "stage", "category"].includes(kind);
 
-/** Returns a channel's name in the form in which two names are compared. */
+/**
+ * Normalizes a channel name so that it can be compared with others: without surrounding spaces, and for kinds such as
+ * text channels in lower case with "-" for spaces.
+ */
 export function channelNameOf(kind: string, name: string): string {
 	const trimmed = name.trim() || name;
 	return hasPlainName(kind)
@@ -30,8 +35,8 @@ export function channelNameOf(kind: string, name: string): string {
 }
 
 /**
- * Converts the name of a new channel as Discord does. What Discord does with the spaces of other scripts is not known:
- * they are left as they are.
+ * Returns the name that Discord gives a new channel. What Discord does with Unicode spaces other than the ASCII space
+ * is not known: they are left unchanged.
  */
 export function newChannelName(kind: string, name: string): string {
 	const trimmed = name.trim() || name;
@@ -40,11 +45,15 @@ export function newChannelName(kind: string, name: string): string {
 		: trimmed;
 }
 
-/** Kinds of channels that Discord can convert into each other have the same family. */
+/** Returns the same family for kinds of channels that Discord can convert into each other: text and announcement. */
 export const familyOf = ({ kind = "text" }: Channel) =>
 	kind === "announcement" ? "text" : kind;
 
-/** Returns the document with the kind of each channel, and `managed` of each role. Adds lines to `issues`. */
+/**
+ * Returns a guild document in which each channel has its `kind`, and each role says in `managed` whether an integration
+ * owns it. Values that the document lacks are taken from the guild `current`. Adds a line to `issues` if the kind of a
+ * channel is ambiguous.
+ */
 export function inferFromGuild(
 	document: GuildDocument,
 	current: GuildDocument,
@@ -115,7 +124,10 @@ export function inferFromGuild(
 	};
 }
 
-/** Returns the mistakes of a document in which each channel has its kind, one line of text for each. */
+/**
+ * Returns one line of text for each mistake in a guild document that its schema cannot find, such as a duplicate id.
+ * Each channel of `document` must already have its `kind`.
+ */
 export function mistakesIn(document: GuildDocument): string[] {
 	const issues: string[] = [];
 	const placed = channelsWithCategories(document);
@@ -160,7 +172,10 @@ function repeated(texts: readonly string[]): string[] {
 	return [...twice];
 }
 
-/** Says which settings of a channel its kind does not have. */
+/**
+ * Returns a line of text for each field of a channel that channels of its kind do not have, such as the topic of a
+ * voice channel.
+ */
 function kindMistakes(channel: Channel): string[] {
 	const { kind = "text" } = channel;
 	const own: readonly string[] = editedKinds[kind].fields;

@@ -28,40 +28,55 @@ import {
 } from "./infer.ts";
 import { type Pairing, pairUp, quote, type Thing } from "./pairing.ts";
 
-/** A document and the guild to compare it with. Both refer to things by ids. */
+/**
+ * A guild document and the guild that it was matched with. Both refer to roles, channels and emoji by ids, not by keys.
+ */
 export interface Matched {
 	/**
-	 * The document. Each role, channel, emoji, rule, event and webhook has an `id`: Discord's, or a placeholder such as
-	 * "+role/Mods" for what does not exist yet.
+	 * The guild document. Each role, channel, emoji, AutoMod rule, event and webhook has an `id`: Discord's, or a
+	 * placeholder such as "+role/Mods" if the guild does not have it yet.
 	 */
 	wanted: GuildDocument;
 	current: GuildDocument;
 	refusals: Refusal[];
-	/** What each thing is called for people, by id or placeholder: its key or name. */
+	/**
+	 * Names that messages show for roles, channels and other items, by Discord id, or by placeholder such as
+	 * "+role/Mods".
+	 */
 	names: ReadonlyMap<string, string>;
-	/** The ids that the document gives to what does not exist yet, by placeholder. */
+	/** Ids that the document has for items that the guild does not have, by placeholder such as "+role/Mods". */
 	hints: ReadonlyMap<string, string>;
-	/** How the document refers to things as the guild names them, by id: 'channel "general"'. */
+	/**
+	 * Roles, channels and emoji of the guild to which the document refers without listing them, by id. The values are for
+	 * messages, such as 'channel "general"'.
+	 */
 	referred: ReadonlyMap<string, string>;
 }
 
-/** Whether an id is a placeholder for the id of something that does not exist yet. */
+/** Whether `id` is a placeholder, such as "+role/Mods", for the id of something that does not exist yet. */
 export const isPlaceholder = (id: string) => id.startsWith("+");
 
-/** What a thing of a document is in the guild. */
+/** The id and name that a role, channel or other item of a guild document has in the guild. */
 interface Identity {
-	/** Id or placeholder; undefined for what cannot exist. */
+	/**
+	 * Discord's id of a role, channel or other item, or a placeholder if the guild does not have it yet. Undefined if
+	 * only Discord can create it, such as the role of an integration.
+	 */
 	id: string | undefined;
-	/** The name as Discord stores it. */
+	/** Name of a role, channel or other item as Discord stores it. */
 	name: string;
 }
 
-/** Ids or placeholders by the key with which a document refers to them; "" for what cannot exist. */
+/**
+ * Ids, or placeholders such as "+role/Mods", by the key with which a guild document refers to a role, channel or emoji.
+ * "" stands for the id of a missing role that only Discord can create.
+ */
 type Keys = Map<string, string[]>;
 
 /**
- * Matches a document with a guild. `known` has the ids of what a running job has created, by placeholder. Throws an
- * InvalidDocument if a name is ambiguous, or if a reference refers to nothing.
+ * Finds the guild's role, channel or other item for each one in a guild document. `known` maps placeholders such as
+ * "+role/Mods" to the ids of items that were already created from the document. Throws an InvalidDocument if the
+ * document has mistakes, an ambiguous name, or a reference to something that does not exist.
  */
 export function matchDocument(
 	document: GuildDocument,
@@ -91,7 +106,7 @@ export function matchDocument(
 	};
 }
 
-/** The matching of one document with one guild: what was found so far. */
+/** Matches one guild document with one guild, and keeps the matches found so far. */
 class Matching {
 	readonly names: Map<string, string>;
 	readonly hints = new Map<string, string>();
@@ -103,7 +118,10 @@ class Matching {
 		channel: new Map(),
 		emoji: new Map(),
 	};
-	/** The names of the things that have another key. */
+	/**
+	 * Ids, or placeholders such as "+role/Mods", by name, for items whose key differs from their name. A reference that
+	 * is no key is looked up here.
+	 */
 	readonly #names: Record<"role" | "channel" | "emoji", Keys> = {
 		role: new Map(),
 		channel: new Map(),
@@ -120,7 +138,9 @@ class Matching {
 		this.names = new Map([...roles, ...channels, ...emojis]);
 	}
 
-	/** Finds everything but webhooks, which are told apart by the ids of their channels. */
+	/**
+	 * Matches roles, channels and all other items with the guild, except webhooks, which need the ids of their channels.
+	 */
 	matchAll(): void {
 		const { given, current } = this;
 		this.#match<Role, Role>("role", given.roles, current.roles, {
@@ -146,7 +166,10 @@ class Matching {
 		});
 	}
 
-	/** Returns the document with ids. */
+	/**
+	 * Matches the webhooks with the guild. Returns the guild document with ids, or placeholders such as "+role/Mods", in
+	 * place of keys.
+	 */
 	result(): GuildDocument {
 		const { given, current } = this;
 		const emojiOf = this.#lookUp("emoji", current.emojis ?? []);
@@ -274,7 +297,10 @@ class Matching {
 		}
 	}
 
-	/** Returns the function that finds the id for a reference: a key or name in the document, or a key or id in the guild. */
+	/**
+	 * Returns a function that finds the id for a reference in the guild document. The reference is a key or name in the
+	 * document, or else a key or id in the guild.
+	 */
 	#lookUp(
 		kind: "role" | "channel" | "emoji",
 		existing: readonly Thing[],
@@ -312,8 +338,8 @@ class Matching {
 	}
 
 	/**
-	 * Gives the things of `mapped` the ids and names that were found for those of `given`, which has the same things in
-	 * the same order. Removes things without an id.
+	 * Returns `mapped` with the ids and names in the guild of its roles, channels and other items. `given` has the same
+	 * items in the same order, with keys for references. Removes items without an id.
 	 */
 	#withIdentities(mapped: GuildDocument): GuildDocument {
 		const { given } = this;
@@ -353,7 +379,10 @@ class Matching {
 	}
 }
 
-/** Returns what a thing is called for people: its key, with its name if that is not in the key, as it is in exports. */
+/**
+ * Returns the text that messages show for a role, channel or other item: its key, such as "Staff/general", if that
+ * contains the name; otherwise the name and the key.
+ */
 function shownName(name: string, key: string): string {
 	const base = key.replace(/ \(\d+\)$/, "");
 	return [key, base].some((one) => one === name || one.endsWith(`/${name}`))
@@ -361,7 +390,10 @@ function shownName(name: string, key: string): string {
 		: `${name} (key ${key})`;
 }
 
-/** Returns the table of those keys among which the references to a kind of things are looked up, if there are any. */
+/**
+ * Returns how guild documents refer to items of this kind: as "role", "channel" (also for categories) or "emoji".
+ * Returns undefined if they never refer to such items.
+ */
 function tableOf(kind: string): "role" | "channel" | "emoji" | undefined {
 	if (kind === "category") return "channel";
 	return kind === "role" || kind === "channel" || kind === "emoji"
@@ -369,14 +401,14 @@ function tableOf(kind: string): "role" | "channel" | "emoji" | undefined {
 		: undefined;
 }
 
-/** Returns the name that a thing gets in Discord. */
+/** Returns the name that Discord gives a new role, channel or other item. */
 function newNameOf(kind: string, thing: Thing): string {
 	return kind === "channel"
 		? newChannelName((thing as Channel).kind ?? "text", thing.name)
 		: trimmedName(thing);
 }
 
-/** Returns the channels of a document, without categories. */
+/** Returns all channels of a guild document, each with its category if it is in one. Does not return categories. */
 function channelsOf(
 	document: GuildDocument,
 ): { channel: Channel; category?: Category }[] {
@@ -407,7 +439,7 @@ function placeholdersOf<W extends Thing>(
 	);
 }
 
-/** Replaces "@everyone" in the permissions of roles with all permissions that @everyone has. */
+/** Replaces "@everyone" in the permissions of a guild document's roles with the permissions that all members have. */
 function expandPermissions(
 	document: GuildDocument,
 	currentEveryone: readonly string[],

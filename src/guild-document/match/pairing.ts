@@ -2,7 +2,7 @@
 
 import { escapeInJson } from "../../lib/text.ts";
 
-/** Something that a document or a guild lists. */
+/** An item of a guild document or of a guild, such as a role, a channel or an event. */
 export interface Thing {
 	name: string;
 	id?: string | undefined;
@@ -10,31 +10,40 @@ export interface Thing {
 }
 
 export interface Pairing<W extends Thing, C extends Thing> {
-	/** What the things are called in messages: "role". */
+	/** What messages call an item of this kind, such as "role". */
 	what: string;
 	wanted: readonly W[];
 	current: readonly C[];
 	placeholderOf(thing: W): string;
-	/** Ids of what the running job has already created, by placeholder. */
+	/**
+	 * Discord ids of the items that were already created from the guild document, by placeholder such as "+role/Mods".
+	 */
 	known: ReadonlyMap<string, string>;
-	/** What tells things of the same name apart: "" if nothing does. Only things with equal texts can be the same. */
+	/**
+	 * Returns a text that two items of the same name must have in common to be paired, such as the category of channels.
+	 * "" if the same name is enough.
+	 */
 	place(thing: W | C): string;
-	/** Returns a name in the form in which names are compared. */
+	/** Returns the name of a role, channel or other item in the form in which two names are compared. */
 	normalName(thing: W | C): string;
-	/** Whether the thing of the guild may become the other one, which has its id. */
+	/**
+	 * Whether `current`, an item of the guild, can be changed into `wanted`, an item of the guild document with the same
+	 * id. For example, a text channel cannot become a voice channel.
+	 */
 	isCompatible(wanted: W, current: C): boolean;
-	/** Gets a line of text for each thing that cannot be paired without guessing. */
+	/** `pairUp` adds a line of text here for each name that it cannot pair without guessing. */
 	issues: string[];
 }
 
-/** Writes a name of a document on one line, in quotes. */
+/** Formats a text from a guild document for a message: in quotes and on one line. */
 export const quote = (text: string | undefined) =>
 	escapeInJson(JSON.stringify(text ?? ""));
 
 /**
- * Returns the thing of the guild for each thing of the document that exists. Ids come first: those of what the job has
- * created, then those in the document. The others are paired by name. Of several with the same name, the first is paired
- * with the first, if there are equally many, or if the document has more and they do not differ.
+ * Pairs the items of a guild document, such as roles, with those of the guild. Items with known ids come first: ids of
+ * what was already created, then ids in the document. The others are paired by name. Several items of the same name are
+ * paired in order, but only if both sides have equally many, or if the guild has fewer and those of the document are
+ * alike.
  */
 export function pairUp<W extends Thing, C extends Thing>(
 	pairing: Pairing<W, C>,
@@ -82,13 +91,13 @@ export function pairUp<W extends Thing, C extends Thing>(
 	return pairs;
 }
 
-/** Lists the ids of a few things. */
+/** Formats the ids of the first five roles, channels or other items for a message. */
 function idsOf(things: readonly Thing[]): string {
 	const shown = things.slice(0, 5).map(({ id }) => id);
 	return `${things.length > shown.length ? "such as " : ""}${shown.join(", ")}`;
 }
 
-/** Whether things of a document differ in nothing but their ids and keys. */
+/** Whether items of a guild document, such as roles, are equal apart from `id` and `key`. */
 function areAlike(things: readonly Thing[]): boolean {
 	const texts = things.map(({ id: _, key: __, ...rest }) =>
 		JSON.stringify(rest),

@@ -17,7 +17,9 @@ export const wordFields = [
 	"allow_list",
 ] as const;
 
-/** The triggers of AutoMod rules by name: Discord's number of the trigger, and the fields that configure it. */
+/**
+ * Triggers of AutoMod rules by name, each with Discord's trigger type and the rule fields that configure the trigger.
+ */
 export const triggers = {
 	keyword: { type: Trigger.Keyword, fields: wordFields },
 	spam: { type: Trigger.Spam, fields: [] },
@@ -35,7 +37,7 @@ export const triggers = {
 	{ type: Trigger; fields: readonly (keyof TriggerFields)[] }
 >;
 
-/** The actions of AutoMod rules: names in tool arguments, with Discord's numbers. */
+/** Names that tool arguments use for AutoMod actions, with Discord's action types. */
 export const actions = {
 	block_message: AutoModerationActionType.BlockMessage,
 	send_alert_message: AutoModerationActionType.SendAlertMessage,
@@ -93,7 +95,10 @@ export type GivenRuleFields = {
 	[Field in keyof RuleFields]?: RuleFields[Field] | undefined;
 };
 
-/** Returns whether AutoMod rules with a trigger have a field. Fields of the trigger itself depend on it. */
+/**
+ * Returns a function that says whether AutoMod rules with this trigger have a field. Fields that configure a trigger,
+ * such as `presets`, exist only for some triggers; all rules have the other fields.
+ */
 export function ruleFieldsWith(trigger: TriggerName) {
 	const own: readonly string[] = triggers[trigger].fields;
 	return (field: string) => own.includes(field) || !(field in emptyTrigger);
@@ -105,7 +110,7 @@ export const triggerFields = Object.keys(
 const actionFields = Object.keys(emptyActions) as (keyof typeof emptyActions)[];
 const ruleFields = Object.keys(emptyRule) as (keyof RuleFields)[];
 
-/** Names of AutoMod actions, by the field that configures the action. */
+/** The AutoMod action that each of these rule fields configures. */
 export const actionOf = {
 	custom_message: "block_message",
 	alert_channel_id: "send_alert_message",
@@ -125,8 +130,8 @@ function namesOf<Name extends string>(
 }
 
 /**
- * Converts an AutoMod rule from the form of Discord's API to that of tool arguments. Fields that the rule's trigger or
- * actions do not have are empty.
+ * Converts an AutoMod rule from the form of Discord's API to that of tool arguments. Fields that do not apply to the
+ * rule's trigger or actions get empty values.
  */
 export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 	const { trigger_metadata: trigger } = rule;
@@ -152,7 +157,7 @@ export function ruleFieldsOf(rule: APIAutoModerationRule): RuleFields {
 	};
 }
 
-/** Returns the fields of an AutoMod rule with the changes that a tool call requests. */
+/** Returns a copy of an AutoMod rule's fields, with the fields that a tool call passes replaced. */
 export function changedRule(
 	rule: RuleFields,
 	given: GivenRuleFields,
@@ -167,8 +172,8 @@ export function givenFields(given: GivenRuleFields): (keyof RuleFields)[] {
 }
 
 /**
- * Sorts `presets` and `actions` of an AutoMod rule in a fixed order, so that they can be compared with the rule's
- * current ones.
+ * Sorts `presets` and `actions` of an AutoMod rule in a fixed order, so that they can be compared with the values that
+ * the rule has now.
  */
 export function inOrder(given: GivenRuleFields): GivenRuleFields {
 	const { presets, actions } = given;

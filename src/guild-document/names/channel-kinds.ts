@@ -85,11 +85,11 @@ export const videoQualities = {
 	"720p": VideoQualityMode.Full,
 } as const;
 
-/** Returns the names in a table of names with Discord's numbers. */
+/** Returns the names in a table that maps names to numbers of Discord's API. */
 export const namesOf = <Name extends string>(values: Record<Name, number>) =>
 	Object.keys(values) as Name[];
 
-/** Returns the name of the number `value` in `values`; "" if it has no name. */
+/** Returns the name for the number `value` in a table that maps names to numbers; "" if there is none. */
 export function nameIn<Name extends string>(
 	values: Record<Name, number>,
 	value: number | null | undefined,
@@ -97,7 +97,10 @@ export function nameIn<Name extends string>(
 	return namesOf(values).find((name) => values[name] === value) ?? "";
 }
 
-/** Returns the kind of a channel of this type; undefined for types that have no kind, such as threads. */
+/**
+ * Returns the kind of channel, such as "forum", for a channel type of Discord's API. Returns undefined for types that
+ * have no kind, such as threads.
+ */
 export function kindOf(type: ChannelType): EditedKind | undefined {
 	const names = Object.keys(editedKinds) as EditedKind[];
 	return names.find((name) => editedKinds[name].type === type);

@@ -30,7 +30,9 @@ export function permissionNames(bits: bigint): string[] {
 		.map(([name]) => name);
 }
 
-/** Other names of permissions: those that Discord's client shows, and former ones. */
+/**
+ * Alternative names of permissions, with the name in Discord's API: those that Discord's client shows, and former ones.
+ */
 const otherNames: Readonly<Record<string, string>> = {
 	CREATE_EXPRESSIONS: "CREATE_GUILD_EXPRESSIONS",
 	CREATE_INVITE: "CREATE_INSTANT_INVITE",
@@ -49,8 +51,8 @@ const otherNames: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the bit of a permission by name: "VIEW_CHANNEL", "View Channel" or "ViewChannel"; undefined if there is no
- * such permission.
+ * Returns the bit of a permission by its name. Accepts the spellings "VIEW_CHANNEL", "View Channel" and "ViewChannel".
+ * Returns undefined if there is no such permission.
  */
 export function bitOf(name: string): bigint | undefined {
 	const official = officialName(name.trim()).replace(/[\s-]+/g, "_");

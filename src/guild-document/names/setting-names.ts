@@ -5,8 +5,8 @@ import { GuildSystemChannelFlags } from "discord.js";
 import { officialName } from "./permission-names.ts";
 
 /**
- * Guild settings whose values are levels, with Discord's names of the levels. The index of a name is the level's number
- * in Discord's API.
+ * Guild settings that have one of a few levels, with Discord's names of the levels. The index of a name is the number
+ * of the level in Discord's API.
  */
 export const levels = {
 	verification_level: ["NONE", "LOW", "MEDIUM", "HIGH", "VERY_HIGH"],
@@ -15,8 +15,8 @@ export const levels = {
 } as const;
 
 /**
- * Discord's names of a guild's system channel flags, with their bits. Each flag turns one kind of notice in the guild
- * off.
+ * Discord's names and bits of a guild's system channel flags. Each flag disables one kind of notice in the system
+ * channel, such as join messages.
  */
 export const noticeFlags = new Map(
 	Object.entries(GuildSystemChannelFlags).flatMap(
@@ -25,5 +25,8 @@ export const noticeFlags = new Map(
 	),
 );
 
-/** The times in seconds after which Discord moves idle members to the AFK channel. */
+/**
+ * Allowed values of a guild's AFK timeout: the idle time in seconds after which Discord moves a member to the AFK
+ * channel.
+ */
 export const afkTimeouts = [60, 300, 900, 1800, 3600];

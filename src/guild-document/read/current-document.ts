@@ -56,14 +56,17 @@ import {
 } from "./from-api.ts";
 
 /**
- * Returns a guild as a document with all fields. It refers to roles, channels and emoji by their ids, in place of keys,
- * and names the parts that `state` has.
+ * Converts a guild from the form of Discord's API to a guild document with all fields. References to roles, channels
+ * and emoji are ids, not keys. Sections that were not fetched, such as `webhooks`, are left out.
  */
 export function documentWithIds(state: GuildState): GuildDocument {
 	return withoutDangling(rawDocument(state));
 }
 
-/** Returns a document with ids without its references to what it does not list, such as the emoji of another guild. */
+/**
+ * Removes references to roles, channels and emoji that the guild document does not list, such as emoji of another
+ * guild. Also removes webhooks whose channel it does not list.
+ */
 function withoutDangling(document: GuildDocument): GuildDocument {
 	const roles = new Set(document.roles?.map(({ id }) => id));
 	const channels = new Set(
@@ -306,7 +309,7 @@ function roleOf(role: APIRole, pictures: GuildState["pictures"]): Role {
 	};
 }
 
-/** Sorts things by age, because Discord may list them in any order. */
+/** Sorts items by their Discord ids, oldest first, because Discord may list them in any order. */
 function byAge<T extends { id: string }>(
 	things: readonly T[] | undefined,
 ): T[] | undefined {
@@ -332,7 +335,10 @@ function overwritesOf(
 		}));
 }
 
-/** Converts an emoji of Discord's API to a reference: ":id:" for a custom emoji, otherwise the emoji itself. */
+/**
+ * Converts an emoji of Discord's API to a reference in a guild document: ":id:" for a custom emoji, otherwise the
+ * character itself.
+ */
 function emojiReference(id: string | null, name: string | null): string {
 	return id ? `:${id}:` : (name ?? "");
 }

@@ -22,8 +22,8 @@ import type { GuildState } from "../steps.ts";
 import { documentWithIds } from "./current-document.ts";
 
 /**
- * Returns a guild as a document. Two exports of an unchanged guild are equal byte by byte. `parts` are the parts to
- * include; by default all that `state` has.
+ * Exports a guild as a guild document. Two exports of an unchanged guild are equal byte by byte. `parts` are the
+ * sections to include, such as "roles"; by default all that were fetched.
  */
 export function exportDocument(
 	state: GuildState,
@@ -56,14 +56,20 @@ export function exportDocument(
 	};
 }
 
-/** The keys of a guild's roles, channels and emoji, by id. */
+/**
+ * The keys, such as "Staff/general", by which a guild document refers to roles, channels and emoji. The maps are by
+ * Discord id.
+ */
 export interface Keys {
 	roles: ReadonlyMap<string, string>;
 	channels: ReadonlyMap<string, string>;
 	emojis: ReadonlyMap<string, string>;
 }
 
-/** Returns the keys under which an export of this guild refers to its roles, channels and emoji. */
+/**
+ * Returns the keys, such as "Staff/general", by which an export of a guild refers to its roles, channels and emoji.
+ * `full` is the guild as a document with all fields.
+ */
 export function keysInGuild(full: GuildDocument): Keys {
 	const roles = full.roles ?? [];
 	const emojis = full.emojis ?? [];
@@ -87,7 +93,7 @@ export function keysInGuild(full: GuildDocument): Keys {
 	};
 }
 
-/** Adds the field `key` to what does not have its name as its key. */
+/** Adds the field `key` to each role, channel, category and emoji whose key differs from its name. */
 function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
 	const add = <Thing extends { name: string; id?: string | undefined }>(
 		thing: Thing,
@@ -117,8 +123,8 @@ function addKeys(document: GuildDocument, keys: Keys): GuildDocument {
 }
 
 /**
- * Shortens what says who has access: leaves out overwrites that a channel has from its category, and writes "@everyone"
- * for the permissions that a role shares with @everyone. Sorts overwrites by the order of their roles.
+ * Shortens permissions in a guild document. Removes the overwrites of a channel if they are those of its category. If a
+ * role has all permissions of @everyone, writes "@everyone" for them. Sorts overwrites by the order of their roles.
  */
 function withShortAccess(
 	full: GuildDocument,

@@ -10,10 +10,7 @@ import { compareIds } from "../names/ids.ts";
 import { allBits, bitsByName } from "../names/permission-names.ts";
 import type { GuildState } from "../steps.ts";
 
-/**
- * A channel as in Discord's API. The fields of all types of channels are optional, because each type has only some of
- * them.
- */
+/** A channel as Discord's API returns it. Fields that only some channel types have are optional. */
 export interface ApiChannel {
 	id: string;
 	type: ChannelType;
@@ -40,7 +37,7 @@ export interface ApiChannel {
 	default_forum_layout?: number | null;
 }
 
-/** The channels of a guild as in Discord's API. */
+/** Returns a guild's channels as Discord's API sent them. */
 export const apiChannels = ({ channels }: GuildState) =>
 	channels as readonly unknown[] as readonly ApiChannel[];
 
@@ -52,8 +49,8 @@ export function rolesFromTop({ guild }: GuildState): APIRole[] {
 }
 
 /**
- * Whether Discord's clients show channels of this type below the text channels of the same category. They do so with
- * voice and stage channels.
+ * Whether Discord's clients show channels of this type below the text channels of the same category: true for voice and
+ * stage channels.
  */
 export function isBelowText(type: ChannelType): boolean {
 	return (
@@ -70,7 +67,9 @@ export function compareChannels(a: ApiChannel, b: ApiChannel): number {
 	);
 }
 
-/** Returns the names of the permissions in a bit field. A bit without a name is "BIT_53". */
+/**
+ * Returns the names of the permissions in a bit field. A bit without a name becomes "BIT_" with its number: "BIT_53".
+ */
 export function permissionNamesOf(bits: string | bigint): string[] {
 	const all = BigInt(bits);
 	const names = [...bitsByName]
@@ -82,7 +81,7 @@ export function permissionNamesOf(bits: string | bigint): string[] {
 	return names;
 }
 
-/** Returns the bit field of permissions that a document names. */
+/** Returns the bit field of permissions that are given by the names that guild documents use. */
 export function bitsOfNames(names: readonly string[]): bigint {
 	return names.reduce((bits, name) => {
 		const [, number] = /^BIT_(\d+)$/.exec(name) ?? [];

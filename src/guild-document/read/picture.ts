@@ -4,7 +4,9 @@ import { basename, dirname, join } from "node:path";
 import type { GuildDocument } from "../format/document.ts";
 import type { GuildState } from "../steps.ts";
 
-/** Maximum size of a picture in bytes. Discord accepts emoji of up to 256 KiB, and larger icons. */
+/**
+ * Maximum size in bytes of the picture of an emoji or icon. Discord accepts emoji of up to 256 KiB, and larger icons.
+ */
 export const maxPictureBytes = 10 * 1024 * 1024;
 
 /** The media types of the image formats that Discord accepts, with the file extension of each. */
@@ -22,7 +24,9 @@ export function pictureHash(bytes: Uint8Array): string {
 	return Bun.SHA256.hash(bytes, "hex").slice(0, 32);
 }
 
-/** Recognizes the media type of a picture by its first bytes. Undefined if it is none that Discord accepts. */
+/**
+ * Recognizes the media type of an image by its first bytes. Returns undefined if Discord does not accept the format.
+ */
 export function pictureType(bytes: Uint8Array): PictureType | undefined {
 	const start = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
 	if (start.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
@@ -34,7 +38,8 @@ export function pictureType(bytes: Uint8Array): PictureType | undefined {
 }
 
 /**
- * Returns why a picture cannot be used under this hash: its size, its format, or other bytes. Undefined if it can be.
+ * Returns why an image cannot be used for `hash`: it is too large, has another hash, or has an unsupported format.
+ * Returns undefined if it can be used.
  */
 export function pictureIssue(
 	bytes: Uint8Array,
@@ -48,19 +53,19 @@ export function pictureIssue(
 	return undefined;
 }
 
-/** Returns the directory of the pictures of the document in a file: "guild.pictures" beside "guild.yaml". */
+/** Returns the directory with the pictures of a guild document: "guild.pictures" beside the file "guild.yaml". */
 export function picturesDirectoryOf(file: string): string {
 	const name = basename(file).replace(/\.(ya?ml|json)$/i, "");
 	return join(dirname(file), `${name}.pictures`);
 }
 
 /**
- * Stands in an export for the hash of an icon that was not loaded. A document in which left out fields have their default
- * value would otherwise delete the icon. It is never compared.
+ * The hash that an export has for an icon that was not downloaded. Such an icon is never compared. If the export lacked
+ * the hash, applying it would delete the icon, because a missing field means its default value.
  */
 export const unknownPicture = "0".repeat(32);
 
-/** Returns a document in which each icon of the guild and of its roles is converted. */
+/** Returns a copy of a guild document in which `convert` is applied to the icon of the guild and of each role. */
 function mapIcons(
 	document: GuildDocument,
 	convert: (
@@ -83,7 +88,10 @@ function mapIcons(
 	};
 }
 
-/** Marks the icons of a guild that have no hash, because they were not loaded. */
+/**
+ * Returns a copy of a guild document in which icons that the guild has, but that were not downloaded, are
+ * `unknownPicture`.
+ */
 export function markUnknownIcons(
 	document: GuildDocument,
 	{ guild }: Pick<GuildState, "guild">,
@@ -100,14 +108,14 @@ export function markUnknownIcons(
 	);
 }
 
-/** Leaves out the icons that `markUnknownIcons` has marked. */
+/** Returns a copy of a guild document without the icons that `markUnknownIcons` has set to `unknownPicture`. */
 export function withoutUnknownIcons(document: GuildDocument): GuildDocument {
 	return mapIcons(document, (icon) =>
 		icon === unknownPicture ? undefined : icon,
 	);
 }
 
-/** Returns the hashes of the pictures that a document refers to, each once. */
+/** Returns the hashes of the icons and emoji pictures in a guild document, each once. */
 export function picturesIn({
 	settings,
 	roles,

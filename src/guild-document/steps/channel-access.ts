@@ -4,15 +4,16 @@ import type { Category, Channel } from "../format/document.ts";
 import { channelsWithCategories } from "../format/references.ts";
 import { byId, type StepList } from "./step-list.ts";
 
-/** A channel or category with the category that contains it. */
+/** A channel or category, with the category that contains it if there is one. */
 export interface Placed {
 	channel: Channel | Category;
 	category?: Category;
 }
 
 /**
- * Returns the document's channels and categories. Those without a list of overwrites have those of their category, if the
- * document describes all of a channel, or if the channel is new.
+ * Returns the channels and categories of a guild document with their overwrites. A channel without the field
+ * `overwrites` gets those of its category if the channel is new, or if the document is complete (`omitted` is
+ * "default").
  */
 export function channelsWithAccess({
 	wanted,

@@ -9,8 +9,8 @@ import { isNewAmong, mergeOrder, movedIn } from "./order.ts";
 import { placesIn, type StepList } from "./step-list.ts";
 
 /**
- * Adds one step that orders the channels of all places, if any is out of order. Discord orders the text and the voice
- * channels of each category apart from each other, and the categories apart from channels.
+ * Adds one step that puts channels and categories in the order of the guild document, if their order differs. Discord
+ * orders the text channels of a category, its voice channels, and the categories separately.
  */
 export function orderChannels(list: StepList): void {
 	const { wanted, ids, nameOf } = list;
@@ -22,7 +22,10 @@ export function orderChannels(list: StepList): void {
 		channelsWithCategories(wanted).map(({ channel }) => channel.id),
 	);
 	const orders: string[][] = [];
-	/** Adds the order of what exists, `now`, with what is listed, if it changes. */
+	/**
+	 * Adds an order to `orders` if it differs from the current one. `now` has the existing ids in their current order,
+	 * `wantedIds` the ids in the document's order.
+	 */
 	const addOrder = (now: readonly string[], wantedIds: readonly string[]) => {
 		const order = mergeOrder(
 			now,

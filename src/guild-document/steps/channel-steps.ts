@@ -11,7 +11,10 @@ import { byId, type StepList } from "./step-list.ts";
 import { channelBody, rawOverwrites } from "./to-api.ts";
 import { sameValue } from "./values.ts";
 
-/** Kinds of channels that only communities have. https://discord.com/developers/docs/resources/guild#guild-object-guild-features */
+/**
+ * Kinds of channels that only guilds with Community have.
+ * https://discord.com/developers/docs/resources/guild#guild-object-guild-features
+ */
 const communityKinds: readonly string[] = ["stage", "announcement"];
 
 export function addChannels(list: StepList): void {
@@ -108,8 +111,8 @@ function createChannel(
 }
 
 /**
- * Returns the changes of a new channel: without its access if that is the access of its category, and with a word on it if
- * it has none of its own.
+ * Returns the changes to show for a new channel. Leaves out its overwrites if they are those of its category. Adds a
+ * note if the channel has no overwrites and so, unlike its category, is open to all members.
  */
 function accessOfNew(
 	changes: readonly FieldChange[],
@@ -179,8 +182,9 @@ function editChannel(
 }
 
 /**
- * Adds the deletions of the channels that the document does not list: outside of categories if it has the list
- * `channels`; in a category if it lists the category's channels, or other categories but not this one.
+ * Adds steps that delete channels and categories that the guild document does not list. Channels outside of categories
+ * are deleted if the document has `channels`; those in a category if the document lists the category's channels, or
+ * lists other categories but not this one.
  */
 function removeChannels(list: StepList): void {
 	const { wanted, current } = list;

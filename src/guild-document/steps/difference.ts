@@ -18,9 +18,9 @@ import { addOnboarding, addWelcomeScreen } from "./welcome-steps.ts";
 export type { DifferenceOptions } from "./step-list.ts";
 
 /**
- * Returns the steps that make a guild like a document, in the order in which they must be carried out, and what of the
- * document nobody can do. Throws an InvalidDocument if the document is ambiguous, or if one of its references refers to
- * nothing.
+ * Compares a guild document with a guild. Returns the steps that make the guild match the document, in the order in
+ * which they must be carried out, and the parts of the document that cannot be applied. Throws an InvalidDocument if
+ * the document is ambiguous or refers to something that does not exist.
  */
 export function difference(
 	document: GuildDocument,
@@ -46,7 +46,7 @@ export function difference(
 	return result;
 }
 
-/** Throws if steps delete what the document refers to: the document would refer to nothing afterwards. */
+/** Throws an InvalidDocument if a step deletes something that the document refers to. */
 function requireKept(
 	{ steps }: Difference,
 	referred: ReadonlyMap<string, string>,

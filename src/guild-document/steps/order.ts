@@ -3,8 +3,8 @@
 import { isPlaceholder } from "../match/match.ts";
 
 /**
- * Returns all of `current` and `wanted` in the wanted order. What the document does not list stays behind what it stands
- * behind now, and new things come directly behind what they are listed after.
+ * Merges the current order of ids with the order that a guild document wants. An id that only `current` has stays below
+ * the id that it follows now. An id that only `wanted` has comes directly below its predecessor in `wanted`.
  */
 export function mergeOrder(
 	current: readonly string[],
@@ -12,7 +12,7 @@ export function mergeOrder(
 ): string[] {
 	const listed = new Set(wanted);
 	const existing = new Set(current);
-	/** What is not listed, by the listed thing that it stands behind; "" for the top. */
+	/** Ids that the document does not list, by the listed id that they follow now; "" for those at the top. */
 	const followers = new Map<string, string[]>();
 	let last = "";
 	for (const id of current)
@@ -30,7 +30,7 @@ export function mergeOrder(
 	return [...order, ...waiting];
 }
 
-/** Returns the things of `current` that must move to reach the order `wanted`: as few as possible. */
+/** Returns the ids in `current` that must move to reach the order `wanted`: as few as possible. */
 export function movedIn(
 	current: readonly string[],
 	wanted: readonly string[],
@@ -44,9 +44,9 @@ export function movedIn(
 	});
 }
 
-/** Returns the longest increasing subsequence of different numbers. */
+/** Returns the longest increasing subsequence of `numbers`, which are all different. */
 function longestIncreasing(numbers: readonly number[]): number[] {
-	/** At index n the position of the smallest number that ends an increasing sequence of n + 1 numbers. */
+	/** `ends[n]` is the index of the smallest number that ends an increasing subsequence of n + 1 numbers. */
 	const ends: number[] = [];
 	const before: (number | undefined)[] = [];
 	for (const [index, number] of numbers.entries()) {
@@ -61,7 +61,10 @@ function longestIncreasing(numbers: readonly number[]): number[] {
 	return found;
 }
 
-/** Whether an order has a new thing above one that exists. New roles and channels come last by themselves. */
+/**
+ * Whether an order of ids has a new role or channel above an existing one. Otherwise new ones need no reordering,
+ * because Discord puts them last.
+ */
 export function isNewAmong(order: readonly string[]): boolean {
 	const lastExisting = order.findLastIndex((id) => !isPlaceholder(id));
 	return order.slice(0, lastExisting + 1).some(isPlaceholder);

@@ -75,7 +75,10 @@ function addRole(list: StepList, role: Role, old: Role | undefined): void {
 		});
 }
 
-/** Adds the step that brings the roles into the document's order. Roles that cannot be moved stay where they are. */
+/**
+ * Adds the step that puts the guild's roles in the order of the guild document. Roles that the bot cannot move stay
+ * where they are.
+ */
 function orderRoles(list: StepList, roles: readonly Role[]): void {
 	const { ids, fixedRoles, nameOf } = list;
 	const all = rolesFromTop(list.state).map(({ id }) => id);

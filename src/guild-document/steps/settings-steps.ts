@@ -5,7 +5,10 @@ import { bitsOfNames } from "../read/from-api.ts";
 import type { Phase, StepList } from "./step-list.ts";
 import { settingsBody } from "./to-api.ts";
 
-/** Settings that refer to channels, or that only communities have. They are set when the channels exist. */
+/**
+ * Guild settings that refer to channels, or that only guilds with Community have. They are set after channels are
+ * created.
+ */
 const lateSettings = [
 	"afk_channel",
 	"system_channel",
@@ -48,7 +51,10 @@ export function addSettings(list: StepList): void {
 		addEveryone(list, wanted.everyone, current.everyone);
 }
 
-/** Adds the step that enables Community. Discord does so only with both channels in the same request. */
+/**
+ * Adds the step that enables Community. Discord requires the rules channel and the public updates channel in the same
+ * request.
+ */
 function addCommunity(list: StepList, given: Settings): void {
 	const { settings } = list.current;
 	const channels = {
@@ -65,7 +71,10 @@ function addCommunity(list: StepList, given: Settings): void {
 		addEdit(list, "community", { community: true, ...channels }, "community");
 }
 
-/** Adds a step that sets the settings in `part` that differ. `target` tells it apart from other such steps. */
+/**
+ * Adds a step that edits those settings in `part` that differ from the guild's. `target` makes the id of the step
+ * unique, because several steps edit settings.
+ */
 function addEdit(
 	list: StepList,
 	phase: Phase,

@@ -17,15 +17,21 @@ import { fillPlaceholders, rawOverwrites } from "./to-api.ts";
 import { accessChanges, describeValue, sameValue } from "./values.ts";
 
 export interface DifferenceOptions {
-	/** Whether to delete what the document does not list, in the parts that it has. */
+	/**
+	 * Whether to delete roles, channels and so on that the guild document does not list. Sections that the document
+	 * lacks, such as `roles`, are not touched.
+	 */
 	prune: boolean;
-	/** Ids of what a running job has created, by placeholder. */
+	/**
+	 * Discord ids of the roles, channels and so on that were already created from the guild document, by placeholder such
+	 * as "+role/Mods".
+	 */
 	ids?: ReadonlyMap<string, string>;
-	/** Ids of the roles that the account that carries out the steps cannot move: those at and above its highest role. */
+	/** Ids of the roles that the bot cannot move: those at and above its highest role. */
 	fixedRoles?: ReadonlySet<string>;
 }
 
-/** The order in which steps are carried out: what others refer to comes first, deletions come last. */
+/** Phases in which steps are carried out, in this order. What others refer to is created first, deletions come last. */
 const phases = [
 	"settings",
 	"roles",
@@ -46,42 +52,51 @@ const phases = [
 ] as const;
 export type Phase = (typeof phases)[number];
 
-/** A step before it is added to the list. */
+/** Argument of `StepList.add`: a step without the parts that `add` computes, such as its id. */
 type NewStep = Pick<Step, "action" | "kind" | "name"> &
 	Partial<Pick<Step, "targetId" | "placeholder" | "changes">> & {
 		guard?: StepGuard;
 		method: ApiRequest["method"];
-		/** Returns the path of the request. `idOf` converts a placeholder to an id, and leaves ids as they are. */
+		/**
+		 * Returns the path of the request to Discord. `idOf` converts a placeholder such as "+role/Mods" to an id, and
+		 * returns ids unchanged.
+		 */
 		path(idOf: (idOrPlaceholder: string) => string): `/${string}`;
-		/** In it, placeholders stand for the ids of things that do not exist yet. */
+		/**
+		 * Body of the request to Discord. Placeholders such as "+role/Mods" stand for ids of roles, channels and so on that
+		 * do not exist yet.
+		 */
 		body?: unknown;
-		/** Changes the body after its placeholders were replaced. */
+		/** Adjusts the request body after its placeholders, such as "+role/Mods", were replaced with ids. */
 		arrange?(body: unknown): unknown;
 		picture?: ApiRequest["picture"] | undefined;
 		reason?: string | undefined;
-		/** Ids and placeholders of what must exist before the step. By default all in the body. */
+		/**
+		 * Ids, or placeholders such as "+role/Mods", of what must exist before the step is carried out. Default: all
+		 * placeholders in the request body.
+		 */
 		needs?: readonly string[];
 	};
 
-/** The fields in which a thing of the document differs from that of the guild. */
+/** How an item of a guild document, such as a role, differs from the same item in the guild. */
 export interface Comparison<T> {
-	/** The fields that differ, with the document's values. */
+	/** The fields that differ, with their values in the guild document. */
 	values: Partial<T>;
-	/** The same for people. Those of a new thing leave out fields with their default value. */
+	/** The fields that differ, formatted for users. For a new item, fields with their default value are left out. */
 	changes: FieldChange[];
 	isChanged: boolean;
 }
 
-/** Something with an id and a name, in a document that `matchDocument` has returned. */
+/** A role, channel or other item with its id, or with a placeholder such as "+role/Mods" if it does not exist yet. */
 export interface Thing {
 	id?: string | undefined;
 	name: string;
 }
 
-/** Fields that are never compared: they identify a thing, or only Discord sets them. */
+/** Fields that are never compared, because they identify an item or because only Discord sets them. */
 const identity = ["id", "key", "managed"];
 
-/** The kinds of things that have keys. */
+/** The kinds of items to which guild documents refer by keys. */
 const keyedKinds: ReadonlySet<StepKind> = new Set([
 	"role",
 	"channel",
@@ -89,19 +104,25 @@ const keyedKinds: ReadonlySet<StepKind> = new Set([
 	"emoji",
 ]);
 
-/** Collects the steps that make a guild like a document, in any order, and what cannot be done. */
+/**
+ * Collects the steps (changes to a guild) that make a guild match a guild document, and the parts of the document that
+ * cannot be applied. Steps may be added in any order.
+ */
 export class StepList {
-	/** The document, with ids and placeholders in place of names. */
+	/** The guild document, with ids, or placeholders such as "+role/Mods", in place of keys. */
 	readonly wanted: GuildDocument;
-	/** The guild, as a document with ids in place of names. */
+	/** The guild as it is now, as a guild document with ids in place of keys. */
 	readonly current: GuildDocument;
 	readonly ids: ReadonlyMap<string, string>;
 	readonly fixedRoles: ReadonlySet<string>;
 	readonly prune: boolean;
-	/** Path of the guild in Discord's API. */
+	/** Path of the guild in Discord's API, such as "/guilds/1". */
 	readonly guildPath: `/${string}`;
 	readonly #matched: Matched;
-	/** What an export calls the roles, channels and emoji of the guild, by id. */
+	/**
+	 * The keys, such as "Staff/general", by which an export refers to the guild's roles, channels and emoji, by Discord
+	 * id.
+	 */
 	readonly #keys: ReadonlyMap<string, string>;
 	readonly #refusals: Refusal[];
 	readonly #steps = new Map<Phase, Step[]>(phases.map((phase) => [phase, []]));
@@ -123,13 +144,16 @@ export class StepList {
 		this.#keys = new Map([...roles, ...channels, ...emojis]);
 	}
 
-	/** Returns the name of a thing for people, by its id or placeholder. Other texts are returned as they are. */
+	/**
+	 * Returns the name that messages show for an id, or for a placeholder such as "+role/Mods". Returns other texts
+	 * unchanged.
+	 */
 	readonly nameOf = (id: string): string =>
 		id === this.state.guild.id || id === everyone
 			? everyone
 			: (this.#matched.names.get(id) ?? id);
 
-	/** Adds a step. Steps of the same phase are carried out in the order in which they were added. */
+	/** Adds a step to a phase. The steps of a phase are carried out in the order in which they were added. */
 	add(phase: Phase, step: NewStep): void {
 		const { action, kind, name, targetId, placeholder } = step;
 		const { method, path, body, picture, reason } = step;
@@ -170,12 +194,15 @@ export class StepList {
 		});
 	}
 
-	/** Adds something of the document that nobody can do, and why. */
+	/** Adds a refusal: a part of the guild document that cannot be applied, and the reason. */
 	refuse(subject: string, reason: string): void {
 		this.#refusals.push({ subject, reason });
 	}
 
-	/** Whether the job has created this, and someone has deleted it since. Then it is refused, not created again. */
+	/**
+	 * Whether a role, channel or other item was created from the guild document and deleted since. If so, adds a refusal:
+	 * the item must not be created again.
+	 */
 	isGone({ id = "", name }: Thing, what: string): boolean {
 		if (!this.ids.has(id)) return false;
 		this.refuse(
@@ -186,8 +213,8 @@ export class StepList {
 	}
 
 	/**
-	 * Compares a thing of the guild with that of the document; `before` is undefined if it is new. Fields that `after`
-	 * leaves out are not compared, and neither are those that `before` leaves out, because their value is unknown.
+	 * Compares the guild's item `before`, such as a role, with the guild document's item `after`. `before` is undefined
+	 * if the item is new. If both are given, fields that only one of them has are not compared.
 	 */
 	compare<T extends object>(
 		before: T | undefined,
@@ -223,7 +250,10 @@ export class StepList {
 		return { values, changes, isChanged: Object.keys(values).length > 0 };
 	}
 
-	/** Adds the deletion of a thing of the guild, if the difference is to delete at all. */
+	/**
+	 * Adds a step that deletes a role, channel or other item of the guild. Does nothing if deletions were not requested
+	 * (`prune`).
+	 */
 	remove(
 		kind: StepKind,
 		{ id = "", name }: Thing,
@@ -242,7 +272,10 @@ export class StepList {
 		});
 	}
 
-	/** Adds the deletions of the things of the guild that the document does not list. */
+	/**
+	 * Adds steps that delete the existing items, such as roles, that the guild document does not list. Does nothing if
+	 * deletions were not requested (`prune`).
+	 */
 	removeUnlisted(
 		kind: StepKind,
 		existing: readonly Thing[] = [],
@@ -254,7 +287,10 @@ export class StepList {
 			if (!kept.has(thing.id)) this.remove(kind, thing, path);
 	}
 
-	/** Returns the steps in the order in which they must be carried out, and each refusal once. */
+	/**
+	 * Returns all steps in the order of their phases, and without duplicates the refusals: the parts of the document that
+	 * cannot be applied.
+	 */
 	result(): Difference {
 		const refusals = new Map(
 			this.#refusals.map((one) => [JSON.stringify(one), one]),
@@ -266,18 +302,19 @@ export class StepList {
 	}
 }
 
-/** Returns the things of a list by their ids. */
+/** Returns a map from ids to items. */
 export function byId<T extends { id?: string | undefined }>(
 	things: readonly T[] | undefined,
 ): ReadonlyMap<string, T> {
 	return new Map(things?.map((thing) => [thing.id ?? "", thing]));
 }
 
-/** Maximum number of names in one place of an order. */
+/** Maximum number of role or channel names in one line about changed positions. The line only counts further ones. */
 const maxNames = 20;
 
 /**
- * Describes where the `moved` things are in an order: those that follow one another together, and what they are below.
+ * Describes the new positions of the roles or channels `moved`, such as "a, b: below c". Neighbors are described
+ * together.
  */
 export function placesIn(
 	order: readonly string[],
@@ -302,7 +339,10 @@ export function placesIn(
 	});
 }
 
-/** Returns the placeholders in the id fields of a request body. */
+/**
+ * Returns the placeholders, such as "+role/Mods", in those fields of a request body that contain ids, such as
+ * `parent_id`.
+ */
 function placeholdersIn(body: unknown): string[] {
 	const found: string[] = [];
 	// The table of ids is asked for each placeholder that stands for an id.

@@ -40,7 +40,7 @@ import { type ApiChannel, bitsOfNames } from "../read/from-api.ts";
 import type { GuildState, RawOverwrite } from "../steps.ts";
 import { isPictureHash } from "./values.ts";
 
-/** A request body. Undefined fields are left out when it is sent as JSON. */
+/** A request body for Discord's API. Undefined fields are not sent. */
 export type Body = Record<string, unknown>;
 
 /** The fields of request bodies that contain ids, alone or in a list. */
@@ -63,8 +63,9 @@ const idFields = new Set([
 ]);
 
 /**
- * Replaces the placeholders in a request body with ids. What has no id is removed from lists, together with the object
- * in the list whose `id` it is, and becomes null elsewhere.
+ * Replaces the placeholders, such as "+role/Mods", in a request body with ids. A placeholder without an id is removed
+ * if it is in a list, and becomes null elsewhere. An object in a list is removed if its `id` is a placeholder without
+ * an id.
  */
 export function fillPlaceholders(
 	value: unknown,
@@ -95,7 +96,7 @@ export function fillPlaceholders(
 
 const orNull = (text: string | undefined) => (text === "" ? null : text);
 
-/** Splits a reference such as ":id:" or "👍" into the fields of Discord's API. */
+/** Converts an emoji in a guild document, ":id:" or "👍", to the fields `emoji_id` and `emoji_name` of Discord's API. */
 function emojiFields(reference: string | undefined) {
 	const [, id] = /^:(.+):$/s.exec(reference ?? "") ?? [];
 	return { emoji_id: id ?? null, emoji_name: id ? null : reference || null };
@@ -168,7 +169,10 @@ export function roleBody(role: Partial<Role>): Body {
 	};
 }
 
-/** Converts permission overwrites to Discord's form. The role @everyone has the id of the guild. */
+/**
+ * Converts the permission overwrites of a guild document to Discord's form. In Discord's form, the role @everyone has
+ * the id of the guild.
+ */
 export function rawOverwrites(
 	overwrites: readonly Overwrite[],
 	guildId: string,
@@ -182,8 +186,8 @@ export function rawOverwrites(
 }
 
 /**
- * Returns the fields of a channel for the request that creates or edits it. `before` is the channel as it is; undefined
- * if it is new. `parentId` is the id of its category; "" for none, undefined if it stays.
+ * Returns the body of the request that creates or edits a channel. `before` is the existing channel; undefined for a
+ * new one. `parentId` is the id of its category: "" for no category, undefined to keep the current one.
  */
 export function channelBody(
 	channel: Partial<Channel>,
@@ -312,8 +316,8 @@ export function welcomeScreenBody(screen: WelcomeScreen): Body {
 }
 
 /**
- * Returns the body of the request that replaces a guild's onboarding. Questions and options with the text of a current
- * one keep its id.
+ * Returns the body of the request that replaces a guild's onboarding. A question or option keeps the id of the existing
+ * one with the same title.
  */
 export function onboardingBody(
 	{ enabled, mode, default_channels, prompts }: Onboarding,

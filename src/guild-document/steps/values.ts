@@ -3,7 +3,7 @@
 import { permissionNamesOf } from "../read/from-api.ts";
 import type { FieldChange, RawOverwrite } from "../steps.ts";
 
-/** Fields whose values are lists in which the order does not matter. */
+/** Names of fields whose values are lists in which the order does not matter. */
 const sets = new Set([
 	"permissions",
 	"keyword_filter",
@@ -22,15 +22,18 @@ const sets = new Set([
 	"overwrites",
 ]);
 
-/** Whether a text is the hash of a picture, as in documents. */
+/** Whether a text has the form of a picture hash in guild documents: 32 hexadecimal digits. */
 export const isPictureHash = (text: string) => /^[0-9a-f]{32}$/.test(text);
 
-/** Whether two values of a field mean the same. */
+/** Whether two values of a field are equivalent, such as two lists of permissions in different orders. */
 export function sameValue(field: string, a: unknown, b: unknown): boolean {
 	return normalText(field, a) === normalText(field, b);
 }
 
-/** Returns a value as a text that is equal for values that mean the same. */
+/**
+ * Serializes a value of a field. Equivalent values, such as lists of permissions in different orders, give the same
+ * text.
+ */
 function normalText(field: string, value: unknown): string {
 	if (Array.isArray(value)) {
 		const texts = value.map((one) => normalText("", one));
@@ -48,10 +51,10 @@ function normalText(field: string, value: unknown): string {
 const isEmptyList = (value: unknown) =>
 	Array.isArray(value) && value.length === 0;
 
-/** The fields of an item that are written first, without their names. */
+/** Fields that come first when an object is formatted for users. Their field names are left out. */
 const titleFields = ["name", "title", "channel"];
 
-/** Writes a value for people. Ids and placeholders get names by `nameOf`. */
+/** Formats a value of a guild document for users. `nameOf` returns the name for the id of a role, channel or emoji. */
 export function describeValue(
 	value: unknown,
 	nameOf: (id: string) => string,
@@ -77,7 +80,10 @@ export function describeValue(
 	].join(" ");
 }
 
-/** Returns the changes of a channel's permission overwrites, one for each role and member. */
+/**
+ * Returns the changes of a channel's permission overwrites, formatted for users: one for each role or member whose
+ * overwrite changes.
+ */
 export function accessChanges(
 	before: readonly RawOverwrite[],
 	after: readonly RawOverwrite[],

@@ -7,10 +7,16 @@ import { channelsWithAccess } from "./channel-access.ts";
 import type { StepList } from "./step-list.ts";
 import { onboardingBody, welcomeScreenBody } from "./to-api.ts";
 
-/** Onboarding that is enabled needs as many default channels. https://discord.com/developers/docs/resources/guild#modify-guild-onboarding */
+/**
+ * Minimum number of default channels of a guild whose onboarding is enabled.
+ * https://discord.com/developers/docs/resources/guild#modify-guild-onboarding
+ */
 const minDefaultChannels = 7;
 
-/** Whether a guild is no community yet, and so has an empty welcome screen and onboarding that nobody can read. */
+/**
+ * Whether a guild does not have Community, so that its welcome screen and onboarding cannot be read and are the
+ * defaults.
+ */
 const hasNone = ({ current }: StepList) => !current.settings?.community;
 
 export function addWelcomeScreen(list: StepList): void {
@@ -37,9 +43,9 @@ export function addWelcomeScreen(list: StepList): void {
 }
 
 /**
- * Adds the step that edits onboarding. Discord refuses to hide a channel of onboarding from @everyone, and to add one
- * that is hidden. So if the document hides channels and takes them out of onboarding, they leave it before; all else
- * changes when the channels are there.
+ * Adds the steps that edit onboarding. Discord refuses to hide a channel of onboarding from @everyone, and to add a
+ * hidden channel to onboarding. So if the document hides channels and removes them from onboarding, a first step
+ * removes them before they are hidden. A later step makes the other changes when all channels exist.
  */
 export function addOnboarding(list: StepList): void {
 	const current =
@@ -86,7 +92,7 @@ function addEdit(
 	);
 }
 
-/** Returns the ids of the roles that exist and that members get who choose options of an onboarding. */
+/** Returns the ids of the existing roles that members get if they choose options of an onboarding. */
 function rolesOf({ prompts = [] }: Onboarding): string[] {
 	const ids = prompts.flatMap(({ options }) =>
 		options.flatMap(({ roles = [] }) => roles),
@@ -94,7 +100,7 @@ function rolesOf({ prompts = [] }: Onboarding): string[] {
 	return [...new Set(ids)].filter((id) => !isPlaceholder(id));
 }
 
-/** Returns the ids of all channels of an onboarding. */
+/** Returns the ids of an onboarding's default channels and of the channels in its options. */
 function channelsOf({ default_channels, prompts }: Onboarding): string[] {
 	const options = prompts?.flatMap((prompt) => prompt.options) ?? [];
 	return [
@@ -103,7 +109,7 @@ function channelsOf({ default_channels, prompts }: Onboarding): string[] {
 	];
 }
 
-/** Returns an onboarding without some channels, and disabled if Discord would refuse it otherwise. */
+/** Returns an onboarding without the given channels. Disables the onboarding if too few default channels remain. */
 function without(
 	onboarding: Onboarding,
 	channels: ReadonlySet<string>,
@@ -128,7 +134,7 @@ function without(
 	};
 }
 
-/** Returns the ids of the channels that the document hides from @everyone. */
+/** Returns the ids of the channels that @everyone cannot view according to the guild document. */
 function hiddenChannels(list: StepList): Set<string> {
 	const { wanted, current } = list;
 	const common = wanted.everyone ?? current.everyone ?? [];

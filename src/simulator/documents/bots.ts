@@ -10,7 +10,10 @@ import { elevatedPermissions } from "../world/state/permissions.ts";
 
 const botNames = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"];
 
-/** Returns the managed role that the simulator's bot has: the named one, or the highest with which a bot may moderate. */
+/**
+ * Returns the managed role that the simulator gives its bot: one whose name is in `names`, or else the highest managed
+ * role with moderator permissions.
+ */
 export function botRoleOf(
 	document: GuildDocument,
 	managed: readonly Role[],
@@ -28,7 +31,7 @@ export function botRoleOf(
 	);
 }
 
-/** Converts the name of a role to a user name; undefined if too little of it remains. */
+/** Converts the name of a role to a user name. Returns undefined if fewer than two valid characters remain. */
 function usernameOf(name: string): string | undefined {
 	const username = name
 		.toLowerCase()
@@ -38,7 +41,9 @@ function usernameOf(name: string): string | undefined {
 	return username.length < 2 ? undefined : username;
 }
 
-/** Returns a name for a bot that no other user has: that of its role, or one of a list. */
+/**
+ * Returns a user name for a bot, other than those in `taken`: the name of the bot's role, or else one such as "alpha".
+ */
 export function botNameOf(role: Role | undefined, taken: ReadonlySet<string>) {
 	const names = [role && usernameOf(role.name), ...botNames];
 	return names.find((name) => name && !taken.has(name)) ?? `bot${taken.size}`;

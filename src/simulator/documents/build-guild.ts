@@ -38,50 +38,62 @@ import {
 } from "./read-state.ts";
 import { requirementsOf } from "./requirements.ts";
 
-/** A guild document, and the name of its file for messages. */
+/** A guild document, and the name of its file, which messages show. */
 export interface GuildFile {
 	readonly file: string;
 	readonly document: GuildDocument;
-	/** Pictures of emoji and icons by their hashes in the document. Those that are missing are drawn. */
+	/**
+	 * Image files of emoji and icons, by the hashes in the guild document. The simulator draws images for hashes without
+	 * one.
+	 */
 	readonly pictures?: ReadonlyMap<string, Uint8Array>;
 }
 
 export interface BuildOptions {
-	/** How many members a guild has. By default those that its document lists, or `defaultMembers`. */
+	/**
+	 * Number of members of each guild. Default: the members that its document lists, or `defaultMembers` if it lists
+	 * none.
+	 */
 	readonly members?: number | undefined;
-	/** Names of managed roles that are the role of the simulator's bot. By default the highest that may moderate. */
+	/**
+	 * Names of managed roles, one of which the simulator's bot gets. Default: the highest managed role with moderator
+	 * permissions.
+	 */
 	readonly botRoles?: readonly string[] | undefined;
-	/** Receives a line of text when building a guild takes long. */
+	/** Called with a line of text about the progress when building a guild takes long. */
 	readonly progress?: ((line: string) => void) | undefined;
 }
 
-/** A guild of the simulator that was made from a document. */
+/** A guild in the simulator that was built from a guild document. */
 export interface DocumentGuild {
 	readonly file: string;
 	readonly guild: Guild;
-	/** The bot that is in the guild. */
+	/** The simulator's bot in the guild. */
 	readonly bot: Account;
-	/** What is different from the document, as lines of text. */
+	/** How the guild differs from its document, one line of text for each difference. */
 	readonly notes: readonly string[];
 }
 
-/** Number of members of a guild whose document lists none. */
+/** Default number of members of a guild whose document lists none. */
 export const defaultMembers = 50;
-/** How often a step is carried out that is still in the difference afterwards. */
+/**
+ * Maximum number of times that the same step is carried out. A step is repeated if the guild still differs from the
+ * document.
+ */
 const maxAttempts = 3;
 const progressMs = 2_000;
 
 interface Parts {
 	readonly world: World;
-	/** The people who join the guild. The first one owns it. */
+	/** Users who join the guild. The first one owns it. */
 	readonly people: readonly Account[];
-	/** Returns a function that sends requests to the REST API as this person. */
+	/** Returns a function that sends requests to the simulated REST API as this user. */
 	callAs(account: Account): Call;
 }
 
 /**
- * Adds a guild that is like a document. Ids of the document that are free are kept. Throws a ConfigError if the
- * document is ambiguous, or if it refers to what it does not have.
+ * Adds a guild to the simulator that matches a guild document. Keeps ids from the document that are not in use yet.
+ * Throws a ConfigError if the document is ambiguous or refers to something that does not exist.
  */
 export async function buildGuild(
 	{ world, people, callAs }: Parts,
@@ -128,8 +140,8 @@ export async function buildGuild(
 	return { file, guild, bot, notes: notes.map(escapeBreaks) };
 
 	/**
-	 * Adds the roles of bots and other integrations, and the simulator's bot. Returns the bot, and its role if that is not in
-	 * the document.
+	 * Adds the roles of bots and other integrations, and makes the simulator's bot a member. Returns the bot, and the
+	 * role that was added for it if the document has none.
 	 */
 	function addManagedRoles(): { bot: Account; added?: WorldRole } {
 		const managed = (document.roles ?? []).filter((role) => role.managed);
@@ -159,14 +171,17 @@ export async function buildGuild(
 		return { bot, added };
 	}
 
-	/** Says how far it is, if it has said nothing for two seconds. */
+	/** Reports progress, at most every two seconds. */
 	function report(what: string, done: number, total: number): void {
 		if (performance.now() < reportAt) return;
 		reportAt = performance.now() + progressMs;
 		options.progress?.(`${file}: ${done} of ${total} ${what}`);
 	}
 
-	/** Makes the next entity of a kind have the id that the document gives it, if it has none like that yet. */
+	/**
+	 * Makes the next created entity of a kind, such as a role, get the id that the document has for it. If that id is in
+	 * use, the entity gets a new id.
+	 */
 	function choose(kind: ChosenIdKind, id: string | undefined): void {
 		world.state.chosenIds.delete(kind);
 		if (id === undefined || !isSnowflake(id)) return;
@@ -192,7 +207,7 @@ export async function buildGuild(
 		};
 	}
 
-	/** Returns the user with this id, who is invented if there is none. */
+	/** Returns the user with this id. Adds an invented user if there is none. */
 	function userWith(id: string): User {
 		return world.users.get(id) ?? invent(id);
 	}
@@ -202,7 +217,7 @@ export async function buildGuild(
 		return world.users.add({ ...personNamed(number), ...(id && { id }) });
 	}
 
-	/** Adds the members. Returns the ids of those who get random roles. */
+	/** Adds the members of the guild. Returns the ids of the invented members, who get random roles. */
 	function addMembers(): string[] {
 		for (const { user } of people) world.members.add(guild, user);
 		const inOverwrites = channelsWithCategories(document).flatMap(
@@ -224,7 +239,10 @@ export async function buildGuild(
 		return invented;
 	}
 
-	/** Makes the guild like the document. Notes what the document has and the guild does not. */
+	/**
+	 * Carries out the steps that make the guild match the document. Adds a note for each part of the document that could
+	 * not be applied.
+	 */
 	async function carryOut(): Promise<void> {
 		const { members: _, bans: __, ...structure } = document;
 		const ids = new Map<string, string>();
@@ -293,7 +311,10 @@ export async function buildGuild(
 		return reply;
 	}
 
-	/** Gives people roles: those that the document lists, and to the others some. */
+	/**
+	 * Gives members their roles: those that the document lists, random ones to invented members, and one role each to
+	 * three users who have tokens.
+	 */
 	function giveRoles(state: ReadState): void {
 		if (added) world.roles.move(guild, new Map([[added, guild.roles.size]]));
 		const fromLowest = [...guild.roles.values()]
@@ -327,7 +348,7 @@ export async function buildGuild(
 	}
 }
 
-/** The kinds of things that a step creates, as entities of the simulator. */
+/** The kind of simulator entity that each kind of step creates. */
 const idKinds: Partial<Record<Step["kind"], ChosenIdKind>> = {
 	role: "role",
 	emoji: "emoji",
@@ -338,13 +359,16 @@ const idKinds: Partial<Record<Step["kind"], ChosenIdKind>> = {
 	webhook: "webhook",
 };
 
-/** The name of a guild whose document does not say it: that of the file, without its directory and ending. */
+/** Returns the name of a guild whose document has no name: that of the file, without directory and extension. */
 function nameOf(file: string): string {
 	const name = file.replace(/^.*[\\/]/, "").replace(/\.\w+$/, "");
 	return name.padEnd(2, "_").slice(0, 100);
 }
 
-/** Returns a document in which each emoji has a picture. Emoji without one get one that depends on their name. */
+/**
+ * Returns a copy of a guild document in which each emoji has a picture hash. Emoji without one get the hash of their
+ * name.
+ */
 function withPictures(document: GuildDocument): GuildDocument {
 	const emojis = document.emojis?.map((emoji) => ({
 		...emoji,

@@ -30,7 +30,7 @@ import {
 const maxMembers = 1_000_000;
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** The options by name: how their values are called and parsed, and what `--help` says. */
+/** Command-line options by name: the placeholder of the value, how to parse it, and the text for `--help`. */
 const table = {
 	world: {
 		value: "FILE",
@@ -58,14 +58,14 @@ const table = {
 	},
 } as const;
 
-/** The options as `parseCommandLine` takes them. */
+/** Command-line options for guild documents, in the form that `parseCommandLine` accepts. */
 export const worldOptions = {
 	world: table.world.parse,
 	members: table.members.parse,
 	"bot-role": table["bot-role"].parse,
 };
 
-/** Returns the lines of `--help` about the options, with their descriptions in the column `width`. */
+/** Returns the lines of `--help` about the options for guild documents. The descriptions start in column `width`. */
 export function describeWorldOptions(width: number): string {
 	return Object.entries(table)
 		.flatMap(([name, { value, help }]) =>
@@ -84,13 +84,16 @@ interface GivenOptions {
 	readonly "bot-role"?: readonly string[] | undefined;
 }
 
-/** The guild documents that the command line names, and what to do with them. */
+/** The guild documents named on the command line, and the options for building guilds from them. */
 export interface Worlds {
 	readonly worlds: readonly GuildFile[];
 	readonly worldOptions: BuildOptions;
 }
 
-/** Reads the files that the options name. Throws a ConfigError that lists everything that is wrong with them. */
+/**
+ * Reads the guild documents named on the command line. Throws a ConfigError that lists the mistakes in the options or
+ * in the files.
+ */
 export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 	const { settings, issues } = parseSettings(
 		v.object({ members: v.optional(integer(0, maxMembers)) }),
@@ -133,7 +136,7 @@ export async function readWorlds(given: GivenOptions): Promise<Worlds> {
 	};
 }
 
-/** Reads a guild document. Returns the issues if it cannot be read. */
+/** Reads a guild document from a file. Returns issues in its place if the file cannot be read or is invalid. */
 async function readWorld(
 	file: string,
 ): Promise<GuildFile | { file: string; issues: readonly string[] }> {
@@ -152,7 +155,10 @@ async function readWorld(
 	}
 }
 
-/** Reads the pictures beside a document, by their hashes. Without one, the simulator draws another. */
+/**
+ * Reads the image files in the directory beside a guild document, by hash. A hash without a file is left out, and the
+ * simulator draws an image for it.
+ */
 async function readPictures(file: string, document: GuildDocument) {
 	const directory = picturesDirectoryOf(file);
 	const names = await readdir(directory).catch(() => []);

@@ -3,12 +3,12 @@
 import type { GuildDocument } from "../../guild-document/format/document.ts";
 
 const weekMs = 7 * 24 * 60 * 60 * 1000;
-/** So that an event has not begun when it is created. */
+/** Minimum time from now to the start of an event, so that the event has not begun when the simulator creates it. */
 const marginMs = 60 * 60 * 1000;
 
 /**
- * Returns a document in which events that began before `nowMs` are moved by whole weeks into the future, and a line of
- * text for each of them.
+ * Moves scheduled events that have begun by `nowMs`, or begin within `marginMs`, into the future by whole weeks.
+ * Returns the changed guild document, and a line of text for each moved event.
  */
 export function withFutureEvents(
 	document: GuildDocument,

@@ -3,7 +3,10 @@
 import type { Step } from "../../guild-document/steps.ts";
 import type { Reply } from "./read-state.ts";
 
-/** Says why a step of the difference was not carried out. */
+/**
+ * Returns a line of text that says why a step was not carried out, or had no effect, when a guild was built from a
+ * document.
+ */
 export function describeLeft(
 	step: Step,
 	refused: ReadonlyMap<string, string>,
@@ -19,7 +22,7 @@ export function describeLeft(
 	return `${subject}: the simulator keeps ${changes.map(({ field, before = "none" }) => `${field} ${before}`).join(", ")}`;
 }
 
-/** Returns the message of an error response, with the messages of its fields. */
+/** Returns the message of a REST error response, followed by the messages for individual fields. */
 export function describeError({ status, body }: Reply): string {
 	const { message = `status ${status}`, errors } = (body ?? {}) as {
 		message?: string;

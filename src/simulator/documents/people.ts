@@ -1,6 +1,6 @@
 // Invented people: names, and which roles they have. The same position in a guild always gets the same.
 
-/** Given names and how they are spelled in user names. */
+/** Given names of invented people, each with its spelling in user names. */
 const names: readonly (readonly [string, string])[] = [
 	["Ana", "ana"],
 	["Bjørn", "bjorn"],
@@ -34,7 +34,7 @@ const names: readonly (readonly [string, string])[] = [
 	["지민", "jimin"],
 ];
 
-/** Returns the names of an invented person. `number` is 1 for the first. */
+/** Returns the display name and user name of an invented person. `number` is 1 for the first person. */
 export function personNamed(number: number) {
 	const [global_name, username] = names[(number - 1) % names.length] ?? [
 		"",
@@ -44,8 +44,8 @@ export function personNamed(number: number) {
 }
 
 /**
- * Returns the ids of the roles that an invented member has, of the guild's roles from the lowest to the highest. The
- * lowest role has one half of the members, the next a third, then a quarter, and so on.
+ * Returns the ids of the random roles of the invented member with this number. `fromLowest` has the guild's roles, the
+ * lowest first. About half of the members have the lowest role, a third the next, then a quarter, and so on.
  */
 export function rolesOf(number: number, fromLowest: readonly string[]) {
 	return fromLowest.filter(

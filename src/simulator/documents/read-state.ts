@@ -6,21 +6,27 @@ import type { Guild } from "../world/state/entities.ts";
 /** A response of the simulated REST API. */
 export interface Reply {
 	readonly status: number;
-	/** The parsed body; undefined if there is none. */
+	/** The parsed body of the response; undefined if it has none. */
 	readonly body: unknown;
 }
 
-/** Sends a request to the simulated REST API as some person. `path` is relative to the API's URL, as in "/guilds/1". */
+/**
+ * Sends a request to the simulated REST API as a certain user. `path` is relative to the API's URL, such as
+ * "/guilds/1".
+ */
 export type Call = (
 	method: string,
 	path: string,
 	body?: unknown,
 ) => Promise<Reply>;
 
-/** The parts of a guild that this file reads. The members and bans are not among them. */
+/** A guild as the REST API returns it, without members and bans, which `readState` does not read. */
 export type ReadState = Omit<GuildState, "members" | "bans">;
 
-/** Returns a guild as the API returns it. `pictures` are the hashes of its pictures. Throws if a request is refused. */
+/**
+ * Reads a guild from the simulated REST API. `pictures` has the hashes of its emoji and icons. Throws if a request
+ * fails.
+ */
 export async function readState(
 	call: Call,
 	{ id }: Pick<Guild, "id">,

@@ -7,12 +7,14 @@ import { bitrateLimits } from "../rest/routes/channels.ts";
 import { emojiLimits } from "../rest/routes/emojis.ts";
 import type { Guild } from "../world/state/entities.ts";
 
-/** The boost level from which roles have icons. https://support.discord.com/hc/en-us/articles/360028038352 */
+/**
+ * Lowest boost level of a guild whose roles can have icons. https://support.discord.com/hc/en-us/articles/360028038352
+ */
 const iconTier = 2;
 
 /**
- * Returns the boost level and the features that the guild of a document has, as far as the document and its icon show
- * them.
+ * Returns the boost level and the guild features that a guild needs to match a guild document. `hasAnimatedIcon` says
+ * whether the document's guild icon is animated.
  */
 export function requirementsOf(
 	document: GuildDocument,
@@ -22,7 +24,7 @@ export function requirementsOf(
 	const channels = channelsWithCategories(document).map(
 		({ channel }) => channel,
 	);
-	/** Returns the lowest boost level whose limit is high enough, or the highest level. */
+	/** Returns the lowest boost level whose limit is at least `needed`, or the highest level if no limit is. */
 	const levelFor = (needed: number, limits: readonly number[]) => {
 		const level = limits.findIndex((limit) => needed <= limit);
 		return level === -1 ? limits.length - 1 : level;
