@@ -29,18 +29,26 @@ export interface DocumentRequestsOptions {
 	documents: GuildDocumentsService;
 	pictures: Pick<Pictures, "known" | "read" | "add">;
 	connection: Pick<Connection, "discord">;
-	/** The guild of requests that name none, from the setting GUILD_ID. */
+	/** Id of the guild for requests from the command line that name no guild, from the setting GUILD_ID. */
 	guildId: string | undefined;
 	/** Whether the bot's configuration allows tools to access a guild. */
 	mayTouch(guildId: string): boolean;
-	/** Whether the bot's configuration forbids a tool: its request is then refused, too. */
+	/**
+	 * Whether the bot's configuration forbids a tool. A request that does the same as a forbidden tool is refused, too.
+	 */
 	denies(toolName: string): boolean;
-	/** Called after each request that a tool call could have made. `changes`: whether it was meant to change something. */
+	/**
+	 * Records a finished request from the command line in the bot's audit log. `changes`: whether the request was meant
+	 * to change something.
+	 */
 	audit(call: AuditedCall, changes: boolean): void;
 	log: Log;
 }
 
-/** Carries out a request with unchecked input. Rejects with a ToolError whose message is for people. */
+/**
+ * Checks the input of a request from the command line, such as "export", and carries the request out. Rejects with a
+ * ToolError whose message is for people.
+ */
 export type HandleDocumentRequest = <Name extends DocumentRequest>(
 	name: Name,
 	input: unknown,
@@ -54,7 +62,10 @@ type Handlers = {
 	) => Promise<RequestOutput<Name>>;
 };
 
-/** Requests of which the command line sends many. They are not recorded in the bot's audit log. */
+/**
+ * Requests that the command line repeats often, such as those for a job's progress. They are not recorded in the bot's
+ * audit log.
+ */
 const unaudited: ReadonlySet<DocumentRequest> = new Set([
 	"job",
 	"running-job",

@@ -12,7 +12,7 @@ import { whyNotRead } from "./refusals/tools-of-steps.ts";
 export interface RulesOptions {
 	connection: MemberState;
 	pictures: PictureSource;
-	/** Whether the operator's configuration forbids a tool, by its name or a former name. */
+	/** Whether the operator's configuration forbids a tool, given its current or a former name. */
 	denies(toolName: string): boolean;
 }
 

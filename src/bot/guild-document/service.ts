@@ -42,18 +42,22 @@ export interface GuildDocumentsOptions extends JobsOptions {
 	backups: BackupReader;
 }
 
-/** The stored backups of guilds. */
+/** Reads the stored backups of guilds. */
 export interface BackupReader {
 	/** Returns the backups of a guild, the newest first. */
 	list(guildId: string): Promise<readonly GuildBackup[]>;
-	/** Returns a backup of this guild by its name, or of another one. Rejects with a ToolError if there is none. */
+	/**
+	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
+	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
+	 * there is no such backup.
+	 */
 	read(
 		guildId: string,
 		name: string,
 	): Promise<GuildBackup & { document: GuildDocument }>;
 }
 
-/** What a plan says that restores what was deleted. */
+/** Warning in the text of a plan that recreates deleted channels or roles: what is not restored. */
 const lostForGood =
 	"New channels and roles get new ids. Messages of deleted channels do not come back, nor do their threads, invites and the tokens of webhooks.";
 
@@ -63,47 +67,50 @@ const recreates = ({ steps }: Plan) =>
 const deletesChannels = ({ steps }: Plan) =>
 	steps.some(({ action, kind }) => action === "delete" && kind === "channel");
 
-/** A kept plan. */
+/** A stored plan: its text, its hash, and the numbers of its steps and refusals. */
 export interface KeptPlan {
 	text: string;
 	hash: string;
 	steps: number;
-	/** Number of changes that cannot be made. */
+	/** Number of changes that the document asks for and that the bot cannot make. */
 	refusals: number;
 }
 
-/** How far a job is. */
+/** The progress of a job, which applies a plan to a guild. */
 export interface JobProgress {
 	text: string;
 	state: GuildJobState;
 	done: number;
 	failed: number;
-	/** Number of steps of the plan. */
+	/** Total number of steps in the plan that the job carries out. */
 	total: number;
-	/** Why the job does nothing at the moment. */
+	/** Why the apply_guild job is paused at the moment, such as a rate limit; undefined if it is not paused. */
 	waiting: string | undefined;
 }
 
-/** Guild documents for tools and programs, with what the bot starts and stops. */
+/**
+ * The bot's functions for guild documents (export, plan, apply, backups), with variants that return data instead of
+ * text, and with functions that start and stop running jobs.
+ */
 export interface GuildDocumentsService extends GuildDocuments {
-	/** Like `plan`, for programs. */
+	/** Like `plan`, but returns the plan's hash and counts as fields beside the text. */
 	keepPlan(
 		guild: Guild,
 		source: PlanSource,
 		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
 	): Promise<KeptPlan>;
-	/** Like `apply`, for programs. Returns the job's id; undefined if there is nothing to do. */
+	/** Like `apply`, but returns the id of the job that applies the plan; undefined if the plan has no steps. */
 	startJob(hash: string, reason?: string): Promise<string | undefined>;
-	/** Returns the id of the running job of a guild. */
+	/** Returns the id of the job that is applying a plan to the guild; undefined if there is none. */
 	runningJob(guild: Guild): Promise<string | undefined>;
-	/** Like `job`, for programs. */
+	/** Like `job`, but returns the progress as fields beside the text. */
 	progress(id: string): Promise<JobProgress>;
 	attach(client: Client): void;
 	start(): void;
 	close(): Promise<void>;
 }
 
-/** Parts that are only exported when they are asked for. */
+/** Parts of a guild that an export contains only if the caller asks for them. */
 const optionalParts: readonly Part[] = ["members", "bans"];
 const shownJobs = 5;
 const defaultReason = "apply_guild";
@@ -170,7 +177,10 @@ export function createGuildDocuments(
 		});
 	}
 
-	/** Starts the job of a plan unless it runs already. */
+	/**
+	 * Starts a job that applies the stored plan, unless such a job is already running. Throws a ToolError if the guild
+	 * has changed since planning or another job is running in it.
+	 */
 	async function begin(
 		hash: string,
 		reason = defaultReason,
@@ -201,7 +211,7 @@ export function createGuildDocuments(
 	): Promise<{
 		document: GuildDocument;
 		prune?: boolean;
-		/** The plan that is changed. */
+		/** The earlier plan whose document the source changes; undefined for other sources. */
 		earlier?: { hash: string; plan: Plan };
 	}> {
 		if ("document" in source)
@@ -348,7 +358,7 @@ export function createGuildDocuments(
 	};
 }
 
-/** Returns a document that a client sent: as an object, or as a text of JSON or YAML. */
+/** Parses a guild document that a client sent as an object, or as JSON or YAML text. */
 function readGiven(given: unknown): GuildDocument {
 	return typeof given === "string" ? parseDocument(given) : readDocument(given);
 }

@@ -38,7 +38,10 @@ import { readGuildState, type Unreadable } from "../read/read-guild.ts";
 export interface BackupSettings {
 	/** Milliseconds between two backups of a guild. */
 	every: number;
-	/** Number of backups of a guild that are kept, beside those kept for good. */
+	/**
+	 * Maximum number of backups kept per guild; the oldest are deleted. Backups that are exempt from this rotation, such
+	 * as the last one before a mass deletion, have a separate limit of the same size.
+	 */
 	keep: number;
 }
 
@@ -49,13 +52,19 @@ export interface BackupTiming {
 	monotonicNow: () => number;
 	/** Milliseconds from the start of the bot to the first backup. */
 	startDelayMs: number;
-	/** Milliseconds between the starts of two backups, so that missed backups are not made all at once. */
+	/**
+	 * Milliseconds between the starts of two backups of different guilds, so that overdue backups do not all start at
+	 * once.
+	 */
 	spacingMs: number;
-	/** Milliseconds after a new session that a backup waits for all members of its guild. */
+	/**
+	 * Maximum milliseconds after a new Gateway session for which a backup is delayed until all members of its guild are
+	 * loaded.
+	 */
 	membersWaitMs: number;
-	/** Maximum milliseconds between two searches for work. */
+	/** Maximum milliseconds between two checks for guilds that need a backup. */
 	maxSleepMs: number;
-	/** Wait before a failed backup is made again, in milliseconds: the first wait and the maximum. */
+	/** Wait before a failed backup is retried, in milliseconds: the first wait and the maximum. */
 	backOffMs: readonly [number, number];
 	/** Maximum milliseconds that the shutdown of the bot waits for a backup. */
 	shutdownGraceMs: number;
@@ -73,7 +82,7 @@ const defaultTiming: BackupTiming = {
 };
 
 export interface BackupsOptions {
-	/** Undefined: no backups are made. Those that there are can be read. */
+	/** If undefined, the bot makes no new backups of guilds. Existing backups can still be read. */
 	settings: BackupSettings | undefined;
 	/** Ids of the guilds that the bot serves; undefined for all. */
 	guilds: ReadonlySet<string> | undefined;
@@ -91,13 +100,18 @@ export interface Backup {
 	name: string;
 	madeAt: Date;
 	guildName: string;
-	/** Length of the document's JSON text in characters. */
+	/** Length of the guild document as JSON text, in characters. */
 	length: number;
 	channels: number;
 	roles: number;
-	/** Parts that are not in it, and why, as a text for people; "" if it has all. */
+	/**
+	 * Parts of the guild, such as "members", that the backup lacks, with the reasons, as text for people; "" if it is
+	 * complete.
+	 */
 	omitted: string;
-	/** Since when and why the backup is kept for good; undefined if it is rotated. */
+	/**
+	 * Since when and why the backup is exempt from the rotation that deletes old backups; undefined if it is not exempt.
+	 */
 	kept: { at: Date; reason: string } | undefined;
 }
 
@@ -106,26 +120,27 @@ export interface BackupWithDocument extends Backup {
 }
 
 export interface BackupsStatus {
-	/** Milliseconds between two backups of a guild; undefined if no backups are made. */
+	/** Milliseconds between two backups of the same guild; undefined if the bot makes no backups. */
 	every: number | undefined;
-	/** Guilds whose latest backup failed, and why. */
+	/** Why the latest backup failed, by guild id. Contains only guilds whose latest backup failed. */
 	failing: ReadonlyMap<string, string>;
-	/** When a guild was last found unchanged or backed up since the start of the bot. */
+	/** When the bot last backed up a guild or found it unchanged; undefined if it has not done so since its start. */
 	lastAt: Date | undefined;
 }
 
 export interface Backups {
-	/** Returns the backups of a guild, the newest first. Rejects with StoreUnavailable. */
+	/** Returns the backups of a guild, the newest first. Rejects with StoreUnavailable if the database is unavailable. */
 	list(guildId: string): Promise<Backup[]>;
 	/**
-	 * Returns a backup with its document. `name` is the name of a backup of this guild, such as "12", or "latest"; or that
-	 * of another guild of the bot after its id, such as "123456789012345678/12". Rejects with a ToolError if there is no
-	 * such backup.
+	 * Returns a backup with its guild document. `name` is the backup's name within this guild, such as "12", or "latest".
+	 * For a backup of another guild, that guild's id comes first: "123456789012345678/12". Rejects with a ToolError if
+	 * there is no such backup.
 	 */
 	read(guildId: string, name: string): Promise<BackupWithDocument>;
 	/**
-	 * Keeps for good the newest backup that has the most of these channels and roles, which were deleted. Returns it;
-	 * undefined if no backup has any. With `notice`, people have yet to be told. Rejects with StoreUnavailable.
+	 * Of all backups of a guild, exempts the one that contains the most of these deleted channels and roles from the
+	 * rotation that deletes old backups. Returns that backup; undefined if no backup contains any of them. `notice`:
+	 * whether the operators must still be told. Rejects with StoreUnavailable if the database is unavailable.
 	 */
 	keepBefore(
 		guildId: string,
@@ -142,13 +157,16 @@ const backupParts: readonly Part[] = partNames.filter(
 	(part) => part !== "bans",
 );
 /**
- * Maximum number of values in the members of a backup: three for each member, and one for each of their roles. The
- * export of 30,000 members blocks the process for about 0.3 s.
+ * Maximum size of the member list of a backup, in values: each member with roles counts as three, plus one for each
+ * role. An export of 30,000 members blocks the process for about 0.3 s.
  */
 const maxMemberValues = 150_000;
-/** Number of channels or roles fewer than in the previous backup from which that one may be kept for good. */
+/**
+ * Minimum number of channels or roles that must be lost since the previous backup for that backup to become exempt from
+ * the rotation that deletes old backups.
+ */
 const minLost = 5;
-/** Length of a document from which it is stored compressed, in characters. */
+/** Minimum length in characters of a guild document's JSON text for it to be stored compressed. */
 const compressFrom = 4_096;
 const compressedPrefix = "gzip:";
 const pruneIntervalMs = 6 * 3_600_000;
@@ -159,12 +177,15 @@ export function createBackups(options: BackupsOptions): Backups {
 	const { now, monotonicNow } = timing;
 	/** Why the latest backup of a guild failed, by guild id. */
 	const failing = new Map<string, string>();
-	/** The parts that were missing in the latest backup of each guild, so that they are logged once. */
+	/**
+	 * Which parts the latest backup of each guild lacks, as text, by guild id. The same text is not logged twice in a
+	 * row.
+	 */
 	const omittedParts = new Map<string, string>();
 	let lastAt: number | undefined;
-	/** Earliest time of the next backup, in milliseconds of the monotonic clock. */
+	/** Earliest start of the next backup of a guild, in milliseconds of the monotonic clock. */
 	let nextStart = Infinity;
-	/** Earliest time at which unused pictures are deleted, in milliseconds of the monotonic clock. */
+	/** Earliest time at which stored pictures that no backup uses are deleted, in milliseconds of the monotonic clock. */
 	let nextPrune = Infinity;
 	/** When the bot last got a new session on Discord's Gateway, in milliseconds of the monotonic clock. */
 	let sessionSince = monotonicNow();
@@ -257,7 +278,10 @@ export function createBackups(options: BackupsOptions): Backups {
 		}
 	}
 
-	/** With many guilds the backups would otherwise never end. */
+	/**
+	 * Returns the delay between the backups of two guilds. With many guilds it is shorter, so that the bot can back up
+	 * all of them within one backup interval.
+	 */
 	function spacingMs(): number {
 		const { length } = connection.guilds;
 		return Math.min(
@@ -266,7 +290,7 @@ export function createBackups(options: BackupsOptions): Backups {
 		);
 	}
 
-	/** Logs why a backup failed, and returns it as a text for people. */
+	/** Logs why a backup failed, and returns the reason as text for people. */
 	function failureOf({ id }: Guild, error: unknown): string {
 		if (error instanceof StoreUnavailable)
 			return `the bot's database is unavailable: ${error.reason}`;
@@ -285,7 +309,7 @@ export function createBackups(options: BackupsOptions): Backups {
 		return reason;
 	}
 
-	/** Exports a guild and stores the document unless it is that of the latest backup. */
+	/** Exports a guild and stores its document as a new backup, unless it equals the document of the latest backup. */
 	async function backUp(guild: Guild): Promise<"made" | "unchanged"> {
 		if (!settings || !connection.ready || !guild.available)
 			throw new NotNow("the guild is unavailable on Discord");
@@ -467,7 +491,10 @@ export function createBackups(options: BackupsOptions): Backups {
 	};
 }
 
-/** Returns what was lost since the previous backup if it is at least half of it, as a text for people. */
+/**
+ * Returns a text for people if at least half of the channels (or roles) were lost since the previous backup, and at
+ * least `minLost` of them; undefined otherwise.
+ */
 function lossOf(
 	what: string,
 	before: number,
@@ -509,7 +536,7 @@ function decode(stored: string): string {
 	return new TextDecoder().decode(Bun.gunzipSync(bytes));
 }
 
-/** Replaces what PostgreSQL rejects in a text: NUL and lone surrogates. */
+/** Replaces the characters that PostgreSQL cannot store in a text: NUL and lone surrogates. */
 function storable(text: string): string {
 	return text.toWellFormed().replaceAll("\0", "\u{fffd}");
 }

@@ -34,9 +34,9 @@ import { isJobReason, readEntries } from "../jobs/made-things.ts";
 import type { Backups } from "./backups.ts";
 
 export interface DeletionWatchSettings {
-	/** Number of deleted channels and roles that is a mass deletion. */
+	/** Number of channels and roles that one person must delete within `windowMs` for a mass deletion. */
 	deletions: number;
-	/** Milliseconds within which they are deleted. */
+	/** Length in milliseconds of the time window in which deletions count together as a mass deletion. */
 	windowMs: number;
 }
 
@@ -47,13 +47,19 @@ export interface DeletionWatchOptions {
 	connection: Pick<Connection, "ready" | "guilds">;
 	backups: Pick<Backups, "keepBefore">;
 	store: Pick<Store, "sql">;
-	/** Posts an embed for the operators. Resolves when it was sent or failed; undefined if there is no channel for it. */
+	/**
+	 * Posts an embed for the operators. Resolves when it was sent or sending failed. The function is undefined if no
+	 * channel for operators is configured.
+	 */
 	notify: ((embed: EmbedBuilder) => Promise<void>) | undefined;
 	log: Log;
 	registry?: Registry | undefined;
 	/** Returns the time of a monotonic clock in milliseconds. */
 	monotonicNow?: () => number;
-	/** Wait before a failed search or write is repeated, in milliseconds: the first wait and the maximum. */
+	/**
+	 * Wait before a failed audit log request or database query is retried, in milliseconds: the first wait and the
+	 * maximum.
+	 */
 	backOffMs?: readonly [number, number];
 }
 
@@ -67,32 +73,35 @@ export interface DeletionWatch {
 interface Deletion {
 	/** Id of the channel or role. */
 	id: string;
-	/** In milliseconds, and only compared with other deletions by the same person. */
+	/** Time of the deletion in milliseconds. Only the differences between deletions by the same person are meaningful. */
 	at: number;
-	/** Id of the entry in Discord's audit log; undefined if the bot may not read it. */
+	/** Id of the deletion's entry in Discord's audit log; undefined if the bot may not read the audit log. */
 	entryId?: string | undefined;
 }
 
 /** The latest deletions by one person or bot in one guild. */
 interface Burst {
-	/** In the order of the events. */
+	/** The latest deletions, in the order in which the bot received their events. */
 	deletions: Deletion[];
-	/** Whether the operators were told of this burst, which lasts until nothing is deleted for the length of the window. */
+	/**
+	 * Whether these deletions were already noticed as a mass deletion. Further ones are then not reported again, until
+	 * none occurs for the length of the time window.
+	 */
 	isKnown: boolean;
 }
 
 interface Alarm {
 	guild: Guild;
 	reason: string;
-	/** Ids of the deleted channels and roles. */
+	/** Ids of the channels and roles that were deleted in this mass deletion. */
 	ids: readonly string[];
-	/** Whether the operators were told, before the store was available. */
+	/** Whether the operators were already told of this mass deletion, because the database was unavailable. */
 	isNoticed: boolean;
-	/** Id of the last of these deletions in the audit log. */
+	/** Id of the audit log entry of the last of these deletions; undefined if the bot may not read the audit log. */
 	entryId: string | undefined;
 }
 
-/** An entry of Discord's audit log about a deletion. */
+/** An entry of Discord's audit log about the deletion of a channel or role. */
 interface Entry {
 	id: string;
 	executorId: string | null;
@@ -105,11 +114,11 @@ const deletionActions: readonly AuditLogEvent[] = [
 	AuditLogEvent.RoleDelete,
 ];
 
-/** Maximum number of people and guilds whose deletions are counted at the same time. */
+/** Maximum number of pairs of a guild and a person for which the bot counts deletions at the same time. */
 const maxBursts = 1_000;
-/** Number of audit log entries that the bot remembers, so that none counts twice. */
+/** Maximum number of audit log entries that the bot remembers as counted, so that it does not count them twice. */
 const maxHandled = 10_000;
-/** An id after all others, and one before. */
+/** Two bounds for comparing snowflakes: one is greater than every id on Discord, the other less. */
 const [lastId, firstId] = [String(2n ** 63n), "0"];
 const shutdownGraceMs = 2_000;
 
@@ -119,17 +128,19 @@ export function createDeletionWatch(
 	const { settings, guilds, connection, backups, store, notify, log } = options;
 	const { monotonicNow = () => performance.now() } = options;
 	const bursts = new Map<string, Burst>();
-	/** Mass deletions of which a backup must still be kept. */
+	/** Mass deletions for which an earlier backup must still be exempted from the rotation that deletes old backups. */
 	const alarms = new Map<string, Alarm>();
-	/** Ids of the audit log entries that were counted. */
+	/** Ids of the audit log entries about deletions that were already counted. */
 	const handled = new Set<string>();
-	/** Ids of the guilds whose audit log may have deletions that the bot has missed. */
+	/** Ids of the guilds whose audit log must be checked for deletions that the bot has missed. */
 	const unchecked = new Set<string>();
-	/** Whether that is so for all guilds. */
+	/** Whether the audit logs of all guilds must be checked for deletions that the bot has missed. */
 	let isAnyUnchecked = true;
-	/** Ids of audit log entries up to which all deletions were looked at, by guild id, to be stored. */
+	/**
+	 * Id of the last audit log entry that the bot has processed, by guild id. Entries of this map have yet to be stored.
+	 */
 	const marks = new Map<string, string>();
-	/** Whether the store may have kept backups of which nobody was told yet. */
+	/** Whether the database may have notices of mass deletions that have not been sent to the operators yet. */
 	let mayHaveNotices = true;
 	let lastAlarm = 0;
 	const counter = options.registry?.counter(
@@ -185,7 +196,10 @@ export function createDeletionWatch(
 		},
 	});
 
-	/** Looks for deletions in Discord's audit log that the bot has missed, for example while it was offline. */
+	/**
+	 * Reads Discord's audit log to find deletions of channels and roles that the bot missed, for example while it was
+	 * offline.
+	 */
 	async function check(guild: Guild): Promise<void> {
 		if (!isServed(guild) || !canReadAuditLog(guild)) {
 			unchecked.delete(guild.id);
@@ -253,7 +267,10 @@ export function createDeletionWatch(
 		return guilds?.has(id) ?? true;
 	}
 
-	/** Counts a deletion in Discord's audit log. */
+	/**
+	 * Counts a deletion from Discord's audit log, unless it was counted before or is part of a plan that this bot carries
+	 * out.
+	 */
 	function noteEntry(
 		guild: Guild,
 		{ id: entryId, executorId, targetId, reason }: Entry,
@@ -321,7 +338,10 @@ export function createDeletionWatch(
 		reconciler.wake();
 	}
 
-	/** Keeps the last backup from before a mass deletion. Its notice is stored with it, and posted by `tell`. */
+	/**
+	 * Exempts the last backup before a mass deletion from the rotation that deletes old backups. Also stores that the
+	 * operators must be told of it; `tell` then tells them.
+	 */
 	async function keepBackup(key: string, alarm: Alarm): Promise<void> {
 		const { guild, reason, ids } = alarm;
 		try {
@@ -350,7 +370,7 @@ export function createDeletionWatch(
 		}
 	}
 
-	/** Tells the operators of a mass deletion that has no backup to name, unless they were told. */
+	/** Tells the operators of a mass deletion for which no backup can be named, unless they were already told. */
 	async function tellAtOnce(alarm: Alarm, text: string): Promise<void> {
 		if (alarm.isNoticed) return;
 		alarm.isNoticed = true;
@@ -427,7 +447,7 @@ function noticeOf(
 		);
 }
 
-/** Returns when Discord created an id, in milliseconds. */
+/** Returns when Discord created the object with this snowflake, in epoch milliseconds. */
 function timeOf(id: string): number {
 	return SnowflakeUtil.timestampFrom(id);
 }

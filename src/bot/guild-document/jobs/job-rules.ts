@@ -10,14 +10,17 @@ import {
 	type PlannedStep,
 } from "../plans/plans.ts";
 
-/** How often a step is done that is due again afterwards, because someone or Discord undoes it. */
+/**
+ * Maximum number of times that an apply_guild job carries out the same step, in case someone or Discord keeps undoing
+ * it.
+ */
 const maxTimesDone = 3;
 
 export interface Job {
 	row: GuildJobRow;
 	plan: Plan;
 	planned: ReadonlyMap<string, PlannedStep>;
-	/** The steps that were begun or failed, by their ids. */
+	/** Database rows of the steps that the apply_guild job has started or that have failed, by step id. */
 	steps: Map<string, GuildJobStepRow>;
 }
 
@@ -34,7 +37,10 @@ export function toJob(
 	};
 }
 
-/** Returns the ids of the things that the job has created, by placeholders. */
+/**
+ * Returns the ids of the roles, channels and other objects that an apply_guild job has created, by placeholder. A
+ * placeholder, such as "+role/Mods", stands for the id of an object before it is created.
+ */
 export function createdIds({ steps }: Job): Map<string, string> {
 	const ids = new Map<string, string>();
 	for (const { placeholder, target_id } of steps.values())
@@ -43,11 +49,11 @@ export function createdIds({ steps }: Job): Map<string, string> {
 	return ids;
 }
 
-/** What a job has created, and what it could not create. */
+/** What an apply_guild job has created so far, and which creations failed. */
 interface Progress {
 	createdIds: ReadonlySet<string>;
 	createdKinds: ReadonlySet<string>;
-	/** The failed steps, by the placeholders of what they were to create. */
+	/** The failed plan steps that were to create an object, by the placeholder that stands for that object's id. */
 	failed: Map<string, GuildJobStepRow>;
 }
 
@@ -66,7 +72,10 @@ function progressOf({ steps }: Job): Progress {
 	return { createdIds, createdKinds, failed };
 }
 
-/** Whether the plan shows a step: it then is carried out. Also for what things need that the job has created. */
+/**
+ * Whether a job may carry out a step: the approved plan contains the same change, or the step edits or orders objects
+ * that the job itself has created.
+ */
 function isShown(
 	step: Step,
 	job: Job,
@@ -93,7 +102,9 @@ function isShown(
 }
 
 /**
- * Returns the steps that the job carries out next. `ids` has the ids of the things that it has created.
+ * Returns the steps that an apply_guild job should carry out next. `steps` are the remaining differences between guild
+ * and document. `ids` maps placeholders, which stand for the ids of new objects, to the real ids of those that the job
+ * has created.
  */
 export function runnable(
 	steps: readonly Step[],
@@ -118,7 +129,7 @@ export function runnable(
 	});
 }
 
-/** Returns the failed step that was to create what a step needs. */
+/** Returns the failed plan step that was to create an object which the given step needs; undefined if there is none. */
 function failedNeed(
 	{ needs }: Pick<PlannedStep, "needs">,
 	{ failed }: Progress,
@@ -127,7 +138,7 @@ function failedNeed(
 	return need === undefined ? undefined : failed.get(need);
 }
 
-/** Returns the stored form of a step that has not been begun. */
+/** Returns a new database row for a step that an apply_guild job has not started. */
 export function newStepRow(
 	step: Pick<Step, "id" | "action" | "kind" | "name"> & {
 		placeholder?: string | undefined;
@@ -152,13 +163,16 @@ export function newStepRow(
 }
 
 export interface Leftovers {
-	/** The planned steps that were not done, with the reason. */
+	/** Steps of the apply_guild job that were not carried out, each with the reason in `error`. */
 	failed: GuildJobStepRow[];
-	/** Number of differences that the plan does not show. */
+	/** Number of remaining differences between the guild and its document that were not in the plan. */
 	others: number;
 }
 
-/** Returns what is left when no step can be carried out. `steps` is the difference of the guild then. */
+/**
+ * Returns what an apply_guild job has not done, once it cannot carry out any more steps. `steps` are the remaining
+ * differences between the guild and the document.
+ */
 export function leftoversOf(steps: readonly Step[], job: Job): Leftovers {
 	const refused = new Set(job.plan.refusals.map(({ stepId }) => stepId));
 	const progress = progressOf(job);

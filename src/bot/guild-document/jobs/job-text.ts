@@ -23,12 +23,18 @@ const stateTexts: Record<GuildJobState, string> = {
 
 export interface JobTextOptions {
 	guildName: string;
-	/** Why the job does nothing at the moment. */
+	/**
+	 * Why the running apply_guild job is paused, such as a rate limit, and for how many more seconds; 0 if that is
+	 * unknown.
+	 */
 	waiting?: { why: string; seconds: number } | undefined;
 	maxBytes?: number | undefined;
 }
 
-/** Formats a job: its state, what failed, and for a cancelled one what was done. */
+/**
+ * Formats the progress of an apply_guild job as text: its state, what it created and what failed. For a cancelled or
+ * failed job, also lists the steps that were done.
+ */
 export function jobText(
 	job: Job,
 	{ guildName, waiting, maxBytes = maxPlanBytes }: JobTextOptions,
@@ -98,7 +104,10 @@ export function jobText(
 	return [...head, ...fitting(entries, maxBytes - bytes), ...end].join("\n");
 }
 
-/** Formats what a job has created, by kind, with its ids. */
+/**
+ * Formats the roles, channels and other objects that an apply_guild job has created: one line per kind, with names and
+ * ids.
+ */
 function createdLines({ plan, steps }: Job): string[] {
 	const created = plan.steps
 		.flatMap(({ id }) => steps.get(id) ?? [])

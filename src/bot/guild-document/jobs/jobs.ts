@@ -78,56 +78,73 @@ import {
 	readCreations,
 } from "./made-things.ts";
 
-/** Maximum number of jobs that run at the same time, each in another guild. */
+/** Maximum number of jobs (each applies a plan to a guild) that run at the same time, at most one per guild. */
 const maxConcurrent = 3;
-/** How long an ended job is kept, in milliseconds. A running job older than this ends. */
+/**
+ * How long an apply_guild job is kept in the database after its end, in milliseconds. A job that is still running this
+ * long after its start ends as failed.
+ */
 const keptMs = 7 * 86_400_000;
-/** Milliseconds between two deletions of old jobs. */
+/** Milliseconds between two deletions of old apply_guild jobs from the database. */
 const cleanIntervalMs = 3_600_000;
-/** Maximum milliseconds between two searches for jobs. */
+/** Maximum milliseconds between two checks of the database for running apply_guild jobs. */
 const maxSleepMs = 300_000;
-/** Maximum milliseconds for which a running job waits for a rate limit. For longer, it is searched for again. */
+/**
+ * Maximum milliseconds that an apply_guild job waits for a rate limit to reset before its next request. If the wait
+ * would be longer, the job is paused and resumed later.
+ */
 const maxPaceMs = 10_000;
-/** Number of requests of a rate limit that are left to others. */
+/**
+ * Number of requests in each rate limit window that an apply_guild job leaves unused, so that other code of the bot can
+ * use them.
+ */
 const spared = 1;
 const noLimit = { remaining: Infinity, resetAt: 0 };
-/** How often a request of the same step may get no response. */
+/**
+ * Maximum number of times that the request of a plan step may get no response from Discord. After that, the step fails.
+ */
 const maxUnanswered = 5;
-/** How often a job may fail for a reason that waiting does not change. */
+/** How often in a row an apply_guild job may fail for a reason that does not go away by itself. Then the job ends. */
 const maxFailures = 5;
-/** Maximum number of things in a job's note that cannot be done any more. */
+/**
+ * Maximum number of impossible changes, discovered only after planning, that the final note of an apply_guild job
+ * lists.
+ */
 const maxNotes = 20;
 const shutdownGraceMs = 3_000;
 
 export interface JobsOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
-	/** Tools and jobs lock the ids of what they edit. */
+	/**
+	 * Keyed mutex of guild, role and channel ids, so that tools and apply_guild jobs do not edit the same one at the same
+	 * time.
+	 */
 	mutex: KeyedMutex;
 	log: Log;
 	rules: Rules;
 	pictures: Pick<Pictures, "dataUri" | "remember">;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
-	/** Wait before failed work is retried, in milliseconds: the first wait and the maximum. */
+	/** Wait before a failed apply_guild job is retried, in milliseconds: the first wait and the maximum. */
 	backOffMs?: readonly [number, number];
-	/** Milliseconds after which a request without a response has arrived at Discord, or never will. */
+	/** Milliseconds after which a request that got no response has either taken effect on Discord or never will. */
 	arrivedAfterMs?: number;
-	/** Milliseconds after which Discord's audit log has an entry for each request that was carried out. */
+	/** Milliseconds after which Discord's audit log certainly has an entry for a request that took effect. */
 	loggedAfterMs?: number;
 	/**
-	 * Returns the milliseconds after which a job reads the guild again, because other people change it meanwhile. `readMs`:
-	 * how long reading took.
+	 * Returns for how many milliseconds an apply_guild job uses the state of the guild that it has read. Then it reads
+	 * the guild again, because other people may have changed it. `readMs`: how long the last read took.
 	 */
 	maxStateAgeMs?: (readMs: number) => number;
 	/** Whether the bot's configuration allows tools to access a guild. */
 	mayTouch(guildId: string): boolean;
 }
 
-/** Why a running job does nothing at the moment. */
+/** Why a running apply_guild job is paused, and until when. */
 export interface Wait {
 	why: string;
-	/** Until when, in milliseconds of `performance.now()`; 0 if that is not known. */
+	/** End of the pause in milliseconds on the clock of `performance.now()`; 0 if unknown. */
 	until: number;
 }
 
@@ -137,21 +154,26 @@ export interface JobView {
 }
 
 export interface Jobs {
-	/** Stores a job and starts it. Returns undefined if the guild has a running job. */
+	/**
+	 * Stores a new job that applies the plan, and starts it. Returns undefined if the guild already has a running job.
+	 */
 	begin(
 		plan: Plan,
 		hash: string,
 		reason: string,
 	): Promise<GuildJobRow | undefined>;
-	/** Returns the running job of a guild. */
+	/** Returns the job that is applying a plan to the guild; undefined if there is none. */
 	runningIn(guildId: string): Promise<RunningGuildJob | undefined>;
-	/** Returns a job; undefined if there is none. */
+	/** Returns the job with this id, which applies or applied a plan; undefined if there is none. */
 	find(id: string): Promise<JobView | undefined>;
-	/** Returns the ids of the guild's jobs, the latest first. */
+	/** Returns the ids of a guild's running and ended apply_guild jobs, the latest first. */
 	idsOf(guildId: string, limit: number): Promise<string[]>;
-	/** Resolves when a job has ended. Rejects if the database is unavailable. */
+	/**
+	 * Resolves when the apply_guild job has ended; immediately if it is not running. Rejects if the database is
+	 * unavailable.
+	 */
 	ended(id: string): Promise<void>;
-	/** Ends a job after its running step. Returns false if it does not run. */
+	/** Stops a running apply_guild job after its current step. Returns false if the job is not running. */
 	cancel(id: string): Promise<boolean>;
 	/** Subscribes to the Gateway events of a new discord.js client. */
 	attach(client: Client): void;
@@ -168,21 +190,32 @@ export function createJobs(options: JobsOptions): Jobs {
 		options;
 	const { sql } = store;
 	const closing = new AbortController();
-	/** Why jobs wait, by their ids. */
+	/** Why apply_guild jobs are paused and until when, by job id. */
 	const waits = new Map<string, Wait>();
-	/** Ids of jobs that someone has cancelled in this run of the bot. */
+	/** Ids of the running apply_guild jobs that someone has cancelled since the bot started. */
 	const cancelled = new Set<string>();
-	/** How often jobs have failed in a row, by their ids. */
+	/**
+	 * Number of failures in a row of each apply_guild job, by job id. Failures that go away by themselves, such as an
+	 * outage, are not counted.
+	 */
 	const failures = new Map<string, number>();
-	/** How often requests got no response, by job and step. */
+	/** Number of requests that got no response from Discord, by job id and step id. */
 	const unanswered = new Map<string, number>();
-	/** When a request without a known outcome was last sent or first seen, by job and step. */
+	/**
+	 * When a request with an unknown outcome was sent, or found in the database after a restart, by job id and step id.
+	 */
 	const askedAt = new Map<string, number>();
-	/** When roles were given to members, by job and step. The cache, which has the members' roles, hears of it later. */
+	/**
+	 * When a step assigned a role to a member, by job id and step id. The bot's cache of members is updated later, by a
+	 * Gateway event.
+	 */
 	const assignedAt = new Map<string, number>();
-	/** What is left of rate limits, by job and route, and until when in milliseconds of `performance.now()`. */
+	/**
+	 * Remaining requests and reset time of Discord's rate limits, by job id and route. Times are from
+	 * `performance.now()`.
+	 */
 	const buckets = new Map<string, typeof noLimit>();
-	/** Resolved when jobs end, by their ids. */
+	/** Promises that resolve when an apply_guild job ends, by job id. */
 	const endings = new Map<string, PromiseWithResolvers<void>>();
 	let cleanAt = 0;
 	// A job outlives the tool call that starts it: it must not get the call's deadline and permissions.
@@ -234,7 +267,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		cleanAt = performance.now() + cleanIntervalMs;
 	}
 
-	/** Continues a job until it ends or has to wait. Rejects if it must be retried. */
+	/** Continues a stored apply_guild job until it ends or is paused. Rejects if the job must be retried. */
 	async function run({ id, guild_id: guild }: RunningGuildJob): Promise<void> {
 		waits.delete(id);
 		try {
@@ -267,7 +300,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		waits.set(id, { why, until: performance.now() + ms });
 	}
 
-	/** Carries out a job until nothing is left, or until it has to wait. */
+	/** Carries out the steps of an apply_guild job until none is left or the job is paused. */
 	async function work(id: string): Promise<void> {
 		const row = await selectGuildJob(sql, id);
 		if (!row || row.ended_at !== null) return;
@@ -351,9 +384,9 @@ export function createJobs(options: JobsOptions): Jobs {
 	}
 
 	/**
-	 * Finds what the requests have created whose outcome is unknown. Returns "wait" if the job has to wait for it, and "read
-	 * again" if the pictures in the state are outdated. `readAt`: when the state was read, in milliseconds of
-	 * `performance.now()`.
+	 * Finds out what was created by requests that got no response. Returns "wait" if that is not known yet. Returns "read
+	 * again" if the picture hashes in `state` are outdated, because an emoji was found. `readAt`: when `state` was read,
+	 * in milliseconds of `performance.now()`.
 	 */
 	async function settleCreations(
 		job: Job,
@@ -376,7 +409,10 @@ export function createJobs(options: JobsOptions): Jobs {
 		return hasEmoji ? "read again" : "done";
 	}
 
-	/** Records the picture of an emoji that a request without a response has created: Discord's copy has another hash. */
+	/**
+	 * Records the picture hash of an emoji whose creation request got no response. The hash is taken from the document,
+	 * because Discord converts pictures, so that its copy has a different hash.
+	 */
 	async function rememberEmoji(
 		job: Job,
 		guild: Guild,
@@ -399,7 +435,10 @@ export function createJobs(options: JobsOptions): Jobs {
 			await pictures.remember({ kind: "emoji", id, animated: false }, hash);
 	}
 
-	/** Returns what became of a request that creates something; undefined if that has to wait. */
+	/**
+	 * Finds out whether a creation request that got no response has created its object. Returns the new values of the
+	 * step's row; undefined if this is not known yet, so that the apply_guild job has to wait.
+	 */
 	async function settleCreation(
 		{ row: { id }, steps }: Job,
 		guild: Guild,
@@ -441,7 +480,10 @@ export function createJobs(options: JobsOptions): Jobs {
 		};
 	}
 
-	/** Records other requests without a known outcome as done if their steps are no longer due. */
+	/**
+	 * Marks plan steps with an unanswered request as done if they are not among `steps`, the current differences between
+	 * guild and document.
+	 */
 	async function noteSettled(job: Job, steps: readonly Step[]): Promise<void> {
 		const due = new Set(steps.map(({ id }) => id));
 		for (const row of job.steps.values())
@@ -453,7 +495,10 @@ export function createJobs(options: JobsOptions): Jobs {
 				});
 	}
 
-	/** Carries out one step. `ids` gets the id of what is created. Rejects if the job must be retried or has to wait. */
+	/**
+	 * Carries out one step of an apply_guild job. Adds the id of a created object to `ids`. Rejects if the job must be
+	 * retried or paused.
+	 */
 	async function runStep(
 		job: Job,
 		guild: Guild,
@@ -483,7 +528,10 @@ export function createJobs(options: JobsOptions): Jobs {
 		});
 	}
 
-	/** Sends the request of a step if it is allowed now. Returns whether Discord has confirmed it. */
+	/**
+	 * Sends the request of a plan step to Discord, unless the bot must not carry it out now. Returns whether Discord
+	 * confirmed the request.
+	 */
 	async function send(
 		job: Job,
 		guild: Guild,
@@ -556,7 +604,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		return true;
 	}
 
-	/** Records what is known after a failed request. Rejects if the job must be retried. */
+	/** Records the outcome of a step after its request failed. Rejects if the apply_guild job must be retried. */
 	async function noteFailure(
 		job: Job,
 		row: GuildJobStepRow,
@@ -582,7 +630,9 @@ export function createJobs(options: JobsOptions): Jobs {
 		throw error;
 	}
 
-	/** Puts a picture into the body of a request; undefined if there is none. */
+	/**
+	 * Returns the request body with the data URI of the picture; undefined if there is no picture or it is not stored.
+	 */
 	async function withPicture(
 		body: unknown,
 		picture: { field: string; hash: string } | undefined,
@@ -593,7 +643,10 @@ export function createJobs(options: JobsOptions): Jobs {
 		return { ...(body as object), [picture.field]: uri };
 	}
 
-	/** Waits for the end of a rate limit of which only few requests are left: they are for others. */
+	/**
+	 * Waits until a rate limit resets if few of its requests are left, so that an apply_guild job does not use them all
+	 * up. Throws PlatformBusy if the wait would be too long.
+	 */
 	async function pace(bucket: string): Promise<void> {
 		const { remaining, resetAt } = buckets.get(bucket) ?? noLimit;
 		const ms = resetAt - performance.now();
@@ -602,7 +655,7 @@ export function createJobs(options: JobsOptions): Jobs {
 		await sleep(ms, undefined, { signal: closing.signal }).catch(() => {});
 	}
 
-	/** Ends a job of which no step can be carried out. */
+	/** Ends an apply_guild job that cannot carry out any more steps, and records what it has not done. */
 	async function finish(
 		job: Job,
 		{ steps, refusals }: Difference,
@@ -726,14 +779,20 @@ function keyOf({ job_id, step_id }: GuildJobStepRow): string {
 	return `${job_id} ${step_id}`;
 }
 
-/** Whether a failed job continues by itself once something outside has changed. */
+/**
+ * Whether an apply_guild job that failed with this error can continue by itself later, for example after an outage of
+ * Discord.
+ */
 function isTemporary(error: unknown): boolean {
 	return [NotNow, ToolError, PlatformTimeout, PlatformFailure].some(
 		(type) => error instanceof type,
 	);
 }
 
-/** Returns the keys that tools lock, too, while they change the same. */
+/**
+ * Returns the keys of the mutex for a plan step: the same keys that tools lock to change the same guild, role or
+ * channel.
+ */
 function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
 	// Of a role assignment the first id is the member's.
 	const [id = ""] = targetId.split("/");
@@ -742,7 +801,7 @@ function locksOf({ action, targetId = "" }: Step, guild: Guild): string[] {
 	return [isThing ? id : guild.id];
 }
 
-/** Returns a key that requests with the same rate limit share. */
+/** Returns a key that is equal for requests of an apply_guild job that share a rate limit of Discord. */
 function bucketOf({ row: { id } }: Job, { method, path }: ApiRequest): string {
 	// A guess (rate-limits): limits are per route, and per guild or channel.
 	const [, thing = "", rest = ""] = /^(\/\w+\/\d+)?(.*)$/.exec(path) ?? [];

@@ -13,7 +13,7 @@ import type { GuildState, StepKind } from "../../../guild-document/steps.ts";
 import { compareIds } from "../../discord/ids.ts";
 import { jobReasonStart } from "../../discord/text.ts";
 
-/** The audit log's action for each kind of thing that a step can create. */
+/** The action in Discord's audit log that records the creation of an object, by kind of object. */
 const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
 	role: AuditLogEvent.RoleCreate,
 	category: AuditLogEvent.ChannelCreate,
@@ -26,15 +26,24 @@ const createActions: Partial<Record<StepKind, AuditLogEvent>> = {
 
 const pageSize = 100;
 const maxPages = 5;
-/** Ids created by different machines of Discord are ordered to about this many milliseconds. */
+/**
+ * Assumed maximum clock difference in milliseconds between Discord's machines that generate snowflakes. Within it, the
+ * order of two ids can be wrong.
+ */
 const skewMs = 1_000;
 
-/** Whether an entry of Discord's audit log with this reason, made by the bot, is that of a job. */
+/**
+ * Whether a reason in Discord's audit log was written by a job that applies a plan. The caller checks that the entry's
+ * author is this bot.
+ */
 export function isJobReason(reason: string): boolean {
 	return reason.startsWith(jobReasonStart);
 }
 
-/** Returns the reason for Discord's audit log of a request of a job. It begins with the request's mark. */
+/**
+ * Returns the audit log reason for a request that an apply_guild job sends. It starts with the job's id and `mark`,
+ * which identifies the request within the job.
+ */
 export function markedReason(
 	jobId: string,
 	mark: string,
@@ -43,16 +52,23 @@ export function markedReason(
 	return `${jobReasonStart}${jobId} ${mark}: ${reason}`;
 }
 
-/** Entries of a guild's audit log, by ids of what was created. */
+/** Who created which objects, as recorded in a guild's audit log. */
 export interface Creations {
-	/** Returns the id of the thing that the request with this mark created; undefined if the log has no entry. */
+	/**
+	 * Returns the id of the object that an apply_guild job's request created; undefined if the audit log has no entry of
+	 * this request. `mark` identifies the request within the job.
+	 */
 	madeBy(jobId: string, mark: string): string | undefined;
-	/** Whether someone else, or another request of this bot, created the thing with this id. */
+	/**
+	 * Whether the audit log records the creation of the object with this id. If `madeBy` found nothing before, the object
+	 * was created by someone else or by another request of this bot.
+	 */
 	isOther(id: string): boolean;
 }
 
 /**
- * Reads who created things of a kind after the id `afterId`. A bot that may not read the audit log finds no entries.
+ * Reads from the audit log who created objects of one kind, such as roles, since the snowflake `afterId`. Finds nothing
+ * if the bot may not read the audit log.
  */
 export async function readCreations(
 	guild: Guild,
@@ -72,8 +88,8 @@ export async function readCreations(
 }
 
 /**
- * Reads entries of a guild's audit log about an action, the newest first: those after the id `afterId`, at most 500, and
- * possibly some before. A bot that may not read the audit log finds no entries.
+ * Reads the entries of a guild's audit log about one action, the newest first, at most 500. Stops once it reaches the
+ * snowflake `afterId`, but may return some older entries. Returns none if the bot may not read the audit log.
  */
 export async function readEntries(
 	{ client, id }: Guild,
@@ -106,7 +122,10 @@ export async function readEntries(
 	return entries;
 }
 
-/** Whether an id may have been created after another one. */
+/**
+ * Whether Discord may have created the snowflake `id` after `afterId`. Allows for clock differences between its
+ * machines.
+ */
 function isAfter(id: string, afterId: string): boolean {
 	const skew = BigInt(skewMs) << 22n;
 	return BigInt(id) > BigInt(afterId) - skew;
@@ -117,7 +136,7 @@ interface Thing {
 	name: string;
 }
 
-/** Returns the things of a kind in a guild, with their names. */
+/** Returns the ids and names of all objects of one kind in a guild, such as its roles. */
 function thingsOf(
 	{ guild, channels, webhooks, automod, events }: GuildState,
 	kind: StepKind,
@@ -143,7 +162,7 @@ function thingsOf(
 
 const createdKinds = Object.keys(createActions) as StepKind[];
 
-/** Returns the newest id of a guild's state. */
+/** Returns the highest snowflake of a guild and its roles, channels and other objects. */
 export function newestId(state: GuildState): string {
 	return createdKinds
 		.flatMap((kind) => thingsOf(state, kind))
@@ -158,8 +177,8 @@ const comparable = (name: string) =>
 	name.toLowerCase().replaceAll(/[\s_-]+/g, "-");
 
 /**
- * Returns the things of this kind that were created after the id `afterId` and are not in `known`. Discord may have
- * changed their names.
+ * Returns the objects that a request without a response may have created: those of this kind that are newer than the
+ * snowflake `afterId` and not in `known`. Names are not compared, because Discord may change them.
  */
 export function candidatesIn(
 	state: GuildState,

@@ -5,20 +5,26 @@
 import type { Step } from "../../../guild-document/steps.ts";
 import { countOf } from "../../discord/text.ts";
 
-/** Time for one step, with its share of reading the guild again. Not measured on Discord. */
+/**
+ * Estimated seconds per step of a plan, including a share of the time for reading the guild again. Not measured on
+ * Discord.
+ */
 const secondsPerStep = 1;
 
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A limit of Discord for requests of one kind: at most `max` within `seconds`, per guild or as `keyOf` says. */
+/** A rate limit of Discord: at most `max` requests of one kind within `seconds`. */
 interface Limit {
-	/** What is limited, in words: "250 roles per 50 hours". */
+	/** What Discord allows, in words for people: "250 new roles in 50 hours". */
 	text: string;
 	max: number;
 	seconds: number;
-	/** Returns what the limit is counted for if it applies to the step: "" for the guild, or the id of a channel. */
+	/**
+	 * Returns which counter of this rate limit a plan step uses: "" for one per guild, or a channel id for one per
+	 * channel. Returns undefined if the limit does not apply to the step.
+	 */
 	keyOf(step: Step): string | undefined;
 }
 
@@ -27,7 +33,7 @@ const creating =
 	({ action, kind }: Step) =>
 		action === "create" && kinds.includes(kind) ? "" : undefined;
 
-/** Limits that were observed and are not documented. */
+/** Rate limits of Discord that developers of bots have observed and that Discord does not document. */
 const limits: readonly Limit[] = [
 	{
 		// Responses have X-RateLimit-Limit 250 and resets more than a day away: https://github.com/discord-net/Discord.Net/issues/1451
@@ -80,7 +86,7 @@ const limits: readonly Limit[] = [
 
 interface Estimate {
 	seconds: number;
-	/** The limits that the steps have to wait for. */
+	/** The rate limits that make the steps of the plan wait. */
 	waits: ReadonlySet<Limit>;
 }
 
@@ -108,14 +114,14 @@ function estimate(steps: readonly Step[]): Estimate {
 }
 
 /**
- * Returns how many seconds the steps take, one after the other, if nothing else changes the guild and Discord's limits
- * are as observed and unused.
+ * Estimates how many seconds the steps of a plan take, one after the other. Assumes that the observed rate limits of
+ * Discord apply and that no request was counted towards them yet.
  */
 export function estimateSeconds(steps: readonly Step[]): number {
 	return estimate(steps).seconds;
 }
 
-/** Returns a line for a plan: how long its steps take, and what that assumes. */
+/** Returns a line of text for a plan: the estimated time for its steps, and the assumptions of the estimate. */
 export function durationText(steps: readonly Step[]): string {
 	const { seconds, waits } = estimate(steps);
 	const assumed =
@@ -125,7 +131,7 @@ export function durationText(steps: readonly Step[]): string {
 	return `Estimated time: ${roughTime(seconds)} for ${countOf(steps.length, "step")}, at one per second${assumed}. Rate limits that others have used up make it longer.`;
 }
 
-/** Formats a duration in one unit, rounded up: "50 s", "3 minutes", "2 hours", "3 days". */
+/** Formats a duration in one unit, rounded up: "about 50 s", "about 3 minutes", "about 2 hours". */
 function roughTime(seconds: number): string {
 	if (seconds < 2 * minute) return `about ${seconds} s`;
 	const [size, name] =

@@ -19,13 +19,14 @@ import {
 } from "../../../guild-document/read/from-api.ts";
 import { botMember } from "../../discord/permissions.ts";
 
-/** What the bot needs to see and to edit a channel. */
+/** The permissions that the bot needs to see and edit a channel. */
 const needed =
 	Permission.ViewChannel | Permission.ManageChannels | Permission.Connect;
 
 /**
- * Returns a document in which the permission overwrites of channels and categories keep the bot's access, and the names
- * of those that were changed for this. Exports are not changed: they say exactly what there is.
+ * Returns a copy of a guild document in which no permission overwrites take the bot's access to a channel or category,
+ * and the names of those that had to be changed for this. Documents that were exported from a guild are not changed,
+ * because they state exactly which overwrites the guild has.
  */
 export function withOwnAccess(
 	guild: Guild,
@@ -63,7 +64,7 @@ export function withOwnAccess(
 }
 
 /**
- * Computes the bot's permissions with these permission overwrites.
+ * Computes the bot's permissions in a channel that has these permission overwrites, as a bit field.
  * https://discord.com/developers/docs/topics/permissions#permission-overwrites
  */
 function bitsWith(me: GuildMember, overwrites: readonly Overwrite[]): bigint {
@@ -87,7 +88,7 @@ function bitsWith(me: GuildMember, overwrites: readonly Overwrite[]): bigint {
 	return bits;
 }
 
-/** Returns permission overwrites that allow `bits` to a member. */
+/** Returns a list of permission overwrites that also allows the permissions `bits` to a member. */
 function allow(
 	overwrites: readonly Overwrite[],
 	member: string,

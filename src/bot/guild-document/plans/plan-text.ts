@@ -13,10 +13,10 @@ import {
 } from "../../discord/text.ts";
 import type { Plan, PlannedStep } from "./plans.ts";
 
-/** Maximum length of a plan's or job's text in bytes of UTF-8. */
+/** Maximum length in bytes of UTF-8 of the text that describes a plan or a job. */
 export const maxPlanBytes = 24_000;
 const maxValueLength = 100;
-/** How much of what two long values have in common is shown before they differ. */
+/** Number of equal characters that are shown before the first difference between two long values. */
 const shownContext = 20;
 const maxShownChanges = 20;
 
@@ -29,7 +29,9 @@ const signs = {
 	ban: "+",
 } as const satisfies Record<PlannedStep["action"], string>;
 
-/** How steps are counted, in the order of the first line. */
+/**
+ * The words of a plan's summary ("create 3, change 1"), in their order, and the actions of steps that each one counts.
+ */
 const countNames = [
 	["create", ["create"]],
 	["change", ["edit"]],
@@ -42,18 +44,20 @@ const countNames = [
 export interface PlanTextOptions {
 	guildName: string;
 	hash: string;
-	/** The bot's user, whose permission overwrites are shown with its name. */
+	/** The bot's user. In changes of permission overwrites, the bot's name is shown instead of this id. */
 	self?: { id: string; name: string } | undefined;
-	/** Returns the name of a member for people. Default: the id. */
+	/** Returns the name of the member with this id, for people. Default: the id. */
 	memberName?: ((id: string) => string) | undefined;
-	/** Lines about the whole plan. */
+	/** Additional lines of text about the plan as a whole. */
 	remarks?: readonly string[] | undefined;
-	/** An earlier plan that this one changes: steps that both have are only counted. */
+	/**
+	 * The earlier plan that was changed to make this one. Steps that both plans have are only counted, except deletions.
+	 */
 	earlier?: { hash: string; plan: Plan } | undefined;
 	maxBytes?: number | undefined;
 }
 
-/** Formats a plan. The last lines name its hash and what to do next. */
+/** Formats a plan as text. The last lines name the plan's hash and the tool that applies the plan. */
 export function planText(
 	plan: Plan,
 	{
@@ -116,7 +120,7 @@ export function planText(
 	return [head, ...lines, ...end].join("\n");
 }
 
-/** Formats which members get roles, one line for each role. */
+/** Formats the plan steps that assign roles to members, as one line for each role. */
 function assignLines(
 	steps: readonly PlannedStep[],
 	memberName: (id: string) => string,
@@ -135,7 +139,7 @@ function assignLines(
 	});
 }
 
-/** Returns a step whose changes name the bot where they have its id. */
+/** Returns a plan step in whose changed fields the bot's id is replaced by its name. */
 function withOwnName(
 	step: PlannedStep,
 	self: PlanTextOptions["self"],
@@ -149,7 +153,10 @@ function withOwnName(
 	return { ...step, changes };
 }
 
-/** Says where new roles and channels will be, if no step of the plan puts them in order. */
+/**
+ * Says where Discord will put new roles and channels, unless a step of the plan orders them. Also says which
+ * permissions new roles have.
+ */
 function placesOfNew(steps: readonly PlannedStep[]): string[] {
 	const creates = (kinds: readonly string[]) =>
 		steps.some(
@@ -166,7 +173,7 @@ function placesOfNew(steps: readonly PlannedStep[]): string[] {
 	);
 }
 
-/** Returns the counts of a plan: "create 3, change 1, cannot 2". */
+/** Returns a summary of a plan, with the numbers of steps and of impossible changes: "create 3, change 1, cannot 2". */
 export function countsText(
 	steps: readonly Pick<PlannedStep, "action">[],
 	refusals: readonly Refusal[],
@@ -184,7 +191,7 @@ export function countsText(
 	return shown.length > 0 ? shown.join(", ") : "no changes";
 }
 
-/** Formats a step: `~ channel #general: topic "a" → "b"`. */
+/** Formats one step of a plan as a line: `~ channel #general: topic "a" → "b"`. */
 export function stepLine(step: PlannedStep): string {
 	const { action, kind } = step;
 	const isInside = action === "create" && step.changes[0]?.field === "category";
@@ -208,7 +215,7 @@ export function stepLine(step: PlannedStep): string {
 	return `${signs[action]} ${thing}${where}${shown.length > 0 ? `: ${shown.join(", ")}` : ""}`;
 }
 
-/** Formats what a step changes: "channel #general". */
+/** Formats the kind and name of the object that a plan step changes: "channel #general". */
 export function thingText({
 	kind,
 	name,
@@ -219,7 +226,7 @@ export function thingText({
 	return `${label} ${kind === "channel" ? "#" : ""}${shown}`;
 }
 
-/** Returns everything that a line says of a step, and what it leaves out. */
+/** Returns a string that is equal for two steps with the same content, in order to compare the steps of two plans. */
 const contentOf = ({ id, action, kind, name, changes }: PlannedStep) =>
 	JSON.stringify([
 		...[id, action, kind, name],
@@ -243,17 +250,20 @@ function changeText(change: FieldChange, isNew: boolean): string {
 	return `${field} ${valueText(before, start)} → ${valueText(after, start)}`;
 }
 
-/** Formats the name of a field. Names of roles and channels in it cannot imitate other parts of the line. */
+/**
+ * Formats the name of a changed field. It may contain names of roles and channels, so it is quoted if it could imitate
+ * other parts of the line.
+ */
 function fieldText(field: string): string {
 	const text = oneField(field);
 	return /["→:\\]/.test(text) ? JSON.stringify(text) : text;
 }
 
-/** Whether the values of a field are lists of permissions. Denied ones have a "-" before them. */
+/** Whether the values of a changed field are lists of permissions. In these lists, a "-" marks a denied permission. */
 const isOfPermissions = (field: string) =>
 	field === "permissions" || field.startsWith("access of ");
 
-/** The permissions that are not left out of a long list. */
+/** The permissions, allowed or denied ("-"), that are shown even if a long list of permissions is shortened. */
 const shownNames = new Set(
 	["VIEW_CHANNEL", ...permissionNames(notablePermissions)].flatMap((name) => [
 		name,
@@ -271,7 +281,7 @@ function permissionChanges({ before, after }: FieldChange, isNew: boolean) {
 	};
 }
 
-/** Whether a step allows what administrators and moderators may do. */
+/** Whether a plan step gives someone permissions of administrators or moderators. */
 const givesNotable = ({ action, changes }: PlannedStep) =>
 	changes.some((change) => allowsNotable(change, action));
 
@@ -284,7 +294,7 @@ const allowsNotable = (change: FieldChange, action: PlannedStep["action"]) =>
 const namedText = (label: string, names: readonly string[]) =>
 	`${label} ${namesValue(names)}`;
 
-/** Formats permissions: the notable ones first, and as many of the others as fit. */
+/** Formats a list of permissions: first those of administrators and moderators, then as many of the others as fit. */
 function namesValue(names: readonly string[]): string {
 	const shown = names.filter((name) => shownNames.has(name));
 	const others = names.filter((name) => !shownNames.has(name));
@@ -307,8 +317,8 @@ function differsFrom(a: string, b: string): number {
 }
 
 /**
- * Formats a value from a character on, if what comes before is long. Quotes it unless it is one word or number, so that it
- * cannot imitate other parts of the line.
+ * Formats the value of a field. Leaves out the characters before index `start` if they are many. Quotes the value
+ * unless it is one word or number, so that it cannot imitate other parts of the line.
  */
 function valueText(value: string, start = 0): string {
 	const part =
@@ -324,7 +334,7 @@ export function refusalLine(
 	return `${label}: ${truncate(oneField(subject), 2 * maxValueLength)}: ${oneLine(reason)}`;
 }
 
-/** Formats refusals or notes, those with the same reason in one line. */
+/** Formats refusals (changes that the bot cannot make) or notes as lines. Those with the same reason share a line. */
 function byReason(
 	label: "cannot" | "note",
 	refusals: readonly Refusal[],
@@ -339,10 +349,10 @@ function byReason(
 }
 
 const maxNames = 10;
-/** Maximum number of members that a line on a role names. */
+/** Maximum number of members that are named in the line about the assignment of a role. */
 const maxMembers = 200;
 
-/** Lists names for people: the first `max`, by default ten, and how many more there are. */
+/** Formats a list of names for people. Shows the first `max` names, and how many more there are: "a, b and 3 more". */
 export function namesText(names: readonly string[], max = maxNames): string {
 	const shown = names.slice(0, max).map((name) => oneField(name));
 	const more = names.length - shown.length;
@@ -351,13 +361,16 @@ export function namesText(names: readonly string[], max = maxNames): string {
 
 interface Entry {
 	line: string;
-	/** What lines are counted by when they do not fit: "create channel". */
+	/** What a line that does not fit into the text is counted as, such as "create channel". */
 	group: string;
-	/** Whether the line is kept before others. */
+	/** Whether this line takes precedence over others if not all lines fit into the text. */
 	isFirst?: boolean;
 }
 
-/** Returns the lines that fit into `maxBytes`, in their order, and a line that counts the others by group. */
+/**
+ * Returns the lines that fit into `maxBytes`, in their order. If some do not fit, adds a line that counts them by
+ * group.
+ */
 export function fitting(entries: readonly Entry[], maxBytes: number): string[] {
 	if (bytesOf(entries.map(({ line }) => line)) <= maxBytes)
 		return entries.map(({ line }) => line);

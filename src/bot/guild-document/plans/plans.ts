@@ -28,7 +28,7 @@ import {
 import type { Store } from "../../store/store.ts";
 import type { ReadGuild } from "../read/read-guild.ts";
 
-/** A step as it is shown and stored. */
+/** A step of a plan (one change of the guild) as plain data, which can be shown and stored. */
 export interface PlannedStep {
 	id: string;
 	action: StepAction;
@@ -41,65 +41,77 @@ export interface PlannedStep {
 }
 
 export interface PlanRefusal extends Refusal {
-	/** Whether it says that the bot could not read a part of the guild. */
+	/** Whether the reason of the refusal is that the bot could not read a part of the guild. */
 	isUnread?: boolean;
 }
 
 export interface Plan {
 	guildId: string;
 	document: GuildDocument;
-	/** Whether things that the document does not list are deleted. */
+	/** Whether the plan deletes roles, channels and other objects that the guild document does not list. */
 	prune: boolean;
-	/** In the order in which they are carried out. Without those that are refused. */
+	/** The changes that the bot can make, in the order in which it makes them. Impossible ones are in `refusals`. */
 	steps: readonly PlannedStep[];
-	/** What of the document cannot be done. */
+	/** The changes that the document asks for and that the bot cannot make, with the reasons. */
 	refusals: readonly PlanRefusal[];
-	/** What to know about steps that can be done. */
+	/** Warnings about changes that the bot can make. */
 	notes: readonly Refusal[];
-	/** How long the plan takes, as a line of text. */
+	/** The estimated time for carrying out the plan, as a line of text. */
 	duration: string;
 }
 
-/** Maximum number of steps in a plan. They take some hours. */
+/** Maximum number of steps in a plan. Carrying out that many takes several hours. */
 const maxSteps = 20_000;
 
-/** What plans and jobs need to know about guilds and documents. */
+/**
+ * The functions with which plans and jobs read a guild, compare it with a guild document and check what the bot may
+ * change.
+ */
 export interface Rules {
-	/** Reads parts of a guild from Discord. */
+	/** Reads parts of a guild, such as its roles or bans, from Discord. */
 	read(guild: Guild, parts: readonly Part[]): Promise<ReadGuild>;
-	/** Returns why the configuration does not let a part be read; undefined if it does. `read` leaves such parts out. */
+	/**
+	 * Returns why the bot's configuration forbids reading a part of a guild, such as its bans; undefined if it does not.
+	 * `read` leaves forbidden parts out.
+	 */
 	whyNotRead?(part: Part): string | undefined;
-	/** Returns the steps that make a guild match a document. */
+	/** Returns the plan steps that make a guild match a guild document. */
 	difference(
 		document: GuildDocument,
 		state: GuildState,
 		options: DifferenceOptions,
 	): Difference;
-	/** Returns what of the steps cannot be done, and why. What has no step's id is a note on a step that can be done. */
+	/**
+	 * Returns which plan steps the bot cannot carry out, and why. Results without a step id are warnings about steps that
+	 * the bot can carry out.
+	 */
 	refusals(
 		steps: readonly Step[],
 		guild: Guild,
 		state: GuildState,
 	): Promise<readonly Refusal[]>;
 	/**
-	 * Returns why a step must not be carried out now; undefined if it may. `ids` has the ids of what the job has created,
-	 * by placeholder.
+	 * Returns why an apply_guild job must not carry out a step now; undefined if it may. `ids` maps placeholders, which
+	 * stand for the ids of new objects, to the real ids of those that the job has created.
 	 */
 	requireStep(
 		step: Step,
 		ids: ReadonlyMap<string, string>,
 		guild: Guild,
 	): Promise<string | undefined>;
-	/** Says how long steps take, as a line of text. */
+	/** Returns the estimated time for carrying out the plan steps, as a line of text. */
 	duration(steps: readonly Step[]): string;
 }
 
-/** Returns the parts of a guild that a document describes. */
+/** Returns the parts of a guild, such as its roles or bans, that a guild document describes. */
 export function partsOf(document: GuildDocument): Part[] {
 	return partNames.filter((part) => document[part] !== undefined);
 }
 
-/** Compares a guild with a document. Throws a ToolError for a document with invalid or ambiguous references. */
+/**
+ * Returns a plan: the changes that make a guild match a guild document. Throws a ToolError for a document with invalid
+ * or ambiguous references.
+ */
 export async function makePlan(
 	guild: Guild,
 	document: GuildDocument,
@@ -166,7 +178,7 @@ function compare<T>(work: () => T): T {
 
 const shownIssues = 20;
 
-/** Describes an invalid document: its first mistakes, one per line. */
+/** Formats the errors of an invalid guild document, one per line, shortened to the first ones. */
 export function invalidText({ issues }: InvalidDocument): string {
 	const more = issues.length - shownIssues;
 	return [
@@ -176,7 +188,10 @@ export function invalidText({ issues }: InvalidDocument): string {
 	].join("\n");
 }
 
-/** Returns the steps that can be done, and refusals for those that need a thing that is not created. */
+/**
+ * Removes the plan steps that were refused, and those that need an object which a refused step would have created.
+ * Returns the other steps, and a new refusal for each removed step that was not refused before.
+ */
 function withoutRefused(
 	steps: readonly Step[],
 	refusals: readonly Refusal[],
@@ -208,7 +223,10 @@ function withoutRefused(
 
 export const isRole = (kind: string) => kind === "role";
 
-/** Whether a step orders nothing but things that are not created. `created` has the placeholders of those that are. */
+/**
+ * Whether a plan step only reorders new roles or channels that were not created. `created` contains the placeholders
+ * (stand-ins for ids) of those that were.
+ */
 export function isEmptyOrder(
 	{ action, guard: { moves = [] } }: Pick<Step, "action" | "guard">,
 	created: { has(placeholder: string): boolean },
@@ -225,7 +243,7 @@ function toPlanned(step: Step): PlannedStep {
 	return { id, action, kind, name, targetId, placeholder, needs, changes };
 }
 
-/** Returns the hash of a plan's content: 32 hexadecimal digits. */
+/** Returns a hash of a plan's content, under which the plan is stored: 32 hexadecimal digits. */
 export function hashOf({
 	guildId,
 	document,
@@ -259,7 +277,7 @@ export function hashOf({
 		.slice(0, 32);
 }
 
-/** Stores a plan for a day. Returns its hash. */
+/** Stores a plan for up to a day, and returns its hash. `now`: the current time in epoch milliseconds. */
 export async function keepPlan(
 	{ sql }: Pick<Store, "sql">,
 	plan: Plan,
@@ -275,7 +293,7 @@ export async function keepPlan(
 	return hash;
 }
 
-/** Returns a stored plan. Throws a ToolError if there is none. */
+/** Returns the stored plan with this hash. Throws a ToolError if there is none. */
 export async function requirePlan(
 	{ sql }: Pick<Store, "sql">,
 	hash: string,

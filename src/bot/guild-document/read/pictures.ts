@@ -30,7 +30,7 @@ import type {
 
 export interface Picture {
 	bytes: Uint8Array;
-	/** Such as "image/png". */
+	/** MIME type of the picture, such as "image/png". */
 	mediaType: string;
 }
 
@@ -46,43 +46,59 @@ export interface PicturesOptions {
 	downloads: PictureDownloads;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;
-	/** Milliseconds of a tool's time that downloads leave for the rest of the tool. */
+	/**
+	 * Milliseconds before the deadline of a tool call at which picture downloads stop, so that the rest of the call has
+	 * time.
+	 */
 	reserveMs?: number;
 }
 
 export interface Pictures extends PictureSource {
-	/** Returns a stored picture; undefined if it is not stored. Rejects with StoreUnavailable. */
+	/**
+	 * Returns the stored picture with this hash; undefined if there is none. Rejects with StoreUnavailable if the
+	 * database is unavailable.
+	 */
 	read(hash: string): Promise<Picture | undefined>;
-	/** Returns a stored picture as a data URI for Discord's API; undefined if it is not stored. */
+	/**
+	 * Returns the stored picture with this hash as a data URI, as Discord's API expects it; undefined if there is none.
+	 */
 	dataUri(hash: string): Promise<string | undefined>;
-	/** Returns those of the hashes whose pictures are stored, and keeps these for another week. */
+	/** Returns those of the hashes for which a picture is stored, and keeps these pictures for another week. */
 	known(hashes: readonly string[]): Promise<ReadonlySet<string>>;
 	/**
-	 * Records that an emoji or icon has the picture with this hash. Call this after an upload: Discord converts pictures,
-	 * so that a download would have another hash.
+	 * Records that an emoji or icon on Discord shows the stored picture with this hash. Call this after an upload:
+	 * Discord converts pictures, so that a downloaded copy would have a different hash.
 	 */
 	remember(reference: PictureReference, hash: string): Promise<void>;
-	/** Stores a picture that does not come from Discord. Returns its hash. */
+	/** Stores a picture that was not downloaded from Discord. Returns its hash. */
 	add(picture: Picture): Promise<string>;
-	/** Deletes pictures that no backup refers to and that were not used for a week. Returns how many. */
+	/**
+	 * Deletes the stored pictures that no backup refers to and that were not used for a week. Returns the number of
+	 * deleted pictures.
+	 */
 	prune(): Promise<number>;
 }
 
 const maxConcurrent = 4;
-/** After so many failed downloads, no more are tried in one call: the CDN may be down. */
+/**
+ * Number of failed picture downloads after which one search for hashes starts no more downloads: the CDN may be down.
+ */
 const maxFailures = 4;
-/** Maximum size of a stored picture in bytes. More could take a slow database longer than its timeout. */
+/** Maximum size of a stored picture in bytes. With a slow database, storing a larger one could time out. */
 const maxBytes = 2 * 1024 * 1024;
-/** Maximum number of larger pictures that the bot remembers, so that it does not download them again. */
+/** Maximum number of too large pictures that the bot remembers, so that it does not download them again. */
 const maxTooLarge = 10_000;
-/** How long a picture is kept that no backup refers to. A plan is kept for a day. */
+/**
+ * How long an unused picture that no backup refers to is kept, in milliseconds. Longer than plans, which are kept for a
+ * day.
+ */
 const unusedMs = 7 * 86_400_000;
 
 export function createPictures(options: PicturesOptions): Pictures {
 	const { store, downloads, now = Date.now, reserveMs = 6_000 } = options;
-	/** Limits the downloads of all calls together. */
+	/** Limits how many pictures are downloaded at the same time, across all calls. */
 	const semaphore = new Semaphore({ max: maxConcurrent });
-	/** Sources of pictures that are too large to be stored. */
+	/** Pictures that are too large to be stored: emoji ids, and the hashes that Discord gave icons. */
 	const tooLarge = new Set<string>();
 
 	async function hashesOf(
@@ -117,7 +133,10 @@ export function createPictures(options: PicturesOptions): Pictures {
 		return { hashes, missing: problems.join("; ") };
 	}
 
-	/** Downloads pictures, several at a time, and adds their hashes to `hashes`. */
+	/**
+	 * Downloads the pictures in `absent`, several at a time, and adds their hashes to `hashes`. Returns how many the CDN
+	 * does not have, and why others could not be downloaded.
+	 */
 	async function loadAll(
 		absent: readonly (readonly [string, PictureReference])[],
 		hashes: Map<string, string>,
@@ -170,8 +189,8 @@ export function createPictures(options: PicturesOptions): Pictures {
 	}
 
 	/**
-	 * Downloads and stores a picture. Returns its hash; undefined if the CDN does not have it, or "too large" if it cannot
-	 * be stored.
+	 * Downloads a picture from Discord's CDN and stores it. Returns the picture's hash; undefined if the CDN does not
+	 * have it; "too large" if it is too large to be stored.
 	 */
 	async function load(
 		source: string,
@@ -234,7 +253,7 @@ export function createPictures(options: PicturesOptions): Pictures {
 	};
 }
 
-/** An emoji keeps its picture for as long as it has its id, and an icon for as long as it has Discord's hash. */
+/** Returns a key that always stands for the same picture: the id of an emoji, or the hash that Discord gave an icon. */
 function sourceOf(reference: PictureReference): string {
 	return reference.kind === "emoji" ? reference.id : reference.icon;
 }

@@ -32,33 +32,42 @@ import {
 	type Permission,
 } from "../../discord/permissions.ts";
 
-/** A picture on Discord's CDN: an emoji by its id, a guild's icon or a role's icon by Discord's hash of it. */
+/**
+ * Identifies a picture on Discord's CDN: an emoji by its id, and the icon of a guild or role by the hash that Discord
+ * gave it.
+ */
 export type PictureReference =
 	| { kind: "emoji"; id: string; animated: boolean }
 	| { kind: "icon"; guildId: string; icon: string }
 	| { kind: "role_icon"; roleId: string; icon: string };
 
-/** What became of an attempt to find the hashes of pictures. */
+/** The hashes of pictures that could be loaded, and why others could not. */
 export interface PictureHashes {
-	/** Hashes as in documents, by the id of the emoji or Discord's hash of the icon. */
+	/** The hashes of pictures in the form of guild documents, by emoji id or by the hash that Discord gave the icon. */
 	hashes: ReadonlyMap<string, string>;
-	/** Why the other pictures have no hash, as a text for people; undefined if all have one. */
+	/**
+	 * Why some pictures could not be loaded, as text for people; undefined if none failed. Does not mention pictures that
+	 * Discord's CDN does not have.
+	 */
 	missing?: string | undefined;
 }
 
-/** Finds the hashes of pictures. */
+/** Looks up the hashes that guild documents use for the pictures of emoji and icons. */
 export interface PictureSource {
 	hashesOf(references: readonly PictureReference[]): Promise<PictureHashes>;
 }
 
 export interface ReadOptions {
-	/** Tells whether the cache holds all members, for the part `members`. */
+	/** Tells whether the bot's cache holds all members of the guild, without which the part `members` cannot be read. */
 	connection: MemberState;
-	/** Without it, pictures have no hashes, and are not compared. */
+	/**
+	 * Looks up the hashes of emoji and icons. If undefined, the state has no picture hashes, and pictures are not
+	 * compared.
+	 */
 	pictures?: PictureSource | undefined;
 }
 
-/** A part of a guild that could not be read, and why, as a text for people. */
+/** A part of a guild, such as its bans, that the bot could not read, and why, as text for people. */
 export interface Unreadable {
 	part: Part;
 	why: string;
@@ -66,7 +75,10 @@ export interface Unreadable {
 
 export interface ReadGuild {
 	state: GuildState;
-	/** What was asked for and could not be read. It is undefined in `state`; of pictures, the hashes are missing. */
+	/**
+	 * The requested parts that could not be read. They are undefined in `state`. If pictures could not be loaded, only
+	 * their hashes are missing there.
+	 */
 	unreadable: readonly Unreadable[];
 }
 
@@ -74,9 +86,9 @@ const maxBansPerRequest = 1_000;
 const maxBanPages = 1_000;
 
 /**
- * Reads the parts of a guild. The guild with its roles and emoji, and its channels, are always read. A guild without
- * Community has no welcome screen and no onboarding: they are undefined. Throws a ToolError if `members` is among the
- * parts and the cache does not hold all members yet.
+ * Reads the requested parts of a guild. Always reads the guild itself, with its roles and emoji, and its channels. A
+ * guild without Community has no welcome screen and no onboarding: both are undefined in the result. Throws a ToolError
+ * if `parts` contains `members` and the cache does not hold all members yet.
  */
 export async function readGuildState(
 	guild: Guild,
@@ -87,7 +99,10 @@ export async function readGuildState(
 	const unreadable: Unreadable[] = [];
 	const get = async <T>(path: `/${string}`) => (await rest.get(path)) as T;
 
-	/** Returns the result of `read`; undefined if the part is not wanted or the bot may not read it. */
+	/**
+	 * Calls `read` if the caller requested the part and returns its result. Returns undefined if the part was not
+	 * requested or the bot may not read it.
+	 */
 	async function readPart<T>(
 		part: Part,
 		needed: readonly Permission[],
@@ -169,7 +184,7 @@ export async function readGuildState(
 	return { state, unreadable };
 }
 
-/** Incoming webhooks alone, without what would let others post with them: their tokens and URLs. */
+/** Returns only the incoming webhooks, without their tokens and URLs, with which anyone could post messages. */
 function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
 	return webhooks
 		.filter(({ type }) => type === WebhookType.Incoming)
@@ -181,7 +196,7 @@ function withoutSecrets(webhooks: readonly APIWebhook[]): APIWebhook[] {
 		);
 }
 
-/** A community that never set a welcome screen has an empty one. */
+/** Reads the welcome screen of a Community guild. Returns an empty one if none was ever set. */
 async function readWelcomeScreen({
 	client,
 	id,
@@ -210,7 +225,7 @@ async function readBans({ client, id }: Guild): Promise<APIBan[]> {
 	);
 }
 
-/** The roles of all members, without @everyone. */
+/** Returns each cached member's id and role ids, without @everyone. */
 function membersOf(guild: Guild): { id: string; roles: string[] }[] {
 	return [...guild.members.cache.values()].map(({ id, roles }) => ({
 		id,

@@ -16,17 +16,23 @@ import type {
 	Step,
 } from "../../../guild-document/steps.ts";
 
-/** A step with its request. Ids that do not exist yet are the placeholders. */
+/**
+ * A plan step together with its request to Discord, for checks. An object that does not exist yet has a placeholder,
+ * such as "+role/Mods", instead of an id.
+ */
 export interface CheckedStep extends Step {
 	path: string;
-	/** The body of the request; {} if there is none or it is a list. */
+	/** Body of the plan step's request to Discord; {} if it has no body or the body is an array. */
 	body: Readonly<Record<string, unknown>>;
-	/** The body of the request if it is a list: the things that a step orders. */
+	/** Body of the plan step's request if it is an array, which sets the order of roles or channels; [] otherwise. */
 	entries: readonly Readonly<Record<string, unknown>>[];
 	picture: ApiRequest["picture"];
 }
 
-/** Returns a step with its request. `ids` are the ids of things that were placeholders. */
+/**
+ * Returns a plan step together with its request to Discord. `ids` maps placeholders, which stand for the ids of new
+ * objects, to the ids to use in the request.
+ */
 export function withRequest(
 	step: Step,
 	ids: ReadonlyMap<string, string>,
@@ -74,7 +80,10 @@ interface EventFacts {
 	creatorId: string;
 }
 
-/** Onboarding: whether it is enabled, and the channels that new members get, by default and by their choice. */
+/**
+ * The onboarding settings of a guild: whether onboarding is enabled, the channels that all new members get
+ * (`defaultIds`), and those that new members can choose (`optionIds`).
+ */
 interface OnboardingFacts {
 	enabled: boolean;
 	mode: number;
@@ -83,8 +92,8 @@ interface OnboardingFacts {
 }
 
 /**
- * What exists in a guild, by id or placeholder. Things that are unknown are undefined, and not checked; Discord refuses
- * what it must.
+ * What the checks of a plan know about a guild. Maps are by id, or by placeholder for objects that do not exist yet. An
+ * undefined field is unknown, and no check uses it; Discord then does the check itself.
  */
 export interface GuildFacts {
 	features: ReadonlySet<string>;
@@ -94,18 +103,18 @@ export interface GuildFacts {
 	rulesChannelId: string;
 	updatesChannelId: string;
 	roles: Map<string, RoleFacts>;
-	/** The permissions of the roles before the first step. */
+	/** Permissions that each role had before the first step of the plan, by role id. */
 	permissionsBefore: ReadonlyMap<string, bigint>;
 	channels: Map<string, ChannelFacts>;
 	emojis: Map<string, { animated: boolean; creatorId: string }>;
-	/** The trigger types of AutoMod rules. */
+	/** Trigger type of each AutoMod rule, by rule id. */
 	automod: Map<string, number> | undefined;
 	events: Map<string, EventFacts> | undefined;
-	/** The channels of webhooks. */
+	/** Channel id of each webhook, by webhook id. */
 	webhooks: Map<string, string> | undefined;
 	memberIds: ReadonlySet<string> | undefined;
 	onboarding: OnboardingFacts | undefined;
-	/** The new channels that the bot cannot see or manage. */
+	/** Placeholders (stand-ins for ids) of the new channels that the bot will not be able to see or manage. */
 	hidden: Set<string>;
 }
 
@@ -114,7 +123,7 @@ const byId = <Thing extends { id: string }, Value>(
 	read: (thing: Thing) => Value,
 ) => new Map(things.map((thing) => [thing.id, read(thing)]));
 
-/** Converts permission overwrites from the form of Discord's API. */
+/** Converts permission overwrites of Discord's API: their permissions become bigint bit fields. */
 function readOverwrites(
 	overwrites: readonly APIOverwrite[] = [],
 ): RawOverwrite[] {
@@ -125,7 +134,7 @@ function readOverwrites(
 	}));
 }
 
-/** A channel as in Discord's API, with the fields that not every type has. */
+/** A channel object of Discord's API. Some types of channels lack the optional fields. */
 interface ApiChannel {
 	id: string;
 	type: ChannelType;
@@ -133,7 +142,7 @@ interface ApiChannel {
 	permission_overwrites?: readonly APIOverwrite[];
 }
 
-/** Returns the facts of a guild whose state was just fetched from Discord. */
+/** Extracts what the checks of a plan need to know from a guild's state that was just fetched from Discord. */
 export function factsOfState(state: GuildState): GuildFacts {
 	const { guild } = state;
 	const channels = state.channels as readonly unknown[];
@@ -190,7 +199,10 @@ function roleFacts({ name, permissions, managed, position }: APIRole) {
 	return { name, permissions: BigInt(permissions), managed, position };
 }
 
-/** Returns the facts of a guild as the bot knows it at the moment. */
+/**
+ * Extracts what the checks of a plan step need to know from discord.js's cache of a guild. What the cache lacks is
+ * undefined.
+ */
 export function factsOfCache(guild: Guild): GuildFacts {
 	const channels = [...guild.channels.cache.values()].filter(
 		(channel) => !channel.isThread(),
@@ -238,22 +250,24 @@ export function factsOfCache(guild: Guild): GuildFacts {
 	};
 }
 
-/** Returns the text in a field of a request's body; undefined if there is none. */
+/** Returns a field of a request's body if it is a string; undefined otherwise. */
 export const textIn = (body: CheckedStep["body"], field: string) =>
 	typeof body[field] === "string" ? body[field] : undefined;
 
-/** Returns the number in a field of a request's body; undefined if there is none. */
+/** Returns a field of a request's body if it is a number; undefined otherwise. */
 export const numberIn = (body: CheckedStep["body"], field: string) =>
 	typeof body[field] === "number" ? body[field] : undefined;
 
-/** Returns the guild's features after a step that sets them; undefined if the step does not. */
+/**
+ * Returns the feature flags that a plan step sets for the guild, such as "COMMUNITY"; undefined if the step sets none.
+ */
 export function featuresIn({
 	body: { features },
 }: CheckedStep): ReadonlySet<string> | undefined {
 	return Array.isArray(features) ? new Set(features.map(String)) : undefined;
 }
 
-/** Returns the id of the channel in which a step creates a webhook; undefined if it creates none. */
+/** Returns the id of the channel in which a plan step creates a webhook; undefined if it creates none. */
 export function webhookChannel({ path }: CheckedStep): string | undefined {
 	return /^\/channels\/(.+)\/webhooks$/.exec(path)?.[1];
 }
@@ -269,7 +283,7 @@ function channelsOfOptions(
 	);
 }
 
-/** Returns onboarding after a step that edits it. */
+/** Returns the guild's onboarding settings after a plan step that edits them. */
 export function onboardingAfter(
 	{ onboarding }: GuildFacts,
 	{ body }: CheckedStep,
@@ -288,18 +302,24 @@ export function onboardingAfter(
 	};
 }
 
-/** Whether an emoji that a step creates is animated. */
+/** Whether an emoji that a plan step creates is animated. */
 export function isAnimated({ guard }: CheckedStep): boolean {
 	return guard.animated ?? false;
 }
 
-/** Returns the id of a channel's category after a step, "" for none; undefined if the step does not set it. */
+/**
+ * Returns the id of a channel's category after a plan step; "" if it has none then, undefined if the step does not set
+ * it.
+ */
 export function parentIn({ guard, body }: CheckedStep): string | undefined {
 	if (body.parent_id === null) return "";
 	return textIn(body, "parent_id") ?? guard.parentId;
 }
 
-/** Returns a channel's permission overwrites after a step that creates it. */
+/**
+ * Returns the permission overwrites that a new channel has after the plan step that creates it: its own or those of its
+ * category.
+ */
 export function overwritesOfNew(
 	facts: GuildFacts,
 	step: CheckedStep,
@@ -310,7 +330,7 @@ export function overwritesOfNew(
 	return facts.channels.get(parentIn(step) ?? "")?.overwrites ?? [];
 }
 
-/** Changes the facts as the step changes the guild. */
+/** Updates `facts`, what is known about a guild, as if the plan step had been carried out. */
 export function applyStep(facts: GuildFacts, step: CheckedStep): void {
 	const { kind, action, body, targetId = "", placeholder } = step;
 	const id = targetId || (placeholder ?? step.id);
@@ -374,7 +394,10 @@ function applySettings(facts: GuildFacts, step: CheckedStep): void {
 	);
 }
 
-/** Returns a role's permissions after a step that creates or edits it; undefined if the step does not set them. */
+/**
+ * Returns a role's permissions after a plan step that creates or edits the role; undefined if the step does not set
+ * them.
+ */
 export function permissionsIn({ body }: CheckedStep): bigint | undefined {
 	const permissions = textIn(body, "permissions");
 	return permissions !== undefined && /^\d+$/.test(permissions)

@@ -28,20 +28,24 @@ import {
 import { toolsOf } from "./tools-of-steps.ts";
 
 export interface RefusalOptions {
-	/** Whether the operator's configuration forbids a tool, by its name or a former name: `deny`, `read_only`, `toolsets`. */
+	/**
+	 * Whether the operator's settings `deny`, `read_only` or `toolsets` forbid a tool, given its current or a former
+	 * name.
+	 */
 	denies?(toolName: string): boolean;
-	/** The present time in epoch milliseconds. Default: the clock's. */
+	/** The current time in epoch milliseconds. Default: `Date.now()`. */
 	now?: number;
 	/**
-	 * Whether the account that owns the bot's application lacks two-factor authentication. Default: as it was when the bot
-	 * logged in; `lacksTwoFactor` of two-factor.ts asks Discord again.
+	 * Whether the account that owns the bot's application lacks two-factor authentication. Default: what Discord reported
+	 * when the bot logged in. `lacksTwoFactor` of two-factor.ts asks Discord again.
 	 */
 	lacksTwoFactor?: boolean;
 }
 
 /**
- * Returns the steps that the bot cannot or must not do, and why. `steps` are in the order of execution, and `state` is the
- * guild before them. Also returns notes, without a step's id, on new channels that the bot cannot change afterwards.
+ * Returns which steps of a plan the bot cannot or must not carry out, and why. `steps` are in the order of execution,
+ * and `state` is the guild before the first one. Results without a step id are warnings: about new channels that the
+ * bot cannot change afterwards, and about onboarding that gives roles with permissions of moderators.
  */
 export function refusalsOf(
 	steps: readonly Step[],
@@ -76,9 +80,9 @@ export function refusalsOf(
 }
 
 /**
- * Returns why the bot cannot or must not do a step now, from what it knows of the guild at the moment; undefined if it can.
- * `ids` are the ids of things that were placeholders. Does not check what depends on earlier steps, such as limits: the bot
- * hears of its own changes a moment later, and Discord checks it.
+ * Returns why the bot cannot or must not carry out a plan step now, according to its cache of the guild; undefined if
+ * it can. `ids` maps placeholders, which stand for the ids of new objects, to the real ids. Does not check limits and
+ * other things that depend on earlier steps, because the cache is updated a moment later; Discord checks them.
  */
 export function requireStep(
 	step: Step,
@@ -95,7 +99,10 @@ export function requireStep(
 	);
 }
 
-/** Returns a map in which each placeholder of the steps stands for itself. */
+/**
+ * Returns a map from each placeholder of the steps to itself. A placeholder stands for the id of an object that a step
+ * creates.
+ */
 function placeholdersOf(steps: readonly Step[]): Map<string, string> {
 	return new Map(
 		steps.flatMap(({ placeholder }) =>
@@ -104,7 +111,10 @@ function placeholdersOf(steps: readonly Step[]): Map<string, string> {
 	);
 }
 
-/** Throws a ToolError if the bot's own roles are not loaded yet. */
+/**
+ * Returns why the bot cannot or must not carry out a step; undefined if it can. Throws a ToolError if the bot's own
+ * roles are not loaded yet. `isRunning`: whether an apply_guild job is about to carry out the step.
+ */
 function refused(
 	guild: Guild,
 	facts: GuildFacts,
@@ -130,7 +140,7 @@ function refused(
 	return reasons.length > 0 ? [...new Set(reasons)].join(" ") : undefined;
 }
 
-/** The kinds of steps in words. Of those that are once in a guild, the name is left out. */
+/** Words for the kinds of objects that a plan step can change. */
 const kindNames: Readonly<Record<Step["kind"], string>> = {
 	settings: "settings of the guild",
 	everyone: "permissions of @everyone",
@@ -153,7 +163,7 @@ const withoutName: ReadonlySet<Step["kind"]> = new Set([
 	"onboarding",
 ] as const);
 
-/** Returns the name of what a step changes: "role Mods". */
+/** Returns the kind and name of the object that a plan step changes, for people: "role Mods". */
 function subjectOf({ kind, action, name }: Step): string {
 	if (action === "order")
 		return kind === "role" ? "order of the roles" : "order of the channels";
@@ -161,7 +171,7 @@ function subjectOf({ kind, action, name }: Step): string {
 	return withoutName.has(kind) ? noun : `${noun} ${name}`;
 }
 
-/** Returns the first of the sentences of a reason. The others say what to do, and are with the step that has the reason. */
+/** Returns the first sentence of a refusal's reason. The other sentences say what people can do about it. */
 function firstSentence(reason: string): string {
 	return reason.replace(/\. .*$/s, ".");
 }

@@ -24,27 +24,33 @@ import {
 } from "./guild-facts.ts";
 import { refusedHiding, refusedOnboarding } from "./refused-onboarding.ts";
 
-/** Error 30005. https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes, as the next ones */
+/**
+ * Maximum number of roles in a guild (error 30005 of Discord).
+ * https://discord.com/developers/docs/topics/opcodes-and-status-codes#json-json-error-codes
+ */
 const maxRoles = 250;
-/** Error 30013. */
+/** Maximum number of channels and categories in a guild (error 30013 of Discord). */
 const maxChannels = 500;
-/** https://discord.com/developers/docs/resources/channel: "up to 50 channels" in a category. */
+/** Maximum number of channels in a category: https://discord.com/developers/docs/resources/channel */
 const maxChannelsPerCategory = 50;
-/** Error 30007. */
+/** Maximum number of webhooks in a channel (error 30007 of Discord). */
 const maxWebhooks = 15;
-/** Error 30038. */
+/** Maximum number of scheduled events in a guild (error 30038 of Discord). */
 const maxEvents = 100;
-/** https://discord.com/developers/docs/resources/channel#channel-object */
+/** Maximum number of tags in a forum: https://discord.com/developers/docs/resources/channel#channel-object */
 const maxTags = 20;
 
 /**
- * Emoji slots by boost level, for static and for animated emoji each; with MORE_EMOJI at least 200.
- * https://support.discord.com/hc/en-us/articles/360028038352; discord.py, Guild.emoji_limit
+ * Maximum number of static emoji, and of animated emoji, by the guild's boost level from 0 to 3. The feature MORE_EMOJI
+ * gives at least 200. https://support.discord.com/hc/en-us/articles/360028038352; discord.py, Guild.emoji_limit
  */
 const emojiSlots = [50, 100, 150, 250];
 const moreEmoji = 200;
 
-/** https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-rule-object-trigger-types */
+/**
+ * Maximum number of AutoMod rules in a guild, by trigger type.
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-rule-object-trigger-types
+ */
 const maxRules = new Map<number, { max: number; name: string }>([
 	[Trigger.Keyword, { max: 6, name: "keyword" }],
 	[Trigger.Spam, { max: 1, name: "spam" }],
@@ -53,7 +59,10 @@ const maxRules = new Map<number, { max: number; name: string }>([
 	[Trigger.MemberProfile, { max: 1, name: "member_profile" }],
 ]);
 
-/** https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel */
+/**
+ * Maximum user limit of a voice channel.
+ * https://discord.com/developers/docs/resources/channel#modify-channel-json-params-guild-channel
+ */
 const maxUsersInVoice = 99;
 const maxTopic = 1024;
 const maxGuidelines = 4096;
@@ -69,9 +78,9 @@ type Check = (
 ) => string | false | undefined;
 
 /**
- * Returns why Discord would refuse the step, in sentences; nothing if it would not. `now` is in epoch milliseconds. With
- * `isRunning`, a job is about to send the step: what depends on earlier steps is left to Discord then, because the bot hears
- * of its own changes a moment later than it makes them.
+ * Returns why Discord would refuse the request of a plan step, because of a limit or an invalid value, as sentences; []
+ * if it would not. `now` is in epoch milliseconds. `isRunning`: whether a job is about to send the request. Checks that
+ * depend on earlier steps are then left to Discord, because the bot's cache is updated a moment later.
  */
 export function refusedLimits(
 	guild: Guild,
@@ -89,7 +98,7 @@ export function refusedLimits(
 		.filter((reason) => typeof reason === "string");
 }
 
-/** Returns the check that a step creates no more than Discord allows. */
+/** Returns a check that refuses to create another object of a kind if the guild already has the maximum number. */
 const room =
 	(
 		what: string,
@@ -106,13 +115,13 @@ const isVoice = (type: ChannelType | undefined) =>
 const hasPosts = (type: ChannelType | undefined) =>
 	type === ChannelType.GuildForum || type === ChannelType.GuildMedia;
 
-/** Returns a channel's type after the step. */
+/** Returns the type of a channel after a plan step that creates or edits it. */
 const typeOf = (facts: GuildFacts, { body, targetId }: CheckedStep) =>
 	(numberIn(body, "type") as ChannelType | undefined) ??
 	facts.channels.get(targetId ?? "")?.type ??
 	ChannelType.GuildText;
 
-/** Checks that no category gets more channels than Discord allows. */
+/** Refuses a plan step that would put more channels into a category than Discord allows. */
 const categoryRoom: Check = (_, facts, step) => {
 	const { action, targetId, entries } = step;
 	if (action === "delete") return undefined;
@@ -191,8 +200,8 @@ const channelValues: Check = (guild, facts, step) => {
 };
 
 /**
- * A community must have a rules channel and a public updates channel, which cannot become announcement channels (error
- * 50086): https://github.com/discord/discord-api-docs/pull/4302
+ * Refuses to delete the rules channel or the public updates channel of a Community guild, or to convert it to an
+ * announcement channel (error 50086): https://github.com/discord/discord-api-docs/pull/4302
  */
 const requiredChannel: Check = (_, facts, { action, targetId, body }) => {
 	const isConverted = body.type === ChannelType.GuildAnnouncement;
@@ -256,7 +265,10 @@ const automodRoom: Check = (_, facts, { action, body }) => {
 	);
 };
 
-/** https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types */
+/**
+ * Refuses an AutoMod rule without actions, or with an action that its trigger does not allow.
+ * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types
+ */
 const automodActions: Check = (_, facts, { action, body, targetId }) => {
 	if (action === "delete") return undefined;
 	const given = body.actions ?? (action === "create" ? [] : undefined);
@@ -292,7 +304,10 @@ const eventTimes: Check = (_, __, { body, action }, now) => {
 	);
 };
 
-/** https://discord.com/developers/docs/resources/webhook#create-webhook */
+/**
+ * Refuses names of webhooks that Discord does not allow.
+ * https://discord.com/developers/docs/resources/webhook#create-webhook
+ */
 const webhookName: Check = (_, __, { body, action }) =>
 	action !== "delete" &&
 	/discord|clyde/i.test(textIn(body, "name") ?? "") &&
@@ -316,7 +331,10 @@ const textTypes: readonly unknown[] = [
 	ChannelType.GuildAnnouncement,
 ];
 
-/** Settings that are channels, with the types that these may have and their names in documents. */
+/**
+ * Guild settings whose value is a channel: the field in Discord's API, the field in guild documents, the allowed
+ * channel types, and these types in words.
+ */
 const channelSettings = [
 	[
 		"afk_channel_id",
@@ -353,7 +371,7 @@ const settingChannels: Check = (_, facts, { body }) => {
 	return wrong && `${wrong[1]} must be ${wrong[3]}.`;
 };
 
-/** Fields of a guild that only communities have, with their names in documents. */
+/** Fields of Discord's guild object that only Community guilds have, with their names in guild documents. */
 const communityFields = {
 	rules_channel_id: "rules_channel",
 	public_updates_channel_id: "public_updates_channel",
@@ -423,7 +441,7 @@ const channelChecks: readonly Check[] = [
 
 type Checks = Partial<Record<CheckedStep["kind"], readonly Check[]>>;
 
-/** Checks that depend on what exists in the guild. */
+/** Checks that depend on what exists in the guild, by the kind of object that a plan step changes. */
 const stateChecks: Checks = {
 	settings: [settingChannels, community],
 	role: [room("roles", maxRoles, ({ roles }) => roles.size)],
@@ -438,7 +456,7 @@ const stateChecks: Checks = {
 	member: [isMember],
 };
 
-/** Checks that depend on the values in the request. */
+/** Checks of the values in a plan step's request, by the kind of object that the step changes. */
 const valueChecks: Checks = {
 	role: [roleFeatures],
 	category: [channelValues],

@@ -36,7 +36,7 @@ function bitsOfEveryone(
 	return (bits & ViewChannel) === 0n ? 0n : bits;
 }
 
-/** Returns why Discord refuses the onboarding that a step sets. */
+/** Returns why Discord would refuse the onboarding settings that a plan step sets; undefined if it would not. */
 export function refusedOnboarding(
 	guild: Guild,
 	facts: GuildFacts,
@@ -82,8 +82,8 @@ export function refusedOnboarding(
 }
 
 /**
- * Returns a note if an onboarding gives roles with permissions of administrators or moderators: every new member can
- * choose its options.
+ * Returns a warning if the onboarding that a plan step sets offers roles with permissions of administrators or
+ * moderators, which every new member could choose; undefined otherwise.
  */
 export function noteOnGivenRoles(
 	{ roles }: GuildFacts,
@@ -105,8 +105,9 @@ export function noteOnGivenRoles(
 }
 
 /**
- * Returns why a step may not change the access to a channel: it would hide a channel of onboarding from @everyone. Error
- * 350003: https://github.com/discord/discord-api-docs/issues/7296
+ * Returns why a plan step may not change the permission overwrites of a channel: it would hide a channel of onboarding
+ * from @everyone, which Discord refuses. Returns undefined if it may. Error 350003:
+ * https://github.com/discord/discord-api-docs/issues/7296
  */
 export function refusedHiding(
 	guild: Guild,
@@ -123,7 +124,7 @@ export function refusedHiding(
 		: undefined;
 }
 
-/** Returns the name of a channel, or the placeholder of a new one without its "+". */
+/** Returns the name of a channel; for a channel that does not exist yet, its placeholder without the "+". */
 function labelOf(guild: Guild, id: string): string {
 	const channel = guild.channels.cache.get(id);
 	return channel ? channelName(channel) : oneField(id.replace(/^\+/, ""));

@@ -62,7 +62,10 @@ const {
 	ViewChannel,
 } = PermissionFlagsBits;
 
-/** The permissions with which the bot changes a guild. No step may take one of them from the bot. */
+/**
+ * Permissions that the bot needs to change a guild. The bot refuses plan steps that would take one of them from the bot
+ * itself.
+ */
 const working =
 	Connect |
 	CreateEvents |
@@ -76,15 +79,15 @@ const working =
 	ViewAuditLog |
 	ViewChannel;
 
-/** Permissions that a step needs in a channel, or guild-wide without a channel. */
+/** Permissions that the bot needs for a plan step: in `channel`, or guild-wide if `channel` is undefined. */
 interface Need {
 	channel?: GuildBasedChannel | undefined;
 	bits: bigint;
-	/** A sentence that says why, unless that is obvious. */
+	/** A sentence that explains why the bot needs these permissions; undefined if that is obvious. */
 	why?: string;
 }
 
-/** Returns why the bot may not do the step, in sentences; nothing if it may. */
+/** Returns why the bot may not carry out a plan step (permissions or role hierarchy), as sentences; [] if it may. */
 export function refusedPermissions(
 	guild: Guild,
 	facts: GuildFacts,
@@ -104,7 +107,7 @@ export function refusedPermissions(
 	].filter((reason) => reason !== undefined);
 }
 
-/** Returns all permissions that a step needs somewhere. */
+/** Returns all permissions that the bot needs for a plan step, guild-wide or in any channel, as a bit field. */
 export function neededBits(
 	guild: Guild,
 	facts: GuildFacts,
@@ -114,8 +117,8 @@ export function neededBits(
 }
 
 /**
- * Returns the reason that a check returns, or the message of the ToolError that it throws, without the note that nothing
- * was done; undefined if it does neither.
+ * Runs a check. Returns the reason that the check returns, or the message of the ToolError that it throws, without the
+ * sentence "Nothing was done."; undefined if the check passes.
  */
 export function reasonOf(check: () => unknown): string | undefined {
 	try {
@@ -190,7 +193,10 @@ function ownNeeds(
 	}
 }
 
-/** Returns the need of permissions in an existing channel, or guild-wide if the channel does not exist yet. */
+/**
+ * Returns that the bot needs the permissions `bits` in the channel with this id, and those to see it (and to connect to
+ * a voice channel). They are needed guild-wide if the channel does not exist yet.
+ */
 function inChannel(guild: Guild, id: string, bits: bigint): Need {
 	const channel = guild.channels.cache.get(id);
 	return { channel, bits: bits | impliedIn(channel) };
@@ -204,7 +210,10 @@ function communityNeeds(facts: GuildFacts, step: CheckedStep): Need[] {
 	return isChanged ? [{ bits: Administrator, why }] : [];
 }
 
-/** Whether an AutoMod rule has an action that needs MODERATE_MEMBERS. The second one: discord-userdoccers. */
+/**
+ * Whether an AutoMod rule has an action that needs MODERATE_MEMBERS. For BlockMemberInteraction, the source is
+ * discord-userdoccers.
+ */
 function moderates({ actions }: CheckedStep["body"]): boolean {
 	const { BlockMemberInteraction, Timeout } = AutoModerationActionType;
 	return (
@@ -216,8 +225,10 @@ function moderates({ actions }: CheckedStep["body"]): boolean {
 }
 
 /**
- * Returns the needs of a step with channels. The order of channels needs MANAGE_CHANNELS in the guild or their category,
- * a new category also there. https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
+ * Returns which permissions the bot needs for a plan step that changes channels. To reorder channels, it needs
+ * MANAGE_CHANNELS in the guild or in their category. To move a channel to another category, it needs MANAGE_CHANNELS in
+ * the channel and in the new category.
+ * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
 function channelNeeds(
 	guild: Guild,
@@ -296,7 +307,10 @@ function eventNeeds(
 	return before ? [need(before.type, before.channelId), after] : [after];
 }
 
-/** Returns why the bot's place in the role hierarchy does not suffice for a step. */
+/**
+ * Returns why the bot cannot carry out a plan step on roles or members, because it does not rank above them in the role
+ * hierarchy or because an integration owns the role; undefined if it can.
+ */
 function refusedRank(
 	guild: Guild,
 	facts: GuildFacts,
@@ -325,7 +339,10 @@ function refusedRank(
 	return undefined;
 }
 
-/** Returns why a step that orders roles would put one of them above the bot's highest role. */
+/**
+ * Returns why the bot cannot carry out a plan step that orders roles, because a role would no longer rank below the
+ * bot's highest role; undefined if it can.
+ */
 function refusedPlace(
 	guild: Guild,
 	facts: GuildFacts,
@@ -356,7 +373,10 @@ function refusedPlace(
 	return `${roleName({ name, id })} would no longer rank below the bot's highest role, ${roleName(highest)}. Someone who ranks above both can move the bot's role up.`;
 }
 
-/** Returns why a step gives or denies permissions that the bot does not have, or gives them to the bot itself. */
+/**
+ * Returns why a plan step is refused because it allows or denies permissions that the bot does not have, or gives the
+ * bot a role with such permissions; undefined if it does not.
+ */
 function refusedGift(
 	guild: Guild,
 	facts: GuildFacts,
@@ -392,7 +412,10 @@ function refusedGift(
 	);
 }
 
-/** Returns why the bot cannot do a step after what earlier steps of the plan take from it in the whole guild. */
+/**
+ * Returns why the bot cannot carry out a step because an earlier step of the plan takes a guild-wide permission from
+ * the bot; undefined if it can.
+ */
 function refusedAfterLoss(
 	guild: Guild,
 	facts: GuildFacts,
@@ -423,8 +446,9 @@ function refusedAfterLoss(
 }
 
 /**
- * Returns the permissions that a step allows or denies in a channel, without those that the bot has there by overwrites.
- * `inGuild`: the bot's permissions in the guild.
+ * Returns, as a bit field, the permissions that a plan step allows or denies in a channel and that the bot must have
+ * guild-wide to do so. Leaves out permissions that the bot has through overwrites of the channel or its category.
+ * `inGuild`: the bot's guild-wide permissions.
  */
 function changedAccess(
 	guild: Guild,
@@ -444,7 +468,7 @@ function changedAccess(
 	return changedBits(overwrites.before, overwrites.after) & ~inCategory;
 }
 
-/** Returns the permissions that a step gives to a role or takes from it. */
+/** Returns the permissions that a plan step gives to a role or takes from it, as a bit field. */
 function changedPermissions(facts: GuildFacts, step: CheckedStep): bigint {
 	const { action, guard, targetId = "" } = step;
 	const after = permissionsIn(step);
@@ -455,7 +479,7 @@ function changedPermissions(facts: GuildFacts, step: CheckedStep): bigint {
 		: (guard.gives ?? 0n) | changed;
 }
 
-/** Whether the request of a step sets permission overwrites. */
+/** Whether the request of a plan step sets permission overwrites of a channel. */
 function setsOverwrites({ path, body }: CheckedStep): boolean {
 	return (
 		body.permission_overwrites !== undefined || path.includes("/permissions/")
@@ -479,7 +503,10 @@ function changedBits(
 const toOverwrites = (list: readonly RawOverwrite[]): Overwrites =>
 	new Map(list.map(({ id, allow, deny }) => [id, { allow, deny }]));
 
-/** Returns why a step would take a permission from the bot that it needs to change the guild, or to undo the step. */
+/**
+ * Returns why a plan step is refused because it would take a permission from the bot that the bot needs to change the
+ * guild or to undo the step; undefined if it would not.
+ */
 function refusedLoss(
 	guild: Guild,
 	facts: GuildFacts,
@@ -511,13 +538,16 @@ function refusedLoss(
 	return `This would take ${what} in ${channelName(channel)} from the bot, which could not undo it. ${keepAccess(guild)}`;
 }
 
-/** Says how a document leaves the bot in a channel. */
+/** Returns advice for people on how a guild document can keep the bot's access to a channel. */
 function keepAccess(guild: Guild): string {
 	const { botRole, highest } = botMember(guild).roles;
 	return `Allow it there to ${roleName(botRole ?? highest)} in the document, or let an administrator do this in Discord.`;
 }
 
-/** Returns why a change of a role would take a permission from the bot in the whole guild. */
+/**
+ * Returns why a change of a role is refused because it would take a permission from the bot in the whole guild;
+ * undefined if it would not.
+ */
 function refusedRoleLoss(
 	guild: Guild,
 	facts: GuildFacts,
@@ -543,7 +573,10 @@ function refusedRoleLoss(
 	return `This would take ${describeBits(lost)} from the bot, which needs that to change the guild. Give it to ${roleName(botRole ?? highest)} first.`;
 }
 
-/** Returns why a step cannot act in a new channel: the bot does not see it. */
+/**
+ * Returns why the bot cannot put a webhook or event into a new channel, because it will not be able to see or manage
+ * that channel; undefined if it can.
+ */
 function refusedHidden(
 	_: Guild,
 	{ hidden }: GuildFacts,
@@ -558,8 +591,8 @@ function refusedHidden(
 }
 
 /**
- * Returns a note if the bot cannot see or manage the channel that a step creates: it can create the channel, but not
- * change it afterwards.
+ * Returns a warning if the bot can create the channel of a plan step, but cannot see or manage it afterwards because of
+ * its permission overwrites; undefined otherwise.
  */
 export function noteOnNewChannel(
 	guild: Guild,
@@ -580,7 +613,10 @@ export function noteOnNewChannel(
 		: `The bot creates this, but cannot change it afterwards: its permission overwrites take ${describeBits(lost)} from the bot. To keep it, allow it there to ${roleName(botMember(guild).roles.botRole ?? botMember(guild).roles.highest)} in the document.`;
 }
 
-/** Computes the bot's permissions in a new channel with these overwrites. `inGuild` are those in the guild. */
+/**
+ * Computes the bot's permissions in a channel with these permission overwrites, as a bit field. `inGuild`: the bot's
+ * guild-wide permissions.
+ */
 function bitsWith(
 	guild: Guild,
 	inGuild: bigint,

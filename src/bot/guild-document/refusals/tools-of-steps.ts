@@ -8,18 +8,18 @@ import type {
 	StepKind,
 } from "../../../guild-document/steps.ts";
 
-/** A row of the table: the steps that it is for, and the tools that do the same. */
+/** A row of the table that maps plan steps, by kind and action, to the tools that make the same change. */
 interface Row {
 	kinds: readonly StepKind[];
 	actions: readonly StepAction[];
-	/** Only for steps for which this returns true. Default: all. */
+	/** Restricts the row to the plan steps for which this returns true. Default: no restriction. */
 	when?(step: Step): boolean;
 	tools: readonly string[];
 }
 
 const channels = ["channel", "category"] as const;
 
-/** Whether a step changes one of the fields. */
+/** Returns a function that tells whether a plan step changes at least one of the fields. */
 const changes =
 	(...fields: readonly string[]) =>
 	({ guard }: Step) =>
@@ -118,7 +118,10 @@ const rows: readonly Row[] = [
 	},
 ];
 
-/** Returns the names of the tools that do what a step does, with the former names that the setting `deny` may have. */
+/**
+ * Returns the names of the tools that make the same change as a plan step, with former names, because the operator's
+ * setting `deny` may list those.
+ */
 export function toolsOf(step: Step): string[] {
 	return rows
 		.filter(
@@ -130,7 +133,7 @@ export function toolsOf(step: Step): string[] {
 		.flatMap(({ tools }) => tools);
 }
 
-/** The tools that read parts of a guild which not everyone in it sees. */
+/** The tools that read the same as an export, for the parts of a guild that not every member can see. */
 const readers: Partial<Record<Part, string>> = {
 	automod: "list_automod_rules",
 	webhooks: "list_webhooks",
@@ -138,7 +141,10 @@ const readers: Partial<Record<Part, string>> = {
 	bans: "get_bans",
 };
 
-/** Returns why a part must not be read, as a text for people; undefined if it may. */
+/**
+ * Returns why the operator's configuration forbids reading a part of a guild, such as its bans, as text for people;
+ * undefined if it does not.
+ */
 export function whyNotRead(
 	part: Part,
 	denies: (toolName: string) => boolean,
@@ -149,7 +155,7 @@ export function whyNotRead(
 		: undefined;
 }
 
-/** All names of tools in the tables. */
+/** All names of tools, current and former, to which plan steps and parts of guilds are mapped here. */
 export const namesInTable: readonly string[] = [
 	...rows.flatMap(({ tools }) => tools),
 	...Object.values(readers),
