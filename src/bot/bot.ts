@@ -3,6 +3,7 @@
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import { type Listener, type ListenOptions, listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
+import { type Principal, principalCapability } from "../lib/principal.ts";
 import { type Running, version } from "../lib/program.ts";
 import { within } from "../lib/wait.ts";
 import { countResponses } from "../mcp/metrics.ts";
@@ -194,27 +195,39 @@ export function startBot(
 			: undefined;
 	const sessions = new Sessions(sessionLimits);
 	const info = { name: "guildhall-bot", title: config.botName, version };
+	const context: BotContext = {
+		connection,
+		guildId: config.guildId,
+		mutex,
+		audit,
+		self: {
+			name: config.botName,
+			toml: config.toml,
+			tools: offered.allowed,
+			listed: offered.listed,
+			store,
+		},
+		locks,
+		guildDocuments,
+		log,
+		guilds: touchable,
+		principal: undefined,
+	};
+	const select = (principal: Principal | undefined) => ({
+		set: tools,
+		context: principal
+			? {
+					...context,
+					principal,
+					guilds: intersect(touchable, principal.guilds),
+				}
+			: context,
+	});
 	const server = observe(
 		createServer({
 			info,
 			instructions,
-			tools: toolSource(tools, {
-				connection,
-				guildId: config.guildId,
-				mutex,
-				audit,
-				self: {
-					name: config.botName,
-					toml: config.toml,
-					tools: offered.allowed,
-					listed: offered.listed,
-					store,
-				},
-				locks,
-				guildDocuments,
-				log,
-				guilds: touchable,
-			}),
+			tools: toolSource(select),
 			prompts: promptSource(
 				promptsOverride ??
 					createPrompts({
@@ -224,6 +237,8 @@ export function startBot(
 						allowed: new Set(offered.allowed.map(({ name }) => name)),
 					}),
 			),
+			// Without a token, anyone could send a principal.
+			experimental: config.mcpToken ? [principalCapability] : [],
 			log,
 		}),
 		{
@@ -386,4 +401,14 @@ function describeConnection(connection: Connection) {
 			members,
 		})),
 	};
+}
+
+/** Returns the ids in both collections. Undefined means all ids. */
+function intersect(
+	some: ReadonlySet<string> | undefined,
+	others: readonly string[] | undefined,
+): ReadonlySet<string> | undefined {
+	if (!others) return some;
+	const set = new Set(others);
+	return some ? some.intersection(set) : set;
 }

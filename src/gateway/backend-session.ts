@@ -2,6 +2,7 @@
 //
 // A bot refuses a request in an unknown session before it runs anything, so only then a request is sent again, once.
 
+import { principalCapability } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import { raceSignal } from "../lib/wait.ts";
 import {
@@ -46,6 +47,8 @@ export class BackendSession {
 	serverVersion: string | undefined;
 	/** Whether the bot has prompts, as it reported when the MCP session was opened. */
 	hasPrompts = false;
+	/** Names of the experimental MCP capabilities that the bot declared when the MCP session was opened. */
+	experimental: readonly string[] = [];
 	#current: ClientSession | undefined;
 	#opening: Promise<ClientSession> | undefined;
 	#closed = false;
@@ -73,7 +76,12 @@ export class BackendSession {
 			const opened = this.#get(signal);
 			const session = opened instanceof Promise ? await opened : opened;
 			try {
-				const { method, params } = request;
+				const { method, params, principal } = request;
+				if (principal && !session.experimental?.includes(principalCapability))
+					throw new ClientError(
+						"this version of the bot does not enforce the limits of keys and sign-ins: update it",
+						"refused",
+					);
 				return await client.request(session, method, params, signal, request);
 			} catch (error) {
 				if (!(error instanceof SessionNotFound)) throw error;
@@ -139,6 +147,7 @@ export class BackendSession {
 			this.#current = session;
 			this.serverVersion = session.serverVersion;
 			this.hasPrompts = session.hasPrompts ?? false;
+			this.experimental = session.experimental ?? [];
 			if (++this.generation > 1) this.options.onReplaced();
 			return session;
 		} catch (cause) {

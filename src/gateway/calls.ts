@@ -166,7 +166,13 @@ export function createCalls(
 			record.backend = backend;
 			const { requestId } = record;
 			const response = await backend.call(
-				{ method: "tools/call", tool: name, params, requestId },
+				{
+					method: "tools/call",
+					tool: name,
+					params,
+					requestId,
+					principal: caller.principal,
+				},
 				signal,
 			);
 			return forwarded(request, caller, response, record);

@@ -1,6 +1,7 @@
 // An HTTP request and its response as callers see them, and a client that uses fetch.
 
 import type { ByteBudget } from "./byte-budget.ts";
+import { principalHeader } from "./principal.ts";
 import { type Signal, toAbortSignal } from "./signal.ts";
 
 export interface HttpRequest {
@@ -12,6 +13,8 @@ export interface HttpRequest {
 	headers: Readonly<Record<string, string>>;
 	/** The id of the request in log lines, sent to the server as X-Request-Id. */
 	requestId?: string | undefined;
+	/** The encoded principal of the request, sent to the server as X-Guildhall-Caller. */
+	caller?: string | undefined;
 	body: string | undefined;
 	/** Limit of the response body in bytes. The request fails if the response body is larger. */
 	maxBodyBytes?: number | undefined;
@@ -86,7 +89,7 @@ export function noRoom({ maxBytes }: ByteBudget): HttpFailure {
 export function createFetchSend(url: string, budget?: ByteBudget): Send {
 	const owner = {};
 	return async (request, signal) => {
-		const { method, headers, requestId, body } = request;
+		const { method, headers, requestId, caller, body } = request;
 		const { maxBodyBytes = Number.POSITIVE_INFINITY } = request;
 		if (signal.aborted) throw abortFailure(signal, "unsent");
 		const own = new AbortController();
@@ -116,7 +119,11 @@ export function createFetchSend(url: string, budget?: ByteBudget): Send {
 		}
 		const response = await fetch(url, {
 			method,
-			headers: requestId ? { ...headers, "X-Request-Id": requestId } : headers,
+			headers: {
+				...headers,
+				...(requestId && { "X-Request-Id": requestId }),
+				...(caller && { [principalHeader]: caller }),
+			},
 			body: body ?? null,
 			signal: AbortSignal.any([toAbortSignal(signal), own.signal]),
 			// A redirect would send the token to another server.

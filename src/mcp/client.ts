@@ -9,6 +9,7 @@ import {
 	type Send,
 } from "../lib/http.ts";
 import { hasMoreValues, parseJson } from "../lib/json.ts";
+import { encodePrincipal, type Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import { HeaderCache } from "./fast/header-cache.ts";
 import { PlainEvent } from "./fast/plain-event.ts";
@@ -43,6 +44,8 @@ export interface ClientSession {
 	serverVersion?: string | undefined;
 	/** Whether the server has prompts, by its capabilities in the response to `initialize`. */
 	hasPrompts?: boolean;
+	/** Names of the experimental capabilities that the server declared. */
+	experimental?: readonly string[];
 }
 
 /**
@@ -98,6 +101,8 @@ export interface ClientOptions {
 export interface RequestOptions {
 	/** The id of the request in log lines, sent to the server as X-Request-Id. */
 	requestId?: string | undefined;
+	/** Who makes the request. Undefined: no principal is sent. */
+	principal?: Principal | undefined;
 	maxBodyBytes?: number | undefined;
 }
 
@@ -146,15 +151,16 @@ export function createClient(options: ClientOptions): Client {
 		method: string,
 		params: string,
 		signal: Signal,
-		{ requestId, maxBodyBytes }: RequestOptions = {},
+		{ requestId, principal, maxBodyBytes }: RequestOptions = {},
 		onHead?: (response: HttpResponse) => void,
 	): Promise<ClientResponse> {
 		const id = ++lastId;
 		const body = `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`;
 		try {
 			const headers = session ? headersIn(session) : common;
+			const caller = principal && encodePrincipal(principal);
 			const response = await options.send(
-				{ method: "POST", headers, requestId, body, maxBodyBytes },
+				{ method: "POST", headers, requestId, caller, body, maxBodyBytes },
 				signal,
 			);
 			onHead?.(response);
@@ -231,11 +237,15 @@ export function createClient(options: ClientOptions): Client {
 				);
 			const { protocolVersion, serverInfo, capabilities } = message.result;
 			const { version } = isObject(serverInfo) ? serverInfo : {};
+			const { prompts, experimental } = Object(capabilities);
 			const session = {
 				id,
 				protocolVersion: visibleAscii(protocolVersion),
 				serverVersion: visibleAscii(version),
-				...(isObject(Object(capabilities).prompts) && { hasPrompts: true }),
+				...(isObject(prompts) && { hasPrompts: true }),
+				...(isObject(experimental) && {
+					experimental: Object.keys(experimental),
+				}),
 			};
 			const note = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 			const status = await notify("POST", session, note, signal);

@@ -1,6 +1,7 @@
 // Handles messages of the revisions with sessions, and of those before them.
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http
 
+import type { Principal } from "../lib/principal.ts";
 import {
 	createEventResponder,
 	frame,
@@ -42,6 +43,7 @@ export function createLegacyHandler(
 ): (
 	request: Request,
 	message: RpcMessage,
+	principal: Principal | undefined,
 ) => Promise<Response | Refusal> | Response | Refusal {
 	const isConstant = typeof sessions === "string";
 	const sharedId = isConstant ? sessions : undefined;
@@ -83,6 +85,7 @@ export function createLegacyHandler(
 		request: RpcRequest,
 		{ headers, signal }: Request,
 		session: Session | undefined,
+		principal: Principal | undefined,
 	): Promise<Response> {
 		const flight = session?.begin(request.id);
 		const caller: Caller = {
@@ -91,6 +94,7 @@ export function createLegacyHandler(
 			// Without a session, only closing the connection cancels: an id could be the one of another client's request.
 			signal: flight?.signal ?? signal,
 			notify: undefined,
+			principal,
 			requestId: requestIdIn(headers),
 		};
 		if (!isConstant && wantsProgress(request))
@@ -116,11 +120,12 @@ export function createLegacyHandler(
 		return frame(200, response.text, opened.id, response.headers);
 	}
 
-	return (request, message) => {
+	return (request, message, principal) => {
 		const id = message.kind === "request" ? message.id : undefined;
 		const session = findSession(request.headers, id);
 		if (session instanceof Refusal) return session;
-		if (message.kind === "request") return answer(message, request, session);
+		if (message.kind === "request")
+			return answer(message, request, session, principal);
 		// Request ids are unique only within their session.
 		if (
 			message.kind === "notification" &&

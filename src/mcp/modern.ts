@@ -2,6 +2,7 @@
 // repeat parts of the body, so that proxies can route without reading it.
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 
+import type { Principal } from "../lib/principal.ts";
 import { createEventResponder, json, respond } from "./http-response.ts";
 import {
 	errorCode,
@@ -66,9 +67,13 @@ export function isModern(headers: Headers, { params }: Message): boolean {
 export function createModernHandler(
 	server: Server,
 	{ streams }: { streams: boolean },
-): (request: Request, message: Message) => Promise<Response> {
+): (
+	request: Request,
+	message: Message,
+	principal: Principal | undefined,
+) => Promise<Response> {
 	const respondWith = createEventResponder();
-	return async ({ headers, signal }, message) => {
+	return async ({ headers, signal }, message, principal) => {
 		const id = message.kind === "request" ? message.id : "null";
 		try {
 			checkModern(headers, message);
@@ -84,6 +89,7 @@ export function createModernHandler(
 				// Aborts when the client closes the stream, which cancels the call.
 				signal,
 				notify,
+				principal,
 				requestId: requestIdIn(headers),
 			});
 		const finish = (response: RpcResponse) => {

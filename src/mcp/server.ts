@@ -4,6 +4,7 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/server/discover
 
 import type { Log } from "../lib/log.ts";
+import type { Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import { type PreparedEvent, ToolList } from "./fast/tool-list.ts";
 import {
@@ -51,6 +52,8 @@ export interface Caller {
 	signal: Signal | undefined;
 	/** Sends the client a notification (JSON text) before the response. Undefined if no notifications may be sent. */
 	notify: ((notification: string) => void) | undefined;
+	/** Who makes the request and what they may do. Undefined: no limits. */
+	principal: Principal | undefined;
 	/** The X-Request-Id header that the client sent with the request, for logs. */
 	requestId: string | undefined;
 }
@@ -130,8 +133,8 @@ export function countedMethod({ method }: RpcRequest): string {
 
 /** Lists and calls the tools of an MCP server. The tools run in this program or in servers behind it. */
 export interface ToolSource {
-	/** Returns the result of a `tools/list` request. */
-	list(): ToolList | Promise<ToolList>;
+	/** Returns the result of a `tools/list` request of `principal`. */
+	list(principal: Principal | undefined): ToolList | Promise<ToolList>;
 	/** Returns for how many milliseconds clients may cache the list of tools. */
 	ttlMs(): number;
 	/** Handles a `tools/call` request and resolves with the response. */
@@ -140,8 +143,8 @@ export interface ToolSource {
 
 /** The prompts of an MCP server, which are in this program or in the bots behind it. Results are JSON text. */
 export interface PromptSource {
-	/** Returns the result of `prompts/list`. */
-	list(): string | Promise<string>;
+	/** Returns the result of a `prompts/list` request of `principal`. */
+	list(principal: Principal | undefined): string | Promise<string>;
 	/** Returns the result of `prompts/get` for its params. Throws an RpcError if they are invalid. */
 	get(params: JsonObject, caller: Caller): string | Promise<string>;
 	/** Returns the result of `completion/complete` for its params. Throws an RpcError if they are invalid. */
@@ -165,6 +168,8 @@ export interface ServerOptions {
 	instructions: string;
 	tools: ToolSource;
 	prompts: PromptSource;
+	/** Names of the experimental capabilities that the server declares. */
+	experimental?: readonly string[];
 	log: Log;
 	/** Called after each MCP request, with the request and its response. */
 	answered?(request: RpcRequest, response: RpcResponse): void;
@@ -177,7 +182,15 @@ export interface Server {
 
 export function createServer(options: ServerOptions): Server {
 	const { tools, prompts, log, info: serverInfo, instructions } = options;
-	const capabilities = { tools: {}, prompts: {}, completions: {} };
+	const { experimental = [] } = options;
+	const capabilities = {
+		tools: {},
+		prompts: {},
+		completions: {},
+		...(experimental.length > 0 && {
+			experimental: Object.fromEntries(experimental.map((name) => [name, {}])),
+		}),
+	};
 	const from = { _meta: { [serverInfoKey]: serverInfo } };
 
 	function dispatch(
@@ -205,17 +218,17 @@ export function createServer(options: ServerOptions): Server {
 		caller: Caller,
 	): Promise<RpcResponse> {
 		refuseCursor(params, "tools/list");
-		const list = await tools.list();
+		const list = await tools.list(caller.principal);
 		const members = caller.modern ? { ...completed(), ...from } : {};
 		return { kind: "list", list: list.response(id, members), outcome: "ok" };
 	}
 
 	async function promptList(
 		{ id, params }: RpcRequest,
-		{ modern }: Caller,
+		{ modern, principal }: Caller,
 	): Promise<RpcResponse> {
 		refuseCursor(params, "prompts/list");
-		const list = await prompts.list();
+		const list = await prompts.list(principal);
 		const members = { ...completed(), ...from };
 		return textResponse(id, modern ? withMembers(members, list) : list);
 	}
@@ -352,24 +365,42 @@ export function toolSet<Context>(
 	};
 }
 
-/** Creates the tool source of an MCP server whose tools run in this program. Each call of a tool receives `context`. */
+/** The tools that one principal may use, and the context in which they run. */
+export interface Selection<Context> {
+	set: ToolSet<Context>;
+	context: Context;
+}
+
+/**
+ * Creates the tool source of an MCP server whose tools run in this program. `select` returns the tools for a principal,
+ * and the context that each call of a tool receives. Return the same tool set for equal lists of tools: the encoded list
+ * is cached by tool set.
+ */
 export function toolSource<Context>(
-	{ listed: tools, resolve }: ToolSet<Context>,
-	context: Context,
+	select: (principal: Principal | undefined) => Selection<Context>,
 ): ToolSource {
-	const listed = new ToolList(
-		JSON.stringify({
-			tools: tools.map(({ listing: { title: _, ...listing } }) => ({
-				...listing,
-				inputSchema: briefSchema(listing.inputSchema),
-			})),
-		}),
-	);
+	const lists = new WeakMap<ToolSet<Context>, ToolList>();
+
+	function listOf(set: ToolSet<Context>): ToolList {
+		const known = lists.get(set);
+		if (known) return known;
+		const list = new ToolList(
+			JSON.stringify({
+				tools: set.listed.map(({ listing: { title: _, ...listing } }) => ({
+					...listing,
+					inputSchema: briefSchema(listing.inputSchema),
+				})),
+			}),
+		);
+		lists.set(set, list);
+		return list;
+	}
 
 	async function run(
 		request: RpcRequest,
 		caller: Caller,
 		{ tool, args, refusal }: ResolvedCall<Tool<Context>>,
+		context: Context,
 	): Promise<TextResponse> {
 		const result =
 			refusal === undefined
@@ -379,13 +410,16 @@ export function toolSource<Context>(
 		return toolResponse(request.id, caller, result, outcome);
 	}
 
+	// Encoded at the start instead of at the first request.
+	listOf(select(undefined).set);
 	return {
-		list: () => listed,
+		list: (principal) => listOf(select(principal).set),
 		// The tools change only with a restart.
 		ttlMs: () => 5 * 60_000,
 		call(request, caller) {
 			const { name, args } = readToolCall(request.params);
-			return run(request, caller, resolve(name, args));
+			const { set, context } = select(caller.principal);
+			return run(request, caller, set.resolve(name, args), context);
 		},
 	};
 }

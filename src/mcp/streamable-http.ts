@@ -3,11 +3,8 @@
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/transports
 // access.ts has checked before whether the caller is allowed.
 
-import {
-	type ListenOptions,
-	methodNotAllowed,
-	readBody,
-} from "../lib/listen.ts";
+import { methodNotAllowed, readBody } from "../lib/listen.ts";
+import type { Principal } from "../lib/principal.ts";
 import { frame } from "./http-response.ts";
 import { errorResponse } from "./json-rpc.ts";
 import { createLegacyHandler, endSession } from "./legacy.ts";
@@ -31,18 +28,25 @@ export interface EndpointOptions extends ReadOptions {
 }
 
 /**
+ * Handles HTTP requests to an MCP endpoint. `principal` is the authenticated caller; undefined: a caller without limits.
+ */
+export type EndpointHandler = (
+	request: Request,
+	http: Bun.Server<undefined>,
+	principal?: Principal,
+) => Response | Promise<Response>;
+
+/**
  * Returns the HTTP handler of an MCP endpoint. It accepts POST and, if the server has sessions, DELETE. Other HTTP
  * methods get 405.
  */
-export function createEndpoint(
-	options: EndpointOptions,
-): ListenOptions["fetch"] {
+export function createEndpoint(options: EndpointOptions): EndpointHandler {
 	const { server, sessions, maxBodyBytes, bodyTimeoutMs = 10_000 } = options;
 	const hasSessions = typeof sessions !== "string";
 	const legacy = createLegacyHandler(server, sessions);
 	const modern = createModernHandler(server, { streams: hasSessions });
 
-	const post: ListenOptions["fetch"] = async (request, http) => {
+	const post: EndpointHandler = async (request, http, principal) => {
 		const { headers } = request;
 		const refused = admit(request, http);
 		if (refused) return refuse(refused, headers);
@@ -50,8 +54,8 @@ export function createEndpoint(
 		const message = readMessage(body, maxBodyBytes);
 		if (message.kind === "refusal") return refuse(message, headers);
 		if (message.kind !== "response" && isModern(headers, message))
-			return modern(request, message);
-		const answered = await legacy(request, message);
+			return modern(request, message, principal);
+		const answered = await legacy(request, message, principal);
 		return answered instanceof Refusal ? refuse(answered, headers) : answered;
 	};
 
@@ -64,8 +68,8 @@ export function createEndpoint(
 		return frame(status, errorResponse(error.id, error), sessionId, more);
 	}
 
-	return (request, http) => {
-		if (request.method === "POST") return post(request, http);
+	return (request, http, principal) => {
+		if (request.method === "POST") return post(request, http, principal);
 		if (!hasSessions || namesModern(request.headers))
 			return methodNotAllowed("POST");
 		return request.method === "DELETE"

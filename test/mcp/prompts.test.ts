@@ -26,11 +26,13 @@ const greet: Prompt = {
 			: [],
 };
 
+const noTools = toolSet([]);
+
 async function ask(method: string, params: object, modern = false) {
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "0" },
 		instructions: "",
-		tools: toolSource(toolSet([]), {}),
+		tools: toolSource(() => ({ set: noTools, context: {} })),
 		prompts: promptSource([greet]),
 		log: recordLog().log,
 	});
@@ -38,7 +40,13 @@ async function ask(method: string, params: object, modern = false) {
 	const request = parseMessage(text);
 	if (request.kind !== "request") throw new Error("expected a request");
 	const response = await server.handle(request, {
-		...{ modern, session: undefined, signal: undefined, notify: undefined },
+		...{
+			modern,
+			session: undefined,
+			principal: undefined,
+			signal: undefined,
+			notify: undefined,
+		},
 		requestId: undefined,
 	});
 	if (response.kind !== "text") throw new Error("expected text");

@@ -36,13 +36,18 @@ const wave = tool<Record<never, never>, { greeting: string }>({
 	run: () => "o/",
 });
 
+const greetings = toolSet([greet, wave]);
+
 function start() {
 	const { log, lines } = recordLog();
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1.2.3" },
 		instructions: "Begin anywhere.",
 		prompts: promptSource([]),
-		tools: toolSource(toolSet([greet, wave]), { greeting: "Hello" }),
+		tools: toolSource(() => ({
+			set: greetings,
+			context: { greeting: "Hello" },
+		})),
 		log,
 	});
 	return { server, lines };
@@ -52,6 +57,7 @@ function start() {
 const legacy: Caller = {
 	modern: false,
 	session: undefined,
+	principal: undefined,
 	signal: undefined,
 	notify: undefined,
 	requestId: undefined,

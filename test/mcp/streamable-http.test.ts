@@ -18,6 +18,8 @@ type Header = readonly [name: string, value: string];
 
 const json: Header = ["Content-Type", "application/json"];
 
+const noTools = toolSet([]);
+
 function start(
 	sessions: Sessions | string = "the-constant",
 	bodyTimeoutMs = 10_000,
@@ -27,7 +29,7 @@ function start(
 		info: { name: "test", title: "Test", version: "1" },
 		instructions: "",
 		prompts: promptSource([]),
-		tools: toolSource(toolSet([]), {}),
+		tools: toolSource(() => ({ set: noTools, context: {} })),
 		log,
 	});
 	const listener = listen({

@@ -3,6 +3,11 @@
 import { pathOf } from "../../lib/listen.ts";
 import { createMonitor, type MonitorOptions } from "../../lib/monitor.ts";
 import {
+	decodePrincipal,
+	type Principal,
+	principalHeader,
+} from "../../lib/principal.ts";
+import {
 	createBearerCheck,
 	createHostCheck,
 	createOriginCheck,
@@ -95,8 +100,34 @@ export function createRoutes({
 		// A GET that accepts a stream is an MCP client's; the endpoint refuses it. Any other is the readiness probe.
 		if (isGet(request) && !wantsStream(request))
 			return new Response(readiness());
-		return checkBearer(request) ?? endpoint(request, http);
+		const unauthorized = checkBearer(request);
+		if (unauthorized) return unauthorized;
+		const principal = readPrincipal(request.headers, token !== undefined);
+		return principal instanceof Response
+			? principal
+			: endpoint(request, http, principal);
 	});
+}
+
+/**
+ * Returns the principal that the gateway sent with a request; undefined if the request has none. Returns a refusal if
+ * the header is invalid, or if the bot has no token: then anyone could have sent the header.
+ */
+function readPrincipal(
+	headers: Headers,
+	hasToken: boolean,
+): Principal | Response | undefined {
+	const value = headers.get(principalHeader);
+	if (value === null) return undefined;
+	if (!hasToken)
+		return new Response(
+			`${principalHeader} is not allowed: this bot has no MCP_AUTH_TOKEN, so it cannot know who sent the header\n`,
+			{ status: 403 },
+		);
+	return (
+		decodePrincipal(value) ??
+		new Response(`${principalHeader} is invalid\n`, { status: 400 })
+	);
 }
 
 function isGet({ method }: Request): boolean {

@@ -3,6 +3,7 @@
 import type { Client, Guild } from "discord.js";
 import type { KeyedMutex } from "../../lib/keyed-mutex.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
 import type { TomlSettings } from "../config/settings.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import type { Finder } from "../discord/find.ts";
@@ -37,6 +38,8 @@ export interface BotContext {
 	guildDocuments: GuildDocuments;
 	/** Ids of the guilds that tools may access. Undefined: all guilds that the bot is in. */
 	guilds?: ReadonlySet<string> | undefined;
+	/** Who makes the call. Undefined: a caller without limits. */
+	principal: Principal | undefined;
 	log: Log;
 }
 

@@ -8,6 +8,7 @@ import {
 	type HttpRequest,
 	type Send,
 } from "../../lib/http.ts";
+import { principalHeader } from "../../lib/principal.ts";
 import { Semaphore } from "../../lib/semaphore.ts";
 import { Connection, Exchange } from "./http-connection.ts";
 import { fieldName, type ParserOptions } from "./response-parser.ts";
@@ -137,7 +138,8 @@ export class HttpClient {
 	 * Returns the text of the whole HTTP request. Throws a TypeError for invalid headers, and for reserved headers such
 	 * as Content-Length.
 	 */
-	#serialize({ method, headers, requestId, body = "" }: HttpRequest): string {
+	#serialize(request: HttpRequest): string {
+		const { method, headers, requestId, caller, body = "" } = request;
 		const { pathname, search, host } = this.#url;
 		let fields = this.#fieldLines.get(headers);
 		if (fields === undefined) {
@@ -145,6 +147,7 @@ export class HttpClient {
 			this.#fieldLines.set(headers, fields);
 		}
 		if (requestId !== undefined) fields += fieldLine("X-Request-Id", requestId);
+		if (caller !== undefined) fields += fieldLine(principalHeader, caller);
 		if (method === "POST" || body !== "")
 			fields += `Content-Length: ${Buffer.byteLength(body)}\r\n`;
 		return `${method} ${pathname}${search} HTTP/1.1\r\n${fields}\r\n${body}`;

@@ -4,6 +4,10 @@ import { expect, test } from "bun:test";
 import { startBot } from "../../../src/bot/bot.ts";
 import { withoutToken } from "../../../src/bot/config/config.ts";
 import { createLog } from "../../../src/lib/log.ts";
+import {
+	encodePrincipal,
+	principalHeader,
+} from "../../../src/lib/principal.ts";
 import { botConfig } from "../../support/bot-config.ts";
 import { recordLog } from "../../support/log.ts";
 import { startWorld } from "../../support/world.ts";
@@ -56,6 +60,44 @@ test("a call needs the token if there is one, and needs no session", async () =>
 	expect(answered.status).toBe(200);
 	expect(await answered.text()).toContain("not connected to Discord yet");
 	expect((await fetch(new URL("/nope", offline.url))).status).toBe(404);
+});
+
+test("a bot accepts the header of a principal only together with its token", async () => {
+	const sent = encodePrincipal({ id: "key:a", name: "a", access: "read" });
+	const post = (url: string, headers: Record<string, string>) =>
+		fetch(url, { method: "POST", body: call, headers });
+	await using guarded = startOfflineBot(token);
+	const Authorization = `Bearer ${token}`;
+	for (const [headers, status] of [
+		[{ Authorization, [principalHeader]: sent }, 200],
+		[{ Authorization, [principalHeader]: "{}" }, 400],
+		[{ Authorization, [principalHeader]: "" }, 400],
+		[{ [principalHeader]: sent }, 401],
+	] as const)
+		expect((await post(guarded.url, headers)).status).toBe(status);
+	await using open = startOfflineBot(undefined);
+	expect((await post(open.url, {})).status).toBe(200);
+	const refused = await post(open.url, { [principalHeader]: sent });
+	expect(refused.status).toBe(403);
+});
+
+test.each([
+	[token, { "guildhall/principal": {} }],
+	[undefined, undefined],
+])("with the token %p, initialize declares %j", async (mcpToken, declared) => {
+	await using bot = startOfflineBot(mcpToken);
+	const response = await fetch(bot.url, {
+		method: "POST",
+		headers: { Authorization: `Bearer ${mcpToken}` },
+		body: JSON.stringify({
+			jsonrpc: "2.0",
+			id: 1,
+			method: "initialize",
+			params: { protocolVersion: "2025-11-25" },
+		}),
+	});
+	const [, json = ""] = (await response.text()).split("data: ");
+	expect(JSON.parse(json).result.capabilities.experimental).toEqual(declared);
 });
 
 test("without a token only listed origins are allowed, and the log warns at the start", async () => {
