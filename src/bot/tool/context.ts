@@ -11,6 +11,7 @@ import type { Store } from "../store/store.ts";
 import type { Audit } from "./audit.ts";
 import type { Locks } from "./channel-locks.ts";
 import type { GuildDocuments } from "./guild-documents.ts";
+import type { Review } from "./review.ts";
 import type { BotTool } from "./toolsets.ts";
 
 /** What tools can find out about the bot itself: its name, configuration, tools and database state. */
@@ -40,6 +41,11 @@ export interface BotContext {
 	guilds?: ReadonlySet<string> | undefined;
 	/** Who makes the call. Undefined: a caller without limits. */
 	principal: Principal | undefined;
+	/**
+	 * Called once in each call of a tool that changes something, when the call is authorized and planned and has changed
+	 * nothing. If it throws, the call ends with its error. Undefined: calls are not reviewed.
+	 */
+	review?: Review | undefined;
 	log: Log;
 }
 
@@ -47,7 +53,13 @@ export interface BotContext {
 export interface ToolContext
 	extends Pick<
 		BotContext,
-		"connection" | "audit" | "self" | "locks" | "guildDocuments"
+		| "connection"
+		| "audit"
+		| "self"
+		| "locks"
+		| "guildDocuments"
+		| "principal"
+		| "review"
 	> {
 	discord: Client<true>;
 	/** Whether the bot's configuration allows tools to access this guild. */

@@ -7,8 +7,9 @@ import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import { permitWrites } from "../discord/rest/rest.ts";
 import { flag } from "./arguments.ts";
-import type { BotContext, ContextFor } from "./context.ts";
+import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import { createPipeline } from "./pipeline.ts";
+import { previewOf } from "./review.ts";
 import type { Alias, BotTool, Overlap, PrivilegedIntent } from "./toolsets.ts";
 
 /** What a tool needs before it runs: the bot's permissions and rank in Discord's role hierarchy, locks and intents. */
@@ -77,6 +78,16 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 * `deny` contains the other tool, these calls are refused.
 	 */
 	overlaps?: readonly Overlap[];
+	/**
+	 * Returns what a call would do, for a person who has to approve it. For a tool without a dry run whose name and
+	 * arguments do not tell enough. Must not change anything.
+	 */
+	preview?(
+		args: Args<Entries>,
+		context: ContextFor<Entries>,
+	): Promise<ToolOutput>;
+	/** Whether `run` itself calls `review` of its context, when it has planned the call. */
+	reviewsPlan?: boolean;
 }
 
 /** Defines an MCP tool of the bot with the given `effect`. */
@@ -135,6 +146,11 @@ export type Plan = {
 	 * needed to create it.
 	 */
 	preview: ToolOutput | (() => Promise<ToolOutput>);
+	/**
+	 * What is the same for two plans that do the same, if the preview contains what depends on the time of the call.
+	 * Default: the preview without the current time.
+	 */
+	basis?: ToolOutput;
 } & (
 	| { act(call: ToolCall): Promise<ToolOutput> }
 	/**
@@ -164,17 +180,19 @@ export function destructiveTool<const Entries extends v.ObjectEntries>(
 		// TypeScript cannot infer the entries plus `dry_run`.
 		...(rest as Omit<BotToolDefinition<v.ObjectEntries>, "effect" | "run">),
 		effect: "destructive",
+		reviewsPlan: true,
 		input: v.strictObject({ ...input.entries, dry_run }),
 		async run({ dry_run, ...args }, context, call) {
 			const planned = await plan(
 				args as Args<Entries>,
 				context as ContextFor<Entries>,
 			);
-			if (dry_run) {
-				const { preview } = planned;
-				const lines = typeof preview === "function" ? await preview() : preview;
-				return ["Dry run: nothing was done.", ...[lines].flat()];
-			}
+			const { preview, basis } = planned;
+			const show = async () =>
+				typeof preview === "function" ? await preview() : preview;
+			if (dry_run) return ["Dry run: nothing was done.", await show()].flat();
+			const { review }: ToolContext = context;
+			if (review) await review(previewOf(await show(), basis));
 			permitWrites();
 			if ("act" in planned) return planned.act(call);
 			await planned.write();

@@ -20,6 +20,7 @@ import {
 	invalidParameters,
 	tool as mcpTool,
 	type Tool,
+	type ToolCall,
 	ToolError,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
@@ -43,6 +44,7 @@ import { requireTwoFactor } from "../discord/two-factor.ts";
 import { defaultReason } from "./arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
+import { noPreview, previewOf } from "./review.ts";
 
 /** Timeout of a whole tool call. Each request to Discord during the call has its own timeout of 10 s. */
 const toolTimeoutMs = 25_000;
@@ -76,12 +78,13 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 				lock(definition, args, bot, async () => {
 					const context = contextOf(bot);
 					if (!takesGuild)
-						return definition.run(args, context as ContextFor<Entries>, call);
+						return run(definition, args, context as ContextFor<Entries>, call);
 					const guild = findGuild(bot, args as JsonObject);
 					const things = await resolve(entries, args as JsonObject, guild, bot);
 					const needed = authorize(definition, args, guild, things);
 					await requireTwoFactor(guild, needed);
-					return definition.run(
+					return run(
+						definition,
 						args,
 						// Typed by `ContextFor`.
 						{ ...context, guild, ...things } as unknown as ContextFor<Entries>,
@@ -109,6 +112,21 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 			return parsed.call(Object.fromEntries(known), bot, call);
 		},
 	};
+}
+
+/** Has an authorized call reviewed, unless its tool does so with its plan, and runs it. */
+async function run<Entries extends v.ObjectEntries>(
+	definition: BotToolDefinition<Entries>,
+	args: v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
+	context: ContextFor<Entries>,
+	call: ToolCall,
+): Promise<ToolOutput> {
+	const { review }: ToolContext = context;
+	if (review && !definition.reviewsPlan) {
+		const shown = await definition.preview?.(args, context);
+		await review(shown === undefined ? noPreview : previewOf(shown));
+	}
+	return definition.run(args, context, call);
 }
 
 /**
@@ -178,6 +196,7 @@ function lock<Args extends object, T>(
 
 function contextOf(bot: BotContext): ToolContext {
 	const { connection, audit, self, locks, guildDocuments } = bot;
+	const { principal, review } = bot;
 	return {
 		discord: connection.discord,
 		connection,
@@ -185,6 +204,8 @@ function contextOf(bot: BotContext): ToolContext {
 		self,
 		locks,
 		guildDocuments,
+		principal,
+		review,
 		mayTouch: (guildId) => mayTouch(bot, guildId),
 	};
 }

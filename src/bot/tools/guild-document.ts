@@ -166,8 +166,16 @@ export const applyGuild = tool({
 	effect: "destructive",
 	idempotent: true,
 	input: v.strictObject({ guild_id, plan_hash, reason }),
+	async preview({ plan_hash }, { guild, guildDocuments }) {
+		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash));
+		return guildDocuments.plan(
+			guild,
+			{ plan: plan_hash, changes: {} },
+			{ maxBytes: maxDocumentBytes },
+		);
+	},
 	async run({ plan_hash, reason }, { guild, guildDocuments }) {
-		await requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash));
+		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash));
 		return guildDocuments.apply(
 			plan_hash,
 			reason,
@@ -185,7 +193,7 @@ export const getJob = readTool({
 	input: v.strictObject({ guild_id, job_id: v.optional(job_id) }),
 	async run({ job_id }, { guild, guildDocuments }) {
 		if (job_id === undefined) return guildDocuments.jobs(guild);
-		await requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
 		return guildDocuments.job(job_id);
 	},
 });
@@ -199,7 +207,7 @@ export const cancelJob = tool({
 	idempotent: true,
 	input: v.strictObject({ guild_id, job_id }),
 	async run({ job_id }, { guild, guildDocuments }) {
-		await requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
 		return guildDocuments.cancel(job_id);
 	},
 });

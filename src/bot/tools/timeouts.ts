@@ -79,6 +79,8 @@ export const timeout = destructiveTool({
 			const target = `${memberName(user)} until ${time(until)}${instead}; ${nowIs()}.`;
 			return {
 				preview: `Would time out ${target}`,
+				// The arguments have the duration.
+				basis: `${memberName(user)}${instead}`,
 				write: () => write(user),
 				result: `Timed out ${target}`,
 			};
@@ -91,6 +93,7 @@ export const timeout = destructiveTool({
 				members.map(memberLine),
 				absent,
 			),
+			basis: resultLines(members.map(memberLine), absent),
 			act: async (call) =>
 				resultLines(
 					await writeEach(
