@@ -3,10 +3,10 @@
 
 import { resolve } from "node:path";
 import { CheckFailed } from "../../lib/check.ts";
+import { StoreFailure } from "../../lib/sql/errors.ts";
+import { checkHistory, type Migration } from "../../lib/sql/migrations.ts";
 import { within } from "../../lib/wait.ts";
 import type { Database, Inspection } from "./database/database.ts";
-import { StoreFailure } from "./database/db-error.ts";
-import { checkHistory, type Migration } from "./database/migrations.ts";
 import { type StoreSettings, storeIssues } from "./settings.ts";
 import { createDatabase } from "./store.ts";
 import { migrations as allMigrations } from "./tables.ts";

@@ -1,8 +1,8 @@
 // The interface between the store and its database. postgres.ts and sqlite.ts implement it.
 
 import type { SQL } from "bun";
-import type { DbError } from "./db-error.ts";
-import type { Applied } from "./migrations.ts";
+import type { DbError } from "../../../lib/sql/errors.ts";
+import type { Applied } from "../../../lib/sql/migrations.ts";
 
 /**
  * How long to retry, in milliseconds, while another bot process holds the exclusive lock on the database. A process

@@ -1,5 +1,6 @@
 // Errors of the store: for its callers, for the operator, and for the store's own state.
 
+import { StoreFailure } from "../../../lib/sql/errors.ts";
 import { ToolError } from "../../../mcp/tool.ts";
 
 /**
@@ -20,41 +21,6 @@ export class StoreUnavailable extends ToolError {
 			options,
 		);
 	}
-}
-
-/** Thrown when the bot cannot use its database and another attempt would not help. The message is for the operator. */
-export class StoreFailure extends Error {
-	override name = "StoreFailure";
-}
-
-/**
- * What a database error means for the bot:
- * "lost": the connection is unusable, and its exclusive lock on the database is lost as well;
- * "missing": tables or their schema were dropped;
- * "refused": the database accepts no writes at the moment;
- * "transient": this statement had no effect, but the next one may succeed.
- */
-export interface DbError {
-	kind: "lost" | "missing" | "refused" | "transient";
-	/**
-	 * Description of the database error for the operator. Starts with the environment variable to check, if there is one.
-	 */
-	reason: string;
-}
-
-/** A pattern of database error codes, and the kind and description of the errors whose code matches the pattern. */
-export type Meaning = readonly [RegExp, DbError["kind"], reason: string];
-
-/**
- * Classifies a database error by the first pattern in `meanings` that matches its code. Returns undefined if none
- * matches.
- */
-export function meaningOf(
-	code: string,
-	meanings: readonly Meaning[],
-): DbError | undefined {
-	const found = meanings.find(([codes]) => codes.test(code));
-	return found && { kind: found[1], reason: found[2] };
 }
 
 /**

@@ -4,8 +4,10 @@
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
 import { CheckFailed } from "../../../lib/check.ts";
+import { explainPostgres } from "../../../lib/sql/errors.ts";
+import { createSchema, quoted } from "../../../lib/sql/postgres-schema.ts";
 import { claimTimeoutMs, type Database, type Inspection } from "./database.ts";
-import { claimHeld, type DbError, meaningOf } from "./db-error.ts";
+import { claimHeld } from "./db-error.ts";
 import { selectApplied } from "./migrations.ts";
 import { statementsOf } from "./statement.ts";
 
@@ -20,9 +22,6 @@ export interface PostgresOptions {
 
 const pollMs = 100;
 
-/** Matches Bun's error codes for a lost or failed PostgreSQL connection. */
-const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
-
 /** Timeout of each database migration, in milliseconds. */
 const migrationTimeoutMs = 300_000;
 
@@ -30,7 +29,12 @@ export function createPostgres(options: PostgresOptions): Database {
 	const { host, pathname } = new URL(options.url);
 	const server = host.includes(":") ? host : `${host}:5432`;
 	const database = decodeURIComponent(pathname.slice(1));
-	const explain = createExplain(server, database, options.schema);
+	const explain = explainPostgres({
+		server,
+		database,
+		schema: options.schema,
+		variables: { url: "DATABASE_URL", schema: "DB_SCHEMA" },
+	});
 	const where = `PostgreSQL at ${server}, database "${database}", schema "${options.schema}"`;
 	return {
 		where,
@@ -206,63 +210,4 @@ async function holderOf(connection: SQL, key: string) {
 function claimKey(schema: string): string {
 	const hash = createHash("sha256").update(`guildhall ${schema}`).digest();
 	return hash.readBigInt64BE().toString();
-}
-
-async function createSchema(connection: SQL, schema: string): Promise<void> {
-	// A user without the right to create schemas can use one that exists.
-	const [found] =
-		await connection`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`;
-	if (!found)
-		await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
-}
-
-/** Quotes a PostgreSQL identifier for use in SQL text. */
-function quoted(name: string): string {
-	return `"${name.replaceAll('"', '""')}"`;
-}
-
-/**
- * Returns a function that classifies PostgreSQL errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-function createExplain(server: string, database: string, schema: string) {
-	const at = `PostgreSQL at ${server}`;
-	return (error: unknown): DbError | undefined => {
-		if (!(error instanceof SQL.PostgresError)) return undefined;
-		const { code, errno, message } = error;
-		if (code !== "ERR_POSTGRES_SERVER_ERROR")
-			return meaningOf(code, [
-				[/REFUSED/, "lost", `DATABASE_URL: nothing answers at ${server}`],
-				[/CONNECTION_CLOSED/, "lost", `the connection to ${at} was lost`],
-				[connectionCodes, "lost", `DATABASE_URL: ${server}: ${message}`],
-			]);
-		const detail = `(${message})`;
-		return meaningOf(`${errno} ${message}`, [
-			[
-				/^28/,
-				"lost",
-				`DATABASE_URL: ${at} refuses the user name or the password ${detail}`,
-			],
-			[/^3D000/, "lost", `DATABASE_URL: ${at} has no database "${database}"`],
-			[
-				/^42501/,
-				"lost",
-				`DB_SCHEMA: the user of DATABASE_URL may not create or use the schema "${schema}" ${detail}`,
-			],
-			[
-				/^(3F000|42P01)/,
-				"missing",
-				`DB_SCHEMA: the schema "${schema}" or a table in it does not exist ${detail}`,
-			],
-			// Exceeding a quota or a limit of the file system is reported as an internal error.
-			[
-				/^(53100|\w+ could not (extend|write))/,
-				"refused",
-				`the disk of ${at} is full ${detail}`,
-			],
-			[/^25006/, "refused", `${at} is read-only`],
-			[/^(57014|55P03|40|53200)/, "transient", message],
-			// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts.
-			[/^(08|53|57|58)/, "lost", `${at}: ${message}`],
-		]);
-	};
 }

@@ -5,29 +5,23 @@
 // commit intact. With synchronous = FULL a commit survives a power failure.
 // https://www.sqlite.org/wal.html, https://www.sqlite.org/lockingv3.html
 
-import {
-	accessSync,
-	closeSync,
-	constants,
-	existsSync,
-	openSync,
-	statSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
 import { CheckFailed } from "../../../lib/check.ts";
+import { explainSqlite } from "../../../lib/sql/errors.ts";
+import {
+	isLocked,
+	openSqlite,
+	retryWhileLocked,
+} from "../../../lib/sql/sqlite-file.ts";
 import {
 	claimTimeoutMs,
 	type Database,
 	type Inspection,
 	type Session,
 } from "./database.ts";
-import {
-	claimHeld,
-	type DbError,
-	type Meaning,
-	meaningOf,
-} from "./db-error.ts";
+import { claimHeld } from "./db-error.ts";
 import { selectApplied } from "./migrations.ts";
 import { statementsOf } from "./statement.ts";
 
@@ -38,24 +32,22 @@ export interface SqliteOptions {
 	instance: string;
 }
 
-/** Milliseconds between attempts to lock an SQLite file. */
-const pollMs = 20;
 /** Maximum wait for a locked SQLite file while the database is being opened, in milliseconds. */
 const lockTimeoutMs = 10_000;
 
 export function createSqlite({ directory, instance }: SqliteOptions): Database {
 	const file = join(directory, "store.sqlite");
 	const claimFile = join(directory, "store-claim.sqlite");
-	const explain = createExplain(file);
+	const explain = explainSqlite(file, "DATA_DIR");
 	return {
 		where: `SQLite in ${file}`,
 		explain,
 		async open(signal) {
-			const claim = await openFile(claimFile);
+			const claim = await openSqlite(claimFile);
 			let data: SQL | undefined;
 			try {
 				await takeClaim(claim, file, instance, signal);
-				data = await openFile(file);
+				data = await openSqlite(file);
 				await data.unsafe("PRAGMA journal_mode = WAL");
 				await data.unsafe("PRAGMA synchronous = FULL");
 				await data.unsafe("PRAGMA foreign_keys = ON");
@@ -156,15 +148,6 @@ function createSession(data: SQL, claim: SQL): Session {
 	};
 }
 
-/** Opens an SQLite file. If the file is missing, creates it so that only the current system user can read it. */
-async function openFile(path: string): Promise<SQL> {
-	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
-	const sql = new SQL({ adapter: "sqlite", filename: path, bigint: true });
-	// The first statement opens it.
-	await sql.unsafe("PRAGMA busy_timeout = 0");
-	return sql;
-}
-
 /**
  * Writes the name of this process into an SQLite file, then takes and keeps the write lock of the file. The lock keeps
  * other bot processes out of the database. Rejects with a StoreFailure if another process holds the lock.
@@ -201,52 +184,4 @@ async function holderIn(claim: SQL): Promise<string | undefined> {
 	if (tables.length === 0) return undefined;
 	const [row] = await claim`SELECT holder FROM claim`;
 	return row?.holder;
-}
-
-/** Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. */
-async function retryWhileLocked<T>(
-	statement: () => Promise<T>,
-	isLate: () => boolean,
-): Promise<T> {
-	for (;;) {
-		try {
-			return await statement();
-		} catch (error) {
-			if (!isLocked(error) || isLate()) throw error;
-		}
-		await Bun.sleep(pollMs);
-	}
-}
-
-function isLocked(error: unknown): boolean {
-	return (
-		error instanceof SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY")
-	);
-}
-
-/**
- * Returns a function that explains an SQLite error and says what the bot can still do with the database.
- * https://www.sqlite.org/rescode.html
- */
-function createExplain(file: string) {
-	const meanings: readonly Meaning[] = [
-		[/^BUSY/, "transient", `another program holds a lock on ${file}`],
-		[/^(FULL|IOERR_WRITE)$/, "refused", `the disk of ${file} is full`],
-		[/^READONLY/, "refused", `${file} cannot be written`],
-		[/^(CORRUPT|NOTADB)/, "lost", `${file} is damaged or not a database`],
-		[/^(IOERR|CANTOPEN|PERM|AUTH|PROTOCOL)/, "lost", `${file} cannot be used`],
-	];
-	return (error: unknown): DbError | undefined => {
-		const { code, message } = Object(error) as NodeJS.ErrnoException;
-		// The file could not be created.
-		if (/^E[A-Z]+$/.test(code ?? ""))
-			return {
-				kind: "lost",
-				reason: `DATA_DIR: ${file} cannot be created (${code})`,
-			};
-		if (!(error instanceof SQL.SQLiteError)) return undefined;
-		const found = meaningOf(error.code.replace("SQLITE_", ""), meanings);
-		const reason = `DATA_DIR: ${found?.reason} (${code}: ${message})`;
-		return found && { ...found, reason };
-	};
 }

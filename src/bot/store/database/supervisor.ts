@@ -3,9 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../../../lib/back-off.ts";
 import type { Log } from "../../../lib/log.ts";
+import { StoreFailure } from "../../../lib/sql/errors.ts";
 import { raceSignal, within } from "../../../lib/wait.ts";
 import type { Database, Session } from "./database.ts";
-import { StoreFailure, StoreUnavailable } from "./db-error.ts";
+import { StoreUnavailable } from "./db-error.ts";
 import { Executor, type Outcome } from "./executor.ts";
 import { type Migration, MigrationError, migrate } from "./migrations.ts";
 import type { Sql } from "./statement.ts";

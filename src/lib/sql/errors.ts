@@ -1,0 +1,133 @@
+// What the errors of PostgreSQL and SQLite mean for a program that keeps its data there.
+
+import { SQL } from "bun";
+
+/**
+ * Thrown when the program cannot use its database and another attempt would not help. The message is for the operator.
+ */
+export class StoreFailure extends Error {
+	override name = "StoreFailure";
+}
+
+/**
+ * What a database error means for the program:
+ * "lost": the connection is unusable, and its exclusive lock on the database is lost as well;
+ * "missing": tables or their schema were dropped;
+ * "refused": the database accepts no writes at the moment;
+ * "transient": this statement had no effect, but the next one may succeed.
+ */
+export interface DbError {
+	kind: "lost" | "missing" | "refused" | "transient";
+	/**
+	 * Description of the database error for the operator. Starts with the environment variable to check, if there is one.
+	 */
+	reason: string;
+}
+
+/** A pattern of database error codes, and the kind and description of the errors whose code matches the pattern. */
+type Meaning = readonly [RegExp, DbError["kind"], reason: string];
+
+/**
+ * Classifies a database error by the first pattern in `meanings` that matches its code. Returns undefined if none
+ * matches.
+ */
+function meaningOf(
+	code: string,
+	meanings: readonly Meaning[],
+): DbError | undefined {
+	const found = meanings.find(([codes]) => codes.test(code));
+	return found && { kind: found[1], reason: found[2] };
+}
+
+/** Matches Bun's error codes for a lost or failed PostgreSQL connection. */
+const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
+
+/**
+ * Returns a function that classifies PostgreSQL errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+export function explainPostgres({
+	server,
+	database,
+	schema,
+	variables,
+}: {
+	/** Host and port. */
+	server: string;
+	database: string;
+	schema: string;
+	/** The environment variables that set the URL and the schema. */
+	variables: { url: string; schema: string };
+}) {
+	const at = `PostgreSQL at ${server}`;
+	return (error: unknown): DbError | undefined => {
+		if (!(error instanceof SQL.PostgresError)) return undefined;
+		const { code, errno, message } = error;
+		if (code !== "ERR_POSTGRES_SERVER_ERROR")
+			return meaningOf(code, [
+				[/REFUSED/, "lost", `${variables.url}: nothing answers at ${server}`],
+				[/CONNECTION_CLOSED/, "lost", `the connection to ${at} was lost`],
+				[connectionCodes, "lost", `${variables.url}: ${server}: ${message}`],
+			]);
+		const detail = `(${message})`;
+		return meaningOf(`${errno} ${message}`, [
+			[
+				/^28/,
+				"lost",
+				`${variables.url}: ${at} refuses the user name or the password ${detail}`,
+			],
+			[
+				/^3D000/,
+				"lost",
+				`${variables.url}: ${at} has no database "${database}"`,
+			],
+			[
+				/^42501/,
+				"lost",
+				`${variables.schema}: the user of ${variables.url} may not create or use the schema "${schema}" ${detail}`,
+			],
+			[
+				/^(3F000|42P01)/,
+				"missing",
+				`${variables.schema}: the schema "${schema}" or a table in it does not exist ${detail}`,
+			],
+			// Exceeding a quota or a limit of the file system is reported as an internal error.
+			[
+				/^(53100|\w+ could not (extend|write))/,
+				"refused",
+				`the disk of ${at} is full ${detail}`,
+			],
+			[/^25006/, "refused", `${at} is read-only`],
+			[/^(57014|55P03|40|53200)/, "transient", message],
+			// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts.
+			[/^(08|53|57|58)/, "lost", `${at}: ${message}`],
+		]);
+	};
+}
+
+/**
+ * Returns a function that explains an SQLite error and says what the program can still do with the database.
+ * `variable` is the environment variable that names the file or its directory.
+ * https://www.sqlite.org/rescode.html
+ */
+export function explainSqlite(file: string, variable: string) {
+	const meanings: readonly Meaning[] = [
+		[/^BUSY/, "transient", `another program holds a lock on ${file}`],
+		[/^(FULL|IOERR_WRITE)$/, "refused", `the disk of ${file} is full`],
+		[/^READONLY/, "refused", `${file} cannot be written`],
+		[/^(CORRUPT|NOTADB)/, "lost", `${file} is damaged or not a database`],
+		[/^(IOERR|CANTOPEN|PERM|AUTH|PROTOCOL)/, "lost", `${file} cannot be used`],
+	];
+	return (error: unknown): DbError | undefined => {
+		const { code, message } = Object(error) as NodeJS.ErrnoException;
+		// The file could not be created.
+		if (/^E[A-Z]+$/.test(code ?? ""))
+			return {
+				kind: "lost",
+				reason: `${variable}: ${file} cannot be created (${code})`,
+			};
+		if (!(error instanceof SQL.SQLiteError)) return undefined;
+		const found = meaningOf(error.code.replace("SQLITE_", ""), meanings);
+		const reason = `${variable}: ${found?.reason} (${code}: ${message})`;
+		return found && { ...found, reason };
+	};
+}

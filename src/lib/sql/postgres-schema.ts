@@ -1,0 +1,55 @@
+// Where in PostgreSQL a program keeps its tables: checks the URL and the name of the schema, and creates the schema.
+
+import type { SQL } from "bun";
+
+/**
+ * Returns why `text` is not the URL of a PostgreSQL database; undefined if it is one. The URL is never shown, because it
+ * contains a password.
+ */
+export function databaseUrlIssue(text: string): string | undefined {
+	const expected =
+		"expected a URL such as postgres://user:password@host:5432/database";
+	const url = URL.parse(text);
+	if (!url || !/^postgres(ql)?:\/\//i.test(text)) return expected;
+	// Unescaped, these end the password early: its rest would be parsed as a host or a name, and shown.
+	if (url.hash || /[@#]/.test(url.pathname + url.search))
+		return `${expected}; write # / ? and @ in a password as %23 %2F %3F and %40`;
+	try {
+		decodeURIComponent(url.username + url.password + url.pathname);
+	} catch {
+		return `${expected}; write % as %25`;
+	}
+	if (!url.hostname) return `${expected}; the host is missing`;
+	if (url.pathname.length < 2) return `${expected}; the database is missing`;
+	return undefined;
+}
+
+/** Returns why `name` cannot be the name of a PostgreSQL schema; undefined if it can. */
+export function schemaIssue(name: string): string | undefined {
+	const quoted = JSON.stringify(name);
+	// PostgreSQL truncates a longer name without an error: two instances could end up in one schema.
+	if (Buffer.byteLength(name) > 63)
+		return `expected at most 63 bytes, received ${quoted}`;
+	if (/\p{Cc}/u.test(name) || !name.isWellFormed())
+		return `expected a name without control characters, received ${quoted}`;
+	if (/^pg_|^information_schema$/i.test(name))
+		return `${quoted} is reserved by PostgreSQL; expected another name`;
+	return undefined;
+}
+
+/** Creates a PostgreSQL schema if it is missing. */
+export async function createSchema(
+	connection: SQL,
+	schema: string,
+): Promise<void> {
+	// A user without the right to create schemas can use one that exists.
+	const [found] =
+		await connection`SELECT 1 FROM pg_namespace WHERE nspname = ${schema}`;
+	if (!found)
+		await connection.unsafe(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`);
+}
+
+/** Quotes a PostgreSQL identifier for use in SQL text. */
+export function quoted(name: string): string {
+	return `"${name.replaceAll('"', '""')}"`;
+}

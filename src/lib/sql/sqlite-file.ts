@@ -1,0 +1,37 @@
+// SQLite files that other processes use as well: creating them, and waiting for their locks without blocking.
+
+import { closeSync, existsSync, openSync } from "node:fs";
+import { SQL } from "bun";
+
+/** Milliseconds between attempts to lock an SQLite file. */
+const pollMs = 20;
+
+/** Opens an SQLite file. If the file is missing, creates it so that only the current system user can read it. */
+export async function openSqlite(path: string): Promise<SQL> {
+	if (!existsSync(path)) closeSync(openSync(path, "a", 0o600));
+	const sql = new SQL({ adapter: "sqlite", filename: path, bigint: true });
+	// The first statement opens it.
+	await sql.unsafe("PRAGMA busy_timeout = 0");
+	return sql;
+}
+
+/** Runs an SQLite statement, and repeats it while another process locks the file, until `isLate` returns true. */
+export async function retryWhileLocked<T>(
+	statement: () => Promise<T>,
+	isLate: () => boolean,
+): Promise<T> {
+	for (;;) {
+		try {
+			return await statement();
+		} catch (error) {
+			if (!isLocked(error) || isLate()) throw error;
+		}
+		await Bun.sleep(pollMs);
+	}
+}
+
+export function isLocked(error: unknown): boolean {
+	return (
+		error instanceof SQL.SQLiteError && error.code.startsWith("SQLITE_BUSY")
+	);
+}
