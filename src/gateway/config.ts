@@ -24,6 +24,7 @@ import { logSettings, readLogOptions } from "../lib/log.ts";
 
 import { maxQuietSeconds } from "../mcp/read-message.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
+import { readStoreSettings, storeVariables } from "./store/settings.ts";
 
 /** One entry of the environment variable INSTANCES: a bot behind the gateway. */
 interface Entry {
@@ -94,6 +95,7 @@ export const variables = {
 		v.string(),
 		"Instance for calls that name neither an instance nor a guild",
 	),
+	...storeVariables,
 	...logSettings,
 	MCP_ALLOWED_HOSTS: v.pipe(
 		optional(
@@ -168,6 +170,8 @@ export function readConfig(env: Record<string, string | undefined>) {
 		// Any Host is allowed by default: the gateway demands a token, and its public names are unknown here.
 		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? ("any" as const),
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
+		/** The gateway's database; undefined if it has none, and so no keys. */
+		store: readStoreSettings(settings),
 		log: readLogOptions(settings),
 		warnings: isWeak ? [warning] : [],
 	};

@@ -46,6 +46,7 @@ test("everything but INSTANCES and MCP_AUTH_TOKEN has a default", () => {
 		defaultInstance: undefined,
 		allowedHosts: "any",
 		allowedOrigins: [],
+		store: undefined,
 		log: { format: "json", level: "info" },
 		warnings: [],
 	});
@@ -67,6 +68,8 @@ test("everything can be set, with white space around it", () => {
 			GUILDS_BETA: ` ${guildA},\n${guildB} `,
 			MCP_ALLOWED_HOSTS: "Gateway.example, [::2]",
 			MCP_ALLOWED_ORIGINS: " https://chat.example ",
+			GATEWAY_DATABASE: " postgres://me:secret@db/keys",
+			GATEWAY_DB_SCHEMA: "mine ",
 			LOG_FORMAT: "text",
 			LOG_LEVEL: "warn",
 		}),
@@ -91,6 +94,7 @@ test("everything can be set, with white space around it", () => {
 		defaultInstance: "beta",
 		allowedHosts: ["gateway.example", "[::2]"],
 		allowedOrigins: ["https://chat.example"],
+		store: { database: "postgres://me:secret@db/keys", schema: "mine" },
 		log: { format: "text", level: "warn" },
 		warnings: [],
 	});
@@ -107,6 +111,40 @@ test("empty variables count as unset", () => {
 			GUILDS_NOBODY: "",
 		}),
 	).toEqual(read());
+});
+
+test.each([
+	"gateway.sqlite",
+	"/var/lib/guildhall/gateway.sqlite",
+	"./with space/x",
+])("GATEWAY_DATABASE may be the path %j", (path) => {
+	expect(read({ GATEWAY_DATABASE: path }).store).toEqual({
+		database: path,
+		schema: "guildhall_gateway",
+	});
+});
+
+const databaseUrl =
+	"expected a URL such as postgres://user:password@host:5432/database";
+test.each([
+	[
+		{ GATEWAY_DATABASE: "mysql://me:secret@db/keys" },
+		"GATEWAY_DATABASE: expected the path of a file, or a URL such as postgres://user:password@host:5432/database",
+	],
+	[
+		{ GATEWAY_DATABASE: "postgres://me:se/cret@db/keys" },
+		`GATEWAY_DATABASE: ${databaseUrl}`,
+	],
+	[
+		{ GATEWAY_DATABASE: "postgres://me:secret@db" },
+		`GATEWAY_DATABASE: ${databaseUrl}; the database is missing`,
+	],
+	[
+		{ GATEWAY_DB_SCHEMA: "pg_keys" },
+		'GATEWAY_DB_SCHEMA: "pg_keys" is reserved by PostgreSQL; expected another name',
+	],
+])("of the database, %j is an issue that shows no password", (env, issue) => {
+	expect(issues(env)).toEqual([issue]);
 });
 
 describe("the endpoint of an instance", () => {

@@ -1,0 +1,43 @@
+// Applies the migrations that the gateway's database lacks, all in one transaction that keeps other gateways out.
+
+import type { SQL } from "bun";
+import {
+	type Applied,
+	checkHistory,
+	checksumOf,
+	type Migration,
+} from "../../lib/sql/migrations.ts";
+import type { Database } from "./database.ts";
+
+/**
+ * Applies missing migrations and returns how many there were. Rejects with a StoreFailure if the database is newer than
+ * this program, or was created by other migrations.
+ */
+export function migrate(
+	database: Database,
+	connection: SQL,
+	migrations: readonly Migration[],
+): Promise<number> {
+	return database.transaction(connection, async (sql) => {
+		await database.lockForMigration(sql);
+		await sql.unsafe(
+			"CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
+		);
+		const applied = await selectApplied(sql);
+		checkHistory(applied, migrations);
+		const missing = migrations.slice(applied.length);
+		for (const migration of missing) {
+			await sql.unsafe(migration.text);
+			await sql`INSERT INTO migrations (number, name, checksum, applied_at)
+				VALUES (${migration.number}, ${migration.name}, ${checksumOf(migration)}, ${Date.now()})`;
+		}
+		return missing.length;
+	});
+}
+
+/** Returns the migrations that the database already has, ordered by number. */
+export async function selectApplied(sql: SQL): Promise<Applied[]> {
+	const rows: (Omit<Applied, "number"> & { number: number | bigint })[] =
+		await sql`SELECT number, name, checksum FROM migrations ORDER BY number`;
+	return rows.map((row) => ({ ...row, number: Number(row.number) }));
+}

@@ -1,0 +1,58 @@
+// PostgreSQL, which several gateways share. The tables are in a schema of their own.
+
+import { createHash } from "node:crypto";
+import { SQL } from "bun";
+import { explainPostgres } from "../../lib/sql/errors.ts";
+import { createSchema, quoted } from "../../lib/sql/postgres-schema.ts";
+import type { Database } from "./database.ts";
+import type { StoreSettings } from "./settings.ts";
+
+/** Connections of one gateway, at most. Idle ones are closed. */
+const connections = 4;
+const idleTimeoutSeconds = 60;
+
+export function createPostgres(
+	{ database: url, schema }: StoreSettings,
+	timeouts: { queryTimeoutMs: number; openTimeoutMs: number },
+): Database {
+	const { host, pathname } = new URL(url);
+	const server = host.includes(":") ? host : `${host}:5432`;
+	const database = decodeURIComponent(pathname.slice(1));
+	return {
+		where: `PostgreSQL at ${server}, database "${database}", schema "${schema}"`,
+		connections,
+		explain: explainPostgres({
+			server,
+			database,
+			schema,
+			variables: { url: "GATEWAY_DATABASE", schema: "GATEWAY_DB_SCHEMA" },
+		}),
+		connect: async () =>
+			new SQL({
+				url,
+				max: connections,
+				bigint: true,
+				idleTimeout: idleTimeoutSeconds,
+				connectionTimeout: timeouts.openTimeoutMs / 1000,
+				connection: {
+					search_path: quoted(schema),
+					application_name: "guildhall gateway",
+					// The server ends a slow statement before the store gives up the connection.
+					statement_timeout: Math.ceil(timeouts.queryTimeoutMs * 0.8),
+					idle_in_transaction_session_timeout: timeouts.queryTimeoutMs * 2,
+				},
+			}),
+		async lockForMigration(sql) {
+			await sql`SELECT pg_advisory_xact_lock(${lockKey(schema)}::bigint)`;
+			await createSchema(sql, schema);
+		},
+		statement: (sql, work) => work(sql),
+		transaction: (sql, work) => sql.begin(work),
+	};
+}
+
+/** Returns the key of the advisory lock of a schema. Other than a bot's, it is held only during migrations. */
+function lockKey(schema: string): string {
+	const text = `guildhall gateway ${schema}`;
+	return createHash("sha256").update(text).digest().readBigInt64BE().toString();
+}

@@ -1,0 +1,65 @@
+// The settings of the gateway's database: GATEWAY_DATABASE and GATEWAY_DB_SCHEMA.
+
+import * as v from "valibot";
+import { optional } from "../../lib/config.ts";
+import {
+	databaseUrlIssue,
+	schemaIssue,
+} from "../../lib/sql/postgres-schema.ts";
+
+export interface StoreSettings {
+	/** URL of a PostgreSQL database, or path of an SQLite file. */
+	database: string;
+	/** Schema of the tables in PostgreSQL. */
+	schema: string;
+}
+
+/** Valibot schemas of the environment variables for the gateway's database. */
+export const storeVariables = {
+	GATEWAY_DATABASE: v.pipe(
+		optional(
+			v.pipe(
+				v.string(),
+				v.rawCheck(({ dataset, addIssue }) => {
+					const message = dataset.typed && databaseIssue(dataset.value);
+					if (message) addIssue({ message });
+				}),
+			),
+			"Where keys are kept: path of an SQLite file, or postgres://user:password@host:5432/database, which several gateways can share",
+		),
+		v.metadata({ default: "none, no keys" }),
+	),
+	GATEWAY_DB_SCHEMA: optional(
+		v.pipe(
+			v.string(),
+			v.rawCheck(({ dataset, addIssue }) => {
+				const message = dataset.typed && schemaIssue(dataset.value);
+				if (message) addIssue({ message });
+			}),
+		),
+		"Schema of the keys in PostgreSQL, created if it is missing",
+		"guildhall_gateway",
+	),
+};
+
+/** Returns the settings of the database; undefined if the gateway has none. */
+export function readStoreSettings({
+	GATEWAY_DATABASE: database,
+	GATEWAY_DB_SCHEMA: schema,
+}: {
+	GATEWAY_DATABASE?: string | undefined;
+	GATEWAY_DB_SCHEMA: string;
+}): StoreSettings | undefined {
+	return database === undefined ? undefined : { database, schema };
+}
+
+export function isPostgresUrl(database: string): boolean {
+	return /^postgres(ql)?:\/\//i.test(database);
+}
+
+/** Returns why GATEWAY_DATABASE is invalid. A URL is not shown, because it contains a password. */
+function databaseIssue(database: string): string | undefined {
+	if (isPostgresUrl(database)) return databaseUrlIssue(database);
+	if (!/^[a-z][a-z0-9+.-]*:/i.test(database)) return undefined;
+	return "expected the path of a file, or a URL such as postgres://user:password@host:5432/database";
+}

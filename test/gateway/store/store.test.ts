@@ -1,0 +1,289 @@
+// The gateway's database: shared by gateways, opened again after a failure, and never waited for in vain.
+
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { migrations } from "../../../src/gateway/store/migrations.ts";
+import { StoreUnavailable } from "../../../src/gateway/store/store.ts";
+import { StoreFailure } from "../../../src/lib/sql/errors.ts";
+import { databaseDirectory } from "../../support/database-directory.ts";
+import { freePort } from "../../support/free-port.ts";
+import {
+	openGatewayStore,
+	storeSettingsOf,
+} from "../../support/gateway-store.ts";
+import { password } from "../../support/postgres.ts";
+import { onBoth, onOwnPostgres, thingsTable } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const things = { migrations: [thingsTable] };
+const insert =
+	(id: string, big = 1) =>
+	(sql: SQL) =>
+		sql`INSERT INTO things (id, big) VALUES (${id}, ${big})`;
+const ids = async (sql: SQL) => {
+	const rows: { id: string }[] = await sql`SELECT id FROM things ORDER BY id`;
+	return rows.map(({ id }) => id);
+};
+
+/** A directory for SQLite that does not exist yet. */
+async function temporaryPlace() {
+	const parent = await mkdtemp(join(databaseDirectory, "guildhall-store-"));
+	const directory = join(parent, "data");
+	return {
+		place: {
+			settings: { databaseUrl: undefined, schema: undefined, directory },
+		},
+		[Symbol.asyncDispose]: () => rm(parent, { recursive: true, force: true }),
+	};
+}
+
+onBoth((databases) => {
+	test("gateways that start at once on an empty database share it", async () => {
+		const place = await databases.place();
+		await using a = openGatewayStore(place, things);
+		await using b = openGatewayStore(place, things);
+		await Promise.all([a.store.open(), b.store.open()]);
+		await a.store.run(insert("from a"));
+		await b.store.run(insert("from b"));
+		expect(await a.store.run(ids)).toEqual(["from a", "from b"]);
+		expect(await b.store.run(ids)).toEqual(["from a", "from b"]);
+		const opened = [a, b].flatMap(({ logged }) =>
+			logged.entries("opened the gateway's database"),
+		);
+		expect(
+			opened.map(({ migrations_applied }) => migrations_applied).sort(),
+		).toEqual([0, 1]);
+	});
+
+	test("the migrations of the gateway apply, and apply once", async () => {
+		const place = await databases.place();
+		for (const applied of [migrations.length, 0]) {
+			await using opened = openGatewayStore(place);
+			await opened.store.open();
+			expect(
+				opened.logged.entries("opened the gateway's database"),
+			).toMatchObject([{ migrations_applied: applied }]);
+		}
+	});
+
+	test("a transaction takes effect as a whole or not at all", async () => {
+		await using opened = openGatewayStore(await databases.place(), things);
+		const { store } = opened;
+		await store.transaction(async (sql) => {
+			await insert("1")(sql);
+			await insert("2")(sql);
+		});
+		const failing = store.transaction(async (sql) => {
+			await insert("3")(sql);
+			throw new RangeError("changed its mind");
+		});
+		await expect(failing).rejects.toThrow(RangeError);
+		const duplicate = store.transaction(async (sql) => {
+			await insert("4")(sql);
+			await insert("1")(sql);
+		});
+		await expect(duplicate).rejects.toThrow(/unique/i);
+		expect(await store.run(ids)).toEqual(["1", "2"]);
+	});
+
+	test("of many that use up a row at once, one succeeds", async () => {
+		const place = await databases.place();
+		await using a = openGatewayStore(place, things);
+		await using b = openGatewayStore(place, things);
+		await a.store.run(insert("once"));
+		const use = (sql: SQL) =>
+			sql`DELETE FROM things WHERE id = ${"once"} RETURNING id`;
+		const results = await Promise.all(
+			Array.from({ length: 10 }, (_, index) =>
+				(index % 2 ? a : b).store.run(use),
+			),
+		);
+		expect(results.map((rows) => rows.length).sort()).toEqual([
+			...Array(9).fill(0),
+			1,
+		]);
+	});
+
+	test("times come back exactly", async () => {
+		await using opened = openGatewayStore(await databases.place(), things);
+		const at = Date.UTC(2030, 0, 1);
+		await opened.store.run(insert("time", at));
+		const [row] = await opened.store.run(
+			(sql) => sql`SELECT big FROM things WHERE big > ${at - 1}`,
+		);
+		expect(Number(row.big)).toBe(at);
+	});
+
+	test("a transaction that hangs ends with StoreUnavailable, and the next one works", async () => {
+		await using opened = openGatewayStore(await databases.place(), {
+			...things,
+			queryTimeoutMs: 300,
+		});
+		const { store } = opened;
+		await store.open();
+		const hanging = store.transaction(async (sql) => {
+			await insert("never")(sql);
+			await new Promise(() => {});
+		});
+		await expect(hanging).rejects.toThrow(StoreUnavailable);
+		await until("it works", () => store.run(insert("next")).catch(() => false));
+		expect(await store.run(ids)).toEqual(["next"]);
+	});
+
+	test("statements and transactions beyond the limit are refused", async () => {
+		await using opened = openGatewayStore(await databases.place(), things);
+		const { store } = opened;
+		await store.open();
+		const results = await Promise.allSettled(
+			Array.from({ length: 1_100 }, () => store.run((sql) => sql`SELECT 1`)),
+		);
+		const refused = results.filter(({ status }) => status === "rejected");
+		expect(refused.length).toBeGreaterThan(0);
+		expect(refused.length).toBeLessThanOrEqual(100);
+		for (const { reason } of refused as PromiseRejectedResult[])
+			expect(reason).toBeInstanceOf(StoreUnavailable);
+	});
+
+	test("a database of a newer program is a failure that another attempt would not help", async () => {
+		const place = await databases.place();
+		const second = {
+			...thingsTable,
+			number: 2,
+			text: "CREATE TABLE more (x TEXT)",
+		};
+		await using newer = openGatewayStore(place, {
+			migrations: [thingsTable, second],
+		});
+		await newer.store.open();
+		await using older = openGatewayStore(place, things);
+		await expect(older.store.open()).rejects.toThrow(StoreFailure);
+		expect((await older.store.failed).message).toContain(
+			"The database is newer than this program",
+		);
+		await expect(older.store.run(ids)).rejects.toThrow(StoreUnavailable);
+	});
+
+	test("after close nothing runs, and what ran before is finished", async () => {
+		const place = await databases.place();
+		const { store } = openGatewayStore(place, things);
+		await store.open();
+		const before = store.run(insert("before"));
+		await before;
+		await store.close();
+		await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
+		await expect(store.open()).rejects.toThrow(StoreUnavailable);
+		expect(await place.look("SELECT id FROM things")).toEqual([
+			{ id: "before" },
+		]);
+	});
+});
+
+onOwnPostgres((databases) => {
+	test("tables that were dropped are created again", async () => {
+		const place = await databases.place();
+		await using opened = openGatewayStore(place, things);
+		const { store } = opened;
+		await store.open();
+		await place.look("DROP TABLE things; DROP TABLE migrations");
+		await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
+		await until("they are there", () => store.run(ids).catch(() => false));
+	});
+
+	test("without its server nothing is answered, and at once; after its return all is", async () => {
+		const place = await databases.place();
+		await using opened = openGatewayStore(place, things);
+		const { store, logged } = opened;
+		await store.run(insert("before"));
+		await databases.postgres.kill();
+		for (let count = 0; count < 20; count++)
+			await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
+		expect(
+			logged
+				.entries("gateway's database is unavailable")
+				.map(({ reason }) => String(reason).replace(/\d+$/, "…")),
+		).toContain("GATEWAY_DATABASE: nothing answers at 127.0.0.1:…");
+		await databases.postgres.start();
+		await until("it is back", () => store.run(ids).catch(() => false));
+		expect(await store.run(ids)).toEqual(["before"]);
+		expect(logged.lines.join()).not.toContain(password);
+		expect(logged.lines.join()).not.toContain(encodeURIComponent(password));
+	});
+
+	test("a server that hangs is given up after the timeout", async () => {
+		const place = await databases.place();
+		await using opened = openGatewayStore(place, {
+			...things,
+			queryTimeoutMs: 500,
+			openTimeoutMs: 500,
+		});
+		const { store } = opened;
+		await store.open();
+		await databases.postgres.stop();
+		await expect(store.run(ids)).rejects.toThrow(/did not answer within 0.5/);
+		await expect(store.run(ids)).rejects.toThrow(StoreUnavailable);
+		await databases.postgres.resume();
+		await until("it is back", () => store.run(ids).catch(() => false));
+	});
+
+	test("a gateway that starts before its server opens the database later", async () => {
+		const url = new URL(databases.postgres.url);
+		url.port = String(await freePort());
+		await using opened = openGatewayStore({
+			settings: { databaseUrl: url.href, schema: "s", directory: "" },
+		});
+		await expect(opened.store.open()).rejects.toThrow(StoreUnavailable);
+		expect(opened.logged.lines.join()).not.toContain(
+			encodeURIComponent(password),
+		);
+	});
+});
+
+test("the files of SQLite are readable by their owner alone", async () => {
+	await using made = await temporaryPlace();
+	await using opened = openGatewayStore(made.place, things);
+	await opened.store.run(insert("1"));
+	const { database } = storeSettingsOf(made.place);
+	for (const file of [database, `${database}-wal`, `${database}-shm`])
+		expect((await stat(file)).mode & 0o777).toBe(0o600);
+	expect((await stat(join(database, ".."))).mode & 0o777).toBe(0o700);
+});
+
+test("a write waits while another process writes to the SQLite file, without blocking the gateway", async () => {
+	await using made = await temporaryPlace();
+	await using opened = openGatewayStore(made.place, things);
+	const { store } = opened;
+	await store.open();
+	const { database } = storeSettingsOf(made.place);
+	await using other = new SQL({ adapter: "sqlite", filename: database });
+	await other.unsafe("BEGIN IMMEDIATE");
+	const writing = store.run(insert("waits"));
+	const transaction = store.transaction(insert("waits as well"));
+	// The event loop goes on, so that the other process can end.
+	await Bun.file(database).arrayBuffer();
+	await other.unsafe("COMMIT");
+	await Promise.all([writing, transaction]);
+	expect(await store.run(ids)).toEqual(["waits", "waits as well"]);
+});
+
+test("an SQLite file that cannot be created is named with its variable", async () => {
+	await using made = await temporaryPlace();
+	const { database } = storeSettingsOf(made.place);
+	// Root may write to any directory, but not to a file inside a file.
+	await Bun.write(join(database, ".."), "a file");
+	await using opened = openGatewayStore(made.place, things);
+	await expect(opened.store.run(ids)).rejects.toThrow(
+		/GATEWAY_DATABASE: .*store\.sqlite cannot be created \(E[A-Z]+\)/,
+	);
+});
+
+test("a file that is no database is named", async () => {
+	await using made = await temporaryPlace();
+	const { database } = storeSettingsOf(made.place);
+	await Bun.write(database, "not a database".repeat(1_000));
+	await using opened = openGatewayStore(made.place, things);
+	await expect(opened.store.run(ids)).rejects.toThrow(
+		/is damaged or not a database/,
+	);
+});
