@@ -22,6 +22,7 @@ import {
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, memberName, userName } from "./describe.ts";
 import { requirePermissions } from "./permissions.ts";
+import { canSee, isVisible } from "./visible-channels.ts";
 
 const {
 	MissingAccess,
@@ -296,7 +297,8 @@ export async function voiceMember(
 	const voice = await absentIf([UnknownVoiceState], () =>
 		guild.voiceStates.fetch(id, { force: true }),
 	);
-	if (!voice?.channelId)
+	const place = guild.channels.cache.get(voice?.channelId ?? "");
+	if (!voice?.channelId || (place && !isVisible(place)))
 		throw new ToolError(
 			`${memberName(found)} is not in a voice channel. Use list_voice_members to find members who are.`,
 		);
@@ -344,7 +346,8 @@ export async function anyChannel(
 		(await absentIf([UnknownChannel, MissingAccess], () =>
 			guild.client.channels.fetch(id),
 		));
-	if (found && "guild" in found && found.guild.id === guild.id) return found;
+	const isHere = found && "guild" in found && found.guild.id === guild.id;
+	if (isHere && (await canSee(found))) return found;
 	throw new ToolError(
 		`There is no channel ${id} in the guild ${guild.id} that the bot can see. Use list_channels to find its channels.`,
 	);

@@ -1,10 +1,13 @@
-// Permissions: names and bits, and checks of the bot's own permissions before a request.
+// Permissions: names and bits, and checks before a request: of the bot's own permissions, and of those of the person in
+// whose name a tool call acts.
 // https://discord.com/developers/docs/topics/permissions
 
 import {
+	ChannelType,
 	type Guild,
 	type GuildBasedChannel,
 	type GuildMember,
+	GuildMemberFlags,
 	type GuildTextBasedChannel,
 	type NonThreadGuildBasedChannel,
 	PermissionFlagsBits,
@@ -16,6 +19,7 @@ import {
 	permissionNames,
 } from "../../guild-document/names/permission-names.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { actingPerson, isKnownInThread } from "./acting-person.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
 
@@ -34,13 +38,13 @@ export interface NeededWith<Args> {
 	permission: Permission;
 	/** Name of the tool argument that requires the permission. */
 	with: keyof Args & string;
-	/** A guild-wide permission of the bot that suffices instead of the needed permission in the channel. */
+	/** A guild-wide permission that suffices instead of the needed permission in the channel. */
 	orInGuild?: Permission;
 	/**
-	 * Whether a tool call with `args` needs the permission. Default: if the argument is present and neither false nor an
-	 * empty list.
+	 * Whether a tool call with `args` needs the permission. `memberId` is the id of the member who needs it: of the bot, or
+	 * of the person in whose name the call acts. Default: if the argument is present and neither false nor an empty list.
 	 */
-	when?(args: Args, botId: string, guild: Guild): boolean;
+	when?(args: Args, memberId: string, guild: Guild): boolean;
 	/** Explains for the error message which argument requires the permission; undefined if that is obvious. */
 	why?(args: Args, guild: Guild): string | undefined;
 }
@@ -48,16 +52,20 @@ export interface NeededWith<Args> {
 /** A permission that a tool needs for every call, or only for calls with a certain argument. */
 export type Needed<Args> = Permission | NeededWith<Args>;
 
-/** Returns the permissions among `needed` that a tool call with the arguments `args` requires in this guild. */
+/**
+ * Returns the permissions among `needed` that a tool call with the arguments `args` requires in this guild: of the bot,
+ * or of `person`.
+ */
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
 	args: Args,
 	guild: Guild,
+	person?: GuildMember,
 ): { permission: Permission; why?: string | undefined }[] {
-	const { id } = guild.client.user;
+	const { id } = person ?? guild.client.user;
 	return needed.flatMap((entry) => {
 		if (typeof entry === "string") return [{ permission: entry }];
-		if (isHeldInGuild(entry, guild)) return [];
+		if (isHeldInGuild(entry, guild, person)) return [];
 		const isNeeded =
 			entry.when?.(args, id, guild) ?? isPresent(args[entry.with]);
 		return isNeeded
@@ -67,16 +75,20 @@ export function neededBy<Args extends object>(
 }
 
 /**
- * Whether the bot has the guild-wide permission `needed.orInGuild`. If so, the bot does not need `needed.permission` in
- * the channel.
+ * Whether the bot, or `person`, has the guild-wide permission `needed.orInGuild`. If so, it does not need
+ * `needed.permission` in the channel.
  */
 export function isHeldInGuild<Args>(
 	needed: Needed<Args>,
 	guild: Guild,
+	person?: GuildMember,
 ): boolean {
 	if (typeof needed === "string" || !needed.orInGuild) return false;
 	const bit = PermissionFlagsBits[needed.orInGuild];
-	return (botPermissions(guild, undefined) & bit) !== 0n;
+	const held = person
+		? personPermissions(person, undefined)
+		: botPermissions(guild, undefined);
+	return (held & bit) !== 0n;
 }
 
 function isPresent(value: unknown): boolean {
@@ -185,12 +197,58 @@ export const everything = ~0n;
  * Returns the bot's permissions in a channel, or guild-wide without a channel. If the bot is an administrator, all bits
  * are set.
  */
+export function allowedToBot(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+): bigint {
+	return withEverything(botPermissions(guild, channel));
+}
+
+/** Returns `bits` with all bits set if they contain ADMINISTRATOR. */
+function withEverything(bits: bigint): bigint {
+	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
+}
+
+/**
+ * Returns the permissions of a person in whose name a call acts, in a channel or, without a channel, guild-wide; all
+ * bits for an administrator. Without VIEW_CHANNEL, or while they are not in a private thread, a person has none there.
+ */
+export function personPermissions(
+	person: GuildMember,
+	channel: GuildBasedChannel | undefined,
+): bigint {
+	// discord.js knows no permissions in a thread whose channel is not cached.
+	const { bitfield } = channel
+		? (channel.permissionsFor(person) ?? { bitfield: 0n })
+		: person.permissions;
+	const bits = withEverything(bitfield);
+	if (bits === everything) return bits;
+	if (channel && !isVisibleWith(bits, channel)) return 0n;
+	return whyReadOnly(person) ? bits & permissionsInTimeout : bits;
+}
+
+/** Whether the person of the running call sees a channel in which the person has these permissions. */
+function isVisibleWith(bits: bigint, channel: GuildBasedChannel): boolean {
+	const { ManageThreads, ViewChannel } = PermissionFlagsBits;
+	if ((bits & ViewChannel) === 0n) return false;
+	return (
+		channel.type !== ChannelType.PrivateThread ||
+		(bits & ManageThreads) !== 0n ||
+		isKnownInThread(channel.id)
+	);
+}
+
+/**
+ * Returns the permissions that the running tool call may use in a channel, or guild-wide without a channel: those of the
+ * bot that the person in whose name the call acts has as well. All bits are set for an administrator.
+ */
 export function allowed(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
 ): bigint {
-	const bits = botPermissions(guild, channel);
-	return (bits & PermissionFlagsBits.Administrator) === 0n ? bits : everything;
+	const person = actingPerson(guild);
+	const bits = allowedToBot(guild, channel);
+	return person ? bits & personPermissions(person, channel) : bits;
 }
 
 /** The permissions that a member keeps during a timeout. */
@@ -202,6 +260,29 @@ function isTimedOut(member: GuildMember, bits: bigint): boolean {
 		member.isCommunicationDisabled() &&
 		(bits & PermissionFlagsBits.Administrator) === 0n
 	);
+}
+
+const quarantined = [
+	GuildMemberFlags.AutomodQuarantinedUsernameOrGuildNickname,
+	GuildMemberFlags.AutoModQuarantinedGuildTag,
+];
+
+/**
+ * Returns why a person may only read in a guild, as words that follow "You"; undefined if the person may do more. This
+ * does not limit the owner and administrators.
+ * https://discord.com/developers/docs/topics/permissions#permissions-for-timed-out-members
+ * https://discord.com/developers/docs/resources/guild#membership-screening-object
+ */
+export function whyReadOnly(person: GuildMember): string | undefined {
+	if (isAdministrator(person)) return undefined;
+	const { guild, flags } = person;
+	if (person.isCommunicationDisabled())
+		return `are timed out in the guild ${guild.id} until ${time(person.communicationDisabledUntil)}, and can only read until then`;
+	if (person.pending)
+		return `have not completed the membership screening of the guild ${guild.id}, and can only read until then`;
+	if (flags.any(quarantined))
+		return `are quarantined by AutoMod in the guild ${guild.id}, and can only read until a moderator ends that`;
+	return undefined;
 }
 
 export function isAdministrator(member: GuildMember): boolean {
@@ -227,6 +308,18 @@ export function bitsIn(
 /**
  * Returns the needed permissions that the bot does not have in a channel, or guild-wide without a channel, as a bit
  * field; 0 if the bot is an administrator.
+ */
+export function missingForBot(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+	needed: bigint,
+): bigint {
+	return needed & ~allowedToBot(guild, channel);
+}
+
+/**
+ * Returns the needed permissions that the running tool call may not use in a channel, or guild-wide without a channel,
+ * as a bit field: those that the bot lacks, and those that the person in whose name the call acts lacks.
  */
 export function missingPermissions(
 	guild: Guild,
@@ -266,28 +359,38 @@ export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 }
 
 /**
- * Throws a ToolError unless the bot has all needed permissions in a channel, or guild-wide without a channel. `why`
- * returns sentences for the error text that explain why the missing permissions are needed.
+ * Throws a ToolError unless the bot has all needed permissions in a channel, or guild-wide without a channel, and the
+ * person in whose name the running call acts has them, too. `why` returns sentences for the error text that explain why
+ * the missing permissions are needed.
  */
 export function requirePermissions(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
 	needed: bigint,
+	why?: (missing: bigint) => readonly string[],
+): void {
+	const person = actingPerson(guild);
+	if (person) requireOf(person, channel, needed, why);
+	requireOfBot(guild, channel, needed, why);
+}
+
+/** Throws a ToolError unless the bot has all needed permissions. See `requirePermissions`. */
+export function requireOfBot(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+	needed: bigint,
 	why: (missing: bigint) => readonly string[] = () => [],
 ): void {
-	const missing = missingPermissions(guild, channel, needed);
+	const missing = missingForBot(guild, channel, needed);
 	if (missing === 0n) return;
 	const me = botMember(guild);
 	if (isTimedOut(me, botPermissions(guild, channel)))
 		throw new ToolError(
 			`The bot is timed out in the guild ${guild.id} until ${time(me.communicationDisabledUntil)}, and can only read until then. A moderator with MODERATE_MEMBERS can remove the timeout. Nothing was done.`,
 		);
-	const where = channel
-		? channelName(channel)
-		: `the guild ${guild.id} as a whole`;
 	throw new ToolError(
 		[
-			`The bot lacks ${describeBits(missing)} in ${where}.`,
+			`The bot lacks ${describeBits(missing)} in ${nameOf(guild, channel)}.`,
 			...why(missing),
 			`${whoCanGrant(guild, channel)} Nothing was done.`,
 		].join(" "),
@@ -295,28 +398,83 @@ export function requirePermissions(
 }
 
 /**
- * Throws a ToolError unless the bot may allow or deny certain permissions in a role or in a channel's overwrites. For
- * that, the bot needs the same permissions in the guild or the channel's category, or an overwrite of the channel that
- * allows the bot MANAGE_ROLES.
+ * Throws a ToolError unless the person in whose name a call acts has all needed permissions. See `requirePermissions`.
+ */
+export function requireOf(
+	person: GuildMember,
+	channel: GuildBasedChannel | undefined,
+	needed: bigint,
+	why: (missing: bigint) => readonly string[] = () => [],
+): void {
+	const missing = needed & ~personPermissions(person, channel);
+	if (missing === 0n) return;
+	if ((missing & ~permissionsInTimeout) !== 0n) requireNotReadOnly(person);
+	throw new ToolError(
+		[
+			`You lack ${describeBits(missing)} in ${nameOf(person.guild, channel)}.`,
+			...why(missing),
+			"Nothing was done.",
+		].join(" "),
+	);
+}
+
+/** Throws a ToolError if the person in whose name a call acts may only read, such as during a timeout. */
+export function requireNotReadOnly(person: GuildMember): void {
+	const why = whyReadOnly(person);
+	if (why) throw new ToolError(`You ${why}. Nothing was done.`);
+}
+
+function nameOf(guild: Guild, channel: GuildBasedChannel | undefined): string {
+	return channel ? channelName(channel) : `the guild ${guild.id} as a whole`;
+}
+
+/**
+ * Throws a ToolError unless the bot, and the person in whose name the running call acts, may allow or deny certain
+ * permissions in a role or in a channel's overwrites. For that, both need the same permissions in the guild or the
+ * channel's category, or an overwrite of the channel that allows them MANAGE_ROLES.
  */
 export function requireGrantable(
 	guild: Guild,
 	channel: GuildBasedChannel | "new" | undefined,
 	bits: bigint,
 ): void {
+	const person = actingPerson(guild);
+	if (person)
+		requireGrantableBy(person, personPermissions, channel, bits, (missing) => [
+			`You can only give and deny permissions that you have yourself, and you lack ${missing}.`,
+		]);
+	const bot = botMember(guild);
+	const ofBot = (_: GuildMember, place: GuildBasedChannel | undefined) =>
+		botPermissions(guild, place);
+	requireGrantableBy(bot, ofBot, channel, bits, (missing) => [
+		`The bot can only give and deny permissions that it has itself, and it lacks ${missing}.`,
+		whoCanGrant(guild, undefined),
+	]);
+}
+
+function requireGrantableBy(
+	member: GuildMember,
+	permissionsOf: (
+		member: GuildMember,
+		place: GuildBasedChannel | undefined,
+	) => bigint,
+	channel: GuildBasedChannel | "new" | undefined,
+	bits: bigint,
+	problem: (missing: string) => readonly string[],
+): void {
 	const { Administrator, ManageRoles } = PermissionFlagsBits;
-	const inGuild = botPermissions(guild, undefined);
+	const inGuild = permissionsOf(member, undefined);
 	if ((inGuild & Administrator) !== 0n) return;
 	if (
 		channel &&
 		channel !== "new" &&
 		!channel.isThread() &&
-		canManageOverwrites(guild, overwritesOf(channel))
+		canManageOverwrites(member.guild, overwritesOf(channel), member)
 	)
 		return;
 	const inCategory =
 		channel !== "new" && channel?.parent
-			? botPermissions(guild, channel.parent)
+			? permissionsOf(member, channel.parent)
 			: 0n;
 	// A member with it in a channel can grant themselves everything there.
 	if (channel && (bits & ManageRoles) !== 0n)
@@ -325,23 +483,22 @@ export function requireGrantable(
 		);
 	const missing = bits & ~(inGuild | inCategory);
 	if (missing === 0n) return;
-	throw new ToolError(
-		`The bot can only give and deny permissions that it has itself, and it lacks ${describeBits(missing)}. ${whoCanGrant(guild, undefined)} Nothing was done.`,
-	);
+	const sentences = [...problem(describeBits(missing)), "Nothing was done."];
+	throw new ToolError(sentences.join(" "));
 }
 
 /**
- * Whether a channel's permission overwrites allow MANAGE_ROLES to the bot or to one of the bot's roles, except
- * @everyone.
+ * Whether a channel's permission overwrites allow MANAGE_ROLES to a member, by default the bot, or to one of the
+ * member's roles, except @everyone.
  */
 export function canManageOverwrites(
 	guild: Guild,
 	overwrites: Overwrites,
+	member = botMember(guild),
 ): boolean {
-	const me = botMember(guild);
 	return [...overwrites].some(
 		([id, { allow }]) =>
-			(id === me.id || (id !== guild.id && me.roles.cache.has(id))) &&
+			(id === member.id || (id !== guild.id && member.roles.cache.has(id))) &&
 			(allow & PermissionFlagsBits.ManageRoles) !== 0n,
 	);
 }

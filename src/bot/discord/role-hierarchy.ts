@@ -1,4 +1,5 @@
-// Role hierarchy: the bot can only act on roles and members ranked below its own highest role.
+// Role hierarchy: the bot, and the person in whose name a call acts, can only act on roles and members that rank below
+// their own highest role.
 // https://discord.com/developers/docs/topics/permissions#permission-hierarchy
 
 import {
@@ -8,37 +9,79 @@ import {
 	type Role,
 } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
+import { actingPerson } from "./acting-person.ts";
 import { memberName, roleName } from "./describe.ts";
-import { botMember, missingPermissions } from "./permissions.ts";
+import { botMember, missingForBot } from "./permissions.ts";
 
 const sampleSize = 10;
 const remedy =
 	"The bot can only act on roles and members that rank below it; a member with a higher role can move the bot's role up.";
 
+const remedyForPerson =
+	"You can only act on roles and members that rank below you.";
+
 /**
- * Throws a ToolError unless all of `roles` rank below the bot's highest role. The error names the roles that do not.
+ * Throws a ToolError unless all of `roles` rank below the bot's highest role, and below that of the person in whose name
+ * the running call acts. The error names the roles that do not.
  */
 export function requireRolesBelow(guild: Guild, roles: readonly Role[]): void {
-	refuseAny("role(s)", roles, (role) => {
-		if (isBelow(guild, role)) return undefined;
-		const { highest } = botMember(guild).roles;
+	const person = actingPerson(guild);
+	if (person) requireRolesBelowPerson(person, roles);
+	requireRolesBelowBot(guild, roles);
+}
+
+/** Throws a ToolError unless all of `roles` rank below the bot's highest role. See `requireRolesBelow`. */
+export function requireRolesBelowBot(
+	guild: Guild,
+	roles: readonly Role[],
+): void {
+	const me = botMember(guild);
+	refuseAny("role(s) out of the bot's reach", roles, (role) => {
+		if (isAbove(me, role)) return undefined;
 		return {
-			problem: `${roleName(role)} does not rank below the bot's highest role, ${roleName(highest)}`,
+			problem: `${roleName(role)} does not rank below the bot's highest role, ${roleName(me.roles.highest)}`,
 			remedy,
 		};
 	});
 }
 
 /**
- * Throws a ToolError unless all of the members rank below the bot. The error names those who do not. The guild's owner
- * never ranks below the bot.
+ * Throws a ToolError unless all of `roles` rank below the highest role of the person in whose name a call acts. See
+ * `requireRolesBelow`.
+ */
+export function requireRolesBelowPerson(
+	person: GuildMember,
+	roles: readonly Role[],
+): void {
+	refuseAny("role(s) out of your reach", roles, (role) => {
+		if (isAbove(person, role)) return undefined;
+		return {
+			problem: `${roleName(role)} does not rank below your highest role, ${roleName(person.roles.highest)}`,
+			remedy: remedyForPerson,
+		};
+	});
+}
+
+/**
+ * Throws a ToolError unless all of the members rank below the bot, and below the person in whose name the running call
+ * acts. The error names those who do not. The guild's owner never ranks below them.
  */
 export function requireMembersBelow(
 	guild: Guild,
 	members: readonly GuildMember[],
 ): void {
+	const person = actingPerson(guild);
+	if (person) requireBelowPerson(person, members);
+	requireBelowBot(guild, members);
+}
+
+/** Throws a ToolError unless all of the members rank below the bot. See `requireMembersBelow`. */
+export function requireBelowBot(
+	guild: Guild,
+	members: readonly GuildMember[],
+): void {
 	const me = botMember(guild);
-	refuseAny("member(s)", members, (member) => {
+	refuseAny("member(s) out of the bot's reach", members, (member) => {
 		const name = memberName(member);
 		if (member.id === me.id)
 			return {
@@ -49,7 +92,7 @@ export function requireMembersBelow(
 				problem: `${name} owns the guild: the bot cannot act on the owner`,
 			};
 		const { highest } = member.roles;
-		if (isBelow(guild, highest)) return undefined;
+		if (isAbove(me, highest)) return undefined;
 		return {
 			problem: `${name} does not rank below the bot: ${roleName(highest)} is not below ${roleName(me.roles.highest)}`,
 			remedy,
@@ -57,8 +100,40 @@ export function requireMembersBelow(
 	});
 }
 
-/** Whether a role ranks below the bot's highest role in the guild. */
+/**
+ * Throws a ToolError unless all of the members rank below the person in whose name a call acts. See
+ * `requireMembersBelow`.
+ */
+export function requireBelowPerson(
+	person: GuildMember,
+	members: readonly GuildMember[],
+): void {
+	refuseAny("member(s) out of your reach", members, (member) => {
+		const name = memberName(member);
+		if (member.id === person.id)
+			return { problem: `${name} is you: you cannot act on yourself` };
+		if (member.id === person.guild.ownerId)
+			return { problem: `${name} owns the guild: you cannot act on the owner` };
+		const { highest } = member.roles;
+		if (isAbove(person, highest)) return undefined;
+		return {
+			problem: `${name} does not rank below you: ${roleName(highest)} is not below ${roleName(person.roles.highest)}`,
+			remedy: remedyForPerson,
+		};
+	});
+}
+
+/**
+ * Whether a role ranks below the bot's highest role in the guild, and below that of the person in whose name the
+ * running call acts.
+ */
 export function isBelow(guild: Guild, role: Role): boolean {
+	const person = actingPerson(guild);
+	return isBelowBot(guild, role) && (!person || isAbove(person, role));
+}
+
+/** Whether a role ranks below the bot's highest role in the guild. */
+export function isBelowBot(guild: Guild, role: Role): boolean {
 	return isAbove(botMember(guild), role);
 }
 
@@ -70,8 +145,7 @@ export function isAbove({ guild, id, roles }: GuildMember, role: Role) {
 /** Returns why the bot cannot assign any roles in the guild; undefined if the bot has MANAGE_ROLES. */
 export function cannotGiveRoles(guild: Guild): string | undefined {
 	const { ManageRoles } = PermissionFlagsBits;
-	if (missingPermissions(guild, undefined, ManageRoles) === 0n)
-		return undefined;
+	if (missingForBot(guild, undefined, ManageRoles) === 0n) return undefined;
 	return `the bot lacks MANAGE_ROLES in the guild ${guild.id}`;
 }
 
@@ -80,7 +154,7 @@ export function roleProblem(guild: Guild, role: Role): string | undefined {
 	if (role.id === guild.id) return `${roleName(role)} is the role of everyone`;
 	if (role.managed)
 		return `${roleName(role)} belongs to an integration, and cannot be given by hand`;
-	if (isBelow(guild, role)) return undefined;
+	if (isBelowBot(guild, role)) return undefined;
 	return `${roleName(role)} does not rank below the bot's highest role`;
 }
 
@@ -100,9 +174,7 @@ function refuseAny<Thing>(
 	if (refusals.length > sampleSize)
 		problems.push(`and ${refusals.length - sampleSize} more`);
 	const count =
-		things.length > 1
-			? `${refusals.length} of ${things.length} ${noun} out of the bot's reach: `
-			: "";
+		things.length > 1 ? `${refusals.length} of ${things.length} ${noun}: ` : "";
 	const remedies = new Set(refusals.flatMap(({ remedy }) => remedy ?? []));
 	throw new ToolError(
 		[`${count}${problems.join("; ")}.`, ...remedies, "Nothing was done."].join(

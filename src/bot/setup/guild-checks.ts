@@ -13,12 +13,12 @@ import type { BotConfig } from "../config/config.ts";
 import { toml as tomlSchema } from "../config/settings.ts";
 import { channelName, roleName, time } from "../discord/describe.ts";
 import {
-	allowed,
+	allowedToBot,
 	bitsIn,
 	botPermissions,
 	describeBits,
 	everything,
-	missingPermissions,
+	missingForBot,
 	type Permission,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
@@ -59,7 +59,7 @@ export function checkPermissions(
 	const wanted = invitePermissions(toml) & ~bitsIn(undefined, optional);
 	const warnings = guilds.flatMap((guild) => {
 		requireLeast(guild, toml);
-		const useful = missingPermissions(guild, undefined, wanted);
+		const useful = missingForBot(guild, undefined, wanted);
 		if (useful === 0n) return [];
 		return `the bot lacks ${describeBits(useful)} in ${guildName(guild)} as a whole: a tool that needs it fails and says so, unless a channel allows it`;
 	});
@@ -73,7 +73,7 @@ export function checkPermissions(
  */
 export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 	const until = guild.members.me?.communicationDisabledUntil;
-	const inGuild = allowed(guild, undefined);
+	const inGuild = allowedToBot(guild, undefined);
 	if (inGuild === everything) return;
 	if (until && guild.members.me?.isCommunicationDisabled())
 		throw new CheckFailed(
@@ -185,7 +185,7 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 			other,
 		);
 	const { ManageRoles } = PermissionFlagsBits;
-	const missing = missingPermissions(guild, undefined, ManageRoles);
+	const missing = missingForBot(guild, undefined, ManageRoles);
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`to give members the role ${name}, the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,
@@ -217,7 +217,7 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 		);
 	const also = alsoNeeded[key] ?? [];
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages", ...also]);
-	const missing = missingPermissions(channel.guild, channel, needed);
+	const missing = missingForBot(channel.guild, channel, needed);
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${name}`,

@@ -11,11 +11,11 @@ import { channelName, roleName } from "../discord/describe.ts";
 import { isAllowedKind, limitsPruning } from "../discord/guild-features.ts";
 import {
 	allBits,
-	allowed,
+	allowedToBot,
 	bitsIn,
 	botMember,
 	isAdministrator,
-	missingPermissions,
+	missingForBot,
 	type Needed,
 	permissionNames,
 } from "../discord/permissions.ts";
@@ -135,7 +135,7 @@ function intentChecks(tools: readonly BotTool[], guild: Guild): Check[] {
 
 /** Creates a check for each permission that one of the tools needs and the bot lacks guild-wide. */
 function permissionChecks(tools: readonly BotTool[], guild: Guild): Check[] {
-	const has = allowed(guild, undefined);
+	const has = allowedToBot(guild, undefined);
 	const dependents = new Map<bigint, Set<string>>();
 	for (const tool of tools)
 		for (const [bit, when] of needsOf(tool)) {
@@ -267,7 +267,7 @@ function checkChannels(guild: Guild): Found {
 		(channel) => !channel.isThread(),
 	);
 	const hidden = channels.filter(
-		(channel) => missingPermissions(guild, channel, ViewChannel) !== 0n,
+		(channel) => missingForBot(guild, channel, ViewChannel) !== 0n,
 	);
 	if (hidden.length === 0) return `the bot sees all ${channels.length}`;
 	return {

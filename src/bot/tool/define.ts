@@ -12,8 +12,37 @@ import { createPipeline } from "./pipeline.ts";
 import { previewOf } from "./review.ts";
 import type { Alias, BotTool, Overlap, PrivilegedIntent } from "./toolsets.ts";
 
-/** What a tool needs before it runs: the bot's permissions and rank in Discord's role hierarchy, locks and intents. */
+/**
+ * What a person needs for a tool that acts in the person's name, in addition to what the bot needs. For tools with which
+ * the bot can do more than a person with the same permissions, such as editing its own messages.
+ */
+export interface PersonNeeds<Args> {
+	/**
+	 * Discord permissions that the person needs in the channel that the call's arguments select or, if they select no
+	 * channel, guild-wide.
+	 */
+	permissions?: readonly Needed<Args>[];
+	/**
+	 * Name of the argument with the channels in which the person needs `permissions`. Default: the tool's
+	 * `permissionsIn`, or `channel_id` if that is "run".
+	 */
+	permissionsIn?: keyof Args & string;
+	/** Discord permissions that the person needs in the guild through their roles. */
+	guildPermissions?: readonly Permission[];
+	/**
+	 * Whether any member of a guild may call a tool that has no argument `guild_id`. Default: the person needs
+	 * MANAGE_GUILD, in the guild in the setting GUILD_ID or, if that is not set, in all guilds.
+	 */
+	anyMember?: boolean;
+}
+
+/**
+ * What a tool needs before it runs: permissions and rank in Discord's role hierarchy, locks and intents. In a call that
+ * acts in a person's name, the person needs the same permissions and rank as the bot, and what `person` says.
+ */
 export interface Needs<Args> {
+	/** What a person needs in addition, if the tool acts in the person's name. */
+	person?: PersonNeeds<Args>;
 	/**
 	 * Discord permissions that the bot needs for this tool, in the channel that the call's arguments select (by
 	 * `channel_id`, `user_id` in voice, webhook or invite) or, if they select no channel, guild-wide.
@@ -40,7 +69,8 @@ export interface Needs<Args> {
 		| ((args: Args, bot: BotContext) => readonly string[]);
 	/**
 	 * Whether the bot's highest role must be above the roles in the arguments `role_id` and `role_ids` or, if the tool
-	 * has neither, above the members in `user_id` and `user_ids`. With "others", the member may also be the bot itself.
+	 * has neither, above the members in `user_id` and `user_ids`. With "others", the member may also be the bot itself
+	 * and, for the person in whose name the call acts, that person.
 	 */
 	ranked?: boolean | "others";
 	/** Privileged Discord intents without which this tool's result is incomplete. */
@@ -97,6 +127,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 	const { toolset, extra = false, aliases = [], overlaps = [] } = definition;
 	const { adapt } = definition;
 	const { permissions = [], guildPermissions = [], intents = [] } = definition;
+	const { person } = definition;
 	return {
 		...createPipeline(definition),
 		toolset,
@@ -106,7 +137,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 			typeof alias === "string" ? { name: alias } : alias,
 		),
 		overlaps,
-		needs: { permissions, guildPermissions, intents },
+		needs: { permissions, guildPermissions, intents, person },
 	};
 }
 

@@ -24,6 +24,7 @@ import {
 	ToolError,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import { guildName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../discord/find.ts";
@@ -31,13 +32,16 @@ import {
 	bitsIn,
 	isHeldInGuild,
 	neededBy,
-	requirePermissions,
+	requireOf,
+	requireOfBot,
 } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { type ToolRun, withinRun } from "../discord/rest/rest.ts";
 import {
-	requireMembersBelow,
-	requireRolesBelow,
+	requireBelowBot,
+	requireBelowPerson,
+	requireRolesBelowBot,
+	requireRolesBelowPerson,
 } from "../discord/role-hierarchy.ts";
 import { chosenReason, withoutTokens } from "../discord/text.ts";
 import { requireTwoFactor } from "../discord/two-factor.ts";
@@ -313,8 +317,8 @@ function thingName(key: string): string {
 }
 
 /**
- * Throws a ToolError if the bot lacks a Discord permission that the tool call needs, or ranks too low to change a role
- * or member. Returns the needed permissions as a bit field.
+ * Throws a ToolError if the bot, or the person in whose name the call acts, lacks a Discord permission that the tool
+ * call needs, or ranks too low to change a role or member. Returns the permissions that the bot needs as a bit field.
  */
 function authorize<Args extends object>(
 	definition: Needs<Args>,
@@ -322,12 +326,51 @@ function authorize<Args extends object>(
 	guild: Guild,
 	things: Record<string, unknown>,
 ): bigint {
-	const { permissions, guildPermissions = [], ranked } = definition;
+	const { ranked } = definition;
+	const person = actingPerson(guild);
+	if (person) {
+		requireAll(definition, args, guild, things, person);
+		const { permissionsIn } = definition;
+		const more = {
+			...(permissionsIn !== "run" && { permissionsIn }),
+			...definition.person,
+		};
+		requireAll(more, args, guild, things, person);
+		if (ranked) requireBelow(guild, things, ranked, person);
+	}
+	const bits = requireAll(definition, args, guild, things);
+	if (ranked) requireBelow(guild, things, ranked);
+	return bits;
+}
+
+/**
+ * Throws a ToolError if the bot, or `person`, lacks a permission that the tool call needs. Returns the needed
+ * permissions as a bit field.
+ */
+function requireAll<Args extends object>(
+	definition: Pick<
+		Needs<Args>,
+		"permissions" | "permissionsIn" | "guildPermissions"
+	>,
+	args: Args,
+	guild: Guild,
+	things: Record<string, unknown>,
+	person?: GuildMember,
+): bigint {
+	const { permissions, guildPermissions = [] } = definition;
 	const { permissionsIn = "channel_id" } = definition;
+	const require = (
+		channel: GuildBasedChannel | undefined,
+		needed: bigint,
+		why?: (missing: bigint) => readonly string[],
+	) =>
+		person
+			? requireOf(person, channel, needed, why)
+			: requireOfBot(guild, channel, needed, why);
 	let bits = bitsIn(undefined, guildPermissions);
-	if (bits !== 0n) requirePermissions(guild, undefined, bits);
+	if (bits !== 0n) require(undefined, bits);
 	if (permissions) {
-		const all = neededBy(permissions, args, guild);
+		const all = neededBy(permissions, args, guild, person);
 		const names = all.map(({ permission }) => permission);
 		const why = (missing: bigint) =>
 			all.flatMap(({ permission, why = "" }) =>
@@ -336,7 +379,7 @@ function authorize<Args extends object>(
 		// Discord ignores the channel if guild-wide permissions suffice.
 		const checksChannels =
 			permissions.length === 0 ||
-			!permissions.every((item) => isHeldInGuild(item, guild));
+			!permissions.every((item) => isHeldInGuild(item, guild, person));
 		const places =
 			permissionsIn === "run"
 				? []
@@ -344,11 +387,10 @@ function authorize<Args extends object>(
 		for (const channel of places) {
 			const needed = bitsIn(channel, names);
 			const implied = checksChannels ? impliedIn(channel) : 0n;
-			requirePermissions(guild, channel, needed | implied, why);
+			require(channel, needed | implied, why);
 		}
 		bits |= bitsIn(undefined, names);
 	}
-	if (ranked) requireBelow(guild, things, ranked);
 	return bits;
 }
 
@@ -384,11 +426,13 @@ function requireBelow(
 	guild: Guild,
 	{ role, roles = [], user, users = [] }: Record<string, unknown>,
 	ranked: true | "others",
+	person?: GuildMember,
 ): void {
 	const argument = [role, roles].flat().filter((item) => item instanceof Role);
 	// To assign or remove a role, the bot must rank above the role, not above the member.
 	if (argument.length > 0) {
-		requireRolesBelow(guild, argument);
+		if (person) requireRolesBelowPerson(person, argument);
+		else requireRolesBelowBot(guild, argument);
 		return;
 	}
 	const members = [user, users]
@@ -397,6 +441,9 @@ function requireBelow(
 			item instanceof GuildMember ? item : (item as Person | undefined)?.member,
 		)
 		.filter((item) => item !== undefined);
-	const others = members.filter(({ id }) => id !== guild.client.user.id);
-	requireMembersBelow(guild, ranked === "others" ? others : members);
+	const self = person ?? guild.client.user;
+	const others = members.filter(({ id }) => id !== self.id);
+	const ranking = ranked === "others" ? others : members;
+	if (person) requireBelowPerson(person, ranking);
+	else requireBelowBot(guild, ranking);
 }

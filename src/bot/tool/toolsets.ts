@@ -5,6 +5,7 @@ import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
 import type { BotContext } from "./context.ts";
+import type { PersonNeeds } from "./define.ts";
 
 /** The toolsets that the value "default" in the configuration stands for. Tools marked `extra` are excluded. */
 const defaultToolsets: readonly Toolset[] = [
@@ -44,6 +45,8 @@ export interface BotTool extends Tool<BotContext> {
 		/** Discord permissions that the bot needs guild-wide. */
 		guildPermissions: readonly Permission[];
 		intents: readonly PrivilegedIntent[];
+		/** What a person needs in addition, if the tool acts in the person's name. */
+		person?: PersonNeeds<never> | undefined;
 	};
 }
 

@@ -7,7 +7,7 @@ import type { BotConfig } from "../../config/config.ts";
 import {
 	bitsIn,
 	describeBits,
-	missingPermissions,
+	missingForBot,
 	type Permission,
 } from "../../discord/permissions.ts";
 import { describePlatformError } from "../../discord/rest/errors.ts";
@@ -170,7 +170,7 @@ function requireSuitable(guild: Guild): void {
 			"Create a guild for --probe-guild, with only you and the bot.",
 		);
 	const bits = bitsIn(undefined, needed);
-	const missing = missingPermissions(guild, undefined, bits);
+	const missing = missingForBot(guild, undefined, bits);
 	if (missing !== 0n)
 		throw new CheckFailed(
 			`the bot lacks ${describeBits(missing)} in ${guildName(guild)}`,

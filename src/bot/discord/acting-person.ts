@@ -1,0 +1,56 @@
+// The person in whose name the running tool call acts. The bot does nothing for this person that Discord would not let the
+// person do by hand. A call without a person, such as one with the root key, acts by the bot's own rights.
+
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Guild, GuildMember } from "discord.js";
+import { ToolError } from "../../mcp/tool.ts";
+
+/** The person in whose name a tool call acts. */
+export class ActingPerson {
+	/** The person as a member of guilds, by guild id. Contains only guilds in which the membership was checked. */
+	readonly members = new Map<string, GuildMember>();
+	/** Whether the person is a member of private threads, by thread id. Contains only threads that were checked. */
+	readonly threads = new Map<string, boolean>();
+
+	constructor(
+		/** Discord id of the person. */
+		readonly id: string,
+	) {}
+}
+
+const storage = new AsyncLocalStorage<ActingPerson>();
+
+/** Runs `work` in a person's name. */
+export function actAs<T>(person: ActingPerson, work: () => T): T {
+	return storage.run(person, work);
+}
+
+/** Returns the person in whose name the running tool call acts; undefined if it acts by the bot's own rights. */
+export function currentPerson(): ActingPerson | undefined {
+	return storage.getStore();
+}
+
+/**
+ * Returns the guild member in whose name the running tool call acts; undefined if the call acts by the bot's own
+ * rights. Throws a ToolError if the person is not known to be a member of the guild.
+ */
+export function actingPerson(guild: Guild): GuildMember | undefined {
+	const person = storage.getStore();
+	if (!person) return undefined;
+	return person.members.get(guild.id) ?? throwUnknownGuild(guild.id);
+}
+
+/** Whether the person in whose name the running call acts is known to be a member of a private thread. */
+export function isKnownInThread(threadId: string): boolean {
+	return storage.getStore()?.threads.get(threadId) ?? false;
+}
+
+/**
+ * Throws the ToolError for a guild that the bot is not in. It is also thrown for a guild that is hidden from the caller,
+ * so that callers cannot find out which guilds the bot is in.
+ */
+export function throwUnknownGuild(id: string): never {
+	throw new ToolError(
+		`The bot is not in a guild ${id}. Use list_guilds to find its guilds.`,
+	);
+}
