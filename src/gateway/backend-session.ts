@@ -2,9 +2,16 @@
 //
 // A bot refuses a request in an unknown session before it runs anything, so only then a request is sent again, once.
 
-import { principalCapability } from "../lib/principal.ts";
+import {
+	approvalCapability,
+	type Principal,
+	principalCapability,
+	rootPrincipal,
+	withElicitation,
+} from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import { raceSignal } from "../lib/wait.ts";
+import { approvalMethod } from "../mcp/approval.ts";
 import {
 	type Client,
 	ClientError,
@@ -25,9 +32,12 @@ export interface SessionRequest extends RequestOptions {
 		| "tools/list"
 		| "prompts/list"
 		| "prompts/get"
-		| "completion/complete";
+		| "completion/complete"
+		| typeof approvalMethod;
 	/** The parameters of the MCP request, as JSON text. */
 	params: string;
+	/** Whether the MCP client can ask the person who uses it to approve the call. */
+	elicits?: boolean;
 }
 
 export interface BackendSessionOptions {
@@ -76,13 +86,16 @@ export class BackendSession {
 			const opened = this.#get(signal);
 			const session = opened instanceof Promise ? await opened : opened;
 			try {
-				const { method, params, principal } = request;
-				if (principal && !session.experimental?.includes(principalCapability))
+				const { method, params } = request;
+				if (request.principal && !declares(session, principalCapability))
 					throw new ClientError(
 						"this version of the bot does not enforce the limits of keys and sign-ins: update it",
 						"refused",
 					);
-				return await client.request(session, method, params, signal, request);
+				const principal = principalFor(request, session);
+				const options =
+					principal === request.principal ? request : { ...request, principal };
+				return await client.request(session, method, params, signal, options);
 			} catch (error) {
 				if (!(error instanceof SessionNotFound)) throw error;
 				// The new session cannot be unknown: this is perhaps a tool's error that reads like it.
@@ -155,6 +168,22 @@ export class BackendSession {
 			throw new ClientError((cause as Error).message, "unsent", { cause });
 		}
 	}
+}
+
+function declares({ experimental }: ClientSession, capability: string) {
+	return experimental?.includes(capability) ?? false;
+}
+
+/** Returns the principal to send with a request. A bot whose calls can need an approval gets one with every call. */
+function principalFor(
+	{ method, principal, elicits }: SessionRequest,
+	session: ClientSession,
+): Principal | undefined {
+	const mayNeedApproval = method === "tools/call" || method === approvalMethod;
+	if (!mayNeedApproval || !declares(session, approvalCapability))
+		return principal;
+	const known = principal ?? rootPrincipal;
+	return elicits ? withElicitation(known) : known;
 }
 
 /**

@@ -19,6 +19,7 @@ import {
 	createClient,
 } from "../mcp/client.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
+import { inputRequiredType } from "../mcp/server.ts";
 import { BackendHealth, type BackendState } from "./backend-health.ts";
 import {
 	BackendSession,
@@ -195,7 +196,7 @@ export class Backend {
 				try {
 					if (this.health.isDoubtful)
 						await raceSignal(this.check(), signal, notBegun);
-					return this.#answered(await this.session.request(call, signal));
+					return this.#answered(call, await this.session.request(call, signal));
 				} catch (error) {
 					this.#updateHealth(error, signal);
 					if (isRepeated || !this.#mayRepeat(error, call, signal)) throw error;
@@ -214,7 +215,7 @@ export class Backend {
 	 * error. Rejects with Overloaded or a ClientError.
 	 */
 	async read(
-		request: Pick<SessionRequest, "method" | "params">,
+		request: Pick<SessionRequest, "method" | "params" | "principal">,
 		signal: Signal,
 	): Promise<ClientResponse> {
 		await this.#inFlight.acquire(signal);
@@ -247,8 +248,8 @@ export class Backend {
 	/**
 	 * Records that the bot is online and returns the response. Throws a ClientError if the tool's result has no content.
 	 */
-	#answered(response: ClientResponse): ClientResponse {
-		checkResult(response);
+	#answered(call: ForwardedCall, response: ClientResponse): ClientResponse {
+		checkResult(response, call.elicits ?? false);
 		// The tools and guilds of the bot may have changed while it was offline.
 		if (!this.state.online) void this.refresh();
 		this.health.setOnline();
@@ -463,13 +464,17 @@ export class Backend {
 }
 
 /**
- * Throws a ClientError if the result of a tool call has no content, because the outcome of the call is then unknown.
+ * Throws a ClientError if the result of a tool call has no content, because the outcome of the call is then unknown. A
+ * result that asks for input has none, and is allowed if the client can be asked (`elicits`).
  */
-function checkResult(response: ClientResponse): void {
+function checkResult(response: ClientResponse, elicits: boolean): void {
 	if (response.event) return;
 	const { error, result } = response.message as JsonObject;
 	if (isObject(error)) return;
-	const { content, structuredContent } = isObject(result) ? result : {};
+	const { content, structuredContent, resultType } = isObject(result)
+		? result
+		: {};
+	if (elicits && resultType === inputRequiredType) return;
 	if (Array.isArray(content) || isObject(structuredContent)) return;
 	throw new ClientError(
 		"the bot's result of the tool call has no content",

@@ -15,6 +15,7 @@ import {
 	withMembers,
 } from "../mcp/server.ts";
 import { errorResult, readToolCall, textResult } from "../mcp/tool.ts";
+import { type ApprovalTiming, afterApproval } from "./approvals.ts";
 import type { Backend } from "./backend.ts";
 import { type Catalog, listInstances } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
@@ -33,6 +34,8 @@ export interface CallsOptions {
 	log: Log;
 	/** Aborts calls to bots when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
+	/** How long calls wait for the approval that they need. */
+	approvals: ApprovalTiming;
 }
 
 /** What the gateway writes about a tool call to its log and metrics. */
@@ -57,6 +60,7 @@ export function createCalls(
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
 	const { config, backends, findTarget, catalog, metrics, log, deadlines } =
 		options;
+	const { approvals } = options;
 	// A part of each request id that differs after each restart.
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
@@ -172,10 +176,21 @@ export function createCalls(
 					params,
 					requestId,
 					principal: caller.principal,
+					elicits: caller.elicits,
 				},
 				signal,
 			);
-			return forwarded(request, caller, response, record);
+			// An event that was not parsed has no `_meta`.
+			const final = response.event
+				? response
+				: await afterApproval(
+						response,
+						backend,
+						caller.principal,
+						signal,
+						approvals,
+					);
+			return forwarded(request, caller, final, record);
 		} catch (error) {
 			return failed(error, request, caller, record, signal);
 		} finally {

@@ -17,6 +17,7 @@ import { notFound } from "../mcp/http-response.ts";
 import { countRequest, countResponses } from "../mcp/metrics.ts";
 import { createServer } from "../mcp/server.ts";
 import { createEndpoint } from "../mcp/streamable-http.ts";
+import { type ApprovalTiming, approvalTiming } from "./approvals.ts";
 import { Backend, type BackendOptions, maxUnfinishedBytes } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
@@ -61,12 +62,18 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
 	 * Applies only to the gateway's first response to tools/list. Default 1,000.
 	 */
 	firstCatalogGraceMs?: number;
+	/** How long tool calls wait for the approval that they need. Default: 10 s, and a request every 500 ms. */
+	approvals?: ApprovalTiming;
 }
 
 export function createGateway(
 	config: GatewayConfig,
 	log: Log,
-	{ connect, firstCatalogGraceMs = 1_000 }: GatewayOptions = {},
+	{
+		connect,
+		firstCatalogGraceMs = 1_000,
+		approvals = approvalTiming,
+	}: GatewayOptions = {},
 ): Gateway {
 	const metrics = createMetrics({
 		backends: () => backends,
@@ -151,7 +158,7 @@ export function createGateway(
 
 	const findTarget = createFindTarget(backends, config.defaultInstance);
 	const shared = { config, backends, findTarget, metrics, log, deadlines };
-	const call = createCalls({ ...shared, catalog: () => catalog });
+	const call = createCalls({ ...shared, approvals, catalog: () => catalog });
 	const server = createServer({
 		info,
 		instructions: instructionsFor(config.defaultInstance),

@@ -55,6 +55,19 @@ export const principalHeader = "X-Guildhall-Caller";
  */
 export const principalCapability = "guildhall/principal";
 
+/**
+ * The experimental MCP capability with which a bot declares that some of its calls need an approval. Then the gateway
+ * sends a principal with every call, and waits for approvals.
+ */
+export const approvalCapability = "guildhall/approval";
+
+/** The holder of the root key, for bots that need to know the principal of every call. */
+export const rootPrincipal: Principal = {
+	id: "root",
+	name: "root",
+	access: "all",
+};
+
 const text = v.pipe(v.string(), v.maxLength(200));
 const list = v.optional(v.pipe(v.array(text), v.maxLength(maxPrincipalItems)));
 
@@ -88,6 +101,17 @@ export function encodePrincipal(principal: Principal): string {
 	const value = Buffer.from(JSON.stringify(rest)).toString("base64url");
 	encoded.set(principal, value);
 	return value;
+}
+
+const eliciting = new WeakMap<Principal, Principal>();
+
+/** Returns the principal with `elicits: true`: always the same object for the same principal. */
+export function withElicitation(principal: Principal): Principal {
+	const known = eliciting.get(principal);
+	if (known) return known;
+	const made = { ...principal, elicits: true };
+	eliciting.set(principal, made);
+	return made;
 }
 
 /** Reads a principal from the value of the header X-Guildhall-Caller. Returns undefined if the value is invalid. */

@@ -95,6 +95,8 @@ export function createLegacyHandler(
 			signal: flight?.signal ?? signal,
 			notify: undefined,
 			principal,
+			// A request to the client would need a stream. Behind the gateway, a client of the stateless revision can be asked.
+			elicits: principal?.elicits ?? false,
 			requestId: requestIdIn(headers),
 		};
 		if (!isConstant && wantsProgress(request))

@@ -47,6 +47,16 @@ export function modernClientName(params: JsonObject): string | undefined {
 	return clientName(metaOf(params)[clientInfoKey]);
 }
 
+/**
+ * Whether the client of a message can ask the person who uses it to fill in a form. An empty `elicitation` capability
+ * means forms. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+ */
+function canElicit({ params }: Message): boolean {
+	const { elicitation } = Object(metaOf(params)[capabilitiesKey]) as JsonObject;
+	if (!isObject(elicitation)) return false;
+	return "form" in elicitation || Object.keys(elicitation).length === 0;
+}
+
 type Message = RpcRequest | RpcNotification;
 
 /**
@@ -90,6 +100,7 @@ export function createModernHandler(
 				signal,
 				notify,
 				principal,
+				elicits: canElicit(message),
 				requestId: requestIdIn(headers),
 			});
 		const finish = (response: RpcResponse) => {

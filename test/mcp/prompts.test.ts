@@ -44,6 +44,7 @@ async function ask(method: string, params: object, modern = false) {
 			modern,
 			session: undefined,
 			principal: undefined,
+			elicits: false,
 			signal: undefined,
 			notify: undefined,
 		},

@@ -58,6 +58,7 @@ const legacy: Caller = {
 	modern: false,
 	session: undefined,
 	principal: undefined,
+	elicits: false,
 	signal: undefined,
 	notify: undefined,
 	requestId: undefined,

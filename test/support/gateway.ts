@@ -2,7 +2,10 @@
 
 import { Backend } from "../../src/gateway/backend.ts";
 import { readConfig } from "../../src/gateway/config.ts";
-import { createGateway } from "../../src/gateway/gateway.ts";
+import {
+	createGateway,
+	type GatewayOptions,
+} from "../../src/gateway/gateway.ts";
 import { createMetrics } from "../../src/gateway/metrics.ts";
 import { listen } from "../../src/lib/listen.ts";
 import { connect } from "./backend-client.ts";
@@ -55,11 +58,13 @@ export interface TestGatewayOptions {
 	env?: Record<string, string>;
 	/** Whether it refreshes the backends before it listens. */
 	refreshed?: boolean;
+	/** Further options of the gateway. */
+	options?: GatewayOptions;
 }
 
 export async function startTestGateway(
 	bots: Record<string, { url: string }>,
-	{ env = {}, refreshed = true }: TestGatewayOptions = {},
+	{ env = {}, refreshed = true, options = {} }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
 	const recorded = recordLog();
 	const instances = Object.entries(bots).map(
@@ -70,7 +75,7 @@ export async function startTestGateway(
 		MCP_AUTH_TOKEN: gatewayToken,
 		...env,
 	});
-	const gateway = createGateway(config, recorded.log, { connect });
+	const gateway = createGateway(config, recorded.log, { connect, ...options });
 	if (refreshed) await gateway.refresh();
 	const listener = listen({
 		hostname: "127.0.0.1",

@@ -34,6 +34,8 @@ export interface StubOptions {
 	prompts?: readonly unknown[];
 	/** By tool name or JSON-RPC method. Tool names are tried first. */
 	on?: Record<string, Behaviour>;
+	/** The names of the experimental capabilities in the response to `initialize`. */
+	experimental?: readonly string[];
 	/** The response to a request in an unknown session. */
 	onLostSession?: Behaviour;
 	/** Whether `initialize` returns a session id. */
@@ -110,9 +112,13 @@ export function startStubBackend(options: StubOptions = {}): StubBackend {
 		switch (rpc) {
 			case "initialize": {
 				const sessionId = crypto.randomUUID();
+				const declared = options.experimental?.map((name) => [name, {}]);
+				const experimental = declared
+					? `,"experimental":${JSON.stringify(Object.fromEntries(declared))}`
+					: "";
 				sessions.add(sessionId);
 				const response = json(
-					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}},"serverInfo":{"name":"stub","version":"1"}}}`,
+					`{"jsonrpc":"2.0","id":${id},"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}${options.prompts ? ',"prompts":{}' : ""}${experimental}},"serverInfo":{"name":"stub","version":"1"}}}`,
 				);
 				if (options.sessions !== false)
 					response.headers.set("Mcp-Session-Id", sessionId);
