@@ -5,6 +5,7 @@ import { ConfigError, parseSettings, port } from "../lib/config.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
+import { oauth2Summary } from "./control/routes.ts";
 import {
 	describeWorldOptions,
 	readWorlds,
@@ -20,6 +21,8 @@ const usage = `bun run simulator: Discord's REST API and Gateway in memory, on a
   --port N        Discord's port (default 9200; 0 picks a free port)
   --game-port N   the game server's port (default: a free port)
   --ai-port N     the AI provider's port (default: a free port)
+  --redirect-uri URI
+                  an OAuth2 redirect URI of all bots' applications (several times)
 ${describeWorldOptions(18)}
   --json          print one line of JSON with all URLs, tokens and ids
   --help          print this text
@@ -29,6 +32,7 @@ const values = parseCommandLine(usage, {
 	port: { type: "string" },
 	"game-port": { type: "string" },
 	"ai-port": { type: "string" },
+	"redirect-uri": { type: "string", multiple: true },
 	...worldOptions,
 	json: { type: "boolean" },
 });
@@ -42,6 +46,7 @@ await runProgram(
 				port: v.optional(port, "9200"),
 				"game-port": v.optional(port, "0"),
 				"ai-port": v.optional(port, "0"),
+				"redirect-uri": v.optional(v.array(v.pipe(v.string(), v.url())), []),
 			}),
 			values,
 		);
@@ -49,7 +54,15 @@ await runProgram(
 		const format = json ? "json" : "text";
 		return { ...settings, log: { format, level: "info" } as const };
 	},
-	async ({ port, "game-port": gamePort, "ai-port": aiPort }, log) => {
+	async (
+		{
+			port,
+			"game-port": gamePort,
+			"ai-port": aiPort,
+			"redirect-uri": redirectUris,
+		},
+		log,
+	) => {
 		const { worlds, worldOptions } = await readWorlds(values);
 		const gameServer = await startGameServer({ port: gamePort });
 		const ai = await startAiProvider({ port: aiPort });
@@ -60,6 +73,9 @@ await runProgram(
 			worldOptions: { ...worldOptions, progress: console.error },
 			log,
 		});
+		for (const { user } of simulator.world.accounts.values())
+			if (user.bot)
+				simulator.world.authorizations.configure(user.id, { redirectUris });
 		gameServer.issueCode({ username: "Steve" });
 		console.log(
 			json
@@ -96,6 +112,7 @@ function endpoints(
 			.filter(({ bot }) => bot)
 			.map(({ listed }) => ({
 				...listed,
+				...oauth2Summary(world, listed.id),
 				guilds: guilds
 					.filter(({ members }) => members.has(listed.id))
 					.map(({ id, name }) => ({ id, name })),
@@ -135,6 +152,12 @@ function instructions(
 		...bots.map(
 			({ username, token, guilds: [guild] }) =>
 				`  DISCORD_API_URL=${api} DISCORD_CDN_URL=${cdn} DISCORD_TOKEN=${token} GUILD_ID=${guild?.id}    # ${username}, in ${escapeBreaks(guild?.name ?? "")}`,
+		),
+		"",
+		"Settings for signing in with Discord:",
+		...bots.map(
+			({ id, username, client_secret }) =>
+				`  DISCORD_API_URL=${api} DISCORD_CLIENT_ID=${id} DISCORD_CLIENT_SECRET=${client_secret}    # ${username}`,
 		),
 		"",
 		"People and their tokens:",

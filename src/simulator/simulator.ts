@@ -2,7 +2,7 @@
 
 import { ConfigError } from "../lib/config.ts";
 import { createLog, type Log } from "../lib/log.ts";
-import { createControl, urlOf } from "./control/control.ts";
+import { createControl, refusalReason, urlOf } from "./control/control.ts";
 import { type Controllable, controlRoutes } from "./control/routes.ts";
 import {
 	type BuildOptions,
@@ -20,6 +20,11 @@ import {
 	createUserClient,
 	type UserClient,
 } from "./interactions/user-client.ts";
+import {
+	isAuthorizePage,
+	isRedirectedToPage,
+	serveAuthorizePage,
+} from "./rest/authorize-page.ts";
 import { servePicture } from "./rest/cdn.ts";
 import { Faults } from "./rest/faults.ts";
 import { Journal, RequestLog } from "./rest/journal.ts";
@@ -174,11 +179,18 @@ export async function startSimulator(
 			fetch: (request, server) => {
 				const called = urlOf(request);
 				const { pathname } = called;
+				if (isRedirectedToPage(request, called))
+					return Response.redirect(`/oauth2/authorize${called.search}`, 302);
 				if (pathname.startsWith("/api/")) return router.handle(request, called);
 				// Clients add "?v=10" or "/?v=10" to the URL.
 				if (/^\/socket\/?$/.test(pathname))
 					return sockets.upgrade(request, called, server);
 				if (pathname.startsWith("/simulator/")) return control(request, called);
+				if (isAuthorizePage(called)) {
+					const refused = refusalReason(request, called);
+					if (refused) return new Response(`${refused}\n`, { status: 403 });
+					return serveAuthorizePage(world, request, called);
+				}
 				const file = files.get(pathname.replace("/attachments/", ""));
 				if (file) return new Response(file);
 				return servePicture(world.pictures, called);

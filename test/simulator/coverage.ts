@@ -97,6 +97,11 @@ rest/routes/moderation.test.ts
 		GET /guilds/:guild_id/bans/:user_id
 	the audit log has user, action, target, changes and reason
 		GET /guilds/:guild_id/audit-logs
+rest/routes/oauth2.test.ts
+	discord.js exchanges, uses and revokes a token
+		POST /oauth2/token
+		POST /oauth2/token/revoke
+		GET /oauth2/@me
 rest/routes/onboarding.test.ts
 	discord.js edits and fetches onboarding, with events and audit log entries
 		GET PUT /guilds/:guild_id/onboarding

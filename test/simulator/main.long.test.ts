@@ -141,6 +141,7 @@ test("--world starts with the guilds of documents, in YAML and JSON", async () =
 	});
 	await using simulator = start(
 		...["--port", "0", "--json", "--members", "30"],
+		...["--redirect-uri", "http://127.0.0.1:9100/callback"],
 		...["--world", directory.path("guild.yaml")],
 		...["--world", directory.path("other.json")],
 	);
@@ -155,7 +156,12 @@ test("--world starts with the guilds of documents, in YAML and JSON", async () =
 		"Other",
 	]);
 	expect(facts.bots).toMatchObject([
-		{ username: "helper", guilds: [{ name: "The Gardeners" }] },
+		{
+			username: "helper",
+			client_secret: expect.any(String),
+			redirect_uris: ["http://127.0.0.1:9100/callback"],
+			guilds: [{ name: "The Gardeners" }],
+		},
 		{ username: "alpha", guilds: [{ name: "Other" }] },
 	]);
 	expect(facts.worlds).toEqual([

@@ -38,10 +38,10 @@ export function createControl(
 }
 
 /**
- * Returns why a request to control the simulator is refused (not to a loopback host, or sent by a web page); undefined
- * if it is accepted.
+ * Returns why a request that only programs and pages of this machine may send is refused (not to a loopback host, or sent by
+ * a web page); undefined if it is accepted.
  */
-function refusalReason(
+export function refusalReason(
 	request: Request,
 	{ host, hostname }: URL,
 ): string | undefined {

@@ -98,6 +98,18 @@ const voteRequest = v.strictObject({
 	answer_ids: v.array(v.number()),
 });
 
+const applicationRequest = v.strictObject({
+	client_id: v.string(),
+	client_secret: v.optional(v.pipe(v.string(), v.minLength(1))),
+	redirect_uris: v.optional(v.array(v.pipe(v.string(), v.url()))),
+});
+
+const milliseconds = v.pipe(v.number(), v.minValue(0));
+const lifetimesRequest = v.strictObject({
+	code_ms: v.optional(milliseconds),
+	access_token_ms: v.optional(milliseconds),
+});
+
 const refusalRequest = v.strictObject({ status: v.nullable(status) });
 
 const connectionsRequest = v.strictObject({ held: v.boolean() });
@@ -166,6 +178,23 @@ export function controlRoutes(simulator: Controllable): ControlRoutes {
 			setVoice(simulator, await readBody(voiceRequest, request)),
 		"POST /simulator/votes": async (request) =>
 			vote(simulator, await readBody(voteRequest, request)),
+		"POST /simulator/oauth2/application": async (request) =>
+			configureApplication(
+				simulator,
+				await readBody(applicationRequest, request),
+			),
+		"POST /simulator/oauth2/lifetimes": async (request) => {
+			const { authorizations } = simulator.world;
+			const given = await readBody(lifetimesRequest, request);
+			authorizations.codeLifetimeMs =
+				given.code_ms ?? authorizations.codeLifetimeMs;
+			authorizations.tokenLifetimeMs =
+				given.access_token_ms ?? authorizations.tokenLifetimeMs;
+			return {
+				code_ms: authorizations.codeLifetimeMs,
+				access_token_ms: authorizations.tokenLifetimeMs,
+			};
+		},
 		"POST /simulator/sockets/refusal": async (request) => {
 			const given = await readBody(refusalRequest, request);
 			simulator.sockets.refuseConnections(given.status ?? undefined);
@@ -231,6 +260,32 @@ function setVoice(
 	return { user_id, channel_id };
 }
 
+/** Changes the OAuth2 settings of a bot's application. Throws BadRequest if there is no such bot. */
+function configureApplication(
+	{ world }: Controllable,
+	given: v.InferOutput<typeof applicationRequest>,
+) {
+	const { client_id, client_secret, redirect_uris } = given;
+	if (!world.authorizations.settings(client_id))
+		throw new BadRequest(
+			`client_id: ${client_id} is not the id of a bot's application`,
+		);
+	world.authorizations.configure(client_id, {
+		...(client_secret !== undefined && { clientSecret: client_secret }),
+		...(redirect_uris && { redirectUris: redirect_uris }),
+	});
+	return { client_id, ...oauth2Summary(world, client_id) };
+}
+
+/** Returns the OAuth2 settings of a bot's application as JSON. */
+export function oauth2Summary({ authorizations }: World, clientId: string) {
+	const settings = authorizations.settings(clientId);
+	return {
+		client_secret: settings?.clientSecret,
+		redirect_uris: settings?.redirectUris,
+	};
+}
+
 /** Votes in a poll as the user with the requested user name. Throws BadRequest if that is not possible. */
 async function vote(
 	simulator: Controllable,
@@ -293,7 +348,9 @@ function summary({ world, sockets, url, api, cdn }: Controllable) {
 		api,
 		cdn,
 		connected: sockets.connected,
-		bots: accounts.filter(({ bot }) => bot),
+		bots: accounts
+			.filter(({ bot }) => bot)
+			.map((bot) => ({ ...bot, ...oauth2Summary(world, bot.id) })),
 		users: accounts.filter(({ bot }) => !bot),
 		guilds: [...world.guilds.values()].map((guild) => ({
 			id: guild.id,

@@ -41,6 +41,10 @@ const inOpenApi = sourced("OpenAPI", "2026-07-18");
  */
 const observed = sourced("documentation", "2026-07-21");
 
+/** Why the probe does not check guesses about OAuth2. */
+const noSecret = "The probe has no client secret.";
+const noBrowser = "It needs a person with a browser.";
+
 /**
  * Assumptions of the simulator about Discord that Discord's documentation of the routes does not confirm, by id. Each
  * one is a guess or names its source.
@@ -495,5 +499,89 @@ export const beliefs: Readonly<Record<string, Sourced | Guess>> = {
 	"rate-limits": guess(
 		"Each route has the limits in `realisticLimits`. Discord publishes only the global one.",
 		"Reaching limits on purpose is not harmless. The bot reads them from responses.",
+	),
+	"oauth2-code-once": sourced("documentation", "2021-01-23")(
+		"A code can be exchanged once, within 100 s.",
+		"https://github.com/discord/discord-api-docs/issues/2526",
+	),
+	"oauth2-code": sourced("library", "2023-01-21")(
+		"Another code is refused with `invalid_grant`. Until 2022 it was `invalid_request`.",
+		"https://github.com/reboxer/discord-oauth2/issues/92",
+	),
+	"oauth2-client": sourced("library", "2021-11-04")(
+		"A wrong client id or secret is refused with 401 and `invalid_client`.",
+		"https://github.com/ValentinNeaga/Laravel-Discord-Authentication/issues/1",
+	),
+	"oauth2-grant-type": sourced("library", "2021-07-11")(
+		"An unknown or missing grant type is refused with `unsupported_grant_type`, before the secret is checked.",
+		"https://github.com/mattrasband/aiohttp-oauth2/issues/15",
+	),
+	"oauth2-not-a-form": sourced("documentation", "2022-07-26")(
+		"A body that is not a form is refused like an empty one.",
+		"https://github.com/discord/discord-api-docs/issues/5249",
+	),
+	"oauth2-missing-code": guess(
+		"A missing code is refused with `invalid_request`.",
+		noSecret,
+	),
+	"oauth2-redirect-uri": guess(
+		"A redirect URI other than that of the authorization, or none, is refused with `invalid_grant`, and the code remains valid.",
+		noSecret,
+	),
+	"oauth2-refresh": sourced("documentation", "2023-02-18")(
+		"A refresh token can be used once; then it is refused with `invalid_grant`.",
+		"https://github.com/discord/discord-api-docs/issues/5942",
+	),
+	"oauth2-refreshed": sourced("documentation", "2018-07-06")(
+		"Refreshing ends the former access token.",
+		"https://github.com/discord/discord-api-docs/pull/620",
+	),
+	"oauth2-pkce": observed(
+		"PKCE works with S256; with a challenge, the verifier is needed.",
+		"https://docs.discord.food/topics/oauth2#pkce",
+	),
+	"oauth2-pkce-method": sourced("documentation", "2024-08-01")(
+		"Another method than S256 redirects with `invalid_request`.",
+		"https://github.com/discord/discord-api-docs/pull/7046",
+	),
+	"oauth2-verifier": guess(
+		"A verifier that does not belong to the challenge is refused with `invalid_grant`.",
+		noSecret,
+	),
+	"oauth2-revoke": sourced("documentation", "2023-08-17")(
+		"Revoking returns `{}`, and refuses an unknown `token_type_hint` with `unsupported_token_type`.",
+		"https://github.com/discord/discord-api-docs/pull/6356",
+	),
+	"oauth2-revoke-unknown": guess(
+		"Revoking an unknown token returns `{}`, as RFC 7009 demands.",
+		noSecret,
+	),
+	"oauth2-denied": sourced("library", "2022-03-24")(
+		"Canceling redirects with `access_denied`.",
+		"https://github.com/nhost/hasura-auth/issues/125",
+	),
+	"oauth2-invalid-scope": sourced("library", "2020-10-11")(
+		"An unknown scope redirects with `invalid_scope`, after the person has accepted.",
+		"https://github.com/reboxer/discord-oauth2/issues/33",
+	),
+	"oauth2-scope": guess(
+		"A request without a scope redirects with `invalid_scope`.",
+		noBrowser,
+	),
+	"oauth2-error-page": guess(
+		"An unknown application (404), an unregistered redirect URI and an unknown response type (400) get an error page.",
+		noBrowser,
+	),
+	"oauth2-bot-token": sourced("documentation", "2021-10-10")(
+		"A bot's token gets 401 from `GET /oauth2/@me`.",
+		"https://github.com/discord/discord-api-docs/issues/3945",
+	),
+	"oauth2-bearer": sourced("documentation", "2019-11-30")(
+		"An access token gets 401 from routes for bots.",
+		"https://github.com/discord/discord-api-docs/issues/1221",
+	),
+	"oauth2-missing-scope": sourced("library", "2022-06-05")(
+		"An access token without the needed scope gets 401.",
+		"https://github.com/treeben77/discord-oauth2.py/issues/4",
 	),
 };

@@ -19,6 +19,9 @@ resources/application 2026-08-06
 	GET /applications/@me get-current-application
 topics/oauth2 2026-08-06
 	GET /oauth2/applications/@me get-current-bot-application-information
+	GET /oauth2/@me get-current-authorization-information
+	POST /oauth2/token authorization-code-grant-access-token-exchange-example
+	POST /oauth2/token/revoke authorization-code-grant-token-revocation-example
 resources/user 2026-08-06
 	GET /users/@me get-current-user
 	GET /users/:user_id get-user

@@ -5,6 +5,7 @@ import type {
 	Interaction,
 	Interactions,
 } from "../interactions/interactions.ts";
+import type { Authorization, Scope } from "../world/accounts/authorizations.ts";
 import type {
 	Account,
 	Channel,
@@ -64,6 +65,11 @@ interface Request<Path, Body, Query> {
 	readonly world: World;
 	readonly interactions: Interactions;
 	readonly actor: Account;
+	/**
+	 * With an OAuth2 access token: what the sender of the request, a person, has authorized an application to do. Undefined
+	 * with other tokens.
+	 */
+	readonly authorization: Authorization | undefined;
 	/** The values of the path parameters by name. */
 	readonly params: Readonly<
 		Record<string, string> & Record<ParamsIn<Path>, string>
@@ -74,6 +80,8 @@ interface Request<Path, Body, Query> {
 	readonly files: ReadonlyMap<string, Blob>;
 	/** The sender of the request and the request's audit log reason, for the guild's audit log. */
 	readonly by: Attribution;
+	/** The header Authorization; "" without one. Only routes that take a form need it. */
+	readonly authorizationHeader: string;
 	/** The host and port to which the client sent the request. */
 	readonly host: string;
 	/** Stores an uploaded file. Returns its URL. */
@@ -122,13 +130,28 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	readonly withoutToken?: true;
 	/** Only bots can use the route; requests of people are refused. */
 	readonly botsOnly?: true;
+	/**
+	 * Applications can use the route in a person's name, with an OAuth2 access token. It needs this scope; "any": no
+	 * particular one. Other routes refuse access tokens.
+	 */
+	readonly scope?: Scope | "any";
+	/** The route needs an OAuth2 access token; requests of bots and people are refused. */
+	readonly applicationsOnly?: true;
+	/**
+	 * The body is a form, as those of OAuth2 are, and not JSON. The route itself checks who sends it. The parsed body has a
+	 * text for each field.
+	 */
+	readonly form?: true;
 	readonly body?: B;
 	readonly query?: Q;
 	/** The HTTP status of a successful response with a body: 200 by default. Without a body it is 204. */
 	readonly status?: number;
 	/** True if the route may change archived threads. */
 	readonly inArchived?: true;
-	/** True if the route's requests change no stored state. The simulator's journal of changes does not record them. */
+	/**
+	 * True if the route's requests change no stored state, or contain secrets. The simulator's journal of changes does not
+	 * record them.
+	 */
 	readonly fleeting?: true;
 	/** Handles the request. Returns the response body; undefined for a response without a body. */
 	readonly run: Run<Path, B, Q>;

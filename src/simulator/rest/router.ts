@@ -4,11 +4,12 @@ import { RESTJSONErrorCodes as Code } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { aborted } from "../../lib/signal.ts";
 import type { Interactions } from "../interactions/interactions.ts";
+import type { Authorization } from "../world/accounts/authorizations.ts";
 import { newUserProfile } from "../world/state/defaults.ts";
 import type { Account } from "../world/state/entities.ts";
 import type { World } from "../world/world.ts";
 import { checkRoute, findEntities } from "./access.ts";
-import { type Content, readBody, readReason } from "./body.ts";
+import { type Content, readBody, readForm, readReason } from "./body.ts";
 import { ApiError, apiError, httpError, notSimulated } from "./errors.ts";
 import type { Effect, Faults, ResponseData } from "./faults.ts";
 import type { Journal, RequestLog } from "./journal.ts";
@@ -78,6 +79,12 @@ const anonymous: Account = {
 	user: { id: "0", ...newUserProfile, username: "anonymous" },
 	privilegedIntents: [],
 };
+
+/** The sender of a request, and what the sender has authorized an application to do if that sends it. */
+interface Sender {
+	readonly actor: Account;
+	readonly authorization?: Authorization;
+}
 
 /** What is known so far about a request that is being handled, to log it and to complete its response. */
 interface Seen {
@@ -165,7 +172,8 @@ export class Router {
 		seen.route = route.path;
 		complete({ route: route.name });
 		const holder = authenticateByToken(params, this.#parts);
-		const actor = holder?.actor ?? this.#authenticate(request, route);
+		const { actor, authorization } =
+			holder ?? this.#authenticate(request, route);
 		complete({ actor: actor.user.id });
 		seen.limits = this.#parts.limiter.take({
 			actor: actor.user.id,
@@ -178,7 +186,7 @@ export class Router {
 				"",
 			exempt: holder?.entities.interaction !== undefined,
 		});
-		const content = await readBody(request);
+		const content = await (route.form ? readForm : readBody)(request);
 		seen.content = content;
 		const fault = this.#parts.faults.hit({
 			method: request.method,
@@ -205,10 +213,12 @@ export class Router {
 			world: this.#parts.world,
 			interactions: this.#parts.interactions,
 			actor,
+			authorization,
 			params,
 			...content,
 			query: parseQuery(url.searchParams),
 			by: { actor: actor.user.id, reason },
+			authorizationHeader: request.headers.get("authorization") ?? "",
 			host: url.host,
 			storeFile: (at, file) => this.#parts.storeFile(url.host, at, file),
 			skipJournal: () => {
@@ -271,16 +281,34 @@ export class Router {
 		throw notSimulated(key);
 	}
 
-	#authenticate(request: Request, { withoutToken }: Route): Account {
+	#authenticate(request: Request, route: Route): Sender {
 		const header = request.headers.get("authorization") ?? "";
-		if (withoutToken && header === "") return anonymous;
+		if (route.form || (route.withoutToken && header === ""))
+			return { actor: anonymous };
+		if (header.startsWith("Bearer "))
+			return this.#authenticateApplication(header.slice(7).trim(), route);
 		const asBot = header.startsWith("Bot ");
-		const account = this.#parts.world.accounts.get(
+		const actor = this.#parts.world.accounts.get(
 			asBot ? header.slice(4).trim() : header,
 		);
-		if (!account || (account.user.bot === true) !== asBot)
+		// A bot's token on a route for applications: https://github.com/discord/discord-api-docs/issues/3945
+		if (!actor || (actor.user.bot === true) !== asBot || route.applicationsOnly)
 			throw httpError(401, "Unauthorized");
-		return account;
+		return { actor };
+	}
+
+	/**
+	 * Returns the person in whose name an application sends a request with an OAuth2 access token. Throws if the token is
+	 * invalid, or has not the scope that the route needs.
+	 */
+	#authenticateApplication(token: string, { scope }: Route): Sender {
+		const authorization = this.#parts.world.authorizations.byAccessToken(token);
+		const hasScope =
+			scope === "any" ||
+			(scope !== undefined && authorization?.scopes.includes(scope));
+		if (!authorization || !hasScope) throw httpError(401, "Unauthorized");
+		const { user } = authorization;
+		return { actor: { token, user, privilegedIntents: [] }, authorization };
 	}
 
 	async #applyFault(

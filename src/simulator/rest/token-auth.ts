@@ -20,6 +20,7 @@ type Params = Readonly<Record<string, string>>;
 
 interface TokenHolder {
 	readonly actor: Account;
+	readonly authorization?: undefined;
 	readonly entities: Partial<Found>;
 }
 

@@ -1,6 +1,7 @@
 // The state of the simulated Discord, with one object per noun. Each change is dispatched as an event of Discord's Gateway
 // and, if someone made it, added to the audit log. Permissions are checked elsewhere.
 
+import { Authorizations } from "./accounts/authorizations.ts";
 import { Commands } from "./accounts/commands.ts";
 import { Users } from "./accounts/users.ts";
 import { Channels } from "./channels/channels.ts";
@@ -32,6 +33,7 @@ export class World {
 	readonly state = new State();
 	readonly users = new Users(this.state);
 	readonly accounts = this.users.accounts;
+	readonly authorizations = new Authorizations(this.state);
 	readonly commands = new Commands(this.state.newId);
 	readonly messages = new Messages(this.state);
 	readonly threads = this.messages.threads;

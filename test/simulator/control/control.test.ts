@@ -182,3 +182,34 @@ test("a vote is counted, or refused with the reason", async () => {
 	});
 	expect((await vote("nobody", 1)).status).toBe(400);
 });
+
+test("an application's secret, redirect URIs and lifetimes are set", async () => {
+	await using simulator = await startSimulator();
+	const client_id = simulator.bot("alpha").id;
+	const configure = (settings: object) =>
+		control(simulator, "POST", "oauth2/application", settings);
+	const redirect_uris = ["http://127.0.0.1:9100/callback"];
+	const { body } = await configure({ client_id, redirect_uris });
+	const { client_secret } = body as { client_secret: string };
+	expect(body).toEqual({ client_id, redirect_uris, client_secret });
+	const changed = { client_id, client_secret: "pepper", redirect_uris };
+	expect(await configure({ client_id, client_secret: "pepper" })).toEqual({
+		status: 200,
+		body: changed,
+	});
+	const { body: state } = await control(simulator, "GET", "state");
+	expect(state).toMatchObject({
+		bots: [
+			{ client_secret: "pepper", redirect_uris },
+			{ client_secret: expect.any(String), redirect_uris: [] },
+		],
+	});
+	expect(await configure({ client_id: "1" })).toMatchObject({ status: 400 });
+	expect(
+		await control(simulator, "POST", "oauth2/lifetimes", { code_ms: 5 }),
+	).toEqual({
+		status: 200,
+		body: { code_ms: 5, access_token_ms: 604_800_000 },
+	});
+	expect(simulator.world.authorizations.codeLifetimeMs).toBe(5);
+});

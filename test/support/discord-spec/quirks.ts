@@ -99,6 +99,8 @@ export const undocumentedRoutes: ReadonlyMap<string, string> = new Map([
 		"POST /interactions",
 		"how a person's client uses a command or button; the document has what bots use",
 	],
+	["POST /oauth2/token", "the document lacks it (Topics, OAuth2)"],
+	["POST /oauth2/token/revoke", "the document lacks it (Topics, OAuth2)"],
 ]);
 
 /** Kinds of injected faults that replace the response with one that Discord's document does not have, with the reason. */

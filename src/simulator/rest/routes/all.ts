@@ -15,6 +15,7 @@ import { interactionRoutes } from "./interactions.ts";
 import { inviteRoutes } from "./invites.ts";
 import { memberRoutes } from "./members.ts";
 import { messageRoutes } from "./messages.ts";
+import { oauth2Routes } from "./oauth2.ts";
 import { onboardingRoutes } from "./onboarding.ts";
 import { overwriteRoutes } from "./overwrites.ts";
 import { pinRoutes } from "./pins.ts";
@@ -34,6 +35,7 @@ import { welcomeScreenRoutes } from "./welcome-screens.ts";
 
 export const allRoutes: readonly Route[] = [
 	...applicationRoutes,
+	...oauth2Routes,
 	...userRoutes,
 	...guildRoutes,
 	...channelRoutes,

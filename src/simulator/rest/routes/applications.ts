@@ -1,15 +1,16 @@
 // The bot's application, and the URL of Discord's Gateway.
 
 import { socketUrl } from "../../socket/session.ts";
+import type { Account } from "../../world/state/entities.ts";
 import { applicationFlags } from "../../world/state/serialize.ts";
 import { type Call, route } from "../route.ts";
 
-function application({ actor, world }: Call) {
-	const { id, username } = actor.user;
-	const flags = applicationFlags(actor);
+/** Converts a bot's application to the API object that everyone may see. */
+export function publicApplication(bot: Account) {
+	const flags = applicationFlags(bot);
 	return {
-		id,
-		name: username,
+		id: bot.user.id,
+		name: bot.user.username,
 		type: null,
 		icon: null,
 		description: "",
@@ -18,7 +19,14 @@ function application({ actor, world }: Call) {
 		verify_key: "0".repeat(64),
 		flags,
 		flags_new: String(flags),
-		redirect_uris: [],
+	};
+}
+
+function application({ actor, world }: Call) {
+	const { id } = actor.user;
+	return {
+		...publicApplication(actor),
+		redirect_uris: world.authorizations.settings(id)?.redirectUris ?? [],
 		interactions_endpoint_url: null,
 		role_connections_verification_url: null,
 		explicit_content_filter: 0,

@@ -9,13 +9,20 @@ import { boolean, integer, required, snowflake } from "../fields/fields.ts";
 import { memberOfActor, route } from "../route.ts";
 
 export const userRoutes = [
-	route("GET /users/@me", ({ actor, world }) =>
-		serialize.ownUser(actor, world.users.hasMfa(actor.user)),
-	),
+	route("GET /users/@me", {
+		scope: "identify",
+		run: ({ actor, world, authorization }) => {
+			const user = serialize.ownUser(actor, world.users.hasMfa(actor.user));
+			if (!authorization || authorization.scopes.includes("email")) return user;
+			const { email: _email, verified: _verified, ...others } = user;
+			return others;
+		},
+	}),
 	route("GET /users/:user_id", ({ world, params }) =>
 		found(world.users.get(params.user_id), Code.UnknownUser),
 	),
 	route("GET /users/@me/guilds", {
+		scope: "guilds",
 		query: {
 			before: snowflake,
 			after: snowflake,

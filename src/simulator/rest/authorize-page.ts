@@ -1,0 +1,237 @@
+// The page on which a person authorizes an application: Discord's https://discord.com/oauth2/authorize. It has a choice of
+// people in place of passwords. Scripts send what its form would send: `user_id`, and `authorize` with `true` or `false`.
+// https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
+
+import { OAuth2Scopes } from "discord.js";
+import {
+	isSimulatedScope,
+	type OAuth2Settings,
+	type Scope,
+} from "../world/accounts/authorizations.ts";
+import type { User } from "../world/state/entities.ts";
+import type { World } from "../world/world.ts";
+
+const pageHeaders = {
+	"content-type": "text/html; charset=utf-8",
+	"cache-control": "no-store",
+	"content-security-policy":
+		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+};
+
+/** A request for authorization: the query of the page's URL. */
+interface Query {
+	readonly client: User;
+	readonly redirectUri: string;
+	readonly scopes: readonly string[];
+	readonly state: string | null;
+	readonly challenge: string | null;
+	readonly challengeMethod: string | null;
+}
+
+/** An error that the page shows. Discord must not redirect a person to an address that is not the application's. */
+class PageError extends Error {
+	constructor(
+		readonly status: number,
+		message: string,
+	) {
+		super(message);
+	}
+}
+
+/** An error of which the application learns, by a redirect. */
+class RedirectError extends Error {
+	constructor(
+		readonly error: string,
+		description: string,
+	) {
+		super(description);
+	}
+}
+
+/** Whether a URL is that of the page, without the API's prefix. */
+export function isAuthorizePage({ pathname }: URL): boolean {
+	return pathname === "/oauth2/authorize";
+}
+
+/**
+ * Whether a request is one for the page at the API's URL, from which Discord redirects to the page.
+ * https://docs.discord.food/topics/oauth2#preview-oauth2-authorization
+ */
+export function isRedirectedToPage(
+	{ method, headers }: Request,
+	{ pathname }: URL,
+): boolean {
+	return (
+		method === "GET" &&
+		/^\/api(\/v\d+)?\/oauth2\/authorize$/.test(pathname) &&
+		!headers.has("authorization")
+	);
+}
+
+/** Serves the page, and redirects the person when the page's form is sent. */
+export async function serveAuthorizePage(
+	world: World,
+	request: Request,
+	url: URL,
+): Promise<Response> {
+	try {
+		const query = readQuery(world, url.searchParams);
+		if (request.method === "GET" || request.method === "HEAD")
+			return new Response(renderForm(world, query), { headers: pageHeaders });
+		if (request.method !== "POST")
+			throw new PageError(405, "Method Not Allowed");
+		const text = await request.text();
+		return redirect(world, query, new URLSearchParams(text));
+	} catch (error) {
+		if (!(error instanceof PageError)) throw error;
+		const { status, message } = error;
+		const page = render("Error", `<p>${Bun.escapeHTML(message)}</p>`);
+		return new Response(page, { status, headers: pageHeaders });
+	}
+}
+
+/**
+ * Reads the query of the page's URL. A guess (oauth2-error-page): the statuses of the error pages, and that other response
+ * types get one.
+ */
+function readQuery(world: World, params: URLSearchParams): Query {
+	const clientId = params.get("client_id") ?? "";
+	const settings = world.authorizations.settings(clientId);
+	const client = world.users.get(clientId);
+	if (!settings || !client) throw new PageError(404, "Unknown Application");
+	const responseType = params.get("response_type");
+	if (responseType === "token")
+		throw new PageError(501, "The simulator has no implicit grant.");
+	if (responseType !== "code")
+		throw new PageError(400, "Unsupported response_type");
+	return {
+		client,
+		redirectUri: readRedirectUri(settings, params.get("redirect_uri")),
+		scopes: (params.get("scope") ?? "").split(" ").filter(Boolean),
+		state: params.get("state"),
+		challenge: params.get("code_challenge"),
+		challengeMethod: params.get("code_challenge_method"),
+	};
+}
+
+/**
+ * Returns the redirect URI of a request: one of the application's, by default the first.
+ * https://docs.discord.food/topics/oauth2#authorization-url-structure
+ */
+function readRedirectUri(
+	{ redirectUris }: OAuth2Settings,
+	given: string | null,
+): string {
+	const found =
+		given === null
+			? redirectUris[0]
+			: redirectUris.find((uri) => uri === given);
+	if (found === undefined)
+		throw new PageError(400, "Invalid OAuth2 redirect_uri");
+	return found;
+}
+
+/** Redirects the person who has sent the page's form to the application, with a code or an error. */
+function redirect(world: World, query: Query, form: URLSearchParams): Response {
+	const target = new URL(query.redirectUri);
+	try {
+		target.searchParams.set("code", accept(world, query, form));
+	} catch (error) {
+		if (!(error instanceof RedirectError)) throw error;
+		target.searchParams.set("error", error.error);
+		target.searchParams.set("error_description", error.message);
+	}
+	if (query.state !== null) target.searchParams.set("state", query.state);
+	return new Response(null, {
+		status: 303,
+		headers: { location: target.href, "cache-control": "no-store" },
+	});
+}
+
+/** Returns a code for what the person has accepted. Throws a RedirectError if they have not, or the request is invalid. */
+function accept(world: World, query: Query, form: URLSearchParams): string {
+	const user = world.users.get(form.get("user_id") ?? "");
+	const answer = form.get("authorize");
+	if (answer !== "true" && answer !== "false")
+		throw new PageError(400, 'authorize must be "true" or "false".');
+	// https://github.com/nhost/hasura-auth/issues/125
+	if (answer === "false")
+		throw new RedirectError(
+			"access_denied",
+			"The resource owner or authorization server denied the request",
+		);
+	if (!user || user.bot)
+		throw new PageError(400, "user_id is not the id of a person.");
+	const { client, redirectUri, challenge, challengeMethod } = query;
+	// https://github.com/nuxt-community/auth-module/issues/1285
+	if (challengeMethod !== null && !challenge)
+		throw new RedirectError("invalid_request", 'Missing "code_challenge"');
+	// https://github.com/discord/discord-api-docs/pull/7046
+	if (challenge !== null && challengeMethod !== "S256")
+		throw new RedirectError(
+			"invalid_request",
+			'Unsupported "code_challenge_method"',
+		);
+	return world.authorizations.accept({
+		clientId: client.id,
+		user,
+		scopes: readScopes(query.scopes),
+		redirectUri,
+		challenge: challenge ?? undefined,
+	});
+}
+
+/** Checks the requested scopes. https://github.com/reboxer/discord-oauth2/issues/33 */
+function readScopes(scopes: readonly string[]): readonly Scope[] {
+	const known: readonly string[] = Object.values(OAuth2Scopes);
+	// A guess (oauth2-scope): a request without scopes is refused like one with an unknown scope.
+	if (scopes.length === 0 || scopes.some((scope) => !known.includes(scope)))
+		throw new RedirectError(
+			"invalid_scope",
+			"The requested scope is invalid, unknown, or malformed.",
+		);
+	return [...new Set(scopes)].map((scope) => {
+		if (isSimulatedScope(scope)) return scope;
+		throw new PageError(501, `The simulator has no scope ${scope}.`);
+	});
+}
+
+function renderForm(world: World, { client, scopes, redirectUri }: Query) {
+	const people = [...world.accounts.values()].filter(({ user }) => !user.bot);
+	const choices = people.map(
+		({ user: { id, username, global_name } }, index) =>
+			`<label><input type="radio" name="user_id" value="${id}"${index === 0 ? " checked" : ""}> ${Bun.escapeHTML(global_name ?? username)} <small>@${Bun.escapeHTML(username)}</small></label>`,
+	);
+	const name = Bun.escapeHTML(client.username);
+	return render(
+		`Authorize ${name}`,
+		`<p>The application <b>${name}</b> asks for: <code>${Bun.escapeHTML(scopes.join(" "))}</code></p>
+<form method="post">
+<fieldset><legend>You are</legend>
+${choices.join("\n")}
+</fieldset>
+<button name="authorize" value="false">Cancel</button>
+<button name="authorize" value="true">Authorize</button>
+</form>
+<p><small>Then you return to ${Bun.escapeHTML(new URL(redirectUri).origin)}</small></p>`,
+	);
+}
+
+/** Returns a page as HTML. `title` and `body` are HTML. */
+function render(title: string, body: string): string {
+	return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} · simulated Discord</title>
+<style>
+body { font: 1rem/1.5 system-ui, sans-serif; max-width: 28rem; margin: 3rem auto; padding: 0 1rem; color-scheme: light dark }
+label { display: block }
+button { font: inherit; margin: 1rem .5rem 0 0 }
+</style>
+<h1>${title}</h1>
+<p>This is the simulated Discord: choose who you are. There are no passwords.</p>
+${body}
+</html>
+`;
+}

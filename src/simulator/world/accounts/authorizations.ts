@@ -1,0 +1,180 @@
+// OAuth2: the applications' secrets and redirect URIs, and what people have authorized applications to do in their names.
+// https://docs.discord.com/developers/topics/oauth2
+
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { User } from "../state/entities.ts";
+import type { State } from "../state/state.ts";
+
+/** The simulated scopes: what an application may read in a person's name. */
+export const simulatedScopes = ["identify", "email", "guilds"] as const;
+export type Scope = (typeof simulatedScopes)[number];
+
+export function isSimulatedScope(scope: string): scope is Scope {
+	return simulatedScopes.some((one) => one === scope);
+}
+
+/** An application's settings for OAuth2. Its id, the client id, is that of its bot. */
+export interface OAuth2Settings {
+	readonly clientSecret: string;
+	/** The URIs to which Discord may redirect people who authorize the application. They are compared as strings. */
+	readonly redirectUris: readonly string[];
+}
+
+/** A request for authorization that a person has accepted: who may do what, and how the code is to be exchanged. */
+interface Accepted {
+	/** The id of the application. */
+	readonly clientId: string;
+	readonly user: User;
+	readonly scopes: readonly Scope[];
+	readonly redirectUri: string;
+	/** The PKCE code challenge (S256), if the application sent one. */
+	readonly challenge: string | undefined;
+}
+
+/** What a person has authorized an application to do, with the current tokens. */
+export interface Authorization
+	extends Pick<Accepted, "clientId" | "user" | "scopes"> {
+	readonly accessToken: string;
+	readonly refreshToken: string;
+	/** When the access token expires, in milliseconds since 1970. */
+	readonly expiresAt: number;
+}
+
+export class Authorizations {
+	/**
+	 * How long a code can be exchanged. A Discord developer:
+	 * https://github.com/discord/discord-api-docs/issues/2526
+	 */
+	codeLifetimeMs = 100_000;
+	/** How long an access token is valid: the `expires_in` of Discord's examples. Refresh tokens do not expire. */
+	tokenLifetimeMs = 604_800_000;
+
+	readonly #settings = new Map<string, OAuth2Settings>();
+	readonly #codes = new Map<string, Accepted & { expiresAt: number }>();
+	/** By access token and by refresh token. */
+	readonly #authorizations = new Map<string, Authorization>();
+
+	constructor(private readonly state: State) {}
+
+	/** The OAuth2 settings of a bot's application; undefined if there is no such bot. By default the secret is random. */
+	settings(clientId: string): OAuth2Settings | undefined {
+		const known = this.#settings.get(clientId);
+		if (known || !this.state.users.get(clientId)?.bot) return known;
+		return this.#set(clientId, { clientSecret: random(), redirectUris: [] });
+	}
+
+	/** Changes the OAuth2 settings of a bot's application. Throws if there is no such bot. */
+	configure(
+		clientId: string,
+		changes: Partial<OAuth2Settings>,
+	): OAuth2Settings {
+		const settings = this.settings(clientId);
+		if (!settings)
+			throw new Error(`the simulator has no application ${clientId}`);
+		return this.#set(clientId, { ...settings, ...changes });
+	}
+
+	hasSecret(clientId: string, clientSecret: string): boolean {
+		const settings = this.settings(clientId);
+		return (
+			settings !== undefined &&
+			timingSafeEqual(sha256(settings.clientSecret), sha256(clientSecret))
+		);
+	}
+
+	/** Stores what a person has accepted. Returns the code for the application. */
+	accept(accepted: Accepted): string {
+		const code = random();
+		const expiresAt = Date.now() + this.codeLifetimeMs;
+		this.#codes.set(code, { ...accepted, expiresAt });
+		return code;
+	}
+
+	/** What a person has accepted, by the code; undefined if the code was used or has expired. */
+	accepted(code: string): Accepted | undefined {
+		const known = this.#codes.get(code);
+		if (known && known.expiresAt > Date.now()) return known;
+		this.#codes.delete(code);
+		return undefined;
+	}
+
+	/** Whether a code verifier belongs to a code challenge of PKCE. */
+	isVerified(challenge: string, verifier: string): boolean {
+		return sha256(verifier).toString("base64url") === challenge;
+	}
+
+	/** Exchanges a code that `accepted` has returned for tokens. The code cannot be used again. */
+	exchange(code: string, accepted: Accepted): Authorization {
+		this.#codes.delete(code);
+		return this.#issue(accepted);
+	}
+
+	/** The authorization with this access token; undefined if the token is unknown or has expired. */
+	byAccessToken(token: string): Authorization | undefined {
+		const known = this.#authorizations.get(token);
+		const isValid = known?.accessToken === token;
+		return isValid && known.expiresAt > Date.now() ? known : undefined;
+	}
+
+	/** The authorization of an application with this refresh token. */
+	byRefreshToken(token: string, clientId: string): Authorization | undefined {
+		const known = this.#authorizations.get(token);
+		const isValid = known?.refreshToken === token;
+		return isValid && known.clientId === clientId ? known : undefined;
+	}
+
+	/** Replaces both tokens of an authorization. The former ones are invalid from now on. */
+	refresh(authorization: Authorization): Authorization {
+		this.#forget(authorization);
+		return this.#issue(authorization);
+	}
+
+	/**
+	 * Ends everything that the token's owner has authorized this application to do. Does nothing if the token is not one of
+	 * this application.
+	 */
+	revoke(token: string, clientId: string): void {
+		const known = this.#authorizations.get(token);
+		if (known?.clientId !== clientId) return;
+		for (const one of this.#authorizations.values())
+			if (one.clientId === clientId && one.user === known.user)
+				this.#forget(one);
+	}
+
+	#set(clientId: string, settings: OAuth2Settings): OAuth2Settings {
+		this.#settings.set(clientId, settings);
+		return settings;
+	}
+
+	#issue({
+		clientId,
+		user,
+		scopes,
+	}: Pick<Authorization, "clientId" | "user" | "scopes">): Authorization {
+		const authorization: Authorization = {
+			clientId,
+			user,
+			scopes,
+			accessToken: random(),
+			refreshToken: random(),
+			expiresAt: Date.now() + this.tokenLifetimeMs,
+		};
+		this.#authorizations.set(authorization.accessToken, authorization);
+		this.#authorizations.set(authorization.refreshToken, authorization);
+		return authorization;
+	}
+
+	#forget({ accessToken, refreshToken }: Authorization): void {
+		this.#authorizations.delete(accessToken);
+		this.#authorizations.delete(refreshToken);
+	}
+}
+
+/** A random text in the form of Discord's codes, tokens and client secrets. */
+function random(): string {
+	return randomBytes(24).toString("base64url");
+}
+
+function sha256(text: string): Buffer {
+	return createHash("sha256").update(text).digest();
+}
