@@ -112,19 +112,34 @@ export function withCors(
  * compared in constant time.
  */
 export function createBearerCheck(token: string): Check {
-	const expected = digest(token);
+	const matches = createTokenMatch(token);
 	return (request) => {
-		const header = request.headers.get("authorization") ?? "";
-		const given = /^Bearer +(\S+)$/i.exec(header)?.[1];
-		if (given && timingSafeEqual(digest(given), expected)) return undefined;
-		const challenge = /^Bearer +\S/i.test(header)
-			? 'Bearer error="invalid_token"'
-			: "Bearer";
-		return new Response("Unauthorized\n", {
-			status: 401,
-			headers: { "WWW-Authenticate": challenge },
-		});
+		const given = bearerToken(request);
+		return given && matches(given) ? undefined : unauthorized(request);
 	};
+}
+
+/** Returns the bearer token in a request's Authorization header; undefined if there is none. */
+export function bearerToken({ headers }: Request): string | undefined {
+	const header = headers.get("authorization") ?? "";
+	return /^Bearer +(\S+)$/i.exec(header)?.[1];
+}
+
+/** Returns a function that compares tokens with `token` in constant time. */
+export function createTokenMatch(token: string): (given: string) => boolean {
+	const expected = digest(token);
+	return (given) => timingSafeEqual(digest(given), expected);
+}
+
+/** Returns the response 401 to a request without a valid bearer token. */
+export function unauthorized({ headers }: Request): Response {
+	const isWrong = /^Bearer +\S/i.test(headers.get("authorization") ?? "");
+	return new Response("Unauthorized\n", {
+		status: 401,
+		headers: {
+			"WWW-Authenticate": isWrong ? 'Bearer error="invalid_token"' : "Bearer",
+		},
+	});
 }
 
 function digest(text: string): Buffer {

@@ -1,0 +1,130 @@
+// Says who makes a request, by its bearer token: MCP_AUTH_TOKEN is the root key, other tokens are in the gateway's
+// database. What a token may do is decided elsewhere.
+
+import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { within } from "../../lib/wait.ts";
+import {
+	bearerToken,
+	createTokenMatch,
+	unauthorized,
+} from "../../mcp/access.ts";
+import { StoreUnavailable } from "../store/store.ts";
+import { hashToken, kindOfToken, type TokenKind } from "./token.ts";
+
+/** Whose a token is, and until when it works, in milliseconds since 1970. */
+export interface TokenOwner {
+	principal: Principal;
+	expiresAt?: number | undefined;
+}
+
+/**
+ * Finds the owner of a token by the token's hash. Resolves with undefined if the token is unknown or revoked. Rejects
+ * if the database cannot be asked.
+ */
+export type FindToken = (hash: string) => Promise<TokenOwner | undefined>;
+
+/**
+ * Returns who makes a request: "root", at once, for the root key; a principal for another valid token. Otherwise the
+ * response to the request: 401 without a valid token, 503 if the database cannot be asked.
+ */
+export type Authenticate = (
+	request: Request,
+) => "root" | Response | Promise<Principal | Response>;
+
+export interface AuthenticatorOptions {
+	/** The root key (MCP_AUTH_TOKEN). */
+	token: string;
+	/** How to find the owner of a token, for each kind of tokens that is accepted. */
+	find: Partial<Record<TokenKind, FindToken>>;
+	log: Log;
+	/** Returns the response to a request without a valid token. */
+	refuse?: (request: Request) => Response;
+	/** How long an owner may be remembered, and so a revoked token may still work, in milliseconds. */
+	cacheMs?: number;
+	/** Timeout of a look-up in the database, in milliseconds. */
+	findTimeoutMs?: number;
+	/** Returns the time in milliseconds since 1970. */
+	now?: () => number;
+	/** Returns the time of a monotonic clock in milliseconds. */
+	monotonicNow?: () => number;
+}
+
+/** How many tokens are remembered. */
+const maxCached = 10_000;
+const retryAfterSeconds = 5;
+
+export function createAuthenticator({
+	token,
+	find,
+	log,
+	refuse = unauthorized,
+	cacheMs = 500,
+	findTimeoutMs = 5_000,
+	now = Date.now,
+	monotonicNow = () => performance.now(),
+}: AuthenticatorOptions): Authenticate {
+	const isRoot = createTokenMatch(token);
+	/** Look-ups by the hash of the token, the latest last. Each counts from its beginning, since it may end late. */
+	const lookUps = new Map<
+		string,
+		{ since: number; owner: Promise<TokenOwner | undefined> }
+	>();
+
+	/** Asks the database for the owner of a token, unless it was asked a moment ago. */
+	function ownerOf(hash: string, findToken: FindToken) {
+		const at = monotonicNow();
+		const known = lookUps.get(hash);
+		if (known && at - known.since < cacheMs) return known.owner;
+		const lookUp = { since: at, owner: findToken(hash) };
+		lookUps.delete(hash);
+		lookUps.set(hash, lookUp);
+		lookUp.owner.catch(() => {
+			// The next request asks again.
+			if (lookUps.get(hash) === lookUp) lookUps.delete(hash);
+		});
+		for (const oldest of lookUps.keys()) {
+			if (lookUps.size <= maxCached) break;
+			lookUps.delete(oldest);
+		}
+		return lookUp.owner;
+	}
+
+	async function authenticate(
+		request: Request,
+		given: string,
+		findToken: FindToken,
+	): Promise<Principal | Response> {
+		try {
+			const boxed = ownerOf(hashToken(given), findToken);
+			const owner = await within(findTimeoutMs, boxed);
+			if (owner === "late") return unavailable();
+			if (!owner) return refuse(request);
+			const { principal, expiresAt = Number.POSITIVE_INFINITY } = owner;
+			return now() < expiresAt ? principal : refuse(request);
+		} catch (error) {
+			// The store has logged why it is unavailable. Nothing else may let a request pass either.
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not check a token: internal error", { error });
+			return unavailable();
+		}
+	}
+
+	return (request) => {
+		const given = bearerToken(request);
+		if (given === undefined) return refuse(request);
+		if (isRoot(given)) return "root";
+		const kind = kindOfToken(given);
+		const findToken = kind && find[kind];
+		return findToken
+			? authenticate(request, given, findToken)
+			: refuse(request);
+	};
+}
+
+function unavailable(): Response {
+	return new Response("The token cannot be checked now. Try again later.\n", {
+		status: 503,
+		headers: { "Retry-After": String(retryAfterSeconds) },
+	});
+}

@@ -1,0 +1,163 @@
+// Keys: tokens with a scope that the operator creates on the command line. The table "keys" has their hashes only.
+
+import type { SQL } from "bun";
+import {
+	type Access,
+	accessLevels,
+	type Principal,
+} from "../../lib/principal.ts";
+import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+import type { FindToken } from "./authenticator.ts";
+import { createToken, hashToken } from "./token.ts";
+
+/** What a key may do, and until when. Lists that are undefined set no limit. */
+export interface KeyScope {
+	access: Access;
+	instances?: readonly string[] | undefined;
+	guilds?: readonly string[] | undefined;
+	/** Id of the user on Discord in whose name the key acts. */
+	person?: string | undefined;
+	/** In milliseconds since 1970, like all times here. */
+	expiresAt?: number | undefined;
+}
+
+export interface Key extends KeyScope {
+	name: string;
+	createdAt: number;
+	/** When the key was last used, to the minute. */
+	lastUsedAt: number | undefined;
+}
+
+/** A row of the table "keys". */
+interface Row {
+	name: string;
+	access: string;
+	instances: string | null;
+	guilds: string | null;
+	person: string | null;
+	created_at: number | bigint;
+	expires_at: number | bigint | null;
+	last_used_at: number | bigint | null;
+}
+
+/** The use of a key is recorded at most once in this many milliseconds. */
+const useIntervalMs = 60_000;
+
+/** Matches the names that keys can have. */
+export const keyName = /^[\w.-]{1,64}$/;
+
+/** Creates a key and returns its secret, which is stored nowhere; undefined if there is a key with this name. */
+export async function createKey(
+	store: GatewayStore,
+	name: string,
+	scope: KeyScope,
+	now = Date.now(),
+): Promise<string | undefined> {
+	const secret = createToken("key");
+	const row = {
+		name,
+		hash: hashToken(secret),
+		access: scope.access,
+		instances: scope.instances?.join(",") ?? null,
+		guilds: scope.guilds?.join(",") ?? null,
+		person: scope.person ?? null,
+		created_at: now,
+		expires_at: scope.expiresAt ?? null,
+	};
+	const created = await store.run(
+		(sql) =>
+			sql`INSERT INTO keys ${sql(row)} ON CONFLICT (name) DO NOTHING RETURNING name`,
+	);
+	return created.length === 1 ? secret : undefined;
+}
+
+/** Returns all keys, expired ones too, ordered by name. */
+export async function listKeys(store: GatewayStore): Promise<Key[]> {
+	const rows = await store.run(selectKeys);
+	return rows
+		.map(keyOf)
+		.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** Deletes a key. Returns false if there is none with this name. */
+export async function revokeKey(
+	store: GatewayStore,
+	name: string,
+): Promise<boolean> {
+	const deleted = await store.run(
+		(sql) => sql`DELETE FROM keys WHERE name = ${name} RETURNING name`,
+	);
+	return deleted.length === 1;
+}
+
+/** Returns the function that finds the owner of a key, and records the key's use. */
+export function createFindKey(
+	store: GatewayStore,
+	now: () => number = Date.now,
+): FindToken {
+	function recordUse({ name, lastUsedAt }: Key): void {
+		const at = now();
+		const before = at - useIntervalMs;
+		if (lastUsedAt !== undefined && lastUsedAt > before) return;
+		// Another gateway may have recorded one in the meantime. Calls go on when this fails.
+		store
+			.run(
+				(sql) =>
+					sql`UPDATE keys SET last_used_at = ${at} WHERE name = ${name} AND (last_used_at IS NULL OR last_used_at <= ${before})`,
+			)
+			.catch((error) => {
+				if (!(error instanceof StoreUnavailable)) throw error;
+			});
+	}
+
+	return async (hash) => {
+		const [row] = await store.run((sql) => selectKey(sql, hash));
+		if (!row) return undefined;
+		const key = keyOf(row);
+		const isExpired = key.expiresAt !== undefined && key.expiresAt <= now();
+		if (!isExpired) recordUse(key);
+		return { principal: principalOf(key), expiresAt: key.expiresAt };
+	};
+}
+
+function principalOf({ name, access, instances, guilds, person }: Key) {
+	const principal: Principal = {
+		id: `key:${name}`,
+		name,
+		access,
+		...(instances && { instances }),
+		...(guilds && { guilds }),
+		...(person && { person: { id: person, name: "", signedIn: false } }),
+	};
+	return principal;
+}
+
+function selectKeys(sql: SQL): Promise<Row[]> {
+	return sql`SELECT name, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys`;
+}
+
+function selectKey(sql: SQL, hash: string): Promise<Row[]> {
+	return sql`SELECT name, access, instances, guilds, person, created_at, expires_at, last_used_at FROM keys WHERE hash = ${hash}`;
+}
+
+function keyOf(row: Row): Key {
+	const access = accessLevels.find((level) => level === row.access);
+	if (!access)
+		throw new Error(
+			`the key ${row.name} has an unknown access in the database`,
+		);
+	return {
+		name: row.name,
+		access,
+		instances: row.instances?.split(","),
+		guilds: row.guilds?.split(","),
+		person: row.person ?? undefined,
+		createdAt: Number(row.created_at),
+		expiresAt: timeOf(row.expires_at),
+		lastUsedAt: timeOf(row.last_used_at),
+	};
+}
+
+function timeOf(value: number | bigint | null): number | undefined {
+	return value === null ? undefined : Number(value);
+}

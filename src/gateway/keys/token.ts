@@ -1,0 +1,65 @@
+// Tokens that the gateway creates: keys, and what OAuth clients get. Their form is that of GitHub's tokens: a prefix by
+// which secret scanners recognise them, random characters, and a checksum, so that a wrong guess is refused without a look
+// at the database. https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
+
+import { getRandomValues, hash } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+/** Prefixes of the kinds of tokens: a key, and the access and refresh tokens of a sign-in. */
+export const tokenPrefixes = {
+	key: "guildhall_",
+	access: "guildhall_at_",
+	refresh: "guildhall_rt_",
+} as const;
+
+export type TokenKind = keyof typeof tokenPrefixes;
+
+const alphabet =
+	"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** 40 characters of 62 are 238 bits. */
+const randomLength = 40;
+/** 62^6 is more than 2^32. */
+const checksumLength = 6;
+
+/** Returns a new token of this kind. Store only its hash. */
+export function createToken(kind: TokenKind): string {
+	const body = tokenPrefixes[kind] + randomText(randomLength);
+	return body + checksumOf(body);
+}
+
+/** Returns the kind of a token that `createToken` may have made; undefined if its form or its checksum is wrong. */
+export function kindOfToken(token: string): TokenKind | undefined {
+	const [, prefix] =
+		/^(guildhall_(?:[a-z]{2}_)?)[0-9A-Za-z]{46}$/.exec(token) ?? [];
+	if (prefix === undefined) return undefined;
+	const body = token.slice(0, -checksumLength);
+	if (!token.endsWith(checksumOf(body))) return undefined;
+	const kinds = Object.keys(tokenPrefixes) as TokenKind[];
+	return kinds.find((kind) => tokenPrefixes[kind] === prefix);
+}
+
+/** Returns the hash by which a token is stored: SHA-256 in hexadecimal. A slow hash is needless for random tokens. */
+export function hashToken(token: string): string {
+	return hash("sha256", token, "hex");
+}
+
+function randomText(length: number): string {
+	let text = "";
+	while (text.length < length)
+		// The largest multiple of 62: beyond it some characters would be more frequent.
+		for (const byte of getRandomValues(new Uint8Array(length)))
+			if (byte < 248 && text.length < length)
+				text += alphabet[byte % alphabet.length];
+	return text;
+}
+
+/** Returns the CRC-32 of a text in base 62, with 6 digits. */
+function checksumOf(text: string): string {
+	let rest = crc32(text);
+	let digits = "";
+	for (let count = 0; count < checksumLength; count++) {
+		digits = alphabet[rest % alphabet.length] + digits;
+		rest = Math.floor(rest / alphabet.length);
+	}
+	return digits;
+}
