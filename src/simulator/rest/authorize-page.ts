@@ -210,8 +210,8 @@ function renderForm(world: World, { client, scopes, redirectUri }: Query) {
 <fieldset><legend>You are</legend>
 ${choices.join("\n")}
 </fieldset>
-<button name="authorize" value="false">Cancel</button>
 <button name="authorize" value="true">Authorize</button>
+<button name="authorize" value="false">Cancel</button>
 </form>
 <p><small>Then you return to ${Bun.escapeHTML(new URL(redirectUri).origin)}</small></p>`,
 	);
