@@ -2,6 +2,7 @@
 
 import { type Deadlines, stopped, timeIsUp } from "../lib/deadlines.ts";
 import type { Log } from "../lib/log.ts";
+import type { Principal } from "../lib/principal.ts";
 import { Overloaded } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
 import { shownName } from "../lib/text.ts";
@@ -45,6 +46,7 @@ interface CallRecord {
 	tool: string;
 	backend: Backend | undefined;
 	outcome: CallOutcome;
+	principal: Principal | undefined;
 }
 
 /** The outcomes of tool calls that the gateway logs as warnings. */
@@ -130,7 +132,7 @@ export function createCalls(
 	}
 
 	function note(record: CallRecord, seconds: number): void {
-		const { requestId, backend, outcome } = record;
+		const { requestId, backend, outcome, principal } = record;
 		const known = catalog().names.has(record.tool);
 		const instance = backend?.name ?? "";
 		metrics.calls.add([instance, known ? record.tool : "other", outcome]);
@@ -142,6 +144,7 @@ export function createCalls(
 			tool: known ? record.tool : shownName(record.tool),
 			outcome,
 			ms: Math.round(seconds * 1000),
+			...(principal && describePrincipal(principal)),
 		});
 	}
 
@@ -153,6 +156,7 @@ export function createCalls(
 			tool: "",
 			backend: undefined,
 			outcome: "invalid",
+			principal: caller.principal,
 		};
 		const signal = deadlines.begin(caller.signal);
 		try {
@@ -197,6 +201,15 @@ export function createCalls(
 			deadlines.end(signal);
 			note(record, (performance.now() - from) / 1000);
 		}
+	};
+}
+
+/** Returns who makes a call as fields of a log line. Names of people are in no log. */
+function describePrincipal({ id, name, client, person }: Principal) {
+	return {
+		key: id.startsWith("key:") ? name : undefined,
+		person: person?.id,
+		client: client ?? (id.startsWith("grant:") ? name : undefined),
 	};
 }
 

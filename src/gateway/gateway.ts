@@ -1,6 +1,7 @@
 // The gateway: one MCP endpoint in front of many bots. It keeps no state per client, and one session with each bot.
 
 import { ByteBudget } from "../lib/byte-budget.ts";
+import { ConfigError } from "../lib/config.ts";
 import { Deadlines } from "../lib/deadlines.ts";
 import { type ListenOptions, listen, pathOf } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
@@ -22,10 +23,14 @@ import { Backend, type BackendOptions, maxUnfinishedBytes } from "./backend.ts";
 import { createCalls } from "./calls.ts";
 import { buildCatalog } from "./catalog.ts";
 import type { GatewayConfig } from "./config.ts";
+import { createAuthenticator } from "./keys/authenticator.ts";
+import { createFindKey } from "./keys/keys.ts";
 import { createMetrics } from "./metrics.ts";
 import { createPrompts } from "./prompts.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
+import { fileIssue } from "./store/settings.ts";
+import { type GatewayStore, openStore } from "./store/store.ts";
 import { createFindTarget } from "./target.ts";
 
 const maxBodyBytes = 64 * 1024;
@@ -62,6 +67,8 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
 	 * Applies only to the gateway's first response to tools/list. Default 1,000.
 	 */
 	firstCatalogGraceMs?: number;
+	/** The gateway's database. Without it only the root key is accepted. */
+	store?: GatewayStore | undefined;
 	/** How long tool calls wait for the approval that they need. Default: 10 s, and a request every 500 ms. */
 	approvals?: ApprovalTiming;
 }
@@ -72,6 +79,7 @@ export function createGateway(
 	{
 		connect,
 		firstCatalogGraceMs = 1_000,
+		store,
 		approvals = approvalTiming,
 	}: GatewayOptions = {},
 ): Gateway {
@@ -191,13 +199,24 @@ export function createGateway(
 		refuseUnauthenticated: checkOrigin,
 	});
 
+	const authenticate = createAuthenticator({
+		token: config.token,
+		find: store ? { key: createFindKey(store) } : {},
+		log,
+	});
+
 	const respond: ListenOptions["fetch"] = (request, http) => {
 		const path = pathOf(request);
 		const answer = monitor(request, path) ?? checkCaller(request);
 		if (answer) return answer;
 		// 404 comes before the check of the token: a client that gets 401 for OAuth metadata waits for a login that never comes.
 		if (path !== "/mcp") return notFound();
-		return checkBearer(request) ?? endpoint(request, http);
+		const caller = authenticate(request);
+		if (caller === "root") return endpoint(request, http);
+		if (caller instanceof Response) return caller;
+		return caller.then((known) =>
+			known instanceof Response ? known : endpoint(request, http, known),
+		);
 	};
 	const withOrigins = withCors(config.allowedOrigins, respond);
 
@@ -231,7 +250,10 @@ export async function startGateway(
 		});
 	}
 
-	const gateway = createGateway(config, log, options);
+	const issue = config.store && fileIssue(config.store);
+	if (issue) throw new ConfigError("the environment", [issue]);
+	const store = config.store && openStore(config.store, log);
+	const gateway = createGateway(config, log, { ...options, store });
 	const listener = listen({
 		hostname: config.bindAddress,
 		port: config.port,
@@ -259,6 +281,8 @@ export async function startGateway(
 			await listener.close(config.shutdownMs + shutdownGraceMs);
 			clearTimeout(last);
 			await gateway.close();
+			await store?.close();
 		},
+		...(store && { failed: store.failed }),
 	};
 }

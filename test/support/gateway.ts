@@ -99,7 +99,7 @@ export async function startTestGateway(
 	};
 }
 
-export function createGatewayClient(endpoint: string) {
+export function createGatewayClient(endpoint: string, token = gatewayToken) {
 	async function post(
 		body: string,
 		headers: Record<string, string> = {},
@@ -107,7 +107,7 @@ export function createGatewayClient(endpoint: string) {
 		const response = await fetch(endpoint, {
 			method: "POST",
 			headers: {
-				Authorization: `Bearer ${gatewayToken}`,
+				Authorization: `Bearer ${token}`,
 				"Content-Type": "application/json",
 				...headers,
 			},

@@ -1,6 +1,5 @@
 // Checks the settings of the store: DATABASE_URL, DB_SCHEMA, DATA_DIR.
 
-import { accessSync, constants, mkdirSync } from "node:fs";
 import {
 	databaseUrlIssue,
 	schemaIssue,
@@ -34,20 +33,4 @@ export function storeIssues({
 			: schemaIssue(schema);
 	if (nameIssue) issues.push(`DB_SCHEMA: ${nameIssue}`);
 	return issues;
-}
-
-/**
- * Creates the directory of the SQLite database if it is missing. Returns an error text if the bot cannot use the
- * directory.
- */
-export function directoryIssue(directory: string): string | undefined {
-	const quoted = JSON.stringify(directory);
-	try {
-		mkdirSync(directory, { recursive: true, mode: 0o700 });
-		accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-		return undefined;
-	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		return `DATA_DIR: cannot create or write the directory ${quoted} (${code})`;
-	}
 }

@@ -3,6 +3,7 @@
 
 import { hostname } from "node:os";
 import { ConfigError } from "../../lib/config.ts";
+import { directoryIssue } from "../../lib/sql/sqlite-file.ts";
 import type { Database } from "./database/database.ts";
 import type { Migration } from "./database/migrations.ts";
 import { createPostgres } from "./database/postgres.ts";
@@ -12,7 +13,7 @@ import {
 	type SupervisorOptions,
 	startSupervisor,
 } from "./database/supervisor.ts";
-import { directoryIssue, type StoreSettings, storeIssues } from "./settings.ts";
+import { type StoreSettings, storeIssues } from "./settings.ts";
 import { migrations as allMigrations } from "./tables.ts";
 
 export type { Store } from "./database/supervisor.ts";
@@ -35,7 +36,7 @@ export function instanceName(botName: string): string {
 export function startStore(options: StoreOptions): Store {
 	const issues = storeIssues(options);
 	if (options.databaseUrl === undefined) {
-		const issue = directoryIssue(options.directory);
+		const issue = directoryIssue(options.directory, "DATA_DIR");
 		if (issue) issues.push(issue);
 	}
 	if (issues.length > 0) throw new ConfigError("the environment", issues);

@@ -6,7 +6,7 @@ import {
 	accessLevels,
 	type Principal,
 } from "../../lib/principal.ts";
-import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+import type { GatewayStore } from "../store/store.ts";
 import type { FindToken } from "./authenticator.ts";
 import { createToken, hashToken } from "./token.ts";
 
@@ -99,15 +99,13 @@ export function createFindKey(
 		const at = now();
 		const before = at - useIntervalMs;
 		if (lastUsedAt !== undefined && lastUsedAt > before) return;
-		// Another gateway may have recorded one in the meantime. Calls go on when this fails.
+		// Another gateway may have recorded one in the meantime. Calls go on when this fails; the store logs why.
 		store
 			.run(
 				(sql) =>
 					sql`UPDATE keys SET last_used_at = ${at} WHERE name = ${name} AND (last_used_at IS NULL OR last_used_at <= ${before})`,
 			)
-			.catch((error) => {
-				if (!(error instanceof StoreUnavailable)) throw error;
-			});
+			.catch(() => {});
 	}
 
 	return async (hash) => {

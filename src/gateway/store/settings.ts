@@ -1,11 +1,14 @@
 // The settings of the gateway's database: GATEWAY_DATABASE and GATEWAY_DB_SCHEMA.
 
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import * as v from "valibot";
 import { optional } from "../../lib/config.ts";
 import {
 	databaseUrlIssue,
 	schemaIssue,
 } from "../../lib/sql/postgres-schema.ts";
+import { directoryIssue } from "../../lib/sql/sqlite-file.ts";
 
 export interface StoreSettings {
 	/** URL of a PostgreSQL database, or path of an SQLite file. */
@@ -62,4 +65,25 @@ function databaseIssue(database: string): string | undefined {
 	if (isPostgresUrl(database)) return databaseUrlIssue(database);
 	if (!/^[a-z][a-z0-9+.-]*:/i.test(database)) return undefined;
 	return "expected the path of a file, or a URL such as postgres://user:password@host:5432/database";
+}
+
+/**
+ * Creates the directory of the SQLite file if it is missing. Returns an error text if the gateway cannot write the file;
+ * undefined for PostgreSQL.
+ */
+export function fileIssue({ database }: StoreSettings): string | undefined {
+	if (isPostgresUrl(database)) return undefined;
+	const file = resolve(database);
+	const issue = directoryIssue(dirname(file), "GATEWAY_DATABASE");
+	if (issue || !existsSync(file)) return issue;
+	const shown = JSON.stringify(file);
+	if (!statSync(file).isFile())
+		return `GATEWAY_DATABASE: expected the path of a file, but ${shown} is none`;
+	try {
+		accessSync(file, constants.R_OK | constants.W_OK);
+		return undefined;
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return `GATEWAY_DATABASE: cannot write the file ${shown} (${code})`;
+	}
 }

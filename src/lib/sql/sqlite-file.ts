@@ -1,10 +1,36 @@
 // SQLite files that other processes use as well: creating them, and waiting for their locks without blocking.
 
-import { closeSync, existsSync, openSync } from "node:fs";
+import {
+	accessSync,
+	closeSync,
+	constants,
+	existsSync,
+	mkdirSync,
+	openSync,
+} from "node:fs";
 import { SQL } from "bun";
 
 /** Milliseconds between attempts to lock an SQLite file. */
 const pollMs = 20;
+
+/**
+ * Creates the directory of the SQLite database if it is missing. Returns an error text if the program
+ * cannot use the directory. `variable` is the environment variable that sets it.
+ */
+export function directoryIssue(
+	directory: string,
+	variable: string,
+): string | undefined {
+	const quoted = JSON.stringify(directory);
+	try {
+		mkdirSync(directory, { recursive: true, mode: 0o700 });
+		accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+		return undefined;
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		return `${variable}: cannot create or write the directory ${quoted} (${code})`;
+	}
+}
 
 /** Opens an SQLite file. If the file is missing, creates it so that only the current system user can read it. */
 export async function openSqlite(path: string): Promise<SQL> {

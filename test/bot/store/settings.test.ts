@@ -4,10 +4,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	directoryIssue,
-	storeIssues,
-} from "../../../src/bot/store/settings.ts";
+import { storeIssues } from "../../../src/bot/store/settings.ts";
+import { directoryIssue } from "../../../src/lib/sql/sqlite-file.ts";
 
 const issues = (databaseUrl: string | undefined, schema?: string) =>
 	storeIssues({ databaseUrl, schema });
@@ -61,12 +59,12 @@ test("a missing directory is created for its owner only, and an impossible one i
 	const parent = mkdtempSync(join(tmpdir(), "guildhall-data-"));
 	try {
 		const data = join(parent, "alpha", "data");
-		expect(directoryIssue(data)).toBeUndefined();
+		expect(directoryIssue(data, "DATA_DIR")).toBeUndefined();
 		for (const made of [data, join(parent, "alpha")])
 			expect(statSync(made).mode & 0o777).toBe(0o700);
 		const file = join(data, "file");
 		writeFileSync(file, "");
-		expect(directoryIssue(file)).toBe(
+		expect(directoryIssue(file, "DATA_DIR")).toBe(
 			`DATA_DIR: cannot create or write the directory ${JSON.stringify(file)} (EEXIST)`,
 		);
 	} finally {
