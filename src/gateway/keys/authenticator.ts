@@ -1,6 +1,7 @@
 // Says who makes a request, by its bearer token: MCP_AUTH_TOKEN is the root key, other tokens are in the gateway's
 // database. What a token may do is decided elsewhere.
 
+import { pathOf } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Principal } from "../../lib/principal.ts";
 import { within } from "../../lib/wait.ts";
@@ -16,6 +17,8 @@ import { hashToken, kindOfToken, type TokenKind } from "./token.ts";
 export interface TokenOwner {
 	principal: Principal;
 	expiresAt?: number | undefined;
+	/** The only path for which the token works. Undefined: any. */
+	audience?: string | undefined;
 }
 
 /**
@@ -101,7 +104,9 @@ export function createAuthenticator({
 			if (owner === "late") return unavailable();
 			if (!owner) return refuse(request);
 			const { principal, expiresAt = Number.POSITIVE_INFINITY } = owner;
-			return now() < expiresAt ? principal : refuse(request);
+			const { audience = pathOf(request) } = owner;
+			const isValid = now() < expiresAt && audience === pathOf(request);
+			return isValid ? principal : refuse(request);
 		} catch (error) {
 			// The store has logged why it is unavailable. Nothing else may let a request pass either.
 			if (!(error instanceof StoreUnavailable))

@@ -1,0 +1,110 @@
+// The authorization endpoint: checks a client's request and sends the person to Discord.
+// https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-4.1.1
+//
+// It never redirects to the client: whoever can register a client could use that to send people anywhere. What is wrong
+// is shown on a page, for a valid redirect URI with a link. Only the consent form redirects.
+
+import { SlidingWindow } from "../../lib/sliding-window.ts";
+import type { AuthorizationRequest } from "./attempts.ts";
+import type { OAuthClient } from "./clients.ts";
+import { asPage, backLink, type OAuthContext } from "./context.ts";
+import { OAuthError } from "./oauth-error.ts";
+import { errorPageResponse, redirect } from "./page-response.ts";
+import { type Parameters, queryOf } from "./parameters.ts";
+import { matchesRedirect } from "./redirect-uris.ts";
+import { accessAt, readResource } from "./resources.ts";
+
+/** Attempts that may begin in a minute. Each is a row in the database, and needs no token. */
+const maxPerMinute = 300;
+const clientTimeoutMs = 10_000;
+/** Limit of a stored request, as JSON. */
+const maxRequestLength = 8192;
+
+export function createAuthorize(
+	context: OAuthContext,
+): (request: Request) => Promise<Response> {
+	const { attempts, browsers, clients, discord, now, publicUrl } = context;
+	const window = new SlidingWindow({
+		max: maxPerMinute,
+		windowMs: 60_000,
+		now,
+	});
+
+	async function findClient(id: string): Promise<OAuthClient> {
+		const signal = AbortSignal.timeout(clientTimeoutMs);
+		const client = await clients.findClient(id, signal);
+		if (client) return client;
+		throw new OAuthError(
+			"invalid_client",
+			"The program that sent you here is not known to this server. Remove the connection there, and add it again.",
+		);
+	}
+
+	/** Checks what remains once the redirect URI is known to be the client's. */
+	function readRequest(
+		parameters: Parameters,
+		{ id, name, uri }: OAuthClient,
+		redirectUri: string,
+		state: string | undefined,
+	): AuthorizationRequest {
+		if (parameters.require("response_type") !== "code")
+			throw new OAuthError(
+				"unsupported_response_type",
+				"The response_type must be code.",
+			);
+		if (parameters.get("code_challenge_method") !== "S256")
+			throw new OAuthError(
+				"invalid_request",
+				"PKCE is required: the code_challenge_method must be S256.",
+			);
+		const codeChallenge = parameters.require("code_challenge");
+		if (!/^[\w-]{43}$/.test(codeChallenge))
+			throw new OAuthError(
+				"invalid_request",
+				"The code_challenge must have 43 characters of base64url.",
+			);
+		const resource = readResource(publicUrl, parameters.all("resource"));
+		const access = accessAt(resource, parameters.get("scope"));
+		const client = { id, name, uri };
+		return { client, redirectUri, state, codeChallenge, resource, access };
+	}
+
+	async function begin(request: Request): Promise<Response> {
+		if (!window.take())
+			throw new OAuthError(
+				"temporarily_unavailable",
+				"Too many people are signing in. Try again in a minute.",
+			);
+		const parameters = queryOf(request);
+		const client = await findClient(parameters.require("client_id"));
+		const redirectUri = parameters.require("redirect_uri");
+		if (!matchesRedirect(client.redirectUris, redirectUri))
+			throw new OAuthError(
+				"invalid_request",
+				"The program that sent you here wants you back at an address that it has not registered.",
+			);
+		const state = parameters.get("state");
+		let wanted: AuthorizationRequest;
+		try {
+			wanted = readRequest(parameters, client, redirectUri, state);
+		} catch (error) {
+			if (!(error instanceof OAuthError)) throw error;
+			return errorPageResponse({
+				status: 400,
+				title: "This request is not valid",
+				text: error.message,
+				back: backLink(publicUrl, { client, redirectUri, state }, error),
+			});
+		}
+		if (JSON.stringify(wanted).length > maxRequestLength)
+			throw new OAuthError("invalid_request", "The request is too long.");
+		const browser = browsers.secretOf(request) ?? browsers.newSecret();
+		const discordState = await attempts.start(browser, wanted);
+		return redirect(
+			discord.signInUrl(discordState),
+			browsers.setCookie(browser),
+		);
+	}
+
+	return (request) => asPage(context, () => begin(request));
+}

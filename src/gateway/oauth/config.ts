@@ -1,0 +1,133 @@
+// The settings for signing in with Discord. They are on together, or not at all.
+
+import * as v from "valibot";
+import {
+	baseUrl,
+	type ConfigIssue,
+	formatValue,
+	isPlaceholder,
+	optional,
+	secret,
+} from "../../lib/config.ts";
+
+export interface SignInSettings {
+	/** Origin under which people and clients reach the gateway, such as "https://mcp.example". */
+	publicUrl: string;
+	/** The Discord application's id and secret. */
+	clientId: string;
+	clientSecret: string;
+	/** URL of Discord's API without its version. */
+	discordApiUrl: string;
+}
+
+const publicUrl = v.pipe(
+	v.string(),
+	v.rawTransform(({ dataset, addIssue, NEVER }) => {
+		const issue = publicUrlIssue(dataset.value);
+		if (issue === undefined) return new URL(dataset.value).origin;
+		addIssue({ message: issue });
+		return NEVER;
+	}),
+);
+
+/** Schemas of the environment variables for signing in with Discord. */
+export const signInVariables = {
+	PUBLIC_URL: optional(
+		publicUrl,
+		"Origin of the gateway on the internet, such as https://mcp.example: lets people sign in with Discord",
+	),
+	DISCORD_CLIENT_ID: optional(
+		v.pipe(
+			v.string(),
+			v.regex(
+				/^\d{17,20}$/,
+				({ input }) =>
+					`expected an id of 17 to 20 digits, received ${formatValue(input)}; copy the Client ID from the page OAuth2 of your application at https://discord.com/developers/applications`,
+			),
+		),
+		"Client ID of the Discord application with which people sign in",
+	),
+	DISCORD_CLIENT_SECRET: optional(
+		v.pipe(
+			secret,
+			v.check(
+				(value) => !isPlaceholder(value),
+				'is still a placeholder: what begins "your-" counts as not filled in. Copy the Client Secret from the page OAuth2 of your application at https://discord.com/developers/applications',
+			),
+		),
+		"Client Secret of that application",
+	),
+	DISCORD_API_URL: optional(
+		v.pipe(
+			baseUrl,
+			v.check(
+				(url) => !/\/v\d+$/.test(url),
+				"expected a URL without a version; leave out what follows /api",
+			),
+		),
+		"URL of Discord's API without its version",
+		"https://discord.com/api",
+	),
+};
+
+type SignInVariables = {
+	[Name in keyof typeof signInVariables]?: string | undefined;
+} & { DISCORD_API_URL: string; GATEWAY_DATABASE?: string | undefined };
+
+/** Returns the settings for signing in; undefined if it is off. There must be no issues in `signInIssues`. */
+export function readSignInSettings({
+	PUBLIC_URL,
+	DISCORD_CLIENT_ID,
+	DISCORD_CLIENT_SECRET,
+	DISCORD_API_URL,
+}: SignInVariables): SignInSettings | undefined {
+	if (!PUBLIC_URL || !DISCORD_CLIENT_ID || !DISCORD_CLIENT_SECRET)
+		return undefined;
+	return {
+		publicUrl: PUBLIC_URL,
+		clientId: DISCORD_CLIENT_ID,
+		clientSecret: DISCORD_CLIENT_SECRET,
+		discordApiUrl: DISCORD_API_URL,
+	};
+}
+
+/** Returns what is missing for signing in, by variable; nothing if all of it is set, or none. `env` is as given. */
+export function signInIssues(
+	env: Readonly<Record<string, string | undefined>>,
+): ConfigIssue[] {
+	const needed = {
+		PUBLIC_URL:
+			"Set it to the origin of the gateway, such as https://mcp.example",
+		DISCORD_CLIENT_ID:
+			"Copy it from the page OAuth2 of your application at https://discord.com/developers/applications",
+		DISCORD_CLIENT_SECRET:
+			"Copy it from the page OAuth2 of your application at https://discord.com/developers/applications",
+	};
+	const names = Object.keys(needed) as (keyof typeof needed)[];
+	const given = names.filter((name) => env[name] !== undefined);
+	if (given.length === 0) return [];
+	const missing = names.filter((name) => env[name] === undefined);
+	const issues = missing.map((name) => ({
+		path: [name],
+		message: `is required with ${given.join(" and ")}. ${needed[name]}`,
+	}));
+	if (env.GATEWAY_DATABASE !== undefined) return issues;
+	return [
+		...issues,
+		{
+			path: ["GATEWAY_DATABASE"],
+			message: `is required with ${given.join(" and ")}. Set it to the path of a file, such as gateway.sqlite, or to a postgres:// URL`,
+		},
+	];
+}
+
+function publicUrlIssue(text: string): string | undefined {
+	const url = URL.parse(text);
+	if (!url || !/^https?:\/\//i.test(text) || text.includes("@"))
+		return `expected an origin such as https://mcp.example, received ${formatValue(text)}`;
+	if (url.pathname !== "/" || url.search || url.hash)
+		return `expected an origin without a path; write ${url.origin}`;
+	const isLoopback = /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname);
+	if (url.protocol === "https:" || isLoopback) return undefined;
+	return `expected https://, since people's sign-ins must not be readable on the way; http:// is only for localhost. Put a proxy with a certificate in front of the gateway, and write https://${url.host}`;
+}

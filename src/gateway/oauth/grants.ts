@@ -1,0 +1,334 @@
+// Grants in the database: what a person has allowed one client, with its codes and tokens. "Once" is always one conditional
+// statement, so that it holds with several gateways.
+
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { SQL } from "bun";
+import type { Access } from "../../lib/principal.ts";
+import { createToken, hashToken, type TokenKind } from "../keys/token.ts";
+import type { GatewayStore } from "../store/store.ts";
+import type { AuthorizationRequest } from "./attempts.ts";
+import type { DiscordPerson } from "./discord.ts";
+import type { ResourcePath } from "./resources.ts";
+import { codeChallenge, hashSecret, newSecret } from "./secrets.ts";
+
+export const codeLifetimeMs = 60_000;
+export const accessLifetimeMs = 3_600_000;
+/** Time after which a client that has not refreshed its tokens has to ask the person again, in milliseconds. */
+export const refreshLifetimeMs = 30 * 86_400_000;
+/**
+ * Time for which a used refresh token can be used again, in milliseconds: for clients whose requests refresh the same
+ * token at once, and for lost responses. Later use means that two parties have the token.
+ */
+export const reuseGraceMs = 10_000;
+/** The use of a grant is recorded at most once in this many milliseconds. */
+const useIntervalMs = 60_000;
+
+/** What a person has consented to. */
+export interface Consent {
+	request: AuthorizationRequest;
+	person: DiscordPerson;
+	/** The access level that the person chose. */
+	access: Access;
+}
+
+/** What a person has allowed one client. */
+export interface Grant {
+	id: string;
+	client: { id: string; name: string; uri: string | undefined };
+	redirectUri: string;
+	person: DiscordPerson;
+	access: Access;
+	resource: ResourcePath;
+	/** Times in milliseconds since 1970. */
+	createdAt: number;
+	usedAt: number | undefined;
+	expiresAt: number;
+}
+
+export interface Tokens {
+	accessToken: string;
+	refreshToken: string;
+	access: Access;
+	grant: Grant;
+}
+
+/** A token that a client presents, and its grant. */
+export interface StoredToken {
+	kind: "access" | "refresh";
+	/** What the token allows: not more than its grant. */
+	access: Access;
+	/** Milliseconds since 1970. */
+	expiresAt: number;
+	/** Number of rotations of the grant's refresh token before this token. */
+	generation: number;
+	grant: Grant;
+	/** Whether the token is a refresh token that was used before, longer ago than the grace period. */
+	isReused: boolean;
+}
+
+/** Why a code or a refresh token was refused. "replayed", "reused": it was used before, so its grant has been ended. */
+export type Refusal = "unknown" | "mismatch" | "replayed" | "reused";
+
+/** What a client must know to redeem a code. */
+export interface Redemption {
+	clientId: string;
+	/** Undefined if the client does not repeat it, as in OAuth 2.1. */
+	redirectUri: string | undefined;
+	codeVerifier: string;
+	/** Undefined if the client does not repeat it. */
+	resource: ResourcePath | undefined;
+}
+
+export interface Grants {
+	/** Returns a new authorization code. */
+	issueCode(consent: Consent): Promise<string>;
+	/** Redeems a code. A code works once, and a failed attempt ends it; a second use ends the grant. */
+	redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal>;
+	/** Returns a token that has not expired, and its grant; undefined if there is none. `tokenHash` is from `hashToken`. */
+	findToken(tokenHash: string): Promise<StoredToken | undefined>;
+	/** Issues new tokens for a refresh token from `findToken`. `access` is that of the new access token. */
+	rotate(token: StoredToken, access: Access): Promise<Tokens | Refusal>;
+	/** Ends one access token. */
+	endToken(tokenHash: string): Promise<void>;
+	/** Ends a grant with all of its tokens; with `personId`, only if it is this person's. Returns whether there was one. */
+	end(id: string, personId?: string): Promise<boolean>;
+	/** Returns all grants, or those of one person, newest first. */
+	list(personId?: string): Promise<Grant[]>;
+	/** Stores that a grant is in use, at most once a minute. */
+	recordUse(grant: Grant): Promise<void>;
+}
+
+interface GrantRow {
+	id: string;
+	client_id: string;
+	client_name: string;
+	client_uri: string | null;
+	redirect_uri: string;
+	person_id: string;
+	person_name: string;
+	access: string;
+	resource: string;
+	generation: number | bigint;
+	rotated_at: number | bigint;
+	created_at: number | bigint;
+	used_at: number | bigint | null;
+	expires_at: number | bigint;
+}
+
+interface TokenRow extends GrantRow {
+	kind: "access" | "refresh";
+	token_access: string;
+	token_generation: number | bigint;
+	token_expires_at: number | bigint;
+}
+
+interface CodeRow {
+	grant_id: string;
+	code_challenge: string;
+	consent: string;
+	expires_at: number | bigint;
+}
+
+export function createGrants(store: GatewayStore, now: () => number): Grants {
+	/** Stores new tokens of a grant. */
+	async function issueTokens(
+		sql: SQL,
+		grant: Grant,
+		access: Access,
+		generation: number,
+	): Promise<Tokens> {
+		const accessToken = createToken("access");
+		const refreshToken = createToken("refresh");
+		const insert = (
+			token: string,
+			kind: TokenKind,
+			of: Access,
+			until: number,
+		) => sql`INSERT INTO oauth_tokens (token_hash, kind, grant_id, access, generation, expires_at)
+				VALUES (${hashToken(token)}, ${kind}, ${grant.id}, ${of}, ${generation}, ${until})`;
+		const accessUntil = now() + accessLifetimeMs;
+		await insert(accessToken, "access", access, accessUntil);
+		await insert(refreshToken, "refresh", grant.access, grant.expiresAt);
+		return { accessToken, refreshToken, access, grant };
+	}
+
+	async function insertGrant(sql: SQL, grant: Grant): Promise<void> {
+		const { client, person, createdAt } = grant;
+		await sql`INSERT INTO oauth_grants (id, client_id, client_name, client_uri, redirect_uri, person_id,
+				person_name, access, resource, generation, rotated_at, created_at, expires_at)
+			VALUES (${grant.id}, ${client.id}, ${client.name}, ${client.uri ?? null}, ${grant.redirectUri}, ${person.id},
+				${person.name}, ${grant.access}, ${grant.resource}, 0, ${createdAt}, ${createdAt}, ${grant.expiresAt})`;
+	}
+
+	return {
+		async issueCode(consent) {
+			const code = newSecret();
+			const id = randomBytes(9).toString("base64url");
+			const { codeChallenge } = consent.request;
+			await store.run(
+				(
+					sql,
+				) => sql`INSERT INTO oauth_codes (code_hash, grant_id, code_challenge, consent, expires_at)
+					VALUES (${hashSecret(code)}, ${id}, ${codeChallenge}, ${JSON.stringify(consent)}, ${now() + codeLifetimeMs})`,
+			);
+			return code;
+		},
+		redeem(code, redemption) {
+			const codeHash = hashSecret(code);
+			return store.transaction(async (sql) => {
+				const [row]: CodeRow[] =
+					await sql`UPDATE oauth_codes SET used_at = ${now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;
+				if (!row) {
+					const [used]: CodeRow[] =
+						await sql`SELECT * FROM oauth_codes WHERE code_hash = ${codeHash}`;
+					if (!used) return "unknown";
+					await deleteGrant(sql, used.grant_id);
+					return "replayed";
+				}
+				if (Number(row.expires_at) <= now()) return "unknown";
+				const consent: Consent = JSON.parse(row.consent);
+				if (!isFor(row.code_challenge, consent, redemption)) return "mismatch";
+				const grant = grantOf(row.grant_id, consent, now());
+				await insertGrant(sql, grant);
+				return issueTokens(sql, grant, grant.access, 0);
+			});
+		},
+		async findToken(tokenHash) {
+			const [row] = await store.run(
+				(sql): Promise<TokenRow[]> =>
+					sql`SELECT g.*, t.kind, t.access AS token_access, t.generation AS token_generation,
+							t.expires_at AS token_expires_at
+						FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
+						WHERE t.token_hash = ${tokenHash} AND t.expires_at > ${now()}`,
+			);
+			if (!row) return undefined;
+			const generation = Number(row.token_generation);
+			return {
+				kind: row.kind,
+				access: row.token_access as Access,
+				expiresAt: Number(row.token_expires_at),
+				generation,
+				grant: toGrant(row),
+				isReused: row.kind === "refresh" && isReused(row, generation, now()),
+			};
+		},
+		rotate({ grant, generation }, access) {
+			const next = generation + 1;
+			const expiresAt = now() + refreshLifetimeMs;
+			return store.transaction(async (sql) => {
+				const [rotated]: GrantRow[] =
+					await sql`UPDATE oauth_grants SET generation = ${next}, rotated_at = ${now()}, used_at = ${now()}, expires_at = ${expiresAt}
+						WHERE id = ${grant.id} AND generation = ${generation} RETURNING *`;
+				if (rotated) return issueTokens(sql, toGrant(rotated), access, next);
+				const [current]: GrantRow[] =
+					await sql`SELECT * FROM oauth_grants WHERE id = ${grant.id}`;
+				if (!current) return "unknown";
+				if (!isReused(current, generation, now()))
+					return issueTokens(sql, toGrant(current), access, next);
+				await deleteGrant(sql, grant.id);
+				return "reused";
+			});
+		},
+		async endToken(tokenHash) {
+			await store.run(
+				(sql) => sql`DELETE FROM oauth_tokens WHERE token_hash = ${tokenHash}`,
+			);
+		},
+		end: (id, personId) =>
+			store.transaction(async (sql) => {
+				const rows: unknown[] =
+					personId === undefined
+						? await sql`SELECT id FROM oauth_grants WHERE id = ${id}`
+						: await sql`SELECT id FROM oauth_grants WHERE id = ${id} AND person_id = ${personId}`;
+				if (rows.length > 0) await deleteGrant(sql, id);
+				return rows.length > 0;
+			}),
+		async list(personId) {
+			const rows = await store.run(
+				(sql): Promise<GrantRow[]> =>
+					personId === undefined
+						? sql`SELECT * FROM oauth_grants WHERE expires_at > ${now()} ORDER BY created_at DESC, id`
+						: sql`SELECT * FROM oauth_grants WHERE expires_at > ${now()} AND person_id = ${personId} ORDER BY created_at DESC, id`,
+			);
+			return [...rows].map(toGrant);
+		},
+		async recordUse({ id, usedAt = 0 }) {
+			const before = now() - useIntervalMs;
+			if (usedAt > before) return;
+			// Another gateway may have recorded one in the meantime.
+			await store.run(
+				(sql) =>
+					sql`UPDATE oauth_grants SET used_at = ${now()} WHERE id = ${id} AND (used_at IS NULL OR used_at <= ${before})`,
+			);
+		},
+	};
+}
+
+async function deleteGrant(sql: SQL, id: string): Promise<void> {
+	await sql`DELETE FROM oauth_grants WHERE id = ${id}`;
+	await sql`DELETE FROM oauth_tokens WHERE grant_id = ${id}`;
+}
+
+/** Whether a refresh token of a generation was used before, longer ago than the grace period. */
+function isReused(grant: GrantRow, generation: number, now: number): boolean {
+	const rotations = Number(grant.generation) - generation;
+	if (rotations === 0) return false;
+	return rotations > 1 || Number(grant.rotated_at) <= now - reuseGraceMs;
+}
+
+/** Whether a client may redeem a code with this challenge. */
+function isFor(
+	challenge: string,
+	{ request }: Consent,
+	{ clientId, redirectUri, codeVerifier, resource }: Redemption,
+): boolean {
+	return (
+		equals(codeChallenge(codeVerifier), challenge) &&
+		clientId === request.client.id &&
+		(redirectUri === undefined || redirectUri === request.redirectUri) &&
+		(resource === undefined || resource === request.resource)
+	);
+}
+
+/** Compares two texts in constant time. */
+function equals(a: string, b: string): boolean {
+	const digest = (text: string) => hash("sha256", text, "buffer");
+	return timingSafeEqual(digest(a), digest(b));
+}
+
+function grantOf(
+	id: string,
+	{ request, person, access }: Consent,
+	now: number,
+): Grant {
+	const { client, redirectUri, resource } = request;
+	return {
+		id,
+		client: { id: client.id, name: client.name, uri: client.uri },
+		redirectUri,
+		person,
+		access,
+		resource,
+		createdAt: now,
+		usedAt: undefined,
+		expiresAt: now + refreshLifetimeMs,
+	};
+}
+
+function toGrant(row: GrantRow): Grant {
+	return {
+		id: row.id,
+		client: {
+			id: row.client_id,
+			name: row.client_name,
+			uri: row.client_uri ?? undefined,
+		},
+		redirectUri: row.redirect_uri,
+		person: { id: row.person_id, name: row.person_name },
+		access: row.access as Access,
+		resource: row.resource as ResourcePath,
+		createdAt: Number(row.created_at),
+		usedAt: row.used_at === null ? undefined : Number(row.used_at),
+		expiresAt: Number(row.expires_at),
+	};
+}

@@ -1,0 +1,63 @@
+// Metadata by which clients find the authorization server and its endpoints: of the protected resources (RFC 9728) and
+// of the authorization server (RFC 8414).
+
+import { fullScope, type ResourcePath } from "./resources.ts";
+
+/** The paths of the OAuth endpoints. */
+export const paths = {
+	authorize: "/oauth/authorize",
+	callback: "/oauth/callback",
+	consent: "/oauth/consent",
+	token: "/oauth/token",
+	revoke: "/oauth/revoke",
+	register: "/oauth/register",
+	connections: "/connections",
+} as const;
+
+/** Returns the path of a protected resource's metadata. */
+export function resourceMetadataPath(path: ResourcePath): string {
+	return `/.well-known/oauth-protected-resource${path}`;
+}
+
+export const serverMetadataPath = "/.well-known/oauth-authorization-server";
+
+/** Returns a protected resource's metadata. `publicUrl` is the origin of the gateway, which also is the issuer. */
+export function resourceMetadata(publicUrl: string, path: ResourcePath) {
+	return {
+		resource: publicUrl + path,
+		authorization_servers: [publicUrl],
+		scopes_supported: fullScope(path).split(" "),
+		bearer_methods_supported: ["header"],
+		resource_name:
+			path === "/mcp/readonly" ? "Guildhall (read only)" : "Guildhall",
+	};
+}
+
+/** Returns the authorization server's metadata. */
+export function serverMetadata(publicUrl: string) {
+	return {
+		issuer: publicUrl,
+		authorization_endpoint: publicUrl + paths.authorize,
+		token_endpoint: publicUrl + paths.token,
+		revocation_endpoint: publicUrl + paths.revoke,
+		registration_endpoint: publicUrl + paths.register,
+		scopes_supported: fullScope("/mcp").split(" "),
+		response_types_supported: ["code"],
+		response_modes_supported: ["query"],
+		grant_types_supported: ["authorization_code", "refresh_token"],
+		code_challenge_methods_supported: ["S256"],
+		token_endpoint_auth_methods_supported: ["none"],
+		revocation_endpoint_auth_methods_supported: ["none"],
+		authorization_response_iss_parameter_supported: true,
+		client_id_metadata_document_supported: true,
+	};
+}
+
+/**
+ * Returns the parameters of a `WWW-Authenticate: Bearer` header that tell a client without a valid token where to sign
+ * in and which scope to ask for.
+ */
+export function challengeFor(publicUrl: string, path: ResourcePath): string {
+	const metadata = publicUrl + resourceMetadataPath(path);
+	return `resource_metadata="${metadata}", scope="${fullScope(path)}"`;
+}

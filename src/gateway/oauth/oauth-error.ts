@@ -1,0 +1,63 @@
+// Errors of the OAuth endpoints, and the JSON responses of those that programs call.
+
+import type { Log } from "../../lib/log.ts";
+import { StoreUnavailable } from "../store/store.ts";
+
+/** Error codes of RFC 6749, RFC 8707 (invalid_target) and RFC 7009 (unsupported_token_type). */
+export type OAuthErrorCode =
+	| "access_denied"
+	| "invalid_client"
+	| "invalid_grant"
+	| "invalid_request"
+	| "invalid_scope"
+	| "invalid_target"
+	| "temporarily_unavailable"
+	| "unsupported_grant_type"
+	| "unsupported_response_type";
+
+/** Thrown when an OAuth request is refused. The message is sent to the client; it must be ASCII without quotes. */
+export class OAuthError extends Error {
+	override name = "OAuthError";
+	constructor(
+		readonly code: OAuthErrorCode,
+		message: string,
+	) {
+		super(message);
+	}
+}
+
+const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
+/** Seconds after which a client may repeat a request that failed for a reason that should pass. */
+export const retryAfterSeconds = 5;
+
+/** Returns a JSON response that is never cached, as RFC 6749 (section 5.1) demands. */
+export function jsonResponse(
+	body: unknown,
+	status = 200,
+	headers: Record<string, string> = {},
+): Response {
+	return Response.json(body, { status, headers: { ...noStore, ...headers } });
+}
+
+/**
+ * Returns the JSON response for an error of an endpoint that programs call (RFC 6749, section 5.2). Throws the error
+ * again if it is a bug.
+ */
+export function errorResponse(error: unknown, log: Log): Response {
+	const known = toOAuthError(error, log);
+	const body = { error: known.code, error_description: known.message };
+	if (known.code === "temporarily_unavailable")
+		return jsonResponse(body, 503, { "Retry-After": `${retryAfterSeconds}` });
+	return jsonResponse(body, known.code === "invalid_client" ? 401 : 400);
+}
+
+/** Returns an error as an OAuthError. Throws it again if it is a bug. */
+export function toOAuthError(error: unknown, log: Log): OAuthError {
+	if (error instanceof OAuthError) return error;
+	if (!(error instanceof StoreUnavailable)) throw error;
+	log.warn("sign-in failed: the gateway's database is unavailable", { error });
+	return new OAuthError(
+		"temporarily_unavailable",
+		"The server cannot reach its database. Try again later.",
+	);
+}

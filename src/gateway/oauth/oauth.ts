@@ -1,0 +1,162 @@
+// The gateway as an OAuth 2.1 authorization server: people sign in with Discord, and clients act in their name.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization
+
+import { methodNotAllowed } from "../../lib/listen.ts";
+import type { Log } from "../../lib/log.ts";
+import type { FindToken } from "../keys/authenticator.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { createAttempts } from "./attempts.ts";
+import { createAuthorize } from "./authorize.ts";
+import { createBrowsers } from "./browser.ts";
+import { createCallback } from "./callback.ts";
+import type { Clients } from "./clients.ts";
+import type { SignInSettings } from "./config.ts";
+import { createConsent } from "./consent.ts";
+import type { OAuthContext } from "./context.ts";
+import { createDiscord } from "./discord.ts";
+import { createGrants } from "./grants.ts";
+import {
+	challengeFor,
+	paths,
+	resourceMetadata,
+	resourceMetadataPath,
+	serverMetadata,
+	serverMetadataPath,
+} from "./metadata.ts";
+import { createPruning } from "./prune.ts";
+import { type ResourcePath, resourcePaths } from "./resources.ts";
+import { createRevocationEndpoint } from "./revocation-endpoint.ts";
+import type { AskRights } from "./rights.ts";
+import { createTokenEndpoint } from "./token-endpoint.ts";
+import { createFindAccessToken } from "./tokens.ts";
+
+export interface OAuthOptions {
+	settings: SignInSettings;
+	store: GatewayStore;
+	clients: Clients;
+	askRights: AskRights;
+	log: Log;
+	/** Returns the time in milliseconds since 1970. */
+	now?: () => number;
+}
+
+export interface OAuth {
+	/** Responds to a request for one of the authorization server's paths; undefined for any other path. */
+	respond(
+		request: Request,
+		path: string,
+	): Response | Promise<Response> | undefined;
+	/** Finds the owner of an access token. */
+	findAccessToken: FindToken;
+	/** Returns the parameters of the header `WWW-Authenticate: Bearer` that tell clients where to sign in. */
+	challenge(path: ResourcePath): string;
+}
+
+type Handler = (request: Request) => Response | Promise<Response>;
+
+interface Route {
+	/** Handlers by HTTP method. */
+	on: Record<string, Handler>;
+	/** Whether scripts of any web page may call it. Such routes read no cookies. */
+	isPublic: boolean;
+}
+
+export function createOAuth({
+	settings,
+	store,
+	clients,
+	askRights,
+	log,
+	now = Date.now,
+}: OAuthOptions): OAuth {
+	const { publicUrl } = settings;
+	const { discordApiUrl: apiUrl, clientId, clientSecret } = settings;
+	const redirectUri = publicUrl + paths.callback;
+	const grants = createGrants(store, now);
+	const context: OAuthContext = {
+		publicUrl,
+		attempts: createAttempts(store, now),
+		askRights,
+		browsers: createBrowsers(publicUrl),
+		clients,
+		discord: createDiscord({
+			apiUrl,
+			clientId,
+			clientSecret,
+			redirectUri,
+			log,
+		}),
+		grants,
+		log,
+		now,
+	};
+	const prune = createPruning(store, log, now);
+	/** Returns a handler that first removes what has expired from the database. */
+	const pruning =
+		(handler: Handler): Handler =>
+		(request) => {
+			prune();
+			return handler(request);
+		};
+	const consent = createConsent(context);
+
+	const page = (on: Route["on"]): Route => ({ on, isPublic: false });
+	const api = (on: Route["on"]): Route => ({ on, isPublic: true });
+	const document = (value: unknown) => api({ GET: () => metadata(value) });
+	const routes = new Map<string, Route>([
+		[serverMetadataPath, document(serverMetadata(publicUrl))],
+		// Clients that look only at the root find the resource that most want.
+		[
+			"/.well-known/oauth-protected-resource",
+			document(resourceMetadata(publicUrl, "/mcp")),
+		],
+		...resourcePaths.map((path): [string, Route] => [
+			resourceMetadataPath(path),
+			document(resourceMetadata(publicUrl, path)),
+		]),
+		[paths.authorize, page({ GET: pruning(createAuthorize(context)) })],
+		[paths.callback, page({ GET: createCallback(context) })],
+		[paths.consent, page({ GET: consent.show, POST: consent.decide })],
+		[paths.token, api({ POST: pruning(createTokenEndpoint(context)) })],
+		[paths.revoke, api({ POST: createRevocationEndpoint(context) })],
+		[paths.register, api({ POST: clients.registerClient })],
+	]);
+
+	return {
+		respond(request, path) {
+			const route = routes.get(path);
+			return route && respond(request, route);
+		},
+		findAccessToken: createFindAccessToken(grants),
+		challenge: (path) => challengeFor(publicUrl, path),
+	};
+}
+
+async function respond(
+	request: Request,
+	{ on, isPublic }: Route,
+): Promise<Response> {
+	const { method } = request;
+	if (isPublic && method === "OPTIONS")
+		return new Response(null, { status: 204, headers: preflightHeaders });
+	const handler = on[method === "HEAD" ? "GET" : method];
+	const response = handler
+		? await handler(request)
+		: methodNotAllowed(Object.keys(on).join(", "));
+	if (isPublic) response.headers.set("Access-Control-Allow-Origin", "*");
+	return response;
+}
+
+const preflightHeaders = {
+	"Access-Control-Allow-Origin": "*",
+	"Access-Control-Allow-Methods": "GET, POST",
+	// The wildcard does not include Authorization.
+	"Access-Control-Allow-Headers": "*, Authorization",
+	"Access-Control-Max-Age": "7200",
+};
+
+/** Returns the response with metadata, which clients may keep for a while. */
+function metadata(value: unknown): Response {
+	const headers = { "Cache-Control": "public, max-age=300" };
+	return Response.json(value, { headers });
+}

@@ -1,0 +1,43 @@
+// Removes what has expired from the database, at most once a minute.
+
+import type { Log } from "../../lib/log.ts";
+import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+
+const intervalMs = 60_000;
+/** Time for which a code is kept after it has expired, in milliseconds: so long its second use is recognised. */
+const keepCodesMs = 86_400_000;
+
+/** Returns a function that starts the removal in the background if the last one was a minute ago. */
+export function createPruning(
+	store: GatewayStore,
+	log: Log,
+	now: () => number,
+): () => void {
+	let prunedAt = Number.NEGATIVE_INFINITY;
+
+	async function prune(at: number): Promise<void> {
+		await store.run(
+			(sql) => sql`DELETE FROM oauth_attempts WHERE expires_at <= ${at}`,
+		);
+		await store.run(
+			(sql) =>
+				sql`DELETE FROM oauth_codes WHERE expires_at <= ${at - keepCodesMs}`,
+		);
+		await store.run(
+			(sql) => sql`DELETE FROM oauth_tokens WHERE expires_at <= ${at}`,
+		);
+		await store.run(
+			(sql) => sql`DELETE FROM oauth_grants WHERE expires_at <= ${at}`,
+		);
+	}
+
+	return () => {
+		if (now() - prunedAt < intervalMs) return;
+		prunedAt = now();
+		prune(prunedAt).catch((error) => {
+			// Requests report an unavailable database themselves.
+			if (error instanceof StoreUnavailable) return;
+			log.error("could not remove expired sign-ins", { error });
+		});
+	};
+}

@@ -1,0 +1,118 @@
+// Which redirect URIs a client may have, which one a request may name, and what people are told about it: https, http to
+// this computer, and the private-use schemes of apps. https://www.rfc-editor.org/rfc/rfc8252#section-7
+
+const maxLength = 2048;
+
+/**
+ * Schemes of apps that are MCP clients, but whose scheme has no dot. Others without one are refused, because many belong
+ * to the operating system.
+ */
+export const knownSchemes: readonly string[] = [
+	"antigravity",
+	"cherrystudio",
+	"claude",
+	"code-oss",
+	"cursor",
+	"goose",
+	"kiro",
+	"lmstudio",
+	"positron",
+	"raycast",
+	"trae",
+	"vscode",
+	"vscode-insiders",
+	"vscodium",
+	"warp",
+	"windsurf",
+	"zed",
+];
+
+type RedirectKind = "https" | "loopback" | "private-use";
+
+/** Matches a loopback URI. Its groups are the host, and what follows the port. */
+const loopback =
+	/^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/;
+/** A reverse domain name, such as `com.example.app` (RFC 8252, section 7.1). */
+const reverseDomain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
+
+/**
+ * Returns why clients may not have this redirect URI; undefined if they may. The text can be sent to clients: it is ASCII
+ * without quotes and without any part of the URI.
+ */
+export function redirectIssue(uri: string): string | undefined {
+	if (uri.length > maxLength)
+		return `must have at most ${maxLength} characters`;
+	if (!/^[!-~]+$/.test(uri) || /["\\<>^`{|}]/.test(uri))
+		return "must be a URI: percent-encode all other characters";
+	if (uri.includes("#")) return "must not have a fragment";
+	const url = URL.parse(uri);
+	if (!url) return "must be an absolute URI";
+	const [, authority = ""] = /^[^:/?]+:\/\/([^/?]*)/.exec(uri) ?? [];
+	if (authority.includes("@")) return "must not have a user name or password";
+	if (authority.includes("*")) return "must not have a wildcard";
+	return kindOf(uri) === undefined
+		? "must use https, or http to localhost, 127.0.0.1 or [::1], or the private-use scheme of an app, such as com.example.app"
+		: undefined;
+}
+
+function kindOf(uri: string): RedirectKind | undefined {
+	// The URL parser also accepts https:host, which people would read as a path.
+	if (/^https:\/\/[^/?]/.test(uri)) return "https";
+	if (loopback.test(uri)) return "loopback";
+	const [scheme = ""] = uri.split(":", 1);
+	const isPrivateUse =
+		reverseDomain.test(scheme) || knownSchemes.includes(scheme);
+	return isPrivateUse ? "private-use" : undefined;
+}
+
+/**
+ * Whether a request may name the redirect URI `given`: it equals one of the client's, character by character. Only the port
+ * of a loopback URI may be any, because programs get a free one when they start (RFC 8252, section 7.3).
+ */
+export function matchesRedirect(
+	registered: readonly string[],
+	given: string,
+): boolean {
+	if (redirectIssue(given) !== undefined) return false;
+	const anyPort = withoutPort(given);
+	return registered.some(
+		(uri) =>
+			uri === given || (anyPort !== undefined && withoutPort(uri) === anyPort),
+	);
+}
+
+/** Returns a loopback URI without its port; undefined for other URIs. */
+function withoutPort(uri: string): string | undefined {
+	const [, host, rest] = loopback.exec(uri) ?? [];
+	return host === undefined ? undefined : `${host}${rest}`;
+}
+
+/** Returns where a valid redirect URI leads, in words for people. */
+export function redirectTarget(uri: string): string {
+	const host = URL.parse(uri)?.host ?? "";
+	switch (kindOf(uri)) {
+		case "loopback":
+			return `a program on this computer (${host})`;
+		case "private-use":
+			return `the app that opens ${schemeOf(uri)} links`;
+		default:
+			return host;
+	}
+}
+
+/** Returns what people must know before they allow a valid redirect URI; undefined if there is nothing. */
+export function redirectWarning(uri: string): string | undefined {
+	switch (kindOf(uri)) {
+		case "loopback":
+			return "The access goes to a program on this computer, and any program can pretend to be this one. Allow it only if you have just started it yourself.";
+		case "private-use":
+			return `The access goes to the app that opens ${schemeOf(uri)} links, and any app on this device can claim them. Allow it only if you have just started the sign-in in the app yourself.`;
+		default:
+			return undefined;
+	}
+}
+
+/** Returns the scheme of a URI with its colon, such as `cursor:`. */
+export function schemeOf(uri: string): string {
+	return uri.slice(0, uri.indexOf(":") + 1);
+}

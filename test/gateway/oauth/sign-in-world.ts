@@ -1,0 +1,215 @@
+// An authorization server with a stub of Discord, a client, and browsers; the clock is the test's.
+
+import { hash } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { OAuthClient } from "../../../src/gateway/oauth/clients.ts";
+import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
+import type { InstanceRights } from "../../../src/gateway/oauth/rights.ts";
+import { openStore } from "../../../src/gateway/store/store.ts";
+import { pathOf } from "../../../src/lib/listen.ts";
+import { databaseDirectory } from "../../support/database-directory.ts";
+import { recordLog } from "../../support/log.ts";
+import { Browser } from "./browser.ts";
+import { startStubDiscord } from "./stub-discord.ts";
+
+export const hanna = { id: "100000000000000001", name: "Hanna" };
+export const verifier = "verifier-".padEnd(43, "v");
+export const challenge = hash("sha256", verifier, "base64url");
+export const cooks = {
+	id: "200000000000000001",
+	name: "The Cooks",
+	signIn: true,
+};
+
+export const assistant: OAuthClient = {
+	id: "client-1",
+	name: "Assistant",
+	redirectUris: ["https://assistant.example/callback", "http://127.0.0.1/done"],
+	kind: "registered",
+};
+
+export interface TokenBody {
+	access_token: string;
+	refresh_token: string;
+	scope: string;
+	token_type: string;
+	expires_in: number;
+	error?: string;
+	error_description?: string;
+}
+
+export type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** `database` is a postgres:// URL; by default, a new SQLite file. */
+export async function startWorld(database?: {
+	database: string;
+	schema: string;
+}) {
+	const recorded = recordLog();
+	const directory = await mkdtemp(join(databaseDirectory, "guildhall-oauth-"));
+	const settings = database ?? {
+		database: join(directory, "gateway.sqlite"),
+		schema: "",
+	};
+	const store = openStore(settings, recorded.log);
+	const discord = startStubDiscord({ ...hanna, username: "hanna" });
+	const clients = new Map([[assistant.id, assistant]]);
+	/** What the bots say of a person. */
+	const rights: { answer: InstanceRights[]; asked: string[] } = {
+		answer: [{ instance: "alpha", guilds: [cooks] }],
+		asked: [],
+	};
+	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
+	const server = Bun.serve({
+		port: 0,
+		hostname: "127.0.0.1",
+		fetch: (request) =>
+			oauth.respond(request, pathOf(request)) ??
+			new Response("Not found", { status: 404 }),
+	});
+	const url = server.url.origin;
+	const oauth = createOAuth({
+		settings: {
+			publicUrl: url,
+			clientId: discord.clientId,
+			clientSecret: discord.clientSecret,
+			discordApiUrl: discord.apiUrl,
+		},
+		store,
+		clients: {
+			findClient: async (id) => clients.get(id),
+			registerClient: async () => new Response(null, { status: 501 }),
+		},
+		askRights: async ({ id }) => {
+			rights.asked.push(id);
+			return rights.answer;
+		},
+		log: recorded.log,
+		now: () => clock.now,
+	});
+
+	const parameters = {
+		response_type: "code",
+		client_id: assistant.id,
+		redirect_uri: "https://assistant.example/callback",
+		code_challenge: challenge,
+		code_challenge_method: "S256",
+		state: "the-client-state",
+		resource: `${url}/mcp`,
+		scope: "read write all",
+	};
+
+	/** The address at which a client sends a person. `changes` replace parameters; undefined leaves one out. */
+	function authorizeUrl(changes: Changes = {}): string {
+		return `${url}/oauth/authorize?${query({ ...parameters, ...changes })}`;
+	}
+
+	async function post(path: string, form: Changes): Promise<Response> {
+		return fetch(`${url}${path}`, { method: "POST", body: query(form) });
+	}
+
+	/** Walks a new browser from the client to the consent page. */
+	async function toConsent(changes: Changes = {}, browser = new Browser()) {
+		const discordUrl = await browser.redirected(authorizeUrl(changes));
+		const callback = discord.signIn(discordUrl);
+		const consent = await browser.redirected(callback);
+		const page = await browser.get(consent);
+		return { browser, discordUrl, callback, consent, page };
+	}
+
+	/** Presses a button of the consent page, and returns the address that the browser is sent to. */
+	async function decide(
+		{
+			browser,
+			consent,
+			page,
+		}: { browser: Browser; consent: string; page: string },
+		changes: Changes = {},
+	): Promise<URL> {
+		const csrf = fieldOf(page, "csrf");
+		const form = { csrf, decision: "allow", access: "write", ...changes };
+		return new URL(await browser.submitted(consent, query(form)));
+	}
+
+	/** Signs in, and returns the code that the client gets. */
+	async function getCode(changes: Changes = {}, choice: Changes = {}) {
+		const target = await decide(await toConsent(changes), choice);
+		return target.searchParams.get("code") ?? "";
+	}
+
+	const exchange = (code: string, changes: Changes = {}) =>
+		post("/oauth/token", {
+			grant_type: "authorization_code",
+			client_id: assistant.id,
+			code,
+			code_verifier: verifier,
+			redirect_uri: parameters.redirect_uri,
+			resource: parameters.resource,
+			...changes,
+		});
+
+	/** Signs in and exchanges the code. */
+	async function getTokens(changes: Changes = {}, choice: Changes = {}) {
+		const code = await getCode(changes, choice);
+		const { resource, redirect_uri } = { ...parameters, ...changes };
+		const response = await exchange(code, { resource, redirect_uri });
+		return (await response.json()) as TokenBody;
+	}
+
+	const refresh = (refresh_token: string, changes: Changes = {}) =>
+		post("/oauth/token", {
+			grant_type: "refresh_token",
+			client_id: assistant.id,
+			refresh_token,
+			...changes,
+		});
+
+	return {
+		url,
+		oauth,
+		store,
+		settings,
+		discord,
+		clients,
+		rights,
+		clock,
+		recorded,
+		parameters,
+		authorizeUrl,
+		post,
+		toConsent,
+		decide,
+		getCode,
+		exchange,
+		getTokens,
+		refresh,
+		async [Symbol.asyncDispose]() {
+			await server.stop(true);
+			await discord.stop();
+			await store.close();
+			await rm(directory, { recursive: true, force: true });
+		},
+	};
+}
+
+export type Changes = Record<string, string | undefined>;
+
+function query(form: Changes): URLSearchParams {
+	const given = Object.entries(form).filter(
+		(entry): entry is [string, string] => entry[1] !== undefined,
+	);
+	return new URLSearchParams(given);
+}
+
+/** The value of a hidden field in a page. */
+export function fieldOf(page: string, name: string): string {
+	const tag = page.match(new RegExp(`<input[^>]*name="${name}"[^>]*>`))?.[0];
+	return tag?.match(/value="([^"]*)"/)?.[1] ?? "";
+}
+
+/** An OAuth error response: its status and code. */
+export async function errorOf(response: Response) {
+	const { error } = (await response.json()) as { error?: string };
+	return { status: response.status, error };
+}
