@@ -1,7 +1,12 @@
 // `bun run simulator`: the demo's Discord, or the guilds of documents, with a game server and an AI provider.
 
 import * as v from "valibot";
-import { ConfigError, parseSettings, port } from "../lib/config.ts";
+import {
+	ConfigError,
+	formatValue,
+	parseSettings,
+	port,
+} from "../lib/config.ts";
 import { parseCommandLine, runProgram } from "../lib/program.ts";
 import { escapeBreaks } from "../lib/text.ts";
 import { type AiSimulation, startAiProvider } from "./ai/ai-provider.ts";
@@ -16,13 +21,27 @@ import { realisticLimits } from "./rest/rate-limits.ts";
 import { type Simulator, startSimulator } from "./simulator.ts";
 import { chatChannelOf } from "./world/channels/channels.ts";
 
+/** The redirect URIs of a Guildhall gateway with its default port. */
+const localGateway = ["127.0.0.1", "localhost"].map(
+	(host) => `http://${host}:9100/oauth/callback`,
+);
+
+const redirectUri = v.pipe(
+	v.string(),
+	v.check(
+		(uri) => URL.canParse(uri),
+		({ input }) => `expected a URI, received ${formatValue(input)}`,
+	),
+);
+
 const usage = `bun run simulator: Discord's REST API and Gateway in memory, on a loopback port
 
   --port N        Discord's port (default 9200; 0 picks a free port)
   --game-port N   the game server's port (default: a free port)
   --ai-port N     the AI provider's port (default: a free port)
   --redirect-uri URI
-                  an OAuth2 redirect URI of all bots' applications (several times)
+                  an OAuth2 redirect URI of the bots' applications; several times
+                  for several (default: those of a gateway on port 9100)
 ${describeWorldOptions(18)}
   --json          print one line of JSON with all URLs, tokens and ids
   --help          print this text
@@ -46,7 +65,7 @@ await runProgram(
 				port: v.optional(port, "9200"),
 				"game-port": v.optional(port, "0"),
 				"ai-port": v.optional(port, "0"),
-				"redirect-uri": v.optional(v.array(v.pipe(v.string(), v.url())), []),
+				"redirect-uri": v.optional(v.array(redirectUri), localGateway),
 			}),
 			values,
 		);

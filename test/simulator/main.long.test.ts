@@ -117,6 +117,11 @@ test.each([
 		1,
 		'members: expected a whole number from 0 to 1000000, received "many"',
 	],
+	[
+		["--redirect-uri", "here"],
+		1,
+		'redirect-uri.0: expected a URI, received "here"',
+	],
 	[["--colour"], 2, "Unknown option '--colour'"],
 ])("%p is refused with exit %p", async (args, code, message) => {
 	await using simulator = start(...args);
