@@ -43,7 +43,8 @@ import { instanceName, startStore } from "./store/store.ts";
 import { type AuditedCall, createAudit } from "./tool/audit.ts";
 import { createLocks } from "./tool/channel-locks.ts";
 import type { BotContext } from "./tool/context.ts";
-import { OfferedTools } from "./tool/offered-tools.ts";
+import { offerTools } from "./tool/offered-tools.ts";
+import { scopeTo } from "./tool/scope.ts";
 import {
 	tools as allTools,
 	callingTools,
@@ -159,11 +160,12 @@ export function startBot(
 			registry,
 		}),
 	});
-	const offered = new OfferedTools(
+	const offer = offerTools(
 		[...allTools, ...features.tools, ...callingTools],
 		config.toml.mcp,
 		listedByDefault,
 	);
+	const offered = offer(undefined);
 	const touchable = config.toml.mcp.guilds && new Set(config.toml.mcp.guilds);
 	const { backup } = config.toml;
 	const { pictures, backups, guildDocuments, mayTouch } = wireGuildDocuments({
@@ -171,7 +173,7 @@ export function startBot(
 		denies: offered.denies,
 		guilds: touchable,
 	});
-	const tools = toolsOverride ? toolSet(toolsOverride) : offered;
+	const override = toolsOverride && toolSet(toolsOverride);
 	const { auditChannelId } = config;
 	const auditChannel =
 		auditChannelId === undefined
@@ -213,41 +215,43 @@ export function startBot(
 		guilds: touchable,
 		principal: undefined,
 	};
-	const select = (principal: Principal | undefined) => ({
-		set: tools,
-		context: principal
-			? {
-					...context,
-					principal,
-					guilds: intersect(touchable, principal.guilds),
-				}
-			: context,
-	});
+	const unlimited = { set: override ?? offered, context };
+	const select = (principal: Principal | undefined) => {
+		if (!principal) return unlimited;
+		const set = offer(principal);
+		return { set: override ?? set, context: scopeTo(principal, context, set) };
+	};
+	const promptsOf = ({
+		self,
+		guilds,
+		guildId,
+		principal,
+	}: BotContext): readonly Prompt[] =>
+		promptsOverride ??
+		createPrompts({
+			guilds: () =>
+				connection.guilds.filter(
+					({ id, members }) =>
+						(guilds?.has(id) ?? true) &&
+						(!principal?.person || members.cache.has(principal.person.id)),
+				),
+			guildId,
+			allowed: new Set(self.tools.map(({ name }) => name)),
+		});
+	const allPrompts = promptsOf(context);
 	const server = observe(
 		createServer({
 			info,
 			instructions,
 			tools: toolSource(select),
-			prompts: promptSource(
-				promptsOverride ??
-					createPrompts({
-						guilds: () =>
-							connection.guilds.filter(({ id }) => touchable?.has(id) ?? true),
-						guildId: config.guildId,
-						allowed: new Set(offered.allowed.map(({ name }) => name)),
-					}),
+			prompts: promptSource((principal) =>
+				principal ? promptsOf(select(principal).context) : allPrompts,
 			),
 			// Without a token, anyone could send a principal.
 			experimental: config.mcpToken ? [principalCapability] : [],
 			log,
 		}),
-		{
-			resolve: tools.resolve,
-			guildId: config.guildId,
-			metrics,
-			log,
-			audit: recordCall,
-		},
+		{ select, metrics, log, audit: recordCall },
 	);
 	addGauges(registry, { connection, store, audit, sessions, server });
 	const routes = createRoutes({
@@ -401,14 +405,4 @@ function describeConnection(connection: Connection) {
 			members,
 		})),
 	};
-}
-
-/** Returns the ids in both collections. Undefined means all ids. */
-function intersect(
-	some: ReadonlySet<string> | undefined,
-	others: readonly string[] | undefined,
-): ReadonlySet<string> | undefined {
-	if (!others) return some;
-	const set = new Set(others);
-	return some ? some.intersection(set) : set;
 }

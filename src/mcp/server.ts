@@ -201,13 +201,17 @@ export interface PromptSource {
 	complete(params: JsonObject, caller: Caller): string | Promise<string>;
 }
 
-/** Returns a source of prompts that are defined in this program. */
-export function promptSource(prompts: readonly Prompt[]): PromptSource {
-	const list = listPrompts(prompts);
+/** Returns a source of prompts that are defined in this program. `select` returns the prompts for a principal. */
+export function promptSource(
+	select: (principal: Principal | undefined) => readonly Prompt[],
+): PromptSource {
+	const list = listPrompts(select(undefined));
 	return {
-		list: () => list,
-		get: (params) => JSON.stringify(getPrompt(prompts, params)),
-		complete: (params) => JSON.stringify(completePrompt(prompts, params)),
+		list: (principal) => (principal ? listPrompts(select(principal)) : list),
+		get: (params, { principal }) =>
+			JSON.stringify(getPrompt(select(principal), params)),
+		complete: (params, { principal }) =>
+			JSON.stringify(completePrompt(select(principal), params)),
 	};
 }
 

@@ -33,7 +33,7 @@ async function ask(method: string, params: object, modern = false) {
 		info: { name: "test", title: "Test", version: "0" },
 		instructions: "",
 		tools: toolSource(() => ({ set: noTools, context: {} })),
-		prompts: promptSource([greet]),
+		prompts: promptSource(() => [greet]),
 		log: recordLog().log,
 	});
 	const text = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });

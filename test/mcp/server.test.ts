@@ -43,7 +43,7 @@ function start() {
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1.2.3" },
 		instructions: "Begin anywhere.",
-		prompts: promptSource([]),
+		prompts: promptSource(() => []),
 		tools: toolSource(() => ({
 			set: greetings,
 			context: { greeting: "Hello" },
@@ -156,7 +156,7 @@ test("an RpcError of a tool source's is answered under the request's id", async 
 	const server = createServer({
 		info: { name: "t", title: "T", version: "1" },
 		instructions: "",
-		prompts: promptSource([]),
+		prompts: promptSource(() => []),
 		tools: {
 			list: () => new ToolList('{"tools":[]}'),
 			ttlMs: () => 0,

@@ -28,7 +28,7 @@ function start(
 	const server = createServer({
 		info: { name: "test", title: "Test", version: "1" },
 		instructions: "",
-		prompts: promptSource([]),
+		prompts: promptSource(() => []),
 		tools: toolSource(() => ({ set: noTools, context: {} })),
 		log,
 	});

@@ -51,7 +51,11 @@ export const quickTiming = { identifyMs: 0, backOffMs: [5, 200] } as const;
 /** Starts a simulator and the bot "alpha", logged in and with its members loaded. */
 export async function startWorld(
 	options: SimulatorOptions = {},
-	{ tools, toml }: Pick<BotOptions, "tools"> & Partial<BotConfig> = {},
+	{
+		tools,
+		toml,
+		mcpToken,
+	}: Pick<BotOptions, "tools"> & Partial<BotConfig> = {},
 ): Promise<TestWorld> {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
@@ -65,6 +69,7 @@ export async function startWorld(
 		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
 		...(toml && { toml }),
+		mcpToken,
 	});
 	let expiry = new AbortController();
 	const bot = startBot(config, log, {
@@ -76,7 +81,7 @@ export async function startWorld(
 		requestsPerSecond: 1_000_000,
 	});
 	await until("the bot has loaded", () => bot.loaded);
-	const mcp = await connectTo(bot.url);
+	const mcp = await connectTo(bot.url, mcpToken);
 	const me = memberNamed({ simulator, guild }, "alpha");
 	let marks = 0;
 	return {

@@ -184,11 +184,15 @@ function rolesByMember(changes: readonly Change[]): Map<GuildMember, string> {
  */
 async function fetchPlan(
 	sync: Sync,
-	{ mayTouch }: Pick<ToolContext, "mayTouch">,
+	{ mayTouch, principal }: Pick<ToolContext, "mayTouch" | "principal">,
 ): Promise<SyncPlan> {
 	try {
 		const plan = await sync.plan();
 		if (mayTouch(plan.guild.id)) return plan;
+		if (principal)
+			throw new ToolError(
+				"This tool is not available in the guilds that list_guilds shows: supporters of the game server get roles in another guild. Nothing was done.",
+			);
 		throw new ToolError(
 			`The operator of this bot does not allow tools in the guild ${guildName(plan.guild)}, where supporters of the game server get roles. Use list_guilds to find the allowed guilds.`,
 		);

@@ -16,10 +16,11 @@ import { ToolError } from "../../mcp/tool.ts";
 import { guildName } from "../discord/describe.ts";
 import { resultLines } from "../discord/text.ts";
 import type { GuildJobState } from "../store/guild-jobs.ts";
-import type {
-	GuildBackup,
-	GuildDocuments,
-	PlanSource,
+import {
+	type GuildBackup,
+	type GuildDocuments,
+	type PlanSource,
+	unknownJob,
 } from "../tool/guild-documents.ts";
 import { jobText } from "./jobs/job-text.ts";
 import { createJobs, type JobsOptions } from "./jobs/jobs.ts";
@@ -257,10 +258,7 @@ export function createGuildDocuments(
 
 	async function requireJob(id: string) {
 		const view = await jobs.find(id);
-		if (!view || !mayTouch(view.job.row.guild_id))
-			throw new ToolError(
-				`There is no job ${JSON.stringify(id)}. A job is kept for 7 days after its end.`,
-			);
+		if (!view || !mayTouch(view.job.row.guild_id)) throw unknownJob(id);
 		return view;
 	}
 

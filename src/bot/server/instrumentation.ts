@@ -2,6 +2,7 @@
 // redacted values are audited.
 
 import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
 import { quoted } from "../../lib/text.ts";
 import {
 	errorCode,
@@ -27,10 +28,14 @@ import { redact } from "../tool/redact.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
-	/** Finds the tool that a `tools/call` runs, in the same way as the MCP server. */
-	resolve: ToolSet<BotContext>["resolve"];
-	/** Id of the guild in which a tool call without the argument `guild_id` acts. */
-	guildId: string | undefined;
+	/**
+	 * Returns the tools of a principal, by which the tool of a `tools/call` is found as the MCP server finds it, and the
+	 * guild in which a tool call without the argument `guild_id` acts.
+	 */
+	select(principal: Principal | undefined): {
+		set: Pick<ToolSet<BotContext>, "resolve">;
+		context: Pick<BotContext, "guildId">;
+	};
 	metrics: BotMetrics;
 	log: Log;
 	/**
@@ -50,7 +55,7 @@ export interface ObservedServer extends Server {
  */
 export function observe(
 	server: Server,
-	{ resolve, guildId, metrics, log, audit }: ObserverOptions,
+	{ select, metrics, log, audit }: ObserverOptions,
 ): ObservedServer {
 	let callsInFlight = 0;
 
@@ -65,7 +70,8 @@ export function observe(
 		callsInFlight -= 1;
 		countRequest(metrics, request, response);
 		const ms = performance.now() - from;
-		const { tool, args } = resolveOrUnknown(request);
+		const { set, context } = select(caller.principal);
+		const { tool, args } = resolveOrUnknown(request, set);
 		const toolName = tool?.name ?? quoteUnknownName(request.params.name);
 		const label = tool?.name ?? "other";
 		metrics.toolCalls.add([label, response.outcome]);
@@ -87,7 +93,7 @@ export function observe(
 				client:
 					caller.session?.clientName ?? modernClientName(request.params) ?? "",
 				tool: toolName,
-				guildId: guildIdOf(args) ?? guildId,
+				guildId: guildIdOf(args) ?? context.guildId,
 				arguments: redact(tool?.listing.inputSchema ?? {}, {
 					...args,
 					...(isDryRun(tool, args) && { dry_run: true }),
@@ -101,7 +107,10 @@ export function observe(
 	}
 
 	/** Returns the tool and the arguments of a `tools/call`; `tool` is undefined if the call is invalid. */
-	function resolveOrUnknown({ params }: RpcRequest) {
+	function resolveOrUnknown(
+		{ params }: RpcRequest,
+		{ resolve }: Pick<ToolSet<BotContext>, "resolve">,
+	) {
 		const args = isObject(params.arguments) ? params.arguments : {};
 		const { name } = params;
 		if (typeof name !== "string") return { tool: undefined, args };

@@ -36,6 +36,8 @@ export interface SetupOptions {
 	guilds: readonly Guild[];
 	connection: Connection;
 	self: Self;
+	/** Whether to check the roles and channels that config.toml names, which may be in any guild. */
+	seesAllGuilds: boolean;
 }
 
 /**
@@ -63,7 +65,8 @@ async function lineOf({ title, run }: Check): Promise<string> {
 	}
 }
 
-function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
+function checksOf(options: SetupOptions): Check[] {
+	const { guild, guilds, connection, self, seesAllGuilds } = options;
 	const { tools, toml, store } = self;
 	return [
 		{ title: "guilds", run: () => guilds.map(guildName).join(", ") },
@@ -92,7 +95,7 @@ function checksOf({ guild, guilds, connection, self }: SetupOptions): Check[] {
 		{ title: "rank", run: () => checkRank(guild) },
 		{ title: "Administrator roles", run: () => checkAdministratorRoles(guild) },
 		{ title: "channels", run: () => checkChannels(guild) },
-		...referenceChecks(toml, () => guilds),
+		...(seesAllGuilds ? referenceChecks(toml, () => guilds) : []),
 	];
 }
 

@@ -57,6 +57,8 @@ export interface ToolCallFilter {
 	tool?: string | undefined;
 	client?: string | undefined;
 	guildId?: string | undefined;
+	/** Selects MCP tool calls in one of these guilds. */
+	guildIds?: readonly string[] | undefined;
 	outcome?: Outcome | undefined;
 	/** Selects MCP tool calls at or after this time. */
 	from?: Date | undefined;
@@ -75,6 +77,10 @@ export function selectToolCalls(
 ): Promise<ToolCallRow[]> {
 	const { tool = null, client = null, outcome = null } = filter;
 	const { guildId = null, limit } = filter;
+	const { guildIds } = filter;
+	const isAnyGuild = guildIds ? 0 : 1;
+	// A list without elements is not valid SQL; no guild has this id.
+	const among = many(guildIds?.length ? guildIds : [""]);
 	const from = filter.from?.getTime() ?? 0;
 	const before = filter.before?.at.getTime() ?? Number.MAX_SAFE_INTEGER;
 	// Without `id`: no id is lower than "".
@@ -86,6 +92,7 @@ export function selectToolCalls(
 			AND (CAST(${tool} AS TEXT) IS NULL OR tool = ${tool})
 			AND (CAST(${client} AS TEXT) IS NULL OR client = ${client})
 			AND (CAST(${guildId} AS TEXT) IS NULL OR guild_id = ${guildId})
+			AND (CAST(${isAnyGuild} AS INTEGER) = 1 OR guild_id IN ${among})
 			AND (CAST(${outcome} AS TEXT) IS NULL OR outcome = ${outcome})
 		ORDER BY at DESC, id DESC LIMIT ${limit}`;
 }

@@ -5,6 +5,8 @@ import type {
 	GuildDocument,
 	Part,
 } from "../../guild-document/format/document.ts";
+import { ToolError } from "../../mcp/tool.ts";
+import { maxGuildPlans } from "../store/guild-plans.ts";
 
 /**
  * The wanted state of a guild, from which changes are planned: a guild document, a backup, or an earlier plan of
@@ -101,4 +103,80 @@ export interface GuildDocuments {
 	 * this moment is still completed.
 	 */
 	cancel(id: string): Promise<string>;
+}
+
+/** The error for the hash of a plan that the bot does not have. */
+export function unknownPlan(hash: string): ToolError {
+	return new ToolError(
+		`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild to make one.`,
+	);
+}
+
+/** The error for the id of a job that the bot does not have. */
+export function unknownJob(id: string): ToolError {
+	return new ToolError(
+		`There is no job ${JSON.stringify(id)}. A job is kept for 7 days after its end.`,
+	);
+}
+
+/** The error for a backup that the bot does not have. `guildId` is the guild whose backup `name` is. */
+export function unknownBackup(name: string, guildId: string): ToolError {
+	return new ToolError(
+		`There is no backup ${JSON.stringify(name)} of the guild ${guildId}. Use list_backups to find backups; "latest" is the newest, and GUILD_ID/NAME one of another guild.`,
+	);
+}
+
+/**
+ * Returns `documents` without the plans, jobs and backups of guilds for which `mayTouch` returns false: for callers who
+ * must not find out that these exist.
+ */
+export function limitDocuments(
+	documents: GuildDocuments,
+	mayTouch: (guildId: string) => boolean,
+): GuildDocuments {
+	async function guildOfPlan(hash: string): Promise<string> {
+		const id = await documents.guildOfPlan(hash);
+		if (!mayTouch(id)) throw unknownPlan(hash);
+		return id;
+	}
+
+	async function guildOfJob(id: string): Promise<string> {
+		const guildId = await documents.guildOfJob(id);
+		if (!mayTouch(guildId)) throw unknownJob(id);
+		return guildId;
+	}
+
+	function checkBackup(name: string): void {
+		const id = /^(?:backup )?(\d{17,20})\//i.exec(name.trim())?.[1];
+		if (id !== undefined && !mayTouch(id)) throw unknownBackup(name, id);
+	}
+
+	return {
+		export: (guild, parts) => documents.export(guild, parts),
+		backups: (guild) => documents.backups(guild),
+		async exportBackup(guild, name) {
+			checkBackup(name);
+			return documents.exportBackup(guild, name);
+		},
+		async plan(guild, source, options) {
+			if ("backup" in source) checkBackup(source.backup);
+			if ("plan" in source) await guildOfPlan(source.plan);
+			return documents.plan(guild, source, options);
+		},
+		guildOfPlan,
+		guildOfJob,
+		async apply(hash, reason, waitMs) {
+			await guildOfPlan(hash);
+			return documents.apply(hash, reason, waitMs);
+		},
+		async job(id) {
+			await guildOfJob(id);
+			return documents.job(id);
+		},
+		jobs: (guild) => documents.jobs(guild),
+		async cancel(id) {
+			await guildOfJob(id);
+			return documents.cancel(id);
+		},
+	};
 }

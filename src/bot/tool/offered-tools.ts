@@ -2,6 +2,8 @@
 // so that logs, the audit log, `deny` and `read_only` go by the tool that runs, whatever name it was called by.
 
 import { didYouMean } from "../../lib/config.ts";
+import { LruMap } from "../../lib/lru-map.ts";
+import { includesAccess, type Principal } from "../../lib/principal.ts";
 import { shownName } from "../../lib/text.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import {
@@ -14,6 +16,7 @@ import { defaultChoice, type ToolChoice } from "../config/tool-choice.ts";
 import type { BotContext } from "./context.ts";
 import {
 	type Alias,
+	accessOf,
 	type BotTool,
 	isInDefaultToolsets,
 	isReadOnly,
@@ -45,6 +48,56 @@ interface Entry {
 	tool: BotTool;
 	/** The alias by which a client calls the tool; undefined if the client uses the tool's own name. */
 	alias?: Alias;
+}
+
+/** The tools that a principal may use, as far as the configuration allows them. */
+export type ToolScope = Pick<Principal, "access" | "toolsets">;
+
+/** Maximum number of different scopes whose tools are cached. */
+const maxScopes = 50;
+
+/**
+ * Returns a function that returns the tools which a bot offers to a principal. Tools outside the principal's scope do
+ * not exist for it.
+ */
+export function offerTools(
+	tools: readonly BotTool[],
+	choice: ToolChoice,
+	listedByDefault: readonly string[],
+): (scope: ToolScope | undefined) => OfferedTools {
+	const all = new OfferedTools(tools, choice, listedByDefault);
+	const scoped = new LruMap<string, OfferedTools>(maxScopes);
+	const known = new Set([defaultChoice, ...tools.map((one) => one.toolset)]);
+	return (scope) => {
+		if (!scope) return all;
+		const { access, toolsets } = scope;
+		if (access === "all" && !toolsets) return all;
+		const names =
+			toolsets && [...known].filter((one) => toolsets.includes(one));
+		const key = `${access} ${names?.join() ?? "*"}`;
+		return scoped.getOrMake(
+			key,
+			() =>
+				new OfferedTools(
+					tools.filter((tool) => isInScope(tool, { access, toolsets: names })),
+					names ? { ...choice, list: "all" } : choice,
+					listedByDefault,
+				),
+		);
+	};
+}
+
+function isInScope(tool: BotTool, { access, toolsets }: ToolScope): boolean {
+	const { name, toolset } = tool;
+	// What use_tool calls has to be in the scope itself.
+	const needed = name === accessors.use ? "write" : accessOf(tool);
+	if (!includesAccess(access, needed)) return false;
+	return (
+		toolsets === undefined ||
+		toolsets.includes(toolset) ||
+		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||
+		accessorNames.has(name)
+	);
 }
 
 /** The MCP tools that a bot's config.toml allows to be called, and the tools among them that `tools/list` contains. */

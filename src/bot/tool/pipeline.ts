@@ -24,7 +24,7 @@ import {
 	ToolError,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
-import { actingPerson } from "../discord/acting-person.ts";
+import { actingPerson, throwUnknownGuild } from "../discord/acting-person.ts";
 import { guildName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../discord/find.ts";
@@ -260,15 +260,14 @@ function findGuild(bot: BotContext, args: JsonObject): Guild {
 		throw invalidParameters([
 			"guild_id: is required, because this instance has no GUILD_ID",
 		]);
+	// A caller with limits must not find out which of the bot's other guilds exist.
+	if (!mayTouch(bot, id) && bot.principal) throwUnknownGuild(id);
 	if (!mayTouch(bot, id))
 		throw new ToolError(
 			`The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds for which tools are enabled.`,
 		);
 	const guild = connection.discord.guilds.cache.get(id);
-	if (!guild)
-		throw new ToolError(
-			`The bot is not in a guild ${id}. Use list_guilds to find its guilds.`,
-		);
+	if (!guild) throwUnknownGuild(id);
 	if (!guild.available)
 		throw new ToolError(
 			`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,

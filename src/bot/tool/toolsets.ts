@@ -1,5 +1,6 @@
 // What a bot knows of each of its tools beside its definition: toolset, requirements, other names.
 
+import type { Access } from "../../lib/principal.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
@@ -101,4 +102,13 @@ export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
 /** Whether an MCP tool changes nothing, by its annotation `readOnlyHint`. */
 export function isReadOnly({ listing: { annotations } }: BotTool): boolean {
 	return isObject(annotations) && annotations.readOnlyHint === true;
+}
+
+/** Returns the least access that a principal needs to call a tool, by the annotations of the tool. */
+export function accessOf(tool: BotTool): Access {
+	if (isReadOnly(tool)) return "read";
+	const { annotations } = tool.listing;
+	return isObject(annotations) && annotations.destructiveHint === false
+		? "write"
+		: "all";
 }

@@ -48,10 +48,12 @@ export const runSetupCheck = readTool({
 	description:
 		"Check what the bot needs in a guild: intents, permissions, rank, hidden channels, configuration. Says the next steps.",
 	input: v.strictObject({ guild_id }),
-	run(_, { discord, guild, connection, self, mayTouch }) {
+	run(_, { discord, guild, connection, self, mayTouch, principal }) {
 		const guilds = [...discord.guilds.cache.values()].filter(
 			({ id, available }) => available && mayTouch(id),
 		);
-		return reportSetup({ guild, guilds, connection, self });
+		// config.toml may name roles and channels of guilds that are hidden from the caller.
+		const seesAllGuilds = !principal?.guilds && !principal?.person;
+		return reportSetup({ guild, guilds, connection, self, seesAllGuilds });
 	},
 });

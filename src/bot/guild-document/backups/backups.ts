@@ -32,6 +32,7 @@ import {
 	selectGuildBackups,
 } from "../../store/guild-backups.ts";
 import type { Store } from "../../store/store.ts";
+import { unknownBackup } from "../../tool/guild-documents.ts";
 import type { Pictures } from "../read/pictures.ts";
 import { readGuildState, type Unreadable } from "../read/read-guild.ts";
 
@@ -429,10 +430,7 @@ export function createBackups(options: BackupsOptions): Backups {
 			which !== "" && isServed(id)
 				? await selectGuildBackup(store.sql, id, number)
 				: undefined;
-		if (!row)
-			throw new ToolError(
-				`There is no backup ${JSON.stringify(name)} of the guild ${id}. Use list_backups to find backups; "latest" is the newest, and GUILD_ID/NAME one of another guild.`,
-			);
+		if (!row) throw unknownBackup(name, id);
 		// The bot itself wrote it.
 		const document = JSON.parse(decode(row.document)) as GuildDocument;
 		return { ...describe(row), document };

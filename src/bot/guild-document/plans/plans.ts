@@ -20,12 +20,9 @@ import type {
 	StepKind,
 } from "../../../guild-document/steps.ts";
 import { ToolError } from "../../../mcp/tool.ts";
-import {
-	maxGuildPlans,
-	saveGuildPlan,
-	selectGuildPlan,
-} from "../../store/guild-plans.ts";
+import { saveGuildPlan, selectGuildPlan } from "../../store/guild-plans.ts";
 import type { Store } from "../../store/store.ts";
+import { unknownPlan } from "../../tool/guild-documents.ts";
 import type { ReadGuild } from "../read/read-guild.ts";
 
 /** A step of a plan (one change of the guild) as plain data, which can be shown and stored. */
@@ -299,9 +296,6 @@ export async function requirePlan(
 	hash: string,
 ): Promise<Plan> {
 	const row = await selectGuildPlan(sql, hash);
-	if (!row)
-		throw new ToolError(
-			`There is no plan ${JSON.stringify(hash)}. Plans are kept for a day, and of each guild the latest ${maxGuildPlans}. Use plan_guild to make one.`,
-		);
+	if (!row) throw unknownPlan(hash);
 	return JSON.parse(row.content) as Plan;
 }

@@ -1,0 +1,45 @@
+// What one principal sees of a bot: the context of its tool calls, limited to what the principal may use.
+
+import type { Principal } from "../../lib/principal.ts";
+import type { BotContext } from "./context.ts";
+import { limitDocuments } from "./guild-documents.ts";
+import type { OfferedTools } from "./offered-tools.ts";
+
+/**
+ * Returns the context of the tool calls of `principal`: without guilds outside its limits, and without tools other than
+ * those in `offered`.
+ */
+export function scopeTo(
+	principal: Principal,
+	context: BotContext,
+	{ allowed, listed }: Pick<OfferedTools, "allowed" | "listed">,
+): BotContext {
+	const { self, guildId, audit, guildDocuments } = context;
+	const scoped: BotContext = {
+		...context,
+		principal,
+		self: { ...self, tools: allowed, listed },
+	};
+	if (!principal.guilds) return scoped;
+	const guilds = intersect(context.guilds, principal.guilds);
+	const mayTouch = (id: string) => guilds.has(id);
+	return {
+		...scoped,
+		guilds,
+		// An error that names it would reveal a guild outside the limits.
+		guildId: guildId !== undefined && mayTouch(guildId) ? guildId : undefined,
+		audit: {
+			recent: (filter) => audit.recent({ ...filter, guildIds: [...guilds] }),
+		},
+		guildDocuments: limitDocuments(guildDocuments, mayTouch),
+	};
+}
+
+/** Returns the ids in both collections. `some` undefined means all ids. */
+function intersect(
+	some: ReadonlySet<string> | undefined,
+	others: readonly string[],
+): ReadonlySet<string> {
+	const set = new Set(others);
+	return some ? some.intersection(set) : set;
+}

@@ -1,0 +1,367 @@
+// What a principal sees of a bot, which the gateway sends with its requests.
+
+import { afterAll, describe, expect, test } from "bun:test";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { accessors, offerTools } from "../../../src/bot/tool/offered-tools.ts";
+import { accessOf, type BotTool } from "../../../src/bot/tool/toolsets.ts";
+import {
+	callingTools,
+	listedByDefault,
+	tools as realTools,
+} from "../../../src/bot/tools/index.ts";
+import { createFetchSend } from "../../../src/lib/http.ts";
+import type { Principal } from "../../../src/lib/principal.ts";
+import { createClient } from "../../../src/mcp/client.ts";
+import { until } from "../../support/until.ts";
+import { startWorld } from "../../support/world.ts";
+
+const tools: readonly BotTool[] = [...realTools, ...callingTools];
+const names = (list: readonly BotTool[]) => list.map(({ name }) => name);
+const offer = offerTools(
+	tools,
+	{ read_only: false, tools: { deny: ["kick"] } },
+	listedByDefault,
+);
+const isAccessor = ({ name }: BotTool) =>
+	Object.values(accessors).some((one) => one === name);
+
+describe("the tools of a scope", () => {
+	test.each([
+		["read", ["read"]],
+		["write", ["read", "write"]],
+		["all", ["read", "write", "all"]],
+	] as const)('access "%s" has the tools that need %j', (access, needed) => {
+		const { allowed, listed } = offer({ access });
+		const expected = tools.filter(
+			(tool) =>
+				tool.name !== "kick" &&
+				(needed.some((one) => one === accessOf(tool)) ||
+					(access === "write" && tool.name === accessors.use)),
+		);
+		expect(names(allowed)).toEqual(names(expected));
+		expect(names(listed)).toEqual(
+			names(allowed).filter((name) => listedByDefault.includes(name)),
+		);
+	});
+
+	test("each tool says truly whether it deletes or overwrites something", () => {
+		for (const [name, access] of [
+			["list_members", "read"],
+			["find_tools", "read"],
+			["use_reading_tool", "read"],
+			["send_message", "write"],
+			["use_tool", "all"],
+			["ban", "all"],
+			["apply_guild", "all"],
+		]) {
+			const tool = tools.find((one) => one.name === name);
+			expect([name, tool && accessOf(tool)]).toEqual([name, access]);
+		}
+	});
+
+	test("all allowed tools of the chosen toolsets are listed", () => {
+		const { allowed, listed } = offer({ access: "all", toolsets: ["threads"] });
+		const threads = tools.filter(({ toolset }) => toolset === "threads");
+		expect(names(listed)).toEqual(names(threads));
+		expect(names(allowed)).toEqual(names(threads));
+		expect(
+			names(offer({ access: "read", toolsets: ["threads"] }).listed),
+		).toEqual(names(threads.filter((tool) => accessOf(tool) === "read")));
+		expect(
+			names(offer({ access: "all", toolsets: ["moderation"] }).listed),
+		).not.toContain("kick");
+	});
+
+	test("without toolsets, or with unknown ones only, there are no tools", () => {
+		for (const toolsets of [[], ["no_such_toolset"]])
+			expect(offer({ access: "all", toolsets }).allowed).toEqual([]);
+	});
+
+	test("equal scopes share their tools, and a scope without limits has all", () => {
+		const scope = { access: "read", toolsets: ["threads", "roles"] } as const;
+		const other = {
+			access: "read",
+			toolsets: ["roles", "x", "threads"],
+		} as const;
+		expect(offer(scope)).toBe(offer(other));
+		expect(offer({ access: "all" })).toBe(offer(undefined));
+	});
+
+	test("a tool outside the scope is unknown like one that does not exist, by every name", () => {
+		const scopes = [
+			{ access: "read" },
+			{ access: "write" },
+			{ access: "all", toolsets: ["voice", "audit"] },
+			{ access: "read", toolsets: ["default"] },
+		] as const;
+		for (const scope of scopes) {
+			const { allowed, resolve } = offer(scope);
+			const outside = tools.filter(
+				(tool) =>
+					!allowed.includes(tool) && !isAccessor(tool) && tool.name !== "kick",
+			);
+			expect(outside.length).toBeGreaterThan(20);
+			for (const { name, aliases } of outside)
+				for (const one of [name, ...aliases.map((alias) => alias.name)]) {
+					expect(() => resolve(one, {})).toThrow(`Method not found: ${one}`);
+					for (const accessor of [accessors.use, accessors.read]) {
+						const call = (inner: string) => {
+							try {
+								const { tool, refusal } = resolve(accessor, { name: inner });
+								return { tool: tool?.name, refusal };
+							} catch (error) {
+								return { error: String(error) };
+							}
+						};
+						const { tool, refusal, error } = call(one);
+						if (error === undefined) {
+							expect(tool).toBe(accessor);
+							expect(refusal).toStartWith(`There is no tool ${one}`);
+							for (const hidden of names(outside))
+								expect(refusal).not.toContain(`did you mean ${hidden}?`);
+						} else expect(error).toContain(`Method not found: ${accessor}`);
+					}
+				}
+		}
+	});
+
+	test("use_tool runs nothing beyond the access", () => {
+		const { resolve } = offer({ access: "write" });
+		expect(resolve("use_tool", { name: "clone_channel" }).refusal).toBe(
+			undefined,
+		);
+		expect(resolve("use_tool", { name: "ban" }).refusal).toStartWith(
+			"There is no tool ban",
+		);
+		expect(() => offer({ access: "read" }).resolve("use_tool", {})).toThrow(
+			"Method not found: use_tool",
+		);
+	});
+});
+
+const token = "the-token-of-the-bot";
+const guildNamed = (name: string) => ({
+	name,
+	owner: "owner",
+	bots: [{ username: "alpha", permissions: 8n }],
+	roles: [],
+	channels: [{ name: `${name} talk` }],
+	members: [{ username: "ada", roles: [] }],
+});
+
+async function startTwoGuilds() {
+	const world = await startWorld(
+		{
+			seed: {
+				bots: [{ username: "alpha" }],
+				users: [{ username: "owner" }, { username: "ada" }],
+				guilds: [guildNamed("The Cooks"), guildNamed("The Bakers")],
+			},
+		},
+		{ mcpToken: token, toml: v.parse(toml, { bot_name: "Alpha" }) },
+	);
+	const client = createClient({
+		send: createFetchSend(world.bot.url),
+		token,
+		info: { name: "test", version: "0" },
+	});
+	const session = await client.connect(AbortSignal.timeout(90_000));
+	const as =
+		(principal: Principal) => async (method: string, params: object) => {
+			const signal = AbortSignal.timeout(90_000);
+			const text = JSON.stringify(params);
+			const options = { principal };
+			const { message } = await client.request(
+				...([session, method, text, signal, options] as const),
+			);
+			return JSON.stringify(message.error ?? message.result);
+		};
+	return { world, as };
+}
+
+const started = startTwoGuilds();
+afterAll(async () => (await started).world[Symbol.asyncDispose]());
+const unknown = "123456789012345678";
+
+describe("a principal that is limited to one guild", () => {
+	async function start() {
+		const { world, as } = await started;
+		const cooks = world.simulator.guild("The Cooks").id;
+		const bakers = world.simulator.guild("The Bakers").id;
+		const limitedTo = (id: string) =>
+			as({ id: "key:a", name: "a", access: "all", guilds: [id] });
+		const ask = limitedTo(cooks);
+		const call = (name: string, args = {}) =>
+			ask("tools/call", { name, arguments: args });
+		return { world, as, ask, call, cooks, bakers, limitedTo };
+	}
+
+	test("lists and counts no other guild", async () => {
+		const { call, cooks, bakers, limitedTo } = await start();
+		expect(await call("list_guilds")).toContain(`1 guild(s):`);
+		expect(await call("list_guilds")).toContain(cooks);
+		expect(await call("get_bot_info")).toContain("guilds: 1,");
+		const check = await call("run_setup_check");
+		expect(check).toContain("The Cooks");
+		expect(check).not.toContain("The Bakers");
+		expect(check).not.toContain(bakers);
+		expect(
+			await limitedTo(unknown)("tools/call", { name: "list_guilds" }),
+		).toContain("0 guild(s):");
+	});
+
+	test.each(
+		tools
+			.filter(
+				(tool) =>
+					"guild_id" in Object(tool.listing.inputSchema.properties) &&
+					!isAccessor(tool),
+			)
+			.map(({ name }) => [name]),
+	)("cannot tell with %s whether another guild exists", async (name) => {
+		const { call, bakers } = await start();
+		const answer = async (guild_id: string) =>
+			(await call(name, { guild_id })).replaceAll(guild_id, "ID");
+		expect(await answer(bakers)).toBe(await answer(unknown));
+	});
+
+	test("is told of another guild what an unlimited caller is told of an unknown one", async () => {
+		const { world, call, bakers } = await start();
+		const { text } = await world.call("list_members", { guild_id: unknown });
+		expect(await call("list_members", { guild_id: bakers })).toContain(
+			text.replace(unknown, bakers),
+		);
+	});
+
+	test("is not told the guild of the bot's configuration", async () => {
+		const { limitedTo, bakers, cooks, world } = await start();
+		expect(world.guild.id).toBe(cooks);
+		const ask = limitedTo(bakers);
+		const answer = await ask("tools/call", { name: "list_members" });
+		expect(answer).toContain("guild_id: is required");
+		expect(answer).not.toContain(cooks);
+		const prompt = await ask("prompts/get", { name: "review_permissions" });
+		expect(prompt).toContain("Ask me which guild is meant");
+	});
+
+	test("cannot tell by prompts whether another guild exists", async () => {
+		const { ask, cooks, bakers } = await start();
+		const get = async (guild_id: string) => {
+			const params = { name: "weekly_report", arguments: { guild_id } };
+			return (await ask("prompts/get", params)).replaceAll(guild_id, "ID");
+		};
+		expect(await get(bakers)).toBe(await get(unknown));
+		expect(await get(cooks)).toContain("messages");
+		const complete = (value: string) =>
+			ask("completion/complete", {
+				ref: { type: "ref/prompt", name: "weekly_report" },
+				argument: { name: "guild_id", value },
+			});
+		expect(await complete("")).toContain(`"values":["${cooks}"]`);
+		expect(await complete("Bakers")).toBe(await complete("Butchers"));
+	});
+
+	test("sees only the recorded calls of its guild", async () => {
+		const { world, call, cooks, bakers } = await start();
+		await world.call("list_roles", { guild_id: bakers });
+		await world.call("list_roles", { guild_id: cooks });
+		await until("both are on record", async () => {
+			const { text } = await world.call("list_recent_tool_calls", {
+				tool: "list_roles",
+			});
+			return text.includes(bakers) && text.includes(cooks);
+		});
+		const seen = await call("list_recent_tool_calls", { tool: "list_roles" });
+		expect(seen).toContain(cooks);
+		expect(seen).not.toContain(bakers);
+	});
+
+	test("cannot tell whether a plan, a job or a backup of another guild exists", async () => {
+		const { world, call, cooks, bakers } = await start();
+		const document = { roles: [{ name: "New" }] };
+		const { text } = await world.call("plan_guild", {
+			guild_id: bakers,
+			document,
+		});
+		const hash = /plan_hash=(\w+)/.exec(text)?.[1] ?? "";
+		expect(hash).not.toBe("");
+		const other = [...hash].reverse().join("");
+		const same = async (
+			name: string,
+			args: (id: string) => object,
+			ids: string[],
+		) => {
+			const answers = await Promise.all(
+				ids.map(async (id) => {
+					const answer = await call(name, { guild_id: cooks, ...args(id) });
+					return answer.replaceAll(id, "ID");
+				}),
+			);
+			expect(new Set(answers).size).toBe(1);
+			expect(answers[0]).toContain("There is no ");
+		};
+		const plans = [hash, other];
+		await same("apply_guild", (plan_hash) => ({ plan_hash }), plans);
+		await same(
+			"plan_guild",
+			(plan_hash) => ({ plan_hash, changes: {} }),
+			plans,
+		);
+		const guilds = [bakers, unknown];
+		await same("plan_guild", (id) => ({ backup: `${id}/1` }), guilds);
+		await same("export_guild", (id) => ({ backup: `${id}/latest` }), guilds);
+		const applied = await world.call("apply_guild", {
+			guild_id: bakers,
+			plan_hash: hash,
+		});
+		const job = /Job (\w+) in/.exec(applied.text)?.[1] ?? "";
+		expect(job).not.toBe("");
+		const jobs = [job, [...job].reverse().join("")];
+		await same("get_job", (job_id) => ({ job_id }), jobs);
+		await same("cancel_job", (job_id) => ({ job_id }), jobs);
+	});
+});
+
+describe("a principal with less access", () => {
+	test("lists and calls only tools of its access, and finds no others", async () => {
+		const { as } = await started;
+		const ask = as({ id: "key:b", name: "b", access: "read" });
+		const listed = JSON.parse(await ask("tools/list", {})).tools.map(
+			({ name }: { name: string }) => name,
+		);
+		expect(listed).toContain("list_members");
+		expect(listed).toContain("use_reading_tool");
+		expect(listed).not.toContain("use_tool");
+		expect(listed).not.toContain("ban");
+		const call = (name: string, args = {}) =>
+			ask("tools/call", { name, arguments: args });
+		for (const name of ["ban", "send_message", "no_such_tool", "use_tool"])
+			expect(JSON.parse(await call(name))).toEqual({
+				code: -32601,
+				message: `Method not found: ${name}`,
+			});
+		const found = await call("find_tools", { query: "ban a member" });
+		expect(found).toContain("get_bans");
+		expect(found).not.toMatch(/\bban \(/);
+		expect(await call("get_bot_info")).toMatch(/tools: \d+, of the toolsets/);
+	});
+
+	test("has only the prompts whose tools it may call", async () => {
+		const { as } = await started;
+		const ask = as({ id: "key:b", name: "b", access: "read" });
+		const list = await ask("prompts/list", {});
+		expect(list).toContain("weekly_report");
+		expect(list).not.toContain("clean_up_after_raid");
+		const get = async (name: string) =>
+			(await ask("prompts/get", { name })).replaceAll(name, "NAME");
+		expect(await get("clean_up_after_raid")).toBe(await get("no_such_prompt"));
+	});
+
+	test("calls are logged without the name of a hidden tool as a tool", async () => {
+		const { as, world } = await started;
+		const ask = as({ id: "key:c", name: "c", access: "read" });
+		await ask("tools/call", { name: "kick" });
+		expect(world.logged.at(-1)).toContain(String.raw`tool="\"kick\""`);
+	});
+});
