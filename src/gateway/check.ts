@@ -9,7 +9,7 @@ import {
 	runChecks,
 	tryListening,
 } from "../lib/check.ts";
-import { createLog, type Log } from "../lib/log.ts";
+import { type Log, silentLog } from "../lib/log.ts";
 import { runs, version } from "../lib/program.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig, Instance } from "./config.ts";
@@ -17,11 +17,6 @@ import { createMetrics } from "./metrics.ts";
 import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
 import { describeDropped, describePins } from "./status.ts";
-
-/**
- * A log that discards all messages of the bots' connections, since `gateway --check` prints their failures itself.
- */
-const silent: Log = createLog({ format: "text", level: "error" }, () => {});
 
 /**
  * Checks all bots concurrently for `gateway --check` and ends every MCP session. Resolves with true if all checks
@@ -57,7 +52,8 @@ function ask(instance: Instance, { token, maxInFlight }: GatewayConfig) {
 		info: { name: "guildhall-check", version },
 		maxInFlight,
 		metrics: createMetrics(),
-		log: silent,
+		// The checks print failures themselves.
+		log: silentLog,
 		onChange: () => {},
 	});
 	return { instance, backend, answered: backend.refresh() };

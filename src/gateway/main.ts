@@ -10,24 +10,36 @@ import {
 import { checkGateway } from "./check.ts";
 import { helpVariables, readConfig, readHealthAddress } from "./config.ts";
 import { startGateway } from "./gateway.ts";
+import {
+	hasKeyOptions,
+	keyOptions,
+	keyUsage,
+	readKeyCommand,
+	runKeyCommand,
+} from "./keys/commands.ts";
 
-const usage = () => `Usage: gateway [--check | --health] [--help] [--version]
+const usage =
+	() => `Usage: gateway [--check | --health | --new-key NAME … | --keys | --revoke-key NAME] [--help] [--version]
 
 One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mcp.
 
-  --check   check the configuration, the port and every bot, then exit with 0 (all in order) or 1
-  --health  ask the gateway on this machine and port whether it is ready, then exit with 0 (ready) or 1
+  --check            check the configuration, the port and every bot, then exit with 0 (all in order) or 1
+  --health           ask the gateway on this machine and port whether it is ready, then exit with 0 (ready) or 1
+${keyUsage}
 
 Environment:
 ${describeVariables(helpVariables)}`;
 
-const { check, health } = parseCommandLine(usage, {
+const values = parseCommandLine(usage, {
 	check: { type: "boolean" },
 	health: { type: "boolean" },
+	...keyOptions,
 });
 // Requests to bots carry the token, so they must not go through an HTTP proxy of the environment.
 process.env.NO_PROXY = "*";
 const configure = () => readConfig(process.env);
-if (health) await healthProgram(() => readHealthAddress(process.env));
-if (check) await checkProgram(configure, checkGateway);
+if (hasKeyOptions(values))
+	await checkProgram(() => readKeyCommand(values, process.env), runKeyCommand);
+if (values.health) await healthProgram(() => readHealthAddress(process.env));
+if (values.check) await checkProgram(configure, checkGateway);
 await runProgram(configure, startGateway);

@@ -69,6 +69,12 @@ export function createLog(
 	};
 }
 
+/** A log that discards all messages. */
+export const silentLog: Log = createLog(
+	{ format: "text", level: "error" },
+	() => {},
+);
+
 let lastMs = Number.NaN;
 let lastTime = "";
 

@@ -1,0 +1,314 @@
+// `gateway --new-key`, `--keys` and `--revoke-key`: what an operator does with keys, beside running gateways or without.
+
+import * as v from "valibot";
+import {
+	ConfigError,
+	didYouMean,
+	formatValue,
+	parseSettings,
+	trimEnv,
+} from "../../lib/config.ts";
+import {
+	type Log,
+	logSettings,
+	readLogOptions,
+	silentLog,
+} from "../../lib/log.ts";
+import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
+import { runs } from "../../lib/program.ts";
+import { StoreFailure } from "../../lib/sql/errors.ts";
+import { variables } from "../config.ts";
+import {
+	fileIssue,
+	readStoreSettings,
+	storeVariables,
+} from "../store/settings.ts";
+import {
+	type GatewayStore,
+	openStore,
+	StoreUnavailable,
+} from "../store/store.ts";
+import {
+	createKey,
+	type Key,
+	type KeyScope,
+	keyName,
+	listKeys,
+	revokeKey,
+} from "./keys.ts";
+
+/** The options of the command line for keys, for `parseCommandLine`. */
+export const keyOptions = {
+	"new-key": { type: "string" },
+	access: { type: "string" },
+	instances: { type: "string" },
+	guilds: { type: "string" },
+	person: { type: "string" },
+	expires: { type: "string" },
+	keys: { type: "boolean" },
+	"revoke-key": { type: "string" },
+} as const;
+
+const commands = ["new-key", "keys", "revoke-key"] as const;
+const scopeOptions = [
+	"access",
+	"instances",
+	"guilds",
+	"person",
+	"expires",
+] as const;
+
+/** The options that were given. */
+export type KeyValues = {
+	[Option in keyof typeof keyOptions]?:
+		| ((typeof keyOptions)[Option]["type"] extends "boolean" ? boolean : string)
+		| undefined;
+};
+
+export const keyUsage = `  --new-key NAME     create a key for clients, print it, and exit. Its scope:
+      --access LEVEL     tools that it may call: read (default), write, or all, which includes those that delete
+      --instances A,B    only these instances
+      --guilds ID,ID     only these guilds
+      --person ID        acts as this Discord user, with this user's rights
+      --expires 90d      how long it works, in minutes (m), hours (h), days (d) or weeks (w)
+  --keys             list all keys with their scope and last use, then exit
+  --revoke-key NAME  end a key, on every gateway within a second, then exit`;
+
+const help = {
+	"new-key": `expected a name of 1 to 64 letters, digits, "_", "." and "-"`,
+	access: `expected ${accessLevels.join(", ")}`,
+	guilds: `expected at most ${maxPrincipalItems} guild ids of 17 to 20 digits, separated by commas`,
+	person: "expected the id of a Discord user, of 17 to 20 digits",
+	expires:
+		"expected a time of at most 10 years, as a whole number with m, h, d or w, such as 90d",
+};
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const maxLifetimeMs = 3_653 * unitMs.d;
+
+type Settings = ReturnType<typeof readSettings>;
+
+/** A command about keys, and the configuration that it needs. */
+export interface KeyCommand extends Settings {
+	run(store: GatewayStore): Promise<boolean>;
+}
+
+/** Whether the command line has an option about keys. */
+export function hasKeyOptions(values: KeyValues): boolean {
+	return [...commands, ...scopeOptions].some(
+		(name) => values[name] !== undefined,
+	);
+}
+
+/** Reads a command about keys. Throws a ConfigError that lists every issue of the command line or the environment. */
+export function readKeyCommand(
+	values: KeyValues,
+	env: Record<string, string | undefined>,
+): KeyCommand {
+	const given = commands.filter((name) => values[name] !== undefined);
+	const issues: string[] = [];
+	if (given.length > 1)
+		issues.push(`--${given[1]}: cannot be combined with --${given[0]}`);
+	if (values["new-key"] === undefined)
+		for (const name of scopeOptions)
+			if (values[name] !== undefined)
+				issues.push(
+					`--${name}: sets the scope of a new key, so it needs --new-key`,
+				);
+	const scope = readScope(values, issues);
+	const name = values["new-key"];
+	if (name !== undefined && !keyName.test(name))
+		issues.push(`--new-key: ${help["new-key"]}, received ${formatValue(name)}`);
+	if (issues.length > 0) throw new ConfigError("the command line", issues);
+
+	const settings = readSettings(env, scope.instances);
+	return {
+		...settings,
+		run(store) {
+			if (name !== undefined) return printNewKey(store, name, scope);
+			const revoked = values["revoke-key"];
+			if (revoked !== undefined) return printRevoked(store, revoked);
+			return printKeys(store);
+		},
+	};
+}
+
+/** Opens the database and runs a command about keys. Resolves with false if it failed, and has printed why. */
+export async function runKeyCommand(
+	{ store: settings, run }: KeyCommand,
+	_log: Log,
+): Promise<boolean> {
+	// Its errors are printed below.
+	const store = openStore(settings, silentLog);
+	try {
+		await store.open();
+		return await run(store);
+	} catch (error) {
+		const isExpected =
+			error instanceof StoreUnavailable || error instanceof StoreFailure;
+		if (!isExpected) throw error;
+		console.error(error.message);
+		return false;
+	} finally {
+		await store.close();
+	}
+}
+
+/** Reads the scope of a new key, and adds what is wrong with it to `issues`. */
+function readScope(values: KeyValues, issues: string[]): KeyScope {
+	const issue = (name: keyof typeof help, value: string, hint = "") =>
+		issues.push(
+			`--${name}: ${help[name]}, received ${formatValue(value)}${hint}`,
+		);
+	const { access = "read", instances, guilds, person, expires } = values;
+	const level = accessLevels.find((one) => one === access);
+	if (!level) issue("access", access, didYouMean(access, accessLevels));
+	const guildIds = guilds === undefined ? undefined : listOf(guilds);
+	if (
+		guildIds &&
+		(guildIds.length > maxPrincipalItems || !guildIds.every(isId))
+	)
+		issue(
+			"guilds",
+			guildIds.find((id) => !isId(id)) ?? `${guildIds.length} ids`,
+		);
+	if (person !== undefined && !isId(person)) issue("person", person);
+	const lifetimeMs = expires === undefined ? undefined : readLifetime(expires);
+	if (lifetimeMs === "invalid") issue("expires", expires ?? "");
+	return {
+		access: level ?? "read",
+		instances: instances === undefined ? undefined : listOf(instances),
+		guilds: guildIds,
+		person,
+		expiresAt:
+			typeof lifetimeMs === "number" ? Date.now() + lifetimeMs : undefined,
+	};
+}
+
+function isId(text: string): boolean {
+	return /^\d{17,20}$/.test(text);
+}
+
+/** Returns the parts of a list separated by commas, without duplicates. */
+function listOf(text: string): string[] {
+	return [...new Set(text.split(",").map((part) => part.trim()))];
+}
+
+/** Returns how many milliseconds a text such as "90d" stands for. */
+function readLifetime(text: string): number | "invalid" {
+	const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(text.trim()) ?? [];
+	const ms = Number(count) * unitMs[unit as keyof typeof unitMs];
+	return ms > 0 && ms <= maxLifetimeMs ? ms : "invalid";
+}
+
+/** Reads the settings that the commands need: the database, and INSTANCES if the scope of a key names some. */
+function readSettings(
+	env: Record<string, string | undefined>,
+	instances: readonly string[] | undefined,
+) {
+	const schema = v.object({
+		...storeVariables,
+		...logSettings,
+		INSTANCES: instances ? variables.INSTANCES : v.optional(v.string()),
+	});
+	const { settings, issues } = parseSettings(schema, trimEnv(env));
+	if (!settings) throw new ConfigError("the environment", issues);
+	const store = readStoreSettings(settings);
+	const { INSTANCES: known } = settings;
+	if (instances && typeof known === "object") {
+		const names = known.map(({ name }) => name);
+		const unknown = instances.filter((name) => !names.includes(name));
+		if (unknown.length > 0)
+			throw new ConfigError(
+				"the command line",
+				unknown.map(
+					(name) =>
+						`--instances: expected names from INSTANCES, received ${formatValue(name)}${didYouMean(name, names)}`,
+				),
+			);
+	}
+	const issue = store
+		? fileIssue(store)
+		: `GATEWAY_DATABASE: is required for keys, with the value that the gateway has: the path of an SQLite file, or a URL of PostgreSQL`;
+	if (!store || issue) throw new ConfigError("the environment", [issue ?? ""]);
+	return { store, log: readLogOptions(settings) };
+}
+
+async function printNewKey(
+	store: GatewayStore,
+	name: string,
+	scope: KeyScope,
+): Promise<boolean> {
+	const now = Date.now();
+	const secret = await createKey(store, name, scope, now);
+	if (secret === undefined) {
+		console.error(
+			`There is a key ${JSON.stringify(name)} already. Choose another name, or end it first: ${runs("gateway")} --revoke-key ${name}`,
+		);
+		return false;
+	}
+	// Only the secret is on stdout, so that a script can read it.
+	console.log(secret);
+	console.error(
+		`\nCreated the key ${JSON.stringify(name)}: ${describeScope(scope, now)}.
+It is shown only this once: the database has its hash. Clients of the gateway send it in place of MCP_AUTH_TOKEN,
+in the header "Authorization: Bearer <key>". Gateways with this database accept it at once.`,
+	);
+	return true;
+}
+
+async function printKeys(store: GatewayStore): Promise<boolean> {
+	const keys = await listKeys(store);
+	const now = Date.now();
+	console.log(
+		keys.length === 0
+			? `No keys. Create one with: ${runs("gateway")} --new-key NAME`
+			: `${keys.length} ${keys.length === 1 ? "key" : "keys"}`,
+	);
+	for (const key of keys) console.log(describeKey(key, now));
+	return true;
+}
+
+async function printRevoked(
+	store: GatewayStore,
+	name: string,
+): Promise<boolean> {
+	if (await revokeKey(store, name)) {
+		console.log(
+			`Revoked the key ${JSON.stringify(name)}. It ends within a second; calls that run now are finished.`,
+		);
+		return true;
+	}
+	const names = (await listKeys(store)).map((key) => key.name);
+	console.error(
+		`There is no key ${formatValue(name)}${didYouMean(name, names)}
+${runs("gateway")} --keys lists all.`,
+	);
+	return false;
+}
+
+function describeKey(key: Key, now: number): string {
+	const used = key.lastUsedAt
+		? `last used ${timeText(key.lastUsedAt)}`
+		: "never used";
+	return `${key.name}: ${describeScope(key, now)}; created ${timeText(key.createdAt)}, ${used}`;
+}
+
+function describeScope(scope: KeyScope, now: number): string {
+	const { access, instances, guilds, person, expiresAt } = scope;
+	const parts = [
+		`access ${access}`,
+		instances ? `instances ${instances.join(", ")}` : "all instances",
+		guilds ? `guilds ${guilds.join(", ")}` : "all guilds",
+	];
+	if (person) parts.push(`as the Discord user ${person}`);
+	if (expiresAt !== undefined)
+		parts.push(
+			`${expiresAt <= now ? "expired" : "expires"} ${timeText(expiresAt)}`,
+		);
+	return parts.join("; ");
+}
+
+function timeText(ms: number): string {
+	return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
