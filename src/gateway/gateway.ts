@@ -26,6 +26,7 @@ import type { GatewayConfig } from "./config.ts";
 import { createAuthenticator } from "./keys/authenticator.ts";
 import { createFindKey } from "./keys/keys.ts";
 import { createMetrics } from "./metrics.ts";
+import { narrow, readOnlyPath } from "./narrowing.ts";
 import { createPrompts } from "./prompts.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
@@ -210,12 +211,16 @@ export function createGateway(
 		const answer = monitor(request, path) ?? checkCaller(request);
 		if (answer) return answer;
 		// 404 comes before the check of the token: a client that gets 401 for OAuth metadata waits for a login that never comes.
-		if (path !== "/mcp") return notFound();
+		if (path !== "/mcp" && path !== readOnlyPath) return notFound();
+		const { headers } = request;
 		const caller = authenticate(request);
-		if (caller === "root") return endpoint(request, http);
+		if (caller === "root")
+			return endpoint(request, http, narrow(undefined, headers, path));
 		if (caller instanceof Response) return caller;
 		return caller.then((known) =>
-			known instanceof Response ? known : endpoint(request, http, known),
+			known instanceof Response
+				? known
+				: endpoint(request, http, narrow(known, headers, path)),
 		);
 	};
 	const withOrigins = withCors(config.allowedOrigins, respond);
