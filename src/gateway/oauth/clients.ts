@@ -1,20 +1,261 @@
-// OAuth clients: programs that people connect.
+// OAuth clients: programs that people connect. They register dynamically (RFC 7591), or their id is the URL of a metadata
+// document. All are public clients: none has a secret, PKCE protects their codes.
+
+import { randomBytes } from "node:crypto";
+import * as v from "valibot";
+import { parseJson } from "../../lib/json.ts";
+import { readBody } from "../../lib/listen.ts";
+import type { Log } from "../../lib/log.ts";
+import { SlidingWindow } from "../../lib/sliding-window.ts";
+import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+import {
+	createClientDocuments,
+	type DocumentOptions,
+	isDocumentId,
+} from "./client-document.ts";
+import {
+	clientMetadata,
+	clientName,
+	clientUri,
+	redirectUrisIssue,
+} from "./client-metadata.ts";
 
 /** A program that asks people for access. */
 export interface OAuthClient {
 	/** The client id: one that registration made, or the URL of the client's metadata document. */
 	id: string;
-	/** The client's name, as it states itself. */
+	/** The client's name, as it states itself: at most 100 characters on one line, with invisible ones escaped. */
 	name: string;
-	/** The client's home page. */
+	/** The client's home page, as it states itself: an https URL. */
 	uri?: string | undefined;
 	redirectUris: readonly string[];
 	kind: "registered" | "document";
 }
 
 export interface Clients {
-	/** Returns a client; undefined if there is none with this id, or its metadata document is invalid. */
+	/**
+	 * Returns a client; undefined if there is none with this id, or its metadata document cannot be fetched or is invalid.
+	 * Rejects with StoreUnavailable if the database cannot be reached, and with the reason of `signal`.
+	 */
 	findClient(id: string, signal: AbortSignal): Promise<OAuthClient | undefined>;
-	/** Responds to a registration request (RFC 7591). */
-	registerClient(request: Request): Promise<Response>;
+	/** Responds to a registration request (RFC 7591). `address` is where it comes from. */
+	registerClient(request: Request, address?: string): Promise<Response>;
+}
+
+export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
+	store: GatewayStore;
+	log: Log;
+	/** How many registered clients there are at most. */
+	maxClients?: number;
+	/** Returns the time in milliseconds since 1970. */
+	now?: () => number;
+}
+
+const maxBodyBytes = 16 * 1024;
+const bodyTimeoutMs = 10_000;
+const maxNameLength = 200;
+/** Registrations in a minute, of all and from one address. Behind a reverse proxy all have the address of the proxy. */
+const maxPerMinute = 60;
+const maxPerAddress = 20;
+const maxAddresses = 1_000;
+const windowMs = 60_000;
+const dayMs = 86_400_000;
+/** A client that nobody has connected is forgotten after this time, in milliseconds. */
+const unusedLifetimeMs = dayMs;
+/** A client that nobody is connected with any more is forgotten after this time, in milliseconds. */
+const idleLifetimeMs = 90 * dayMs;
+/** The same while there are too many clients. More than all that can register in this time have room. */
+const crowdedLifetimeMs = 3_600_000;
+/** Time between two looks for clients to forget, in milliseconds. */
+const pruneIntervalMs = 600_000;
+
+interface Row {
+	id: string;
+	name: string;
+	uri: string | null;
+	redirect_uris: string;
+}
+
+export function createClients({
+	store,
+	log,
+	maxClients = 10_000,
+	now = Date.now,
+	...documents
+}: ClientsOptions): Clients {
+	const findDocument = createClientDocuments({ log, ...documents });
+	const all = new SlidingWindow({ max: maxPerMinute, windowMs, now });
+	const byAddress = new Map<string, SlidingWindow>();
+	let prunedAt = Number.NEGATIVE_INFINITY;
+
+	/** Counts a registration. Returns whether the limits allow it. */
+	function take(address: string): boolean {
+		const window =
+			byAddress.get(address) ??
+			new SlidingWindow({ max: maxPerAddress, windowMs, now });
+		byAddress.delete(address);
+		byAddress.set(address, window);
+		const [oldest] = byAddress.keys();
+		if (byAddress.size > maxAddresses && oldest !== undefined)
+			byAddress.delete(oldest);
+		return window.waitMs === 0 && all.take() && window.take();
+	}
+
+	async function findRegistered(id: string): Promise<OAuthClient | undefined> {
+		if (!/^client_[\w-]{22}$/.test(id)) return undefined;
+		const [row] = await store.run(
+			(sql): Promise<Row[]> =>
+				sql`SELECT id, name, uri, redirect_uris FROM oauth_clients WHERE id = ${id}`,
+		);
+		return (
+			row && {
+				id: row.id,
+				name: row.name,
+				uri: row.uri ?? undefined,
+				redirectUris: JSON.parse(row.redirect_uris),
+				kind: "registered",
+			}
+		);
+	}
+
+	/** Forgets clients that nobody uses. One with a connection is in use. */
+	async function prune(unusedMs: number): Promise<void> {
+		const time = now();
+		prunedAt = time;
+		await store.run(
+			(sql) => sql`UPDATE oauth_clients SET used_at = ${time}
+				WHERE EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)`,
+		);
+		await store.run(
+			(sql) => sql`DELETE FROM oauth_clients
+				WHERE (used_at IS NULL AND created_at < ${time - unusedMs}) OR used_at < ${time - idleLifetimeMs}`,
+		);
+	}
+
+	/** Stores a client. Returns whether there is room for it. */
+	async function add(client: OAuthClient): Promise<boolean> {
+		if (now() - prunedAt >= pruneIntervalMs) await prune(unusedLifetimeMs);
+		if (await insert(client)) return true;
+		await prune(crowdedLifetimeMs);
+		return insert(client);
+	}
+
+	async function insert(client: OAuthClient): Promise<boolean> {
+		const { id, name, uri = null, redirectUris } = client;
+		const inserted: unknown[] = await store.run(
+			(
+				sql,
+			) => sql`INSERT INTO oauth_clients (id, name, uri, redirect_uris, created_at)
+				SELECT ${id}, ${name}, ${uri}, ${JSON.stringify(redirectUris)}, CAST(${now()} AS BIGINT)
+				WHERE (SELECT COUNT(*) FROM oauth_clients) < ${maxClients} RETURNING id`,
+		);
+		return inserted.length > 0;
+	}
+
+	async function register(request: Request, address: string) {
+		if (!take(address)) return tooMany();
+		const metadata = await readMetadata(request);
+		if (metadata instanceof Response) return metadata;
+		const { client_name, client_uri, redirect_uris } = metadata;
+		const client: OAuthClient = {
+			id: `client_${randomBytes(16).toString("base64url")}`,
+			name: clientName(client_name, redirect_uris),
+			uri: clientUri(client_uri),
+			redirectUris: redirect_uris,
+			kind: "registered",
+		};
+		if (!(await add(client))) {
+			log.warn("refused to register a client: there are too many");
+			return tooMany();
+		}
+		const { id, name, uri, redirectUris } = client;
+		log.info("registered a client", { client: id, name, redirectUris });
+		return respond(201, {
+			client_id: id,
+			client_id_issued_at: Math.floor(now() / 1000),
+			client_name: name,
+			...(uri !== undefined && { client_uri: uri }),
+			redirect_uris: redirectUris,
+			grant_types: ["authorization_code", "refresh_token"],
+			response_types: ["code"],
+			// Whatever the client asked for. claude.ai asks for client_secret_post, and takes what it gets.
+			token_endpoint_auth_method: "none",
+		});
+	}
+
+	return {
+		findClient: (id, signal) =>
+			isDocumentId(id) ? findDocument(id, signal) : findRegistered(id),
+		async registerClient(request, address = "") {
+			try {
+				return await register(request, address);
+			} catch (error) {
+				if (!(error instanceof StoreUnavailable)) throw error;
+				return refuse(
+					503,
+					"temporarily_unavailable",
+					"The server cannot reach its database. Try again later.",
+					{ "Retry-After": "5" },
+				);
+			}
+		},
+	};
+}
+
+/** Reads a registration request. Returns a response if it is refused. */
+async function readMetadata(request: Request) {
+	const invalid = (text: string) =>
+		refuse(400, "invalid_client_metadata", text);
+	const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
+	if (type.trim().toLowerCase() !== "application/json")
+		return invalid("The Content-Type must be application/json.");
+	const body = await readBody(request, maxBodyBytes, bodyTimeoutMs);
+	if (body === "too long" || body === "late")
+		return invalid(`The body is ${body}.`);
+	const given = parseJson(new TextDecoder().decode(body));
+	const result = v.safeParse(clientMetadata, given);
+	if (!result.success) {
+		const [issue] = result.issues;
+		const where = v.getDotPath(issue) ?? "the body";
+		return where.startsWith("redirect_uris")
+			? refuse(400, "invalid_redirect_uri", `${where}: ${issue.message}.`)
+			: invalid(`${where}: ${issue.message}.`);
+	}
+	const { client_name = "", redirect_uris } = result.output;
+	const issue = redirectUrisIssue(redirect_uris);
+	if (issue) return refuse(400, "invalid_redirect_uri", issue);
+	if (client_name.length > maxNameLength)
+		return invalid(`client_name has more than ${maxNameLength} characters.`);
+	return result.output;
+}
+
+function tooMany(): Response {
+	return refuse(
+		429,
+		"temporarily_unavailable",
+		"Too many clients have registered. Try again in a minute.",
+		{ "Retry-After": "60" },
+	);
+}
+
+function refuse(
+	status: number,
+	error: string,
+	description: string,
+	headers?: Record<string, string>,
+): Response {
+	// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
+	const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
+	return respond(status, { error, error_description }, headers);
+}
+
+function respond(
+	status: number,
+	body: unknown,
+	headers?: Record<string, string>,
+): Response {
+	return Response.json(body, {
+		status,
+		headers: { "Cache-Control": "no-store", Pragma: "no-cache", ...headers },
+	});
 }

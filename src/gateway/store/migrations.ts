@@ -68,4 +68,16 @@ export const migrations: readonly Migration[] = [
 		);
 		CREATE INDEX oauth_tokens_grant ON oauth_tokens (grant_id);`,
 	},
+	{
+		number: 3,
+		name: "registered OAuth clients",
+		text: `CREATE TABLE oauth_clients (
+			id TEXT NOT NULL PRIMARY KEY,
+			name TEXT NOT NULL,
+			uri TEXT,
+			redirect_uris TEXT NOT NULL,
+			created_at BIGINT NOT NULL,
+			used_at BIGINT
+		)`,
+	},
 ];

@@ -1,0 +1,191 @@
+// Clients whose id is the https URL of their metadata document: fetches, checks and caches these documents.
+// https://datatracker.ietf.org/doc/draft-ietf-oauth-client-id-metadata-document
+
+import * as v from "valibot";
+import { parseJson } from "../../lib/json.ts";
+import type { Log } from "../../lib/log.ts";
+import { Overloaded, Semaphore } from "../../lib/semaphore.ts";
+import { SlidingWindow } from "../../lib/sliding-window.ts";
+import { raceSignal } from "../../lib/wait.ts";
+import { clientMetadata, clientName, clientUri } from "./client-metadata.ts";
+import type { OAuthClient } from "./clients.ts";
+import { redirectIssue } from "./redirect-uris.ts";
+import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
+
+const maxIdLength = 1000;
+/** The draft recommends 5 kB. Some clients have more. */
+const maxBytes = 10 * 1024;
+const timeoutMs = 5_000;
+/** Fetches at once, of all documents. */
+const maxConcurrent = 8;
+const maxWaiting = 32;
+/**
+ * Fetches from one host in a minute. The draft forbids to cache errors, so this is what keeps a client with an invalid
+ * document from being asked again and again.
+ */
+const maxPerHost = 10;
+const windowMs = 60_000;
+/** Limit of the cache, and of the hosts that are counted. */
+const maxEntries = 500;
+/** Bounds, in seconds, of how long a document is cached. */
+const minAgeSeconds = 60;
+const maxAgeSeconds = 86_400;
+const defaultAgeSeconds = 3_600;
+
+const document = v.object({
+	...clientMetadata.entries,
+	client_id: v.string(),
+	client_name: v.pipe(v.string(), v.nonEmpty()),
+	client_secret: v.optional(v.undefined("must not be public")),
+	// Signed assertions (private_key_jwt) are not asked for: like all clients, these prove themselves with PKCE.
+	token_endpoint_auth_method: v.optional(
+		v.pipe(
+			v.string(),
+			v.check(
+				(method) => !method.startsWith("client_secret"),
+				"must not need a secret",
+			),
+		),
+	),
+});
+
+export interface DocumentOptions extends SafeFetch {
+	log: Log;
+	/** Returns the current time of a monotonic clock, in milliseconds. */
+	now?: () => number;
+}
+
+/** Whether a client id is a URL, and so names a metadata document. */
+export function isDocumentId(id: string): boolean {
+	return id.startsWith("https://");
+}
+
+/** Returns a function that finds the client whose id is the URL of a metadata document. */
+export function createClientDocuments({
+	log,
+	now = () => performance.now(),
+	...safeFetch
+}: DocumentOptions): (
+	id: string,
+	signal: AbortSignal,
+) => Promise<OAuthClient | undefined> {
+	/** Clients by id, the longest unused first. */
+	const cache = new Map<string, { client: OAuthClient; expiresAt: number }>();
+	/** Fetches that run, by id. */
+	const running = new Map<string, Promise<OAuthClient | undefined>>();
+	/** Fetches of the last minute by host, the longest unused first. */
+	const windows = new Map<string, SlidingWindow>();
+	const semaphore = new Semaphore({
+		max: maxConcurrent,
+		maxWaiting,
+		maxWaitMs: timeoutMs,
+	});
+
+	function mayFetch(host: string): boolean {
+		const window =
+			windows.get(host) ??
+			new SlidingWindow({ max: maxPerHost, windowMs, now });
+		remember(windows, host, window);
+		return window.take();
+	}
+
+	/** Fetches and checks a document. Rejects with a FetchRefused if that fails. */
+	async function load(id: string): Promise<OAuthClient> {
+		const url = documentUrl(id);
+		if (!mayFetch(url.host))
+			throw new FetchRefused("too many fetches from this host");
+		await semaphore.acquire(AbortSignal.timeout(timeoutMs));
+		try {
+			const limits = { maxBytes, timeoutMs };
+			const { text, headers } = await fetchPublicJson(url, limits, safeFetch);
+			const client = readDocument(id, text);
+			const ageSeconds = maxAgeOf(headers.get("cache-control"));
+			const expiresAt = now() + ageSeconds * 1000;
+			remember(cache, id, { client, expiresAt });
+			return client;
+		} finally {
+			semaphore.release();
+		}
+	}
+
+	async function loadOrLog(id: string): Promise<OAuthClient | undefined> {
+		try {
+			return await load(id);
+		} catch (error) {
+			if (!(error instanceof FetchRefused || error instanceof Overloaded))
+				throw error;
+			log.warn("client's metadata document is not usable", {
+				client: id.slice(0, maxIdLength),
+				reason: error.message,
+			});
+			return undefined;
+		}
+	}
+
+	return (id, signal) => {
+		const known = cache.get(id);
+		if (known && known.expiresAt > now()) {
+			remember(cache, id, known);
+			return Promise.resolve(known.client);
+		}
+		let load = running.get(id);
+		if (!load) {
+			load = loadOrLog(id).finally(() => running.delete(id));
+			running.set(id, load);
+		}
+		// Others wait for the same fetch, so it goes on if this caller leaves.
+		return raceSignal(load, signal);
+	};
+}
+
+/** Stores a value as the last used one of a map with a limited size. */
+function remember<T>(map: Map<string, T>, key: string, value: T): void {
+	map.delete(key);
+	map.set(key, value);
+	const [oldest] = map.keys();
+	if (map.size > maxEntries && oldest !== undefined) map.delete(oldest);
+}
+
+/** Returns the URL that a client id is. Throws a FetchRefused if it may not be one. */
+function documentUrl(id: string): URL {
+	const url = id.length > maxIdLength ? null : URL.parse(id);
+	if (!url) throw new FetchRefused("the client id is not a URL");
+	if (url.pathname === "/") throw new FetchRefused("it has no path");
+	if (id.includes("#")) throw new FetchRefused("it has a fragment");
+	// Otherwise one document had several ids, by dot segments, capital letters or the default port.
+	if (url.href !== id) throw new FetchRefused("it is not normalized");
+	return url;
+}
+
+function readDocument(id: string, text: string): OAuthClient {
+	const result = v.safeParse(document, parseJson(text));
+	if (!result.success) {
+		const [issue] = result.issues;
+		const where = v.getDotPath(issue);
+		throw new FetchRefused(`${where ? `${where}: ` : ""}${issue.message}`);
+	}
+	const { client_id, client_name, client_uri, redirect_uris } = result.output;
+	if (client_id !== id)
+		throw new FetchRefused("its client_id is not the URL of the document");
+	// An invalid one is of no use to anyone, but the client may not need it here.
+	const redirectUris = redirect_uris.filter(
+		(uri) => redirectIssue(uri) === undefined,
+	);
+	if (redirectUris.length === 0)
+		throw new FetchRefused("none of its redirect_uris is valid");
+	return {
+		id,
+		name: clientName(client_name, redirectUris),
+		uri: clientUri(client_uri),
+		redirectUris,
+		kind: "document",
+	};
+}
+
+/** Returns for how many seconds a response with this Cache-Control header is cached. */
+function maxAgeOf(header: string | null): number {
+	if (/\bno-(?:store|cache)\b/i.test(header ?? "")) return minAgeSeconds;
+	const [, seconds] = /\bmax-age=(\d{1,10})\b/i.exec(header ?? "") ?? [];
+	const asked = seconds === undefined ? defaultAgeSeconds : Number(seconds);
+	return Math.min(Math.max(asked, minAgeSeconds), maxAgeSeconds);
+}

@@ -1,0 +1,219 @@
+// Fetches a document from a host that a stranger names, without reaching what only this machine can reach. The name is
+// resolved once, every address is checked, and the connection goes to a checked address, so that a second look-up with
+// another result does not matter (DNS rebinding). TLS verifies the name.
+// https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry
+
+import { lookup } from "node:dns/promises";
+import { isIP, isIPv4 } from "node:net";
+import { describeConnectionError } from "../../lib/http.ts";
+import { raceSignal } from "../../lib/wait.ts";
+
+/** Thrown when a document is not fetched, or the fetch fails. The message is for operators. */
+export class FetchRefused extends Error {
+	override name = "FetchRefused";
+}
+
+export interface SafeFetch {
+	/** Returns the addresses of a host name. */
+	resolve?: (hostname: string) => Promise<readonly string[]>;
+	/** Sends a request to an address. */
+	fetch?: (url: string, init: BunFetchRequestInit) => Promise<Response>;
+}
+
+export interface SafeFetchLimits {
+	maxBytes: number;
+	/** Milliseconds for all of it: resolving the name, connecting, and the response. */
+	timeoutMs: number;
+}
+
+/** How many addresses of one name are tried. */
+const maxAttempts = 3;
+
+/**
+ * Fetches a JSON document with one GET request that follows no redirect. `url` must be an https URL with a host name and
+ * the default port. Rejects with a FetchRefused unless the response is complete, has status 200 and the media type JSON.
+ */
+export async function fetchPublicJson(
+	url: URL,
+	{ maxBytes, timeoutMs }: SafeFetchLimits,
+	{ resolve = resolveHost, fetch: send = fetch }: SafeFetch = {},
+): Promise<{ text: string; headers: Headers }> {
+	const issue = hostIssue(url);
+	if (issue) throw new FetchRefused(issue);
+	const signal = AbortSignal.timeout(timeoutMs);
+	try {
+		const addresses = await raceSignal(resolve(url.hostname), signal);
+		const refused = addresses.find((address) => !isPublicAddress(address));
+		if (refused !== undefined)
+			throw new FetchRefused(
+				`${url.hostname} has the address ${refused}, which is not public`,
+			);
+		const response = await connect(url, addresses, send, signal);
+		return {
+			text: await readJson(response, maxBytes),
+			headers: response.headers,
+		};
+	} catch (cause) {
+		if (cause instanceof FetchRefused) throw cause;
+		const message = signal.aborted
+			? `no response within ${timeoutMs} ms`
+			: describeConnectionError(cause);
+		throw new FetchRefused(message, { cause });
+	}
+}
+
+async function resolveHost(hostname: string): Promise<string[]> {
+	const found = await lookup(hostname, { all: true });
+	return found.map(({ address }) => address);
+}
+
+/** Returns why nothing is fetched from a URL, as far as the URL alone tells. */
+function hostIssue({ protocol, hostname, port, username, password }: URL) {
+	if (protocol !== "https:") return "it is not an https URL";
+	if (username || password) return "it has a user name or password";
+	if (port !== "") return "it has a port";
+	// The URL parser turns all spellings of an IPv4 address, such as 0x7f.1, into the usual one.
+	if (isIP(hostname) || hostname.startsWith("["))
+		return "its host is an address, not a name";
+	if (!/\.[a-z][a-z0-9-]*$/.test(hostname) || localNames.test(hostname))
+		return "its host is a local name";
+	return undefined;
+}
+
+/** Names that public DNS does not have (RFC 6761, RFC 6762, RFC 7686, RFC 9476, and ICANN's reservation of .internal). */
+const localNames =
+	/\.(?:localhost|local|internal|intranet|lan|home|corp|private|onion|alt|arpa)$/;
+
+/** Sends the request to the first of the addresses that takes the connection. */
+async function connect(
+	{ hostname, pathname, search }: URL,
+	addresses: readonly string[],
+	send: NonNullable<SafeFetch["fetch"]>,
+	signal: AbortSignal,
+): Promise<Response> {
+	// IPv4 first: a machine without IPv6 would wait for the timeout.
+	const ordered = addresses.toSorted((a, b) => isIP(a) - isIP(b));
+	let failure: unknown = new FetchRefused(`${hostname} has no address`);
+	for (const address of ordered.slice(0, maxAttempts)) {
+		const host = isIPv4(address) ? address : `[${address}]`;
+		try {
+			return await send(`https://${host}${pathname}${search}`, {
+				headers: {
+					Host: hostname,
+					Accept: "application/json",
+					// Otherwise a small response could unpack to a large one.
+					"Accept-Encoding": "identity",
+					"User-Agent": "guildhall-gateway",
+				},
+				tls: { serverName: hostname },
+				decompress: false,
+				redirect: "manual",
+				keepalive: false,
+				signal,
+			});
+		} catch (error) {
+			if (signal.aborted) throw error;
+			failure = error;
+		}
+	}
+	throw failure;
+}
+
+async function readJson(response: Response, maxBytes: number): Promise<string> {
+	const { status, headers, body } = response;
+	const [type = ""] = (headers.get("content-type") ?? "").split(";");
+	const isJson = /^application\/(?:[\w.-]+\+)?json$/i.test(type.trim());
+	const issue =
+		status !== 200
+			? `the response has status ${status}`
+			: !isJson
+				? "the response is not JSON"
+				: undefined;
+	if (issue) {
+		// Errors do not matter, since the body is not read.
+		void body?.cancel().catch(() => {});
+		throw new FetchRefused(issue);
+	}
+	const chunks: Uint8Array[] = [];
+	let length = 0;
+	for await (const chunk of body ?? []) {
+		length += chunk.length;
+		if (length > maxBytes)
+			throw new FetchRefused(`the response is larger than ${maxBytes} bytes`);
+		chunks.push(chunk);
+	}
+	return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/** IPv4 networks that are not public, as address and prefix length. */
+const specialIpv4: readonly (readonly [string, number])[] = [
+	["0.0.0.0", 8], // this network
+	["10.0.0.0", 8], // private
+	["100.64.0.0", 10], // shared by carriers (CGNAT)
+	["127.0.0.0", 8], // loopback
+	["169.254.0.0", 16], // link-local, metadata services of clouds
+	["172.16.0.0", 12], // private
+	["192.0.0.0", 24], // IETF protocol assignments
+	["192.0.2.0", 24], // documentation
+	["192.31.196.0", 24], // AS112
+	["192.52.193.0", 24], // AMT
+	["192.88.99.0", 24], // 6to4 relays
+	["192.168.0.0", 16], // private
+	["192.175.48.0", 24], // AS112
+	["198.18.0.0", 15], // benchmarks
+	["198.51.100.0", 24], // documentation
+	["203.0.113.0", 24], // documentation
+	["224.0.0.0", 4], // multicast
+	["240.0.0.0", 4], // reserved, broadcast
+];
+
+/**
+ * IPv6 networks within 2000::/3 that are not public. Nothing outside of 2000::/3 is: loopback, IPv4-mapped, NAT64, unique
+ * local, link-local and multicast addresses.
+ */
+const specialIpv6: readonly (readonly [string, number])[] = [
+	["2001::", 23], // IETF protocol assignments, Teredo
+	["2001:db8::", 32], // documentation
+	["2002::", 16], // 6to4, which contains an IPv4 address
+	["2620:4f:8000::", 48], // AS112
+	["3fff::", 20], // documentation
+];
+const globalIpv6 = ["2000::", 3] as const;
+
+/** Whether an IP address is reachable from everywhere. False for everything that is not an IP address. */
+export function isPublicAddress(address: string): boolean {
+	const bits = addressBits(address);
+	if (bits === undefined) return false;
+	const isWithin = ([network, length]: readonly [string, number]) =>
+		bits.startsWith(addressBits(network)?.slice(0, length) ?? "");
+	if (isIPv4(address)) return !specialIpv4.some(isWithin);
+	return isWithin(globalIpv6) && !specialIpv6.some(isWithin);
+}
+
+/** Returns the bits of an IP address, as text; undefined if it is none, or has a zone. */
+function addressBits(address: string): string | undefined {
+	switch (address.includes("%") ? 0 : isIP(address)) {
+		case 4:
+			return toBits(address.split(".").map(Number), 8);
+		case 6: {
+			// The URL parser writes an IPv4 part as hexadecimal numbers.
+			const text =
+				URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? "";
+			const [head = [], tail = []] = text
+				.split("::")
+				.map((part) => part.split(":").filter((group) => group !== ""));
+			const gap = Array<string>(8 - head.length - tail.length).fill("0");
+			const groups = [...head, ...gap, ...tail];
+			return toBits(
+				groups.map((group) => Number.parseInt(group, 16)),
+				16,
+			);
+		}
+		default:
+			return undefined;
+	}
+}
+
+function toBits(numbers: readonly number[], size: number): string {
+	return numbers.map((part) => part.toString(2).padStart(size, "0")).join("");
+}
