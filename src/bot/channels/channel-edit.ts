@@ -51,6 +51,7 @@ import {
 	type Place,
 	placeBelow,
 	requireOrderable,
+	requirePlaceIn,
 	requireRoom,
 } from "./channel-placement.ts";
 import { changedField } from "./channel-text.ts";
@@ -103,6 +104,10 @@ export async function editSteps(
 	await requireOwnEmoji(guild, [...custom, ...emojisIn(args)]);
 	const { place, moves } = await placeOf(guild, channel, args);
 	const fields = { ...args, ...(place && { category_id: place.parentId }) };
+	if (
+		(fields.category_id ?? channel.parentId ?? "") !== (channel.parentId ?? "")
+	)
+		requirePlaceIn(guild, fields.category_id ?? "");
 	const access = await accessChange(guild, channel, args, connection);
 	const tags =
 		args.tags && isForum(channel)

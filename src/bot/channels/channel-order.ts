@@ -3,6 +3,7 @@
 import { ChannelType, type Guild } from "discord.js";
 import type { Channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
+import { visibleChannels } from "../discord/visible-channels.ts";
 
 /**
  * A channel as in Discord's API: the fields that determine its place in the channel list, and its permission
@@ -22,16 +23,16 @@ export interface RawChannel {
 }
 
 /**
- * Returns all channels of a guild in the order in which Discord's clients show them: those without a category, then
- * each category with its channels.
+ * Returns all visible channels of a guild in the order in which Discord's clients show them: those without a category,
+ * then each category with its channels.
  */
 export function channelsFromTop(guild: Guild): Channel[] {
-	const all = guild.channels.cache
+	const visible = visibleChannels(guild);
+	const all = visible
 		.filter((channel): channel is Channel => !channel.isThread())
 		.toJSON()
 		.sort(byPosition);
-	const isRoot = ({ parentId }: Channel) =>
-		!parentId || !guild.channels.cache.has(parentId);
+	const isRoot = ({ parentId }: Channel) => !parentId || !visible.has(parentId);
 	return all
 		.filter(isRoot)
 		.flatMap((root) => [

@@ -11,8 +11,10 @@ import { channelName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import {
 	missingPermissions,
+	requireOfPerson,
 	requirePermissions,
 } from "../discord/permissions.ts";
+import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	inSameGroup,
 	type RawChannel,
@@ -21,12 +23,17 @@ import {
 } from "./channel-order.ts";
 
 /** A channel as in Discord's API, with its name. */
-export type NamedChannel = RawChannel & { name: string };
+export type NamedChannel = RawChannel & {
+	name: string;
+	/** Whether results must not name it. */
+	isHidden: boolean;
+};
 
-/** Fetches all channels of a guild from Discord, also those that the bot cannot see. */
+/** Fetches all channels of a guild from Discord, also hidden ones, and those that the bot cannot see. */
 export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 	const route = Routes.guildChannels(guild.id);
-	return (await guild.client.rest.get(route)) as NamedChannel[];
+	const all = (await guild.client.rest.get(route)) as NamedChannel[];
+	return all.map((one) => ({ ...one, isHidden: isHidden(guild, one.id) }));
 }
 
 /**
@@ -93,7 +100,7 @@ export function placeBelow(
 		isCategory
 			? "below_channel_id: expected a category, because the channel to place is a category: Discord shows categories below all other channels"
 			: isVoice
-				? `below_channel_id: expected ${channelName(lastText ?? below)} or a channel below it: Discord shows voice and stage channels below all other channels`
+				? `below_channel_id: expected ${lastText?.isHidden ? "the last text channel" : channelName(lastText ?? below)} or a channel below it: Discord shows voice and stage channels below all other channels`
 				: "below_channel_id: expected a text channel or a category: Discord does not show text channels and forums below voice and stage channels",
 	]);
 }
@@ -114,13 +121,23 @@ export function requireRoom(
 }
 
 /**
- * Throws a ToolError unless the bot may order the channels of a category: it needs MANAGE_CHANNELS in the guild or in
+ * Throws a ToolError unless the person in whose name the call acts may put a channel into a category, or with "" outside
+ * of categories: the person needs MANAGE_CHANNELS there. Of the bot, Discord itself requires what is needed.
+ */
+export function requirePlaceIn(guild: Guild, parentId: string): void {
+	const { ManageChannels } = PermissionFlagsBits;
+	const parent = visibleChannel(guild, parentId);
+	requireOfPerson(guild, parent, ManageChannels | impliedIn(parent));
+}
+
+/**
+ * Throws a ToolError unless the call may order the channels of a category: it needs MANAGE_CHANNELS in the guild or in
  * the category. https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
 export function requireOrderable(guild: Guild, parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
 	if (missingPermissions(guild, undefined, ManageChannels) === 0n) return;
-	const parent = guild.channels.cache.get(parentId);
+	const parent = visibleChannel(guild, parentId);
 	requirePermissions(guild, parent, ManageChannels | impliedIn(parent));
 }
 

@@ -3,6 +3,7 @@
 import type { Guild } from "discord.js";
 import { channelName } from "../discord/describe.ts";
 import { oneField } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import { emojiName } from "../messages/emoji.ts";
 import { type ChannelFields, isId } from "./channel-fields.ts";
 
@@ -81,7 +82,7 @@ function shown(
 		return field === "user_limit" && value === 0 ? empty : String(value);
 	if (field === "topic") return topicStart(value);
 	if (field === "category_id") {
-		const category = guild.channels.cache.get(value);
+		const category = visibleChannel(guild, value);
 		return category ? channelName(category) : value;
 	}
 	if (field === "default_reaction" && isId(value)) {

@@ -50,6 +50,7 @@ import {
 	type Place,
 	placeBelow,
 	positionOfNew,
+	requirePlaceIn,
 	requireRoom,
 } from "./channel-placement.ts";
 import {
@@ -89,6 +90,7 @@ export async function createGuildChannel(
 	const place = placeOf(kind, args, all);
 	const parentId = category_id || (place?.parentId ?? "");
 	requireRoom(all, parentId);
+	if (parentId) requirePlaceIn(guild, parentId);
 	const parent = all.find(({ id }) => id === parentId);
 	const { entries, line } = await overwritesOfNew(
 		guild,

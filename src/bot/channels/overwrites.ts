@@ -22,6 +22,7 @@ import {
 	overwritesOf,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import { sample } from "../tool/bulk.ts";
 import { channelsFromTop, type RawChannel } from "./channel-order.ts";
 
@@ -85,7 +86,7 @@ export async function fetchCurrent(
 	else await guild.channels.fetch();
 	// Fetching updates the cached objects.
 	return channels.map(
-		(channel) => (guild.channels.cache.get(channel.id) as Channel) ?? channel,
+		(channel) => (visibleChannel(guild, channel.id) as Channel) ?? channel,
 	);
 }
 

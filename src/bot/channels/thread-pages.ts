@@ -15,6 +15,11 @@ import { isForum, type ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
 import { fieldLine, fold, oneField, resultLines } from "../discord/text.ts";
+import {
+	canSeeThread,
+	visibleChannel,
+	visibleChannels,
+} from "../discord/visible-channels.ts";
 
 /**
  * Schema of the cursor argument for the next page of threads: the id of the previous page's last thread if this thread
@@ -119,7 +124,7 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 	return { threads: [...threads, ...rest.threads], next: rest.next };
 }
 
-/** Fetches the active threads of a guild or channel, newest first; only those with an id below `before`, if given. */
+/** Fetches the visible active threads of a guild or channel, newest first; only those with an id below `before`, if given. */
 export async function activeThreads(
 	guild: Guild,
 	{
@@ -130,11 +135,16 @@ export async function activeThreads(
 ): Promise<APIThreadChannel[]> {
 	const path = Routes.guildActiveThreads(guild.id);
 	const { threads } = (await guild.client.rest.get(path)) as ThreadList;
-	return threads
+	const matching = threads
 		.filter(({ parent_id }) => !channel || parent_id === channel.id)
 		.filter(({ id }) => before === undefined || compareIds(id, before) < 0)
 		.filter((thread) => matches(thread, filter))
 		.sort((a, b) => compareIds(b.id, a.id));
+	const visible: APIThreadChannel[] = [];
+	// One by one: each private thread may need a request.
+	for (const thread of matching)
+		if (await canSeeThread(guild, thread)) visible.push(thread);
+	return visible;
 }
 
 function matches(
@@ -215,7 +225,7 @@ async function archivedPage(
 
 /** Returns the names of the tags of all forums of a guild by tag id. */
 function tagNames(guild: Guild): Map<string, string> {
-	const channels = [...guild.channels.cache.values()];
+	const channels = [...visibleChannels(guild).values()];
 	return new Map(
 		channels
 			.flatMap((channel) => (isForum(channel) ? channel.availableTags : []))
@@ -233,7 +243,7 @@ function threadLine(
 	const { rate_limit_per_user: slowMode = 0 } = thread;
 	// Discord stops counting at 50. https://discord.com/developers/docs/resources/channel#channel-object-channel-structure
 	const members = member_count < 50 ? member_count : "50+";
-	const parent = guild.channels.cache.get(parent_id ?? "");
+	const parent = visibleChannel(guild, parent_id ?? "");
 	const owner = guild.members.cache.get(owner_id ?? "");
 	const created = thread_metadata?.create_timestamp;
 	const started = created ? `started: ${time(new Date(created))} by` : "by";

@@ -418,6 +418,32 @@ export function requireOf(
 	);
 }
 
+/**
+ * Throws a ToolError unless the person in whose name the running call acts has all needed permissions. For what the bot
+ * can do without them, such as editing its own messages. Does nothing in calls that act by the bot's own rights.
+ */
+export function requireOfPerson(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+	needed: bigint,
+): void {
+	const person = actingPerson(guild);
+	if (person) requireOf(person, channel, needed);
+}
+
+/**
+ * Whether the person in whose name the running call acts has all needed permissions in a channel, or guild-wide without
+ * a channel. True in calls that act by the bot's own rights.
+ */
+export function personHas(
+	guild: Guild,
+	channel: GuildBasedChannel | undefined,
+	needed: bigint,
+): boolean {
+	const person = actingPerson(guild);
+	return !person || (needed & ~personPermissions(person, channel)) === 0n;
+}
+
 /** Throws a ToolError if the person in whose name a call acts may only read, such as during a timeout. */
 export function requireNotReadOnly(person: GuildMember): void {
 	const why = whyReadOnly(person);

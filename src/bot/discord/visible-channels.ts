@@ -42,6 +42,15 @@ export function visibleChannel(
 	return channel && isVisible(channel) ? channel : undefined;
 }
 
+/**
+ * Whether this is the id of a cached channel or thread of which the running tool call may not know. False for ids of
+ * deleted channels, and of anything else. See `visibleChannels`.
+ */
+export function isHidden(guild: Guild, id: string): boolean {
+	const channel = guild.channels.cache.get(id);
+	return channel !== undefined && !isVisible(channel);
+}
+
 /** Whether the running tool call may know of a channel or thread. See `visibleChannels`. */
 export function isVisible(channel: GuildBasedChannel): boolean {
 	const { guild, id, type } = channel;

@@ -13,6 +13,11 @@ import { time } from "../discord/describe.ts";
 import { officialName } from "../discord/permissions.ts";
 import { fieldLine, lengthOf, oneField, truncate } from "../discord/text.ts";
 import {
+	canSeeThread,
+	isHidden,
+	visibleChannel,
+} from "../discord/visible-channels.ts";
+import {
 	changesOf,
 	describeChanges,
 	type NameOf,
@@ -32,6 +37,38 @@ export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 type Named = Omit<APIAuditLog, "audit_log_entries">;
 
 /**
+ * Returns those of the audit log entries that are not about hidden channels, or threads, webhooks or events in them.
+ * `log` has the objects that Discord sent with the entries.
+ */
+export async function visibleEntries(
+	entries: readonly APIAuditLogEntry[],
+	log: Named,
+	guild: Guild,
+): Promise<APIAuditLogEntry[]> {
+	const hidden = new Set<string>();
+	for (const thread of log.threads)
+		if (!(await canSeeThread(guild, thread))) hidden.add(thread.id);
+	for (const { id, channel_id } of [
+		...log.webhooks,
+		...log.guild_scheduled_events,
+	])
+		if (isHidden(guild, channel_id ?? "")) hidden.add(id);
+	const isOf = (id: string) => hidden.has(id) || isHidden(guild, id);
+	return entries.filter((entry) => !idsIn(entry).some(isOf));
+}
+
+/** Returns the ids in an audit log entry: of its target, in its options and in its changes. */
+function idsIn(entry: APIAuditLogEntry): string[] {
+	const { target_id, options = {} } = entry;
+	const values = changesOf(entry).flatMap(({ old_value, new_value }) =>
+		[old_value, new_value].flat(),
+	);
+	return [target_id, ...Object.values(options), ...values].filter(
+		(value) => typeof value === "string",
+	);
+}
+
+/**
  * Returns a function that names a Discord object by its id. It looks first among the objects that Discord sent with the
  * audit log, then in the bot's caches.
  */
@@ -47,10 +84,10 @@ export function namesIn(log: Named, guild: Guild): NameOf {
 			...log.application_commands,
 		].map(({ id, name }) => [id, name] as const),
 	]);
-	const { channels, roles, emojis, client } = guild;
+	const { roles, emojis, client } = guild;
 	return (id) => {
 		const user = client.users.cache.get(id);
-		const channel = channels.cache.get(id);
+		const channel = visibleChannel(guild, id);
 		const role = roles.cache.get(id);
 		const name =
 			names.get(id) ??

@@ -9,6 +9,7 @@ import {
 } from "discord.js";
 import { permissionNames } from "../discord/permissions.ts";
 import { lengthOf, oneField } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import {
 	bitsOf,
 	type Change,
@@ -172,7 +173,7 @@ function callFor(entry: APIAuditLogEntry, guild: Guild): Call | undefined {
 				: undefined;
 		}
 		case AuditLogEvent.ChannelCreate:
-			return guild.channels.cache.has(id)
+			return visibleChannel(guild, id)
 				? one("delete_channel", "channel_id")
 				: undefined;
 		case AuditLogEvent.ChannelUpdate:
@@ -317,7 +318,7 @@ function createChannel(
 			...args,
 			channel_type: kind,
 			...(category_id !== undefined &&
-				guild.channels.cache.has(category_id) && { category_id }),
+				visibleChannel(guild, category_id) && { category_id }),
 			...restoredOverwrites(old("permission_overwrites"), guild),
 		},
 	};
@@ -354,7 +355,7 @@ function restoreOverwrite(
 	guild: Guild,
 ): Call | undefined {
 	const { target_id, options } = entry;
-	const channel = guild.channels.cache.get(target_id ?? "");
+	const channel = visibleChannel(guild, target_id ?? "");
 	if (!channel || channel.isThread() || !options?.id) return undefined;
 	const ids = {
 		channel_ids: `[${channel.id}]`,

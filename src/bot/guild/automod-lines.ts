@@ -15,6 +15,7 @@ import {
 } from "../../guild-document/names/automod-rule.ts";
 import { channelName, memberName, roleName } from "../discord/describe.ts";
 import { fieldLine, oneField, oneLine } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 
 export function ruleName(rule: Pick<APIAutoModerationRule, "name" | "id">) {
 	return `"${oneField(rule.name)}" (ID: ${rule.id})`;
@@ -65,7 +66,7 @@ function sample(name: string, words: readonly string[]): string {
 function namesOf(guild: Guild, ids: readonly string[]): string[] {
 	return ids.map((id) => {
 		const role = guild.roles.cache.get(id);
-		const channel = guild.channels.cache.get(id);
+		const channel = visibleChannel(guild, id);
 		const member = guild.members.cache.get(id);
 		if (role) return roleName(role);
 		if (channel) return channelName(channel);
@@ -106,7 +107,7 @@ function changed(what: string, items: readonly string[]): string {
 function valueText(guild: Guild, value: unknown): string {
 	if (value === "" || value === 0) return "none";
 	if (typeof value !== "string") return String(value);
-	const channel = guild.channels.cache.get(value);
+	const channel = visibleChannel(guild, value);
 	return channel ? channelName(channel) : quoted(value);
 }
 
@@ -128,7 +129,7 @@ function actionText(
 	if (name === "block_message" && custom_message)
 		return `block_message saying "${oneField(custom_message)}"`;
 	if (name !== "send_alert_message" || !channel_id) return name ?? `${type}`;
-	const channel = guild.channels.cache.get(channel_id);
+	const channel = visibleChannel(guild, channel_id);
 	const where = channel ? `#${oneField(channel.name)} ` : "";
 	return `send_alert_message in ${where}(ID: ${channel_id})`;
 }

@@ -9,6 +9,7 @@ import {
 	Routes,
 	type User,
 } from "discord.js";
+import { actingPerson } from "../discord/acting-person.ts";
 import { memberFields, time } from "../discord/describe.ts";
 import { compareIds, lowestIdAt } from "../discord/ids.ts";
 import { toToolError } from "../discord/rest/errors.ts";
@@ -102,8 +103,8 @@ const maxAuthors = 100;
 
 /**
  * Says how many messages a ban of these users would delete: "about 12 message(s) of the last 1 h". If the number is
- * unknown, says why. Counts with Discord's search, which covers the channels that the bot can read. Never throws for an
- * error of Discord.
+ * unknown, says why. Counts with Discord's search, which covers the channels that the bot can read; therefore does not
+ * count in a call that acts in a person's name. Never throws for an error of Discord.
  */
 export async function countDeletedMessages(
 	guild: Guild,
@@ -117,6 +118,8 @@ export async function countDeletedMessages(
 	if (!readsContent(guild.client))
 		return unknown("Discord's search needs the MESSAGE_CONTENT intent");
 	const since = String(lowestIdAt(Date.now() - seconds * 1000) - 1n);
+	if (actingPerson(guild))
+		return unknown("the count would include channels that you may not see");
 	let total = 0;
 	for (let from = 0; from < userIds.length; from += maxAuthors) {
 		const query = new URLSearchParams({ limit: "1", min_id: since });

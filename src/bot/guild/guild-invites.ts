@@ -15,8 +15,9 @@ import { ToolError } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import { absentIf } from "../discord/find.ts";
-import { botPermissions, requirePermissions } from "../discord/permissions.ts";
+import { allowed, requirePermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField } from "../discord/text.ts";
+import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 
 /** An invite to a guild, with the channel that it leads to. */
 export interface GuildInvite {
@@ -56,10 +57,13 @@ export async function invitesOf(
 ): Promise<{ invites: APIInvite[]; missing: string | false }> {
 	const { ManageGuild, ManageChannels } = PermissionFlagsBits;
 	const { rest } = guild.client;
-	const managesGuild = (botPermissions(guild, undefined) & ManageGuild) !== 0n;
+	const managesGuild = (allowed(guild, undefined) & ManageGuild) !== 0n;
 	const all =
 		managesGuild && codes.length > 1
-			? ((await rest.get(Routes.guildInvites(guild.id))) as APIInvite[])
+			? visibleInvites(
+					guild,
+					(await rest.get(Routes.guildInvites(guild.id))) as APIInvite[],
+				)
 			: undefined;
 	const found = all
 		? codes.map((code) => all.find((invite) => invite.code === code))
@@ -72,7 +76,7 @@ export async function invitesOf(
 		);
 	if (!managesGuild)
 		for (const invite of invites) {
-			const channel = guild.channels.cache.get(invite.channel?.id ?? "");
+			const channel = visibleChannel(guild, invite.channel?.id ?? "");
 			requirePermissions(guild, channel, ManageChannels | impliedIn(channel));
 		}
 	return {
@@ -83,7 +87,17 @@ export async function invitesOf(
 	};
 }
 
-/** Fetches an invite; undefined if it does not exist or leads to another guild. */
+/** Returns those of a guild's invites that lead to channels of which the running call may know. */
+export function visibleInvites<Invite extends APIInvite>(
+	guild: Guild,
+	invites: readonly Invite[],
+): Invite[] {
+	return invites.filter(
+		({ channel }) => !channel || !isHidden(guild, channel.id),
+	);
+}
+
+/** Fetches an invite; undefined if it does not exist, or leads to another guild or to a hidden channel. */
 async function fetchInvite(
 	guild: Guild,
 	code: string,
@@ -94,13 +108,15 @@ async function fetchInvite(
 		[RESTJSONErrorCodes.UnknownInvite],
 		() => rest.get(Routes.invite(code), { query }) as Promise<APIInvite>,
 	);
-	return data?.guild?.id === guild.id ? data : undefined;
+	return data?.guild?.id === guild.id
+		? visibleInvites(guild, [data])[0]
+		: undefined;
 }
 
 async function invite(guild: Guild, code: string): Promise<GuildInvite> {
 	const data = await fetchInvite(guild, code);
 	if (data)
-		return { data, channel: guild.channels.cache.get(data.channel?.id ?? "") };
+		return { data, channel: visibleChannel(guild, data.channel?.id ?? "") };
 	throw new ToolError(
 		`There is no invite ${code} to the guild ${guild.id}. list_invites lists them.`,
 	);

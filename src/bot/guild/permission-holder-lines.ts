@@ -17,6 +17,7 @@ import {
 } from "../discord/permission-holders.ts";
 import { bitsByName, overwritesOf } from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
+import { visibleChannels } from "../discord/visible-channels.ts";
 import { unlimitedLine } from "./administrators.ts";
 import {
 	checkedIn,
@@ -202,7 +203,7 @@ const maxChannels = 5;
 function channelLines(guild: Guild, asked: readonly string[]): string[] {
 	return asked.flatMap((name) => {
 		const channelsById = new Map<string, string[]>();
-		for (const channel of guild.channels.cache.values()) {
+		for (const channel of visibleChannels(guild).values()) {
 			if (channel.isThread()) continue;
 			for (const [id, { allow }] of overwritesOf(channel))
 				if ((allow & bitOf(name)) !== 0n)

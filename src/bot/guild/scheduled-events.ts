@@ -19,10 +19,11 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { unlessUnknown } from "../discord/find.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 
 /**
  * Fetches a scheduled event from Discord, with its number of interested users. Throws a ToolError if the event does not
- * exist.
+ * exist, or is in a hidden channel.
  */
 export async function scheduledEvent(
 	guild: Guild,
@@ -33,7 +34,8 @@ export async function scheduledEvent(
 			query: new URLSearchParams({ with_user_count: "true" }),
 		}),
 	);
-	if (found) return found as APIGuildScheduledEvent;
+	const event = found as APIGuildScheduledEvent | undefined;
+	if (event && !isHidden(guild, event.channel_id ?? "")) return event;
 	throw new ToolError(
 		`There is no scheduled event ${id} in the guild ${guild.id}. list_scheduled_events lists them.`,
 	);
@@ -109,7 +111,7 @@ function channelIssue(
 	channelId: string,
 ): string | undefined {
 	if (!channelId) return `channel_id: is required for ${kind} events`;
-	const channel = guild.channels.cache.get(channelId);
+	const channel = visibleChannel(guild, channelId);
 	const expected =
 		kind === "stage" ? ChannelType.GuildStageVoice : ChannelType.GuildVoice;
 	if (!channel || channel.type === expected) return undefined;
@@ -164,7 +166,7 @@ export function eventLine(guild: Guild, event: APIGuildScheduledEvent): string {
 
 function placeOf(guild: Guild, { channel_id, location }: EventFields): string {
 	if (!channel_id) return `at ${oneField(location)}`;
-	const channel = guild.channels.cache.get(channel_id);
+	const channel = visibleChannel(guild, channel_id);
 	const name = channel ? `#${oneField(channel.name)} ` : "";
 	return `in ${name}(ID: ${channel_id})`;
 }

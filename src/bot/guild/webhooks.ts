@@ -18,6 +18,7 @@ import { absentIf } from "../discord/find.ts";
 import { missingPermissions } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { oneField } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import { readsContent } from "../messages/message-content.ts";
 
 export type GuildWebhook = ReturnType<typeof guildWebhook>;
@@ -140,7 +141,7 @@ export async function webhookOrNone(
 		[MissingPermissions, UnknownWebhook],
 		() => guild.client.rest.get(Routes.webhook(id)) as Promise<APIWebhook>,
 	);
-	const channel = guild.channels.cache.get(data?.channel_id ?? "");
+	const channel = visibleChannel(guild, data?.channel_id ?? "");
 	return data?.guild_id === guild.id && channel
 		? guildWebhook(data, channel)
 		: undefined;

@@ -12,10 +12,12 @@ import {
 } from "discord.js";
 import type { ThreadedChannel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { missingPermissions } from "../discord/permissions.ts";
+import { missingPermissions, personHas } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { timeLeftMs } from "../discord/rest/rest.ts";
 import type { Moment } from "../tool/arguments.ts";
+
+const { ManageThreads } = PermissionFlagsBits;
 
 /** An archived thread or forum post. */
 export interface ArchivedThread {
@@ -61,7 +63,8 @@ interface Task {
 
 /**
  * Lists the archived threads of channels that may have messages between `after` and `before`, except the threads with
- * ids in `known`. Uses at most 200 requests and half of the tool call's remaining time. Does not throw if Discord
+ * ids in `known`. In a call that acts in a person's name, lists private threads only where the person has
+ * MANAGE_THREADS. Uses at most 200 requests and half of the tool call's remaining time. Does not throw if Discord
  * refuses a request.
  */
 export async function archivedThreadsOf(
@@ -79,6 +82,8 @@ export async function archivedThreadsOf(
 		...parents.map((parent): Task => ({ parent, kind: "public" })),
 		...parents
 			.filter(({ type }) => type === ChannelType.GuildText)
+			// Without it, a person sees only those private threads of which they are a member.
+			.filter((parent) => personHas(guild, parent, ManageThreads))
 			.map((parent): Task => ({ parent, kind: privateKind(guild, parent) })),
 	];
 	const threads = new Map<string, ArchivedThread>();
@@ -134,7 +139,6 @@ export async function archivedThreadsOf(
  * "joined".
  */
 function privateKind(guild: Guild, parent: ThreadedChannel): Kind {
-	const { ManageThreads } = PermissionFlagsBits;
 	const isManager = missingPermissions(guild, parent, ManageThreads) === 0n;
 	return isManager ? "private" : "joined";
 }

@@ -15,6 +15,7 @@ import { ToolError } from "../../mcp/tool.ts";
 import { roleName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
 import type { NeededWith } from "../discord/permissions.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import {
 	choice,
 	flag,
@@ -187,6 +188,29 @@ function rolesToPing(
 		const role = guild.roles.cache.get(id);
 		return role && !role.mentionable && id !== guild.id ? [role] : [];
 	});
+}
+
+/**
+ * The permission BYPASS_SLOWMODE, which a person needs to write by the bot in a channel with slow mode, because slow mode
+ * does not limit bots. `argument` is the name of the argument with the channel.
+ */
+export function slowMode<Key extends string>(
+	argument: Key,
+): NeededWith<{ [Name in Key]: string }> {
+	return {
+		permission: "BypassSlowmode",
+		with: argument,
+		when(args, _, guild) {
+			const channel = visibleChannel(guild, args[argument]);
+			return Boolean(
+				channel &&
+					"rateLimitPerUser" in channel &&
+					channel.rateLimitPerUser !== null &&
+					channel.rateLimitPerUser > 0,
+			);
+		},
+		why: () => "The channel has slow mode, which does not limit the bot.",
+	};
 }
 
 /** The permissions that the mentions and embeds of a message need, in addition to those for sending the message. */

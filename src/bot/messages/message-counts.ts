@@ -3,6 +3,7 @@
 import type { APIMessage, Guild } from "discord.js";
 import { channelName, time } from "../discord/describe.ts";
 import { countOf } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import { authorOf } from "./message-summary.ts";
 
 /** Criteria by which messages can be counted. */
@@ -31,7 +32,7 @@ function nameOf(by: Grouping, message: APIMessage, counting: Counting): string {
 	if (by === "author") return authorOf(message, guild);
 	if (by === "day") return dayOf(message);
 	const { channel_id: id } = message;
-	const name = guild.channels.cache.get(id)?.name ?? channels?.get(id) ?? id;
+	const name = visibleChannel(guild, id)?.name ?? channels?.get(id) ?? id;
 	return channelName({ name, id });
 }
 

@@ -9,6 +9,7 @@ import {
 	type RESTGetAPIGuildMessagesSearchResult,
 	Routes,
 } from "discord.js";
+import { actingPerson } from "../discord/acting-person.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import type { MessageFilter } from "./message-filter.ts";
 import type { Range } from "./message-search.ts";
@@ -43,8 +44,16 @@ export function isForIndex(
 }
 
 /**
+ * Whether a search in Discord's index has to name its channels. Without them, the index finds messages in all channels
+ * that the bot can read: also in those that the person in whose name the call acts does not see.
+ */
+export function namesChannels(guild: Guild, isNamed: boolean): boolean {
+	return isNamed || actingPerson(guild) !== undefined;
+}
+
+/**
  * Returns the parameters of a request to Discord's message search. `channels` is undefined for all channels of the
- * guild.
+ * guild that the bot can read, see `namesChannels`.
  */
 export function indexQuery(
 	filter: MessageFilter,

@@ -23,6 +23,7 @@ import {
 import { toToolError } from "../discord/rest/errors.ts";
 import { PlatformBusy, timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, resultLines } from "../discord/text.ts";
+import { visibleChannels } from "../discord/visible-channels.ts";
 import type { Moment } from "../tool/arguments.ts";
 import { sample } from "../tool/bulk.ts";
 import {
@@ -62,7 +63,7 @@ export interface Scope {
 
 /**
  * Returns the channels to search: `given`, with the channels in categories and the posts in forums, or by default all
- * channels of the guild. `order` lists the guild's channels as Discord's clients show them. Throws a ToolError if the
+ * visible channels of the guild. `order` lists the guild's channels as Discord's clients show them. Throws a ToolError if the
  * bot lacks permissions in a channel of `given`; by default, leaves out such channels.
  */
 export function scopeOf(
@@ -74,7 +75,7 @@ export function scopeOf(
 	const ranks = new Map(order.map(({ id }, index) => [id, index]));
 	const rank = (one: GuildBasedChannel) =>
 		ranks.get((one.isThread() && one.parentId) || one.id) ?? ranks.size;
-	const all = [...guild.channels.cache.values()].sort(
+	const all = [...visibleChannels(guild).values()].sort(
 		(a, b) =>
 			rank(a) - rank(b) ||
 			Number(a.isThread()) - Number(b.isThread()) ||

@@ -4,6 +4,7 @@ import type { APIMessage, Guild } from "discord.js";
 import { MessageType } from "discord.js";
 import { memberName, time, userName } from "../discord/describe.ts";
 import { countOf, fieldLine, oneField, truncate } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import { kindsIn } from "./message-filter.ts";
 import { messageTexts, usualKinds } from "./message-lines.ts";
 
@@ -93,7 +94,7 @@ export function summaries(
 	const lines = shown.flatMap((message) => {
 		const { id, channel_id, author, type } = message;
 		const isUnique = idsByName.get(author.username)?.length === 1;
-		const channel = guild.channels.cache.get(channel_id)?.name;
+		const channel = visibleChannel(guild, channel_id)?.name;
 		const name = channel ?? threads?.get(channel_id) ?? channel_id;
 		// The text shows links.
 		const kinds = kindsIn(message).filter((kind) => kind !== "link");

@@ -25,6 +25,7 @@ import {
 	requiresTwoFactor,
 	twoFactorAdvice,
 } from "../discord/two-factor.ts";
+import { visibleChannels } from "../discord/visible-channels.ts";
 import type { Self } from "../tool/context.ts";
 import type { BotTool, PrivilegedIntent } from "../tool/toolsets.ts";
 import { guildName, referenceChecks, requireLeast } from "./guild-checks.ts";
@@ -266,7 +267,7 @@ function checkAdministratorRoles(guild: Guild): Found {
 
 function checkChannels(guild: Guild): Found {
 	const { ViewChannel } = PermissionFlagsBits;
-	const channels = [...guild.channels.cache.values()].filter(
+	const channels = [...visibleChannels(guild).values()].filter(
 		(channel) => !channel.isThread(),
 	);
 	const hidden = channels.filter(

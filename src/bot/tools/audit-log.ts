@@ -21,6 +21,7 @@ import {
 	auditActions,
 	auditLogLines,
 	namesIn,
+	visibleEntries,
 } from "../guild/audit-log-lines.ts";
 import { guild_id, limit, moment, snowflake } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
@@ -147,8 +148,8 @@ interface Filters {
 }
 
 /**
- * Reads up to `limit` matching audit log entries, newest first, page by page. Entries at or before `after` are left
- * out.
+ * Reads up to `limit` matching audit log entries, newest first, page by page. Entries at or before `after` and entries
+ * about hidden channels are left out.
  */
 async function readPages(
 	discord: Client<true>,
@@ -168,12 +169,12 @@ async function readPages(
 		const page = (await discord.rest.get(Routes.guildAuditLog(guild.id), {
 			query,
 		})) as RESTGetAPIAuditLogResult;
-		const all = page.audit_log_entries;
-		const entries = all.filter(isInRange);
+		const all = page.audit_log_entries.filter(isInRange);
+		const entries = await visibleEntries(all, page, guild);
 		pages.push({ ...page, audit_log_entries: entries });
-		if (entries.length < size) break;
+		if (all.length < size) break;
 		left -= entries.length;
-		next = entries.at(-1)?.id;
+		next = all.at(-1)?.id;
 	}
 	return pages;
 }

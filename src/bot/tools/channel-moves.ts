@@ -29,6 +29,7 @@ import {
 	requirePermissions,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
+import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	flag,
 	found,
@@ -51,8 +52,8 @@ function place(description: string) {
 }
 
 /**
- * Throws a ToolError unless the bot may move channels to a category or reorder them in it. To move channels to the
- * category, the bot needs MANAGE_CHANNELS there and in each channel; to reorder them, in the guild or in the category.
+ * Throws a ToolError unless the call may move channels to a category or reorder them in it. To move channels to the
+ * category, it needs MANAGE_CHANNELS there and in each channel; to reorder them, in the guild or in the category.
  */
 function requireMovable(
 	guild: Guild,
@@ -61,7 +62,7 @@ function requireMovable(
 	lock_permissions: boolean,
 ): void {
 	const { ManageChannels, ManageRoles } = PermissionFlagsBits;
-	const parent = guild.channels.cache.get(parentId);
+	const parent = visibleChannel(guild, parentId);
 	const arriving = raws.filter((raw) => (raw.parent_id ?? "") !== parentId);
 	const isHeldInGuild =
 		missingPermissions(guild, undefined, ManageChannels) === 0n;
@@ -70,7 +71,7 @@ function requireMovable(
 	// A guess: MANAGE_ROLES is needed in the channel, not in the category.
 	const inChannel = ManageChannels | (lock_permissions ? ManageRoles : 0n);
 	for (const { id } of arriving) {
-		const channel = guild.channels.cache.get(id);
+		const channel = visibleChannel(guild, id);
 		requirePermissions(guild, channel, inChannel | impliedIn(channel));
 	}
 }
@@ -195,7 +196,7 @@ export const moveChannels = editTool({
 const maxInOrder = 100;
 
 /**
- * Describes the order of the channels in a category, or of the channels without a category. Shows the ids of the moved
+ * Describes the order of the visible channels in a category, or of those without a category. Shows the ids of the moved
  * channels.
  */
 function describeOrder(
@@ -204,11 +205,12 @@ function describeOrder(
 	moved: readonly RawChannel[],
 	parentId: string,
 ): string {
-	const parent = guild.channels.cache.get(parentId);
+	const parent = visibleChannel(guild, parentId);
+	const visible = order.filter(({ id }) => !isHidden(guild, id));
 	const isCategories = order[0]?.type === ChannelType.GuildCategory;
 	const where = parent ? `In ${channelName(parent)}` : "In no category";
-	const names = sample(order, maxInOrder, (raw) => {
-		const name = guild.channels.cache.get(raw.id)?.name ?? "unknown";
+	const names = sample(visible, maxInOrder, (raw) => {
+		const name = visibleChannel(guild, raw.id)?.name ?? "unknown";
 		return moved.includes(raw)
 			? channelName({ name, id: raw.id })
 			: `#${oneField(name)}`;

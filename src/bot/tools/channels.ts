@@ -28,6 +28,7 @@ import {
 	requireAllowedKind,
 } from "../channels/channel-fields.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
+import { requirePlaceIn } from "../channels/channel-placement.ts";
 import { fieldText, topicStart } from "../channels/channel-text.ts";
 import { currentTags, tagLine } from "../channels/forum-tags.ts";
 import { createGuildChannel } from "../channels/new-channel.ts";
@@ -526,6 +527,7 @@ export const cloneChannel = writeTool({
 		"Create a copy of a channel: its fields, permissions and category, without messages.",
 	guildPermissions: ["ManageChannels"],
 	permissions: [],
+	person: { permissions: ["ManageChannels"] },
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(find.currentChannel, "channel to clone"),
@@ -539,6 +541,7 @@ export const cloneChannel = writeTool({
 			0n,
 		);
 		requireGrantable(guild, "new", bits);
+		if (channel.parentId) requirePlaceIn(guild, channel.parentId);
 		const made = await channel.clone({ name: name || channel.name });
 		return `Created ${channelName(made)}, a clone of ${channelName(channel)}.`;
 	},

@@ -13,6 +13,7 @@ import * as v from "valibot";
 import { unlisted } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { channelsFromTop } from "../channels/channel-order.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import { channelName, time } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import { textChannel } from "../discord/find.ts";
@@ -20,6 +21,8 @@ import { compareIds } from "../discord/ids.ts";
 import {
 	bitsIn,
 	missingPermissions,
+	requireOfBot,
+	requireOfPerson,
 	requirePermissions,
 } from "../discord/permissions.ts";
 import { resultLines } from "../discord/text.ts";
@@ -42,6 +45,7 @@ import {
 import {
 	indexQuery,
 	isForIndex,
+	namesChannels,
 	searchIndex,
 } from "../messages/message-index.ts";
 import { messageHead } from "../messages/message-lines.ts";
@@ -224,12 +228,13 @@ async function planOne(
 	const message = readsHistory(channel)
 		? await fetchMessage(channel, id)
 		: undefined;
+	const { guild } = channel;
+	const { ManageMessages } = PermissionFlagsBits;
+	// A person's own messages need no Manage Messages of the person.
+	if (!message || message.author.id !== actingPerson(guild)?.id)
+		requireOfPerson(guild, channel, ManageMessages);
 	if (message && message.author.id !== discord.user.id)
-		requirePermissions(
-			channel.guild,
-			channel,
-			PermissionFlagsBits.ManageMessages,
-		);
+		requireOfBot(guild, channel, ManageMessages);
 	const name = message
 		? `the message of ${messageHead(message)}`
 		: `the message ${id}`;
@@ -325,6 +330,7 @@ async function planMatching(
 	const { count = maxCount, before, after } = args;
 	const permissions = ["ManageMessages", "ReadMessageHistory"] as const;
 	const order = channelsFromTop(guild);
+	const namesAll = namesChannels(guild, places !== undefined);
 	let scope = scopeOf(guild, places, permissions, order);
 	const isMatch = matcher(args, guild);
 	const pinned: APIMessage[] = [];
@@ -343,10 +349,14 @@ async function planMatching(
 		scope = await withArchived(guild, scope, args);
 	};
 	const search = async () => {
-		// Given channels have to be named to the index, with all of their threads.
-		if (places) await complete();
+		// Channels that are named to the index have to be named with all of their threads.
+		if (namesAll) await complete();
 		if (isForIndex(args, readableIn(scope)) && readsContent(guild.client)) {
-			const query = indexQuery(args, args, places && readableIn(scope));
+			const query = indexQuery(
+				args,
+				args,
+				namesAll ? readableIn(scope) : undefined,
+			);
 			const found = await searchIndex(guild, query, {
 				...{ limit: count, reserveMs },
 				// Messages that stay, such as pinned ones, do not count.
@@ -365,7 +375,7 @@ async function planMatching(
 		// The same messages are read again.
 		pinned.length = 0;
 		undeletable.length = 0;
-		if (!places) await complete();
+		if (!namesAll) await complete();
 		const read = await readChannels(
 			readableIn(scope),
 			{ after, before },

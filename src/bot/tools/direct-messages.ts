@@ -24,6 +24,9 @@ import {
 } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
+/** Nobody but the bot and the member sees their direct messages by hand. */
+const person = { guildPermissions: ["ManageGuild"] } as const;
+
 const withMember = { guild_id, user_id: found(member, "member") };
 const onDirectMessage = { ...withMember, message_id: snowflake("message") };
 
@@ -32,6 +35,7 @@ export const sendPrivateMessage = writeTool({
 	toolset: "direct_messages",
 	title: "Send a DM",
 	description: "Send a direct message (DM) to a member, as the bot.",
+	person,
 	input: v.strictObject({
 		...withMember,
 		content,
@@ -66,6 +70,7 @@ export const readPrivateMessages = readTool({
 	title: "Read DMs",
 	description:
 		"Read the direct messages between the bot and a member, newest first.",
+	person,
 	input: v.strictObject({
 		...withMember,
 		limit: limit(100, 50),
@@ -84,6 +89,7 @@ export const editPrivateMessage = editTool({
 	title: "Edit a DM",
 	description: "Change the content of a direct message that the bot sent.",
 	lock: "message_id",
+	person,
 	input: v.strictObject({ ...onDirectMessage, content }),
 	async run({ message_id, content }, { discord, user }) {
 		const channel = await directChannel(user);
@@ -104,6 +110,7 @@ export const deletePrivateMessage = destructiveTool({
 	title: "Delete a DM",
 	description: "Delete a direct message that the bot sent; not undoable.",
 	lock: "message_id",
+	person,
 	input: v.strictObject(onDirectMessage),
 	async plan({ message_id }, { discord, user }) {
 		const channel = await directChannel(user);

@@ -2,10 +2,17 @@
 
 import { type Guild, PermissionFlagsBits, Routes } from "discord.js";
 import * as v from "valibot";
+import { actingPerson } from "../discord/acting-person.ts";
 import { roleName, userName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
-import { botPermissions, requirePermissions } from "../discord/permissions.ts";
+import {
+	botPermissions,
+	personHas,
+	personPermissions,
+	requireOf,
+	requireOfBot,
+} from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
 import {
 	emojiName,
@@ -22,6 +29,9 @@ import {
 	writeTool,
 } from "../tool/define.ts";
 import { changesOf, sortedIds } from "../tool/diff.ts";
+
+const { CreateGuildExpressions: create, ManageGuildExpressions: manage } =
+	PermissionFlagsBits;
 
 const name = v.pipe(
 	v.string(),
@@ -57,9 +67,13 @@ export const listEmojis = readTool({
 
 function emojiLine(guild: Guild, emoji: GuildEmoji): string {
 	const { id, user, roles = [], managed, available = true } = emoji;
+	// https://docs.discord.com/developers/resources/emoji#list-guild-emojis
+	const showsCreator = [create, manage].some((bit) =>
+		personHas(guild, undefined, bit),
+	);
 	return fieldLine(
 		`${inMessages(emoji)} | ID: ${id}`,
-		user && `made by: ${userName(user)}`,
+		user && showsCreator && `made by: ${userName(user)}`,
 		roles.length > 0 && `only for: ${roleNames(guild, roles)}`,
 		managed && "managed",
 		!available && "not available",
@@ -161,16 +175,17 @@ function emojiLabel(emoji: GuildEmoji): string {
 }
 
 /**
- * Throws a ToolError if the bot may not edit the emoji. The bot needs Manage Expressions, or Create Expressions if it
- * created the emoji itself.
+ * Throws a ToolError if the bot, or the person in whose name the call acts, may not edit the emoji. Each needs Manage
+ * Expressions, or Create Expressions for an emoji that they created.
  */
 function requireEditable(guild: Guild, { user }: GuildEmoji): void {
-	const manage = PermissionFlagsBits.ManageGuildExpressions;
-	if ((botPermissions(guild, undefined) & manage) !== 0n) return;
-	const isOwn = user?.id === guild.client.user.id;
-	requirePermissions(
-		guild,
-		undefined,
-		isOwn ? PermissionFlagsBits.CreateGuildExpressions : manage,
-	);
+	const person = actingPerson(guild);
+	const neededBy = (id: string, held: bigint) =>
+		(held & manage) === 0n && user?.id === id ? create : manage;
+	if (person) {
+		const held = personPermissions(person, undefined);
+		requireOf(person, undefined, neededBy(person.id, held));
+	}
+	const held = botPermissions(guild, undefined);
+	requireOfBot(guild, undefined, neededBy(guild.client.user.id, held));
 }

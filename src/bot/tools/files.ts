@@ -11,6 +11,7 @@ import {
 	allowedMentions,
 	content,
 	pingsMany,
+	slowMode,
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
 import { pingLines, placeOf } from "../messages/sent-message.ts";
@@ -44,6 +45,7 @@ export const sendFile = writeTool({
 	description:
 		"Send a file of up to about 45 KB; give `text` or `data_base64`.",
 	permissions: ["SendMessages", "AttachFiles", pingsMany],
+	person: { permissions: [slowMode("channel_id")] },
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),

@@ -13,11 +13,12 @@ import * as v from "valibot";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { textChannel } from "../discord/find.ts";
-import { requirePermissions } from "../discord/permissions.ts";
+import { requireOfBot, requirePermissions } from "../discord/permissions.ts";
 import {
 	allowedMentions,
 	fetchMessage,
 	onMessage,
+	slowMode,
 } from "../messages/message-arguments.ts";
 import { messageHead, usualKinds } from "../messages/message-lines.ts";
 import { linkTo, placeOf } from "../messages/sent-message.ts";
@@ -33,6 +34,7 @@ export const forwardMessage = writeTool({
 		"Forward a message to another channel of the guild. It pings nobody.",
 	permissions: ["SendMessages"],
 	permissionsIn: "to_channel_id",
+	person: { permissions: [slowMode("to_channel_id")] },
 	intents: ["MessageContent"],
 	input: v.strictObject({
 		...onMessage,
@@ -77,6 +79,7 @@ export const crosspostMessage = destructiveTool({
 		"Publish a message of an announcement channel to all channels that follow it; not undoable.",
 	lock: "message_id",
 	permissions: ["SendMessages", "ReadMessageHistory"],
+	person: { permissions: ["ManageMessages"] },
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "announcement channel"),
@@ -91,7 +94,7 @@ export const crosspostMessage = destructiveTool({
 		const message = await fetchMessage(channel, message_id);
 		const { author, flags = 0 } = message;
 		if (author.id !== discord.user.id)
-			requirePermissions(guild, channel, PermissionFlagsBits.ManageMessages);
+			requireOfBot(guild, channel, PermissionFlagsBits.ManageMessages);
 		if ((flags & MessageFlags.Crossposted) !== 0)
 			throw new ToolError(
 				`The message ${message_id} in ${where} is already published. Nothing was done.`,

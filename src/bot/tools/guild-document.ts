@@ -1,5 +1,6 @@
 // A guild as a document: exporting it, planning changes, carrying a plan out, and backups.
 
+import type { Guild } from "discord.js";
 import * as v from "valibot";
 import {
 	type GuildDocument,
@@ -7,9 +8,12 @@ import {
 	partNames,
 } from "../../guild-document/format/document.ts";
 import { formatText } from "../../guild-document/format/format-text.ts";
+import type { Principal } from "../../lib/principal.ts";
 import { listedAs, publishedAs } from "../../mcp/json-schema.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { guildName, nowIs, time } from "../discord/describe.ts";
+import { actingPerson } from "../discord/acting-person.ts";
+import { guildName, nowIs, roleName, time } from "../discord/describe.ts";
+import { botMember } from "../discord/permissions.ts";
 import { timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../discord/text.ts";
 import {
@@ -21,6 +25,7 @@ import {
 	reason,
 	text,
 } from "../tool/arguments.ts";
+import type { ToolContext } from "../tool/context.ts";
 import { readTool, tool } from "../tool/define.ts";
 import type { PlanSource } from "../tool/guild-documents.ts";
 
@@ -34,6 +39,9 @@ const maxWaitMs = 15_000;
  * result.
  */
 const reserveMs = 5_000;
+
+/** A guild document shows and changes everything in a guild. */
+const person = { guildPermissions: ["Administrator"] } as const;
 
 const plan_hash = v.pipe(
 	v.string(),
@@ -63,6 +71,7 @@ const documentOf = (description: string) =>
 export const exportGuild = readTool({
 	name: "export_guild",
 	toolset: "guild_document",
+	person,
 	title: "Export a guild",
 	description:
 		"The guild's structure as a JSON document for plan_guild: settings, roles, channels with access, AutoMod, events, emoji, webhooks, onboarding.",
@@ -82,8 +91,9 @@ export const exportGuild = readTool({
 		backup,
 		format: v.optional(flag("Describe the fields of parts instead."), false),
 	}),
-	async run({ parts, backup, format }, { guild, guildDocuments }) {
+	async run({ parts, backup, format }, { guild, guildDocuments, principal }) {
 		if (format) return formatText();
+		requireOwnBackup(guild, backup, principal);
 		const { document, missing } =
 			backup === undefined
 				? await guildDocuments.export(guild, parts)
@@ -108,6 +118,7 @@ function only(document: GuildDocument, parts: readonly Part[]): GuildDocument {
 export const planGuild = readTool({
 	name: "plan_guild",
 	toolset: "guild_document",
+	person,
 	title: "Plan from a document",
 	description:
 		"What apply_guild would change to match a document or backup, and what it cannot. To build or change many roles and channels at once, or restore. Changes nothing.",
@@ -121,8 +132,9 @@ export const planGuild = readTool({
 		changes: documentOf("A partial document to change plan_hash."),
 		prune: v.optional(flag("Delete what its parts do not list.")),
 	}),
-	async run(args, { guild, guildDocuments }) {
-		const { prune } = args;
+	async run(args, { guild, guildDocuments, principal }) {
+		const { prune, backup } = args;
+		requireOwnBackup(guild, backup, principal);
 		return guildDocuments.plan(guild, sourceOf(args), { prune });
 	},
 });
@@ -160,22 +172,25 @@ function sourceOf({
 export const applyGuild = tool({
 	name: "apply_guild",
 	toolset: "guild_document",
+	person,
 	title: "Carry out a plan",
 	description:
 		"Carry out a plan, as a background job: exactly what it shows. If the guild has changed, it shows the new plan instead. Waits up to 15 s.",
 	effect: "destructive",
 	idempotent: true,
 	input: v.strictObject({ guild_id, plan_hash, reason }),
-	async preview({ plan_hash }, { guild, guildDocuments }) {
-		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash));
+	async preview({ plan_hash }, { guild, guildDocuments, mayTouch }) {
+		requireRankOfBot(guild);
+		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
 		return guildDocuments.plan(
 			guild,
 			{ plan: plan_hash, changes: {} },
 			{ maxBytes: maxDocumentBytes },
 		);
 	},
-	async run({ plan_hash, reason }, { guild, guildDocuments }) {
-		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash));
+	async run({ plan_hash, reason }, { guild, guildDocuments, mayTouch }) {
+		requireRankOfBot(guild);
+		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
 		return guildDocuments.apply(
 			plan_hash,
 			reason,
@@ -187,13 +202,14 @@ export const applyGuild = tool({
 export const getJob = readTool({
 	name: "get_job",
 	toolset: "guild_document",
+	person,
 	title: "Get a job",
 	description:
 		"Progress of a job, and what failed; without job_id the latest jobs.",
 	input: v.strictObject({ guild_id, job_id: v.optional(job_id) }),
-	async run({ job_id }, { guild, guildDocuments }) {
+	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
 		if (job_id === undefined) return guildDocuments.jobs(guild);
-		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
 		return guildDocuments.job(job_id);
 	},
 });
@@ -201,13 +217,14 @@ export const getJob = readTool({
 export const cancelJob = tool({
 	name: "cancel_job",
 	toolset: "guild_document",
+	person,
 	title: "Cancel a job",
 	description: "End a job after its running step. What was done stays.",
 	effect: "write",
 	idempotent: true,
 	input: v.strictObject({ guild_id, job_id }),
-	async run({ job_id }, { guild, guildDocuments }) {
-		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id));
+	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
 		return guildDocuments.cancel(job_id);
 	},
 });
@@ -215,6 +232,7 @@ export const cancelJob = tool({
 export const listBackups = readTool({
 	name: "list_backups",
 	toolset: "guild_document",
+	person,
 	title: "List backups",
 	description:
 		"List the guild's backups, newest first. plan_guild takes one, to restore it.",
@@ -240,11 +258,50 @@ export const listBackups = readTool({
 });
 
 /**
+ * Throws a ToolError if a caller whose scope is limited names a backup of another guild. The text is that for a backup
+ * that does not exist.
+ */
+function requireOwnBackup(
+	guild: Guild,
+	name: string | undefined,
+	principal: Principal | undefined,
+): void {
+	const [, other] = /^(\d+)\//.exec(name ?? "") ?? [];
+	const isLimited = principal?.person ?? principal?.guilds;
+	if (!isLimited || other === undefined || other === guild.id) return;
+	throw new ToolError(
+		`There is no backup ${JSON.stringify(name)} of the guild ${guild.id}. Use list_backups to find backups.`,
+	);
+}
+
+/**
+ * Throws a ToolError unless the person in whose name the call acts ranks at least as high as the bot. A plan can change
+ * all roles and members below the bot, and by hand the person could not change those above themself.
+ */
+function requireRankOfBot(guild: Guild): void {
+	const person = actingPerson(guild);
+	if (!person || person.id === guild.ownerId) return;
+	const { highest } = botMember(guild).roles;
+	if (highest.comparePositionTo(person.roles.highest) <= 0) return;
+	throw new ToolError(
+		`You rank below ${roleName(highest)}, the highest role of the bot, so a plan could change roles and members that you could not change by hand. Nothing was done.`,
+	);
+}
+
+/**
  * Throws a ToolError if the plan or job that a tool call names belongs to the guild `other`, not to the guild of the
  * call.
  */
-function requireOwn(guildId: string, other: string): void {
+function requireOwn(
+	guildId: string,
+	other: string,
+	mayTouch: ToolContext["mayTouch"],
+): void {
 	if (guildId === other) return;
+	if (!mayTouch(other))
+		throw new ToolError(
+			"There is no such plan or job in the guild. plan_guild makes plans, and get_job lists jobs. Nothing was done.",
+		);
 	throw new ToolError(
 		`The plan or job is for the guild ${other}, not for ${guildId}. Pass guild_id=${other}. Nothing was done.`,
 	);

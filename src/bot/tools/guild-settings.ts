@@ -12,6 +12,7 @@ import { ToolError } from "../../mcp/tool.ts";
 import { channelName } from "../discord/describe.ts";
 import { channelOrNone } from "../discord/find.ts";
 import { oneField } from "../discord/text.ts";
+import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	choice,
 	flag,
@@ -163,13 +164,14 @@ function settingsOf(guild: APIGuild) {
 
 /**
  * Lists the settings of a guild with the names and values that edit_guild takes. Leaves out the guild's name and
- * description, and empty settings.
+ * description, empty settings and hidden channels.
  */
 export function settingTexts(guild: Guild, current: APIGuild): string[] {
 	const { name: _, description: __, ...settings } = settingsOf(current);
 	const fields = Object.keys(settings) as (keyof typeof settings)[];
 	return fields
 		.filter((field) => settings[field] !== "" && settings[field] != null)
+		.filter((field) => !isHidden(guild, String(settings[field])))
 		.map(
 			(field) => `${field}: ${formatSetting(guild, field, settings[field])}`,
 		);
@@ -235,7 +237,7 @@ function formatSetting(
 ): string {
 	if (value === "") return "none";
 	if (field.endsWith("_channel_id")) {
-		const channel = guild.channels.cache.get(String(value));
+		const channel = visibleChannel(guild, String(value));
 		return channel ? channelName(channel) : `ID: ${value}`;
 	}
 	const isText = field === "name" || field === "description";

@@ -5,6 +5,7 @@ import * as v from "valibot";
 import { kindName } from "../channels/channel-fields.ts";
 import { memberName, nowIs, time } from "../discord/describe.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { visibleChannels } from "../discord/visible-channels.ts";
 import { guild_id } from "../tool/arguments.ts";
 import { readTool } from "../tool/define.ts";
 import { settingTexts } from "./guild-settings.ts";
@@ -73,10 +74,10 @@ export const getGuildInfo = readTool({
 	},
 });
 
-/** Counts the channels of a guild by kind, without threads. */
+/** Counts the visible channels of a guild by kind, without threads. */
 function channelCounts(guild: Guild): string {
 	const kinds = new Map<string, number>();
-	const channels = guild.channels.cache.filter(
+	const channels = visibleChannels(guild).filter(
 		(channel) => !channel.isThread(),
 	);
 	for (const channel of channels.values()) {

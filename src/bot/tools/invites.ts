@@ -1,11 +1,17 @@
 // Invites.
 
-import { type APIExtendedInvite, type APIInvite, Routes } from "discord.js";
+import {
+	type APIExtendedInvite,
+	type APIInvite,
+	PermissionFlagsBits,
+	Routes,
+} from "discord.js";
 import * as v from "valibot";
 import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, nowIs } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
+import { personHas } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import {
 	foundInvite,
@@ -13,6 +19,7 @@ import {
 	inviteLine,
 	inviteLink,
 	invitesOf,
+	visibleInvites,
 } from "../guild/guild-invites.ts";
 import { toList } from "../guild/several-members.ts";
 import {
@@ -47,11 +54,17 @@ export const listInvites = readTool({
 		channel_id: v.optional(found(channel, "channel; default: all")),
 	}),
 	async run(_, { discord, guild, channel }) {
-		const invites = (await discord.rest.get(
+		const all = (await discord.rest.get(
 			channel
 				? Routes.channelInvites(channel.id)
 				: Routes.guildInvites(guild.id),
 		)) as (APIInvite | APIExtendedInvite)[];
+		const { ManageGuild } = PermissionFlagsBits;
+		// Of all invites of a guild, Discord shows a person the uses only with MANAGE_GUILD.
+		const showsUses = channel || personHas(guild, undefined, ManageGuild);
+		const invites = visibleInvites(guild, all).map((invite) =>
+			showsUses ? invite : withoutUses(invite),
+		);
 		const where = channel ? channelName(channel) : "the guild";
 		if (invites.length === 0) return `There is no invite to ${where}.`;
 		const hidden = invites.some((invite) => !("uses" in invite));
@@ -62,6 +75,14 @@ export const listInvites = readTool({
 		);
 	},
 });
+
+/** Returns an invite without its metadata, such as the number of its uses. */
+function withoutUses(invite: APIInvite | APIExtendedInvite): APIInvite {
+	if (!("uses" in invite)) return invite;
+	const { uses: _, max_uses: __, max_age: ___, ...rest } = invite;
+	const { temporary: ____, created_at: _____, ...basic } = rest;
+	return basic;
+}
 
 function createdAt(invite: APIInvite | APIExtendedInvite): number {
 	return "created_at" in invite ? Date.parse(invite.created_at) : 0;

@@ -1,9 +1,10 @@
 // Members of a guild, and their nicknames.
 
-import type { Guild, GuildMember } from "discord.js";
+import { type Guild, type GuildMember, PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import type { JsonObject } from "../../mcp/json-rpc.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import type { Connection } from "../discord/connection/connection.ts";
 import {
 	memberFields,
@@ -24,7 +25,7 @@ import {
 	memberOrders,
 	roleIds,
 } from "../discord/members/member-filter.ts";
-import { describeBits } from "../discord/permissions.ts";
+import { describeBits, personHas } from "../discord/permissions.ts";
 import {
 	countOf,
 	fieldLine,
@@ -46,6 +47,8 @@ import {
 	text,
 } from "../tool/arguments.ts";
 import { editTool, readTool } from "../tool/define.ts";
+
+const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
 
 /** Schemas of the arguments by which several tools filter guild members. */
 export const memberFilters = {
@@ -147,6 +150,15 @@ export const listMembers = readTool({
 		// Clients of other MCP servers send an empty id for the first page.
 		after: v.optional(snowflakeOrEmpty("Previous page's last member.")),
 	}),
+	person: {
+		permissions: [
+			{
+				permission: "ModerateMembers",
+				with: "timed_out",
+				when: ({ timed_out }) => timed_out !== undefined,
+			},
+		],
+	},
 	run({ name, sort, limit, after, ...filter }, { guild, connection }) {
 		const { cache } = guild.members;
 		const nowMs = Date.now();
@@ -191,6 +203,7 @@ function memberFormatter(
 	const order = [...guild.roles.cache.values()].sort((a, b) =>
 		b.comparePositionTo(a),
 	);
+	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
 	const rank = new Map(order.map(({ id }, index) => [id, index]));
 	const names = order.map(roleLabel);
 	return (member) => {
@@ -205,7 +218,8 @@ function memberFormatter(
 			`joined: ${time(member.joinedAt)}`,
 			member.user.bot && "bot",
 			member.pending && "pending",
-			isTimedOut(member, nowMs) &&
+			showsTimeouts &&
+				isTimedOut(member, nowMs) &&
 				`timed out until ${time(member.communicationDisabledUntil)}`,
 		);
 	};
@@ -365,6 +379,7 @@ export const getMember = readTool({
 	input: v.strictObject({ guild_id, user_id: found(member, "member") }),
 	run(_, { guild, user: member }) {
 		const { user, nickname, communicationDisabledUntil: until } = member;
+		const isSelf = member.id === actingPerson(guild)?.id;
 		const roles = [...member.roles.cache.values()]
 			.filter(({ id }) => id !== guild.id)
 			.sort((a, b) => b.comparePositionTo(a));
@@ -380,12 +395,16 @@ export const getMember = readTool({
 			`Is: ${labels.join(", ") || "a member"}`,
 			`Joined: ${time(member.joinedAt)}`,
 			`Registered: ${time(user.createdAt)}`,
-			`Timed out until: ${member.isCommunicationDisabled() ? time(until) : "not timed out"}`,
+			isSelf || personHas(guild, undefined, ModerateMembers)
+				? `Timed out until: ${member.isCommunicationDisabled() ? time(until) : "not timed out"}`
+				: "",
 			`Boosts since: ${member.premiumSince ? time(member.premiumSince) : "does not boost"}`,
-			`Permissions in the guild: ${describeBits(member.permissions.bitfield)}`,
+			isSelf || personHas(guild, undefined, ManageRoles)
+				? `Permissions in the guild: ${describeBits(member.permissions.bitfield)}`
+				: "",
 			`${roles.length} role(s), the highest first:`,
 			...roles.map(roleName),
-		];
+		].filter((line) => line !== "");
 	},
 });
 
@@ -408,6 +427,16 @@ export const setNickname = editTool({
 		},
 	],
 	ranked: "others",
+	person: {
+		permissions: [
+			{
+				permission: "ManageGuild",
+				with: "user_id",
+				when: ({ user_id }, _, { client }) => user_id === client.user.id,
+				why: () => "Only those who manage the guild rename the bot.",
+			},
+		],
+	},
 	lock: "user_id",
 	input: v.strictObject({
 		guild_id,

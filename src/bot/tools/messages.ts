@@ -13,6 +13,7 @@ import {
 	mentions,
 	messageFields,
 	onMessage,
+	slowMode,
 	textPermissions,
 	unlistedMentions,
 } from "../messages/message-arguments.ts";
@@ -31,6 +32,7 @@ export const sendMessage = writeTool({
 		...textPermissions,
 		{ permission: "ReadMessageHistory", with: "reply_to" },
 	],
+	person: { permissions: [slowMode("channel_id")] },
 	input: v.strictObject({
 		guild_id,
 		channel_id: found(textChannel, "channel or thread"),
@@ -76,6 +78,7 @@ export const editMessage = editTool({
 	description: "Change the content or embeds of a message that the bot sent.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory", ...textPermissions],
+	person: { permissions: ["ManageMessages"] },
 	input: v.strictObject({
 		...onMessage,
 		content: v.optional(content),

@@ -365,6 +365,7 @@ export const listChannelPermissions = readTool({
 	extra: true,
 	title: "List channel permissions",
 	description: "List what channels allow and deny to roles and members.",
+	person: { permissions: ["ManageRoles"], permissionsIn: "channel_ids" },
 	adapt: adaptChannelId,
 	input: v.strictObject({
 		guild_id,

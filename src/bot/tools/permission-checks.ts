@@ -84,6 +84,20 @@ export const checkPermissions = readTool({
 			),
 		),
 	}),
+	person: {
+		permissions: [
+			{
+				permission: "ManageRoles",
+				with: "user_ids",
+				// Members may know their own permissions.
+				when: ({ user_ids = [], role_ids = [] }, id) =>
+					user_ids.length === 0 ||
+					role_ids.length > 0 ||
+					user_ids.some((one) => one !== id),
+			},
+		],
+		permissionsIn: "channel_ids",
+	},
 	adapt({ user_id, role_id, channel_id, ...args }) {
 		const single = {
 			user_ids: user_id,

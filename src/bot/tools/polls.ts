@@ -18,6 +18,7 @@ import {
 	fetchMessage,
 	fetchOwnMessage,
 	inChannel,
+	slowMode,
 } from "../messages/message-arguments.ts";
 import { hiddenContent } from "../messages/message-content.ts";
 import { hasEnded, pollFields } from "../messages/message-lines.ts";
@@ -55,6 +56,7 @@ export const createPoll = writeTool({
 	description:
 		"Send a poll, as the bot. It cannot be edited, and ends by itself.",
 	permissions: ["SendMessages", "SendPolls"],
+	person: { permissions: [slowMode("channel_id")] },
 	adapt: (args) =>
 		Array.isArray(args.answers)
 			? { ...args, answers: args.answers.map(asAnswer) }
@@ -99,6 +101,7 @@ export const endPoll = destructiveTool({
 	description: "End a poll of the bot now and show the votes; not undoable.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
+	person: { permissions: ["ManageMessages"] },
 	input: v.strictObject(onPoll),
 	async plan({ message_id }, { discord, channel }) {
 		const message = await fetchOwnMessage(channel, message_id, "end");

@@ -81,6 +81,8 @@ export const removeReaction = destructiveTool({
 		{ permission: "ManageMessages", with: "user_id" },
 		{ permission: "ManageMessages", with: "everyone" },
 	],
+	// Also for the bot's own reaction.
+	person: { permissions: ["ManageMessages"] },
 	input: v.strictObject({
 		...onMessage,
 		emoji: v.optional(emoji),

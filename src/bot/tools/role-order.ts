@@ -3,13 +3,14 @@
 import { type APIRole, type Guild, type Role, Routes } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import { roleFields, roleName } from "../discord/describe.ts";
 import { role } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { botMember } from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { endingEarlier, isOutcomeUnknown } from "../discord/rest/rest.ts";
-import { isBelow } from "../discord/role-hierarchy.ts";
+import { isAbove, isBelow, isBelowBot } from "../discord/role-hierarchy.ts";
 import {
 	found,
 	guild_id,
@@ -78,7 +79,8 @@ export interface RoleMove {
 
 /**
  * Fetches the order of a guild's roles, and prepares to move the roles `ids`, listed highest first, to `place`. Throws
- * a ToolError if the move is impossible, or if a moved role would no longer rank below the bot.
+ * a ToolError if the move is impossible, or if a moved role would no longer rank below the bot, or below the person in
+ * whose name the call acts.
  */
 export async function planMove(
 	guild: Guild,
@@ -88,7 +90,7 @@ export async function planMove(
 	const before = await currentOrder(guild);
 	const after = moved(before, ids, place);
 	const positions = positionsFor(before, after);
-	if (positions.length > 0) requireBelowBot(guild, after, ids);
+	if (positions.length > 0) requireStayBelow(guild, after, ids);
 	return {
 		isNeeded: positions.length > 0,
 		async execute() {
@@ -109,11 +111,23 @@ export async function planMove(
 	};
 }
 
-/** Throws a ToolError unless the bot can put a new role right below `target`. */
+/**
+ * Throws a ToolError unless the bot, and the person in whose name the call acts, can put a new role right below
+ * `target`.
+ */
 export function requirePlaceBelow(guild: Guild, target: Role): void {
 	if (target.id === guild.id) throw new ToolError(everyoneStays);
+	const person = actingPerson(guild);
+	if (
+		person &&
+		!isAbove(person, target) &&
+		target.id !== person.roles.highest.id
+	)
+		throw new ToolError(
+			`You can place roles only below your own highest role, ${roleName(person.roles.highest)}, so not right below ${roleName(target)}, which ranks higher. Nothing was done.`,
+		);
 	const { highest } = botMember(guild).roles;
-	if (isBelow(guild, target) || target.id === highest.id) return;
+	if (isBelowBot(guild, target) || target.id === highest.id) return;
 	throw new ToolError(
 		`The bot can place roles only below its own highest role, ${roleName(highest)}, so not right below ${roleName(target)}, which ranks higher. Nothing was done.`,
 	);
@@ -217,16 +231,26 @@ function positionsFor(before: readonly Role[], after: readonly Role[]) {
 	return changes;
 }
 
-/** Throws a ToolError if one of the roles `ids` would no longer be below the bot's highest role in the new order. */
-function requireBelowBot(
+/**
+ * Throws a ToolError if one of the roles `ids` would no longer be below the highest role of the bot, or of the person in
+ * whose name the call acts, in the new order.
+ */
+function requireStayBelow(
 	guild: Guild,
 	order: readonly Role[],
 	ids: readonly string[],
 ): void {
-	const own = order.findIndex((role) => !isBelow(guild, role));
 	const top = order.findLastIndex(({ id }) => ids.includes(id));
 	const role = order[top];
-	if (own < 0 || top < own || !role) return;
+	const passes = (isBelowOwn: (role: Role) => boolean) => {
+		const own = order.findIndex((one) => !isBelowOwn(one));
+		return own >= 0 && top >= own;
+	};
+	if (!role || !passes((one) => isBelow(guild, one))) return;
+	if (!passes((one) => isBelowBot(guild, one)))
+		throw new ToolError(
+			`${roleName(role)} would no longer rank below your highest role, so you cannot move it there. Nothing was done.`,
+		);
 	throw new ToolError(
 		`${roleName(role)} would no longer rank below the bot's highest role, so the bot cannot move it there. A member with a higher role can. Nothing was done.`,
 	);

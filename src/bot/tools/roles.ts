@@ -18,10 +18,12 @@ import { roleIds } from "../discord/members/member-filter.ts";
 import {
 	describeBits,
 	notablePermissions,
+	personHas,
 	readPermissions,
 	requireGrantable,
 } from "../discord/permissions.ts";
 import { countOf, fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { visibleChannels } from "../discord/visible-channels.ts";
 import {
 	flag,
 	found,
@@ -66,17 +68,22 @@ export const listRoles = readTool({
 			b.comparePositionTo(a),
 		);
 		const counts = memberCounts(guild);
+		const showsPermissions = personHas(
+			guild,
+			undefined,
+			PermissionFlagsBits.ManageRoles,
+		);
 		const lines = roles.map((role) =>
 			fieldLine(
 				roleFields(role),
 				countOf(counts.get(role.id) ?? 0, "member"),
 				...describeFlags(role),
 				role.managed && "managed",
-				`permits: ${describePermissions(role)}`,
+				showsPermissions && `permits: ${describePermissions(role)}`,
 			),
 		);
 		return [
-			`${lines.length} roles, from the top, with permissions beyond @everyone's:`,
+			`${lines.length} roles, from the top${showsPermissions ? ", with permissions beyond @everyone's" : ""}:`,
 			...lines,
 			...stillLoading(guild, connection),
 		];
@@ -402,7 +409,7 @@ export const deleteRole = destructiveTool({
 			);
 		const members = membersOf(role);
 		const first = members.slice(0, sampleSize);
-		const channels = guild.channels.cache.filter(
+		const channels = visibleChannels(guild).filter(
 			(channel) =>
 				!channel.isThread() && channel.permissionOverwrites.cache.has(role.id),
 		);

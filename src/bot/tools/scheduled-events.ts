@@ -17,6 +17,7 @@ import {
 	eventKinds,
 } from "../../guild-document/names/scheduled-event.ts";
 import { listedAs } from "../../mcp/json-schema.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import { nowIs } from "../discord/describe.ts";
 import { voiceChannel } from "../discord/find.ts";
 import {
@@ -24,9 +25,12 @@ import {
 	botPermissions,
 	type NeededWith,
 	type Permission,
-	requirePermissions,
+	personPermissions,
+	requireOf,
+	requireOfBot,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
+import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	changedEvent,
 	eventLine,
@@ -90,10 +94,12 @@ export const listScheduledEvents = readTool({
 		"List a guild's scheduled events, the earliest first: status, location, times, interested users.",
 	input: v.strictObject({ guild_id }),
 	async run(_, { guild, discord }) {
-		const events = (await discord.rest.get(
-			Routes.guildScheduledEvents(guild.id),
-			{ query: makeURLSearchParams({ with_user_count: true }) },
-		)) as APIGuildScheduledEvent[];
+		const all = (await discord.rest.get(Routes.guildScheduledEvents(guild.id), {
+			query: makeURLSearchParams({ with_user_count: true }),
+		})) as APIGuildScheduledEvent[];
+		const events = all.filter(
+			({ channel_id }) => !isHidden(guild, channel_id ?? ""),
+		);
 		if (events.length === 0)
 			return `The guild ${guild.id} has no scheduled events that the bot can see.`;
 		const startOf = ({ scheduled_start_time }: APIGuildScheduledEvent) =>
@@ -235,29 +241,33 @@ export const deleteScheduledEvent = destructiveTool({
 });
 
 /**
- * Throws a ToolError if the bot lacks a permission to manage a scheduled event. `creator_id` is the event's creator;
- * `entity_type` and `channel_id` say where the event takes place.
+ * Throws a ToolError if the bot, or the person in whose name the call acts, lacks a permission to manage a scheduled
+ * event. `creator_id` is the event's creator; `entity_type` and `channel_id` say where the event takes place.
  */
 function requireEventPermissions(
 	guild: Guild,
 	{ creator_id }: APIGuildScheduledEvent,
 	{ entity_type, channel_id }: EventFields,
 ): void {
-	const channel = guild.channels.cache.get(channel_id);
+	const channel = visibleChannel(guild, channel_id);
 	const manages = bitsIn(undefined, ["ManageEvents"]);
-	const mayManage = (botPermissions(guild, channel) & manages) !== 0n;
-	const isOwn = creator_id === guild.client.user.id;
-	const forEvents = isOwn && !mayManage ? "CreateEvents" : "ManageEvents";
 	const more: Readonly<Record<EventKind, readonly Permission[]>> = {
 		stage: stagePermissions,
 		voice: ["ViewChannel", "Connect"],
 		external: [],
 	};
-	requirePermissions(
-		guild,
-		channel,
-		bitsIn(channel, [forEvents, ...more[entity_type]]),
-	);
+	const neededBy = (id: string, held: bigint) => {
+		const isOwn = creator_id === id && (held & manages) === 0n;
+		const forEvents = isOwn ? "CreateEvents" : "ManageEvents";
+		return bitsIn(channel, [forEvents, ...more[entity_type]]);
+	};
+	const person = actingPerson(guild);
+	if (person) {
+		const held = personPermissions(person, channel);
+		requireOf(person, channel, neededBy(person.id, held));
+	}
+	const held = botPermissions(guild, channel);
+	requireOfBot(guild, channel, neededBy(guild.client.user.id, held));
 }
 
 export const getEventUsers = readTool({

@@ -27,6 +27,7 @@ import {
 	type IndexQuery,
 	indexQuery,
 	isForIndex,
+	namesChannels,
 	searchIndex,
 } from "../messages/message-index.ts";
 import {
@@ -134,14 +135,15 @@ export const searchMessages = readTool({
 		const { count_by, limit, max_pages, after, before } = args;
 		const places = channel ? [...(channels ?? []), channel] : channels;
 		const isNamed = places !== undefined;
+		const namesAll = namesChannels(guild, isNamed);
 		const order = channelsFromTop(guild);
 		const scope = scopeOf(guild, places, ["ReadMessageHistory"], order);
 		let search: Search = { guild, args, scope, isNamed };
 		const complete = async () => {
 			search = { ...search, scope: await withArchived(guild, scope, args) };
 		};
-		// Given channels have to be named to the index, with all of their threads.
-		if (isNamed) await complete();
+		// Channels that are named to the index have to be named with all of their threads.
+		if (namesAll) await complete();
 		const isForIndex = usesIndex(args, search.scope);
 		if (isForIndex) {
 			if (args.text !== undefined || args.has !== undefined)
@@ -151,7 +153,7 @@ export const searchMessages = readTool({
 				: undefined;
 			if (result) return result;
 		}
-		if (!isNamed) await complete();
+		if (!namesAll) await complete();
 		const read = await readChannels(
 			readableIn(search.scope),
 			{ after, before },
@@ -228,8 +230,9 @@ function unlessBusy(error: unknown): undefined {
 	if (!(error instanceof PlatformBusy)) throw error;
 }
 
-function queryOf({ args, scope, isNamed }: Search): IndexQuery {
-	return indexQuery(args, args, isNamed ? readableIn(scope) : undefined);
+function queryOf({ guild, args, scope, isNamed }: Search): IndexQuery {
+	const isPart = namesChannels(guild, isNamed);
+	return indexQuery(args, args, isPart ? readableIn(scope) : undefined);
 }
 
 async function searchInIndex(search: Search): Promise<string[] | undefined> {

@@ -13,6 +13,7 @@ import {
 } from "discord.js";
 import * as v from "valibot";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import {
 	channelName,
 	memberFields,
@@ -20,7 +21,11 @@ import {
 	time,
 } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import { botMember, requirePermissions } from "../discord/permissions.ts";
+import {
+	botMember,
+	requireOfBot,
+	requireOfPerson,
+} from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
 import { toList } from "../guild/several-members.ts";
 import {
@@ -116,14 +121,14 @@ export const editThreadMembers = destructiveTool({
 		const isPrivate = thread.type === ChannelType.PrivateThread;
 		// https://discord.com/developers/docs/resources/channel#thread-metadata-object
 		const managesToAdd = isPrivate && !thread.invitable;
-		const managesToRemove = !(
-			isPrivate && thread.ownerId === botMember(guild).id
-		);
-		if (
+		const manages = (id: string | undefined) =>
 			(add_users.length > 0 && managesToAdd) ||
-			(remove_users.length > 0 && managesToRemove)
-		)
-			requirePermissions(guild, thread, PermissionFlagsBits.ManageThreads);
+			(remove_users.length > 0 && !(isPrivate && thread.ownerId === id));
+		const { ManageThreads } = PermissionFlagsBits;
+		if (manages(actingPerson(guild)?.id))
+			requireOfPerson(guild, thread, ManageThreads);
+		if (manages(botMember(guild).id))
+			requireOfBot(guild, thread, ManageThreads);
 		const where = channelName(thread);
 		const { rest } = guild.client;
 		const changes: Change[] = [

@@ -17,16 +17,24 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { kindFields, kindName } from "../channels/channel-fields.ts";
 import { requireTags, tagIdsOf } from "../channels/forum-tags.ts";
 import { threadCursor, threadLines } from "../channels/thread-pages.ts";
+import { actingPerson } from "../discord/acting-person.ts";
 import { channelName } from "../discord/describe.ts";
 import * as find from "../discord/find.ts";
-import { botMember, requirePermissions } from "../discord/permissions.ts";
+import {
+	botMember,
+	requireOfBot,
+	requireOfPerson,
+	requirePermissions,
+} from "../discord/permissions.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import { oneField } from "../discord/text.ts";
+import { visibleChannel } from "../discord/visible-channels.ts";
 import {
 	allowedMentions,
 	content,
 	mentions,
 	pingsMany,
+	slowMode,
 } from "../messages/message-arguments.ts";
 import { linkTo, pingLines } from "../messages/sent-message.ts";
 import {
@@ -62,7 +70,7 @@ const invitable = v.optional(
  * Whether the argument `channel_id` of a call names a forum. Posts in forums require other permissions than threads.
  */
 function isInForum({ channel_id }: { channel_id: string }, guild: Guild) {
-	const channel = guild.channels.cache.get(channel_id);
+	const channel = visibleChannel(guild, channel_id);
 	return channel !== undefined && find.isForum(channel);
 }
 
@@ -125,6 +133,7 @@ export const createThread = writeTool({
 		},
 		pingsMany,
 	],
+	person: { permissions: [slowMode("channel_id")] },
 	input: createInput,
 	run: (args, { guild, channel }) =>
 		find.isForum(channel)
@@ -386,8 +395,9 @@ function fieldsOf(thread: AnyThreadChannel) {
 }
 
 /**
- * Throws a ToolError if the bot may not make the `changes` to a thread. The bot needs Manage Threads, except in
- * unlocked threads that it created. To only unarchive an unlocked thread, the bot needs Send Messages in Threads.
+ * Throws a ToolError if the bot, or the person in whose name the call acts, may not make the `changes` to a thread. Each
+ * needs Manage Threads, except in unlocked threads that they created. To only unarchive an unlocked thread, they need
+ * Send Messages in Threads.
  */
 function requireEditable(
 	guild: Guild,
@@ -401,10 +411,15 @@ function requireEditable(
 		);
 	const isUnarchived = changes.archived === false && !thread.locked;
 	const others = Object.keys(changes).filter((key) => key !== "archived");
-	const isOwn = thread.ownerId === botMember(guild).id && !thread.locked;
-	if (isUnarchived && others.length === 0)
+	if (isUnarchived && others.length === 0) {
 		requirePermissions(guild, thread, SendMessagesInThreads);
-	else if (!isOwn) requirePermissions(guild, thread, ManageThreads);
+		return;
+	}
+	const isOf = (id: string | undefined) =>
+		thread.ownerId === id && !thread.locked;
+	if (!isOf(actingPerson(guild)?.id))
+		requireOfPerson(guild, thread, ManageThreads);
+	if (!isOf(botMember(guild).id)) requireOfBot(guild, thread, ManageThreads);
 }
 
 /**

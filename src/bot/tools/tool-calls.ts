@@ -1,10 +1,15 @@
 // The bot's own log of tool calls.
 
+import { PermissionFlagsBits } from "discord.js";
 import * as v from "valibot";
 import { published } from "../../mcp/json-schema.ts";
 import { time } from "../discord/describe.ts";
+import { personHas } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
+import { isHidden } from "../discord/visible-channels.ts";
+import type { ToolCallFilter, ToolCallRow } from "../store/tool-calls.ts";
 import { expected, limit, timeExamples, timeStart } from "../tool/arguments.ts";
+import type { ToolContext } from "../tool/context.ts";
 import { readTool } from "../tool/define.ts";
 import { readAnyTime } from "../tool/times.ts";
 
@@ -41,8 +46,8 @@ export const listRecentToolCalls = readTool({
 			),
 		),
 	}),
-	async run({ limit, tool, outcome, before }, { audit }) {
-		const found = await audit.recent({
+	async run({ limit, tool, outcome, before }, context) {
+		const found = await readCalls(context, {
 			limit: limit + 1,
 			tool,
 			outcome,
@@ -74,6 +79,42 @@ export const listRecentToolCalls = readTool({
 		];
 	},
 });
+
+/** Maximum number of tool calls that are read for one result, if some of them are left out. */
+const maxRead = 5_000;
+
+/**
+ * Reads logged tool calls. If the call acts in a person's name, leaves out calls in guilds whose audit log the person may
+ * not view, and calls about hidden channels.
+ */
+async function readCalls(
+	{ audit, discord, mayTouch, principal }: ToolContext,
+	filter: ToolCallFilter,
+): Promise<ToolCallRow[]> {
+	if (!principal) return audit.recent(filter);
+	const isShown = ({ guild_id, arguments: args }: ToolCallRow) => {
+		if (guild_id === null) return true;
+		const guild = discord.guilds.cache.get(guild_id);
+		const { ViewAuditLog } = PermissionFlagsBits;
+		if (!guild || !mayTouch(guild_id)) return false;
+		if (!personHas(guild, undefined, ViewAuditLog)) return false;
+		const ids = args.match(/\d{17,20}/g) ?? [];
+		return !ids.some((id) => isHidden(guild, id));
+	};
+	const found: ToolCallRow[] = [];
+	let { before } = filter;
+	for (let read = 0; read < maxRead && found.length < filter.limit; ) {
+		const page = await audit.recent({ ...filter, before, limit: pageSize });
+		found.push(...page.filter(isShown));
+		read += page.length;
+		const last = page.at(-1);
+		if (!last || page.length < pageSize) break;
+		before = { at: new Date(last.at), id: last.id };
+	}
+	return found.slice(0, filter.limit);
+}
+
+const pageSize = 250;
 
 /**
  * Parses a time, or a page cursor: time and id of the last tool call of the previous page. Returns undefined for other

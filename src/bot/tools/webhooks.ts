@@ -16,6 +16,7 @@ import { anyChannel, channel } from "../discord/find.ts";
 import { compareIds } from "../discord/ids.ts";
 import { requirePermissions } from "../discord/permissions.ts";
 import { fieldLine, oneField, resultLines } from "../discord/text.ts";
+import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 import {
 	type GuildWebhook,
 	lastMessages,
@@ -76,11 +77,14 @@ export const listWebhooks = readTool({
 		channel_id: v.optional(found(channel, "channel; default: all")),
 	}),
 	async run(_, { discord, guild, channel }) {
-		const webhooks = (await discord.rest.get(
+		const all = (await discord.rest.get(
 			channel
 				? Routes.channelWebhooks(channel.id)
 				: Routes.guildWebhooks(guild.id),
 		)) as APIWebhook[];
+		const webhooks = all.filter(
+			({ channel_id }) => !isHidden(guild, channel_id ?? ""),
+		);
 		const where = channel ? channelName(channel) : "the guild";
 		if (webhooks.length === 0) return `There is no webhook in ${where}.`;
 		const last = await lastMessages(guild, channel?.id);
@@ -108,7 +112,7 @@ function webhookLine(
 	lastMessage: string | undefined,
 ): string {
 	const { user, source_channel, source_guild } = data;
-	const channel = guild.channels.cache.get(data.channel_id ?? "");
+	const channel = visibleChannel(guild, data.channel_id ?? "");
 	const reason = whyCannotSend(data.type, data.token);
 	const source = [source_channel?.name, source_guild?.name]
 		.filter((name) => name !== undefined)
