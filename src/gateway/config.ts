@@ -23,6 +23,12 @@ import type { HealthAddress } from "../lib/health.ts";
 import { logSettings, readLogOptions } from "../lib/log.ts";
 
 import { maxQuietSeconds } from "../mcp/read-message.ts";
+import {
+	hostsOf,
+	readSignInSettings,
+	signInIssues,
+	signInVariables,
+} from "./oauth/config.ts";
 import { type Pins, pinGuilds } from "./pins.ts";
 import { readStoreSettings, storeVariables } from "./store/settings.ts";
 
@@ -96,6 +102,7 @@ export const variables = {
 		"Instance for calls that name neither an instance nor a guild",
 	),
 	...storeVariables,
+	...signInVariables,
 	...logSettings,
 	MCP_ALLOWED_HOSTS: v.pipe(
 		optional(
@@ -150,12 +157,15 @@ export function readConfig(env: Record<string, string | undefined>) {
 	const pins = listed.success
 		? pinGuilds(listed.output, given)
 		: { instances: [], issues: [] };
-	if (!settings || pins.issues.length > 0)
+	const missing = signInIssues(given);
+	if (!settings || pins.issues.length > 0 || missing.length > 0)
 		throw new ConfigError("the environment", [
 			...nameNearMisses(issues, given, Object.keys(variables)).map(formatIssue),
+			...missing.map(formatIssue),
 			...pins.issues,
 		]);
 	const warning = `MCP_AUTH_TOKEN has fewer than ${minTokenLength} characters: anyone who guesses it controls every bot`;
+	const signIn = readSignInSettings(settings);
 	const isWeak = settings.MCP_AUTH_TOKEN.length < minTokenLength;
 	return {
 		instances: pins.instances,
@@ -168,10 +178,13 @@ export function readConfig(env: Record<string, string | undefined>) {
 		shutdownMs: settings.SHUTDOWN_SECONDS * 1000,
 		defaultInstance: settings.DEFAULT_INSTANCE,
 		// Any Host is allowed by default: the gateway demands a token, and its public names are unknown here.
-		allowedHosts: settings.MCP_ALLOWED_HOSTS ?? ("any" as const),
+		allowedHosts: settings.MCP_ALLOWED_HOSTS
+			? [...settings.MCP_ALLOWED_HOSTS, ...hostsOf(signIn)]
+			: ("any" as const),
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
 		/** The gateway's database; undefined if it has none, and so no keys. */
 		store: readStoreSettings(settings),
+		signIn,
 		log: readLogOptions(settings),
 		warnings: isWeak ? [warning] : [],
 	};

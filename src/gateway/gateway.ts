@@ -11,6 +11,7 @@ import {
 	createBearerCheck,
 	createHostCheck,
 	createOriginCheck,
+	unauthorized,
 	withCors,
 } from "../mcp/access.ts";
 import { ToolList } from "../mcp/fast/tool-list.ts";
@@ -27,6 +28,7 @@ import { createAuthenticator } from "./keys/authenticator.ts";
 import { createFindKey } from "./keys/keys.ts";
 import { createMetrics } from "./metrics.ts";
 import { narrow, readOnlyPath } from "./narrowing.ts";
+import { createOAuth, type OAuthOptions } from "./oauth/oauth.ts";
 import { createPrompts } from "./prompts.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
@@ -70,6 +72,8 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
 	firstCatalogGraceMs?: number;
 	/** The gateway's database. Without it only the root key is accepted. */
 	store?: GatewayStore | undefined;
+	/** What signing in with Discord needs beside its settings. Without it nobody can sign in. */
+	signIn?: Pick<OAuthOptions, "clients" | "askRights" | "now"> | undefined;
 	/** How long tool calls wait for the approval that they need. Default: 10 s, and a request every 500 ms. */
 	approvals?: ApprovalTiming;
 }
@@ -81,6 +85,7 @@ export function createGateway(
 		connect,
 		firstCatalogGraceMs = 1_000,
 		store,
+		signIn,
 		approvals = approvalTiming,
 	}: GatewayOptions = {},
 ): Gateway {
@@ -200,18 +205,33 @@ export function createGateway(
 		refuseUnauthenticated: checkOrigin,
 	});
 
+	const oauth =
+		config.signIn && store && signIn
+			? createOAuth({ ...signIn, settings: config.signIn, store, log })
+			: undefined;
 	const authenticate = createAuthenticator({
 		token: config.token,
-		find: store ? { key: createFindKey(store) } : {},
+		find: {
+			...(store && { key: createFindKey(store) }),
+			...(oauth && { access: oauth.findAccessToken }),
+		},
+		refuse: (request) =>
+			unauthorized(request, oauth?.challenge(pathOf(request))),
 		log,
 	});
 
 	const respond: ListenOptions["fetch"] = (request, http) => {
 		const path = pathOf(request);
-		const answer = monitor(request, path) ?? checkCaller(request);
+		const answer =
+			monitor(request, path) ??
+			checkHost(request) ??
+			// Pages of any origin may use what needs no token there.
+			oauth?.respond(request, path, http) ??
+			checkOrigin(request);
 		if (answer) return answer;
 		// 404 comes before the check of the token: a client that gets 401 for OAuth metadata waits for a login that never comes.
-		if (path !== "/mcp" && path !== readOnlyPath) return notFound();
+		if (path !== "/mcp" && path !== readOnlyPath)
+			return notFound({ hasOAuth: oauth !== undefined });
 		const { headers } = request;
 		const caller = authenticate(request);
 		if (caller === "root")

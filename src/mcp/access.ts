@@ -132,14 +132,20 @@ export function createTokenMatch(token: string): (given: string) => boolean {
 	return (given) => timingSafeEqual(digest(given), expected);
 }
 
-/** Returns the response 401 to a request without a valid bearer token. */
-export function unauthorized({ headers }: Request): Response {
+/**
+ * Returns the response 401 to a request without a valid bearer token. `parameters` are further ones of the header
+ * WWW-Authenticate, such as `scope="read"`.
+ */
+export function unauthorized(
+	{ headers }: Request,
+	parameters?: string,
+): Response {
 	const isWrong = /^Bearer +\S/i.test(headers.get("authorization") ?? "");
+	const all = [isWrong ? 'error="invalid_token"' : undefined, parameters];
+	const given = all.filter((one) => one !== undefined).join(", ");
 	return new Response("Unauthorized\n", {
 		status: 401,
-		headers: {
-			"WWW-Authenticate": isWrong ? 'Bearer error="invalid_token"' : "Bearer",
-		},
+		headers: { "WWW-Authenticate": `Bearer ${given}`.trim() },
 	});
 }
 

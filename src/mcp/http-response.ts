@@ -61,14 +61,15 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 }
 
 /**
- * Returns a 404 response for an unknown path. The text says that the server uses a fixed bearer token, since MCP
- * clients with a wrong token look for OAuth endpoints and then show the text.
+ * Returns a 404 response for an unknown path. The text says if the server uses a fixed bearer token, since MCP clients with
+ * a wrong token look for OAuth endpoints and then show the text.
  */
-export function notFound(): Response {
-	return new Response(
-		"Not found. The MCP endpoint is /mcp. It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.\n",
-		{ status: 404 },
-	);
+export function notFound({ hasOAuth = false } = {}): Response {
+	const token = hasOAuth
+		? ""
+		: " It takes a fixed bearer token (MCP_AUTH_TOKEN) and has no OAuth.";
+	const text = `Not found. The MCP endpoint is /mcp.${token}\n`;
+	return new Response(text, { status: 404 });
 }
 
 /** Returns an HTTP response whose body is an event stream with one SSE event. `text` is the JSON text of the event. */

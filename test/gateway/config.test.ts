@@ -47,6 +47,7 @@ test("everything but INSTANCES and MCP_AUTH_TOKEN has a default", () => {
 		allowedHosts: "any",
 		allowedOrigins: [],
 		store: undefined,
+		signIn: undefined,
 		log: { format: "json", level: "info" },
 		warnings: [],
 	});
@@ -95,6 +96,7 @@ test("everything can be set, with white space around it", () => {
 		allowedHosts: ["gateway.example", "[::2]"],
 		allowedOrigins: ["https://chat.example"],
 		store: { database: "postgres://me:secret@db/keys", schema: "mine" },
+		signIn: undefined,
 		log: { format: "text", level: "warn" },
 		warnings: [],
 	});

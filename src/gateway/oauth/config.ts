@@ -121,6 +121,11 @@ export function signInIssues(
 	];
 }
 
+/** Returns the host names by which people reach a gateway at which they can sign in. */
+export function hostsOf(settings: SignInSettings | undefined): string[] {
+	return settings ? [new URL(settings.publicUrl).hostname] : [];
+}
+
 function publicUrlIssue(text: string): string | undefined {
 	const url = URL.parse(text);
 	if (!url || !/^https?:\/\//i.test(text) || text.includes("@"))

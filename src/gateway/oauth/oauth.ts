@@ -24,7 +24,7 @@ import {
 	serverMetadataPath,
 } from "./metadata.ts";
 import { createPruning } from "./prune.ts";
-import { type ResourcePath, resourcePaths } from "./resources.ts";
+import { resourcePaths } from "./resources.ts";
 import { createRevocationEndpoint } from "./revocation-endpoint.ts";
 import type { AskRights } from "./rights.ts";
 import { createTokenEndpoint } from "./token-endpoint.ts";
@@ -45,14 +45,22 @@ export interface OAuth {
 	respond(
 		request: Request,
 		path: string,
-	): Response | Promise<Response> | undefined;
+		http: Pick<Bun.Server<undefined>, "requestIP">,
+	): Promise<Response> | undefined;
 	/** Finds the owner of an access token. */
 	findAccessToken: FindToken;
-	/** Returns the parameters of the header `WWW-Authenticate: Bearer` that tell clients where to sign in. */
-	challenge(path: ResourcePath): string;
+	/**
+	 * Returns the parameters of the header `WWW-Authenticate: Bearer` that tell clients of a path of the gateway where to
+	 * sign in.
+	 */
+	challenge(path: string): string;
 }
 
-type Handler = (request: Request) => Response | Promise<Response>;
+/** `address` returns the IP address that a request comes from. */
+type Handler = (
+	request: Request,
+	address: () => string | undefined,
+) => Response | Promise<Response>;
 
 interface Route {
 	/** Handlers by HTTP method. */
@@ -94,9 +102,9 @@ export function createOAuth({
 	/** Returns a handler that first removes what has expired from the database. */
 	const pruning =
 		(handler: Handler): Handler =>
-		(request) => {
+		(request, address) => {
 			prune();
-			return handler(request);
+			return handler(request, address);
 		};
 	const consent = createConsent(context);
 
@@ -119,29 +127,39 @@ export function createOAuth({
 		[paths.consent, page({ GET: consent.show, POST: consent.decide })],
 		[paths.token, api({ POST: pruning(createTokenEndpoint(context)) })],
 		[paths.revoke, api({ POST: createRevocationEndpoint(context) })],
-		[paths.register, api({ POST: clients.registerClient })],
+		[
+			paths.register,
+			api({
+				POST: (request, address) => clients.registerClient(request, address()),
+			}),
+		],
 	]);
 
 	return {
-		respond(request, path) {
+		respond(request, path, http) {
 			const route = routes.get(path);
-			return route && respond(request, route);
+			const address = () => http.requestIP(request)?.address;
+			return route && respond(request, route, address);
 		},
 		findAccessToken: createFindAccessToken(grants),
-		challenge: (path) => challengeFor(publicUrl, path),
+		challenge(path) {
+			const resource = resourcePaths.find((known) => known === path);
+			return challengeFor(publicUrl, resource ?? "/mcp");
+		},
 	};
 }
 
 async function respond(
 	request: Request,
 	{ on, isPublic }: Route,
+	address: () => string | undefined,
 ): Promise<Response> {
 	const { method } = request;
 	if (isPublic && method === "OPTIONS")
 		return new Response(null, { status: 204, headers: preflightHeaders });
 	const handler = on[method === "HEAD" ? "GET" : method];
 	const response = handler
-		? await handler(request)
+		? await handler(request, address)
 		: methodNotAllowed(Object.keys(on).join(", "));
 	if (isPublic) response.headers.set("Access-Control-Allow-Origin", "*");
 	return response;

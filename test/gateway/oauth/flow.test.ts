@@ -2,7 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
+import { refreshLifetimeMs } from "../../../src/gateway/oauth/grants.ts";
+import type { InstanceRights } from "../../../src/gateway/oauth/rights.ts";
+import { until } from "../../support/until.ts";
+import { Browser } from "./browser.ts";
 import {
+	assistant,
+	type Changes,
+	cooks,
+	errorOf,
 	hanna,
 	startWorld,
 	type TokenBody,
@@ -14,6 +22,8 @@ beforeAll(async () => {
 	world = await startWorld();
 });
 afterAll(() => world[Symbol.asyncDispose]());
+
+const find = (token: string) => world.oauth.findAccessToken(hashToken(token));
 
 describe("the sign-in", () => {
 	test("leads over Discord and the consent page to tokens", async () => {
@@ -56,9 +66,7 @@ describe("the sign-in", () => {
 			refresh_token: expect.stringMatching(/^guildhall_rt_\w{46}$/),
 			scope: "read write",
 		});
-		const owner = await world.oauth.findAccessToken(
-			hashToken(tokens.access_token),
-		);
+		const owner = await find(tokens.access_token);
 		expect(owner).toMatchObject({
 			audience: "/mcp",
 			principal: {
@@ -70,4 +78,372 @@ describe("the sign-in", () => {
 			},
 		});
 	});
+
+	test("sends a person who denies back with an error", async () => {
+		const steps = await world.toConsent({ state: undefined });
+		const target = await world.decide(steps, { decision: "deny" });
+		expect(Object.fromEntries(target.searchParams)).toEqual({
+			error: "access_denied",
+			error_description: "The person denied the request.",
+			iss: world.url,
+		});
+		expect(await steps.browser.get(steps.consent)).toContain("expired");
+	});
+
+	test("goes on in two tabs of one browser", async () => {
+		const first = await world.toConsent();
+		const second = await world.toConsent({}, first.browser);
+		for (const steps of [first, second])
+			expect((await world.decide(steps)).searchParams.has("code")).toBe(true);
+	});
+
+	test("of a program on the person's machine goes back to the port it listens on", async () => {
+		const redirect_uri = "http://127.0.0.1:53211/done";
+		const steps = await world.toConsent({ redirect_uri });
+		expect((await world.decide(steps)).href).toStartWith(`${redirect_uri}?`);
+	});
+
+	test("keeps the query of a redirect URI", async () => {
+		const redirect_uri = "com.example.app:/done?from=guildhall";
+		world.clients.set("app", {
+			...assistant,
+			id: "app",
+			redirectUris: [redirect_uri],
+		});
+		const steps = await world.toConsent({ client_id: "app", redirect_uri });
+		const target = await world.decide(steps);
+		expect(target.href).toStartWith(`${redirect_uri}&code=`);
+	});
+
+	test.each([
+		["read", "read"],
+		["read write", "read write"],
+		["write openid", "read write"],
+		["read write all offline_access", "read write all"],
+		["openid profile", "read write all"],
+		[undefined, "read write all"],
+	])("for the scope %j offers %s", async (scope, offered) => {
+		const { page } = await world.toConsent({ scope });
+		const values = page.matchAll(/name="access"[^>]*value="(\w+)"/g);
+		expect(Array.from(values, ([, value]) => value).join(" ")).toBe(offered);
+	});
+
+	test("without a resource, as of older clients, is for /mcp", async () => {
+		const tokens = await world.getTokens({ resource: undefined });
+		const owner = await find(tokens.access_token);
+		expect(owner?.audience).toBe("/mcp");
+	});
+
+	test.each([
+		["in capitals", (url: string) => `${url.replace("http", "HTTP")}/mcp`],
+		["with a slash at its end", (url: string) => `${url}/mcp/`],
+	])("accepts the resource %s", async (_, spell) => {
+		const tokens = await world.getTokens({ resource: spell(world.url) });
+		expect(await find(tokens.access_token)).toMatchObject({ audience: "/mcp" });
+	});
+});
+
+describe("Discord", () => {
+	test("is asked once who the person is; then its token is revoked", async () => {
+		await using own = await startWorld();
+		await own.toConsent();
+		await own.discord.revoked;
+		expect(own.discord.requests.map(({ path }) => path)).toEqual([
+			"/api/oauth2/token",
+			"/api/v10/users/@me",
+			"/api/oauth2/token/revoke",
+		]);
+		expect(own.discord.state.tokens.size).toBe(0);
+	});
+
+	test("may send the person back without a sign-in", async () => {
+		const browser = new Browser();
+		const url = new URL(await browser.redirected(world.authorizeUrl()));
+		const state = url.searchParams.get("state");
+		const response = await browser.open(
+			`${world.url}/oauth/callback?error=access_denied&state=${state}`,
+		);
+		expect(response.status).toBe(400);
+		const page = await response.text();
+		expect(page).toContain("You did not sign in");
+		expect(page).toContain("https://assistant.example/callback?error=access");
+	});
+
+	test.each<[trouble: string, path: string, answer: () => Response]>([
+		["is down", "/api/oauth2/token", () => new Response("no", { status: 503 })],
+		["sends no JSON", "/api/v10/users/@me", () => new Response("<html>")],
+		[
+			"sends no id",
+			"/api/v10/users/@me",
+			() => Response.json({ username: "hanna" }),
+		],
+		[
+			"redirects",
+			"/api/v10/users/@me",
+			() => Response.redirect("https://evil.example"),
+		],
+		[
+			"sends too much",
+			"/api/oauth2/token",
+			() => new Response("x".repeat(100_000)),
+		],
+	])(
+		"that %s is an error, and nobody is signed in",
+		async (_, path, answer) => {
+			const browser = new Browser();
+			const url = await browser.redirected(world.authorizeUrl());
+			world.discord.on[path] = answer;
+			const response = await browser.open(world.discord.signIn(url));
+			delete world.discord.on[path];
+			expect(response.status).toBe(502);
+			expect(await response.text()).toContain("Discord did not tell");
+		},
+	);
+});
+
+describe("who may sign in", () => {
+	const guest = { id: "200000000000000002", name: "Guests", signIn: false };
+
+	test("is decided by the bots: a guild where they may not is not listed", async () => {
+		world.rights.answer = [
+			{ instance: "alpha", guilds: [guest, cooks] },
+			{ instance: "beta", guilds: [cooks] },
+			{ instance: "gamma", guilds: undefined },
+		];
+		const { page } = await world.toConsent();
+		expect(page).not.toContain("Guests");
+		expect(page.split("The Cooks")).toHaveLength(2);
+		expect(world.rights.asked.at(-1)).toBe(hanna.id);
+	});
+
+	test.each<[bots: string, answer: InstanceRights[], status: number]>([
+		["name no guild", [{ instance: "alpha", guilds: [] }], 403],
+		["do not let them", [{ instance: "alpha", guilds: [guest] }], 403],
+		["do not exist", [], 403],
+		["are offline", [{ instance: "alpha", guilds: undefined }], 503],
+	])("is nobody while the bots %s", async (_, answer, status) => {
+		const browser = new Browser();
+		const url = await browser.redirected(world.authorizeUrl());
+		world.rights.answer = answer;
+		const response = await browser.open(world.discord.signIn(url));
+		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
+		expect(response.status).toBe(status);
+		const page = await response.text();
+		const error = status === 403 ? "access_denied" : "temporarily_unavailable";
+		expect(page).toContain(`callback?error=${error}&amp;`);
+	});
+
+	test("is asked again at each refresh", async () => {
+		const { refresh_token } = await world.getTokens();
+		world.rights.answer = [{ instance: "alpha", guilds: [guest] }];
+		expect(await errorOf(await world.refresh(refresh_token))).toEqual({
+			status: 400,
+			error: "invalid_grant",
+		});
+		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
+	});
+
+	test("is unknown while the bot is offline: the client keeps its refresh token", async () => {
+		const { refresh_token } = await world.getTokens();
+		world.rights.answer = [{ instance: "alpha", guilds: undefined }];
+		const response = await world.refresh(refresh_token);
+		expect(response.headers.get("retry-after")).toBe("5");
+		expect(await errorOf(response)).toEqual({
+			status: 503,
+			error: "temporarily_unavailable",
+		});
+		world.rights.answer = [{ instance: "alpha", guilds: [cooks] }];
+		expect((await world.refresh(refresh_token)).status).toBe(200);
+	});
+});
+
+describe("the token endpoint", () => {
+	test("gives new tokens for a refresh token, and the old access token goes on", async () => {
+		const first = await world.getTokens();
+		const response = await world.refresh(first.refresh_token);
+		const second = (await response.json()) as TokenBody;
+		expect(second).toMatchObject({ scope: "read write", expires_in: 3600 });
+		expect(second.refresh_token).not.toBe(first.refresh_token);
+		const owners = await Promise.all(
+			[first, second].map(({ access_token }) => find(access_token)),
+		);
+		expect(owners[0]?.principal.id).toBe(owners[1]?.principal.id ?? "");
+	});
+
+	test("gives narrower access on request, and later all of it again", async () => {
+		const first = await world.getTokens();
+		const scope = "read";
+		const narrow = await world.refresh(first.refresh_token, { scope });
+		const second = (await narrow.json()) as TokenBody;
+		expect(second.scope).toBe("read");
+		const full = await world.refresh(second.refresh_token);
+		expect(await full.json()).toMatchObject({ scope: "read write" });
+	});
+
+	test("serves requests of one client that refresh at once", async () => {
+		const { refresh_token } = await world.getTokens();
+		const responses = await Promise.all(
+			Array.from({ length: 4 }, () => world.refresh(refresh_token)),
+		);
+		expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+	});
+
+	test.each<[request: string, form: Changes, error: string]>([
+		["without a grant type", {}, "invalid_request"],
+		[
+			"for a password",
+			{ grant_type: "password", username: "hanna" },
+			"unsupported_grant_type",
+		],
+		[
+			"for the client itself",
+			{ grant_type: "client_credentials" },
+			"unsupported_grant_type",
+		],
+	])("refuses a request %s", async (_, form, error) => {
+		const response = await world.post("/oauth/token", form);
+		expect(response.headers.get("cache-control")).toBe("no-store");
+		expect(await errorOf(response)).toEqual({ status: 400, error });
+	});
+
+	test("refuses a body that is no form, or too long", async () => {
+		const post = (init: RequestInit) =>
+			fetch(`${world.url}/oauth/token`, { method: "POST", ...init });
+		const json = { "Content-Type": "application/json" };
+		for (const response of [
+			await post({ body: "{}", headers: json }),
+			await post({ body: new URLSearchParams({ x: "x".repeat(20_000) }) }),
+		])
+			expect(await errorOf(response)).toEqual({
+				status: 400,
+				error: "invalid_request",
+			});
+	});
+});
+
+describe("revocation", () => {
+	const revoke = (form: Changes) => world.post("/oauth/revoke", form);
+	const client_id = assistant.id;
+
+	test("of the refresh token ends the connection", async () => {
+		const { access_token, refresh_token } = await world.getTokens();
+		const response = await revoke({ token: refresh_token, client_id });
+		expect(response.status).toBe(200);
+		expect(await find(access_token)).toBeUndefined();
+		expect((await world.refresh(refresh_token)).status).toBe(400);
+	});
+
+	test("of the access token ends only this token", async () => {
+		const { access_token, refresh_token } = await world.getTokens();
+		const response = await revoke({ token: access_token, client_id });
+		expect(response.status).toBe(200);
+		expect(await find(access_token)).toBeUndefined();
+		expect((await world.refresh(refresh_token)).status).toBe(200);
+	});
+
+	test("of an unknown token is no error", async () => {
+		expect((await revoke({ token: "x", client_id })).status).toBe(200);
+	});
+
+	test("by another client is refused", async () => {
+		const { access_token, refresh_token } = await world.getTokens();
+		const other = { token: refresh_token, client_id: "client-2" };
+		expect((await revoke(other)).status).toBe(400);
+		expect(await find(access_token)).toBeDefined();
+	});
+});
+
+describe("metadata", () => {
+	const get = async (path: string) => (await fetch(world.url + path)).json();
+
+	test("of the authorization server", async () => {
+		const { url } = world;
+		expect(await get("/.well-known/oauth-authorization-server")).toEqual({
+			issuer: url,
+			authorization_endpoint: `${url}/oauth/authorize`,
+			token_endpoint: `${url}/oauth/token`,
+			revocation_endpoint: `${url}/oauth/revoke`,
+			registration_endpoint: `${url}/oauth/register`,
+			scopes_supported: ["read", "write", "all"],
+			response_types_supported: ["code"],
+			response_modes_supported: ["query"],
+			grant_types_supported: ["authorization_code", "refresh_token"],
+			code_challenge_methods_supported: ["S256"],
+			token_endpoint_auth_methods_supported: ["none"],
+			revocation_endpoint_auth_methods_supported: ["none"],
+			authorization_response_iss_parameter_supported: true,
+			client_id_metadata_document_supported: true,
+		});
+	});
+
+	test.each([
+		["", "/mcp", ["read", "write", "all"]],
+		["/mcp", "/mcp", ["read", "write", "all"]],
+		["/mcp/readonly", "/mcp/readonly", ["read"]],
+	])("of the protected resource at %j", async (suffix, path, scopes) => {
+		const document = await get(
+			`/.well-known/oauth-protected-resource${suffix}`,
+		);
+		expect(document).toMatchObject({
+			resource: world.url + path,
+			authorization_servers: [world.url],
+			scopes_supported: scopes,
+			bearer_methods_supported: ["header"],
+		});
+	});
+
+	test.each([
+		"/.well-known/oauth-protected-resource",
+		"/.well-known/oauth-authorization-server",
+		"/oauth/token",
+		"/oauth/revoke",
+		"/oauth/register",
+	])("and %s can be read by scripts of any page", async (path) => {
+		const Origin = "https://client.example";
+		const preflight = await fetch(world.url + path, {
+			method: "OPTIONS",
+			headers: { Origin, "Access-Control-Request-Method": "POST" },
+		});
+		expect(preflight.status).toBe(204);
+		for (const { headers } of [preflight, await fetch(world.url + path)])
+			expect(headers.get("access-control-allow-origin")).toBe("*");
+	});
+});
+
+test("what has expired is removed from the database", async () => {
+	await using own = await startWorld();
+	await own.toConsent();
+	await own.getTokens();
+	const count = async () => {
+		const counts = ["attempts", "codes", "grants", "tokens"].map(
+			async (table) => {
+				const rows = await own.store.run((sql) =>
+					sql.unsafe(`SELECT COUNT(*) AS n FROM oauth_${table}`),
+				);
+				return Number(rows[0].n);
+			},
+		);
+		return Promise.all(counts);
+	};
+	expect(await count()).toEqual([1, 1, 1, 2]);
+	own.clock.now += refreshLifetimeMs + 86_400_000;
+	await own.post("/oauth/token", {});
+	await until("the expired rows are removed", async () => {
+		const counts = await count();
+		return counts.every((n) => n === 0);
+	});
+});
+
+test("without its database nobody signs in, and clients may try again", async () => {
+	await using own = await startWorld();
+	const tokens = await own.getTokens();
+	const steps = await own.toConsent();
+	await own.store.close();
+	expect(await errorOf(await own.refresh(tokens.refresh_token))).toEqual({
+		status: 503,
+		error: "temporarily_unavailable",
+	});
+	const response = await steps.browser.open(steps.consent);
+	expect(response.status).toBe(503);
+	expect(response.headers.get("retry-after")).toBe("5");
 });

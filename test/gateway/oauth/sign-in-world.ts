@@ -64,8 +64,8 @@ export async function startWorld(database?: {
 	const server = Bun.serve({
 		port: 0,
 		hostname: "127.0.0.1",
-		fetch: (request) =>
-			oauth.respond(request, pathOf(request)) ??
+		fetch: (request, http) =>
+			oauth.respond(request, pathOf(request), http) ??
 			new Response("Not found", { status: 404 }),
 	});
 	const url = server.url.origin;
@@ -195,7 +195,8 @@ export async function startWorld(database?: {
 
 export type Changes = Record<string, string | undefined>;
 
-function query(form: Changes): URLSearchParams {
+/** A query or form of the given values; undefined ones are left out. */
+export function query(form: Changes): URLSearchParams {
 	const given = Object.entries(form).filter(
 		(entry): entry is [string, string] => entry[1] !== undefined,
 	);
