@@ -1,7 +1,12 @@
 // An MCP client for tests that returns results and errors alike.
 
 import { createFetchSend } from "../../src/lib/http.ts";
-import { type ClientSession, createClient } from "../../src/mcp/client.ts";
+import type { Principal } from "../../src/lib/principal.ts";
+import {
+	type Client,
+	type ClientSession,
+	createClient,
+} from "../../src/mcp/client.ts";
 import { isObject } from "../../src/mcp/json-rpc.ts";
 
 /** The outcome of a tool call: a text or a JSON-RPC error. */
@@ -16,6 +21,10 @@ export interface McpCaller {
 	session: ClientSession;
 	call(tool: string, args?: Record<string, unknown>): Promise<Outcome>;
 	listTools(): Promise<{ name: string; [key: string]: unknown }[]>;
+	/** Sends an MCP request. Resolves with its result; throws the JSON-RPC error. */
+	request(method: string, params: unknown): Promise<unknown>;
+	/** The same session, with requests in the name of a principal. The server must have a token. */
+	as(principal: Principal): McpCaller;
 }
 
 /** Opens a session with an MCP server. */
@@ -29,13 +38,29 @@ export async function connectTo(
 		info: { name: "test", version: "0" },
 	});
 	const session = await client.connect(AbortSignal.timeout(90_000));
+	return callerOf(client, session, undefined);
+}
+
+function callerOf(
+	client: Client,
+	session: ClientSession,
+	principal: Principal | undefined,
+): McpCaller {
 	const request = async (method: string, params: unknown) => {
 		const signal = AbortSignal.timeout(90_000);
 		const text = JSON.stringify(params);
-		return (await client.request(session, method, text, signal)).message;
+		const options = { principal };
+		return (await client.request(session, method, text, signal, options))
+			.message;
 	};
 	return {
 		session,
+		async request(method, params) {
+			const { result, error } = await request(method, params);
+			if (isObject(error)) throw new Error(String(error.message));
+			return result;
+		},
+		as: (other) => callerOf(client, session, other),
 		async call(name, args = {}) {
 			const params = { name, arguments: args };
 			const { result, error } = await request("tools/call", params);

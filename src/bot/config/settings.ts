@@ -1,6 +1,7 @@
 // The settings of an instance: variables in .env and keys in config.toml. Descriptions are checked against the reference.
 
 import * as v from "valibot";
+import { bitOf } from "../../guild-document/names/permission-names.ts";
 import {
 	baseUrl,
 	type ConfigIssue,
@@ -41,6 +42,16 @@ const snowflake = v.pipe(
 const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
 /** Schema of a setting: id of a text channel in the bot's guild. */
 const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
+
+/** Schema of a setting: Discord's name of a permission. */
+const permissionName = v.pipe(
+	v.string(),
+	v.check(
+		(name) => bitOf(name) !== undefined,
+		({ input }) =>
+			`expected Discord's name of a permission, such as MANAGE_GUILD, received ${formatValue(input)}`,
+	),
+);
 
 /** Schema of the bot's Discord token. Rejects quotation marks, because Docker does not strip them from variables. */
 const discordToken = v.pipe(
@@ -408,6 +419,8 @@ export const toml = v.strictObject({
 			list: v.optional(listChoice),
 			read_only: flag(false),
 			guilds: v.optional(v.array(snowflake)),
+			sign_in_permission: v.optional(permissionName, "MANAGE_GUILD"),
+			sign_in_roles: v.optional(v.array(snowflake), []),
 			tools: v.optional(
 				v.strictObject({ deny: v.optional(v.array(text(64)), []) }),
 				{},

@@ -37,7 +37,9 @@ export function currentPerson(): ActingPerson | undefined {
 export function actingPerson(guild: Guild): GuildMember | undefined {
 	const person = storage.getStore();
 	if (!person) return undefined;
-	return person.members.get(guild.id) ?? throwUnknownGuild(guild.id);
+	const member = person.members.get(guild.id);
+	if (!member) throw unknownGuild(guild.id);
+	return member;
 }
 
 /** Whether the person in whose name the running call acts is known to be a member of a private thread. */
@@ -46,11 +48,11 @@ export function isKnownInThread(threadId: string): boolean {
 }
 
 /**
- * Throws the ToolError for a guild that the bot is not in. It is also thrown for a guild that is hidden from the caller,
- * so that callers cannot find out which guilds the bot is in.
+ * The error for a guild that the bot is not in. It is also thrown for a guild that is hidden from the caller, so that
+ * callers cannot find out which guilds the bot is in.
  */
-export function throwUnknownGuild(id: string): never {
-	throw new ToolError(
+export function unknownGuild(id: string): ToolError {
+	return new ToolError(
 		`The bot is not in a guild ${id}. Use list_guilds to find its guilds.`,
 	);
 }

@@ -25,6 +25,7 @@ import { oneLine } from "./text.ts";
 
 export {
 	allBits,
+	bitOf,
 	bitsByName,
 	officialName,
 	permissionNames,
@@ -268,8 +269,8 @@ const quarantined = [
 ];
 
 /**
- * Returns why a person may only read in a guild, as words that follow "You"; undefined if the person may do more. This
- * does not limit the owner and administrators.
+ * Returns why a person may only read in a guild, as a sentence; undefined if the person may do more. This does not limit
+ * the owner and administrators.
  * https://discord.com/developers/docs/topics/permissions#permissions-for-timed-out-members
  * https://discord.com/developers/docs/resources/guild#membership-screening-object
  */
@@ -277,11 +278,11 @@ export function whyReadOnly(person: GuildMember): string | undefined {
 	if (isAdministrator(person)) return undefined;
 	const { guild, flags } = person;
 	if (person.isCommunicationDisabled())
-		return `are timed out in the guild ${guild.id} until ${time(person.communicationDisabledUntil)}, and can only read until then`;
+		return `You are timed out in the guild ${guild.id} until ${time(person.communicationDisabledUntil)}, and can only read until then.`;
 	if (person.pending)
-		return `have not completed the membership screening of the guild ${guild.id}, and can only read until then`;
+		return `You have not completed the membership screening of the guild ${guild.id}, and can only read until then.`;
 	if (flags.any(quarantined))
-		return `are quarantined by AutoMod in the guild ${guild.id}, and can only read until a moderator ends that`;
+		return `You are quarantined by AutoMod in the guild ${guild.id}, and can only read until that ends.`;
 	return undefined;
 }
 
@@ -408,7 +409,9 @@ export function requireOf(
 ): void {
 	const missing = needed & ~personPermissions(person, channel);
 	if (missing === 0n) return;
-	if ((missing & ~permissionsInTimeout) !== 0n) requireNotReadOnly(person);
+	const limit = whyReadOnly(person);
+	if (limit && (missing & ~permissionsInTimeout) !== 0n)
+		throw new ToolError(`${limit} Nothing was done.`);
 	throw new ToolError(
 		[
 			`You lack ${describeBits(missing)} in ${nameOf(person.guild, channel)}.`,
@@ -442,12 +445,6 @@ export function personHas(
 ): boolean {
 	const person = actingPerson(guild);
 	return !person || (needed & ~personPermissions(person, channel)) === 0n;
-}
-
-/** Throws a ToolError if the person in whose name a call acts may only read, such as during a timeout. */
-export function requireNotReadOnly(person: GuildMember): void {
-	const why = whyReadOnly(person);
-	if (why) throw new ToolError(`You ${why}. Nothing was done.`);
 }
 
 function nameOf(guild: Guild, channel: GuildBasedChannel | undefined): string {

@@ -30,10 +30,11 @@ export interface PersonNeeds<Args> {
 	/** Discord permissions that the person needs in the guild through their roles. */
 	guildPermissions?: readonly Permission[];
 	/**
-	 * Whether any member of a guild may call a tool that has no argument `guild_id`. Default: the person needs
-	 * MANAGE_GUILD, in the guild in the setting GUILD_ID or, if that is not set, in all guilds.
+	 * Whether the tool is about the bot itself or its direct messages, so that the person needs MANAGE_GUILD: in the guild
+	 * in the setting GUILD_ID or, if that is not set, in all guilds. Default: true for tools without the argument
+	 * `guild_id`.
 	 */
-	anyMember?: boolean;
+	managesBot?: boolean;
 }
 
 /**

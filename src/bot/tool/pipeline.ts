@@ -17,14 +17,17 @@ import { Deadlines } from "../../lib/deadlines.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import {
-	invalidParameters,
 	tool as mcpTool,
 	type Tool,
 	type ToolCall,
 	ToolError,
 	type ToolOutput,
 } from "../../mcp/tool.ts";
-import { actingPerson, throwUnknownGuild } from "../discord/acting-person.ts";
+import {
+	actAs,
+	actingPerson,
+	currentPerson,
+} from "../discord/acting-person.ts";
 import { guildName } from "../discord/describe.ts";
 import { impliedIn } from "../discord/effective-permissions.ts";
 import type { Finder, Person, VoiceMember } from "../discord/find.ts";
@@ -45,6 +48,15 @@ import {
 } from "../discord/role-hierarchy.ts";
 import { chosenReason, withoutTokens } from "../discord/text.ts";
 import { requireTwoFactor } from "../discord/two-factor.ts";
+import {
+	admittedGuilds,
+	findGuild,
+	isAdmitted,
+	mayTouch,
+	personOf,
+	requireAccess,
+	requireBotManager,
+} from "./admission.ts";
 import { defaultReason } from "./arguments.ts";
 import type { BotContext, ContextFor, ToolContext } from "./context.ts";
 import type { BotToolDefinition, Needs } from "./define.ts";
@@ -66,43 +78,15 @@ const failedAfterWrite =
 export function createPipeline<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): Tool<BotContext> {
-	const { name, input, ignored = [] } = definition;
-	const { entries } = input;
-	const takesGuild = "guild_id" in entries;
+	const { input, ignored = [] } = definition;
+	const takesGuild = "guild_id" in input.entries;
 	const parsed = mcpTool<Entries, BotContext>({
 		...definition,
 		async run(args, bot, call) {
-			const limits = runLimits(definition, args);
-			const onBug = (error: unknown) =>
-				bot.log.error("MCP tool failed after changing something on Discord", {
-					tool: name,
-					error,
-				});
-			const work = withinDeadline(limits, call.signal, onBug, () =>
-				lock(definition, args, bot, async () => {
-					const context = contextOf(bot);
-					if (!takesGuild)
-						return run(definition, args, context as ContextFor<Entries>, call);
-					const guild = findGuild(bot, args as JsonObject);
-					const things = await resolve(entries, args as JsonObject, guild, bot);
-					const needed = authorize(definition, args, guild, things);
-					await requireTwoFactor(guild, needed);
-					return run(
-						definition,
-						args,
-						// Typed by `ContextFor`.
-						{ ...context, guild, ...things } as unknown as ContextFor<Entries>,
-						call,
-					);
-				}),
-			);
-			const output = takesGuild
-				? await withGuildNote(work, bot, args as JsonObject)
-				: await work;
-			// Any text may contain a webhook URL.
-			return typeof output === "string"
-				? withoutTokens(output)
-				: output.map(withoutTokens);
+			const person = personOf(bot.principal);
+			return person
+				? actAs(person, () => runTool(definition, args, bot, call))
+				: runTool(definition, args, bot, call);
 		},
 	});
 	// The gateway routes by `guild_id` even for tools without it.
@@ -110,6 +94,7 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	return {
 		...parsed,
 		call(args, bot, call) {
+			requireAccess(bot.principal, definition);
 			const known = Object.entries(args).filter(
 				([key]) => !ignoredKeys.includes(key),
 			);
@@ -118,10 +103,62 @@ export function createPipeline<const Entries extends v.ObjectEntries>(
 	};
 }
 
+type ArgsOf<Entries extends v.ObjectEntries> = v.InferOutput<
+	v.StrictObjectSchema<Entries, undefined>
+>;
+
+/** Runs a tool with parsed arguments: all steps of the call from the lock on. */
+async function runTool<Entries extends v.ObjectEntries>(
+	definition: BotToolDefinition<Entries>,
+	args: ArgsOf<Entries>,
+	bot: BotContext,
+	call: ToolCall,
+): Promise<ToolOutput> {
+	const { name, effect } = definition;
+	const { entries } = definition.input;
+	const takesGuild = "guild_id" in entries;
+	const { managesBot = !takesGuild } = definition.person ?? {};
+	const limits = runLimits(definition, args);
+	const onBug = (error: unknown) =>
+		bot.log.error("MCP tool failed after changing something on Discord", {
+			tool: name,
+			error,
+		});
+	const work = withinDeadline(limits, call.signal, onBug, () =>
+		lock(definition, args, bot, async () => {
+			const context = contextOf(bot);
+			if (!takesGuild) {
+				if (managesBot) await requireBotManager(bot);
+				else if (bot.principal) await admittedGuilds(bot);
+				return run(definition, args, context as ContextFor<Entries>, call);
+			}
+			const guild = await findGuild(bot, args as JsonObject, effect);
+			if (managesBot) await requireBotManager(bot);
+			const things = await resolve(entries, args as JsonObject, guild, bot);
+			const needed = authorize(definition, args, guild, things);
+			await requireTwoFactor(guild, needed);
+			return run(
+				definition,
+				args,
+				// Typed by `ContextFor`.
+				{ ...context, guild, ...things } as unknown as ContextFor<Entries>,
+				call,
+			);
+		}),
+	);
+	const output = takesGuild
+		? await withGuildNote(work, bot, args as JsonObject)
+		: await work;
+	// Any text may contain a webhook URL.
+	return typeof output === "string"
+		? withoutTokens(output)
+		: output.map(withoutTokens);
+}
+
 /** Has an authorized call reviewed, unless its tool does so with its plan, and runs it. */
 async function run<Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
-	args: v.InferOutput<v.StrictObjectSchema<Entries, undefined>>,
+	args: ArgsOf<Entries>,
 	context: ContextFor<Entries>,
 	call: ToolCall,
 ): Promise<ToolOutput> {
@@ -155,7 +192,11 @@ async function withGuildNote(
 
 function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 	if (args.guild_id) return undefined;
-	const guilds = bot.connection.guilds.filter(({ id }) => mayTouch(bot, id));
+	const person = currentPerson();
+	const guilds = bot.connection.guilds.filter(
+		({ id, members }) =>
+			mayTouch(bot, id) && (!person || members.cache.has(person.id)),
+	);
 	const guild = guilds.find(({ id }) => id === bot.guildId);
 	// The name of an unavailable guild may be unknown.
 	return guild?.available && guilds.length > 1
@@ -210,7 +251,7 @@ function contextOf(bot: BotContext): ToolContext {
 		guildDocuments,
 		principal,
 		review,
-		mayTouch: (guildId) => mayTouch(bot, guildId),
+		mayTouch: (guildId) => isAdmitted(bot, guildId),
 	};
 }
 
@@ -246,33 +287,6 @@ async function withinDeadline<T>(
 	} finally {
 		deadlines.end(signal);
 	}
-}
-
-function mayTouch({ guilds }: BotContext, guildId: string): boolean {
-	return guilds?.has(guildId) ?? true;
-}
-
-function findGuild(bot: BotContext, args: JsonObject): Guild {
-	const { connection, guildId } = bot;
-	// An empty id means absent.
-	const id = (args.guild_id as string | undefined) || guildId;
-	if (!id)
-		throw invalidParameters([
-			"guild_id: is required, because this instance has no GUILD_ID",
-		]);
-	// A caller with limits must not find out which of the bot's other guilds exist.
-	if (!mayTouch(bot, id) && bot.principal) throwUnknownGuild(id);
-	if (!mayTouch(bot, id))
-		throw new ToolError(
-			`The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds for which tools are enabled.`,
-		);
-	const guild = connection.discord.guilds.cache.get(id);
-	if (!guild) throwUnknownGuild(id);
-	if (!guild.available)
-		throw new ToolError(
-			`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
-		);
-	return guild;
 }
 
 /**

@@ -16,6 +16,7 @@ export const listGuilds = readTool({
 	toolset: "core",
 	title: "List guilds",
 	description: "List the guilds (Discord servers) that the bot is in.",
+	person: { managesBot: false },
 	input: v.strictObject({}),
 	run(_, { discord, mayTouch }) {
 		const guilds = [...discord.guilds.cache.values()].filter(({ id }) =>

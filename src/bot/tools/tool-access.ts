@@ -27,6 +27,7 @@ export const findTools = readTool({
 	title: "Find tools",
 	description:
 		"Search all tools, also those not listed, by what they do. Gives the best one's arguments.",
+	person: { managesBot: false },
 	input: v.strictObject({
 		query: text(
 			1,

@@ -58,6 +58,8 @@ test("what is not said has its default", () => {
 			mcp: {
 				audit_days: 90,
 				read_only: false,
+				sign_in_permission: "MANAGE_GUILD",
+				sign_in_roles: [],
 				tools: { deny: [] },
 			},
 			ai: {},

@@ -1,0 +1,231 @@
+// Which guilds the caller of a tool may act in. A guild that is hidden from the caller is refused with the same text as a
+// guild that the bot is not in.
+
+import {
+	type Guild,
+	type GuildMember,
+	PermissionFlagsBits,
+	RESTJSONErrorCodes,
+} from "discord.js";
+import { includesAccess, type Principal } from "../../lib/principal.ts";
+import type { JsonObject } from "../../mcp/json-rpc.ts";
+import { methodNotFound } from "../../mcp/server.ts";
+import { type Effect, invalidParameters, ToolError } from "../../mcp/tool.ts";
+import type { TomlSettings } from "../config/settings.ts";
+import {
+	ActingPerson,
+	actingPerson,
+	currentPerson,
+	unknownGuild,
+} from "../discord/acting-person.ts";
+import { roleName } from "../discord/describe.ts";
+import { absentIf, type MemberState } from "../discord/find.ts";
+import {
+	bitOf,
+	officialName,
+	personPermissions,
+	whyReadOnly,
+} from "../discord/permissions.ts";
+import type { BotContext } from "./context.ts";
+
+const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
+
+/** What admission needs to know of the bot. */
+export type Admitting = Pick<
+	BotContext,
+	"connection" | "guildId" | "guilds" | "principal" | "self"
+>;
+
+/** Whether the caller's scope and the bot's configuration allow tools to access a guild. */
+export function mayTouch(
+	{ guilds }: Pick<BotContext, "guilds">,
+	guildId: string,
+): boolean {
+	return guilds?.has(guildId) ?? true;
+}
+
+/** Whether the running call, and the person in whose name it acts, may access a guild. */
+export function isAdmitted(
+	bot: Pick<BotContext, "guilds">,
+	guildId: string,
+): boolean {
+	const person = currentPerson();
+	return mayTouch(bot, guildId) && (person?.members.has(guildId) ?? true);
+}
+
+/** Throws the error for an unknown tool if the caller's access does not include tools with this effect. */
+export function requireAccess(
+	principal: Principal | undefined,
+	{ name, effect }: { name: string; effect: Effect },
+): void {
+	if (!principal) return;
+	const needed = effect === "destructive" ? "all" : effect;
+	if (!includesAccess(principal.access, needed)) throw methodNotFound(name);
+}
+
+/** Returns the person in whose name a principal's calls act, in no guild yet. */
+export function personOf(
+	principal: Principal | undefined,
+): ActingPerson | undefined {
+	return principal?.person && new ActingPerson(principal.person.id);
+}
+
+/**
+ * Returns the guild of a call: that in its argument `guild_id`, or the guild in the setting GUILD_ID. Throws an error if
+ * the caller may not access it, or if it is unavailable.
+ */
+export async function findGuild(
+	bot: Admitting,
+	args: JsonObject,
+	effect: Effect,
+): Promise<Guild> {
+	const { connection, guildId, principal } = bot;
+	// An empty id means absent.
+	const given = (args.guild_id as string | undefined) || undefined;
+	const id = given ?? guildId;
+	if (!id) throw guildIdRequired();
+	const guild = connection.discord.guilds.cache.get(id);
+	if (principal) {
+		const isInScope = guild !== undefined && mayTouch(bot, id);
+		const admission = isInScope && (await admit(bot, guild, effect));
+		if (!admission)
+			// The id in GUILD_ID may be hidden from the caller.
+			throw given === undefined ? guildIdRequired() : unknownGuild(id);
+		if (admission.refusal !== undefined) throw new ToolError(admission.refusal);
+	}
+	if (!mayTouch(bot, id))
+		throw new ToolError(
+			`The operator of this bot has not enabled tools for the guild ${id}. Use list_guilds to find guilds for which tools are enabled.`,
+		);
+	if (!guild) throw unknownGuild(id);
+	if (!guild.available)
+		throw new ToolError(
+			`The guild ${id} is unavailable on Discord at the moment. Nothing was done; try again later.`,
+		);
+	return guild;
+}
+
+function guildIdRequired() {
+	return invalidParameters([
+		"guild_id: is required, because this instance has no GUILD_ID",
+	]);
+}
+
+/** The result of asking to act in a guild: `refusal` is the text of the error if a member may not. */
+interface Admission {
+	refusal: string | undefined;
+}
+
+/**
+ * Lets a call act in a guild: if it acts in a person's name, looks up the person as a member there. Returns undefined if
+ * the person is not a member.
+ */
+async function admit(
+	{ connection, principal, self }: Admitting,
+	guild: Guild,
+	effect: Effect,
+): Promise<Admission | undefined> {
+	const person = currentPerson();
+	if (!person || !principal?.person) return { refusal: undefined };
+	if (!connection.state.connected)
+		throw new ToolError(
+			"The bot is not connected to Discord's Gateway, so it does not know what you may do at the moment. Nothing was done; try again in a few seconds.",
+		);
+	const member = await memberIn(guild, person.id, connection, effect);
+	if (!member) return undefined;
+	const { signedIn } = principal.person;
+	const refusal =
+		(signedIn ? whyNotSignIn(member, self.toml.mcp) : undefined) ??
+		(effect === "read" ? undefined : whyReadOnly(member));
+	if (refusal === undefined) person.members.set(guild.id, member);
+	return { refusal: refusal && `${refusal} Nothing was done.` };
+}
+
+/**
+ * Looks up a member of a guild by user id. The member cache suffices for reading while Discord's Gateway keeps it up to
+ * date. Before a change the member is fetched, so that the loss of a role takes effect even if its event is late.
+ */
+async function memberIn(
+	guild: Guild,
+	id: string,
+	connection: MemberState,
+	effect: Effect,
+): Promise<GuildMember | undefined> {
+	const cached = guild.members.cache.get(id);
+	if (!guild.available) return cached;
+	const isKnown = connection.hasAllMembers(guild);
+	if (isKnown && (effect === "read" || !cached)) return cached;
+	return absentIf([UnknownMember, UnknownUser], () =>
+		guild.members.fetch({ user: id, force: true }),
+	);
+}
+
+type SignInRule = Pick<
+	TomlSettings["mcp"],
+	"sign_in_permission" | "sign_in_roles"
+>;
+
+/**
+ * Returns why a member of a guild may not use the bot by signing in with Discord, as a sentence; undefined if the member
+ * may: with the permission or one of the roles in the bot's configuration.
+ */
+export function whyNotSignIn(
+	{ guild, permissions, roles }: GuildMember,
+	{ sign_in_permission, sign_in_roles }: SignInRule,
+): string | undefined {
+	const bit = bitOf(sign_in_permission) ?? PermissionFlagsBits.ManageGuild;
+	if (permissions.has(bit) || roles.cache.hasAny(...sign_in_roles))
+		return undefined;
+	const names = sign_in_roles.flatMap((id) => {
+		const role = guild.roles.cache.get(id);
+		return role ? [roleName(role)] : [];
+	});
+	const expected = [officialName(sign_in_permission), ...names].join(" or ");
+	return `Signing in gives access to the guild ${guild.id} only with ${expected}, which you lack.`;
+}
+
+/**
+ * Returns the guilds that the caller may access, after looking up the person in whose name the call acts in all of them.
+ */
+export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
+	const guilds = bot.connection.guilds.filter(({ id }) => mayTouch(bot, id));
+	const admissions = await Promise.all(
+		guilds.map((guild) => admit(bot, guild, "read")),
+	);
+	return guilds.filter((_, index) => {
+		const admission = admissions[index];
+		return admission && admission.refusal === undefined;
+	});
+}
+
+/**
+ * Throws a ToolError unless the caller may manage the bot itself. A person in whose name the call acts needs
+ * MANAGE_GUILD in the guild in the setting GUILD_ID or, if that is not set, in all guilds in which tools are enabled. A
+ * caller whose scope is limited to guilds needs the same guilds in it.
+ */
+export async function requireBotManager(bot: Admitting): Promise<void> {
+	const { connection, guildId, principal, self } = bot;
+	if (!principal?.person && !principal?.guilds) return;
+	const enabled = self.toml.mcp.guilds;
+	const all = connection.guilds.filter(
+		({ id }) => enabled?.includes(id) ?? true,
+	);
+	const own = all.filter(({ id }) => id === guildId);
+	const needed = own.length > 0 ? own : all;
+	const admitted = await admittedGuilds(bot);
+	const isManager =
+		needed.length > 0 &&
+		needed.every((guild) => admitted.includes(guild) && manages(guild));
+	if (isManager) return;
+	const where =
+		guildId === undefined ? "all guilds of the bot" : "the bot's own guild";
+	throw new ToolError(
+		`This tool is about the bot itself, so it requires MANAGE_GUILD in ${where}. Nothing was done.`,
+	);
+}
+
+function manages(guild: Guild): boolean {
+	const person = actingPerson(guild);
+	const { ManageGuild } = PermissionFlagsBits;
+	return !person || (personPermissions(person, undefined) & ManageGuild) !== 0n;
+}

@@ -1,0 +1,394 @@
+// Calls in a person's name: which guilds they reach, and that they do nothing that the person could not do by hand.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
+import type { Principal } from "../../../src/lib/principal.ts";
+import type { Role } from "../../../src/simulator/world/state/entities.ts";
+import type { McpCaller } from "../../support/mcp.ts";
+import {
+	channelNamed,
+	memberNamed,
+	roleNamed,
+	startWorld,
+	type TestWorld,
+	userNamed,
+	writes,
+} from "../../support/world.ts";
+
+const unknownId = "999999999999999999";
+const anchor = Date.parse("2026-11-22T12:00:00Z");
+const farFuture = new Date(anchor + 1000 * 365 * 86_400_000).toISOString();
+
+let world: TestWorld;
+beforeAll(async () => {
+	world = await startWorld({}, { mcpToken: "a-token" });
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+function principalOf(
+	name: string,
+	changes: Partial<Principal> & { signedIn?: boolean } = {},
+): Principal {
+	const { signedIn = false, ...rest } = changes;
+	const { id } = userNamed(world, name);
+	const person = { id, name, signedIn };
+	return { id: `key:${name}`, name, access: "all", person, ...rest };
+}
+
+/** A client that acts in the name of a member. */
+function as(
+	name: string,
+	changes?: Partial<Principal> & { signedIn?: boolean },
+): McpCaller {
+	return world.mcp.as(principalOf(name, changes));
+}
+
+const general = () => ({ channel_id: channelNamed(world, "general").id });
+const hello = () => ({ ...general(), content: "hello" });
+
+/** Gives a member other roles while `work` runs. */
+async function withRoles(
+	name: string,
+	roles: readonly Role[],
+	work: () => Promise<void>,
+): Promise<void> {
+	const { members } = world.simulator.world;
+	const member = memberNamed(world, name);
+	const before = member.roles;
+	members.edit(world.guild, member, { roles: roles.map(({ id }) => id) });
+	await world.heard();
+	try {
+		await work();
+	} finally {
+		members.edit(world.guild, member, { roles: before });
+		await world.heard();
+	}
+}
+
+/** Adds a role with these permissions while `work` runs. */
+async function withRole(
+	permissions: bigint,
+	work: (role: Role) => Promise<void>,
+): Promise<void> {
+	const { roles } = world.simulator.world;
+	const role = roles.add(world.guild, {
+		name: "temporary",
+		permissions: String(permissions),
+	});
+	try {
+		await work(role);
+	} finally {
+		roles.remove(world.guild, role);
+		await world.heard();
+	}
+}
+
+describe("a guild", () => {
+	test("that the person is not a member of is refused like one that the bot is not in", async () => {
+		const bob = as("bob_the_baker");
+		const args = (guild_id: string) => ({ ...hello(), guild_id });
+		const { text: unknown } = await bob.call("send_message", args(unknownId));
+		const { text } = await bob.call("send_message", args(world.guild.id));
+		expect(text).toBe(unknown.replace(unknownId, world.guild.id));
+		expect(text).toContain("The bot is not in a guild");
+	});
+
+	test("that is not given is refused like a missing GUILD_ID if the person is not a member", async () => {
+		const { text, code } = await as("bob_the_baker").call("list_channels");
+		expect({ text, code }).toEqual({
+			text: "Invalid parameters: guild_id: is required, because this instance has no GUILD_ID",
+			code: -32602,
+		});
+	});
+
+	test("outside of the principal's scope is refused like one that the bot is not in", async () => {
+		const key = world.mcp.as({
+			...{ id: "key:k", name: "k", access: "all" },
+			guilds: [unknownId],
+		});
+		const { text } = await key.call("list_channels", {
+			guild_id: world.guild.id,
+		});
+		expect(text).toContain(`The bot is not in a guild ${world.guild.id}`);
+	});
+
+	test("is listed to members only", async () => {
+		const listed = async (name: string) =>
+			(await as(name).call("list_guilds")).text;
+		expect(await listed("liwei")).toContain(world.guild.id);
+		expect(await listed("bob_the_baker")).toBe("0 guild(s):");
+	});
+
+	test("is lost with the membership, at once", async () => {
+		const { members } = world.simulator.world;
+		const member = memberNamed(world, "liwei");
+		expect((await as("liwei").call("send_message", hello())).isError).toBe(
+			false,
+		);
+		members.remove(world.guild, member);
+		try {
+			const { text } = await as("liwei").call("send_message", {
+				...hello(),
+				guild_id: world.guild.id,
+			});
+			expect(text).toContain("The bot is not in a guild");
+		} finally {
+			members.add(world.guild, member.user, member);
+			await world.heard();
+		}
+	});
+});
+
+describe("a permission", () => {
+	let seconds = 0;
+	const slow = () => ({ ...general(), slowmode_seconds: ++seconds });
+
+	test("that the person lacks in the guild is required", async () => {
+		const { text } = await as("liwei").call("edit_channel", slow());
+		expect(text).toMatch(
+			/^You lack MANAGE_CHANNELS in #general \(ID: \d+\)\. Nothing was done\.$/,
+		);
+		expect(writes(world).filter((one) => one.startsWith("PATCH"))).toEqual([]);
+	});
+
+	test("that a channel denies the person is required there", async () => {
+		const { channels } = world.simulator.world;
+		const channel = channelNamed(world, "general");
+		const { id } = userNamed(world, "liwei");
+		const deny = String(PermissionFlagsBits.SendMessages);
+		const overwrite = { id, type: 1, allow: "0", deny } as const;
+		channels.setOverwrite(channel, overwrite);
+		await world.heard();
+		try {
+			const { text } = await as("liwei").call("send_message", hello());
+			expect(text).toContain("You lack SEND_MESSAGES in #general");
+			const { isError } = await as("zoe").call("send_message", hello());
+			expect(isError).toBe(false);
+		} finally {
+			channels.removeOverwrite(channel, overwrite);
+			await world.heard();
+		}
+	});
+
+	test("that the person loses with a role is lacking in the next call", async () => {
+		await withRole(PermissionFlagsBits.ManageChannels, async (role) => {
+			const { members } = world.simulator.world;
+			const member = memberNamed(world, "liwei");
+			members.edit(world.guild, member, { roles: [role.id] });
+			await world.heard();
+			const edit = () => as("liwei").call("edit_channel", slow());
+			expect((await edit()).isError).toBe(false);
+			members.edit(world.guild, member, { roles: [] });
+			expect((await edit()).text).toContain("You lack MANAGE_CHANNELS");
+		});
+	});
+
+	test("of the person does not replace one of the bot", async () => {
+		const { roles } = world.simulator.world;
+		const own = roleNamed(world, "alpha");
+		const before = own.permissions;
+		const without = BigInt(before) & ~PermissionFlagsBits.ManageChannels;
+		roles.edit(world.guild, own, { permissions: String(without) });
+		await world.heard();
+		try {
+			const { text } = await as("ada").call("edit_channel", slow());
+			expect(text).toContain("The bot lacks MANAGE_CHANNELS in #general");
+		} finally {
+			roles.edit(world.guild, own, { permissions: before });
+			await world.heard();
+		}
+	});
+
+	test("can only be given by a person who has it", async () => {
+		await withRole(PermissionFlagsBits.ManageRoles, (role) =>
+			withRoles("liwei", [role], async () => {
+				const create = (permissions: bigint) =>
+					as("liwei").call("create_role", {
+						name: "new",
+						permissions: String(permissions),
+					});
+				const { text } = await create(PermissionFlagsBits.BanMembers);
+				expect(text).toBe(
+					"You can only give and deny permissions that you have yourself, and you lack BAN_MEMBERS. Nothing was done.",
+				);
+				const sent = await create(PermissionFlagsBits.SendMessages);
+				expect(sent.isError).toBe(false);
+			}),
+		);
+	});
+
+	test("is not needed by the owner", async () => {
+		expect((await as("ada").call("edit_channel", slow())).isError).toBe(false);
+	});
+});
+
+describe("role hierarchy", () => {
+	const kick = (by: string, name: string) =>
+		as(by).call("kick", {
+			user_id: userNamed(world, name).id,
+			dry_run: true,
+		});
+
+	test("protects members and roles above the person", async () => {
+		await withRole(PermissionFlagsBits.KickMembers, (role) =>
+			withRoles("liwei", [role], async () => {
+				const above = await kick("liwei", "jose.garcia");
+				expect(above.text).toMatch(
+					/^Chef José .* does not rank below you: @Staff .* is not below @temporary .*\. You can only act on roles and members that rank below you\. Nothing was done\.$/,
+				);
+				expect((await kick("liwei", "liwei")).text).toContain(
+					"is you: you cannot act on yourself",
+				);
+				expect((await kick("liwei", "ada")).text).toContain("owns the guild");
+				expect((await kick("liwei", "zoe")).isError).toBe(true);
+				const roleless = memberNamed(world, "zoe");
+				expect(roleless.roles).toHaveLength(1);
+			}),
+		);
+		expect((await kick("jose.garcia", "zoe")).isError).toBe(false);
+		expect((await kick("ada", "jose.garcia")).isError).toBe(false);
+	});
+
+	test("protects roles above the person from being assigned", async () => {
+		await withRole(PermissionFlagsBits.ManageRoles, (role) =>
+			withRoles("liwei", [role], async () => {
+				const { text } = await as("liwei").call("assign_role", {
+					user_id: userNamed(world, "zoe").id,
+					role_id: roleNamed(world, "Staff").id,
+				});
+				expect(text).toContain("does not rank below your highest role");
+			}),
+		);
+	});
+});
+
+describe("a person who may only read", () => {
+	test.each([
+		[
+			"because of a timeout",
+			{ communication_disabled_until: farFuture },
+			"You are timed out in the guild",
+		],
+		[
+			"until the membership screening",
+			{ pending: true },
+			"You have not completed the membership screening of the guild",
+		],
+	])("%s changes nothing", async (_, changes, expected) => {
+		const { members } = world.simulator.world;
+		const change = async (name: string, given: object) => {
+			members.edit(world.guild, memberNamed(world, name), given);
+			await world.heard();
+		};
+		const undo = { communication_disabled_until: null, pending: false };
+		await change("liwei", changes);
+		await change("ada", changes);
+		try {
+			const { text } = await as("liwei").call("send_message", hello());
+			expect(text).toContain(expected);
+			const read = await as("liwei").call("get_recent_messages", general());
+			expect(read.isError).toBe(false);
+			// Discord exempts the owner and administrators.
+			const owner = await as("ada").call("send_message", hello());
+			expect(owner.isError).toBe(false);
+		} finally {
+			await change("liwei", undo);
+			await change("ada", undo);
+		}
+	});
+});
+
+describe("a channel that the person does not see", () => {
+	test("does not exist", async () => {
+		const staff = channelNamed(world, "staff").id;
+		const read = async (name: string, channel_id: string) =>
+			await as(name).call("get_recent_messages", { channel_id });
+		const { text: unknown } = await read("liwei", unknownId);
+		const { text } = await read("liwei", staff);
+		expect(text).toBe(unknown.replace(unknownId, staff));
+		expect((await read("jose.garcia", staff)).isError).toBe(false);
+	});
+
+	test("does not exist either if it is a private thread of others", async () => {
+		const { threads } = world.simulator.world;
+		const owner = userNamed(world, "ada");
+		const thread = threads.add(channelNamed(world, "general"), owner, {
+			name: "secret plans",
+			type: ChannelType.PrivateThread,
+		});
+		await world.heard();
+		const read = (name: string) =>
+			as(name).call("get_recent_messages", { channel_id: thread.id });
+		expect((await read("liwei")).text).toContain(
+			`There is no channel ${thread.id}`,
+		);
+		expect((await read("ada")).isError).toBe(false);
+		threads.join(thread, userNamed(world, "liwei"));
+		await world.heard();
+		expect((await read("liwei")).isError).toBe(false);
+		await withRole(PermissionFlagsBits.ManageThreads, (role) =>
+			withRoles("zoe", [role], async () => {
+				expect((await read("zoe")).isError).toBe(false);
+			}),
+		);
+	});
+});
+
+describe("a tool about the bot itself", () => {
+	const call = (name: string) => as(name).call("get_bot_info");
+
+	test("requires MANAGE_GUILD in the bot's own guild", async () => {
+		expect((await call("liwei")).text).toBe(
+			"This tool is about the bot itself, so it requires MANAGE_GUILD in the bot's own guild. Nothing was done.",
+		);
+		expect((await call("bob_the_baker")).isError).toBe(true);
+		expect((await call("ada")).isError).toBe(false);
+		await withRole(PermissionFlagsBits.ManageGuild, (role) =>
+			withRoles("liwei", [role], async () => {
+				expect((await call("liwei")).isError).toBe(false);
+			}),
+		);
+	});
+
+	test("is out of the scope of a key for other guilds", async () => {
+		const key = (guilds: string[]) =>
+			world.mcp.as({ id: "key:k", name: "k", access: "all", guilds });
+		const inScope = await key([world.guild.id]).call("get_bot_info");
+		expect(inScope.isError).toBe(false);
+		const { isError } = await key([unknownId]).call("get_bot_info");
+		expect(isError).toBe(true);
+	});
+});
+
+describe("a person who signed in", () => {
+	const read = (name: string) =>
+		as(name, { signedIn: true }).call("list_channels");
+
+	test("needs the permission of the configuration", async () => {
+		expect((await read("liwei")).text).toBe(
+			`Signing in gives access to the guild ${world.guild.id} only with MANAGE_GUILD, which you lack. Nothing was done.`,
+		);
+		const { text } = await as("liwei", { signedIn: true }).call("list_guilds");
+		expect(text).toBe("0 guild(s):");
+		expect((await read("ada")).isError).toBe(false);
+		await withRole(PermissionFlagsBits.ManageGuild, (role) =>
+			withRoles("liwei", [role], async () => {
+				expect((await read("liwei")).isError).toBe(false);
+			}),
+		);
+	});
+});
+
+describe("access", () => {
+	test.each([
+		["read", "send_message"],
+		["read", "kick"],
+		["write", "kick"],
+	] as const)("to %s does not include %s", async (access, tool) => {
+		const { text, code } = await as("ada", { access }).call(tool, hello());
+		expect({ text, code }).toEqual({
+			text: `Method not found: ${tool}`,
+			code: -32601,
+		});
+	});
+});
