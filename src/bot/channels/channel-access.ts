@@ -14,9 +14,9 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import type { Finder } from "../discord/find.ts";
 import * as find from "../discord/find.ts";
 import {
+	allowed,
 	type Bits,
 	botMember,
-	botPermissions,
 	describeBits,
 	isAdministrator,
 	readPermissions,
@@ -322,7 +322,7 @@ function bitsWith(member: GuildMember, entries: Entries): bigint {
 }
 
 /**
- * Removes permissions that the bot may not allow in a new channel from the permission overwrites of the channel's
+ * Removes permissions that the call may not allow in a new channel from the permission overwrites of the channel's
  * category. `lost` are the removed permissions as a bit field.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
@@ -330,7 +330,7 @@ export function grantable(
 	guild: Guild,
 	entries: Entries,
 ): { entries: Entries; lost: bigint } {
-	const inGuild = botPermissions(guild, undefined);
+	const inGuild = allowed(guild, undefined);
 	if ((inGuild & Administrator) !== 0n) return { entries, lost: 0n };
 	const mayAllow = inGuild & ~ManageRoles;
 	let lost = 0n;

@@ -24,8 +24,8 @@ import {
 } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** Nobody but the bot and the member sees their direct messages by hand. */
-const person = { guildPermissions: ["ManageGuild"] } as const;
+/** By hand, only the bot's own account sees its direct messages. */
+const person = { managesBot: true } as const;
 
 const withMember = { guild_id, user_id: found(member, "member") };
 const onDirectMessage = { ...withMember, message_id: snowflake("message") };
