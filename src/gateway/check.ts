@@ -1,5 +1,5 @@
-// `gateway --check`: checks whether the gateway can listen and whether every bot behind it responds. It opens a session
-// with each bot and asks for its tools and guilds, as the gateway does, and changes nothing.
+// `gateway --check`: checks whether the gateway can listen, whether it can use its database, and whether every bot behind it
+// responds. It opens a session with each bot and asks for its tools and guilds, as the gateway does, and changes nothing.
 
 import {
 	type Check,
@@ -17,6 +17,7 @@ import { createMetrics } from "./metrics.ts";
 import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
 import { describeDropped, describePins } from "./status.ts";
+import { checkStore } from "./store/store.ts";
 
 /**
  * Checks all bots concurrently for `gateway --check` and ends every MCP session. Resolves with true if all checks
@@ -64,6 +65,7 @@ function checksOf(
 	asked: readonly Asked[],
 	log: Log,
 ): Check[] {
+	const { store } = config;
 	const checks: Check[] = [
 		{
 			title: "configuration",
@@ -74,6 +76,7 @@ function checksOf(
 			run: () => ({ warning }),
 		})),
 		{ title: "port", run: () => checkPort(config, log) },
+		...(store ? [{ title: "database", run: () => checkStore(store) }] : []),
 		...asked.map((one) => ({
 			title: `${one.instance.name} (${one.instance.url})`,
 			run: () => checkInstance(one),

@@ -23,7 +23,7 @@ const usage =
 
 One MCP endpoint in front of several Discord bots, at http://<address>:<port>/mcp.
 
-  --check            check the configuration, the port and every bot, then exit with 0 (all in order) or 1
+  --check            check the configuration, the port, the database and every bot, then exit with 0 (all in order) or 1
   --health           ask the gateway on this machine and port whether it is ready, then exit with 0 (ready) or 1
 ${keyUsage}
 

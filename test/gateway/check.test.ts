@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { checkGateway } from "../../src/gateway/check.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { gatewayToken } from "../support/gateway.ts";
+import { openGatewayStore, storeEnvOf } from "../support/gateway-store.ts";
 import { recordLog } from "../support/log.ts";
 import { startProgram } from "../support/program.ts";
+import { onBoth } from "../support/stores.ts";
 import {
 	type Behaviour,
 	echoTool,
@@ -39,6 +41,42 @@ async function check(
 
 const all = (answer: Behaviour): StubOptions => ({
 	on: { initialize: answer },
+});
+
+onBoth((databases, kind) => {
+	test("the gateway's database is checked, and not changed", async () => {
+		await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
+		const place = await databases.place();
+		const line = async () => {
+			const { lines } = await check({ alpha }, storeEnvOf(place));
+			return lines.find((one) => one.includes(" database: "));
+		};
+		const start = `^✓ database: ${kind} .*, version \\d[\\d.]*: the`;
+		for (let time = 0; time < 2; time++)
+			expect(await line()).toMatch(
+				new RegExp(`${start} (file|schema) will be created$`),
+			);
+		await using opened = openGatewayStore(place);
+		await opened.store.open();
+		expect(await line()).toMatch(new RegExp(`${start} tables are up to date$`));
+		await place.look("UPDATE migrations SET number = 1000 WHERE number = 1");
+		expect(await line()).toStartWith(
+			"✗ database: The database is newer than this program",
+		);
+	});
+});
+
+test("a database that does not answer fails the check, without its password", async () => {
+	await using alpha = startStubBackend({ guilds: { "300": "Cooks" } });
+	const { lines, passed } = await check(
+		{ alpha },
+		{ GATEWAY_DATABASE: "postgres://ada:s3cret@127.0.0.1:1/keys" },
+	);
+	expect(passed).toBe(false);
+	expect(lines).toContain(
+		"✗ database: GATEWAY_DATABASE: nothing answers at 127.0.0.1:1",
+	);
+	expect(lines.join()).not.toContain("s3cret");
 });
 
 test("where all is well, every bot has its tick, and its session is ended", async () => {

@@ -1,11 +1,9 @@
 // What the store needs of a database. postgres.ts and sqlite.ts implement it.
 
 import type { SQL } from "bun";
-import type { DbError } from "../../lib/sql/errors.ts";
+import type { InspectedDatabase } from "../../lib/sql/check.ts";
 
-export interface Database {
-	/** Location of the database for logs, without user name and password. */
-	where: string;
+export interface Database extends InspectedDatabase {
 	/** How many statements run at once. */
 	connections: number;
 	/** Connects to the database. The connection may be lost later. */
@@ -14,6 +12,4 @@ export interface Database {
 	lockForMigration(sql: SQL): Promise<void>;
 	statement<T>(sql: SQL, work: (sql: SQL) => Promise<T>): Promise<T>;
 	transaction<T>(sql: SQL, work: (sql: SQL) => Promise<T>): Promise<T>;
-	/** Classifies a database error. Returns undefined for any other error, which is a bug. */
-	explain(error: unknown): DbError | undefined;
 }

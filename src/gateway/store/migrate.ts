@@ -2,10 +2,10 @@
 
 import type { SQL } from "bun";
 import {
-	type Applied,
 	checkHistory,
 	checksumOf,
 	type Migration,
+	selectApplied,
 } from "../../lib/sql/migrations.ts";
 import type { Database } from "./database.ts";
 
@@ -33,11 +33,4 @@ export function migrate(
 		}
 		return missing.length;
 	});
-}
-
-/** Returns the migrations that the database already has, ordered by number. */
-export async function selectApplied(sql: SQL): Promise<Applied[]> {
-	const rows: (Omit<Applied, "number"> & { number: number | bigint })[] =
-		await sql`SELECT number, name, checksum FROM migrations ORDER BY number`;
-	return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }

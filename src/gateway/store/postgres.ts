@@ -3,7 +3,12 @@
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
 import { explainPostgres } from "../../lib/sql/errors.ts";
-import { createSchema, quoted } from "../../lib/sql/postgres-schema.ts";
+import { inspectPostgres } from "../../lib/sql/inspect.ts";
+import {
+	createSchema,
+	describePlace,
+	quoted,
+} from "../../lib/sql/postgres-schema.ts";
 import type { Database } from "./database.ts";
 import type { StoreSettings } from "./settings.ts";
 
@@ -15,18 +20,16 @@ export function createPostgres(
 	{ database: url, schema }: StoreSettings,
 	timeouts: { queryTimeoutMs: number; openTimeoutMs: number },
 ): Database {
-	const { host, pathname } = new URL(url);
-	const server = host.includes(":") ? host : `${host}:5432`;
-	const database = decodeURIComponent(pathname.slice(1));
+	const place = {
+		url,
+		schema,
+		variables: { url: "GATEWAY_DATABASE", schema: "GATEWAY_DB_SCHEMA" },
+	};
 	return {
-		where: `PostgreSQL at ${server}, database "${database}", schema "${schema}"`,
+		where: describePlace(place).where,
 		connections,
-		explain: explainPostgres({
-			server,
-			database,
-			schema,
-			variables: { url: "GATEWAY_DATABASE", schema: "GATEWAY_DB_SCHEMA" },
-		}),
+		explain: explainPostgres(place),
+		inspect: (signal) => inspectPostgres(place, signal),
 		connect: async () =>
 			new SQL({
 				url,

@@ -5,6 +5,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { SQL } from "bun";
 import { explainSqlite } from "../../lib/sql/errors.ts";
+import { inspectSqlite } from "../../lib/sql/inspect.ts";
 import { openSqlite, retryWhileLocked } from "../../lib/sql/sqlite-file.ts";
 import type { Database } from "./database.ts";
 
@@ -22,6 +23,7 @@ export function createSqlite(
 		where: `SQLite in ${file}`,
 		connections: 1,
 		explain: explainSqlite(file, "GATEWAY_DATABASE"),
+		inspect: () => inspectSqlite(file, "GATEWAY_DATABASE"),
 		async connect() {
 			mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
 			const sql = await openSqlite(file);

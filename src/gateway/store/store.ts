@@ -9,6 +9,7 @@ import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
 import { Overloaded, Semaphore } from "../../lib/semaphore.ts";
 import { PlainSignal } from "../../lib/signal.ts";
+import { checkDatabase } from "../../lib/sql/check.ts";
 import { StoreFailure } from "../../lib/sql/errors.ts";
 import type { Migration } from "../../lib/sql/migrations.ts";
 import { within } from "../../lib/wait.ts";
@@ -74,9 +75,8 @@ export function openStore(
 		backOffMs: backOff = [200, 5_000],
 	}: StoreOptions = {},
 ): GatewayStore {
-	const database: Database = isPostgresUrl(settings.database)
-		? createPostgres(settings, { queryTimeoutMs, openTimeoutMs })
-		: createSqlite(settings.database, { queryTimeoutMs });
+	const timeouts = { queryTimeoutMs, openTimeoutMs };
+	const database = createDatabase(settings, timeouts);
 	const { where } = database;
 	const semaphore = new Semaphore({
 		max: database.connections,
@@ -225,6 +225,25 @@ export function openStore(
 			await opened?.close({ timeout: queryTimeoutMs / 1000 }).catch(() => {});
 		},
 	};
+}
+
+/** Checks the database for `--check`, without changing it. Rejects with a CheckFailed. */
+export function checkStore(settings: StoreSettings): Promise<string> {
+	const timeouts = { queryTimeoutMs: 5_000, openTimeoutMs: 10_000 };
+	return checkDatabase(createDatabase(settings, timeouts), allMigrations, {
+		timeoutMs: timeouts.openTimeoutMs,
+		advice:
+			"Give the gateway a GATEWAY_DB_SCHEMA, or a GATEWAY_DATABASE, of its own.",
+	});
+}
+
+function createDatabase(
+	settings: StoreSettings,
+	timeouts: { queryTimeoutMs: number; openTimeoutMs: number },
+): Database {
+	return isPostgresUrl(settings.database)
+		? createPostgres(settings, timeouts)
+		: createSqlite(settings.database, timeouts);
 }
 
 /** Closes connections at once, whatever they are doing. */

@@ -1,6 +1,7 @@
 // What the errors of PostgreSQL and SQLite mean for a program that keeps its data there.
 
 import { SQL } from "bun";
+import { describePlace, type PostgresPlace } from "./postgres-schema.ts";
 
 /**
  * Thrown when the program cannot use its database and another attempt would not help. The message is for the operator.
@@ -45,19 +46,9 @@ const connectionCodes = /CONNECTION|TIMEOUT|TLS|AUTH|SASL|PASSWORD|MESSAGE/;
 /**
  * Returns a function that classifies PostgreSQL errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-export function explainPostgres({
-	server,
-	database,
-	schema,
-	variables,
-}: {
-	/** Host and port. */
-	server: string;
-	database: string;
-	schema: string;
-	/** The environment variables that set the URL and the schema. */
-	variables: { url: string; schema: string };
-}) {
+export function explainPostgres(place: PostgresPlace) {
+	const { schema, variables } = place;
+	const { server, database } = describePlace(place);
 	const at = `PostgreSQL at ${server}`;
 	return (error: unknown): DbError | undefined => {
 		if (!(error instanceof SQL.PostgresError)) return undefined;

@@ -1,6 +1,7 @@
 // Which migrations a database has, compared with those of this program.
 
 import { createHash } from "node:crypto";
+import type { SQL } from "bun";
 import { StoreFailure } from "./errors.ts";
 
 export interface Migration {
@@ -46,6 +47,13 @@ export function checkHistory(
 				`Database migration ${number} (${name}) was edited after it had been applied, so the tables may differ from what this program expects. Run the version that applied it.`,
 			);
 	}
+}
+
+/** Returns the migrations that the database already has, ordered by number. */
+export async function selectApplied(sql: SQL): Promise<Applied[]> {
+	const rows: (Omit<Applied, "number"> & { number: number | bigint })[] =
+		await sql`SELECT number, name, checksum FROM migrations ORDER BY number`;
+	return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
 /** Returns the checksum by which an edited migration is noticed. */

@@ -2,6 +2,23 @@
 
 import type { SQL } from "bun";
 
+/** Where a program keeps its tables in PostgreSQL. */
+export interface PostgresPlace {
+	url: string;
+	schema: string;
+	/** The environment variables that set URL and schema. */
+	variables: { url: string; schema: string };
+}
+
+/** Returns the parts of a place that messages show: without user name and password. */
+export function describePlace({ url, schema }: PostgresPlace) {
+	const { host, pathname } = new URL(url);
+	const server = host.includes(":") ? host : `${host}:5432`;
+	const database = decodeURIComponent(pathname.slice(1));
+	const where = `PostgreSQL at ${server}, database "${database}", schema "${schema}"`;
+	return { server, database, where };
+}
+
 /**
  * Returns why `text` is not the URL of a PostgreSQL database; undefined if it is one. The URL is never shown, because it
  * contains a password.

@@ -1,8 +1,7 @@
 // The interface between the store and its database. postgres.ts and sqlite.ts implement it.
 
 import type { SQL } from "bun";
-import type { DbError } from "../../../lib/sql/errors.ts";
-import type { Applied } from "../../../lib/sql/migrations.ts";
+import type { InspectedDatabase } from "../../../lib/sql/check.ts";
 
 /**
  * How long to retry, in milliseconds, while another bot process holds the exclusive lock on the database. A process
@@ -10,31 +9,12 @@ import type { Applied } from "../../../lib/sql/migrations.ts";
  */
 export const claimTimeoutMs = 1_000;
 
-export interface Database {
-	/** Location of the database for logs, without user name and password. */
-	where: string;
+export interface Database extends InspectedDatabase {
 	/**
 	 * Connects to the database and takes an exclusive lock, which keeps other bot processes out. Rejects with a
 	 * StoreFailure if another process holds the lock. An abort closes the connection.
 	 */
 	open(signal: AbortSignal): Promise<Session>;
-	/**
-	 * Reads the state of the database without locking or changing it. Rejects with a CheckFailed if the bot lacks the
-	 * rights to use the database. An abort closes the connection.
-	 */
-	inspect(signal: AbortSignal): Promise<Inspection>;
-	/** Classifies a database error. Returns undefined for any other error, which is a bug. */
-	explain(error: unknown): DbError | undefined;
-}
-
-export interface Inspection {
-	/** Version of the PostgreSQL server or of the SQLite library. */
-	version: string;
-	/**
-	 * Migrations that the database already has, ordered by number; "no file" or "no schema" if the database file or
-	 * schema does not exist yet.
-	 */
-	applied: readonly Applied[] | "no file" | "no schema";
 }
 
 /**

@@ -2,10 +2,10 @@
 // instances at once.
 
 import {
-	type Applied,
 	checkHistory,
 	checksumOf,
 	type Migration,
+	selectApplied,
 } from "../../../lib/sql/migrations.ts";
 import type { Session } from "./database.ts";
 
@@ -32,16 +32,11 @@ export async function migrate(
 		session,
 		"CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)",
 	);
-	const applied = await selectApplied(sql);
+	const applied = await session.run(selectApplied);
 	checkHistory(applied, migrations);
 	const missing = migrations.slice(applied.length);
 	for (const migration of missing) await apply(session, sql, migration);
 	return missing.length;
-}
-
-/** Returns the migrations that the database already has, ordered by number. */
-export function selectApplied(sql: Sql): Promise<Applied[]> {
-	return sql<Applied>`SELECT number, name, checksum FROM migrations ORDER BY number`;
 }
 
 async function apply(

@@ -3,13 +3,15 @@
 
 import { createHash } from "node:crypto";
 import { SQL } from "bun";
-import { CheckFailed } from "../../../lib/check.ts";
 import { explainPostgres } from "../../../lib/sql/errors.ts";
-import { createSchema, quoted } from "../../../lib/sql/postgres-schema.ts";
-import { claimTimeoutMs, type Database, type Inspection } from "./database.ts";
+import { inspectPostgres } from "../../../lib/sql/inspect.ts";
+import {
+	createSchema,
+	describePlace,
+	quoted,
+} from "../../../lib/sql/postgres-schema.ts";
+import { claimTimeoutMs, type Database } from "./database.ts";
 import { claimHeld } from "./db-error.ts";
-import { selectApplied } from "./migrations.ts";
-import { statementsOf } from "./statement.ts";
 
 export interface PostgresOptions {
 	url: string;
@@ -26,16 +28,13 @@ const pollMs = 100;
 const migrationTimeoutMs = 300_000;
 
 export function createPostgres(options: PostgresOptions): Database {
-	const { host, pathname } = new URL(options.url);
-	const server = host.includes(":") ? host : `${host}:5432`;
-	const database = decodeURIComponent(pathname.slice(1));
-	const explain = explainPostgres({
-		server,
-		database,
+	const place = {
+		url: options.url,
 		schema: options.schema,
 		variables: { url: "DATABASE_URL", schema: "DB_SCHEMA" },
-	});
-	const where = `PostgreSQL at ${server}, database "${database}", schema "${options.schema}"`;
+	};
+	const { where } = describePlace(place);
+	const explain = explainPostgres(place);
 	return {
 		where,
 		explain,
@@ -81,63 +80,8 @@ export function createPostgres(options: PostgresOptions): Database {
 				signal.removeEventListener("abort", cut);
 			}
 		},
-		async inspect(signal) {
-			const pool = new SQL({ url: options.url, max: 1, bigint: true });
-			const cut = () => void pool.close({ timeout: 0 });
-			signal.addEventListener("abort", cut, { once: true });
-			try {
-				return await pool.begin("read only", (connection) =>
-					inspectSchema(connection, options.schema, where),
-				);
-			} finally {
-				signal.removeEventListener("abort", cut);
-				await pool.close({ timeout: 0 });
-			}
-		},
+		inspect: (signal) => inspectPostgres(place, signal),
 	};
-}
-
-async function inspectSchema(
-	connection: SQL,
-	schema: string,
-	where: string,
-): Promise<Inspection> {
-	const sql = statementsOf({ run: (statement) => statement(connection) });
-	const [server] = await sql<{
-		version: string;
-		isReadOnly: boolean;
-		mayCreateSchema: boolean;
-	}>`
-		SELECT set_config('search_path', ${quoted(schema)}, true), current_setting('server_version') AS version,
-			pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS "isReadOnly",
-			has_database_privilege(current_database(), 'CREATE') AS "mayCreateSchema"`;
-	const [found] = await sql<{
-		mayUse: boolean;
-		mayCreate: boolean;
-		hasTables: boolean;
-	}>`
-		SELECT has_schema_privilege(oid, 'USAGE') AS "mayUse", has_schema_privilege(oid, 'CREATE') AS "mayCreate",
-			EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid AND relname = 'migrations') AS "hasTables"
-		FROM pg_namespace n WHERE nspname = ${schema}`;
-	if (server?.isReadOnly)
-		throw new CheckFailed(
-			`the database is read-only: ${where}`,
-			"Set DATABASE_URL to the server that accepts writes.",
-		);
-	if (!found && !server?.mayCreateSchema)
-		throw new CheckFailed(
-			`${where}: the schema does not exist, and the user of DATABASE_URL may not create it`,
-			"Create it for that user, or grant the user CREATE on the database.",
-		);
-	if (found && !(found.mayUse && found.mayCreate))
-		throw new CheckFailed(
-			`${where}: the user of DATABASE_URL may not use the schema or create tables in it`,
-			"Grant that user USAGE and CREATE on the schema.",
-		);
-	// Distributions append their own name in brackets.
-	const version = server?.version.split(" ")[0] ?? "";
-	if (!found) return { version, applied: "no schema" };
-	return { version, applied: found.hasTables ? await selectApplied(sql) : [] };
 }
 
 /** Sets parameters of the PostgreSQL connection, such as its schema and timeouts. */

@@ -5,25 +5,17 @@
 // commit intact. With synchronous = FULL a commit survives a power failure.
 // https://www.sqlite.org/wal.html, https://www.sqlite.org/lockingv3.html
 
-import { accessSync, constants, existsSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { SQL } from "bun";
-import { CheckFailed } from "../../../lib/check.ts";
+import { join } from "node:path";
+import type { SQL } from "bun";
 import { explainSqlite } from "../../../lib/sql/errors.ts";
+import { inspectSqlite } from "../../../lib/sql/inspect.ts";
 import {
 	isLocked,
 	openSqlite,
 	retryWhileLocked,
 } from "../../../lib/sql/sqlite-file.ts";
-import {
-	claimTimeoutMs,
-	type Database,
-	type Inspection,
-	type Session,
-} from "./database.ts";
+import { claimTimeoutMs, type Database, type Session } from "./database.ts";
 import { claimHeld } from "./db-error.ts";
-import { selectApplied } from "./migrations.ts";
-import { statementsOf } from "./statement.ts";
 
 export interface SqliteOptions {
 	/** Directory of the SQLite files (DATA_DIR). It must exist before the database is opened. */
@@ -57,65 +49,8 @@ export function createSqlite({ directory, instance }: SqliteOptions): Database {
 				throw error;
 			}
 		},
-		inspect: () => inspectFile(directory, file),
+		inspect: () => inspectSqlite(file, "DATA_DIR"),
 	};
-}
-
-async function inspectFile(
-	directory: string,
-	file: string,
-): Promise<Inspection> {
-	requireWritable(existing(directory), "directory");
-	const exists = existsSync(file);
-	if (exists) requireWritable(file, "file");
-	// SQLite keeps two more files, -wal and -shm, while a database is open. A read-only connection would create and leave
-	// them. A writable one would merge those that a killed instance has left into the database.
-	const readonly = exists && existsSync(`${file}-wal`);
-	const filename = exists ? file : ":memory:";
-	const data = new SQL({ adapter: "sqlite", filename, readonly, bigint: true });
-	try {
-		await data.unsafe("PRAGMA busy_timeout = 1000");
-		await data.unsafe("PRAGMA query_only = ON");
-		const sql = statementsOf({ run: (statement) => statement(data) });
-		const [found] = await sql<{ version: string; hasTables: number }>`
-			SELECT sqlite_version() AS version,
-				EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'migrations') AS "hasTables"`;
-		const version = found?.version ?? "";
-		if (!exists) return { version, applied: "no file" };
-		return {
-			version,
-			applied: found?.hasTables ? await selectApplied(sql) : [],
-		};
-	} finally {
-		await data.close();
-	}
-}
-
-/** Returns the path if it exists; otherwise returns its nearest parent directory that exists. */
-function existing(path: string): string {
-	return existsSync(path) || dirname(path) === path
-		? path
-		: existing(dirname(path));
-}
-
-/** Throws a CheckFailed unless the bot can read and write this file or directory. */
-function requireWritable(path: string, kind: "directory" | "file"): void {
-	const { R_OK, W_OK, X_OK } = constants;
-	const shown = JSON.stringify(path);
-	if (kind === "directory" && !statSync(path).isDirectory())
-		throw new CheckFailed(
-			`DATA_DIR: ${shown} is not a directory`,
-			"Set DATA_DIR to a directory.",
-		);
-	try {
-		accessSync(path, kind === "directory" ? R_OK | W_OK | X_OK : R_OK | W_OK);
-	} catch (error) {
-		const { code } = error as NodeJS.ErrnoException;
-		throw new CheckFailed(
-			`DATA_DIR: ${shown} cannot be written (${code})`,
-			"Let the user that the bot runs as write to it, or set DATA_DIR to another directory.",
-		);
-	}
 }
 
 function createSession(data: SQL, claim: SQL): Session {

@@ -1,0 +1,91 @@
+// The database's part of `--check`: does it answer, may the program use it, and are its tables those of this program? It
+// changes nothing, so running programs are not disturbed.
+
+import { CheckFailed } from "../check.ts";
+import { within } from "../wait.ts";
+import { type DbError, StoreFailure } from "./errors.ts";
+import type { Inspection } from "./inspect.ts";
+import { checkHistory, type Migration } from "./migrations.ts";
+
+/** What the check needs of a database. */
+export interface InspectedDatabase {
+	/** Location of the database for logs, without user name and password. */
+	where: string;
+	/**
+	 * Reads the state of the database without locking or changing it. Rejects with a CheckFailed if the program lacks the
+	 * rights to use the database. An abort closes the connection.
+	 */
+	inspect(signal: AbortSignal): Promise<Inspection>;
+	/** Classifies a database error. Returns undefined for any other error, which is a bug. */
+	explain(error: unknown): DbError | undefined;
+}
+
+/**
+ * Checks whether the program can use its database. Resolves with a description of the database; rejects with a
+ * CheckFailed. `timeoutMs` limits connecting and reading. `advice` is the next step if the tables are another program's.
+ */
+export async function checkDatabase(
+	database: InspectedDatabase,
+	migrations: readonly Migration[],
+	{ timeoutMs = 10_000, advice }: { timeoutMs?: number; advice: string },
+): Promise<string> {
+	const { where } = database;
+	const timeout = new AbortController();
+	try {
+		const inspection = await within(
+			timeoutMs,
+			database.inspect(timeout.signal),
+		);
+		if (inspection === "late")
+			throw new CheckFailed(
+				`the database did not answer within ${timeoutMs / 1000} seconds: ${where}`,
+			);
+		const { version, applied } = inspection;
+		return `${where}, version ${version}: ${describeTables(applied, migrations)}`;
+	} catch (error) {
+		throw toCheckFailed(error, database, advice);
+	} finally {
+		timeout.abort();
+	}
+}
+
+/**
+ * Describes whether the program will create or update the database tables. Throws a StoreFailure if the tables do not fit
+ * this version of the program.
+ */
+function describeTables(
+	applied: Inspection["applied"],
+	migrations: readonly Migration[],
+): string {
+	if (applied === "no file") return "the file will be created";
+	if (applied === "no schema") return "the schema will be created";
+	checkHistory(applied, migrations);
+	if (applied.length === 0) return "the tables will be created";
+	const missing = migrations.length - applied.length;
+	return missing === 0
+		? "the tables are up to date"
+		: `the tables are from an older version; ${missing} migration(s) will be applied`;
+}
+
+/**
+ * Converts a database error to a CheckFailed for the operator. Returns any other error unchanged, because it is a bug.
+ */
+function toCheckFailed(
+	error: unknown,
+	{ where, explain }: InspectedDatabase,
+	advice: string,
+): unknown {
+	if (error instanceof StoreFailure)
+		return new CheckFailed(error.message, undefined, { cause: error });
+	// A table of that name with other columns is not ours.
+	if (/column .* does not exist|no such column/.test(String(error)))
+		return new CheckFailed(
+			`${where}: the table "migrations" belongs to another program`,
+			advice,
+			{ cause: error },
+		);
+	const dbError = explain(error);
+	return dbError
+		? new CheckFailed(dbError.reason, undefined, { cause: error })
+		: error;
+}
