@@ -169,6 +169,19 @@ const coverage: Record<string, Coverage> = {
 		"test/end-to-end/health.test.ts",
 		"gateway",
 	),
+	...Object.fromEntries(
+		[
+			"--new-key hanna --access write --guilds 123456789012345678 --person 234567890123456789 --expires 90d",
+			"--keys",
+			"--revoke-key hanna",
+		].map((options) => [
+			`GATEWAY_DATABASE=gateway.sqlite bun run gateway ${options}`,
+			elsewhere(
+				"test/gateway/keys/commands.test.ts",
+				`"${options.split(" ")[0]}"`,
+			),
+		]),
+	),
 	"bun run gateway --help": "here",
 	"bun run build": builds,
 	"bun run build --all": builds,
