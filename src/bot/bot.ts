@@ -8,6 +8,7 @@ import { type Running, version } from "../lib/program.ts";
 import { within } from "../lib/wait.ts";
 import { countResponses } from "../mcp/metrics.ts";
 import type { Prompt } from "../mcp/prompts.ts";
+import { rightsMethod } from "../mcp/rights.ts";
 import {
 	createServer,
 	promptSource,
@@ -38,6 +39,7 @@ import { createAuditChannel } from "./server/audit-channel.ts";
 import { createRoutes } from "./server/http.ts";
 import { observe } from "./server/instrumentation.ts";
 import { addGauges, createMetrics } from "./server/metrics.ts";
+import { createRights } from "./server/rights.ts";
 import { warnWithoutGuild } from "./setup/no-guild.ts";
 import { instanceName, startStore } from "./store/store.ts";
 import { type AuditedCall, createAudit } from "./tool/audit.ts";
@@ -249,6 +251,9 @@ export function startBot(
 			),
 			// Without a token, anyone could send a principal.
 			experimental: config.mcpToken ? [principalCapability] : [],
+			methods: {
+				[rightsMethod]: createRights((principal) => select(principal).context),
+			},
 			log,
 		}),
 		{ select, metrics, log, audit: recordCall },

@@ -215,6 +215,11 @@ export function promptSource(
 	};
 }
 
+export type OtherMethod = (
+	params: JsonObject,
+	caller: Caller,
+) => string | Promise<string>;
+
 export interface ServerOptions {
 	/** Name and version that the MCP server tells its clients. */
 	info: { name: string; title: string; version: string };
@@ -224,6 +229,11 @@ export interface ServerOptions {
 	prompts: PromptSource;
 	/** Names of the experimental capabilities that the server declares. */
 	experimental?: readonly string[];
+	/**
+	 * Methods that MCP does not define, by name. They receive the request's params and return the result as JSON text, or
+	 * throw an RpcError.
+	 */
+	methods?: Readonly<Record<string, OtherMethod>>;
 	log: Log;
 	/** Called after each MCP request, with the request and its response. */
 	answered?(request: RpcRequest, response: RpcResponse): void;
@@ -236,7 +246,7 @@ export interface Server {
 
 export function createServer(options: ServerOptions): Server {
 	const { tools, prompts, log, info: serverInfo, instructions } = options;
-	const { experimental = [] } = options;
+	const { experimental = [], methods: others = {} } = options;
 	const capabilities = {
 		tools: {},
 		prompts: {},
@@ -263,6 +273,8 @@ export function createServer(options: ServerOptions): Server {
 			if (method === "initialize") return initialize(request);
 			if (method === "ping") return textResponse(id, "{}");
 		}
+		const other = Object.hasOwn(others, method) ? others[method] : undefined;
+		if (other) return fromOther(other, request, caller);
 		// subscriptions/listen is for servers whose lists change while they run.
 		throw methodNotFound(method);
 	}
@@ -296,6 +308,14 @@ export function createServer(options: ServerOptions): Server {
 				? await prompts.get(params, caller)
 				: await prompts.complete(params, caller);
 		return toolResponse(id, caller, result, "ok");
+	}
+
+	async function fromOther(
+		run: OtherMethod,
+		{ id, params }: RpcRequest,
+		caller: Caller,
+	): Promise<RpcResponse> {
+		return toolResponse(id, caller, await run(params, caller), "ok");
 	}
 
 	/** Returns the members that the stateless MCP revision requires in results that clients may cache. */

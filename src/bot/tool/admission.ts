@@ -198,6 +198,33 @@ export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
 	});
 }
 
+/** A guild of a person, and whether the person may sign in there. */
+export interface PersonGuild {
+	guild: Guild;
+	signIn: boolean;
+}
+
+/**
+ * Returns the guilds among those that the caller may access in which a person is a member. Rejects if Discord cannot be
+ * asked.
+ */
+export async function guildsOf(
+	bot: Admitting,
+	personId: string,
+): Promise<PersonGuild[]> {
+	const { connection, self } = bot;
+	const guilds = connection.guilds.filter(({ id }) => mayTouch(bot, id));
+	const all = await Promise.all(
+		guilds.map(async (guild) => {
+			const member = await memberIn(guild, personId, connection, "read");
+			if (!member) return [];
+			const signIn = whyNotSignIn(member, self.toml.mcp) === undefined;
+			return [{ guild, signIn }];
+		}),
+	);
+	return all.flat();
+}
+
 /**
  * Throws a ToolError unless the caller may manage the bot itself. A person in whose name the call acts needs
  * MANAGE_GUILD in the guild in the setting GUILD_ID or, if that is not set, in all guilds in which tools are enabled. A
@@ -220,7 +247,9 @@ export async function requireBotManager(bot: Admitting): Promise<void> {
 	const where =
 		guildId === undefined ? "all guilds of the bot" : "the bot's own guild";
 	throw new ToolError(
-		`This tool is about the bot itself, so it requires MANAGE_GUILD in ${where}. Nothing was done.`,
+		principal.person
+			? `You lack MANAGE_GUILD in ${where}, which this tool requires because it is about the bot itself. Nothing was done.`
+			: `This tool is about the bot itself, so it requires access to ${where}. Nothing was done.`,
 	);
 }
 

@@ -339,7 +339,7 @@ describe("a tool about the bot itself", () => {
 
 	test("requires MANAGE_GUILD in the bot's own guild", async () => {
 		expect((await call("liwei")).text).toBe(
-			"This tool is about the bot itself, so it requires MANAGE_GUILD in the bot's own guild. Nothing was done.",
+			"You lack MANAGE_GUILD in the bot's own guild, which this tool requires because it is about the bot itself. Nothing was done.",
 		);
 		expect((await call("bob_the_baker")).isError).toBe(true);
 		expect((await call("ada")).isError).toBe(false);
@@ -376,6 +376,32 @@ describe("a person who signed in", () => {
 				expect((await read("liwei")).isError).toBe(false);
 			}),
 		);
+	});
+});
+
+describe("guildhall/rights", () => {
+	const rightsOf = (name: string, changes?: Partial<Principal>) =>
+		as(name, changes).request("guildhall/rights", {});
+
+	test("lists the guilds of the person, and where the person may sign in", async () => {
+		const { id, name } = world.guild;
+		const ofMember = { guilds: [{ id, name, signIn: false }] };
+		expect(await rightsOf("liwei")).toEqual(ofMember);
+		const ofOwner = { guilds: [{ id, name, signIn: true }] };
+		expect(await rightsOf("ada")).toEqual(ofOwner);
+		expect(await rightsOf("bob_the_baker")).toEqual({ guilds: [] });
+		const elsewhere = await rightsOf("ada", { guilds: [unknownId] });
+		expect(elsewhere).toEqual({ guilds: [] });
+	});
+
+	test("does not exist for callers without a person", async () => {
+		for (const caller of [
+			world.mcp,
+			world.mcp.as({ id: "key:k", name: "k", access: "all" }),
+		])
+			await expect(caller.request("guildhall/rights", {})).rejects.toThrow(
+				"Method not found: guildhall/rights",
+			);
 	});
 });
 

@@ -1,0 +1,34 @@
+// Answers the request guildhall/rights, by which a gateway asks in which guilds a person is.
+
+import type { Principal } from "../../lib/principal.ts";
+import { errorCode, RpcError } from "../../mcp/json-rpc.ts";
+import { type PersonGuild, rightsMethod } from "../../mcp/rights.ts";
+import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
+import { type Admitting, guildsOf } from "../tool/admission.ts";
+
+/**
+ * Returns the handler of guildhall/rights. `contextOf` returns what the bot is for a principal. The request is answered
+ * only for principals with a person.
+ */
+export function createRights(
+	contextOf: (principal: Principal) => Admitting,
+): OtherMethod {
+	return async (_, { principal }) => {
+		if (!principal?.person) throw methodNotFound(rightsMethod);
+		const context = contextOf(principal);
+		if (!context.connection.state.connected)
+			throw new RpcError(
+				errorCode.internal,
+				"The bot is not connected to Discord",
+			);
+		const found = await guildsOf(context, principal.person.id);
+		const guilds = found.map(
+			({ guild: { id, name = "" }, signIn }): PersonGuild => ({
+				id,
+				name,
+				signIn,
+			}),
+		);
+		return JSON.stringify({ guilds });
+	};
+}

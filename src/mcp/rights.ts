@@ -1,0 +1,35 @@
+// The request guildhall/rights, by which a gateway asks a bot in which of its guilds a person is. The person is the one of
+// the request's principal.
+
+import * as v from "valibot";
+
+export const rightsMethod = "guildhall/rights";
+
+/** A guild that a person is in and that tool calls in the person's name may touch. */
+export interface PersonGuild {
+	id: string;
+	name: string;
+	/** Whether the bot's rule for signing in allows this person to sign in here. */
+	signIn: boolean;
+}
+
+/** Maximum number of guilds that are read from a bot's response. Discord allows a person to be in 200. */
+const maxGuilds = 1_000;
+
+const rights = v.object({
+	guilds: v.array(
+		v.object({
+			id: v.pipe(v.string(), v.regex(/^\d{1,20}$/)),
+			name: v.pipe(v.string(), v.maxLength(1_000)),
+			signIn: v.boolean(),
+		}),
+	),
+});
+
+/** Reads the first 1,000 guilds from the result of guildhall/rights. Returns undefined if the result is invalid. */
+export function readRights(
+	result: unknown,
+): readonly PersonGuild[] | undefined {
+	const read = v.safeParse(rights, result);
+	return read.success ? read.output.guilds.slice(0, maxGuilds) : undefined;
+}
