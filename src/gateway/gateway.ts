@@ -28,7 +28,9 @@ import { createAuthenticator } from "./keys/authenticator.ts";
 import { createFindKey } from "./keys/keys.ts";
 import { createMetrics } from "./metrics.ts";
 import { narrow, readOnlyPath } from "./narrowing.ts";
+import { createClients } from "./oauth/clients.ts";
 import { createOAuth, type OAuthOptions } from "./oauth/oauth.ts";
+import type { InstanceRights } from "./oauth/rights.ts";
 import { createPrompts } from "./prompts.ts";
 import { findGuild } from "./routing.ts";
 import { describeStatus } from "./status.ts";
@@ -72,8 +74,8 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
 	firstCatalogGraceMs?: number;
 	/** The gateway's database. Without it only the root key is accepted. */
 	store?: GatewayStore | undefined;
-	/** What signing in with Discord needs beside its settings. Without it nobody can sign in. */
-	signIn?: Pick<OAuthOptions, "clients" | "askRights" | "now"> | undefined;
+	/** Replaces parts of signing in with Discord. */
+	signIn?: Partial<Pick<OAuthOptions, "clients" | "askRights" | "now">>;
 	/** How long tool calls wait for the approval that they need. Default: 10 s, and a request every 500 ms. */
 	approvals?: ApprovalTiming;
 }
@@ -206,9 +208,20 @@ export function createGateway(
 	});
 
 	const oauth =
-		config.signIn && store && signIn
-			? createOAuth({ ...signIn, settings: config.signIn, store, log })
+		config.signIn && store
+			? createOAuth({
+					settings: config.signIn,
+					store,
+					clients: createClients({ store, log }),
+					askRights,
+					log,
+					...signIn,
+				})
 			: undefined;
+	/** Asks the bots about a person. None of them can be asked yet. */
+	async function askRights(): Promise<InstanceRights[]> {
+		return backends.map(({ name }) => ({ instance: name, guilds: undefined }));
+	}
 	const authenticate = createAuthenticator({
 		token: config.token,
 		find: {
@@ -218,6 +231,7 @@ export function createGateway(
 		refuse: (request) =>
 			unauthorized(request, oauth?.challenge(pathOf(request))),
 		log,
+		now: signIn?.now ?? Date.now,
 	});
 
 	const respond: ListenOptions["fetch"] = (request, http) => {

@@ -3,12 +3,18 @@
 import { hash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { readConfig } from "../../../src/gateway/config.ts";
+import { createGateway } from "../../../src/gateway/gateway.ts";
 import type { OAuthClient } from "../../../src/gateway/oauth/clients.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
 import type { InstanceRights } from "../../../src/gateway/oauth/rights.ts";
+import type { StoreSettings } from "../../../src/gateway/store/settings.ts";
 import { openStore } from "../../../src/gateway/store/store.ts";
-import { pathOf } from "../../../src/lib/listen.ts";
+import { type ListenOptions, pathOf } from "../../../src/lib/listen.ts";
+import type { PrincipalPerson } from "../../../src/lib/principal.ts";
+import { connect } from "../../support/backend-client.ts";
 import { databaseDirectory } from "../../support/database-directory.ts";
+import { gatewayToken } from "../../support/gateway.ts";
 import { recordLog } from "../../support/log.ts";
 import { Browser } from "./browser.ts";
 import { startStubDiscord } from "./stub-discord.ts";
@@ -41,17 +47,18 @@ export interface TokenBody {
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** `database` is a postgres:// URL; by default, a new SQLite file. */
-export async function startWorld(database?: {
-	database: string;
-	schema: string;
-}) {
+export interface WorldOptions {
+	/** Default: a new SQLite file. */
+	database?: StoreSettings;
+	/** The bots behind a gateway. Without them, there is only the authorization server. */
+	bots?: Record<string, { url: string }>;
+}
+
+export async function startWorld({ database, bots }: WorldOptions = {}) {
 	const recorded = recordLog();
 	const directory = await mkdtemp(join(databaseDirectory, "guildhall-oauth-"));
-	const settings = database ?? {
-		database: join(directory, "gateway.sqlite"),
-		schema: "",
-	};
+	const file = join(directory, "gateway.sqlite");
+	const settings = database ?? { database: file, schema: "" };
 	const store = openStore(settings, recorded.log);
 	const discord = startStubDiscord({ ...hanna, username: "hanna" });
 	const clients = new Map([[assistant.id, assistant]]);
@@ -61,33 +68,47 @@ export async function startWorld(database?: {
 		asked: [],
 	};
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
+	/** Set once the address of the server is known. */
+	let respond: ListenOptions["fetch"] = () => new Response(null);
 	const server = Bun.serve({
 		port: 0,
 		hostname: "127.0.0.1",
-		fetch: (request, http) =>
-			oauth.respond(request, pathOf(request), http) ??
-			new Response("Not found", { status: 404 }),
+		fetch: (request, http) => respond(request, http),
 	});
 	const url = server.url.origin;
-	const oauth = createOAuth({
-		settings: {
-			publicUrl: url,
-			clientId: discord.clientId,
-			clientSecret: discord.clientSecret,
-			discordApiUrl: discord.apiUrl,
-		},
-		store,
+	const signIn = {
 		clients: {
-			findClient: async (id) => clients.get(id),
+			findClient: async (id: string) => clients.get(id),
 			registerClient: async () => new Response(null, { status: 501 }),
 		},
-		askRights: async ({ id }) => {
+		askRights: async ({ id }: PrincipalPerson) => {
 			rights.asked.push(id);
 			return rights.answer;
 		},
-		log: recorded.log,
 		now: () => clock.now,
+	};
+	const config = readConfig({
+		INSTANCES: Object.entries(bots ?? { alpha: { url } })
+			.map(([name, bot]) => `${name}=${bot.url}`)
+			.join(),
+		MCP_AUTH_TOKEN: gatewayToken,
+		GATEWAY_DATABASE: settings.database,
+		PUBLIC_URL: url,
+		DISCORD_CLIENT_ID: discord.clientId,
+		DISCORD_CLIENT_SECRET: discord.clientSecret,
+		DISCORD_API_URL: discord.apiUrl,
 	});
+	if (!config.signIn) throw new Error("signing in is off");
+	const { log } = recorded;
+	const oauth = createOAuth({ settings: config.signIn, store, log, ...signIn });
+	const gateway =
+		bots && createGateway(config, log, { connect, store, signIn });
+	respond =
+		gateway?.fetch ??
+		((request, http) =>
+			oauth.respond(request, pathOf(request), http) ??
+			new Response("Not found", { status: 404 }));
+	await gateway?.refresh();
 
 	const parameters = {
 		response_type: "code",
@@ -186,6 +207,7 @@ export async function startWorld(database?: {
 		refresh,
 		async [Symbol.asyncDispose]() {
 			await server.stop(true);
+			await gateway?.close();
 			await discord.stop();
 			await store.close();
 			await rm(directory, { recursive: true, force: true });
