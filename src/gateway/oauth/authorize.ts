@@ -9,7 +9,8 @@ import type { AuthorizationRequest } from "./attempts.ts";
 import type { OAuthClient } from "./clients.ts";
 import { asPage, backLink, type OAuthContext } from "./context.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { errorPageResponse, redirect } from "./page-response.ts";
+import { errorPage } from "./pages/error-page.ts";
+import { redirect } from "./pages/page.ts";
 import { type Parameters, queryOf } from "./parameters.ts";
 import { matchesRedirect } from "./redirect-uris.ts";
 import { accessAt, readResource } from "./resources.ts";
@@ -89,7 +90,7 @@ export function createAuthorize(
 			wanted = readRequest(parameters, client, redirectUri, state);
 		} catch (error) {
 			if (!(error instanceof OAuthError)) throw error;
-			return errorPageResponse({
+			return errorPage({
 				status: 400,
 				title: "This request is not valid",
 				text: error.message,

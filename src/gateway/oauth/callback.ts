@@ -6,7 +6,8 @@ import { asPage, backLink, type OAuthContext } from "./context.ts";
 import { DiscordFailure, type DiscordPerson } from "./discord.ts";
 import { paths } from "./metadata.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { errorPageResponse, redirect } from "./page-response.ts";
+import { errorPage } from "./pages/error-page.ts";
+import { redirect } from "./pages/page.ts";
 import { queryOf } from "./parameters.ts";
 import { guildsOf, type PersonGuild } from "./rights.ts";
 
@@ -22,7 +23,7 @@ export function createCallback(
 		error: OAuthError,
 	): Response {
 		const back = request && backLink(publicUrl, request, error);
-		return errorPageResponse({ ...page, back });
+		return errorPage({ ...page, back });
 	}
 
 	async function come(request: Request): Promise<Response> {
@@ -32,7 +33,7 @@ export function createCallback(
 		const key = browser && state ? { browser, state } : undefined;
 		const attempt = key && (await attempts.comeBack(key));
 		if (!key || !attempt)
-			return errorPageResponse({
+			return errorPage({
 				status: 400,
 				title: "This sign-in cannot be continued",
 				text: "It was begun in another browser, took longer than ten minutes, or has been continued before. Go back to the program that you want to connect, and connect it again.",

@@ -6,10 +6,10 @@ import { formToken, isFormToken } from "./browser.ts";
 import { asPage, clientUrl, type OAuthContext } from "./context.ts";
 import { paths } from "./metadata.ts";
 import { OAuthError } from "./oauth-error.ts";
-import { errorPageResponse, pageResponse, redirect } from "./page-response.ts";
-import { consentPage } from "./pages.ts";
+import { consentPage } from "./pages/consent-page.ts";
+import { errorPage } from "./pages/error-page.ts";
+import { redirect } from "./pages/page.ts";
 import { queryOf, readForm } from "./parameters.ts";
-import { redirectWarning } from "./redirect-uris.ts";
 import { levelsUpTo } from "./resources.ts";
 
 export function createConsent(context: OAuthContext): {
@@ -29,18 +29,15 @@ export function createConsent(context: OAuthContext): {
 		const signedIn = key && (await attempts.find(key));
 		if (!key || !signedIn?.request) return expired();
 		const { client, redirectUri, access } = signedIn.request;
-		return pageResponse(
-			consentPage({
-				client,
-				redirectUri,
-				warning: redirectWarning(redirectUri),
-				person: signedIn.person,
-				guilds: signedIn.guilds,
-				access: levelsUpTo(access),
-				action: `${paths.consent}?request=${key.state}`,
-				csrf: formToken(key.browser, key.state),
-			}),
-		);
+		return consentPage({
+			client,
+			redirectUri,
+			person: signedIn.person,
+			guilds: signedIn.guilds,
+			access: levelsUpTo(access),
+			action: `${paths.consent}?request=${key.state}`,
+			csrf: formToken(key.browser, key.state),
+		});
 	}
 
 	async function decide(request: Request): Promise<Response> {
@@ -97,7 +94,7 @@ export function createConsent(context: OAuthContext): {
 }
 
 function expired(): Response {
-	return errorPageResponse({
+	return errorPage({
 		status: 400,
 		title: "This page has expired",
 		text: "It was opened in another browser, has been answered, or is older than ten minutes. Go back to the program that you want to connect, and connect it again.",

@@ -11,8 +11,7 @@ import {
 	retryAfterSeconds,
 	toOAuthError,
 } from "./oauth-error.ts";
-import { errorPageResponse } from "./page-response.ts";
-import type { BackLink } from "./pages.ts";
+import { type BackLink, errorPage } from "./pages/error-page.ts";
 import type { AskRights } from "./rights.ts";
 
 export interface OAuthContext {
@@ -70,12 +69,12 @@ export async function asPage(
 	} catch (error) {
 		const { code, message } = toOAuthError(error, log);
 		if (code !== "temporarily_unavailable")
-			return errorPageResponse({
+			return errorPage({
 				status: 400,
 				title: "This request is not valid",
 				text: message,
 			});
-		const response = errorPageResponse({
+		const response = errorPage({
 			status: 503,
 			title: "Not available right now",
 			text: message,

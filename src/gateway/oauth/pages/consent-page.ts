@@ -1,0 +1,112 @@
+// The consent page: which client wants to act in a person's name, where it sends them, and what it may do.
+
+import type { Access } from "../../../lib/principal.ts";
+import { isDocumentId } from "../client-document.ts";
+import type { OAuthClient } from "../clients.ts";
+import type { DiscordPerson } from "../discord.ts";
+import { paths } from "../metadata.ts";
+import { redirectTarget, redirectWarning } from "../redirect-uris.ts";
+import type { PersonGuild } from "../rights.ts";
+import { type Html, html, shown } from "./html.ts";
+import { formActionOf, pageResponse } from "./page.ts";
+
+export interface ConsentPage {
+	client: Pick<OAuthClient, "id" | "name">;
+	/** Where the person is sent back to. */
+	redirectUri: string;
+	person: DiscordPerson;
+	/** The guilds in which the client can act as the person. */
+	guilds: readonly Pick<PersonGuild, "id" | "name">[];
+	/** The levels that the person can choose from, from little to much. The first is chosen at first. */
+	access: readonly Access[];
+	/**
+	 * The address to which the form is posted, with the fields `csrf`, `access` (one of the levels) and `decision`
+	 * ("allow" or "deny").
+	 */
+	action: string;
+	csrf: string;
+}
+
+const unverifiedName =
+	"Anyone can register a program under this name. Allow it only if you have just started this sign-in yourself.";
+
+/** How many guilds the page names. */
+const maxGuilds = 20;
+
+const levels: Record<Access, { title: string; text: string }> = {
+	read: {
+		title: "Read",
+		text: "It sees channels, messages, members and settings that you can see. It changes nothing.",
+	},
+	write: {
+		title: "Read and write",
+		text: "It also sends messages, and creates and changes things. It deletes nothing, and kicks and bans nobody.",
+	},
+	all: {
+		title: "Everything",
+		text: "It also deletes, kicks, bans, and does all else that you may do.",
+	},
+};
+
+export function accessTitle(access: Access): string {
+	return levels[access].title;
+}
+
+/** Returns who publishes a client, as far as that is known. */
+export function publisherOf(clientId: string): Html {
+	const host = URL.parse(clientId)?.host;
+	return host === undefined
+		? html`unknown: it registered itself, and its name is not verified`
+		: html`<strong>${host}</strong>, which states this name`;
+}
+
+export function consentPage(page: ConsentPage): Response {
+	const { client, redirectUri, person, guilds, access, action, csrf } = page;
+	const name = shown(client.name);
+	const warnings = [
+		isDocumentId(client.id) ? undefined : unverifiedName,
+		redirectWarning(redirectUri),
+	].filter((text) => text !== undefined);
+	const choices = access.map((level, index) => choice(level, index === 0));
+	// The first button is pressed by Enter in the form. Clicks on "Allow" count only after a second: another page could have
+	// made the person click twice, and shown this one in between.
+	const body = html`<p>Signed in with Discord as <strong>${shown(person.name)}</strong>.</p>
+<dl>
+<dt>Published by</dt><dd>${publisherOf(client.id)}</dd>
+<dt>Sends you back to</dt><dd><strong>${redirectTarget(redirectUri)}</strong></dd>
+<dt>Can act in your name in</dt><dd><ul>${guildList(guilds)}</ul></dd>
+</dl>
+${warnings.map((text) => html`<p class="warning">${text}</p>`)}
+<form method="post" action="${action}">
+<input type="hidden" name="csrf" value="${csrf}">
+<fieldset>
+<legend>What may it do?</legend>
+${choices}
+</fieldset>
+<p class="quiet">Whatever you choose: it never does what you may not do on Discord yourself. You can end this at <a href="${paths.connections}">your connections</a>.</p>
+<p class="buttons">
+<button name="decision" value="deny">Deny</button>
+<button class="main delayed" name="decision" value="allow">Allow</button>
+</p>
+</form>`;
+	return pageResponse({
+		title: `Connect ${client.name}`,
+		heading: html`Connect ${name}?`,
+		body,
+		formAction: formActionOf(redirectUri),
+	});
+}
+
+function guildList(guilds: ConsentPage["guilds"]): Html[] {
+	const names = guilds.slice(0, maxGuilds).map(({ name }) => shown(name));
+	const more = guilds.length - names.length;
+	const lines = more > 0 ? [...names, html`and ${more} more`] : names;
+	return lines.map((line) => html`<li>${line}</li>`);
+}
+
+function choice(level: Access, isFirst: boolean): Html {
+	const { title, text } = levels[level];
+	const checked = isFirst ? html` checked` : undefined;
+	return html`<label class="choice"><input type="radio" name="access" value="${level}"${checked}><span><strong>${title}</strong><span>${text}</span></span></label>
+`;
+}

@@ -1,0 +1,98 @@
+// Pages as HTTP responses: HTML that no other page can frame and no cache keeps, and redirects.
+
+import { hash } from "node:crypto";
+import { onOneLine } from "../../../lib/text.ts";
+import { knownSchemes, schemeOf } from "../redirect-uris.ts";
+import { Html, html } from "./html.ts";
+import { styleSheet } from "./style.ts";
+
+const maxTitleLength = 120;
+const styleHash = hash("sha256", styleSheet, "base64");
+const style = new Html(styleSheet);
+
+const headers = {
+	"Cache-Control": "no-store",
+	"Referrer-Policy": "no-referrer",
+	"X-Content-Type-Options": "nosniff",
+	"X-Frame-Options": "DENY",
+	// There is no Cross-Origin-Opener-Policy: a client that opened the sign-in in a window of its own would lose it.
+};
+
+/** Returns the Content-Security-Policy of a page whose forms lead to the sources `formAction`. */
+function policyOf(formAction: string): string {
+	return [
+		"default-src 'none'",
+		`style-src 'sha256-${styleHash}'`,
+		`form-action ${formAction}`,
+		"frame-ancestors 'none'",
+		"base-uri 'none'",
+	].join("; ");
+}
+
+/**
+ * Returns the sources for `formAction` of a page whose form redirects to a client. Browsers apply it to all redirects that
+ * follow, and clients redirect further: to their website, or into their app.
+ */
+export function formActionOf(redirectUri: string): string {
+	const schemes = ["https:", ...knownSchemes.map((name) => `${name}:`)];
+	// A source cannot name [::1].
+	return ["'self'", ...new Set([...schemes, schemeOf(redirectUri)])].join(" ");
+}
+
+export interface Page {
+	status?: number | undefined;
+	/** The title of the window or tab, and the heading. */
+	title: string;
+	/** The heading as HTML, if it is not the title. */
+	heading?: Html | undefined;
+	body: Html;
+	/** Where the page's forms lead, for the Content-Security-Policy. Default: nowhere. */
+	formAction?: string | undefined;
+}
+
+export function pageResponse({
+	status = 200,
+	title,
+	heading = html`${title}`,
+	body,
+	formAction = "'none'",
+}: Page): Response {
+	const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${onOneLine(title, maxTitleLength)} · Guildhall</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${heading}</h1>
+${body}
+</main>
+</body>
+</html>
+`;
+	return new Response(page.text, {
+		status,
+		headers: {
+			...headers,
+			"Content-Security-Policy": policyOf(formAction),
+			"Content-Type": "text/html; charset=utf-8",
+		},
+	});
+}
+
+/** Redirects with 303, so that the browser sends a GET request without the form's body. */
+export function redirect(location: string, cookie?: string): Response {
+	return new Response(null, {
+		status: 303,
+		headers: {
+			...headers,
+			"Content-Security-Policy": policyOf("'none'"),
+			Location: location,
+			...(cookie !== undefined && { "Set-Cookie": cookie }),
+		},
+	});
+}
