@@ -3,7 +3,11 @@
 import { KeyedMutex } from "../lib/keyed-mutex.ts";
 import { type Listener, type ListenOptions, listen } from "../lib/listen.ts";
 import type { Log } from "../lib/log.ts";
-import { type Principal, principalCapability } from "../lib/principal.ts";
+import {
+	approvalCapability,
+	type Principal,
+	principalCapability,
+} from "../lib/principal.ts";
 import { type Running, version } from "../lib/program.ts";
 import { within } from "../lib/wait.ts";
 import { countResponses } from "../mcp/metrics.ts";
@@ -18,6 +22,9 @@ import {
 import { Sessions } from "../mcp/session.ts";
 import type { Tool } from "../mcp/tool.ts";
 import { createAi } from "./ai/ai.ts";
+import { type ApprovalOptions, createApproval } from "./approval/approval.ts";
+import { createApprovalTools } from "./approval/approval-tools.ts";
+import { isOfApproval } from "./approval/request-text.ts";
 import { serveCommands } from "./commands/commands.ts";
 import { withHelp } from "./commands/help.ts";
 import {
@@ -89,6 +96,8 @@ export interface BotOptions {
 	requestsPerSecond?: number;
 	/** Overrides the timeouts of the connection to Discord's Gateway and the back-off between reconnects. */
 	timing?: ConnectionOptions["timing"];
+	/** Overrides the waits of approval, and its clock. */
+	approval?: Pick<ApprovalOptions, "waitMs" | "now" | "backOffMs">;
 }
 
 /** Starts the bot: opens its MCP endpoint at once and logs in to Discord in the background, with retries. */
@@ -101,6 +110,7 @@ export function startBot(
 		timeoutSignal,
 		requestsPerSecond,
 		timing,
+		approval: approvalTiming,
 	}: BotOptions = {},
 ): Bot {
 	const store = startStore({
@@ -144,6 +154,7 @@ export function startBot(
 			backups.attach(client);
 			deletionWatch?.attach(client);
 			features.attach(client);
+			approval?.attach(client);
 		},
 	});
 	const { registry } = metrics;
@@ -162,8 +173,14 @@ export function startBot(
 			registry,
 		}),
 	});
+	const needsApproval = config.toml.mcp.approval !== "off";
 	const offer = offerTools(
-		[...allTools, ...features.tools, ...callingTools],
+		[
+			...allTools,
+			...features.tools,
+			...(needsApproval ? createApprovalTools(() => approval?.requests) : []),
+			...callingTools,
+		],
 		config.toml.mcp,
 		listedByDefault,
 	);
@@ -241,22 +258,38 @@ export function startBot(
 			allowed: new Set(self.tools.map(({ name }) => name)),
 		});
 	const allPrompts = promptsOf(context);
+	const approval = needsApproval
+		? createApproval({
+				settings: config.toml.mcp,
+				record: recordCall,
+				...{ connection, store, log, select },
+				...approvalTiming,
+			})
+		: undefined;
+	const source = toolSource(select);
 	const server = observe(
 		createServer({
 			info,
 			instructions,
-			tools: toolSource(select),
+			tools: approval?.guard(source) ?? source,
 			prompts: promptSource((principal) =>
 				principal ? promptsOf(select(principal).context) : allPrompts,
 			),
 			// Without a token, anyone could send a principal.
-			experimental: config.mcpToken ? [principalCapability] : [],
+			experimental: config.mcpToken
+				? [principalCapability, ...(approval ? [approvalCapability] : [])]
+				: [],
 			methods: {
 				[rightsMethod]: createRights((principal) => select(principal).context),
+				...approval?.methods,
 			},
 			log,
 		}),
-		{ select, metrics, log, audit: recordCall },
+		{
+			...{ select, metrics, log },
+			audit: recordCall,
+			isRecorded: approval && isOfApproval,
+		},
 	);
 	addGauges(registry, { connection, store, audit, sessions, server });
 	const routes = createRoutes({
@@ -327,6 +360,7 @@ export function startBot(
 	guildDocuments.start();
 	backups.start();
 	deletionWatch?.start();
+	approval?.start();
 
 	return {
 		url,
@@ -349,6 +383,7 @@ export function startBot(
 				guildDocuments.close(),
 				backups.close(),
 				deletionWatch?.close(),
+				approval?.close(),
 			]);
 			await connection.close();
 			await opened;

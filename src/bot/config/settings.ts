@@ -40,6 +40,8 @@ const snowflake = v.pipe(
 
 /** Schema of a setting: id of a role in the bot's guild. */
 const roleId = v.pipe(snowflake, v.metadata({ refersTo: "role" }));
+/** Schema of a setting: id of a role in the bot's guild that the bot does not give to members. */
+const heldRoleId = v.pipe(snowflake, v.metadata({ refersTo: "held role" }));
 /** Schema of a setting: id of a text channel in the bot's guild. */
 const channelId = v.pipe(snowflake, v.metadata({ refersTo: "channel" }));
 
@@ -393,6 +395,12 @@ const sections = {
 /** Names of the features that have a section of their own in config.toml. */
 export const sectionNames = Object.keys(sections) as (keyof typeof sections)[];
 
+/**
+ * Which tool calls a person has to approve. "destructive": those of tools that delete or overwrite something; "write":
+ * those of all tools that change something.
+ */
+const approvalLevels = ["off", "destructive", "write"] as const;
+
 /** Schema of config.toml. */
 export const toml = v.strictObject({
 	bot_name: text(100),
@@ -412,20 +420,42 @@ export const toml = v.strictObject({
 		{},
 	),
 	mcp: v.optional(
-		v.strictObject({
-			audit_channel: v.optional(channelId),
-			audit_days: v.optional(whole(1, 3_650), 90),
-			toolsets: v.optional(toolsetChoice),
-			list: v.optional(listChoice),
-			read_only: flag(false),
-			guilds: v.optional(v.array(snowflake)),
-			sign_in_permission: v.optional(permissionName, "MANAGE_GUILD"),
-			sign_in_roles: v.optional(v.array(snowflake), []),
-			tools: v.optional(
-				v.strictObject({ deny: v.optional(v.array(text(64)), []) }),
-				{},
+		v.pipe(
+			v.strictObject({
+				audit_channel: v.optional(channelId),
+				audit_days: v.optional(whole(1, 3_650), 90),
+				toolsets: v.optional(toolsetChoice),
+				list: v.optional(listChoice),
+				read_only: flag(false),
+				guilds: v.optional(v.array(snowflake)),
+				sign_in_permission: v.optional(permissionName, "MANAGE_GUILD"),
+				sign_in_roles: v.optional(v.array(snowflake), []),
+				approval: v.optional(v.picklist(approvalLevels), "off"),
+				approval_by: v.optional(v.picklist(["discord", "client"]), "discord"),
+				approval_channel: v.optional(channelId),
+				approval_roles: v.optional(v.array(heldRoleId)),
+				approval_for_root: flag(false),
+				approval_self: flag(false),
+				tools: v.optional(
+					v.strictObject({ deny: v.optional(v.array(text(64)), []) }),
+					{},
+				),
+			}),
+			needs(
+				"approval_channel",
+				({ approval, approval_by, approval_channel }) =>
+					approval === "off" ||
+					approval_by === "client" ||
+					approval_channel !== undefined,
+				'is required while mcp.approval is not "off", unless mcp.approval_by is "client"',
 			),
-		}),
+			needs(
+				"approval_roles",
+				({ approval, approval_roles }) =>
+					approval === "off" || approval_roles?.length !== 0,
+				"expected at least one role; without this key, everyone with Manage Server can approve",
+			),
+		),
 		{},
 	),
 	backup: v.optional(

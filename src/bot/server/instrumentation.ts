@@ -11,7 +11,6 @@ import {
 	RpcError,
 	type RpcRequest,
 } from "../../mcp/json-rpc.ts";
-import type { JsonSchema } from "../../mcp/json-schema.ts";
 import { countRequest } from "../../mcp/metrics.ts";
 import { modernClientName } from "../../mcp/modern.ts";
 import {
@@ -25,6 +24,7 @@ import type { Tool } from "../../mcp/tool.ts";
 import type { AuditedCall } from "../tool/audit.ts";
 import type { BotContext } from "../tool/context.ts";
 import { redact } from "../tool/redact.ts";
+import { isDryRun, isReadOnly } from "../tool/toolsets.ts";
 import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
@@ -42,6 +42,11 @@ export interface ObserverOptions {
 	 * Called after every tool call, to record it in the audit log. `changes` is false for read-only tools and dry runs.
 	 */
 	audit(call: AuditedCall, changes: boolean): void;
+	/**
+	 * Whether a tool call with this response is recorded elsewhere, such as when a person has approved it. `text` is the
+	 * JSON-RPC response.
+	 */
+	isRecorded?: ((text: string) => boolean) | undefined;
 }
 
 export interface ObservedServer extends Server {
@@ -55,7 +60,7 @@ export interface ObservedServer extends Server {
  */
 export function observe(
 	server: Server,
-	{ select, metrics, log, audit }: ObserverOptions,
+	{ select, metrics, log, audit, isRecorded }: ObserverOptions,
 ): ObservedServer {
 	let callsInFlight = 0;
 
@@ -86,6 +91,8 @@ export function observe(
 		// Gateways refresh the guild list every few minutes, without a request id. These calls are not audited.
 		const isRefresh = !originalCaller.requestId && tool?.name === "list_guilds";
 		if (isRefresh && auditedOutcome(response) === "done") return response;
+		if (response.kind === "text" && isRecorded?.(response.text))
+			return response;
 		audit(
 			{
 				at: new Date(Date.now() - ms),
@@ -96,7 +103,7 @@ export function observe(
 				guildId: guildIdOf(args) ?? context.guildId,
 				arguments: redact(tool?.listing.inputSchema ?? {}, {
 					...args,
-					...(isDryRun(tool, args) && { dry_run: true }),
+					...(tool && isDryRun(tool, args) && { dry_run: true }),
 				}),
 				outcome: auditedOutcome(response),
 				milliseconds: ms,
@@ -191,18 +198,5 @@ function changes(
 	tool: Tool<BotContext> | undefined,
 	args: JsonObject,
 ): boolean {
-	if (!tool) return false;
-	const { annotations } = tool.listing;
-	const isReadOnly = isObject(annotations) && annotations.readOnlyHint === true;
-	return !isReadOnly && !isDryRun(tool, args);
-}
-
-/** Whether a tool call is a dry run: its argument `dry_run` is true, or is absent and true by default. */
-function isDryRun(
-	tool: Tool<BotContext> | undefined,
-	args: JsonObject,
-): boolean {
-	const properties = tool?.listing.inputSchema.properties ?? {};
-	const { dry_run } = properties as Record<string, JsonSchema>;
-	return dry_run !== undefined && (args.dry_run ?? dry_run.default) === true;
+	return tool !== undefined && !isReadOnly(tool) && !isDryRun(tool, args);
 }

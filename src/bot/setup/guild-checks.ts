@@ -5,6 +5,7 @@ import {
 	type Client,
 	type Guild,
 	PermissionFlagsBits,
+	type Role,
 } from "discord.js";
 import * as v from "valibot";
 import { type Check, CheckFailed, type Found } from "../../lib/check.ts";
@@ -96,7 +97,8 @@ export function requireLeast(guild: Guild, toml: BotConfig["toml"]): void {
 interface Reference {
 	/** The key in config.toml whose value is the id of the role or channel, such as "welcome.channel". */
 	key: string;
-	to: "role" | "channel";
+	/** "held role": a role that the bot does not give to members. */
+	to: "role" | "held role" | "channel";
 	id: string;
 }
 
@@ -106,6 +108,7 @@ interface Reference {
  */
 const alsoNeeded: Readonly<Record<string, readonly Permission[]>> = {
 	"mcp.audit_channel": ["EmbedLinks"],
+	"mcp.approval_channel": ["EmbedLinks", "AttachFiles"],
 	"moderation.log_channel": ["EmbedLinks"],
 };
 
@@ -130,7 +133,7 @@ function walk(
 ): Reference[] {
 	if (value === undefined) return [];
 	const { refersTo } = v.getMetadata(schema);
-	if (refersTo === "role" || refersTo === "channel")
+	if (refersTo === "role" || refersTo === "held role" || refersTo === "channel")
 		return [{ key: path.join("."), to: refersTo, id: String(value) }];
 	const { wrapped, entries, item } = schema as {
 		wrapped?: v.GenericSchema;
@@ -150,7 +153,7 @@ function walk(
 
 /**
  * Creates a check for each role and channel that config.toml names: it must exist in one of the guilds, and the bot
- * must be able to assign the role or write in the channel.
+ * must be able to assign the role, if it is to do so, or write in the channel.
  */
 export function referenceChecks(
 	toml: BotConfig["toml"],
@@ -158,19 +161,20 @@ export function referenceChecks(
 ): Check[] {
 	return referencesIn(tomlSchema, toml).map((reference) => ({
 		title: reference.key,
-		run: () =>
-			reference.to === "role"
+		run() {
+			if (reference.to === "channel") return checkChannel(reference, guilds());
+			return reference.to === "role"
 				? checkRole(reference, guilds())
-				: checkChannel(reference, guilds()),
+				: roleName(findRole(reference, guilds()));
+		},
 	}));
 }
 
 /**
  * Checks that the bot can assign the role to members, and returns the role's name. Throws a CheckFailed otherwise.
  */
-function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
-	const role = guilds.map(({ roles }) => roles.cache.get(id)).find(Boolean);
-	if (!role) throw notFound("role", id, guilds);
+function checkRole(reference: Reference, guilds: readonly Guild[]): string {
+	const role = findRole(reference, guilds);
 	const { guild } = role;
 	const name = roleName(role);
 	const other = "Name another role in config.toml.";
@@ -200,6 +204,12 @@ function checkRole({ id }: Reference, guilds: readonly Guild[]): string {
 			`In the guild's settings, drag ${roleName(highest)} above ${name}.`,
 		);
 	return name;
+}
+
+function findRole({ id }: Reference, guilds: readonly Guild[]): Role {
+	const role = guilds.map(({ roles }) => roles.cache.get(id)).find(Boolean);
+	if (!role) throw notFound("role", id, guilds);
+	return role;
 }
 
 /** Checks that the bot can write in the channel, and returns the channel's name. Throws a CheckFailed otherwise. */

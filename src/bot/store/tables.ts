@@ -1,5 +1,6 @@
 // All migrations, in the order of their numbers. Each table has its own file in this folder.
 
+import { approvalsTable } from "./approvals.ts";
 import { channelLocksTable } from "./channel-locks.ts";
 import { chargebacksTable } from "./chargebacks.ts";
 import { conversationsTable } from "./conversations.ts";
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
 	guildPlansTable,
 	guildJobsTables,
 	guildDeletionMarksTable,
+	approvalsTable,
 ];

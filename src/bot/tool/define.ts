@@ -89,6 +89,8 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	toolset: Toolset;
 	/** Whether the value "default" of the setting `mcp.toolsets` does not include this tool. */
 	extra?: boolean;
+	/** Whether the settings `toolsets` and `list` always include this tool. */
+	essential?: boolean;
 	/**
 	 * Names of arguments that this tool accepts but ignores, such as former arguments. `tools/list` does not contain
 	 * them.
@@ -126,6 +128,7 @@ export function tool<const Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 ): BotTool {
 	const { toolset, extra = false, aliases = [], overlaps = [] } = definition;
+	const { essential = false } = definition;
 	const { adapt } = definition;
 	const { permissions = [], guildPermissions = [], intents = [] } = definition;
 	const { person } = definition;
@@ -133,12 +136,19 @@ export function tool<const Entries extends v.ObjectEntries>(
 		...createPipeline(definition),
 		toolset,
 		extra,
+		essential,
 		adapt,
 		aliases: aliases.map((alias) =>
 			typeof alias === "string" ? { name: alias } : alias,
 		),
 		overlaps,
-		needs: { permissions, guildPermissions, intents, person },
+		needs: {
+			permissions,
+			guildPermissions,
+			intents,
+			person,
+			checkedInRun: definition.permissionsIn === "run",
+		},
 	};
 }
 

@@ -93,6 +93,7 @@ function isInScope(tool: BotTool, { access, toolsets }: ToolScope): boolean {
 	const needed = name === accessors.use ? "write" : accessOf(tool);
 	if (!includesAccess(access, needed)) return false;
 	return (
+		tool.essential ||
 		toolsets === undefined ||
 		toolsets.includes(toolset) ||
 		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||
@@ -308,6 +309,7 @@ function isListed(
 	listedByDefault: readonly string[],
 ): boolean {
 	return (
+		tool.essential ||
 		list === "all" ||
 		list.includes(tool.toolset) ||
 		list.includes(tool.name) ||
@@ -340,6 +342,7 @@ function refusalOf(
 	if (read_only && !isReadOnly(tool))
 		return `${name} is not allowed: the operator of this bot allows only tools that read (read_only in config.toml). Nothing was done.`;
 	if (
+		tool.essential ||
 		toolsets === "all" ||
 		toolsets.includes(toolset) ||
 		(toolsets.includes(defaultChoice) && isInDefaultToolsets(tool)) ||

@@ -82,7 +82,7 @@ const rules: readonly [ending: RegExp, allows: (text: string) => boolean][] = [
 		(text) =>
 			knownPermissions.has(text.toUpperCase()) || /^\d{1,20}$/.test(text),
 	],
-	[/^job_id$/, (text) => /^[0-9a-f]{12}$/.test(text)],
+	[/^(job|approval)_id$/, (text) => /^[0-9a-f]{12}$/.test(text)],
 	// Some tools take a message as "channel_id/message_id".
 	[/_ids?$/, (text) => /^((\d{17,20}\/)?\d{17,20})?$/.test(text)],
 ];

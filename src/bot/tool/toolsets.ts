@@ -2,6 +2,7 @@
 
 import type { Access } from "../../lib/principal.ts";
 import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import type { JsonSchema } from "../../mcp/json-schema.ts";
 import type { Tool } from "../../mcp/tool.ts";
 import type { Toolset } from "../config/tool-choice.ts";
 import type { Needed, Permission } from "../discord/permissions.ts";
@@ -29,6 +30,8 @@ export interface BotTool extends Tool<BotContext> {
 	toolset: Toolset;
 	/** Whether the value "default" of the setting `mcp.toolsets` does not include this tool. */
 	extra: boolean;
+	/** Whether the settings `toolsets` and `list` always include this tool. */
+	essential: boolean;
 	aliases: readonly Alias[];
 	/**
 	 * Calls of this tool that do the same as another tool. If the setting `deny` contains the other tool, these calls are
@@ -48,6 +51,8 @@ export interface BotTool extends Tool<BotContext> {
 		intents: readonly PrivilegedIntent[];
 		/** What a person needs in addition, if the tool acts in the person's name. */
 		person?: PersonNeeds<never> | undefined;
+		/** Whether the tool itself checks its permissions while it runs. */
+		checkedInRun: boolean;
 	};
 }
 
@@ -100,7 +105,9 @@ export function isInDefaultToolsets({ toolset, extra }: BotTool): boolean {
 }
 
 /** Whether an MCP tool changes nothing, by its annotation `readOnlyHint`. */
-export function isReadOnly({ listing: { annotations } }: BotTool): boolean {
+export function isReadOnly({
+	listing: { annotations },
+}: Pick<Tool<BotContext>, "listing">): boolean {
 	return isObject(annotations) && annotations.readOnlyHint === true;
 }
 
@@ -111,4 +118,14 @@ export function accessOf(tool: BotTool): Access {
 	return isObject(annotations) && annotations.destructiveHint === false
 		? "write"
 		: "all";
+}
+
+/** Whether a tool call is a dry run: its argument `dry_run` is true, or is absent and true by default. */
+export function isDryRun(
+	{ listing }: Pick<Tool<BotContext>, "listing">,
+	args: JsonObject,
+): boolean {
+	const properties = listing.inputSchema.properties ?? {};
+	const { dry_run } = properties as Record<string, JsonSchema>;
+	return dry_run !== undefined && (args.dry_run ?? dry_run.default) === true;
 }

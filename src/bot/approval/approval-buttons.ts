@@ -1,0 +1,246 @@
+// Handles the buttons of requests for approval. Who may decide: people with one of the roles in approval_roles, or with
+// Manage Server. Who approves also needs the permissions that the call itself needs, and must not be the requester.
+
+import {
+	type ButtonInteraction,
+	MessageFlags,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { Log } from "../../lib/log.ts";
+import { rootPrincipal } from "../../lib/principal.ts";
+import { RpcError } from "../../mcp/json-rpc.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import {
+	bitsIn,
+	describeBits,
+	type Permission,
+} from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import { inlineText, truncate } from "../discord/text.ts";
+import { noMentions } from "../messages/split-message.ts";
+import {
+	type ApprovalRow,
+	decideApproval,
+	selectApproval,
+} from "../store/approvals.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
+import type { BotTool } from "../tool/toolsets.ts";
+import { previewCall } from "./call-preview.ts";
+import type { ApprovalSettings } from "./needs-approval.ts";
+import { principalOf, readButtonId } from "./request-message.ts";
+import { textIn } from "./request-text.ts";
+import type { Requests, RequestsOptions } from "./requests.ts";
+
+/** Discord's maximum length of a message. */
+const maxReplyLength = 2_000;
+
+export interface ApprovalButtonsOptions
+	extends Pick<RequestsOptions, "select" | "now"> {
+	settings: ApprovalSettings;
+	connection: Connection;
+	store: Pick<Store, "sql">;
+	requests: Requests;
+	log: Log;
+}
+
+/** Creates the handler for the buttons of requests for approval. It ignores all other buttons and never rejects. */
+export function createApprovalButtons(
+	options: ApprovalButtonsOptions,
+): (interaction: ButtonInteraction) => Promise<void> {
+	const { settings, connection, requests, log, now = Date.now } = options;
+	const { sql } = options.store;
+
+	/** Decides as the person asked. Returns a text for this person. */
+	async function decide(
+		interaction: ButtonInteraction,
+		{ decision, id, token }: NonNullable<ReturnType<typeof readButtonId>>,
+	): Promise<string> {
+		const refusal = refusalFor(interaction, settings);
+		if (refusal !== undefined) return refusal;
+		const { user } = interaction;
+		const row = await selectApproval(sql, id);
+		if (!row || requests.isWithdrawn(id))
+			return "There is no such request any more. Nothing was done.";
+		if (row.token !== token) {
+			await requests.retire(row, interaction.message.id).catch(() => {});
+			return "What the call would do has changed, and the request was posted again in another message. Nothing was done.";
+		}
+		const other = decidedText(row, now());
+		if (other !== undefined) return other;
+		if (decision === "approve") {
+			const problem = await whyNotApprove(row, interaction);
+			if (problem !== undefined)
+				return `You cannot approve this call: ${problem}`;
+		}
+		return requests.hold(id, async () => {
+			const state = decision === "approve" ? "approved" : "denied";
+			const decided = await decideApproval(
+				sql,
+				{ id, token },
+				state,
+				user.id,
+				now(),
+			);
+			if (!decided) {
+				const current = await selectApproval(sql, id);
+				return (
+					(current && decidedText(current, now())) ??
+					"The request has changed meanwhile. Nothing was done."
+				);
+			}
+			log.info("a person decided on a tool call", {
+				approval: id,
+				tool: row.tool,
+				decision,
+				decided_by: user.id,
+			});
+			if (decision === "deny") {
+				requests.settle(decided);
+				return `Denied. ${row.tool} is not run.`;
+			}
+			requests.note(decided, "approved");
+			return requests.run(decided);
+		});
+	}
+
+	/** Returns why this person cannot approve a request; undefined if they can. */
+	async function whyNotApprove(
+		row: ApprovalRow,
+		{ user }: ButtonInteraction,
+	): Promise<string | undefined> {
+		const requester = principalOf(row);
+		if (requester?.person?.id === user.id && !settings.approval_self)
+			return "it is made in your name. Another person has to approve it.";
+		const person = {
+			id: user.id,
+			name: user.globalName ?? user.username,
+			signedIn: false,
+		};
+		const { set, context } = options.select({
+			...(requester ?? rootPrincipal),
+			person,
+		});
+		const args = JSON.parse(row.arguments);
+		try {
+			const { tool, refusal } = set.resolve(row.tool, args);
+			if (refusal !== undefined) return refusal;
+			const preview = await previewCall(tool, args, context);
+			if (typeof preview === "string") return textIn(preview);
+			return await whyNotInRun(tool as BotTool, args, row, user.id);
+		} catch (error) {
+			if (error instanceof RpcError) return error.message;
+			throw error;
+		}
+	}
+
+	/**
+	 * For a tool that checks its permissions only while it writes: returns why a person lacks them in the guild as a
+	 * whole; undefined if they have them.
+	 */
+	async function whyNotInRun(
+		tool: BotTool,
+		args: Record<string, unknown>,
+		row: ApprovalRow,
+		userId: string,
+	): Promise<string | undefined> {
+		if (!tool.needs.checkedInRun || row.plan !== "null") return undefined;
+		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
+		const member = await guild?.members.fetch(userId);
+		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
+			if (typeof item === "string") return [item];
+			return args[item.with] ? [item.permission] : [];
+		});
+		const missing =
+			member?.permissions.missing(bitsIn(undefined, needed)) ?? [];
+		return missing.length === 0
+			? undefined
+			: `you lack ${describeBits(bitsIn(undefined, missing))} in the server as a whole.`;
+	}
+
+	return async (interaction) => {
+		const button = readButtonId(interaction.customId);
+		if (!button) return;
+		const { id, decision } = button;
+		try {
+			// Discord allows 3 s to respond. Deferring first: a decision counts only if its outcome can be shown.
+			await interaction.deferReply({ flags: MessageFlags.Ephemeral });
+			const text = await decide(interaction, button).catch((error) => {
+				if (error instanceof StoreUnavailable) return error.message;
+				throw error;
+			});
+			await interaction.editReply({
+				content: safeText(text),
+				allowedMentions: noMentions,
+			});
+		} catch (error) {
+			const refusal = toToolError(error);
+			const fields = { approval: id, decision };
+			if (refusal)
+				log.warn("could not respond to a press of an approval button", {
+					...fields,
+					reason: refusal.message,
+				});
+			else
+				log.error(
+					"could not handle a press of an approval button: internal error",
+					{ ...fields, error },
+				);
+		}
+	};
+}
+
+/** Returns why a person may not decide on requests at all; undefined if they may. */
+function refusalFor(
+	{ user, member, memberPermissions }: ButtonInteraction,
+	{ approval_roles }: ApprovalSettings,
+): string | undefined {
+	if (user.bot) return "Bots cannot decide on requests. Nothing was done.";
+	// The roles and permissions in the interaction are current; the cache may be older.
+	const roles = !member
+		? []
+		: Array.isArray(member.roles)
+			? member.roles
+			: [...member.roles.cache.keys()];
+	if (approval_roles)
+		return roles.some((role) => approval_roles.includes(role))
+			? undefined
+			: "Only people with certain roles can decide on this, and you have none of them. Nothing was done.";
+	return member && memberPermissions?.has(PermissionFlagsBits.ManageGuild)
+		? undefined
+		: "Only people with Manage Server can decide on this. Nothing was done.";
+}
+
+/** Returns why nobody can decide on a request any more; undefined if it is open. */
+function decidedText(row: ApprovalRow, now: number): string | undefined {
+	const by = row.decided_by === null ? "" : ` by <@${row.decided_by}>`;
+	switch (row.state) {
+		case "pending":
+			return row.expires_at > now
+				? undefined
+				: "This request has expired. Nothing was done.";
+		case "approved":
+		case "running":
+			return `This request was approved${by} and is being carried out. Nothing more was done.`;
+		case "denied":
+			return `This request was denied${by}. Nothing was done.`;
+		case "expired":
+			return "This request has expired. Nothing was done.";
+		case "done":
+			return `This request was approved${by} and is done. Nothing more was done.`;
+		case "failed":
+			return "This request has failed. Nothing more was done.";
+		case "unknown":
+			return `This request was approved${by}, and the bot was stopped while it carried the call out. It is not run again.`;
+	}
+}
+
+/** Returns a text as the content of a message, without pings, links and Markdown of people in it. */
+function safeText(text: string): string {
+	const [first = "", ...rest] = text.split("\n");
+	const shown =
+		rest.length === 0
+			? first
+			: `${first}\n${inlineText(rest.join(" "), maxReplyLength - 200)}`;
+	return truncate(shown, maxReplyLength);
+}

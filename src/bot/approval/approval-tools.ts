@@ -1,0 +1,56 @@
+// Tools with which callers follow their own requests for approval.
+
+import * as v from "valibot";
+import { ToolError } from "../../mcp/tool.ts";
+import { expected } from "../tool/arguments.ts";
+import { readTool } from "../tool/define.ts";
+import type { BotTool } from "../tool/toolsets.ts";
+import { describeRequest, requestLine } from "./request-text.ts";
+import type { Requests } from "./requests.ts";
+
+/** Creates the tools. Callers see only their own requests. */
+export function createApprovalTools(
+	requests: () => Pick<Requests, "find" | "list"> | undefined,
+): BotTool[] {
+	const approval_id = v.pipe(
+		v.string(),
+		v.regex(/^[0-9a-f]{12}$/, expected("the approval_id of a call")),
+		v.description("From the call's result."),
+	);
+	return [
+		readTool({
+			name: "get_approval",
+			toolset: "core",
+			essential: true,
+			title: "Get an approval",
+			description:
+				"Whether people approved a call that needs it, and its result.",
+			person: { managesBot: false },
+			input: v.strictObject({ approval_id }),
+			async run({ approval_id }, { principal }) {
+				const row = await requests()?.find(principal, approval_id);
+				if (row) return describeRequest(row);
+				throw new ToolError(
+					`There is no request for approval ${approval_id}. A request is kept for a day after its end; list_approvals shows yours.`,
+				);
+			},
+		}),
+		readTool({
+			name: "list_approvals",
+			toolset: "core",
+			essential: true,
+			title: "List approvals",
+			description: "Your latest calls that people must approve, newest first.",
+			person: { managesBot: false },
+			input: v.strictObject({}),
+			async run(_, { principal }) {
+				const rows = (await requests()?.list(principal)) ?? [];
+				if (rows.length === 0) return "No call of yours needed approval.";
+				return [
+					`${rows.length} request(s) for approval, newest first, times in UTC:`,
+					...rows.map(requestLine),
+				];
+			},
+		}),
+	];
+}

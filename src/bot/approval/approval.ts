@@ -1,0 +1,151 @@
+// Approval: calls that change something run only when a person has approved them in Discord. It guards against a model's
+// slip, not against a client: see SECURITY.md.
+
+import { type Client, Events, type Interaction } from "discord.js";
+import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
+import { errorCode, RpcError, type RpcRequest } from "../../mcp/json-rpc.ts";
+import { modernClientName } from "../../mcp/modern.ts";
+import {
+	type Caller,
+	type OtherMethod,
+	type RpcResponse,
+	type ToolSource,
+	toolResponse,
+} from "../../mcp/server.ts";
+import {
+	invalidParameters,
+	isErrorResult,
+	readToolCall,
+	ToolError,
+} from "../../mcp/tool.ts";
+import { createApprovalButtons } from "./approval-buttons.ts";
+import { needsApproval } from "./needs-approval.ts";
+import { finalResult, pendingResult } from "./request-text.ts";
+import {
+	createRequests,
+	type RequestedCall,
+	type Requests,
+	type RequestsOptions,
+} from "./requests.ts";
+
+/** How long a direct client's call waits for a decision, in milliseconds. A gateway asks again instead. */
+const decisionWaitMs = 10_000;
+/** Time of a call after which it does not wait any more, in milliseconds. */
+const callTimeMs = 24_000;
+
+export interface ApprovalOptions extends RequestsOptions {
+	/** How long a direct client's call waits for a decision, in milliseconds. Default: 10 s. */
+	waitMs?: number | undefined;
+}
+
+export interface Approval {
+	/** Wraps the tools of an MCP server: calls that need approval are not run, but posted as requests. */
+	guard(source: ToolSource): ToolSource;
+	/** The stored requests, for the tools of callers. */
+	requests: Pick<Requests, "find" | "list">;
+	/** The MCP method with which a gateway asks for a decision. */
+	methods: Readonly<Record<string, OtherMethod>>;
+	attach(client: Client): void;
+	start(): void;
+	close(): Promise<void>;
+}
+
+export function createApproval(options: ApprovalOptions): Approval {
+	const { settings, select, waitMs = decisionWaitMs } = options;
+	const requests = createRequests(options);
+	const handleButton = createApprovalButtons({ ...options, requests });
+
+	/** Handles a call that needs approval. Returns its result as JSON text. */
+	async function requestApproval(
+		call: RequestedCall,
+		caller: Caller,
+	): Promise<string> {
+		const from = performance.now();
+		const row = await requests.request(call);
+		if (typeof row === "string") return row;
+		// A gateway asks with its method, so that the call holds nothing meanwhile.
+		if (caller.principal) return pendingResult(row);
+		const spentMs = performance.now() - from;
+		const ended = await requests.ended(
+			row,
+			Math.min(waitMs, callTimeMs - spentMs),
+			caller.signal,
+		);
+		return ended ? finalResult(ended) : pendingResult(row);
+	}
+
+	async function answer(
+		request: RpcRequest,
+		caller: Caller,
+		call: Pick<RequestedCall, "tool" | "args" | "context">,
+	): Promise<RpcResponse> {
+		const result = await requestApproval(
+			{
+				...call,
+				signal: caller.signal,
+				client:
+					caller.session?.clientName ?? modernClientName(request.params) ?? "",
+				requestId: caller.requestId,
+			},
+			caller,
+		);
+		const outcome = isErrorResult(result) ? "tool_error" : "ok";
+		return toolResponse(request.id, caller, result, outcome);
+	}
+
+	async function decisionOf(
+		id: unknown,
+		caller: Caller,
+	): Promise<ApprovalAnswer> {
+		if (typeof id !== "string")
+			throw invalidParameters(["id: expected a string"]);
+		const row = await requests.find(caller.principal, id).catch((error) => {
+			if (!(error instanceof ToolError)) throw error;
+			throw new RpcError(errorCode.internal, error.message);
+		});
+		if (!row)
+			throw invalidParameters(["id: there is no such request for approval"]);
+		return row.ended_at === null
+			? { status: "pending" }
+			: { status: "decided", result: JSON.parse(finalResult(row)) };
+	}
+
+	return {
+		requests,
+		guard: (source) => ({
+			...source,
+			call(request, caller) {
+				const { name, args } = readToolCall(request.params);
+				const { set, context } = select(caller.principal);
+				const resolved = set.resolve(name, args);
+				const isGuarded =
+					resolved.refusal === undefined &&
+					needsApproval(
+						settings,
+						resolved.tool,
+						resolved.args,
+						caller.principal,
+					);
+				return isGuarded
+					? answer(request, caller, {
+							tool: resolved.tool,
+							args: resolved.args,
+							context,
+						})
+					: source.call(request, caller);
+			},
+		}),
+		methods: {
+			[approvalMethod]: async ({ id }, caller) =>
+				JSON.stringify(await decisionOf(id, caller)),
+		},
+		attach(client) {
+			requests.attach(client);
+			client.on(Events.InteractionCreate, (interaction: Interaction) => {
+				if (interaction.isButton()) void handleButton(interaction);
+			});
+		},
+		start: requests.start,
+		close: requests.close,
+	};
+}

@@ -1,0 +1,81 @@
+// What a tool call would do, found without doing it: the call runs until its review, where it ends.
+
+import { createHash } from "node:crypto";
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import { isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
+import type { BotContext } from "../tool/context.ts";
+import type { Preview } from "../tool/review.ts";
+
+/** Ends a tool call at its review, before it changes anything. */
+export class CallStopped extends Error {
+	override name = "CallStopped";
+}
+
+/**
+ * Checks and plans a call as if it was run. Returns what it would do, or its result as JSON text if it is refused.
+ * Rejects with an RpcError for invalid arguments.
+ */
+export async function previewCall(
+	tool: Tool<BotContext>,
+	args: JsonObject,
+	context: BotContext,
+	signal?: ToolCall["signal"],
+): Promise<Preview | string> {
+	requireReviewable(tool);
+	const stopped = new CallStopped();
+	let preview: Preview | undefined;
+	const review = (given: Preview) => {
+		preview = given;
+		throw stopped;
+	};
+	try {
+		const result = await tool.call(args, { ...context, review }, quiet(signal));
+		if (!isErrorResult(result))
+			throw new Error(`the tool ${tool.name} ran without a review`);
+		return result;
+	} catch (error) {
+		if (error !== stopped || !preview) throw error;
+		return preview;
+	}
+}
+
+/** Throws an error for a tool that would not have its calls reviewed. */
+export function requireReviewable(tool: Tool<BotContext>): void {
+	// The tools of the bot have this; they all run in its pipeline.
+	if (!("needs" in tool))
+		throw new Error(`the tool ${tool.name} cannot be reviewed`);
+}
+
+/** Returns the call of a tool that reports no progress. */
+export function quiet(signal?: ToolCall["signal"]): ToolCall {
+	return { signal, reportProgress() {} };
+}
+
+/** Returns arguments as JSON with sorted keys. */
+export function canonicalJson(value: unknown): string {
+	return JSON.stringify(sorted(value));
+}
+
+function sorted(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(sorted);
+	if (!isObject(value)) return value;
+	const entries = Object.entries(value).sort(([a], [b]) =>
+		a < b ? -1 : a > b ? 1 : 0,
+	);
+	// A key such as __proto__ stays a key.
+	return Object.fromEntries(entries.map(([key, one]) => [key, sorted(one)]));
+}
+
+/** Returns the hash of what a person approves: tool, arguments, guild and plan. */
+export function hashOf(call: {
+	tool: string;
+	/** The arguments as canonical JSON. */
+	args: string;
+	guildId: string | null;
+	preview: Preview;
+}): string {
+	const { tool, args, guildId, preview } = call;
+	return createHash("sha256")
+		.update(JSON.stringify([tool, args, guildId, preview.basis]))
+		.digest("hex");
+}

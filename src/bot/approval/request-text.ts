@@ -1,0 +1,90 @@
+// What callers read about their requests for approval, as results of tools.
+
+import { pendingKey } from "../../mcp/approval.ts";
+import { isObject } from "../../mcp/json-rpc.ts";
+import { withMembers } from "../../mcp/server.ts";
+import { errorResult, textResult } from "../../mcp/tool.ts";
+import { time } from "../discord/describe.ts";
+import type { ApprovalRow } from "../store/approvals.ts";
+
+/** The key in `_meta` of the result of a call that was approved or refused by a person. Its value is the request's id. */
+export const requestKey = "guildhall/request";
+
+/** Returns the result of a call that waits for approval. */
+export function pendingResult({ id, tool, expires_at }: ApprovalRow): string {
+	const result = textResult([
+		`${tool} was not run: a person has to approve this call first. The request ${id} was posted in Discord; it expires at ${time(expires_at)}.`,
+		`Next step: get_approval with approval_id ${id} shows the decision and the result. Do not repeat the call: that would be another request.`,
+	]);
+	return withMembers({ _meta: { [pendingKey]: id } }, result);
+}
+
+/** Returns the result of the call of a request that has ended. */
+export function finalResult(row: ApprovalRow): string {
+	return withMembers({ _meta: { [requestKey]: row.id } }, resultOf(row));
+}
+
+function resultOf(row: ApprovalRow): string {
+	return row.result ?? errorResult(`${endText(row)} ${row.tool} was not run.`);
+}
+
+/** Whether the result of a call was made by the approval of calls, which records the call itself. */
+export function isOfApproval(result: string): boolean {
+	// A result's texts cannot contain unescaped quotation marks.
+	return [pendingKey, requestKey].some((key) =>
+		result.includes(`"_meta":{"${key}":`),
+	);
+}
+
+/** Says in a sentence why a request has ended without a result. */
+function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
+	if (state === "denied")
+		return `A person (ID: ${decided_by}) denied the request ${id}. Do not ask again without a reason.`;
+	if (state === "expired")
+		return `Nobody approved the request ${id} before it expired at ${time(ended_at)}.`;
+	return `The request ${id} has ended without a result.`;
+}
+
+/** Returns the result for a call that the bot was stopped in. */
+export const unknownResult = errorResult(
+	"The bot was stopped while it carried out this approved call. Whether it took effect is unknown: check before repeating it. It is not run again.",
+);
+
+/** Returns the result for a request that was stored, but not posted before the bot was stopped. */
+export const notPostedResult = errorResult(
+	"The bot was stopped before it had posted the request for approval. The call was not run; call again.",
+);
+
+/** Describes a request to its caller: its state, and its result if there is one. */
+export function describeRequest(row: ApprovalRow): string[] {
+	const { result } = row;
+	return [
+		requestLine(row),
+		...(row.ended_at === null
+			? ["Not run yet. Call get_approval again later; do not repeat the call."]
+			: [result === null ? endText(row) : `Result:\n${textIn(result)}`]),
+	];
+}
+
+/** Describes a request in one line. */
+export function requestLine(row: ApprovalRow): string {
+	const { id, tool, state, created_at, expires_at, decided_by } = row;
+	const isOpen = row.ended_at === null;
+	return [
+		`approval_id: ${id}`,
+		tool,
+		state,
+		`requested ${time(created_at)}`,
+		isOpen ? `expires ${time(expires_at)}` : `ended ${time(row.ended_at)}`,
+		...(decided_by === null ? [] : [`decided by ID: ${decided_by}`]),
+	].join(" | ");
+}
+
+/** Returns the text of a tool's result. */
+export function textIn(result: string): string {
+	const { content } = JSON.parse(result) as { content?: unknown };
+	const items: unknown[] = Array.isArray(content) ? content : [];
+	return items
+		.map((item) => (isObject(item) ? String(item.text ?? "") : ""))
+		.join("\n");
+}

@@ -1,0 +1,669 @@
+// Requests for approval: stored, posted in Discord, decided there, and run. A request is a row before anything is posted,
+// and each change of its state is one conditional statement, so an approved call runs at most once. What is left after a
+// kill is found by a scan: a call that had begun is "unknown" and never runs again.
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type Client,
+	DiscordAPIError,
+	Events,
+	type SendableChannels,
+} from "discord.js";
+import { backOffMs } from "../../lib/back-off.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
+import { createReconciler, type Step } from "../../lib/reconciler.ts";
+import type { Signal } from "../../lib/signal.ts";
+import { within } from "../../lib/wait.ts";
+import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import type { Selection } from "../../mcp/server.ts";
+import {
+	errorResult,
+	isErrorResult,
+	type Tool,
+	ToolError,
+} from "../../mcp/tool.ts";
+import type { Connection } from "../discord/connection/connection.ts";
+import { channelName } from "../discord/describe.ts";
+import {
+	bitsIn,
+	describeBits,
+	missingPermissions,
+} from "../discord/permissions.ts";
+import { toToolError } from "../discord/rest/errors.ts";
+import {
+	type ApprovalRow,
+	type ApprovalState,
+	beginApproved,
+	deleteApprovalsBefore,
+	endApproval,
+	insertApproval,
+	reopenApproval,
+	replacePlan,
+	selectApproval,
+	selectApprovalsOf,
+	selectUnfinishedApprovals,
+	setApprovalMessage,
+	setShownState,
+} from "../store/approvals.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import type { Store } from "../store/store.ts";
+import type { AuditedCall } from "../tool/audit.ts";
+import type { BotContext } from "../tool/context.ts";
+import { redact } from "../tool/redact.ts";
+import type { Preview } from "../tool/review.ts";
+import {
+	CallStopped,
+	canonicalJson,
+	hashOf,
+	previewCall,
+	quiet,
+	requireReviewable,
+} from "./call-preview.ts";
+import { type ApprovalSettings, idOf } from "./needs-approval.ts";
+import {
+	endedMessage,
+	needsFile,
+	principalOf,
+	replacedMessage,
+	requestMessage,
+} from "./request-message.ts";
+import { notPostedResult, textIn, unknownResult } from "./request-text.ts";
+
+/** Maximum number of open requests of one caller. */
+export const maxOpen = 10;
+/** How long people can decide, in milliseconds. */
+export const expiryMs = 86_400_000;
+/** How long a request is kept after its end, in milliseconds. */
+const keptMs = 86_400_000;
+const cleanIntervalMs = 3_600_000;
+const maxSleepMs = 300_000;
+/** How long a caller waits until its request is posted, in milliseconds. */
+const maxPostMs = 12_000;
+const maxConcurrent = 3;
+const shutdownGraceMs = 3_000;
+const shownRequests = 20;
+
+export interface RequestsOptions {
+	settings: ApprovalSettings;
+	connection: Connection;
+	store: Pick<Store, "sql" | "transaction">;
+	log: Log;
+	/** Returns the tools of a principal, and the context in which its calls run. */
+	select(principal: Principal | undefined): Selection<BotContext>;
+	/** Records a call or an event in the bot's audit log. `changes`: it was meant to change something. */
+	record(call: AuditedCall, changes: boolean): void;
+	/** Returns the wall-clock time in epoch milliseconds. */
+	now?: () => number;
+	/** Wait before failed work is retried, in milliseconds: the first wait and the maximum. */
+	backOffMs?: readonly [number, number];
+}
+
+/** A tool call that needs approval. */
+export interface RequestedCall {
+	tool: Tool<BotContext>;
+	args: JsonObject;
+	context: BotContext;
+	signal: Parameters<typeof previewCall>[3];
+	/** Name of the MCP client. */
+	client: string;
+	requestId: string | undefined;
+}
+
+export type Requests = ReturnType<typeof createRequests>;
+
+export function createRequests(options: RequestsOptions) {
+	const { settings, connection, store, log, select, now = Date.now } = options;
+	const { backOffMs: backOff = [1_000, 60_000] } = options;
+	const { sql } = store;
+	const roles = settings.approval_roles ?? [];
+	const closing = new AbortController();
+	/** For each request that this process works on: how many pieces of work. The scan leaves these requests alone. */
+	const busy = new Map<string, number>();
+	/** Requests that must not run any more, although the database may not know it yet. */
+	const withdrawn = new Set<string>();
+	const endings = new Map<
+		string,
+		PromiseWithResolvers<ApprovalRow | undefined>
+	>();
+	const running = new Set<Promise<unknown>>();
+	let cleanAt = 0;
+
+	const reconciler = createReconciler({
+		maxConcurrent,
+		backOffMs: backOff,
+		onScanFailure(error) {
+			if (!(error instanceof StoreUnavailable))
+				log.error("could not load the requests for approval", { error });
+		},
+		async scan() {
+			if (performance.now() >= cleanAt) {
+				await deleteApprovalsBefore(sql, now() - keptMs);
+				cleanAt = performance.now() + cleanIntervalMs;
+			}
+			const rows = await selectUnfinishedApprovals(sql);
+			const at = now();
+			const untils = rows
+				.filter(({ ended_at }) => ended_at === null)
+				.map(({ expires_at }) => expires_at - at)
+				.filter((ms) => ms > 0);
+			return {
+				due: rows.flatMap((row) => stepFor(row, at) ?? []),
+				nextMs: Math.min(maxSleepMs, ...untils),
+			};
+		},
+	});
+
+	/** Returns what is to be done about a request that this process does not work on. */
+	function stepFor(row: ApprovalRow, at: number): Step | undefined {
+		const { id, state } = row;
+		const work = {
+			pending: () =>
+				row.expires_at <= at
+					? end(row, ["pending"], "expired", null)
+					: row.message_id === null
+						? end(row, ["pending"], "failed", notPostedResult)
+						: undefined,
+			approved: () => reopenApproval(sql, id, ["approved"]),
+			running: () => end(row, ["running"], "unknown", unknownResult),
+		};
+		const isDue =
+			state === "pending"
+				? row.expires_at <= at || row.message_id === null
+				: row.ended_at === null || connection.ready;
+		if (!isDue || busy.has(id)) return undefined;
+		return {
+			key: id,
+			async run() {
+				if (busy.has(id)) return;
+				try {
+					if (row.ended_at === null) await work[state as keyof typeof work]();
+					else await showEnd(row);
+				} catch (error) {
+					if (!(error instanceof StoreUnavailable))
+						log.warn("could not update a request for approval, will retry", {
+							approval: id,
+							reason: (toToolError(error) ?? (error as Error)).message,
+						});
+					throw error;
+				}
+			},
+		};
+	}
+
+	/** Keeps the scan away from a request while `work` runs. */
+	async function hold<T>(id: string, work: () => Promise<T>): Promise<T> {
+		busy.set(id, (busy.get(id) ?? 0) + 1);
+		const work_ = work();
+		running.add(work_);
+		try {
+			return await work_;
+		} finally {
+			running.delete(work_);
+			const left = (busy.get(id) ?? 1) - 1;
+			if (left > 0) busy.set(id, left);
+			else busy.delete(id);
+			reconciler.wake();
+		}
+	}
+
+	/** Repeats a statement until the database has confirmed it or the bot is closed. Never rejects. */
+	async function persist(
+		id: string,
+		statement: () => Promise<unknown>,
+	): Promise<void> {
+		await hold(id, async () => {
+			for (let failures = 0; !closing.signal.aborted; failures += 1) {
+				try {
+					await statement();
+					return;
+				} catch (error) {
+					if (!(error instanceof StoreUnavailable)) {
+						log.error("could not store the state of a request for approval", {
+							approval: id,
+							error,
+						});
+						return;
+					}
+				}
+				await sleep(backOffMs(failures, backOff), undefined, {
+					signal: closing.signal,
+				}).catch(() => {});
+			}
+		});
+	}
+
+	/** Ends a request that is in one of the states `from`. Returns undefined if it is not. */
+	async function end(
+		{ id }: Pick<ApprovalRow, "id">,
+		from: readonly ApprovalState[],
+		state: ApprovalState,
+		result: string | null,
+	): Promise<ApprovalRow | undefined> {
+		const row = await endApproval(sql, id, from, {
+			state,
+			result,
+			ended_at: now(),
+		});
+		if (row) settle(row);
+		return row;
+	}
+
+	/** Tells those who wait for the end of a request. */
+	function settle(row: ApprovalRow): void {
+		log.info("a request for approval has ended", {
+			approval: row.id,
+			tool: row.tool,
+			state: row.state,
+			decided_by: row.decided_by ?? undefined,
+		});
+		note(row, row.state);
+		endings.get(row.id)?.resolve(row);
+	}
+
+	/** Records an event of a request in the audit log, without the texts of its arguments. */
+	function note(row: ApprovalRow, event: string): void {
+		const { id, tool, decided_by } = row;
+		const by = decided_by ?? undefined;
+		options.record(
+			{
+				...callerOf(row),
+				at: new Date(now()),
+				tool: "approval",
+				arguments: JSON.stringify({ approval_id: id, event, tool, by }),
+				outcome: "done",
+				milliseconds: 0,
+			},
+			false,
+		);
+	}
+
+	/** Returns the channel for requests. Throws a ToolError if nothing can be posted there. */
+	function channelFor(row: ApprovalRow): SendableChannels {
+		const { discord } = connection;
+		const channel = discord.channels.cache.get(row.channel_id);
+		if (!channel || channel.isDMBased() || !channel.isSendable())
+			throw new ToolError(
+				`The channel ${row.channel_id} (approval_channel in config.toml), in which people approve calls, does not exist or cannot hold messages.`,
+			);
+		const missing = missingPermissions(
+			channel.guild,
+			channel,
+			bitsIn(channel, [
+				"ViewChannel",
+				"SendMessages",
+				"EmbedLinks",
+				...(needsFile(row) ? (["AttachFiles"] as const) : []),
+			]),
+		);
+		if (missing === 0n) return channel;
+		throw new ToolError(
+			`The bot lacks ${describeBits(missing)} in ${channelName(channel)} (approval_channel in config.toml), in which people approve calls.`,
+		);
+	}
+
+	function guildNameOf({ guild_id }: ApprovalRow): string | undefined {
+		return connection.guilds.find(({ id }) => id === guild_id)?.name;
+	}
+
+	/**
+	 * Posts a request. If that fails, ends the request, so that the buttons of a message that exists all the same do
+	 * nothing.
+	 */
+	async function post(row: ApprovalRow): Promise<void> {
+		try {
+			const message = await channelFor(row).send(
+				requestMessage(row, guildNameOf(row), roles),
+			);
+			void persist(row.id, () => setApprovalMessage(sql, row, message.id));
+		} catch (error) {
+			const known = error instanceof ToolError ? error : toToolError(error);
+			const text = `The request for approval could not be posted in Discord: ${known?.message ?? "Internal error."} ${row.tool} was not run.`;
+			if (!known) log.error("could not post a request for approval", { error });
+			withdrawn.add(row.id);
+			void persist(row.id, () =>
+				end(row, ["pending"], "failed", errorResult(text)),
+			);
+			throw new ToolError(text, { cause: error });
+		}
+	}
+
+	/** Edits the message of an ended request: how it ended, and no buttons. */
+	async function showEnd(row: ApprovalRow): Promise<void> {
+		if (row.message_id !== null)
+			await editMessage(
+				row,
+				row.message_id,
+				endedMessage(row, guildNameOf(row)),
+			);
+		await setShownState(sql, row.id, row.state);
+	}
+
+	/** Edits a message. Does nothing if Discord does not let the bot edit it, such as after its deletion. */
+	async function editMessage(
+		{ id, channel_id }: ApprovalRow,
+		messageId: string,
+		changes: ReturnType<typeof endedMessage>,
+	): Promise<void> {
+		const channel = connection.discord.channels.cache.get(channel_id);
+		try {
+			if (channel?.isTextBased())
+				await channel.messages.edit(messageId, changes);
+		} catch (error) {
+			if (!(error instanceof DiscordAPIError)) throw error;
+			log.warn("could not edit the message of a request for approval", {
+				approval: id,
+				reason: error.message,
+			});
+		}
+	}
+
+	/**
+	 * Checks and plans a call, stores a request for its approval, and posts it. Returns the request, or the call's result
+	 * as JSON text if it is refused. Rejects with an RpcError for invalid arguments.
+	 */
+	async function request(call: RequestedCall): Promise<ApprovalRow | string> {
+		const { tool, args, context } = call;
+		const { approval_channel } = settings;
+		if (approval_channel === undefined)
+			return errorResult(
+				`${tool.name} needs the approval of a person, and there is no channel for that: approval_channel is not set in config.toml. It was not run.`,
+			);
+		const preview = await previewCall(tool, args, context, call.signal);
+		if (typeof preview === "string") return preview;
+		const row = newRow(call, approval_channel, preview);
+		return hold(row.id, async () => {
+			try {
+				channelFor(row);
+				const isStored = await store.transaction((sql) =>
+					insertApproval(sql, row, maxOpen),
+				);
+				if (!isStored)
+					return errorResult(
+						`${maxOpen} requests of this caller wait for approval already, and no more are possible. ${tool.name} was not run. list_approvals shows them; continue when people have decided.`,
+					);
+			} catch (error) {
+				const known = error instanceof ToolError ? error : toToolError(error);
+				if (!known) throw error;
+				return errorResult(
+					`${tool.name} needs the approval of a person, and that is not possible: ${known.message} ${tool.name} was not run.`,
+				);
+			}
+			log.info("a tool call waits for approval", {
+				approval: row.id,
+				tool: row.tool,
+				guild_id: row.guild_id ?? undefined,
+				principal: row.principal_id,
+				request: row.request_id ?? undefined,
+			});
+			note(row, "requested");
+			try {
+				await within(
+					maxPostMs,
+					hold(row.id, () => post(row)),
+				);
+				return row;
+			} catch (error) {
+				if (!(error instanceof ToolError)) throw error;
+				return errorResult(error.message);
+			}
+		});
+	}
+
+	function newRow(
+		{ tool, args, context, client, requestId }: RequestedCall,
+		channelId: string,
+		preview: Preview,
+	): ApprovalRow {
+		const { principal } = context;
+		const at = now();
+		return {
+			id: randomBytes(6).toString("hex"),
+			principal_id: idOf(principal),
+			principal: principal ? JSON.stringify(principal) : null,
+			client: client.slice(0, 200).toWellFormed().replaceAll("\0", "\u{fffd}"),
+			request_id: requestId ?? null,
+			tool: tool.name,
+			guild_id: guildIdOf(tool, args, context) ?? null,
+			arguments: canonicalJson(args),
+			...planOf(tool, args, context, preview),
+			state: "pending",
+			channel_id: channelId,
+			message_id: null,
+			shown_state: "pending",
+			decided_by: null,
+			created_at: at,
+			expires_at: at + expiryMs,
+			decided_at: null,
+			ended_at: null,
+			result: null,
+		};
+	}
+
+	/**
+	 * Runs an approved request: makes its plan again, and runs the call only if the plan equals what was shown. Returns a
+	 * text for the person who approved it. The request must be held.
+	 */
+	async function run(row: ApprovalRow): Promise<string> {
+		const { tool, args, context, refusal } = resolve(row);
+		const stopped = new CallStopped();
+		const startedAt = now();
+		const from = performance.now();
+		let changed: Preview | undefined;
+		let failure: StoreUnavailable | undefined;
+		let hasBegun = false;
+		let isOver = false;
+		const review = async (preview: Preview) => {
+			if (!tool || planOf(tool, args, context, preview).hash !== row.hash) {
+				changed = preview;
+				throw stopped;
+			}
+			try {
+				hasBegun = await beginApproved(sql, row.id);
+			} catch (error) {
+				if (error instanceof StoreUnavailable) failure = error;
+				else throw error;
+			}
+			// The call may have timed out meanwhile.
+			if (!hasBegun || isOver) throw stopped;
+		};
+		let result: string | undefined;
+		let isBug = false;
+		try {
+			if (refusal !== undefined || !tool) result = errorResult(refusal ?? "");
+			else {
+				requireReviewable(tool);
+				result = await tool.call(args, { ...context, review }, quiet());
+			}
+		} catch (error) {
+			if (error instanceof RpcError) result = errorResult(error.message);
+			else if (error !== stopped) {
+				isBug = true;
+				log.error("an approved tool call failed: internal error", {
+					approval: row.id,
+					tool: row.tool,
+					error,
+				});
+				result = errorResult("Internal error.");
+			}
+		}
+		isOver = true;
+		if (changed && tool && result === undefined)
+			return replace(row, planOf(tool, args, context, changed));
+		if (result === undefined) {
+			void persist(row.id, () =>
+				reopenApproval(sql, row.id, ["approved", "running"]),
+			);
+			return `${failure?.message ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
+		}
+		const isFailed = isErrorResult(result);
+		options.record(
+			{
+				...callerOf(row),
+				at: new Date(startedAt),
+				tool: row.tool,
+				arguments: redact(tool?.listing.inputSchema ?? {}, args),
+				outcome: isBug ? "error" : isFailed ? "failed" : "done",
+				milliseconds: performance.now() - from,
+			},
+			true,
+		);
+		const ended = {
+			...row,
+			state: isFailed ? ("failed" as const) : ("done" as const),
+			result,
+			ended_at: now(),
+		};
+		settle(ended);
+		// The call was run: this must be stored, whatever the state of the database is now.
+		const saved = persist(row.id, () =>
+			endApproval(sql, row.id, ["approved", "running"], ended),
+		);
+		await within(1_000, saved);
+		return `${row.tool} ${isFailed ? "failed" : "is done"}:\n${textIn(result)}`;
+	}
+
+	/** Looks up the tool of a request, as far as the configuration and the principal still allow it. */
+	function resolve(row: ApprovalRow) {
+		const { set, context } = select(principalOf(row));
+		const args = JSON.parse(row.arguments) as JsonObject;
+		try {
+			const { tool, refusal } = set.resolve(row.tool, args);
+			return { tool, refusal, args, context };
+		} catch (error) {
+			if (!(error instanceof RpcError)) throw error;
+			return { tool: undefined, refusal: error.message, args, context };
+		}
+	}
+
+	/** Posts a request again, with the plan that the call has now. */
+	async function replace(
+		row: ApprovalRow,
+		plan: Pick<ApprovalRow, "plan" | "hash" | "token">,
+	): Promise<string> {
+		let replaced: ApprovalRow | undefined;
+		try {
+			replaced = await replacePlan(sql, { id: row.id, ...plan });
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) throw error;
+			void persist(row.id, () => reopenApproval(sql, row.id, ["approved"]));
+			return `${error.message} ${row.tool} was not run.`;
+		}
+		if (!replaced) return `The request has changed. ${row.tool} was not run.`;
+		note(replaced, "posted again");
+		const { message_id } = row;
+		try {
+			await post(replaced);
+		} catch (error) {
+			if (error instanceof ToolError) return error.message;
+			throw error;
+		} finally {
+			if (message_id !== null)
+				await editMessage(row, message_id, replacedMessage(undefined)).catch(
+					() => {},
+				);
+		}
+		return `What ${row.tool} would do has changed since it was shown. Nothing was done; the request was posted again.`;
+	}
+
+	return {
+		request,
+		run,
+		hold,
+		note,
+		settle,
+		/** Whether a request must not run any more, although the database may not know it yet. */
+		isWithdrawn: (id: string) => withdrawn.has(id),
+		/** Removes the buttons of a message whose plan is outdated. */
+		retire: (row: ApprovalRow, messageId: string) =>
+			editMessage(row, messageId, replacedMessage(undefined)),
+		wake: reconciler.wake,
+		/** Returns a request of a principal; undefined if there is none. Rejects with StoreUnavailable. */
+		async find(
+			principal: Principal | undefined,
+			id: string,
+		): Promise<ApprovalRow | undefined> {
+			const row = await selectApproval(sql, id);
+			return row?.principal_id === idOf(principal) ? row : undefined;
+		},
+		list: (principal: Principal | undefined) =>
+			selectApprovalsOf(sql, idOf(principal), shownRequests),
+		/**
+		 * Waits for the end of a request for up to `ms` milliseconds, or until `signal` aborts. Returns undefined if it has
+		 * not ended by then. Only one caller may wait for a request.
+		 */
+		async ended(
+			{ id }: ApprovalRow,
+			ms: number,
+			signal: Signal | undefined,
+		): Promise<ApprovalRow | undefined> {
+			const ending = Promise.withResolvers<ApprovalRow | undefined>();
+			const giveUp = () => ending.resolve(undefined);
+			endings.set(id, ending);
+			closing.signal.addEventListener("abort", giveUp);
+			signal?.addEventListener("abort", giveUp);
+			try {
+				// It may have ended before.
+				const row = await selectApproval(sql, id);
+				if (row?.ended_at != null) return row;
+				const ended = await within(Math.max(0, ms), ending.promise);
+				return ended === "late" ? undefined : ended;
+			} catch (error) {
+				if (!(error instanceof StoreUnavailable)) throw error;
+				return undefined;
+			} finally {
+				endings.delete(id);
+				closing.signal.removeEventListener("abort", giveUp);
+				signal?.removeEventListener("abort", giveUp);
+			}
+		},
+		attach(client: Client): void {
+			client.on(Events.ClientReady, reconciler.retryAll);
+			client.on(Events.ShardReady, reconciler.retryAll);
+		},
+		start: reconciler.wake,
+		async close(): Promise<void> {
+			closing.abort();
+			await within(shutdownGraceMs, Promise.allSettled(running));
+			await reconciler.close(shutdownGraceMs);
+		},
+	};
+}
+
+/** Returns what identifies and shows a plan. `token` is new. */
+function planOf(
+	tool: Tool<BotContext>,
+	args: JsonObject,
+	context: BotContext,
+	preview: Preview,
+): Pick<ApprovalRow, "plan" | "hash" | "token"> {
+	return {
+		plan: JSON.stringify(preview.lines ?? null),
+		hash: hashOf({
+			tool: tool.name,
+			args: canonicalJson(args),
+			guildId: guildIdOf(tool, args, context) ?? null,
+			preview,
+		}),
+		token: randomBytes(8).toString("hex"),
+	};
+}
+
+/** Returns the id of the guild that a call is for; undefined if its tool takes none. */
+function guildIdOf(
+	{ listing }: Tool<BotContext>,
+	{ guild_id }: JsonObject,
+	{ guildId }: BotContext,
+): string | undefined {
+	if (!("guild_id" in Object(listing.inputSchema.properties))) return undefined;
+	return typeof guild_id === "string" && guild_id !== "" ? guild_id : guildId;
+}
+
+function callerOf(row: ApprovalRow) {
+	return {
+		requestId: row.request_id ?? undefined,
+		client: row.client,
+		guildId: row.guild_id ?? undefined,
+	};
+}

@@ -1,0 +1,241 @@
+// The simulator and the real bot with approval, which is called as a gateway calls it: with a token and a principal.
+
+import * as v from "valibot";
+import { type Bot, startBot } from "../../../src/bot/bot.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { createFetchSend } from "../../../src/lib/http.ts";
+import type { Principal } from "../../../src/lib/principal.ts";
+import { type ClientSession, createClient } from "../../../src/mcp/client.ts";
+import { isObject, type JsonObject } from "../../../src/mcp/json-rpc.ts";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
+import { buttonsIn } from "../../../src/simulator/world/messages/buttons.ts";
+import type {
+	Guild,
+	Message,
+} from "../../../src/simulator/world/state/entities.ts";
+import { botConfig } from "../../support/bot-config.ts";
+import { recordLog } from "../../support/log.ts";
+import { startSimulator } from "../../support/simulator.ts";
+import { until } from "../../support/until.ts";
+import { quickTiming } from "../../support/world.ts";
+
+const token = "a-token-of-enough-length";
+
+/** The result of a call, or the error of a JSON-RPC response. */
+export interface Answer {
+	text: string;
+	isError: boolean;
+	/** The id of the request for approval that the call waits for. */
+	pending: string | undefined;
+	code?: number;
+}
+
+export interface ApprovalWorldOptions {
+	/** Keys of [mcp]. */
+	mcp?: (simulator: Simulator) => Record<string, unknown>;
+	/** How long a direct call waits for a decision. */
+	waitMs?: number;
+	/** Before the bot starts. */
+	prepare?(simulator: Simulator): void;
+}
+
+export interface ApprovalWorld extends AsyncDisposable {
+	simulator: Simulator;
+	guild: Guild;
+	readonly bot: Bot;
+	log: ReturnType<typeof recordLog>;
+	/** The bot's clock, in epoch milliseconds. */
+	clock: { offsetMs: number };
+	/** Calls a tool for a principal; undefined: as a direct client. */
+	call(
+		principal: Principal | undefined,
+		tool: string,
+		args?: JsonObject,
+	): Promise<Answer>;
+	/** Sends another MCP request. */
+	ask(
+		principal: Principal | undefined,
+		method: string,
+		params: JsonObject,
+	): Promise<JsonObject>;
+	/** The bot's messages in the channel for requests. */
+	posts(): Message[];
+	/** Presses a button of a message, by default the latest. Resolves with the bot's reply. */
+	press(who: string, button: string, message?: Message): Promise<string>;
+	/** The text of get_approval. */
+	state(principal: Principal | undefined, id: string): Promise<string>;
+	/** Waits until the title of a message contains this. */
+	shown(text: string, message?: Message): Promise<Message>;
+	person(name: string): { id: string; name: string; signedIn: boolean };
+	restart(): Promise<void>;
+}
+
+export const staffChannel = "The Cooks/staff";
+
+/** A key, for a person if one is given. */
+export function key(name: string, person?: Principal["person"]): Principal {
+	const principal = { id: `key:${name}`, name, access: "all" as const };
+	return person ? { ...principal, client: "Claude", person } : principal;
+}
+
+export async function startApprovalWorld(
+	options: ApprovalWorldOptions = {},
+): Promise<ApprovalWorld> {
+	const simulator = await startSimulator();
+	options.prepare?.(simulator);
+	const guild = simulator.guild("The Cooks");
+	const { id: channelId } = simulator.channel(staffChannel);
+	const log = recordLog();
+	const clock = { offsetMs: 0 };
+	const config = botConfig({
+		discordToken: simulator.bot("alpha").token,
+		discordApiUrl: simulator.api,
+		discordCdnUrl: simulator.cdn,
+		guildId: guild.id,
+		mcpToken: token,
+		toml: v.parse(toml, {
+			bot_name: "Alpha",
+			mcp: {
+				approval: "destructive",
+				approval_channel: channelId,
+				...options.mcp?.(simulator),
+			},
+		}),
+	});
+	const start = async () => {
+		const bot = startBot(config, log.log, {
+			timing: quickTiming,
+			requestsPerSecond: 1_000_000,
+			approval: {
+				waitMs: options.waitMs ?? 0,
+				now: () => Date.now() + clock.offsetMs,
+				backOffMs: [5, 50],
+			},
+		});
+		await until("the bot has loaded", () => bot.loaded);
+		const client = createClient({
+			send: createFetchSend(bot.url),
+			token,
+			info: { name: "test client", version: "0" },
+		});
+		const session = await client.connect(AbortSignal.timeout(90_000));
+		return { bot, client, session };
+	};
+	let life: {
+		bot: Bot;
+		client: ReturnType<typeof createClient>;
+		session: ClientSession;
+	} = await start();
+
+	const posts = () =>
+		simulator.world.messages
+			.in(channelId)
+			.filter(({ author }) => author.id === simulator.bot("alpha").id);
+	const latest = () => {
+		const message = posts().at(-1);
+		if (!message) throw new Error("nothing was posted");
+		return message;
+	};
+	const ask: ApprovalWorld["ask"] = async (principal, method, params) => {
+		const { message } = await life.client.request(
+			life.session,
+			method,
+			JSON.stringify(params),
+			AbortSignal.timeout(90_000),
+			{ principal },
+		);
+		return message;
+	};
+	const call: ApprovalWorld["call"] = async (principal, name, args = {}) => {
+		const message = await ask(principal, "tools/call", {
+			name,
+			arguments: args,
+		});
+		return readAnswer(message);
+	};
+	return {
+		...{ simulator, guild, log, clock, call, ask, posts },
+		get bot() {
+			return life.bot;
+		},
+		async press(who, button, message = latest()) {
+			const pressed = await simulator.user(who).press(message, button);
+			return (await pressed.reply()).content;
+		},
+		async state(principal, id) {
+			return (await call(principal, "get_approval", { approval_id: id })).text;
+		},
+		shown: (text, message = latest()) =>
+			until(`the message shows ${text}`, () => {
+				const current = simulator.world.messages.get(channelId, message.id);
+				return titleOf(current).includes(text) && current;
+			}),
+		person(name) {
+			const { id, username } = simulator.user(name);
+			return { id, name: username, signedIn: false };
+		},
+		async restart() {
+			await life.bot.close();
+			life = await start();
+		},
+		async [Symbol.asyncDispose]() {
+			await life.bot.close();
+			await simulator.close();
+		},
+	};
+}
+
+export function readAnswer({ result, error }: JsonObject): Answer {
+	if (isObject(error))
+		return {
+			text: String(error.message),
+			isError: true,
+			pending: undefined,
+			code: Number(error.code),
+		};
+	const {
+		content,
+		isError = false,
+		_meta,
+	} = result as {
+		content: { text: string }[];
+		isError?: boolean;
+		_meta?: JsonObject;
+	};
+	const pending = _meta?.["guildhall/pending"];
+	return {
+		text: content.map(({ text }) => text).join("\n"),
+		isError,
+		pending: typeof pending === "string" ? pending : undefined,
+	};
+}
+
+/** The title of a message's embed. */
+export function titleOf(message: Message | undefined): string {
+	return message?.embeds[0]?.title ?? "";
+}
+
+/** The description of a message's embed. */
+export function descriptionOf(message: Message | undefined): string {
+	return message?.embeds[0]?.description ?? "";
+}
+
+/** The fields of a message's embed by name. */
+export function fieldsOf(message: Message | undefined): Record<string, string> {
+	return Object.fromEntries(
+		(message?.embeds[0]?.fields ?? []).map(({ name, value }) => [name, value]),
+	);
+}
+
+/** The labels of the buttons that can be pressed. */
+export function buttonsOf(message: Message | undefined): string[] {
+	return buttonsIn(message?.components ?? []).flatMap(({ label, disabled }) =>
+		disabled || label === undefined ? [] : [label],
+	);
+}
+
+/** The pending id of a call that waits for approval. */
+export function pendingId({ pending, text }: Answer): string {
+	if (pending === undefined) throw new Error(`not pending: ${text}`);
+	return pending;
+}

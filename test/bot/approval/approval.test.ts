@@ -1,0 +1,331 @@
+// Approval in Discord: which calls need it, who may decide, and that a call runs once, exactly as it was shown.
+
+import { describe, expect, test } from "bun:test";
+import {
+	type ApprovalWorld,
+	buttonsOf,
+	descriptionOf,
+	fieldsOf,
+	key,
+	pendingId,
+	startApprovalWorld,
+	titleOf,
+} from "./approval-world.ts";
+
+const banRoute = /^PUT \/guilds\/\d+\/bans\/\d+$/;
+
+/** How many requests the bot has sent that match. */
+function sent({ simulator }: ApprovalWorld, pattern: RegExp): number {
+	return simulator.requests
+		.list()
+		.filter(({ method, path }) => pattern.test(`${method} ${path}`)).length;
+}
+
+const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) =>
+	guild.bans.has(simulator.user(name).id);
+
+const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
+	user_ids: [world.simulator.user(name).id],
+	...more,
+});
+
+describe("a call that needs approval", () => {
+	test("waits, runs after Approve, and its message says who approved", async () => {
+		await using world = await startApprovalWorld();
+		const first = await world.call(key("k"), "ban", ban(world));
+		const id = pendingId(first);
+		expect(first.isError).toBe(false);
+		expect(first.text).toContain(`get_approval with approval_id ${id}`);
+		expect(isBanned(world, "zoe")).toBe(false);
+
+		const [post] = world.posts();
+		expect(titleOf(post)).toBe("Approve ban?");
+		expect(buttonsOf(post)).toEqual(["Approve", "Deny"]);
+		expect(descriptionOf(post)).toContain(world.simulator.user("zoe").id);
+		expect(descriptionOf(post)).toContain("Would ban");
+		expect(fieldsOf(post).For).toContain("key");
+		expect(await world.state(key("k"), id)).toContain("pending");
+
+		const reply = await world.press("ada", "Approve");
+		expect(reply).toContain("ban is done");
+		expect(isBanned(world, "zoe")).toBe(true);
+		expect(sent(world, banRoute)).toBe(1);
+		const ended = await world.shown("ban: approved and done");
+		expect(buttonsOf(ended)).toEqual([]);
+		expect(fieldsOf(ended)["Approved by"]).toBe(
+			`<@${world.simulator.user("ada").id}>`,
+		);
+		expect(await world.state(key("k"), id)).toMatch(/ \| done \|[\s\S]*Banned/);
+		const answer = await world.ask(key("k"), "guildhall/approval", { id });
+		expect(answer.result).toMatchObject({
+			status: "decided",
+			result: { content: [{ text: expect.stringContaining("Banned") }] },
+		});
+	});
+
+	test("does not run after Deny", async () => {
+		await using world = await startApprovalWorld();
+		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		expect(await world.press("ada", "Deny")).toBe("Denied. ban is not run.");
+		await world.shown("ban: denied, not run");
+		expect(await world.state(key("k"), id)).toContain(" | denied | ");
+		const answer = await world.ask(key("k"), "guildhall/approval", { id });
+		expect(answer.result).toMatchObject({
+			status: "decided",
+			result: { isError: true },
+		});
+		expect(sent(world, banRoute)).toBe(0);
+	});
+
+	test("is not run after a denial, even by the buttons of an old copy of its message", async () => {
+		await using world = await startApprovalWorld();
+		await world.call(key("k"), "ban", ban(world));
+		const copy = structuredClone(world.posts()[0]);
+		await world.press("ada", "Deny");
+		const ended = await world.shown("denied");
+		// The bot's edit is lost.
+		Object.assign(ended, { components: copy?.components });
+		expect(await world.press("ada", "Approve")).toMatch(
+			/^This request was denied by <@\d+>\. Nothing was done\.$/,
+		);
+		expect(isBanned(world, "zoe")).toBe(false);
+	});
+
+	test("expires after a day", async () => {
+		await using world = await startApprovalWorld();
+		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		world.clock.offsetMs = 86_400_001;
+		expect(await world.press("ada", "Approve")).toContain("has expired");
+		expect(await world.state(key("k"), id)).toContain("pending");
+		await world.restart();
+		await world.shown("ban: expired, not run");
+		expect(await world.state(key("k"), id)).toContain(" | expired | ");
+		expect(sent(world, banRoute)).toBe(0);
+	});
+
+	test("is refused at once for wrong arguments, a missing permission and an unknown member", async () => {
+		await using world = await startApprovalWorld();
+		const wrong = await world.call(key("k"), "ban", { user_ids: "no" });
+		expect(wrong.code).toBe(-32602);
+		const own = await world.call(key("k"), "kick", {
+			user_ids: [world.simulator.user("ada").id],
+		});
+		expect(own).toMatchObject({ isError: true, pending: undefined });
+		expect(own.text).toContain("owns the guild");
+		expect(world.posts()).toEqual([]);
+	});
+});
+
+describe("which calls need approval", () => {
+	const cases: [string, Record<string, unknown>, string, object, boolean][] = [
+		["destructive: a ban", {}, "ban", {}, true],
+		["destructive: a dry run", {}, "ban", { dry_run: true }, false],
+		[
+			"destructive: a dry run that is not one",
+			{},
+			"ban",
+			{ dry_run: false },
+			true,
+		],
+		["destructive: a tool that reads", {}, "get_member", {}, false],
+		["destructive: a tool that writes", {}, "set_nickname", {}, false],
+		[
+			"write: a tool that writes",
+			{ approval: "write" },
+			"set_nickname",
+			{},
+			true,
+		],
+		[
+			"write: a tool that reads",
+			{ approval: "write" },
+			"get_member",
+			{},
+			false,
+		],
+	];
+	test.each(cases)("%s", async (_, mcp, tool, more, expected) => {
+		await using world = await startApprovalWorld({ mcp: () => mcp });
+		const { id } = world.simulator.user("zoe");
+		const args =
+			tool === "ban"
+				? { user_ids: [id], ...more }
+				: tool === "set_nickname"
+					? { user_id: id, nickname: "Zed" }
+					: { user_id: id };
+		const answer = await world.call(key("k"), tool, args);
+		expect(answer.pending !== undefined).toBe(expected);
+		expect(answer.isError).toBe(false);
+	});
+
+	test("through use_tool the inner tool counts", async () => {
+		await using world = await startApprovalWorld();
+		const inner = (name: string, args: object) =>
+			world.call(key("k"), "use_tool", { name, arguments: args });
+		const banned = await inner("ban", ban(world));
+		expect(banned.pending).toBeDefined();
+		expect(titleOf(world.posts()[0])).toBe("Approve ban?");
+		const { id } = world.simulator.user("zoe");
+		const renamed = await inner("set_nickname", { user_id: id, nickname: "Z" });
+		expect(renamed).toMatchObject({ isError: false, pending: undefined });
+	});
+
+	test("the root key is exempt, unless approval_for_root is set", async () => {
+		const root = { id: "root", name: "root", access: "all" } as const;
+		for (const principal of [root, undefined]) {
+			await using free = await startApprovalWorld();
+			const done = await free.call(principal, "ban", ban(free));
+			expect(done.text).toStartWith("Banned");
+			await using bound = await startApprovalWorld({
+				mcp: () => ({ approval_for_root: true }),
+			});
+			const asked = await bound.call(principal, "ban", ban(bound));
+			expect(asked.pending).toBeDefined();
+			expect(isBanned(bound, "zoe")).toBe(false);
+			expect(fieldsOf(bound.posts()[0]).For).toBe(
+				"the holder of MCP_AUTH_TOKEN",
+			);
+		}
+	});
+
+	test("without approval, there are no tools for it and nothing is declared", async () => {
+		await using world = await startApprovalWorld({
+			mcp: () => ({ approval: "off" }),
+		});
+		const list = await world.ask(key("k"), "tools/list", {});
+		expect(JSON.stringify(list)).not.toContain("get_approval");
+		const method = await world.ask(key("k"), "guildhall/approval", { id: "1" });
+		expect(method.error).toMatchObject({ code: -32601 });
+		const done = await world.call(key("k"), "ban", ban(world));
+		expect(done.text).toStartWith("Banned");
+	});
+});
+
+describe("who may decide", () => {
+	test.each([
+		["the owner", "ada", undefined],
+		["a member without Manage Server", "mona_lisa", "Manage Server"],
+		["staff without Manage Server", "jose.garcia", "Manage Server"],
+	])("without approval_roles: %s", async (_, who, refusal) => {
+		await using world = await startApprovalWorld({ prepare: openStaff });
+		await world.call(key("k"), "kick", ban(world));
+		const reply = await world.press(who, "Approve");
+		if (refusal) expect(reply).toContain(refusal);
+		else expect(reply).toContain("kick is done");
+		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(
+			refusal !== undefined,
+		);
+	});
+
+	test("with approval_roles, they are pinged, and their members decide", async () => {
+		await using world = await startApprovalWorld({
+			mcp: (simulator) => ({ approval_roles: [roleId(simulator, "Staff")] }),
+		});
+		await world.call(key("k"), "kick", ban(world));
+		const [post] = world.posts();
+		expect(post?.content).toBe(`<@&${roleId(world.simulator, "Staff")}>`);
+		expect(post?.mention_roles).toEqual([roleId(world.simulator, "Staff")]);
+		expect(await world.press("ada", "Approve")).toContain("certain roles");
+		expect(await world.press("jose.garcia", "Approve")).toContain("is done");
+	});
+
+	test("who approves needs the permissions that the call needs", async () => {
+		await using world = await startApprovalWorld({
+			mcp: (simulator) => ({ approval_roles: [roleId(simulator, "Staff")] }),
+		});
+		await world.call(key("k"), "ban", ban(world, "mona_lisa"));
+		const refused = await world.press("jose.garcia", "Approve");
+		expect(refused).toStartWith("You cannot approve this call: ");
+		expect(refused).toContain("BAN");
+		expect(isBanned(world, "mona_lisa")).toBe(false);
+		// To deny, nothing more is needed.
+		expect(await world.press("jose.garcia", "Deny")).toStartWith("Denied.");
+	});
+
+	test("nobody approves a call in their own name, unless approval_self is set", async () => {
+		for (const approval_self of [false, true]) {
+			await using world = await startApprovalWorld({
+				mcp: () => ({ approval_self }),
+			});
+			const own = key("ada", world.person("ada"));
+			await world.call(own, "ban", ban(world));
+			const reply = await world.press("ada", "Approve");
+			expect(isBanned(world, "zoe")).toBe(approval_self);
+			if (!approval_self) expect(reply).toContain("in your name");
+		}
+	});
+});
+
+describe("the plan is made anew", () => {
+	test("a changed plan is posted again, and the old message decides nothing", async () => {
+		await using world = await startApprovalWorld();
+		const { simulator, guild } = world;
+		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		const [first] = world.posts();
+		const old = structuredClone(first?.components);
+		const zoe = guild.members.get(simulator.user("zoe").id);
+		if (zoe) simulator.world.members.edit(guild, zoe, { nick: "Someone else" });
+		await world.call(undefined, "get_member", {
+			user_id: simulator.user("zoe").id,
+		});
+		expect(await world.press("ada", "Approve")).toContain("posted again");
+		expect(isBanned(world, "zoe")).toBe(false);
+		expect(world.posts()).toHaveLength(2);
+		expect(buttonsOf(world.posts()[0])).toEqual([]);
+		expect(await world.state(key("k"), id)).toContain(" | pending | ");
+
+		// The bot's edit of the old message is lost.
+		if (first) Object.assign(first, { components: old });
+		expect(await world.press("ada", "Approve", first)).toContain(
+			"posted again in another message",
+		);
+		expect(isBanned(world, "zoe")).toBe(false);
+
+		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(isBanned(world, "zoe")).toBe(true);
+	});
+
+	test("what depends on the time of the call does not change a plan", async () => {
+		await using world = await startApprovalWorld();
+		await world.call(
+			key("k"),
+			"timeout",
+			ban(world, "zoe", { duration: "2h" }),
+		);
+		expect(await world.press("ada", "Approve")).toContain("timeout is done");
+	});
+});
+
+test("a second press does nothing", async () => {
+	await using world = await startApprovalWorld();
+	await world.call(key("k"), "ban", ban(world));
+	const replies = await Promise.all([
+		world.press("ada", "Approve"),
+		world.press("ada", "Approve"),
+		world.press("ada", "Deny"),
+	]);
+	const done = replies.filter((reply) => reply.includes("ban is done"));
+	const denied = replies.filter((reply) => reply.startsWith("Denied"));
+	expect(done.length + denied.length).toBe(1);
+	expect(sent(world, banRoute)).toBe(done.length);
+});
+
+function roleId(simulator: ApprovalWorld["simulator"], name: string): string {
+	for (const role of simulator.guild("The Cooks").roles.values())
+		if (role.name === name) return role.id;
+	throw new Error(`no role ${name}`);
+}
+
+/** Lets everyone see the channel for requests. */
+function openStaff(simulator: ApprovalWorld["simulator"]): void {
+	const guild = simulator.guild("The Cooks");
+	const channel = guild.channels.get(simulator.channel("The Cooks/staff").id);
+	const view = "1024";
+	if (channel)
+		simulator.world.channels.setOverwrite(channel, {
+			id: guild.id,
+			type: 0,
+			allow: view,
+			deny: "0",
+		});
+}
