@@ -2,10 +2,10 @@
 // one browser, and each step happens once, on whichever gateway it arrives.
 
 import type { Access } from "../../lib/principal.ts";
+import type { PersonGuild } from "../../mcp/rights.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { DiscordPerson } from "./discord.ts";
 import type { ResourcePath } from "./resources.ts";
-import type { PersonGuild } from "./rights.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
 
 /** Time for signing in at Discord and for the consent, in milliseconds. */

@@ -1,6 +1,7 @@
 // Where Discord sends people back to. Learns who the person is and asks the bots whether they may sign in; then shows
 // them the consent page, or their connections.
 
+import type { PersonGuild } from "../../mcp/rights.ts";
 import type { AttemptKey, AuthorizationRequest } from "./attempts.ts";
 import { asPage, backLink, type OAuthContext } from "./context.ts";
 import { DiscordFailure, type DiscordPerson } from "./discord.ts";
@@ -9,7 +10,7 @@ import { OAuthError } from "./oauth-error.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { redirect } from "./pages/page.ts";
 import { queryOf } from "./parameters.ts";
-import { guildsOf, type PersonGuild } from "./rights.ts";
+import { guildsOf } from "./rights.ts";
 
 export function createCallback(
 	context: OAuthContext,

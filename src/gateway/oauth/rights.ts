@@ -1,15 +1,8 @@
 // Who may sign in: people who may do so in at least one guild of one bot. The bots decide.
 
 import type { PrincipalPerson } from "../../lib/principal.ts";
+import type { PersonGuild } from "../../mcp/rights.ts";
 import { OAuthError } from "./oauth-error.ts";
-
-/** A guild that a person is in and that their calls may touch. */
-export interface PersonGuild {
-	id: string;
-	name: string;
-	/** Whether the bot's rule for signing in allows this person to sign in here. */
-	signIn: boolean;
-}
 
 /** What one bot says about a person. */
 export interface InstanceRights {

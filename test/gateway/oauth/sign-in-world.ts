@@ -5,7 +5,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig } from "../../../src/gateway/config.ts";
 import { createGateway } from "../../../src/gateway/gateway.ts";
-import type { OAuthClient } from "../../../src/gateway/oauth/clients.ts";
+import {
+	createClients,
+	type OAuthClient,
+} from "../../../src/gateway/oauth/clients.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
 import type { InstanceRights } from "../../../src/gateway/oauth/rights.ts";
 import type { StoreSettings } from "../../../src/gateway/store/settings.ts";
@@ -52,9 +55,15 @@ export interface WorldOptions {
 	database?: StoreSettings;
 	/** The bots behind a gateway. Without them, there is only the authorization server. */
 	bots?: Record<string, { url: string }>;
+	/** Whether clients have to register. Otherwise they are those in `clients`. */
+	realClients?: boolean;
 }
 
-export async function startWorld({ database, bots }: WorldOptions = {}) {
+export async function startWorld({
+	database,
+	bots,
+	realClients = false,
+}: WorldOptions = {}) {
 	const recorded = recordLog();
 	const directory = await mkdtemp(join(databaseDirectory, "guildhall-oauth-"));
 	const file = join(directory, "gateway.sqlite");
@@ -76,16 +85,19 @@ export async function startWorld({ database, bots }: WorldOptions = {}) {
 		fetch: (request, http) => respond(request, http),
 	});
 	const url = server.url.origin;
+	const { log } = recorded;
+	const now = () => clock.now;
+	const stubClients = {
+		findClient: async (id: string) => clients.get(id),
+		registerClient: async () => new Response(null, { status: 501 }),
+	};
 	const signIn = {
-		clients: {
-			findClient: async (id: string) => clients.get(id),
-			registerClient: async () => new Response(null, { status: 501 }),
-		},
+		clients: realClients ? createClients({ store, log, now }) : stubClients,
 		askRights: async ({ id }: PrincipalPerson) => {
 			rights.asked.push(id);
 			return rights.answer;
 		},
-		now: () => clock.now,
+		now,
 	};
 	const config = readConfig({
 		INSTANCES: Object.entries(bots ?? { alpha: { url } })
@@ -99,7 +111,6 @@ export async function startWorld({ database, bots }: WorldOptions = {}) {
 		DISCORD_API_URL: discord.apiUrl,
 	});
 	if (!config.signIn) throw new Error("signing in is off");
-	const { log } = recorded;
 	const oauth = createOAuth({ settings: config.signIn, store, log, ...signIn });
 	const gateway =
 		bots && createGateway(config, log, { connect, store, signIn });

@@ -1,12 +1,12 @@
 // The consent page: which client wants to act in a person's name, where it sends them, and what it may do.
 
 import type { Access } from "../../../lib/principal.ts";
+import type { PersonGuild } from "../../../mcp/rights.ts";
 import { isDocumentId } from "../client-document.ts";
 import type { OAuthClient } from "../clients.ts";
 import type { DiscordPerson } from "../discord.ts";
 import { paths } from "../metadata.ts";
 import { redirectTarget, redirectWarning } from "../redirect-uris.ts";
-import type { PersonGuild } from "../rights.ts";
 import { type Html, html, shown } from "./html.ts";
 import { formActionOf, pageResponse } from "./page.ts";
 
