@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runAuthorization } from "./authorization.ts";
 import {
 	expectedFailures,
 	type Suite,
@@ -82,3 +83,13 @@ test.each(runs)(
 		);
 	},
 );
+
+test("the gateway passes the scenarios for authorization servers", async () => {
+	const { code, output } = await runAuthorization(here, "conformance-0.2");
+	if (code !== 0) console.error(output);
+	expect(code).toBe(0);
+	expect(output).toMatch(
+		/✓ authorization-server-metadata-endpoint: 2 passed, 0 failed/,
+	);
+	expect(output).toMatch(/✓ authorization-code-grant: 1 passed, 0 failed/);
+});

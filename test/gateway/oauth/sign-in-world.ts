@@ -142,8 +142,12 @@ export async function startWorld({
 	}
 
 	/** Walks a new browser from the client to the consent page. */
-	async function toConsent(changes: Changes = {}, browser = new Browser()) {
-		const discordUrl = await browser.redirected(authorizeUrl(changes));
+	const toConsent = (changes: Changes = {}, browser?: Browser) =>
+		toConsentAt(authorizeUrl(changes), browser);
+
+	/** Walks a browser from an address of the authorization endpoint to the consent page. */
+	async function toConsentAt(url: string, browser = new Browser()) {
+		const discordUrl = await browser.redirected(url);
 		const callback = discord.signIn(discordUrl);
 		const consent = await browser.redirected(callback);
 		const page = await browser.get(consent);
@@ -211,6 +215,7 @@ export async function startWorld({
 		authorizeUrl,
 		post,
 		toConsent,
+		toConsentAt,
 		decide,
 		getCode,
 		exchange,
