@@ -200,7 +200,8 @@ export function createGateway(
 	const isReady = () => backends.some(({ state }) => state.online);
 	const monitor = createMonitor({
 		notReady: () => (isReady() ? undefined : "no backend is online"),
-		status: () => describeStatus(backends, catalog),
+		degraded: () => store?.reason !== undefined,
+		status: () => describeStatus(backends, catalog, store),
 		registry: metrics.registry,
 		refuse: (request) => checkCaller(request) ?? checkBearer(request),
 		// Health checks may use any host name, and need no token.

@@ -6,6 +6,7 @@ import type { Backend } from "./backend.ts";
 import type { Catalog, DroppedTool } from "./catalog.ts";
 import { shownGuildName } from "./guilds.ts";
 import { findGuild } from "./routing.ts";
+import type { GatewayStore } from "./store/store.ts";
 
 /** Maximum number of names in a list of tools that `list_instances` shows. Further tools are only counted. */
 const maxNames = 40;
@@ -117,11 +118,13 @@ export function duration(ms: number): string {
 export function describeStatus(
 	backends: readonly Backend[],
 	{ names, list, skew }: Catalog,
+	store?: Pick<GatewayStore, "reason">,
 ) {
 	return {
 		name: "guildhall-gateway",
 		version,
 		uptime_seconds: Math.floor(performance.now() / 1000),
+		...(store && { database: describeStore(store) }),
 		tools: names.size,
 		tools_list_bytes: Buffer.byteLength(list),
 		backends: backends.map((backend) => {
@@ -149,6 +152,12 @@ export function describeStatus(
 			};
 		}),
 	};
+}
+
+function describeStore({ reason }: Pick<GatewayStore, "reason">) {
+	return reason === undefined
+		? { state: "ready" }
+		: { state: "degraded", reason };
 }
 
 /** Converts a time of the monotonic clock to ISO 8601, by the current time of the wall clock. */

@@ -53,8 +53,18 @@ export interface AuthenticatorOptions {
 	monotonicNow?: () => number;
 }
 
+/** A look-up of a token. It counts from its beginning, since it may end late. */
+interface LookUp {
+	since: number;
+	owner: Promise<TokenOwner | undefined>;
+	/** Whether it found an owner, or while it runs, whether the one before did. */
+	isValid: boolean;
+}
+
 /** How many tokens are remembered. */
 const maxCached = 10_000;
+/** How many tokens that were not valid before are looked up at once, so that guesses do not delay valid tokens. */
+const maxGuesses = 200;
 const retryAfterSeconds = 5;
 
 export function createAuthenticator({
@@ -68,29 +78,40 @@ export function createAuthenticator({
 	monotonicNow = () => performance.now(),
 }: AuthenticatorOptions): Authenticate {
 	const isRoot = createTokenMatch(token);
-	/** Look-ups by the hash of the token, the latest last. Each counts from its beginning, since it may end late. */
-	const lookUps = new Map<
-		string,
-		{ since: number; owner: Promise<TokenOwner | undefined> }
-	>();
+	/** Look-ups by the hash of the token, the latest last, without those that found nobody. */
+	const lookUps = new Map<string, LookUp>();
+	/** How many look-ups run of tokens that were not valid before. */
+	let guesses = 0;
 
-	/** Asks the database for the owner of a token, unless it was asked a moment ago. */
-	function ownerOf(hash: string, findToken: FindToken) {
+	/**
+	 * Asks the database for the owner of a token, unless it was asked a moment ago. Throws a StoreUnavailable if it is busy
+	 * with guesses.
+	 */
+	function ownerOf(hash: string, findToken: FindToken): LookUp["owner"] {
 		const at = monotonicNow();
-		const known = lookUps.get(hash);
-		if (known && at - known.since < cacheMs) return known.owner;
-		const lookUp = { since: at, owner: findToken(hash) };
+		const before = lookUps.get(hash);
+		if (before && at - before.since < cacheMs) return before.owner;
+		const wasValid = before?.isValid ?? false;
+		if (!wasValid && guesses === maxGuesses)
+			throw new StoreUnavailable("too many unknown tokens are being checked");
+		const lookUp = { since: at, owner: findToken(hash), isValid: wasValid };
 		lookUps.delete(hash);
 		lookUps.set(hash, lookUp);
-		lookUp.owner.catch(() => {
-			// The next request asks again.
-			if (lookUps.get(hash) === lookUp) lookUps.delete(hash);
-		});
+		void settle(hash, lookUp, wasValid);
+		return lookUp.owner;
+	}
+
+	/** Waits for the end of a look-up, and forgets it if it found nobody or failed. Otherwise forgets the oldest ones. */
+	async function settle(hash: string, lookUp: LookUp, wasValid: boolean) {
+		if (!wasValid) guesses++;
+		const owner = await lookUp.owner.catch(() => undefined);
+		if (!wasValid) guesses--;
+		lookUp.isValid = owner !== undefined;
+		if (!owner && lookUps.get(hash) === lookUp) lookUps.delete(hash);
 		for (const oldest of lookUps.keys()) {
-			if (lookUps.size <= maxCached) break;
+			if (!owner || lookUps.size <= maxCached) break;
 			lookUps.delete(oldest);
 		}
-		return lookUp.owner;
 	}
 
 	async function authenticate(

@@ -13,7 +13,7 @@ import type { Database } from "./database.ts";
 import type { StoreSettings } from "./settings.ts";
 
 /** Connections of one gateway, at most. Idle ones are closed. */
-const connections = 4;
+const connections = 2;
 const idleTimeoutSeconds = 60;
 
 export function createPostgres(

@@ -1,8 +1,8 @@
 // The gateway's own database, for keys and sign-ins: PostgreSQL, which replicas share, or an SQLite file. Unlike a bot's
 // store it has no claim: several gateways and the command line use it at once.
 //
-// It opens in the background, and opens again when it is used after a failure. While it cannot be reached, its methods
-// reject at once, so that nobody waits for it and nobody gets access without it.
+// It opens in the background, and opens again after a failure. While it cannot be reached, its methods reject at once, so that
+// nobody waits for it and nobody gets access without it.
 
 import type { SQL } from "bun";
 import { backOffMs } from "../../lib/back-off.ts";
@@ -43,6 +43,8 @@ export interface GatewayStore {
 	transaction<T>(work: (sql: SQL) => Promise<T>): Promise<T>;
 	/** Opens the database unless it is open. Rejects with StoreUnavailable, or with a StoreFailure if retrying would not help. */
 	open(): Promise<void>;
+	/** Why the database cannot be used, for the operator; undefined while it works. */
+	readonly reason: string | undefined;
 	/** Resolves if the database has never been opened, and another attempt would not help. */
 	readonly failed: Promise<StoreFailure>;
 	/** Waits for the statements that run, and closes the database. Never rejects. */
@@ -90,6 +92,9 @@ export function openStore(
 	let failures = 0;
 	/** Why the database could not be opened, and until when nobody tries again. */
 	let paused: { error: Error; until: number } | undefined;
+	let retry: Timer | undefined;
+	/** Why the last attempt to use the database failed. */
+	let trouble: string | undefined;
 	let logged = { reason: "", at: Number.NEGATIVE_INFINITY };
 
 	/** Returns the open database. While an earlier attempt to open it runs, waits for that one. */
@@ -119,6 +124,7 @@ export function openStore(
 			failures = 0;
 			paused = undefined;
 			wasOpen = true;
+			trouble = undefined;
 			logged.reason = "";
 			log.info("opened the gateway's database", {
 				where,
@@ -129,10 +135,11 @@ export function openStore(
 			current = undefined;
 			if (sql) cut(sql);
 			const explained = explainOpening(error);
-			paused = {
-				error: explained,
-				until: performance.now() + backOffMs(failures++, backOff),
-			};
+			const waitMs = backOffMs(failures++, backOff);
+			paused = { error: explained, until: performance.now() + waitMs };
+			trouble = explained.message;
+			clearTimeout(retry);
+			if (!closing.aborted) retry = setTimeout(openInBackground, waitMs);
 			if (explained instanceof StoreFailure && !wasOpen)
 				failed.resolve(explained);
 			throw explained;
@@ -154,7 +161,10 @@ export function openStore(
 			sql = opened;
 			const boxed = work(opened).then((value) => ({ value }));
 			const result = await within(queryTimeoutMs, boxed);
-			if (result !== "late") return result.value;
+			if (result !== "late") {
+				trouble = undefined;
+				return result.value;
+			}
 			drop(opened);
 			throw unavailable(noAnswer(queryTimeoutMs));
 		} catch (error) {
@@ -168,13 +178,24 @@ export function openStore(
 		}
 	}
 
-	/** Opens the database anew with the next statement. */
+	/** Closes the connections, and opens the database again. */
 	function drop(sql: SQL): void {
 		const before = current;
-		void before?.then((one) => {
-			if (one === sql && current === before) current = undefined;
-		});
+		before?.then(
+			(one) => {
+				if (one !== sql || current !== before) return;
+				current = undefined;
+				openInBackground();
+			},
+			() => {},
+		);
 		cut(sql);
+	}
+
+	function openInBackground(): void {
+		paused = undefined;
+		// Requests get the reason.
+		connection().catch(() => {});
 	}
 
 	/** Converts an error of the database to a StoreUnavailable, which is logged. Returns other errors unchanged. */
@@ -194,6 +215,7 @@ export function openStore(
 	}
 
 	function unavailable(reason: string, cause?: unknown): StoreUnavailable {
+		trouble = reason;
 		const now = performance.now();
 		const isRepeated =
 			reason === logged.reason && now - logged.at < logIntervalMs;
@@ -209,8 +231,7 @@ export function openStore(
 
 	const noAnswer = (ms: number) =>
 		`${where} did not answer within ${ms / 1000} seconds`;
-	// Requests open it again, and get the reason.
-	connection().catch(() => {});
+	openInBackground();
 
 	return {
 		run: (work) => use((sql) => database.statement(sql, work)),
@@ -218,9 +239,13 @@ export function openStore(
 		async open() {
 			await connection();
 		},
+		get reason() {
+			return trouble;
+		},
 		failed: failed.promise,
 		async close() {
 			closing.abort(new Error("the gateway's database is being closed"));
+			clearTimeout(retry);
 			const opened = await current?.catch(() => undefined);
 			await opened?.close({ timeout: queryTimeoutMs / 1000 }).catch(() => {});
 		},

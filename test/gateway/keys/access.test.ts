@@ -7,6 +7,7 @@ import type { GatewayStore } from "../../../src/gateway/store/store.ts";
 import { principalCapability } from "../../../src/lib/principal.ts";
 import {
 	createGatewayClient,
+	gatewayToken,
 	startTestGateway,
 } from "../../support/gateway.ts";
 import { openGatewayStore } from "../../support/gateway-store.ts";
@@ -131,8 +132,26 @@ onOwnPostgres((databases) => {
 		).post(ping);
 		expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
 		expect((await world.gateway.post(ping)).status).toBe(200);
+		const monitor = async (path: string) =>
+			(
+				await fetch(world.gateway.url + path, {
+					headers: { Authorization: `Bearer ${gatewayToken}` },
+				})
+			).text();
+		expect(await monitor("/readyz")).toBe("degraded\n");
+		expect(JSON.parse(await monitor("/status"))).toMatchObject({
+			database: { state: "degraded", reason: expect.any(String) },
+		});
 		await databases.postgres.start();
-		await until("it works", async () => (await world.status(secret)) === 200);
+		// Without a request that needs it.
+		await until(
+			"it is open again",
+			async () => (await monitor("/readyz")) === "ok\n",
+		);
+		expect(JSON.parse(await monitor("/status"))).toMatchObject({
+			database: { state: "ready" },
+		});
+		expect(await world.status(secret)).toBe(200);
 	});
 });
 

@@ -22,7 +22,7 @@ function requestWith(token: string | undefined): Request {
 }
 
 /** An authenticator whose owners are in a map by token, and whose clocks stand still. */
-function createWorld() {
+function createWorld({ findTimeoutMs = 30_000 } = {}) {
 	const owners = new Map<string, TokenOwner>();
 	const asked: string[] = [];
 	const { log, lines } = recordLog();
@@ -41,7 +41,7 @@ function createWorld() {
 		token: rootToken,
 		find: { key: (hash) => world.find(hash) },
 		log,
-		findTimeoutMs: 50,
+		findTimeoutMs,
 		now: () => clock.now,
 		monotonicNow: () => clock.monotonicNow,
 	});
@@ -191,22 +191,48 @@ test("when the database cannot be asked, nobody gets in, and clients may try aga
 });
 
 test("a database that does not answer in time lets nobody in", async () => {
-	const world = createWorld();
+	const world = createWorld({ findTimeoutMs: 10 });
 	world.find = () => new Promise(() => {});
 	expect(await world.ask(createToken("key"))).toBe(503);
 });
 
-test("at most 10,000 tokens are remembered", async () => {
+test("at most 10,000 tokens are remembered, and unknown ones are not", async () => {
 	const { ask, owners, asked } = createWorld();
+	const tokens = Array.from({ length: 10_000 }, () => createToken("key"));
+	for (const token of tokens) owners.set(hashToken(token), owner);
+	for (const token of tokens) await ask(token);
+	const [oldest = ""] = tokens;
+	expect(await ask(oldest)).toBe(owner.principal);
+	expect(asked).toHaveLength(10_000);
+	for (let count = 0; count < 10; count++) await ask(createToken("key"));
+	expect(await ask(oldest)).toBe(owner.principal);
+	expect(asked).toHaveLength(10_010);
+	const another = createToken("key");
+	owners.set(hashToken(another), owner);
+	await ask(another);
+	expect(await ask(oldest)).toBe(owner.principal);
+	expect(asked).toHaveLength(10_012);
+});
+
+test("guesses with a right checksum do not keep valid tokens from the database", async () => {
+	const world = createWorld();
+	const { ask, owners, clock } = world;
 	const token = createToken("key");
 	owners.set(hashToken(token), owner);
 	await ask(token);
-	for (let count = 1; count < 10_000; count++) await ask(createToken("key"));
+	clock.monotonicNow += 500;
+	const release = Promise.withResolvers<void>();
+	const { find } = world;
+	world.find = async (hash) => {
+		if (hash !== hashToken(token)) await release.promise;
+		return find(hash);
+	};
+	const guesses = Array.from({ length: 200 }, () => ask(createToken("key")));
+	expect(await ask(createToken("key"))).toBe(503);
 	expect(await ask(token)).toBe(owner.principal);
-	expect(asked).toHaveLength(10_000);
-	await ask(createToken("key"));
-	expect(await ask(token)).toBe(owner.principal);
-	expect(asked).toHaveLength(10_002);
+	release.resolve();
+	expect(new Set(await Promise.all(guesses))).toEqual(new Set([401]));
+	expect(await ask(createToken("key"))).toBe(401);
 });
 
 test("a request without a token is asked for one", async () => {
