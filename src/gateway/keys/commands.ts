@@ -8,26 +8,15 @@ import {
 	parseSettings,
 	trimEnv,
 } from "../../lib/config.ts";
-import {
-	type Log,
-	logSettings,
-	readLogOptions,
-	silentLog,
-} from "../../lib/log.ts";
 import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
 import { runs } from "../../lib/program.ts";
-import { StoreFailure } from "../../lib/sql/errors.ts";
 import { variables } from "../config.ts";
 import {
-	fileIssue,
-	readStoreSettings,
-	storeVariables,
-} from "../store/settings.ts";
-import {
-	type GatewayStore,
-	openStore,
-	StoreUnavailable,
-} from "../store/store.ts";
+	readStoreCommandSettings,
+	type StoreCommand,
+	timeText,
+} from "../store/command.ts";
+import type { GatewayStore } from "../store/store.ts";
 import {
 	createKey,
 	type Key,
@@ -86,13 +75,6 @@ const help = {
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const maxLifetimeMs = 3_653 * unitMs.d;
 
-type Settings = ReturnType<typeof readSettings>;
-
-/** A command about keys, and the configuration that it needs. */
-export interface KeyCommand extends Settings {
-	run(store: GatewayStore): Promise<boolean>;
-}
-
 /** Whether the command line has an option about keys. */
 export function hasKeyOptions(values: KeyValues): boolean {
 	return [...commands, ...scopeOptions].some(
@@ -104,7 +86,7 @@ export function hasKeyOptions(values: KeyValues): boolean {
 export function readKeyCommand(
 	values: KeyValues,
 	env: Record<string, string | undefined>,
-): KeyCommand {
+): StoreCommand {
 	const given = commands.filter((name) => values[name] !== undefined);
 	const issues: string[] = [];
 	if (given.length > 1)
@@ -121,9 +103,9 @@ export function readKeyCommand(
 		issues.push(`--new-key: ${help["new-key"]}, received ${formatValue(name)}`);
 	if (issues.length > 0) throw new ConfigError("the command line", issues);
 
-	const settings = readSettings(env, scope.instances);
+	checkInstances(env, scope.instances);
 	return {
-		...settings,
+		...readStoreCommandSettings(env, "keys"),
 		run(store) {
 			if (name !== undefined) return printNewKey(store, name, scope);
 			const revoked = values["revoke-key"];
@@ -131,27 +113,6 @@ export function readKeyCommand(
 			return printKeys(store);
 		},
 	};
-}
-
-/** Opens the database and runs a command about keys. Resolves with false if it failed, and has printed why. */
-export async function runKeyCommand(
-	{ store: settings, run }: KeyCommand,
-	_log: Log,
-): Promise<boolean> {
-	// Its errors are printed below.
-	const store = openStore(settings, silentLog);
-	try {
-		await store.open();
-		return await run(store);
-	} catch (error) {
-		const isExpected =
-			error instanceof StoreUnavailable || error instanceof StoreFailure;
-		if (!isExpected) throw error;
-		console.error(error.message);
-		return false;
-	} finally {
-		await store.close();
-	}
 }
 
 /** Reads the scope of a new key, and adds what is wrong with it to `issues`. */
@@ -201,37 +162,25 @@ function readLifetime(text: string): number | "invalid" {
 	return ms > 0 && ms <= maxLifetimeMs ? ms : "invalid";
 }
 
-/** Reads the settings that the commands need: the database, and INSTANCES if the scope of a key names some. */
-function readSettings(
+/** Checks the instances of a new key. INSTANCES is needed only if there are some. */
+function checkInstances(
 	env: Record<string, string | undefined>,
 	instances: readonly string[] | undefined,
-) {
-	const schema = v.object({
-		...storeVariables,
-		...logSettings,
-		INSTANCES: instances ? variables.INSTANCES : v.optional(v.string()),
-	});
+): void {
+	if (!instances) return;
+	const schema = v.object({ INSTANCES: variables.INSTANCES });
 	const { settings, issues } = parseSettings(schema, trimEnv(env));
 	if (!settings) throw new ConfigError("the environment", issues);
-	const store = readStoreSettings(settings);
-	const { INSTANCES: known } = settings;
-	if (instances && typeof known === "object") {
-		const names = known.map(({ name }) => name);
-		const unknown = instances.filter((name) => !names.includes(name));
-		if (unknown.length > 0)
-			throw new ConfigError(
-				"the command line",
-				unknown.map(
-					(name) =>
-						`--instances: expected names from INSTANCES, received ${formatValue(name)}${didYouMean(name, names)}`,
-				),
-			);
-	}
-	const issue = store
-		? fileIssue(store)
-		: `GATEWAY_DATABASE: is required for keys, with the value that the gateway has: the path of an SQLite file, or a URL of PostgreSQL`;
-	if (!store || issue) throw new ConfigError("the environment", [issue ?? ""]);
-	return { store, log: readLogOptions(settings) };
+	const names = settings.INSTANCES.map(({ name }) => name);
+	const unknown = instances.filter((name) => !names.includes(name));
+	if (unknown.length === 0) return;
+	throw new ConfigError(
+		"the command line",
+		unknown.map(
+			(name) =>
+				`--instances: expected names from INSTANCES, received ${formatValue(name)}${didYouMean(name, names)}`,
+		),
+	);
 }
 
 async function printNewKey(
@@ -307,8 +256,4 @@ function describeScope(scope: KeyScope, now: number): string {
 			`${expiresAt <= now ? "expired" : "expires"} ${timeText(expiresAt)}`,
 		);
 	return parts.join("; ");
-}
-
-function timeText(ms: number): string {
-	return `${new Date(ms).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

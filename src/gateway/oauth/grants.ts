@@ -163,7 +163,8 @@ export function createGrants(store: GatewayStore, now: () => number): Grants {
 	return {
 		async issueCode(consent) {
 			const code = newSecret();
-			const id = randomBytes(9).toString("base64url");
+			// Without "-" at its start, which the command line would take for an option.
+			const id = randomBytes(8).toString("hex");
 			const { codeChallenge } = consent.request;
 			await store.run(
 				(

@@ -11,6 +11,7 @@ import { createBrowsers } from "./browser.ts";
 import { createCallback } from "./callback.ts";
 import type { Clients } from "./clients.ts";
 import type { SignInSettings } from "./config.ts";
+import { createConnections } from "./connections.ts";
 import { createConsent } from "./consent.ts";
 import type { OAuthContext } from "./context.ts";
 import { createDiscord } from "./discord.ts";
@@ -106,6 +107,7 @@ export function createOAuth({
 			prune();
 			return handler(request, address);
 		};
+	const connections = createConnections(context);
 	const consent = createConsent(context);
 
 	const page = (on: Route["on"]): Route => ({ on, isPublic: false });
@@ -125,6 +127,10 @@ export function createOAuth({
 		[paths.authorize, page({ GET: pruning(createAuthorize(context)) })],
 		[paths.callback, page({ GET: createCallback(context) })],
 		[paths.consent, page({ GET: consent.show, POST: consent.decide })],
+		[
+			paths.connections,
+			page({ GET: pruning(connections.show), POST: connections.change }),
+		],
 		[paths.token, api({ POST: pruning(createTokenEndpoint(context)) })],
 		[paths.revoke, api({ POST: createRevocationEndpoint(context) })],
 		[

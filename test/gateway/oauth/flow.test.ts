@@ -70,7 +70,7 @@ describe("the sign-in", () => {
 		expect(owner).toMatchObject({
 			audience: "/mcp",
 			principal: {
-				id: expect.stringMatching(/^grant:[\w-]{12}$/),
+				id: expect.stringMatching(/^grant:[0-9a-f]{16}$/),
 				name: "Assistant",
 				client: "Assistant",
 				person: { ...hanna, signedIn: true },

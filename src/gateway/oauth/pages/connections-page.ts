@@ -1,5 +1,6 @@
 // The page on which people see what they have connected, and end it; and the pages before and after it.
 
+import { timeText } from "../../store/command.ts";
 import type { DiscordPerson } from "../discord.ts";
 import type { Grant } from "../grants.ts";
 import { paths } from "../metadata.ts";
@@ -59,8 +60,7 @@ function form(csrf: string, button: Html): Html {
 /** Returns a time, in UTC: the time zone of the person is unknown. */
 function time(ms: number): Html {
 	const iso = new Date(ms).toISOString();
-	const text = `${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`;
-	return html`<time datetime="${iso}">${text}</time>`;
+	return html`<time datetime="${iso}">${timeText(ms)}</time>`;
 }
 
 /** Returns the page for people who have not signed in. `signInUrl` starts the sign-in. */

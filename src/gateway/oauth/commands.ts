@@ -1,0 +1,80 @@
+// `gateway --grants` and `--revoke-grant`: what people have allowed clients, for the operator.
+
+import { ConfigError, formatValue } from "../../lib/config.ts";
+import { runs } from "../../lib/program.ts";
+import { onOneLine } from "../../lib/text.ts";
+import {
+	readStoreCommandSettings,
+	type StoreCommand,
+	timeText,
+} from "../store/command.ts";
+import type { GatewayStore } from "../store/store.ts";
+import { createGrants, type Grant } from "./grants.ts";
+
+/** The options of the command line for grants, for `parseCommandLine`. */
+export const grantOptions = {
+	grants: { type: "boolean" },
+	"revoke-grant": { type: "string" },
+} as const;
+
+export interface GrantValues {
+	grants?: boolean | undefined;
+	"revoke-grant"?: string | undefined;
+}
+
+export const grantUsage = `  --grants           list what people have allowed clients by signing in, then exit
+  --revoke-grant ID  end one of these, on every gateway within a second, then exit`;
+
+/** Whether the command line has an option about grants. */
+export function hasGrantOptions(values: GrantValues): boolean {
+	return values.grants !== undefined || values["revoke-grant"] !== undefined;
+}
+
+/** Reads a command about grants. Throws a ConfigError that lists every issue of the command line or the environment. */
+export function readGrantCommand(
+	values: GrantValues,
+	env: Record<string, string | undefined>,
+): StoreCommand {
+	const { grants, "revoke-grant": id } = values;
+	if (grants !== undefined && id !== undefined)
+		throw new ConfigError("the command line", [
+			"--revoke-grant: cannot be combined with --grants",
+		]);
+	return {
+		...readStoreCommandSettings(env, "sign-ins"),
+		run: (store) =>
+			id === undefined ? printGrants(store) : printRevoked(store, id),
+	};
+}
+
+async function printGrants(store: GatewayStore): Promise<boolean> {
+	const grants = await createGrants(store, Date.now).list();
+	console.log(
+		grants.length === 0
+			? "No grants. People create them by signing in with Discord."
+			: `${grants.length} ${grants.length === 1 ? "grant" : "grants"}`,
+	);
+	for (const grant of grants) console.log(describeGrant(grant));
+	return true;
+}
+
+async function printRevoked(store: GatewayStore, id: string): Promise<boolean> {
+	if (await createGrants(store, Date.now).end(id)) {
+		console.log(
+			`Revoked the grant ${id}. It ends within a second; calls that run now are finished.`,
+		);
+		return true;
+	}
+	console.error(
+		`There is no grant ${formatValue(id)}. ${runs("gateway")} --grants lists all.`,
+	);
+	return false;
+}
+
+function describeGrant(grant: Grant): string {
+	const { id, client, person, access, resource, createdAt, usedAt } = grant;
+	const name = (text: string) => JSON.stringify(onOneLine(text, 100));
+	const used =
+		usedAt === undefined ? "never used" : `last used ${timeText(usedAt)}`;
+	return `${id}: ${name(client.name)} (${client.id}) for the Discord user ${person.id} (${name(person.name)}); access ${access}; ${resource}; created ${timeText(createdAt)}, ${used}`;
+}
