@@ -26,9 +26,11 @@ export interface Scene {
 	other: Guild;
 }
 
-/** A world in which the bot is in both guilds. */
-export async function startScene(): Promise<Scene & AsyncDisposable> {
-	const world = await startWorld();
+/** A world in which the bot is in both guilds. Only with a token does the bot accept calls in a person's name. */
+export async function startScene(
+	mcpToken?: string,
+): Promise<Scene & AsyncDisposable> {
+	const world = await startWorld({}, { mcpToken });
 	const { simulator } = world;
 	const other = simulator.guild("The Bakers");
 	simulator.world.members.add(other, userNamed(world, "alpha"), {
