@@ -2,6 +2,7 @@
 // https://datatracker.ietf.org/doc/html/draft-ietf-oauth-v2-1-13#section-3.2
 
 import { hashToken, kindOfToken } from "../keys/token.ts";
+import { isDocumentId } from "./client-document.ts";
 import type { OAuthContext } from "./context.ts";
 import {
 	accessLifetimeMs,
@@ -14,6 +15,8 @@ import { type Parameters, readForm } from "./parameters.ts";
 import { accessOf, readResource, scopeOf } from "./resources.ts";
 import { guildsOf } from "./rights.ts";
 
+const clientTimeoutMs = 5_000;
+
 const refusals: Record<Refusal, string> = {
 	unknown: "The code or token is unknown or has expired.",
 	mismatch: "The code was issued for another request.",
@@ -24,7 +27,7 @@ const refusals: Record<Refusal, string> = {
 export function createTokenEndpoint(
 	context: OAuthContext,
 ): (request: Request) => Promise<Response> {
-	const { askRights, grants, log, publicUrl } = context;
+	const { askRights, clients, grants, log, publicUrl } = context;
 
 	/** Returns the resource that a request repeats; undefined if it names none. */
 	function resourceOf(form: Parameters) {
@@ -100,6 +103,14 @@ export function createTokenEndpoint(
 		}
 	}
 
+	/** Rejects with an OAuthError if a client is not registered any more. Then programs such as Claude register again. */
+	async function checkClient(id: string): Promise<void> {
+		if (isDocumentId(id)) return;
+		if (await clients.findClient(id, AbortSignal.timeout(clientTimeoutMs)))
+			return;
+		throw new OAuthError("invalid_client", "The client is not registered.");
+	}
+
 	async function respond(request: Request): Promise<Response> {
 		const form = await readForm(request);
 		const type = form.require("grant_type");
@@ -111,6 +122,7 @@ export function createTokenEndpoint(
 		const outcome = await (type === "refresh_token" ? refresh : exchangeCode)(
 			form,
 		);
+		if (outcome === "unknown") await checkClient(form.require("client_id"));
 		if (typeof outcome === "string")
 			throw new OAuthError("invalid_grant", refusals[outcome]);
 		return jsonResponse({

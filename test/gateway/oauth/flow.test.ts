@@ -306,6 +306,18 @@ describe("the token endpoint", () => {
 		expect(await errorOf(response)).toEqual({ status: 400, error });
 	});
 
+	test("tells a client that it has to register again", async () => {
+		const client_id = "forgotten";
+		for (const response of [
+			await world.exchange("x", { client_id }),
+			await world.refresh("x", { client_id }),
+		])
+			expect(await errorOf(response)).toEqual({
+				status: 401,
+				error: "invalid_client",
+			});
+	});
+
 	test("refuses a body that is no form, or too long", async () => {
 		const post = (init: RequestInit) =>
 			fetch(`${world.url}/oauth/token`, { method: "POST", ...init });
