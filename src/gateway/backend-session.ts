@@ -20,6 +20,7 @@ import {
 	type RequestOptions,
 	SessionNotFound,
 } from "../mcp/client.ts";
+import type { rightsMethod } from "../mcp/rights.ts";
 
 /** Milliseconds after which opening an MCP session with a bot fails. */
 export const handshakeTimeoutMs = 5_000;
@@ -33,7 +34,8 @@ export interface SessionRequest extends RequestOptions {
 		| "prompts/list"
 		| "prompts/get"
 		| "completion/complete"
-		| typeof approvalMethod;
+		| typeof approvalMethod
+		| typeof rightsMethod;
 	/** The parameters of the MCP request, as JSON text. */
 	params: string;
 	/** Whether the MCP client can ask the person who uses it to approve the call. */

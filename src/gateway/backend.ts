@@ -9,6 +9,7 @@
 import { ByteBudget } from "../lib/byte-budget.ts";
 import { createFetchSend, type Send } from "../lib/http.ts";
 import type { Log } from "../lib/log.ts";
+import { type Principal, principalCapability } from "../lib/principal.ts";
 import { Semaphore } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
 import { onOneLine } from "../lib/text.ts";
@@ -19,6 +20,7 @@ import {
 	createClient,
 } from "../mcp/client.ts";
 import { isObject, type JsonObject } from "../mcp/json-rpc.ts";
+import { type PersonGuild, readRights, rightsMethod } from "../mcp/rights.ts";
 import { inputRequiredType } from "../mcp/server.ts";
 import { BackendHealth, type BackendState } from "./backend-health.ts";
 import {
@@ -85,6 +87,11 @@ export interface ForwardedCall extends SessionRequest {
 	method: "tools/call";
 	/** Name of the called tool, which the JSON text of the call's parameters contains as well. */
 	tool: string;
+}
+
+/** What a bot offers to a principal. */
+export interface BackendOffer extends OfferedTools {
+	prompts: readonly ListedPrompt[];
 }
 
 export class Backend {
@@ -175,8 +182,21 @@ export class Backend {
 		});
 	}
 
+	/** The bot itself, where a principal's view of it may stand as well. */
+	get backend(): Backend {
+		return this;
+	}
+
 	get state(): BackendState {
 		return this.health.state;
+	}
+
+	/**
+	 * Whether the bot enforces the limits of principals, as it declared when the last session was opened. To other bots no
+	 * request of a principal is sent.
+	 */
+	get acceptsPrincipals(): boolean {
+		return this.session.experimental.includes(principalCapability);
 	}
 
 	get inFlight(): number {
@@ -230,6 +250,46 @@ export class Backend {
 		} finally {
 			this.#inFlight.release();
 		}
+	}
+
+	/**
+	 * Asks the bot in which of its guilds a person is. Leaves out guilds that are pinned to other bots. Rejects with
+	 * Overloaded or a ClientError.
+	 */
+	async rights(personId: string, signal: Signal): Promise<PersonGuild[]> {
+		// The answer does not depend on how the person signed in.
+		const person = { id: personId, name: "", signedIn: false };
+		const principal: Principal = {
+			id: "rights",
+			name: "rights",
+			access: "read",
+			person,
+		};
+		const { message } = await this.read(
+			{ method: rightsMethod, params: "{}", principal },
+			signal,
+		);
+		const guilds = readRights(message.result);
+		if (!guilds)
+			throw new ClientError(
+				`the bot answered ${rightsMethod} without a list of guilds`,
+				"refused",
+			);
+		return guilds.filter(({ id }) => !this.pins.barred.has(id));
+	}
+
+	/** Asks the bot for the tools and prompts that it offers to a principal. Rejects with a ClientError. */
+	async offer(principal: Principal, signal: Signal): Promise<BackendOffer> {
+		const [{ tools, dropped }, prompts] = await Promise.all([
+			this.#toolPages(signal, principal),
+			this.#listPrompts(signal, principal),
+		]);
+		const known = new Map(this.tools?.map((tool) => [tool.name, tool]));
+		const shared = tools.map((tool) => {
+			const own = known.get(tool.name);
+			return own?.text === tool.text ? own : tool;
+		});
+		return { tools: shared, dropped, prompts };
 	}
 
 	/** Whether the bot marks this tool with `readOnlyHint`; false for an unknown tool. */
@@ -360,7 +420,10 @@ export class Backend {
 	}
 
 	/** Resolves with the tools on all pages of the bot's tools/list, up to limits of pages, tools and bytes. */
-	async #toolPages(signal: Signal): Promise<OfferedTools> {
+	async #toolPages(
+		signal: Signal,
+		principal?: Principal,
+	): Promise<OfferedTools> {
 		const tools: ListedTool[] = [];
 		const dropped: DroppedTool[] = [];
 		const cut = (limit: string): OfferedTools => {
@@ -370,7 +433,7 @@ export class Backend {
 		let params = "{}";
 		let bytes = 0;
 		for (let page = 0; page < maxPages; page++) {
-			const { text, result } = await this.#listTools(params, signal);
+			const { text, result } = await this.#listTools(params, signal, principal);
 			bytes += Buffer.byteLength(text);
 			if (bytes > maxOwnBytes) return cut(`${maxOwnBytes} bytes`);
 			// Tools that are not listed count as well: each is parsed and named.
@@ -388,18 +451,26 @@ export class Backend {
 		return cut(`${maxPages} pages`);
 	}
 
-	async #listPrompts(signal: Signal): Promise<ListedPrompt[]> {
+	async #listPrompts(
+		signal: Signal,
+		principal?: Principal,
+	): Promise<ListedPrompt[]> {
 		if (!this.session.hasPrompts) return [];
 		const { message } = await this.session.request(
-			{ method: "prompts/list", params: "{}", maxBodyBytes: maxOwnBytes },
+			{
+				method: "prompts/list",
+				params: "{}",
+				principal,
+				maxBodyBytes: maxOwnBytes,
+			},
 			signal,
 		);
 		return readPrompts(message.result);
 	}
 
-	async #listTools(params: string, signal: Signal) {
+	async #listTools(params: string, signal: Signal, principal?: Principal) {
 		const { text, message } = await this.session.request(
-			{ method: "tools/list", params, maxBodyBytes: maxOwnBytes },
+			{ method: "tools/list", params, principal, maxBodyBytes: maxOwnBytes },
 			signal,
 		);
 		if (isObject(message.result) && Array.isArray(message.result.tools))

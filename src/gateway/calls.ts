@@ -23,13 +23,18 @@ import type { GatewayConfig } from "./config.ts";
 import { forwardedParams } from "./forward.ts";
 import type { CallOutcome, GatewayMetrics } from "./metrics.ts";
 import { outcomeOf, RouteError, type RouteErrorKind } from "./routing.ts";
+import type { See } from "./scoped-catalogs.ts";
 import { describeInstances } from "./status.ts";
 import type { FindTarget } from "./target.ts";
+import type { Views } from "./views.ts";
 
 export interface CallsOptions {
 	config: GatewayConfig;
 	backends: readonly Backend[];
 	findTarget: FindTarget;
+	views: Views;
+	/** Returns what a principal sees, and the tools that the bots offer to it. */
+	see: See;
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
@@ -62,7 +67,7 @@ export function createCalls(
 ): (request: RpcRequest, caller: Caller) => Promise<RpcResponse> {
 	const { config, backends, findTarget, catalog, metrics, log, deadlines } =
 		options;
-	const { approvals } = options;
+	const { approvals, views, see } = options;
 	// A part of each request id that differs after each restart.
 	const run = Math.random().toString(36).slice(2, 6);
 	let count = 0;
@@ -95,12 +100,12 @@ export function createCalls(
 	 */
 	function errorOf(
 		error: unknown,
-		{ backend, tool }: CallRecord,
+		{ backend, tool, principal }: CallRecord,
 		{ reason: ended }: Signal,
 	): unknown {
 		const instance = backend?.name ?? "";
 		const routeError = (kind: RouteErrorKind, detail: string) =>
-			new RouteError(kind, detail, backends);
+			new RouteError(kind, detail, principal ? views.now(principal) : backends);
 		if (error instanceof Overloaded) {
 			const busy = `${instance} is busy with other tool calls (${error.message}); nothing was done. Try again in a few seconds.`;
 			return routeError("Overloaded", busy);
@@ -165,11 +170,15 @@ export function createCalls(
 			const { name, args } = readToolCall(request.params);
 			record.tool = name;
 			if (name === listInstances.name) {
-				const lines = await describeInstances(backends, catalog);
+				const { principal } = caller;
+				const seen = principal && (await see(principal));
+				const lines = await (seen
+					? describeInstances(seen.views, () => seen.catalog)
+					: describeInstances(backends, catalog));
 				record.outcome = "ok";
 				return toolResponse(request.id, caller, textResult(lines), "ok");
 			}
-			const found = findTarget(args, signal);
+			const found = findTarget(args, signal, caller.principal);
 			const backend = found instanceof Promise ? await found : found;
 			record.backend = backend;
 			const { requestId } = record;

@@ -30,13 +30,15 @@ import { createMetrics } from "./metrics.ts";
 import { narrow, readOnlyPath } from "./narrowing.ts";
 import { createClients } from "./oauth/clients.ts";
 import { createOAuth, type OAuthOptions } from "./oauth/oauth.ts";
-import type { InstanceRights } from "./oauth/rights.ts";
 import { createPrompts } from "./prompts.ts";
+import { createAskRights, Rights } from "./rights.ts";
 import { findGuild } from "./routing.ts";
+import { ScopedCatalogs, type See } from "./scoped-catalogs.ts";
 import { describeStatus } from "./status.ts";
 import { fileIssue } from "./store/settings.ts";
 import { type GatewayStore, openStore } from "./store/store.ts";
 import { createFindTarget } from "./target.ts";
+import { Views } from "./views.ts";
 
 const maxBodyBytes = 64 * 1024;
 /** The session id that the gateway gives to every client, since it keeps no state per client. */
@@ -113,7 +115,25 @@ export function createGateway(
 	const deadlines = new Deadlines(config.callTimeoutMs);
 	let refreshedAt = performance.now();
 
+	const rights = new Rights();
+	const views = new Views(backends, rights);
+	const scopedCatalogs = new ScopedCatalogs();
+
+	const see: See = async (principal) => {
+		await firstCatalog;
+		const signal = AbortSignal.timeout(config.callTimeoutMs);
+		const seen = await views.load(principal, signal);
+		const catalog = await scopedCatalogs.get(principal, seen);
+		for (const view of seen) {
+			const offer = catalog.offers.get(view.name);
+			view.dropped = offer?.dropped ?? [];
+			view.prompts = offer?.prompts ?? [];
+		}
+		return { views: seen, catalog };
+	};
+
 	function rebuildCatalog(): void {
+		scopedCatalogs.expire();
 		const healthy = backends.find(({ state, tools }) => state.online && tools);
 		const others = backends.filter((backend) => backend !== healthy);
 		catalog = buildCatalog(healthy ? [healthy, ...others] : others);
@@ -172,14 +192,23 @@ export function createGateway(
 			}
 	}
 
-	const findTarget = createFindTarget(backends, config.defaultInstance);
-	const shared = { config, backends, findTarget, metrics, log, deadlines };
+	const findTarget = createFindTarget(backends, views, config.defaultInstance);
+	const limited = { views, see };
+	const parties = { config, backends, findTarget, metrics, log, deadlines };
+	const shared = { ...parties, ...limited };
 	const call = createCalls({ ...shared, approvals, catalog: () => catalog });
+	const instructions = instructionsFor(config.defaultInstance);
+	// The default bot may be hidden from a principal.
+	const limitedInstructions = instructionsFor(undefined);
 	const server = createServer({
 		info,
-		instructions: instructionsFor(config.defaultInstance),
+		instructions: (principal) =>
+			principal ? limitedInstructions : instructions,
 		tools: {
-			list: () => firstCatalog?.then(() => toolList) ?? toolList,
+			list: (principal) =>
+				principal
+					? see(principal).then(({ catalog }) => catalog.toolList)
+					: (firstCatalog?.then(() => toolList) ?? toolList),
 			// The tools do not change before the next refresh.
 			ttlMs() {
 				const age = performance.now() - refreshedAt;
@@ -214,15 +243,11 @@ export function createGateway(
 					settings: config.signIn,
 					store,
 					clients: createClients({ store, log }),
-					askRights,
+					askRights: createAskRights(rights, backends),
 					log,
 					...signIn,
 				})
 			: undefined;
-	/** Asks the bots about a person. None of them can be asked yet. */
-	async function askRights(): Promise<InstanceRights[]> {
-		return backends.map(({ name }) => ({ instance: name, guilds: undefined }));
-	}
 	const authenticate = createAuthenticator({
 		token: config.token,
 		find: {

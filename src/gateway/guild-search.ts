@@ -22,15 +22,19 @@ export class GuildSearch {
 	/**
 	 * Asks all bots for their guilds. Resolves when a bot serves the guild `guildId`, all bots have responded, or
 	 * `signal` aborts. Concurrent calls share one search. Does nothing within 10 s of the last search, or if 1,000 calls
-	 * are waiting.
+	 * are waiting. `isFound` says whether the guild is found.
 	 */
-	async search(guildId: string, signal: Signal): Promise<void> {
+	async search(
+		guildId: string,
+		signal: Signal,
+		isFound = () => findGuild(this.backends, guildId) !== undefined,
+	): Promise<void> {
 		const round = this.#join();
 		if (!round || signal.aborted || this.#waiting >= maxWaiting) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
 		for (const refreshed of round)
 			void refreshed.then(() => {
-				if (findGuild(this.backends, guildId)) resolve();
+				if (isFound()) resolve();
 			});
 		void Promise.all(round).then(() => resolve());
 		this.#waiting++;

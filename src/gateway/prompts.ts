@@ -3,6 +3,7 @@
 
 import * as v from "valibot";
 import type { Deadlines } from "../lib/deadlines.ts";
+import type { Principal } from "../lib/principal.ts";
 import { Overloaded } from "../lib/semaphore.ts";
 import type { Signal } from "../lib/signal.ts";
 import { ClientError } from "../mcp/client.ts";
@@ -23,6 +24,7 @@ import {
 import type { Caller, PromptSource } from "../mcp/server.ts";
 import type { Backend } from "./backend.ts";
 import { RouteError } from "./routing.ts";
+import type { See } from "./scoped-catalogs.ts";
 import type { FindTarget } from "./target.ts";
 
 /** Maximum number of prompts that the gateway reads from a bot's prompts/list. Further prompts are ignored. */
@@ -75,23 +77,35 @@ export function readPrompts(result: unknown): ListedPrompt[] {
 export interface PromptsOptions {
 	backends: readonly Backend[];
 	findTarget: FindTarget;
+	see: See;
 	/** Aborts requests for prompts when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
 	/** Resolves when the gateway has asked the bots for their prompts for the first time; undefined afterwards. */
 	firstList(): Promise<unknown> | undefined;
 }
 
+/** A bot, or what a principal sees of it. */
+type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
+	backend: Backend;
+};
+
 /**
  * Creates the gateway's prompts: those of all bots. Each request is forwarded to one of the bots that have the prompt.
  */
 export function createPrompts(options: PromptsOptions): PromptSource {
-	const { backends, findTarget, deadlines, firstList } = options;
+	const { backends, findTarget, see, deadlines, firstList } = options;
 
-	/** Returns the definition of a prompt by the first bot that has the prompt. Throws an RpcError if no bot has it. */
-	function find(prompt: string): ListedPrompt {
-		const all = backends.flatMap(({ prompts }) => prompts);
-		const found = all.find((one) => one.name === prompt);
-		if (found) return found;
+	/** Returns the bots, or what a principal sees of them. */
+	async function seenBy(
+		principal: Principal | undefined,
+	): Promise<readonly PromptBackend[]> {
+		return principal ? (await see(principal)).views : backends;
+	}
+
+	/** Throws an RpcError if none of the bots has the prompt. */
+	function requirePrompt(prompt: string, seen: readonly PromptBackend[]): void {
+		const all = seen.flatMap(({ prompts }) => prompts);
+		if (all.some((one) => one.name === prompt)) return;
 		throw unknownPrompt(prompt, [...new Set(all.map(({ name }) => name))]);
 	}
 
@@ -99,21 +113,23 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	 * Returns the bot that the prompt's arguments select with `instance` or `guild_id`. If the arguments select no bot,
 	 * returns one that has the prompt, preferably an online one.
 	 */
-	function target(
+	async function target(
 		prompt: string,
 		args: PromptArguments,
 		signal: Signal,
-	): Backend | Promise<Backend> {
+		seen: readonly PromptBackend[],
+		principal: Principal | undefined,
+	): Promise<Backend> {
 		try {
-			return findTarget(args, signal);
+			return await findTarget(args, signal, principal);
 		} catch (error) {
 			const isUnnamed =
 				error instanceof RouteError && error.kind === "NoTarget";
-			const having = backends.filter(({ prompts }) =>
+			const having = seen.filter(({ prompts }) =>
 				prompts.some((one) => one.name === prompt),
 			);
-			const backend = having.find(({ state }) => state.online) ?? having[0];
-			if (isUnnamed && backend) return backend;
+			const found = having.find(({ state }) => state.online) ?? having[0];
+			if (isUnnamed && found) return found.backend;
 			throw error;
 		}
 	}
@@ -124,12 +140,15 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 		prompt: string,
 		args: PromptArguments,
 		params: (backend: Backend) => JsonObject,
+		seen: readonly PromptBackend[],
 		caller: Caller,
 	): Promise<string> {
 		const signal = deadlines.begin(caller.signal);
+		const { principal } = caller;
 		try {
-			const backend = await target(prompt, args, signal);
-			const request = { method, params: JSON.stringify(params(backend)) };
+			const backend = await target(prompt, args, signal, seen, principal);
+			const text = JSON.stringify(params(backend));
+			const request = { method, params: text, principal };
 			const { message } = await backend.read(request, signal);
 			if (isObject(message.result)) return JSON.stringify(message.result);
 			throw refusalOf(message.error);
@@ -141,32 +160,35 @@ export function createPrompts(options: PromptsOptions): PromptSource {
 	}
 
 	return {
-		async list() {
+		async list(principal) {
 			await firstList();
-			return JSON.stringify({ prompts: mergePrompts(backends) });
+			const seen = await seenBy(principal);
+			return JSON.stringify({ prompts: mergePrompts(seen) });
 		},
-		get(params, caller) {
+		async get(params, caller) {
 			const { name, args } = readPromptRequest(params);
-			find(name);
+			const seen = await seenBy(caller.principal);
+			requirePrompt(name, seen);
 			const own = (backend: Backend) => ({
 				name,
 				arguments: ownArguments(backend, name, args),
 			});
-			return forward("prompts/get", name, args, own, caller);
+			return forward("prompts/get", name, args, own, seen, caller);
 		},
-		complete(params, caller) {
+		async complete(params, caller) {
 			const { prompt, argument, typed, args } = readCompletion(params);
-			find(prompt);
+			const seen = await seenBy(caller.principal);
+			requirePrompt(prompt, seen);
 			if (isRouting(argument))
 				return JSON.stringify(
-					completionOf(completeRouting(backends, argument, typed, args)),
+					completionOf(completeRouting(seen, argument, typed, args)),
 				);
 			const own = (backend: Backend) => ({
 				ref: { type: "ref/prompt", name: prompt },
 				argument: { name: argument, value: typed },
 				context: { arguments: ownArguments(backend, prompt, args) },
 			});
-			return forward("completion/complete", prompt, args, own, caller);
+			return forward("completion/complete", prompt, args, own, seen, caller);
 		},
 	};
 }
@@ -175,7 +197,9 @@ export function createPrompts(options: PromptsOptions): PromptSource {
  * Returns the prompts of all bots, with `instance` and `guild_id` as additional arguments. If several bots have a
  * prompt of the same name, the first bot's definition is used.
  */
-function mergePrompts(backends: readonly Backend[]): ListedPrompt[] {
+function mergePrompts(
+	backends: readonly Pick<Backend, "prompts">[],
+): ListedPrompt[] {
 	const byName = new Map<string, ListedPrompt>();
 	for (const { prompts } of backends)
 		for (const prompt of prompts)
@@ -208,7 +232,7 @@ function ownArguments(
  * Completes the argument `instance` or `guild_id` of a prompt: returns the values that match what a person has typed.
  */
 function completeRouting(
-	backends: readonly Backend[],
+	backends: readonly Pick<Backend, "name" | "guilds">[],
 	argument: string,
 	typed: string,
 	{ instance }: PromptArguments,

@@ -23,6 +23,9 @@ export const outcomeOf = {
 /** Maximum number of guilds per bot that the error message names when a tool call selects no bot. */
 const maxGuilds = 20;
 
+/** What is needed of a bot to select it for a call. */
+export type Routed = Pick<Backend, "name" | "guilds" | "pins">;
+
 export type RouteErrorKind = keyof typeof outcomeOf;
 
 /**
@@ -33,7 +36,7 @@ export class RouteError extends ToolError {
 	constructor(
 		readonly kind: RouteErrorKind,
 		detail: string,
-		backends: readonly Backend[],
+		backends: readonly Pick<Backend, "name">[],
 	) {
 		const names = backends.map(({ name }) => name).join(", ");
 		super(`Gateway error: ${kind}: ${detail} Available instances: ${names}.`);
@@ -44,10 +47,10 @@ export class RouteError extends ToolError {
  * Finds the bot that serves a guild: the first bot to which the operator has assigned (pinned) the guild or, if there
  * is none, the first bot that is known to be in the guild.
  */
-export function findGuild(
-	backends: readonly Backend[],
+export function findGuild<One extends Routed>(
+	backends: readonly One[],
 	guildId: string,
-): Backend | undefined {
+): One | undefined {
 	return (
 		backends.find(({ pins }) => pins.pinned.has(guildId)) ??
 		backends.find(({ guilds }) => guilds.has(guildId))
@@ -58,11 +61,11 @@ export function findGuild(
  * Selects the bot for a tool call by its arguments: the bot that `instance` names, else the bot that serves `guild_id`,
  * else the default bot. Throws a RouteError if no bot can be selected.
  */
-export function route(
+export function route<One extends Routed>(
 	args: JsonObject,
-	backends: readonly Backend[],
+	backends: readonly One[],
 	defaultInstance: string | undefined,
-): Backend {
+): One {
 	const instance = readText(args, "instance");
 	const guildId = readText(args, "guild_id");
 	if (instance !== undefined) {
@@ -83,11 +86,7 @@ export function route(
 	if (guildId !== undefined) {
 		const backend = findGuild(backends, guildId);
 		if (backend) return backend;
-		throw new RouteError(
-			"GuildNotFound",
-			`no instance is known to serve the guild ${quoted(guildId)}. list_instances shows the guilds of each instance.`,
-			backends,
-		);
+		throw unknownGuild(guildId, backends);
 	}
 	const backend = backends.find(({ name }) => name === defaultInstance);
 	if (backend) return backend;
@@ -98,8 +97,39 @@ export function route(
 	);
 }
 
+/**
+ * Like `route`, among the bots that a principal sees. Also throws a RouteError if the call names a bot together with a
+ * guild that the principal does not see at this bot: the bot may serve it, and must not be asked.
+ */
+export function routeLimited<One extends Routed>(
+	args: JsonObject,
+	views: readonly One[],
+	defaultInstance: string | undefined,
+): One {
+	const view = route(args, views, defaultInstance);
+	const guildId = readText(args, "guild_id");
+	if (
+		guildId === undefined ||
+		view.guilds.has(guildId) ||
+		view.pins.pinned.has(guildId)
+	)
+		return view;
+	throw unknownGuild(guildId, views);
+}
+
+function unknownGuild(
+	guildId: string,
+	backends: readonly Pick<Backend, "name">[],
+): RouteError {
+	return new RouteError(
+		"GuildNotFound",
+		`no instance is known to serve the guild ${quoted(guildId)}. list_instances shows the guilds of each instance.`,
+		backends,
+	);
+}
+
 /** Says which guilds a call can name in `guild_id`, and which bot then gets the call. */
-function describeTargets(backends: readonly Backend[]): string {
+function describeTargets(backends: readonly Routed[]): string {
 	const guilds = backends.flatMap((backend) => {
 		const own = [...backend.guilds].filter(
 			([id]) => findGuild(backends, id) === backend,

@@ -13,13 +13,19 @@ const maxNames = 40;
 /** Maximum number of guilds that `list_instances` names for a bot. */
 const maxGuilds = 1_000;
 
+/** What `list_instances` shows of a bot. */
+type ShownBackend = Pick<
+	Backend,
+	"name" | "guilds" | "ignoredGuilds" | "pins" | "state" | "dropped" | "check"
+>;
+
 /**
  * Returns the lines of the tool result of `list_instances`: a count, then one line per bot, after asking each bot
  * whether it is online.
  */
 export async function describeInstances(
-	backends: readonly Backend[],
-	catalog: () => Catalog,
+	backends: readonly ShownBackend[],
+	catalog: () => Pick<Catalog, "skew">,
 ): Promise<string[]> {
 	const states = await Promise.all(backends.map((backend) => backend.check()));
 	const lines = backends.map((backend, index) => {
@@ -41,8 +47,8 @@ export async function describeInstances(
 }
 
 function describeGuilds(
-	backend: Backend,
-	backends: readonly Backend[],
+	backend: ShownBackend,
+	backends: readonly ShownBackend[],
 ): string {
 	const listed = [...backend.guilds].slice(0, maxGuilds);
 	const guilds = listed.map(([id, name]) => {

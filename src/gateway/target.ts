@@ -1,23 +1,28 @@
 // Finds the backend of a call by its arguments, and asks all backends for a guild that none is known to serve.
 
+import type { Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
 import type { JsonObject } from "../mcp/json-rpc.ts";
 import type { Backend } from "./backend.ts";
 import { GuildSearch } from "./guild-search.ts";
-import { RouteError, route } from "./routing.ts";
+import { findGuild, RouteError, route, routeLimited } from "./routing.ts";
+import type { Views } from "./views.ts";
 
 /**
  * Finds the bot that a tool call or a request for a prompt selects by its arguments. Throws a RouteError, or rejects
- * with one, if no bot can be selected.
+ * with one, if no bot can be selected. A principal reaches only the bots and guilds that it sees, and the errors name no
+ * others.
  */
 export type FindTarget = (
 	args: JsonObject,
 	signal: Signal,
+	principal: Principal | undefined,
 ) => Backend | Promise<Backend>;
 
 /** Returns a function that selects a bot by the arguments `instance` and `guild_id` of a tool call or a prompt. */
 export function createFindTarget(
 	backends: readonly Backend[],
+	views: Views,
 	defaultInstance: string | undefined,
 ): FindTarget {
 	const guildSearch = new GuildSearch(backends);
@@ -27,7 +32,50 @@ export function createFindTarget(
 		return route(args, backends, defaultInstance);
 	}
 
-	return (args, signal) => {
+	/** Whether a call with these arguments may go to the bot, as far as is known without the principal. */
+	function isCandidate(
+		{ name, guilds, pins }: Backend,
+		{ instance, guild_id: id }: JsonObject,
+	): boolean {
+		if (instance) return name === instance;
+		if (!id) return name === defaultInstance;
+		return guilds.has(String(id)) || pins.pinned.has(String(id));
+	}
+
+	async function findLimited(
+		args: JsonObject,
+		signal: Signal,
+		principal: Principal,
+	): Promise<Backend> {
+		const { guilds, person } = principal;
+		const select = () =>
+			routeLimited(args, views.now(principal), defaultInstance).backend;
+		try {
+			// Without waiting for other bots.
+			await views.load(principal, signal, (one) => isCandidate(one, args));
+			return select();
+		} catch (error) {
+			if (!(error instanceof RouteError)) throw error;
+			if (person) {
+				// The error names all that the person sees.
+				await views.load(principal, signal);
+				return select();
+			}
+			const guildId = String(args.guild_id);
+			const isHidden = guilds?.includes(guildId) === false;
+			if (error.kind !== "GuildNotFound" || isHidden) throw error;
+			// Ends at once only for a guild that the principal sees, so that the time tells nothing about others.
+			await guildSearch.search(
+				guildId,
+				signal,
+				() => findGuild(views.now(principal), guildId) !== undefined,
+			);
+			return select();
+		}
+	}
+
+	return (args, signal, principal) => {
+		if (principal) return findLimited(args, signal, principal);
 		try {
 			return route(args, backends, defaultInstance);
 		} catch (error) {

@@ -224,7 +224,7 @@ export interface ServerOptions {
 	/** Name and version that the MCP server tells its clients. */
 	info: { name: string; title: string; version: string };
 	/** Text for the AI model that uses the MCP server: what the server is and how to begin. */
-	instructions: string;
+	instructions: string | ((principal: Principal | undefined) => string);
 	tools: ToolSource;
 	prompts: PromptSource;
 	/** Names of the experimental capabilities that the server declares. */
@@ -245,7 +245,11 @@ export interface Server {
 }
 
 export function createServer(options: ServerOptions): Server {
-	const { tools, prompts, log, info: serverInfo, instructions } = options;
+	const { tools, prompts, log, info: serverInfo } = options;
+	const instructionsFor = ({ principal }: Caller) =>
+		typeof options.instructions === "string"
+			? options.instructions
+			: options.instructions(principal);
 	const { experimental = [], methods: others = {} } = options;
 	const capabilities = {
 		tools: {},
@@ -268,9 +272,9 @@ export function createServer(options: ServerOptions): Server {
 		if (method === "prompts/get" || method === "completion/complete")
 			return fromPrompts(request, caller);
 		if (caller.modern) {
-			if (method === "server/discover") return discover(id);
+			if (method === "server/discover") return discover(id, caller);
 		} else {
-			if (method === "initialize") return initialize(request);
+			if (method === "initialize") return initialize(request, caller);
 			if (method === "ping") return textResponse(id, "{}");
 		}
 		const other = Object.hasOwn(others, method) ? others[method] : undefined;
@@ -324,24 +328,28 @@ export function createServer(options: ServerOptions): Server {
 		return { resultType: "complete", ttlMs, cacheScope: "private" };
 	}
 
-	function discover(id: string): TextResponse {
+	function discover(id: string, caller: Caller): TextResponse {
 		const result = {
 			...completed(),
 			supportedVersions: [modernVersion],
 			capabilities,
-			instructions,
+			instructions: instructionsFor(caller),
 			...from,
 		};
 		return textResponse(id, JSON.stringify(result));
 	}
 
-	function initialize({ id, params }: RpcRequest): TextResponse {
+	function initialize(
+		{ id, params }: RpcRequest,
+		caller: Caller,
+	): TextResponse {
 		const requested = params.protocolVersion;
 		if (typeof requested !== "string")
 			throw invalidParameters(["protocolVersion: expected a string"]);
 		const protocolVersion =
 			protocolVersions.find((version) => version === requested) ??
 			protocolVersions[0];
+		const instructions = instructionsFor(caller);
 		const result = { protocolVersion, capabilities, serverInfo, instructions };
 		const response = textResponse(id, JSON.stringify(result));
 		return { ...response, initialized: protocolVersion };

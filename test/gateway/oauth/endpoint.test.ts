@@ -6,12 +6,17 @@ import {
 	principalCapability,
 } from "../../../src/lib/principal.ts";
 import { createGatewayClient, gatewayToken } from "../../support/gateway.ts";
-import { startStubBackend } from "../../support/stub-backend.ts";
+import { result, startStubBackend } from "../../support/stub-backend.ts";
 import { hanna, startWorld, type World } from "./sign-in-world.ts";
 
+const cooks = { id: "200000000000000001", name: "The Cooks", signIn: true };
 const alpha = startStubBackend({
-	guilds: { "200000000000000001": "The Cooks" },
+	guilds: { [cooks.id]: cooks.name },
 	experimental: [principalCapability],
+	on: {
+		"guildhall/rights": ({ id }) =>
+			result(id, JSON.stringify({ guilds: [cooks] })),
+	},
 });
 let world: World;
 beforeAll(async () => {
@@ -74,7 +79,7 @@ describe("an access token", () => {
 	test("lets calls run in the person's name", async () => {
 		const { access_token } = await world.getTokens();
 		const client = createGatewayClient(`${world.url}/mcp`, access_token);
-		await client.call("echo", { guild_id: "200000000000000001" });
+		await client.call("echo", { guild_id: cooks.id });
 		const sent = alpha
 			.received("echo")
 			.at(-1)
