@@ -664,6 +664,7 @@ function callerOf(row: ApprovalRow) {
 	return {
 		requestId: row.request_id ?? undefined,
 		client: row.client,
+		principal: principalOf(row),
 		guildId: row.guild_id ?? undefined,
 	};
 }

@@ -139,6 +139,19 @@ export function auditReason(text: string): string {
 }
 
 /**
+ * Adds to an audit log reason who made a tool call, such as "for Hanna, by Claude". If the reason gets longer than
+ * Discord's limit, `text` is truncated.
+ */
+export function withCaller(text: string, caller: string): string {
+	const suffix = ` (${truncate(oneLine(caller.toWellFormed()), maxCallerLength, lengthOf)})`;
+	const max = maxReasonLength - lengthOf(suffix);
+	return truncate(oneLine(text.toWellFormed()), max, lengthOf) + suffix;
+}
+
+/** Maximum number of characters in an audit log reason that say who made a tool call. */
+const maxCallerLength = 200;
+
+/**
  * Formats `text` for use in a Discord message: one line, with Markdown and mentions escaped, at most `max` characters.
  */
 export function inlineText(text: string, max: number): string {

@@ -56,8 +56,19 @@ function describe(call: AuditedCall): EmbedBuilder {
 			{ name: "Outcome", value: call.outcome, inline },
 			{ name: "Client", value: clientName(call.client), inline },
 			{ name: "Request", value: call.requestId ?? "none", inline },
+			...callerFields(call, inline),
 		)
 		.setTimestamp(call.at);
+}
+
+/** Returns fields that name the principal of a tool call; none for a caller without limits. */
+function callerFields({ principal }: AuditedCall, inline: boolean) {
+	if (!principal) return [];
+	const { id, person } = principal;
+	return [
+		...(person ? [{ name: "For", value: `<@${person.id}>`, inline }] : []),
+		{ name: "Key", value: inlineText(id, 1_000), inline },
+	];
 }
 
 /**

@@ -98,7 +98,11 @@ export function observe(
 				at: new Date(Date.now() - ms),
 				requestId: caller.requestId,
 				client:
-					caller.session?.clientName ?? modernClientName(request.params) ?? "",
+					caller.principal?.client ??
+					caller.session?.clientName ??
+					modernClientName(request.params) ??
+					"",
+				principal: caller.principal,
 				tool: toolName,
 				guildId: guildIdOf(args) ?? context.guildId,
 				arguments: redact(tool?.listing.inputSchema ?? {}, {
@@ -167,8 +171,13 @@ function withId(caller: Caller): Caller & { requestId: string } {
 	};
 }
 
-function callerFields({ requestId, session }: Caller) {
-	return { request: requestId, client: session?.clientName };
+function callerFields({ requestId, session, principal }: Caller) {
+	return {
+		request: requestId,
+		client: principal?.client ?? session?.clientName,
+		key: principal?.id,
+		person: principal?.person?.id,
+	};
 }
 
 function responseFields({ outcome, errorCode: code }: RpcResponse) {

@@ -15,7 +15,7 @@ import { guildSettingsTable } from "./guild-settings.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
 import { tempBansTable } from "./temp-bans.ts";
-import { toolCallsTable } from "./tool-calls.ts";
+import { toolCallsByPrincipal, toolCallsTable } from "./tool-calls.ts";
 
 export const migrations: readonly Migration[] = [
 	toolCallsTable,
@@ -33,4 +33,5 @@ export const migrations: readonly Migration[] = [
 	guildJobsTables,
 	guildDeletionMarksTable,
 	approvalsTable,
+	toolCallsByPrincipal,
 ];

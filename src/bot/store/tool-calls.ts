@@ -24,6 +24,10 @@ export interface ToolCallRow {
 	arguments: string;
 	outcome: Outcome;
 	milliseconds: number;
+	/** Discord id of the person in whose name the MCP tool call was made; null if it was made in nobody's name. */
+	person: string | null;
+	/** Id of the principal that made the MCP tool call, such as "key:ci"; null if the caller had no limits. */
+	key: string | null;
 }
 
 export const toolCallsTable: Migration = {
@@ -42,6 +46,14 @@ export const toolCallsTable: Migration = {
 			milliseconds INTEGER NOT NULL
 		);
 		CREATE INDEX tool_calls_at ON tool_calls (at, id)`,
+};
+
+export const toolCallsByPrincipal: Migration = {
+	number: 16,
+	name: "principals of tool calls",
+	text: `
+		ALTER TABLE tool_calls ADD COLUMN person TEXT;
+		ALTER TABLE tool_calls ADD COLUMN key TEXT`,
 };
 
 /** Adds MCP tool calls to the audit log. Ignores calls that the audit log already contains. */
@@ -87,7 +99,7 @@ export function selectToolCalls(
 	const beforeId = filter.before?.id ?? "";
 	// PostgreSQL cannot infer the type of a NULL parameter.
 	return sql<ToolCallRow>`
-		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds FROM tool_calls
+		SELECT id, at, request_id, client, tool, guild_id, arguments, outcome, milliseconds, person, key FROM tool_calls
 		WHERE at >= ${from} AND (at < ${before} OR (at = ${before} AND id < ${beforeId}))
 			AND (CAST(${tool} AS TEXT) IS NULL OR tool = ${tool})
 			AND (CAST(${client} AS TEXT) IS NULL OR client = ${client})

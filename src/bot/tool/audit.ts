@@ -3,6 +3,7 @@
 
 import { backOffMs } from "../../lib/back-off.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Principal } from "../../lib/principal.ts";
 import { within } from "../../lib/wait.ts";
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
@@ -16,11 +17,16 @@ import {
 
 /** A completed tool call, as recorded in the bot's log of tool calls. */
 export interface AuditedCall
-	extends Omit<ToolCallRow, "id" | "at" | "request_id" | "guild_id"> {
+	extends Omit<
+		ToolCallRow,
+		"id" | "at" | "request_id" | "guild_id" | "person" | "key"
+	> {
 	/** When the bot received the tool call. */
 	at: Date;
 	requestId: string | undefined;
 	guildId: string | undefined;
+	/** Who made the tool call; undefined for a caller without limits. */
+	principal?: Principal | undefined;
 }
 
 export interface AuditOptions {
@@ -222,6 +228,8 @@ function toRow(call: AuditedCall): ToolCallRow {
 		arguments: call.arguments,
 		outcome: call.outcome,
 		milliseconds: Math.round(call.milliseconds),
+		person: call.principal?.person?.id ?? null,
+		key: call.principal ? toStorable(call.principal.id) : null,
 	};
 }
 

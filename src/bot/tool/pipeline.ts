@@ -46,7 +46,7 @@ import {
 	requireRolesBelowBot,
 	requireRolesBelowPerson,
 } from "../discord/role-hierarchy.ts";
-import { chosenReason, withoutTokens } from "../discord/text.ts";
+import { chosenReason, withCaller, withoutTokens } from "../discord/text.ts";
 import { requireTwoFactor } from "../discord/two-factor.ts";
 import {
 	admittedGuilds,
@@ -118,7 +118,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 	const { entries } = definition.input;
 	const takesGuild = "guild_id" in entries;
 	const { managesBot = !takesGuild } = definition.person ?? {};
-	const limits = runLimits(definition, args);
+	const limits = runLimits(definition, args, bot);
 	const onBug = (error: unknown) =>
 		bot.log.error("MCP tool failed after changing something on Discord", {
 			tool: name,
@@ -211,16 +211,32 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
 	args: object,
+	bot: BotContext,
 ): Pick<ToolRun, "reason" | "mayWrite"> {
 	const { reason } = args as { reason?: string };
+	const chosen = chosenReason(reason || defaultReason);
+	const caller = describeCaller(bot);
 	return {
 		reason:
-			"reason" in input.entries
-				? chosenReason(reason || defaultReason)
-				: undefined,
+			caller !== undefined
+				? withCaller(chosen, caller)
+				: "reason" in input.entries
+					? chosen
+					: undefined,
 		// A destructive tool may write after its plan is made.
 		mayWrite: effect === "write",
 	};
+}
+
+/** Returns who makes a call, for Discord's audit log; undefined for a caller without limits. */
+function describeCaller({ principal, connection }: BotContext) {
+	if (!principal || principal.id === "root") return undefined;
+	const { person, name, client = name } = principal;
+	if (!person) return `by ${name}`;
+	// The name of a sign-in is that of the client to which the person agreed.
+	const by = person.signedIn ? name : client;
+	const user = connection.user?.client.users.cache.get(person.id);
+	return `for ${person.name || (user?.displayName ?? person.id)}, by ${by}`;
 }
 
 /** Runs `work` while it holds the keyed mutex for the ids of the objects that a tool edits. */

@@ -14,7 +14,7 @@ import { invalidParameters, ToolError } from "../../mcp/tool.ts";
 import { actingPerson } from "../discord/acting-person.ts";
 import { guildName, nowIs, roleName, time } from "../discord/describe.ts";
 import { botMember } from "../discord/permissions.ts";
-import { timeLeftMs } from "../discord/rest/rest.ts";
+import { currentRun, timeLeftMs } from "../discord/rest/rest.ts";
 import { countOf, fieldLine, oneLine } from "../discord/text.ts";
 import {
 	choice,
@@ -188,12 +188,16 @@ export const applyGuild = tool({
 			{ maxBytes: maxDocumentBytes },
 		);
 	},
-	async run({ plan_hash, reason }, { guild, guildDocuments, mayTouch }) {
+	async run(
+		{ plan_hash, reason },
+		{ guild, guildDocuments, mayTouch, principal },
+	) {
 		requireRankOfBot(guild);
 		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
 		return guildDocuments.apply(
 			plan_hash,
-			reason,
+			// The reason of the call says who makes it.
+			principal ? currentRun()?.reason : reason,
 			Math.min(timeLeftMs() - reserveMs, maxWaitMs),
 		);
 	},

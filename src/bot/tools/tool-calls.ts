@@ -65,6 +65,10 @@ export const listRecentToolCalls = readTool({
 				`guild: ${call.guild_id ?? "none"}`,
 				`client: ${call.client || "unknown"}`,
 				`request: ${call.request_id ?? "none"}`,
+				...(call.person === null
+					? []
+					: [`for: ${personName(call.person, context)}`]),
+				...(call.key === null ? [] : [`key: ${call.key}`]),
 				call.arguments,
 			]
 				.map(oneField)
@@ -79,6 +83,12 @@ export const listRecentToolCalls = readTool({
 		];
 	},
 });
+
+/** Returns a person's id and, if Discord has told the bot about the user, their username. */
+function personName(id: string, { discord }: ToolContext): string {
+	const user = discord.users.cache.get(id);
+	return user ? `@${user.username} (${id})` : id;
+}
 
 /** Maximum number of tool calls that are read for one result, if some of them are left out. */
 const maxRead = 5_000;

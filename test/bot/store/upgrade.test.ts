@@ -64,6 +64,8 @@ onBoth((databases, kind) => {
 				arguments: "{}",
 				outcome: "refused",
 				milliseconds: 0,
+				person: null,
+				key: null,
 			},
 			{
 				id: "019aaa00-0000-7000-8000-000000000001",
@@ -75,6 +77,8 @@ onBoth((databases, kind) => {
 				arguments: `{"channel_id":"${channel}","content":"[5 characters]"}`,
 				outcome: "done",
 				milliseconds: 212,
+				person: null,
+				key: null,
 			},
 		]);
 		expect(await selectDonatorLists(sql)).toEqual({

@@ -379,6 +379,62 @@ describe("a person who signed in", () => {
 	});
 });
 
+describe("who made a call", () => {
+	const create = async (caller: McpCaller, reason?: string) => {
+		const { isError } = await caller.call("create_role", {
+			name: "made by a caller",
+			...(reason !== undefined && { reason }),
+		});
+		expect(isError).toBe(false);
+		return world.guild.auditLog.at(-1)?.reason;
+	};
+	const hanna = (changes: Partial<Principal>): Principal => ({
+		...principalOf("ada"),
+		person: {
+			...{ id: userNamed(world, "ada").id, name: "Hanna" },
+			signedIn: false,
+		},
+		...changes,
+	});
+
+	test("is in Discord's audit log, at any length of the reason", async () => {
+		const forHanna = world.mcp.as(hanna({ client: "Claude" }));
+		expect(await create(forHanna)).toBe("via MCP (for Hanna, by Claude)");
+		expect(await create(forHanna, "It was late.")).toBe(
+			"It was late. (for Hanna, by Claude)",
+		);
+		const long = await create(forHanna, "è".repeat(512));
+		expect(long).toBe(`${"è".repeat(488)}… (for Hanna, by Claude)`);
+		expect(long).toHaveLength(512);
+		const lines = world.mcp.as(hanna({ client: "a\nb".repeat(60) }));
+		expect(await create(lines)).toMatch(
+			/^via MCP \(for Hanna, by a\\nb[abn\\]{170,}…\)$/,
+		);
+		const key = { id: "key:ci", name: "ci", access: "all" } as const;
+		expect(await create(world.mcp.as(key))).toBe("via MCP (by ci)");
+		expect(await create(world.mcp)).toBe("via MCP");
+		const narrowed = { ...key, id: "root", name: "root" };
+		expect(await create(world.mcp.as(narrowed))).toBe("via MCP");
+	});
+
+	test("is in the log, and in the bot's audit log", async () => {
+		const { id } = userNamed(world, "ada");
+		world.logged.length = 0;
+		await world.mcp.as(hanna({ client: "Claude" })).call("list_roles");
+		expect(world.logged.join("\n")).toMatch(
+			new RegExp(
+				`client="Claude" key="key:ada" person="${id}" tool="list_roles"`,
+			),
+		);
+		const { text } = await world.call("list_recent_tool_calls", {
+			tool: "list_roles",
+		});
+		expect(text).toContain(
+			`client: Claude | request: ${/request: (\S+)/.exec(text)?.[1]} | for: @ada (${id}) | key: key:ada | {}`,
+		);
+	});
+});
+
 describe("guildhall/rights", () => {
 	const rightsOf = (name: string, changes?: Partial<Principal>) =>
 		as(name, changes).request("guildhall/rights", {});

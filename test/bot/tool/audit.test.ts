@@ -82,8 +82,24 @@ onBoth((databases) => {
 			arguments: '{"content":"[5 characters]"}',
 			outcome: "done",
 			milliseconds: 12,
+			person: null,
+			key: null,
 		});
 		expect(second).toMatchObject({ request_id: null, guild_id: null });
+	});
+
+	test("a call of a principal is written with its key and person", async () => {
+		await using opened = await open(await databases.place());
+		const audit = startAudit(opened.store);
+		const key = { id: "key:ci", name: "ci", access: "all" } as const;
+		const person = { id: "900719925474099313", name: "Hanna", signedIn: false };
+		audit.record(call({ principal: key }));
+		audit.record(call({ principal: { ...key, person } }));
+		await audit.close();
+		expect(await audit.recent({ limit: 10 })).toMatchObject([
+			{ key: "key:ci", person: person.id },
+			{ key: "key:ci", person: null },
+		]);
 	});
 
 	test("what is looked for is found, newest first", async () => {
