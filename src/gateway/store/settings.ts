@@ -28,9 +28,9 @@ export const storeVariables = {
 					if (message) addIssue({ message });
 				}),
 			),
-			"Where keys are kept: path of an SQLite file, or postgres://user:password@host:5432/database, which several gateways can share",
+			"Where keys and sign-ins are kept: path of an SQLite file, or postgres://user:password@host:5432/database, which several gateways can share",
 		),
-		v.metadata({ default: "none, no keys" }),
+		v.metadata({ default: "none: neither keys nor sign-ins" }),
 	),
 	GATEWAY_DB_SCHEMA: optional(
 		v.pipe(
@@ -40,7 +40,7 @@ export const storeVariables = {
 				if (message) addIssue({ message });
 			}),
 		),
-		"Schema of the keys in PostgreSQL, created if it is missing",
+		"Schema of these tables in PostgreSQL, created if it is missing",
 		"guildhall_gateway",
 	),
 };
