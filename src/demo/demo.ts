@@ -3,13 +3,15 @@
 
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigError } from "../lib/config.ts";
+import { reachableHost } from "../lib/listen.ts";
 import { startAiProvider } from "../simulator/ai/ai-provider.ts";
 import type { Worlds } from "../simulator/documents/command-line.ts";
 import { startGameServer } from "../simulator/game/game-server.ts";
-import { startSimulator } from "../simulator/simulator.ts";
+import { type Simulator, startSimulator } from "../simulator/simulator.ts";
 import { chatChannelOf } from "../simulator/world/channels/channels.ts";
 import type { Guild } from "../simulator/world/state/entities.ts";
 import type { World } from "../simulator/world/world.ts";
@@ -116,14 +118,20 @@ export async function startDemo(options: DemoOptions) {
 	}
 
 	progress("starting the gateway");
+	// The settings for signing in contain the port.
+	const port = gatewayPort === 0 ? await freePort() : gatewayPort;
+	const publicUrl = publicUrlOf(gatewayBindAddress, port);
+	const database = join(directory, "gateway.sqlite");
 	const gateway = await keepRunning("GATEWAY_PORT", {
 		name: "gateway",
 		main: "gateway/main.ts",
 		env: {
 			INSTANCES: bots.map(({ name, url }) => `${name}=${url}`).join(","),
 			MCP_AUTH_TOKEN: token,
-			GATEWAY_PORT: String(gatewayPort),
+			GATEWAY_PORT: String(port),
 			GATEWAY_BIND_ADDR: gatewayBindAddress,
+			GATEWAY_DATABASE: database,
+			...(publicUrl && signInSettings(simulator, publicUrl)),
 		},
 	});
 	await respondsWith(new URL("/readyz", gateway.url).href, "ok");
@@ -131,7 +139,14 @@ export async function startDemo(options: DemoOptions) {
 	const running = stack.move();
 	return {
 		facts: {
-			gateway: { url: gateway.url, token },
+			gateway: {
+				url: gateway.url,
+				token,
+				/** The database with the gateway's keys and sign-ins. */
+				database,
+				/** The page on which people see their sign-ins; undefined if they cannot sign in. */
+				connections: publicUrl && `${publicUrl}/connections`,
+			},
 			worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
 				file,
 				guild_id: guild.id,
@@ -192,6 +207,48 @@ export async function startDemo(options: DemoOptions) {
 			]);
 		}
 	}
+}
+
+/**
+ * Returns the URL of the gateway for people who sign in; undefined if it cannot be reached on the loopback address, since
+ * others need HTTPS.
+ */
+function publicUrlOf(bindAddress: string, port: number): string | undefined {
+	const host = reachableHost(bindAddress);
+	const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(host);
+	return isLoopback ? `http://${host}:${port}` : undefined;
+}
+
+/** Registers the gateway at an application of the simulated Discord. Returns the gateway's settings for signing in with it. */
+function signInSettings(
+	{ world, api }: Simulator,
+	publicUrl: string,
+): Record<string, string> {
+	const bots = world.accounts.values();
+	const clientId = bots.find(({ user }) => user.bot)?.user.id;
+	if (!clientId) throw new Error("the simulator has no bot");
+	const { clientSecret } = world.authorizations.configure(clientId, {
+		redirectUris: [`${publicUrl}/oauth/callback`],
+	});
+	return {
+		PUBLIC_URL: publicUrl,
+		DISCORD_API_URL: api,
+		DISCORD_CLIENT_ID: clientId,
+		DISCORD_CLIENT_SECRET: clientSecret,
+	};
+}
+
+/** Returns a TCP port on which nothing listens. */
+async function freePort(): Promise<number> {
+	const { promise, resolve, reject } = Promise.withResolvers<number>();
+	const probe = createServer()
+		.once("error", reject)
+		.listen(0, "127.0.0.1", () => {
+			const address = probe.address();
+			const port = typeof address === "object" ? address?.port : undefined;
+			probe.close(() => resolve(port ?? 0));
+		});
+	return promise;
 }
 
 /** Creates a temporary directory that is deleted when this process exits. Returns its path. */

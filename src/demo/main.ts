@@ -98,7 +98,13 @@ function directions(facts: DemoFacts): string {
 			return `\nNot as in ${file}:\n\n${lines.join("")}`;
 		})
 		.join("");
-	const rest = `The game server is ${game.url}; src/bot/game/README.md documents its API, with curl.
+	const signIn =
+		gateway.connections &&
+		`To sign in with the simulated Discord, give an MCP client the endpoint without the token, and choose ${person?.username}.
+See and end sign-ins at ${gateway.connections}
+`;
+	const rest = `A key that may only read: GATEWAY_DATABASE='${gateway.database}' bun run gateway --new-key me
+${signIn ?? ""}The game server is ${game.url}; src/bot/game/README.md documents its API, with curl.
 The bots' AI provider is ${ai.url}; src/simulator/README.md documents how to make it fail.
 --json prints every address, token, code and id.
 Ctrl-C stops everything.`;

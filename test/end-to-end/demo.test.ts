@@ -10,6 +10,7 @@ import {
 	tools,
 } from "../../src/bot/tools/index.ts";
 import type { DemoFacts } from "../../src/demo/demo.ts";
+import { Browser } from "../gateway/oauth/browser.ts";
 import { connectTo, type McpCaller } from "../support/mcp.ts";
 import { pathWithBun } from "../support/path-with-bun.ts";
 import {
@@ -170,6 +171,22 @@ test("what a person writes is seen by another person", async () => {
 	expect(latest?.content).toBe("hello, people");
 });
 
+test("a person signs in with the simulated Discord, and sees their sign-ins", async () => {
+	const browser = new Browser();
+	const connections = facts.gateway.connections ?? "";
+	const page = await browser.redirected(`${connections}?sign-in=1`);
+	expect(new URL(page).origin).toBe(new URL(facts.platform.api).origin);
+	expect(await browser.get(page)).toContain("@ada");
+	const [ada] = facts.platform.users;
+	const accepted = await browser.open(page, {
+		method: "POST",
+		body: new URLSearchParams({ user_id: ada?.id ?? "", authorize: "true" }),
+	});
+	const back = accepted.headers.get("location") ?? "";
+	expect(await browser.redirected(back)).toBe(connections);
+	expect(await browser.get(connections)).toContain("Ada");
+});
+
 test("a bot answers a person who mentions it", async () => {
 	const { channel_id, user_id } = instance("alpha");
 	const [person] = facts.platform.users;
@@ -254,13 +271,18 @@ test("a bot killed with SIGKILL and started again answers the next call", async 
 	expect(text).toEndWith(`| ID: ${instance("alpha").guild_id}`);
 });
 
-/** What a command prints on stdout. */
+/** What a command prints on stdout. It runs in the project. */
 function run(command: string): Promise<string> {
-	const options = { stdout: "pipe", stderr: "ignore" } as const;
+	const options = {
+		cwd: `${import.meta.dir}/../..`,
+		env: { ...process.env, PATH: pathWithBun() },
+		stdout: "pipe",
+		stderr: "ignore",
+	} as const;
 	return Bun.spawn(["sh", "-c", command], options).stdout.text();
 }
 
-test("without --json the demo prints curl lines that work when pasted, and SIGINT ends everything that it started", async () => {
+test("without --json the demo prints commands that work when pasted, and SIGINT ends everything that it started", async () => {
 	await using talker = startProgram("src/demo/main.ts", {}, [
 		"--gateway-port",
 		"0",
@@ -298,6 +320,11 @@ test("without --json the demo prints curl lines that work when pasted, and SIGIN
 		const pasted = await connectTo(url, headers.Authorization.slice(7));
 		expect((await pasted.call("list_instances")).text).toContain("alpha");
 	}
+	const [endpoint] = /(?<=endpoint +)http\S+/.exec(said) ?? [];
+	const [command] = /GATEWAY_DATABASE=.*/.exec(said) ?? [];
+	const key = await connectTo(endpoint ?? "", await run(command ?? ""));
+	expect((await key.call("list_instances")).text).toContain("alpha");
+	expect(said).toContain(`sign-ins at ${new URL("/connections", endpoint)}\n`);
 
 	const children = await childrenOf(talker.pid);
 	expect(children).toHaveLength(3);
