@@ -1,0 +1,590 @@
+// Ways around Discord's rules that a person could try through the bot, which itself may do more. What each tool demands in
+// general is tried in person-table.test.ts.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+	ChannelType,
+	GuildScheduledEventEntityType,
+	PermissionFlagsBits,
+} from "discord.js";
+import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { writes } from "../../support/world.ts";
+import { type Cast, castOf, permit } from "../person-cast.ts";
+import { hide, type Permission } from "../person-table.ts";
+import {
+	type Args,
+	adaIn,
+	botUser,
+	freshName,
+	newChannel,
+	newMember,
+	newRole,
+	newTalk,
+	type Scene,
+	startScene,
+	written,
+	writtenByBot,
+} from "../tool-rows/scene.ts";
+import { settle } from "../tool-scene.ts";
+
+let scene: Scene & AsyncDisposable;
+let cast: Cast;
+beforeAll(async () => {
+	scene = await startScene("a-token");
+	cast = castOf(scene);
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+/** Calls a tool in the name of the person, who has these permissions in the guild. */
+async function call(
+	tool: string,
+	args: Args,
+	permissions: readonly Permission[],
+) {
+	permit(cast, permissions);
+	await settle(cast);
+	return cast.client.call(tool, args);
+}
+
+/** Calls a tool that must change nothing. Returns the error. */
+async function refused(
+	tool: string,
+	args: Args,
+	permissions: readonly Permission[],
+): Promise<string> {
+	const { text, isError } = await call(tool, args, permissions);
+	expect({ text, isError }).toMatchObject({ isError: true });
+	expect(writes(cast.world)).toEqual([]);
+	return text;
+}
+
+async function runs(
+	tool: string,
+	args: Args,
+	permissions: readonly Permission[],
+): Promise<string> {
+	const { text, isError } = await call(tool, args, permissions);
+	expect({ text, isError }).toMatchObject({ isError: false });
+	return text;
+}
+
+const person = () => cast.person.user;
+const platform = () => cast.world.simulator.world;
+
+function hidden(type?: ChannelType.GuildVoice): GuildChannel {
+	const channel = newChannel(cast, type);
+	hide(cast, channel, person().id);
+	return channel;
+}
+
+function deny(channel: GuildChannel, permission: Permission): void {
+	const bits = String(PermissionFlagsBits[permission]);
+	const overwrite = {
+		id: person().id,
+		type: 1,
+		allow: "0",
+		deny: bits,
+	} as const;
+	platform().channels.setOverwrite(channel, overwrite);
+}
+
+describe("what the bot made is not the person's", () => {
+	test("a message of the bot stays if the person cannot read or manage messages", async () => {
+		const channel = newChannel(cast);
+		const { id } = writtenByBot(cast, channel);
+		const args = { channel_id: channel.id, message_ids: [id] };
+		const lacks = "You lack MANAGE_MESSAGES in ";
+		expect(await refused("delete_messages", args, [])).toContain(lacks);
+		const reads = ["ReadMessageHistory"] as const;
+		expect(await refused("delete_messages", args, reads)).toContain(lacks);
+	});
+
+	test("a message of somebody stays if the person cannot read it and not manage messages", async () => {
+		const channel = newChannel(cast);
+		const { id } = written(cast, channel);
+		const args = { channel_id: channel.id, message_ids: [id] };
+		expect(await refused("delete_messages", args, [])).toContain(
+			"You lack MANAGE_MESSAGES in ",
+		);
+	});
+
+	test("people may delete what they wrote", async () => {
+		const channel = newChannel(cast);
+		const { messages } = platform();
+		const { id } = messages.add(channel, person(), { content: "mine" });
+		const args = { channel_id: channel.id, message_ids: [id] };
+		await runs("delete_messages", args, ["ReadMessageHistory"]);
+		expect(messages.in(channel.id)).toEqual([]);
+	});
+
+	test("an announcement of the bot is not published by those who cannot manage messages", async () => {
+		const channel = newChannel(cast, ChannelType.GuildAnnouncement);
+		const { id } = writtenByBot(cast, channel);
+		const args = { channel_id: channel.id, message_id: id };
+		const has = ["SendMessages", "ReadMessageHistory"] as const;
+		expect(await refused("crosspost_message", args, has)).toContain(
+			"You lack MANAGE_MESSAGES in ",
+		);
+	});
+
+	test("a reaction of the bot stays", async () => {
+		const channel = newChannel(cast);
+		const message = written(cast, channel);
+		const emoji = { id: null, name: "👍" };
+		platform().reactions.add(channel, message, botUser(cast.world), emoji);
+		const place = { channel_id: channel.id, message_id: message.id };
+		expect(
+			await refused("remove_reaction", { ...place, emoji: "👍" }, [
+				"ReadMessageHistory",
+			]),
+		).toContain("You lack MANAGE_MESSAGES in ");
+	});
+
+	test("a thread of the bot is not edited by those who cannot manage threads", async () => {
+		const { threads } = platform();
+		const bot = botUser(cast.world);
+		const thread = threads.add(newChannel(cast), bot, { name: freshName() });
+		const args = { thread_id: thread.id, name: "changed" };
+		expect(
+			await refused("edit_thread", args, ["SendMessagesInThreads"]),
+		).toContain("You lack MANAGE_THREADS in ");
+	});
+
+	test("people may edit threads that they started", async () => {
+		const { threads } = platform();
+		const thread = threads.add(newChannel(cast), person(), {
+			name: freshName(),
+		});
+		const args = { thread_id: thread.id, name: "changed" };
+		await runs("edit_thread", args, ["SendMessagesInThreads"]);
+		expect(thread.name).toBe("changed");
+	});
+
+	test("members of a private thread of the bot are not removed by other members", async () => {
+		const { threads } = platform();
+		const bot = botUser(cast.world);
+		const type = ChannelType.PrivateThread;
+		const given = { name: freshName(), type } as const;
+		const thread = threads.add(newChannel(cast), bot, given);
+		const { user } = newMember(cast, cast.guild);
+		threads.join(thread, user);
+		threads.join(thread, person());
+		const args = { thread_id: thread.id, remove_user_ids: [user.id] };
+		expect(
+			await refused("edit_thread_members", args, ["SendMessagesInThreads"]),
+		).toContain("You lack MANAGE_THREADS in ");
+	});
+
+	test("an emoji and an event of the bot need the permission for those of others", async () => {
+		const bot = botUser(cast.world);
+		const name = freshName().replace("-", "_");
+		const emoji = platform().emojis.add(cast.guild, bot, { name });
+		const emojiArgs = { emoji_id: emoji.id };
+		expect(
+			await refused("delete_emoji", emojiArgs, ["CreateGuildExpressions"]),
+		).toContain("You lack MANAGE_GUILD_EXPRESSIONS in ");
+		const event = platform().scheduledEvents.add(cast.guild, bot.id, {
+			name: freshName(),
+			entity_type: GuildScheduledEventEntityType.External,
+			entity_metadata: { location: "Outside" },
+			scheduled_start_time: "2099-01-31T12:00:00.000Z",
+			scheduled_end_time: "2099-01-31T13:00:00.000Z",
+		});
+		const eventArgs = { event_id: event.id };
+		expect(
+			await refused("delete_scheduled_event", eventArgs, ["CreateEvents"]),
+		).toContain("You lack MANAGE_EVENTS in ");
+		expect(
+			await refused("edit_scheduled_event", { ...eventArgs, name: "changed" }, [
+				"CreateEvents",
+			]),
+		).toContain("You lack MANAGE_EVENTS in ");
+	});
+
+	test("an emoji is not edited without any permission, although the bot may", async () => {
+		const name = freshName().replace("-", "_");
+		const emoji = platform().emojis.add(cast.guild, adaIn(cast.world), {
+			name,
+		});
+		const args = { emoji_id: emoji.id, name: "changed" };
+		expect(await refused("edit_emoji", args, [])).toContain(
+			"You lack MANAGE_GUILD_EXPRESSIONS in ",
+		);
+	});
+
+	test("the bot is renamed only by those who manage the guild", async () => {
+		const args = { user_id: botUser(cast.world).id, nickname: "Mine" };
+		expect(
+			await refused("set_nickname", args, [
+				"ManageNicknames",
+				"ChangeNickname",
+			]),
+		).toContain("You lack MANAGE_GUILD in ");
+	});
+});
+
+describe("rank", () => {
+	test("a role is not moved above the person's own", async () => {
+		const { id } = newRole(cast, cast.guild);
+		const above = { role_ids: [id], above_role_id: cast.role.id };
+		const manages = ["ManageRoles"] as const;
+		expect(await refused("move_roles", above, manages)).toContain(
+			"would no longer rank below your highest role",
+		);
+		const below_role_id = cast.higher.id;
+		const edit = { role_id: id, below_role_id, name: "changed" };
+		expect(await refused("edit_role", edit, manages)).toContain(
+			"would no longer rank below your highest role",
+		);
+	});
+
+	test("a role is not created above the person's own", async () => {
+		const args = { name: freshName(), below_role_id: cast.higher.id };
+		expect(await refused("create_role", args, ["ManageRoles"])).toContain(
+			"You can place roles only below your own highest role",
+		);
+		const own = { name: freshName(), below_role_id: cast.role.id };
+		await runs("create_role", own, ["ManageRoles"]);
+	});
+
+	test("a role gets no permission that the person lacks", async () => {
+		const args = { name: freshName(), permissions: ["BAN_MEMBERS"] };
+		expect(await refused("create_role", args, ["ManageRoles"])).toContain(
+			"you lack BAN_MEMBERS",
+		);
+	});
+
+	test("a new member gets no role above the person's by an invite", async () => {
+		const { id } = newChannel(cast);
+		const args = { channel_id: id, role_ids: [cast.higher.id] };
+		const has = ["CreateInstantInvite", "ManageRoles"] as const;
+		expect(await refused("create_invite", args, has)).toContain(
+			"does not rank below your highest role",
+		);
+	});
+
+	test("nobody but the owner acts on the owner", async () => {
+		const owner = cast.guild.owner_id;
+		const args = { user_ids: [owner] };
+		expect(await refused("kick", args, ["KickMembers"])).toContain(
+			"owns the guild: you cannot act on the owner",
+		);
+	});
+});
+
+describe("channels", () => {
+	test("a channel is not moved into a category in which the person manages no channels", async () => {
+		const category = newChannel(cast, ChannelType.GuildCategory);
+		deny(category, "ManageChannels");
+		const { id } = newChannel(cast);
+		const has = ["ManageChannels"] as const;
+		const lacks = `You lack MANAGE_CHANNELS in #${category.name}`;
+		const edit = { channel_id: id, category_id: category.id };
+		expect(await refused("edit_channel", edit, has)).toContain(lacks);
+		const move = { channel_ids: [id], category_id: category.id };
+		expect(await refused("move_channels", move, has)).toContain(lacks);
+		const create = { name: freshName(), category_id: category.id };
+		expect(await refused("create_channel", create, has)).toContain(lacks);
+	});
+
+	test("a new channel's access allows nothing that the person lacks", async () => {
+		const permission_overwrites = [
+			{ id: person().id, allow: ["MANAGE_MESSAGES"] },
+		];
+		const args = { name: freshName(), permission_overwrites };
+		expect(await refused("create_channel", args, ["ManageChannels"])).toContain(
+			"you lack MANAGE_MESSAGES",
+		);
+	});
+
+	test("slow mode holds for the person, too", async () => {
+		const channel = newChannel(cast);
+		platform().channels.edit(channel, { rate_limit_per_user: 60 });
+		const args = { channel_id: channel.id, content: "hello" };
+		expect(await refused("send_message", args, ["SendMessages"])).toContain(
+			"You lack BYPASS_SLOWMODE in ",
+		);
+		await runs("send_message", args, ["SendMessages", "BypassSlowmode"]);
+	});
+
+	test("an order of channels does not name hidden ones", async () => {
+		const category = newChannel(cast, ChannelType.GuildCategory);
+		const [one, other] = [newChannel(cast), newChannel(cast)];
+		for (const channel of [one, other])
+			platform().channels.edit(channel, { parent_id: category.id });
+		hide(cast, other, person().id);
+		const args = { channel_ids: [one.id], position: 1 };
+		const text = await runs("move_channels", args, ["ManageChannels"]);
+		expect(text).toContain(one.name);
+		expect(text).not.toContain(other.name);
+	});
+
+	test("locking all channels leaves hidden ones alone", async () => {
+		const channel = hidden();
+		const text = await runs("lock_channel", { all: true }, [
+			...([
+				"ManageRoles",
+				"ManageChannels",
+				"SendMessages",
+				"Connect",
+			] as const),
+			...(["SendMessagesInThreads", "AddReactions", "Speak"] as const),
+			...(["CreatePublicThreads", "CreatePrivateThreads"] as const),
+		]);
+		expect(text).not.toContain(channel.name);
+		expect(channel.permission_overwrites.map(({ id }) => id)).toEqual([
+			person().id,
+		]);
+		await runs("lock_channel", { all: true, unlock: true }, [
+			...([
+				"ManageRoles",
+				"ManageChannels",
+				"SendMessages",
+				"Connect",
+			] as const),
+			...(["SendMessagesInThreads", "AddReactions", "Speak"] as const),
+			...(["CreatePublicThreads", "CreatePrivateThreads"] as const),
+		]);
+	});
+
+	test("deleting a category does not name hidden channels in it", async () => {
+		const category = newChannel(cast, ChannelType.GuildCategory);
+		const inside = newChannel(cast);
+		platform().channels.edit(inside, { parent_id: category.id });
+		hide(cast, inside, person().id);
+		const args = { channel_id: category.id, dry_run: true };
+		const text = await runs("delete_channel", args, ["ManageChannels"]);
+		expect(text).not.toContain(inside.name);
+		expect(text).not.toContain("channel(s) in it");
+	});
+
+	test("a voice channel that a person does not see has nobody in it", async () => {
+		const { voice } = platform();
+		const channel = hidden(ChannelType.GuildVoice);
+		const member = newMember(cast, cast.guild);
+		voice.join(channel, member);
+		const args = { user_ids: [member.user.id], channel_id: "" };
+		const text = await refused("edit_voice_members", args, ["MoveMembers"]);
+		expect(text).toContain("is not in a voice channel");
+		expect(text).not.toContain(channel.id);
+	});
+});
+
+describe("messages", () => {
+	const reads = ["ReadMessageHistory"] as const;
+
+	test("searches and counts do not reach hidden channels", async () => {
+		const channel = hidden();
+		const { id } = platform().messages.add(channel, adaIn(cast.world), {
+			content: "xylophone",
+		});
+		const { id: ada } = adaIn(cast.world);
+		for (const args of [
+			{ text: "xylophone" },
+			{ text: "xylophone", after: "1h" },
+			{ text: "xylophone", user_ids: [ada], count_by: ["author"] },
+			{ text: "xylophone", count_by: ["channel"] },
+			{ text: "xylophone", count_by: ["day"], after: "1h" },
+		]) {
+			const text = await runs("search_messages", args, reads);
+			expect(text).not.toContain(channel.name);
+			expect(text).not.toContain(channel.id);
+			expect(text).not.toContain(id);
+			expect(text).toMatch(/^(No |0 )/);
+		}
+	});
+
+	test("private threads are searched and listed only for their members", async () => {
+		const { threads, messages } = platform();
+		const parent = newChannel(cast);
+		const type = ChannelType.PrivateThread;
+		const bot = botUser(cast.world);
+		const thread = threads.add(parent, bot, { name: freshName(), type });
+		messages.add(thread, adaIn(cast.world), { content: "marimba" });
+		const search = { text: "marimba", after: "1h" };
+		const found = await runs("search_messages", search, reads);
+		expect(found).toStartWith("No match");
+		const listed = { channel_id: parent.id };
+		expect(await runs("list_threads", listed, reads)).not.toContain(
+			thread.name,
+		);
+		const read = { channel_id: thread.id };
+		expect(await refused("get_recent_messages", read, reads)).toContain(
+			`There is no channel ${thread.id}`,
+		);
+		threads.join(thread, person());
+		expect(await runs("list_threads", listed, reads)).toContain(thread.name);
+		const text = await runs("get_recent_messages", read, reads);
+		expect(text).toContain("marimba");
+	});
+
+	test("archived private threads are searched only for those who manage threads", async () => {
+		const { threads, messages } = platform();
+		const parent = newChannel(cast);
+		const type = ChannelType.PrivateThread;
+		const bot = botUser(cast.world);
+		const thread = threads.add(parent, bot, { name: freshName(), type });
+		messages.add(thread, adaIn(cast.world), { content: "celesta" });
+		threads.edit(thread, { archived: true });
+		const args = { text: "celesta", after: "1h" };
+		const found = await runs("search_messages", args, reads);
+		expect(found).toStartWith("No match");
+		const manages = [...reads, "ManageThreads"] as const;
+		expect(await runs("search_messages", args, manages)).toContain("celesta");
+	});
+
+	test("a filter deletes nothing in hidden channels, nor where the person cannot manage messages", async () => {
+		const [one, other] = [hidden(), newChannel(cast)];
+		deny(other, "ManageMessages");
+		for (const channel of [one, other])
+			platform().messages.add(channel, adaIn(cast.world), {
+				content: "glockenspiel",
+			});
+		for (const args of [
+			{ text: "glockenspiel" },
+			{ text: "glockenspiel", after: "1h" },
+		])
+			await runs("delete_messages", args, [...reads, "ManageMessages"]);
+		for (const { id } of [one, other])
+			expect(platform().messages.in(id)).toHaveLength(1);
+	});
+
+	test("a link to a message in a hidden channel is refused like one that does not exist", async () => {
+		const channel = hidden();
+		const { id } = written(cast, channel);
+		const args = { message_ids: [`${channel.id}/${id}`] };
+		expect(
+			await refused("delete_messages", args, ["ManageMessages"]),
+		).toContain(`There is no channel ${channel.id}`);
+	});
+
+	test("a message is not forwarded out of a hidden channel", async () => {
+		const channel = hidden();
+		const { id } = written(cast, channel);
+		const to_channel_id = newChannel(cast).id;
+		const args = { channel_id: channel.id, message_id: id, to_channel_id };
+		const has = [...reads, "SendMessages"] as const;
+		expect(await refused("forward_message", args, has)).toContain(
+			`There is no channel ${channel.id}`,
+		);
+	});
+
+	test("a ban does not count messages in hidden channels", async () => {
+		const { user } = newMember(cast, cast.guild);
+		const args = {
+			...{ user_ids: [user.id], delete_message_seconds: 3600 },
+			dry_run: true,
+		};
+		expect(await runs("ban", args, ["BanMembers"])).toContain(
+			"an unknown number of messages",
+		);
+	});
+
+	test("direct messages of the bot are read only by those who manage the bot", async () => {
+		const { user } = newTalk(cast);
+		const args = { user_id: user.id };
+		expect(await refused("read_private_messages", args, [])).toContain(
+			"You lack MANAGE_GUILD in the bot's own guild",
+		);
+	});
+});
+
+describe("what members cannot look up by hand", () => {
+	test("permissions and timeouts of others", async () => {
+		const member = newMember(cast, cast.guild);
+		const communication_disabled_until = "2099-01-31T12:00:00.000Z";
+		platform().members.edit(cast.guild, member, {
+			communication_disabled_until,
+		});
+		const args = { user_id: member.user.id };
+		const text = await runs("get_member", args, []);
+		expect(text).not.toContain("Timed out");
+		expect(text).not.toContain("Permissions");
+		const all = await runs("get_member", args, [
+			"ModerateMembers",
+			"ManageRoles",
+		]);
+		expect(all).toContain("Timed out until: 2099-01-31");
+		expect(all).toContain("Permissions in the guild: VIEW_CHANNEL");
+		const own = await runs("get_member", { user_id: person().id }, []);
+		expect(own).toContain("Permissions in the guild: VIEW_CHANNEL");
+		const timedOut = { timed_out: true };
+		expect(await refused("list_members", timedOut, [])).toContain(
+			"You lack MODERATE_MEMBERS in ",
+		);
+		expect(await runs("list_members", {}, [])).not.toContain("timed out");
+		expect(await runs("list_roles", {}, [])).not.toContain("permits: ");
+		expect(await runs("list_roles", {}, ["ManageRoles"])).toContain(
+			"permits: ",
+		);
+	});
+
+	test("their own permissions they can", async () => {
+		const own = { user_ids: [person().id] };
+		await runs("check_permissions", own, []);
+		const other = { user_ids: [person().id, adaIn(cast.world).id] };
+		expect(await refused("check_permissions", other, [])).toContain(
+			"You lack MANAGE_ROLES in ",
+		);
+	});
+
+	test("who made an emoji", async () => {
+		const name = freshName().replace("-", "_");
+		platform().emojis.add(cast.guild, adaIn(cast.world), { name });
+		expect(await runs("list_emojis", {}, [])).not.toContain("made by");
+		const text = await runs("list_emojis", {}, ["CreateGuildExpressions"]);
+		expect(text).toContain("made by: @ada");
+	});
+
+	test("how often invites were used, with VIEW_AUDIT_LOG alone", async () => {
+		const inviter = botUser(cast.world);
+		const { code } = platform().invites.add(newChannel(cast), { inviter });
+		const text = await runs("list_invites", {}, ["ViewAuditLog"]);
+		expect(text).toContain(code);
+		expect(text).not.toContain("used: ");
+		const all = await runs("list_invites", {}, ["ManageGuild"]);
+		expect(all).toContain("used: ");
+	});
+
+	test("an invite is not deleted by those who manage neither its channel nor the guild, although the bot does", async () => {
+		const inviter = botUser(cast.world);
+		const { code } = platform().invites.add(newChannel(cast), { inviter });
+		const args = { invite_codes: [code] };
+		expect(await refused("delete_invite", args, [])).toContain(
+			"You lack MANAGE_CHANNELS in ",
+		);
+		await runs("delete_invite", args, ["ManageGuild"]);
+	});
+
+	test("calls of tools in other guilds, and about hidden channels", async () => {
+		const channel = hidden();
+		const { other, world } = cast;
+		await world.call("get_channel", { channel_id: channel.id });
+		await world.call("list_channels", { guild_id: other.id });
+		const manages = ["ManageGuild", "ViewAuditLog"] as const;
+		const recorded = async (tool: string) => {
+			const { text } = await world.call("list_recent_tool_calls", { tool });
+			return text;
+		};
+		// Calls are recorded in the background.
+		while (!(await recorded("list_channels")).includes(other.id));
+		expect(await recorded("get_channel")).toContain(channel.id);
+		const text = await runs("list_recent_tool_calls", { limit: 100 }, manages);
+		expect(text).not.toContain(channel.id);
+		expect(text).not.toContain(`guild: ${other.id}`);
+	});
+
+	test("backups of other guilds", async () => {
+		const backup = `${cast.other.id}/1`;
+		const unknown = "123456789012345678/1";
+		const errorFor = async (name: string) => {
+			const args = { backup: name };
+			const text = await refused("export_guild", args, ["Administrator"]);
+			return text.replace(name, "NAME");
+		};
+		const text = await errorFor(backup);
+		const same = await errorFor(unknown);
+		expect(text).toContain("There is no backup");
+		expect(text).toBe(same);
+	});
+});
