@@ -91,15 +91,18 @@ export class Rights {
 }
 
 /**
- * Returns a function that asks all bots that accept principals about a person, at most every 5 s. It resolves within 2 s
- * and never rejects.
+ * Returns a function that asks all bots that accept principals about a person, at most every 5 s. Bots that are offline
+ * count as bots that do not answer, even if it is not known yet whether they accept principals: otherwise a start of the
+ * gateway before its bots would end connections. It resolves within 2 s and never rejects.
  */
 export function createAskRights(
 	rights: Rights,
 	backends: readonly Backend[],
 ): AskRights {
 	return async ({ id }) => {
-		const asked = backends.filter((backend) => backend.acceptsPrincipals);
+		const asked = backends.filter(
+			({ acceptsPrincipals, state }) => acceptsPrincipals || !state.online,
+		);
 		const signal = AbortSignal.timeout(requestTimeoutMs);
 		await rights.load(asked, id, signal);
 		return asked.map((backend) => ({

@@ -143,3 +143,13 @@ test("signing in asks all bots that accept principals, and says which did not an
 	world.clock.ms = 7_000;
 	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
 });
+
+test("a bot that was never reached is one that did not answer", async () => {
+	const stub = startStubBackend();
+	const { backend } = createTestBackend({ url: stub.url });
+	await stub.stop();
+	await backend.refresh();
+	const ask = createAskRights(new Rights(), [backend]);
+	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
+	await backend.close();
+});

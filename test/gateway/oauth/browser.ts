@@ -32,13 +32,21 @@ export class Browser {
 	}
 
 	/** Submits a form that redirects, and returns where it leads. */
-	async submitted(url: string, form: URLSearchParams): Promise<string> {
-		return locationOf(await this.submit(url, form), url);
+	async submitted(
+		url: string,
+		form: URLSearchParams,
+		origin?: string,
+	): Promise<string> {
+		return locationOf(await this.submit(url, form, origin), url);
 	}
 
-	/** Submits a form as a browser does for a page with the Referrer-Policy no-referrer. */
-	submit(url: string, form: URLSearchParams): Promise<Response> {
-		const headers = { Origin: "null", "Sec-Fetch-Site": "same-origin" };
+	/** Submits a form. Browsers send the origin "null" for pages with the Referrer-Policy no-referrer. */
+	submit(
+		url: string,
+		form: URLSearchParams,
+		origin = "null",
+	): Promise<Response> {
+		const headers = { Origin: origin, "Sec-Fetch-Site": "same-origin" };
 		return this.open(url, { method: "POST", body: form, headers });
 	}
 }
