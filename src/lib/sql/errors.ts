@@ -89,8 +89,9 @@ export function explainPostgres(place: PostgresPlace) {
 			],
 			[/^25006/, "refused", `${at} is read-only`],
 			[/^(57014|55P03|40|53200)/, "transient", message],
-			// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts.
-			[/^(08|53|57|58)/, "lost", `${at}: ${message}`],
+			// Connection, resource, operator and system errors: 57P01 is a server that stops, 57P03 one that starts. 25P03 and
+			// 25P04 end the connection of a transaction that takes too long.
+			[/^(08|25P0[34]|53|57|58)/, "lost", `${at}: ${message}`],
 		]);
 	};
 }
