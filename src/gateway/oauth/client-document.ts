@@ -37,16 +37,7 @@ const document = v.object({
 	client_id: v.string(),
 	client_name: v.pipe(v.string(), v.nonEmpty()),
 	client_secret: v.optional(v.undefined("must not be public")),
-	// Signed assertions (private_key_jwt) are not asked for: like all clients, these prove themselves with PKCE.
-	token_endpoint_auth_method: v.optional(
-		v.pipe(
-			v.string(),
-			v.check(
-				(method) => !method.startsWith("client_secret"),
-				"must not need a secret",
-			),
-		),
-	),
+	token_endpoint_auth_methods_supported: v.optional(v.array(v.string())),
 });
 
 export interface DocumentOptions extends SafeFetch {
@@ -167,6 +158,10 @@ function readDocument(id: string, text: string): OAuthClient {
 	const { client_id, client_name, client_uri, redirect_uris } = result.output;
 	if (client_id !== id)
 		throw new FetchRefused("its client_id is not the URL of the document");
+	if (!canBePublic(result.output))
+		throw new FetchRefused(
+			"token_endpoint_auth_method: must be none, or token_endpoint_auth_methods_supported must include it",
+		);
 	// An invalid one is of no use to anyone, but the client may not need it here.
 	const redirectUris = redirect_uris.filter(
 		(uri) => redirectIssue(uri) === undefined,
@@ -180,6 +175,18 @@ function readDocument(id: string, text: string): OAuthClient {
 		redirectUris,
 		kind: "document",
 	};
+}
+
+/**
+ * Whether a client can do without authentication. ChatGPT would rather sign its requests (private_key_jwt), and also lists
+ * "none". One that only signs must not be taken at its word without a signature. The draft forbids secrets.
+ */
+function canBePublic({
+	token_endpoint_auth_method: method = "none",
+	token_endpoint_auth_methods_supported: supported = [],
+}: v.InferOutput<typeof document>): boolean {
+	if (method.startsWith("client_secret")) return false;
+	return method === "none" || supported.includes("none");
 }
 
 /** Returns for how many seconds a response with this Cache-Control header is cached. */

@@ -61,6 +61,7 @@ describe("a document is accepted", () => {
 			"of a client that would rather sign its requests",
 			{
 				token_endpoint_auth_method: "private_key_jwt",
+				token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
 				jwks_uri: "https://client.example/keys",
 			},
 			{},
@@ -165,6 +166,20 @@ describe("a document is refused", () => {
 		[
 			"that needs a secret",
 			{ ...valid, token_endpoint_auth_method: "client_secret_basic" },
+			"token_endpoint_auth_method",
+		],
+		[
+			"that prefers a secret",
+			{
+				...valid,
+				token_endpoint_auth_method: "client_secret_post",
+				token_endpoint_auth_methods_supported: ["none"],
+			},
+			"token_endpoint_auth_method",
+		],
+		[
+			"of a client that signs all of its requests",
+			{ ...valid, token_endpoint_auth_method: "private_key_jwt" },
 			"token_endpoint_auth_method",
 		],
 		[
