@@ -1,5 +1,5 @@
-// `gateway --check`: checks whether the gateway can listen, whether it can use its database, and whether every bot behind it
-// responds. It opens a session with each bot and asks for its tools and guilds, as the gateway does, and changes nothing.
+// `gateway --check`: checks whether the gateway can listen, whether it can use its database, whether people can sign in with
+// Discord, and whether every bot behind it responds. It opens a session with each bot and asks for its tools and guilds, as the gateway does, and changes nothing.
 
 import {
 	type Check,
@@ -14,6 +14,7 @@ import { runs, version } from "../lib/program.ts";
 import { Backend } from "./backend.ts";
 import type { GatewayConfig, Instance } from "./config.ts";
 import { createMetrics } from "./metrics.ts";
+import { checkSignIn } from "./oauth/check.ts";
 import { pinVariable } from "./pins.ts";
 import { findGuild } from "./routing.ts";
 import { describeDropped, describePins } from "./status.ts";
@@ -33,7 +34,7 @@ export async function checkGateway(
 		return await runChecks(checksOf(config, asked, log), {
 			log,
 			...(write && { write }),
-			secrets: [config.token],
+			secrets: [config.token, config.signIn?.clientSecret],
 		});
 	} finally {
 		await Promise.all(asked.map(({ backend }) => backend.close()));
@@ -65,7 +66,7 @@ function checksOf(
 	asked: readonly Asked[],
 	log: Log,
 ): Check[] {
-	const { store } = config;
+	const { store, signIn } = config;
 	const checks: Check[] = [
 		{
 			title: "configuration",
@@ -77,6 +78,9 @@ function checksOf(
 		})),
 		{ title: "port", run: () => checkPort(config, log) },
 		...(store ? [{ title: "database", run: () => checkStore(store) }] : []),
+		...(signIn
+			? [{ title: "sign-in", run: () => checkSignIn(signIn, log) }]
+			: []),
 		...asked.map((one) => ({
 			title: `${one.instance.name} (${one.instance.url})`,
 			run: () => checkInstance(one),

@@ -28,11 +28,21 @@ export interface Discord {
 	signInUrl(state: string): string;
 	/** Returns the person who got a code from Discord. Rejects with a DiscordFailure. */
 	personOf(code: string): Promise<DiscordPerson>;
+	/** Whether Discord knows the application and its secret. Rejects with a DiscordFailure if Discord does not say. */
+	knowsApplication(): Promise<boolean>;
 }
 
 /** Thrown when Discord does not tell who a person is. The message is for the operator. */
 export class DiscordFailure extends Error {
 	override name = "DiscordFailure";
+	constructor(
+		message: string,
+		/** The HTTP status of Discord's response, if there was one. */
+		readonly status?: number,
+		options?: ErrorOptions,
+	) {
+		super(message, options);
+	}
 }
 
 const maxBodyBytes = 64 * 1024;
@@ -70,11 +80,12 @@ export function createDiscord({
 			text = await readText(response);
 		} catch (cause) {
 			const message = `${path}: ${describeConnectionError(cause)}`;
-			throw new DiscordFailure(message, { cause });
+			throw new DiscordFailure(message, undefined, { cause });
 		}
 		if (response.ok) return parseJson(text);
 		throw new DiscordFailure(
 			`${path}: HTTP ${response.status}${describeError(parseJson(text))}`,
+			response.status,
 		);
 	}
 
@@ -123,6 +134,17 @@ export function createDiscord({
 				return { id: user.id, name: [...name].slice(0, 100).join("") };
 			} finally {
 				void revoke(token);
+			}
+		},
+		async knowsApplication() {
+			try {
+				// For an unknown token only the credentials are checked: https://www.rfc-editor.org/rfc/rfc7009#section-2.1
+				await post("/oauth2/token/revoke", { token: "none" });
+				return true;
+			} catch (error) {
+				if (error instanceof DiscordFailure && error.status === 401)
+					return false;
+				throw error;
 			}
 		},
 	};

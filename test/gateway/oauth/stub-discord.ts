@@ -45,6 +45,7 @@ export function startStubDiscord(user: StubUser) {
 					return Response.json({ id, username, global_name: name });
 				}
 				case "/api/oauth2/token/revoke": {
+					if (auth !== basic) return fail("invalid_client", 401);
 					const token = form.get("token") ?? "";
 					state.tokens.delete(token);
 					revoked.resolve(token);
