@@ -376,6 +376,7 @@ export function startBot(
 		},
 		failed: Promise.race([connection.failed, store.failed]),
 		async close() {
+			approval?.stop();
 			await listener.close(shutdownGraceMs);
 			await within(auditChannelGraceMs, auditChannel?.settled());
 			await Promise.all([

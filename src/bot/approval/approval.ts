@@ -47,6 +47,8 @@ export interface Approval {
 	methods: Readonly<Record<string, OtherMethod>>;
 	attach(client: Client): void;
 	start(): void;
+	/** Answers the calls that wait for a decision. Call it before the MCP server is closed. */
+	stop(): void;
 	close(): Promise<void>;
 }
 
@@ -146,6 +148,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 			});
 		},
 		start: requests.start,
+		stop: requests.stop,
 		close: requests.close,
 	};
 }

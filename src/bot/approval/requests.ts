@@ -118,6 +118,8 @@ export function createRequests(options: RequestsOptions) {
 	const { backOffMs: backOff = [1_000, 60_000] } = options;
 	const { sql } = store;
 	const roles = settings.approval_roles ?? [];
+	/** Aborts when callers must not wait any more. */
+	const stopping = new AbortController();
 	const closing = new AbortController();
 	/** For each request that this process works on: how many pieces of work. The scan leaves these requests alone. */
 	const busy = new Map<string, number>();
@@ -601,12 +603,13 @@ export function createRequests(options: RequestsOptions) {
 			const ending = Promise.withResolvers<ApprovalRow | undefined>();
 			const giveUp = () => ending.resolve(undefined);
 			endings.set(id, ending);
-			closing.signal.addEventListener("abort", giveUp);
+			stopping.signal.addEventListener("abort", giveUp);
 			signal?.addEventListener("abort", giveUp);
 			try {
 				// It may have ended before.
 				const row = await selectApproval(sql, id);
 				if (row?.ended_at != null) return row;
+				if (stopping.signal.aborted || signal?.aborted) return undefined;
 				const ended = await within(Math.max(0, ms), ending.promise);
 				return ended === "late" ? undefined : ended;
 			} catch (error) {
@@ -614,7 +617,7 @@ export function createRequests(options: RequestsOptions) {
 				return undefined;
 			} finally {
 				endings.delete(id);
-				closing.signal.removeEventListener("abort", giveUp);
+				stopping.signal.removeEventListener("abort", giveUp);
 				signal?.removeEventListener("abort", giveUp);
 			}
 		},
@@ -623,7 +626,10 @@ export function createRequests(options: RequestsOptions) {
 			client.on(Events.ShardReady, reconciler.retryAll);
 		},
 		start: reconciler.wake,
+		/** Answers the callers that wait for a decision. */
+		stop: () => stopping.abort(),
 		async close(): Promise<void> {
+			stopping.abort();
 			closing.abort();
 			await within(shutdownGraceMs, Promise.allSettled(running));
 			await reconciler.close(shutdownGraceMs);

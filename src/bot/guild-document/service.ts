@@ -153,7 +153,8 @@ export function createGuildDocuments(
 		{
 			prune,
 			maxBytes,
-		}: { prune?: boolean | undefined; maxBytes?: number | undefined } = {},
+			isWhole = false,
+		}: Parameters<GuildDocuments["plan"]>[2] = {},
 	): Promise<KeptPlan> {
 		const given = await documentOf(guild, source);
 		const { document, names } = withOwnAccess(guild, given.document);
@@ -174,7 +175,7 @@ export function createGuildDocuments(
 		return keepAndShow(guild, plan, {
 			maxBytes,
 			remarks,
-			earlier: given.earlier,
+			earlier: isWhole ? undefined : given.earlier,
 		});
 	}
 

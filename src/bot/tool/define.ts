@@ -113,12 +113,12 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	overlaps?: readonly Overlap[];
 	/**
 	 * Returns what a call would do, for a person who has to approve it. For a tool without a dry run whose name and
-	 * arguments do not tell enough. Must not change anything.
+	 * arguments do not tell enough. Must not change anything. `basis`: see Plan.
 	 */
 	preview?(
 		args: Args<Entries>,
 		context: ContextFor<Entries>,
-	): Promise<ToolOutput>;
+	): Promise<{ shown: ToolOutput; basis?: ToolOutput }>;
 	/** Whether `run` itself calls `review` of its context, when it has planned the call. */
 	reviewsPlan?: boolean;
 }

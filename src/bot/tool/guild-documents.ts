@@ -77,12 +77,17 @@ export interface GuildDocuments {
 	/**
 	 * Compares a guild with a guild document. Stores a plan of the changes that make the guild match the document, and
 	 * returns the plan with its hash as text of at most `maxBytes` bytes. If `prune` is true, the changes include
-	 * deleting what a section of the document does not list.
+	 * deleting what a section of the document does not list. If `isWhole` is true, the text has all steps, also those of
+	 * the earlier plan that the source changes.
 	 */
 	plan(
 		guild: Guild,
 		source: PlanSource,
-		options?: { prune?: boolean | undefined; maxBytes?: number | undefined },
+		options?: {
+			prune?: boolean | undefined;
+			maxBytes?: number | undefined;
+			isWhole?: boolean;
+		},
 	): Promise<string>;
 	/** Returns the id of the guild to which a stored plan would make changes. */
 	guildOfPlan(hash: string): Promise<string>;

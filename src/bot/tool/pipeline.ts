@@ -164,8 +164,8 @@ async function run<Entries extends v.ObjectEntries>(
 ): Promise<ToolOutput> {
 	const { review }: ToolContext = context;
 	if (review && !definition.reviewsPlan) {
-		const shown = await definition.preview?.(args, context);
-		await review(shown === undefined ? noPreview : previewOf(shown));
+		const preview = await definition.preview?.(args, context);
+		await review(preview ? previewOf(preview.shown, preview.basis) : noPreview);
 	}
 	return definition.run(args, context, call);
 }

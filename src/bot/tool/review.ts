@@ -23,12 +23,11 @@ const currentTime = /\bnow is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 /** Creates the preview of a call from what its dry run shows. Default of `basis`: the same without the current time. */
 export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 	const lines = [shown].flat();
-	const all = [shown, basis ?? []].flat();
 	return {
 		lines,
 		basis:
 			basis === undefined
-				? all.map((line) => line.replace(currentTime, "now"))
+				? lines.map((line) => line.replace(currentTime, "now"))
 				: [basis].flat(),
 	};
 }

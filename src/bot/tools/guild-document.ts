@@ -182,11 +182,14 @@ export const applyGuild = tool({
 	async preview({ plan_hash }, { guild, guildDocuments, mayTouch }) {
 		requireRankOfBot(guild);
 		requireOwn(guild.id, await guildDocuments.guildOfPlan(plan_hash), mayTouch);
-		return guildDocuments.plan(
+		const shown = await guildDocuments.plan(
 			guild,
 			{ plan: plan_hash, changes: {} },
-			{ maxBytes: maxDocumentBytes },
+			{ maxBytes: maxDocumentBytes, isWhole: true },
 		);
+		// The rest depends on the time of the call, such as how long it takes.
+		const [basis = shown] = /^plan_hash=[0-9a-f]+$/m.exec(shown) ?? [];
+		return { shown, basis };
 	},
 	async run(
 		{ plan_hash, reason },

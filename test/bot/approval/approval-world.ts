@@ -35,6 +35,8 @@ export interface ApprovalWorldOptions {
 	mcp?: (simulator: Simulator) => Record<string, unknown>;
 	/** How long a direct call waits for a decision. */
 	waitMs?: number;
+	/** False: the bot's database cannot be reached. */
+	hasDatabase?: boolean;
 	/** Before the bot starts. */
 	prepare?(simulator: Simulator): void;
 }
@@ -93,6 +95,10 @@ export async function startApprovalWorld(
 		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
 		mcpToken: token,
+		...(options.hasDatabase === false && {
+			databaseUrl: "postgres://nobody:nothing@127.0.0.1:1/none",
+			dbSchema: "none",
+		}),
 		toml: v.parse(toml, {
 			bot_name: "Alpha",
 			mcp: {
@@ -112,7 +118,9 @@ export async function startApprovalWorld(
 				backOffMs: [5, 50],
 			},
 		});
-		await until("the bot has loaded", () => bot.loaded);
+		await until("the bot is ready", () =>
+			options.hasDatabase === false ? bot.ready : bot.loaded,
+		);
 		const client = createClient({
 			send: createFetchSend(bot.url),
 			token,

@@ -1,0 +1,405 @@
+// Requests for approval: who sees them, where they are posted, what they show, and what becomes of them in trouble.
+
+import { describe, expect, test } from "bun:test";
+import { type ButtonInteraction, PermissionsBitField } from "discord.js";
+import * as v from "valibot";
+import { createApprovalButtons } from "../../../src/bot/approval/approval-buttons.ts";
+import type { Requests } from "../../../src/bot/approval/requests.ts";
+import { toml } from "../../../src/bot/config/settings.ts";
+import type { Connection } from "../../../src/bot/discord/connection/connection.ts";
+import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
+import {
+	type ApprovalWorld,
+	descriptionOf,
+	fieldsOf,
+	key,
+	pendingId,
+	staffChannel,
+	startApprovalWorld,
+} from "./approval-world.ts";
+
+const isBanned = ({ guild, simulator }: ApprovalWorld, name: string) =>
+	guild.bans.has(simulator.user(name).id);
+
+const ban = (world: ApprovalWorld, name = "zoe", more = {}) => ({
+	user_ids: [world.simulator.user(name).id],
+	...more,
+});
+
+const writes = { approval: "write" };
+const forRoot = { approval_for_root: true };
+
+function staffIn({ simulator, guild }: ApprovalWorld) {
+	const channel = guild.channels.get(simulator.channel(staffChannel).id);
+	if (!channel) throw new Error("the channel exists");
+	return channel;
+}
+
+describe("callers", () => {
+	test("see only their own requests", async () => {
+		await using world = await startApprovalWorld();
+		const mine = pendingId(await world.call(key("mine"), "ban", ban(world)));
+		const other = key("other");
+		const theirs = pendingId(
+			await world.call(other, "ban", ban(world, "liwei")),
+		);
+		const list = await world.call(key("mine"), "list_approvals");
+		expect(list.text).toContain(mine);
+		expect(list.text).not.toContain(theirs);
+		const none = await world.call(key("third"), "list_approvals");
+		expect(none.text).toBe("No call of yours needed approval.");
+
+		// One of another caller, and one that does not exist.
+		const texts = await Promise.all(
+			[mine, "0123456789ab"].map(async (id) => [
+				(await world.state(other, id)).replace(id, "ID"),
+				(await world.ask(other, "guildhall/approval", { id })).error,
+			]),
+		);
+		expect(texts[0]).toEqual(texts[1] as never);
+		expect(texts[0]?.[0]).toStartWith("There is no request for approval ID.");
+	});
+
+	test("have at most 10 open requests", async () => {
+		await using world = await startApprovalWorld();
+		for (let count = 0; count < 10; count += 1)
+			pendingId(await world.call(key("k"), "ban", ban(world)));
+		const refused = await world.call(key("k"), "ban", ban(world));
+		expect(refused).toMatchObject({ isError: true, pending: undefined });
+		expect(refused.text).toStartWith("10 requests of this caller wait");
+		expect(world.posts()).toHaveLength(10);
+		pendingId(await world.call(key("other"), "ban", ban(world)));
+		await world.press("ada", "Deny", world.posts()[0]);
+		pendingId(await world.call(key("k"), "ban", ban(world)));
+	});
+
+	test("that call at the same time do not exceed the limit", async () => {
+		await using world = await startApprovalWorld();
+		const calls = Array.from({ length: 15 }, () =>
+			world.call(key("k"), "ban", ban(world)),
+		);
+		const answers = await Promise.all(calls);
+		expect(answers.filter(({ pending }) => pending)).toHaveLength(10);
+	});
+
+	test("without a gateway wait for the decision, and get the result itself", async () => {
+		await using world = await startApprovalWorld({
+			mcp: () => forRoot,
+			waitMs: 60_000,
+		});
+		for (const [button, text] of [
+			["Deny", "was not run"],
+			["Approve", "Banned"],
+		] as const) {
+			const before = world.posts().length;
+			const answer = world.call(undefined, "ban", ban(world));
+			await until("it is posted", () => world.posts().length > before);
+			await world.press("ada", button);
+			expect(await answer).toMatchObject({
+				text: expect.stringContaining(text),
+				isError: button === "Deny",
+				pending: undefined,
+			});
+		}
+	});
+
+	test("without a gateway get the id when nobody decides in time", async () => {
+		await using world = await startApprovalWorld({ mcp: () => forRoot });
+		const id = pendingId(await world.call(undefined, "ban", ban(world)));
+		expect(await world.state(undefined, id)).toContain(" | pending | ");
+		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(await world.state(undefined, id)).toContain(" | done | ");
+	});
+
+	test("that wait do not keep the bot from stopping", async () => {
+		const world = await startApprovalWorld({
+			mcp: () => forRoot,
+			waitMs: 60_000,
+		});
+		const answer = world.call(undefined, "ban", ban(world));
+		await until("it is posted", () => world.posts().length > 0);
+		await world[Symbol.asyncDispose]();
+		await answer.catch(() => {});
+	});
+
+	test("find get_approval in the list, whatever toolsets says", async () => {
+		await using world = await startApprovalWorld({
+			mcp: () => ({ toolsets: ["moderation"], list: ["ban"] }),
+		});
+		const { result } = await world.ask(key("k"), "tools/list", {});
+		const { tools } = result as { tools: { name: string }[] };
+		expect(tools.map(({ name }) => name)).toContain("get_approval");
+	});
+});
+
+describe("a request", () => {
+	test("can be approved after a restart of the bot", async () => {
+		await using world = await startApprovalWorld();
+		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		await world.restart();
+		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(await world.state(key("k"), id)).toContain(" | done | ");
+		await world.shown("ban: approved and done");
+	});
+
+	test("runs although its message was deleted after the press", async () => {
+		await using world = await startApprovalWorld();
+		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		const { simulator } = world;
+		const [post] = world.posts();
+		if (!post) throw new Error("it was posted");
+		const pressed = await simulator.user("ada").press(post, "Approve");
+		simulator.world.messages.remove(staffIn(world), post);
+		await pressed.reply();
+		await until("it has ended", async () =>
+			(await world.state(key("k"), id)).includes(" | done | "),
+		);
+	});
+
+	test.each<[string, (world: ApprovalWorld) => void, string]>([
+		[
+			"was deleted",
+			(world) => world.simulator.world.channels.remove(staffIn(world)),
+			"does not exist",
+		],
+		[
+			"cannot be written in",
+			(world) =>
+				world.simulator.world.channels.setOverwrite(staffIn(world), {
+					id: world.simulator.bot("alpha").id,
+					type: 1,
+					allow: "0",
+					deny: "2048",
+				}),
+			"SEND_MESSAGES",
+		],
+	])("is refused if its channel %s", async (_, change, text) => {
+		await using world = await startApprovalWorld();
+		change(world);
+		const refused = await until("the bot has heard", async () => {
+			const answer = await world.call(key("k"), "ban", ban(world));
+			return answer.text.includes(text) && answer;
+		});
+		expect(refused.isError).toBe(true);
+		expect(refused.text).toContain("ban was not run.");
+		expect(isBanned(world, "zoe")).toBe(false);
+	});
+
+	test("is refused if Discord refuses its message, and has failed", async () => {
+		await using world = await startApprovalWorld();
+		world.simulator.faults.refuse(
+			"POST /channels/:channel_id/messages",
+			50013,
+			{
+				times: 1,
+			},
+		);
+		const refused = await world.call(key("k"), "ban", ban(world));
+		expect(refused).toMatchObject({ isError: true, pending: undefined });
+		expect(refused.text).toStartWith(
+			"The request for approval could not be posted in Discord: ",
+		);
+		const list = await world.call(key("k"), "list_approvals");
+		expect(list.text).toContain(" | failed | ");
+	});
+
+	test("is refused while the database is unavailable", async () => {
+		await using world = await startApprovalWorld({ hasDatabase: false });
+		const refused = await world.call(key("k"), "ban", ban(world));
+		expect(refused.isError).toBe(true);
+		expect(refused.text).toContain("database is unavailable");
+		expect(isBanned(world, "zoe")).toBe(false);
+		expect(world.posts()).toEqual([]);
+	});
+
+	test("is posted once if Discord's response is lost", async () => {
+		await using world = await startApprovalWorld();
+		world.simulator.faults.drop("POST /channels/:channel_id/messages", {
+			times: 1,
+			when: "after",
+		});
+		pendingId(await world.call(key("k"), "ban", ban(world)));
+		expect(world.posts()).toHaveLength(1);
+	});
+});
+
+describe("what a message shows", () => {
+	const hostile =
+		"@everyone <@&123456789012345678> [a](https://evil.example) **b** `c` \u200b\u202e\u{e0041}\n# d";
+
+	test("texts of a call cannot ping, format or hide anything", async () => {
+		await using world = await startApprovalWorld({ mcp: () => writes });
+		await world.call(key("<@1> **k** \u202e"), "send_message", {
+			channel_id: world.simulator.channel("The Cooks/general").id,
+			content: hostile,
+		});
+		const [post] = world.posts();
+		expect(post?.mention_everyone).toBe(false);
+		expect(post?.mentions).toEqual([]);
+		expect(post?.mention_roles).toEqual([]);
+		const text = descriptionOf(post);
+		expect(text).toContain("@everyone");
+		// In one code block, which nothing in it ends.
+		expect(text.split("```")).toHaveLength(3);
+		expect(text).toContain("\\u{200b}".slice(0, 2));
+		expect(JSON.stringify(post)).not.toMatch(/[\u200b\u202e\u{e0041}]/u);
+		expect(fieldsOf(post).For).toStartWith("the key \\<@1> \\*\\*k\\*\\*");
+	});
+
+	test.each([
+		["5,000 characters", `${"x".repeat(4_996)} end`],
+		["the end of a code block", "```\n**Approve this**\n```"],
+	])("%s: in full, as a file", async (_, content) => {
+		await using world = await startApprovalWorld({ mcp: () => writes });
+		const { id } = world.simulator.channel("The Cooks/general");
+		const answer = await world.call(key("k"), "send_file", {
+			channel_id: id,
+			filename: "notes.txt",
+			text: content,
+		});
+		pendingId(answer);
+		const [post] = world.posts();
+		expect(descriptionOf(post)).toContain("in the attached file");
+		const [file] = post?.attachments ?? [];
+		expect(file?.filename).toMatch(/^request-[0-9a-f]{12}\.txt$/);
+		expect(file?.size).toBeGreaterThan(content.length);
+		expect(JSON.stringify(post?.embeds)).not.toContain("Approve this");
+		expect(await world.press("ada", "Approve")).toContain("send_file is done");
+		// The file stays.
+		const ended = await world.shown("send_file: approved and done");
+		expect(ended.attachments).toHaveLength(1);
+	});
+
+	test("for whom and by which client", async () => {
+		await using world = await startApprovalWorld();
+		await world.call(key("desk", world.person("ada")), "ban", ban(world));
+		const fields = fieldsOf(world.posts()[0]);
+		expect(fields.For).toBe(
+			`<@${world.simulator.user("ada").id}> (ada), with the key desk`,
+		);
+		expect(fields.Client).toBe("Claude");
+		expect(fields.Server).toBe(`The Cooks (ID: ${world.guild.id})`);
+	});
+
+	test("the plan that apply_guild would carry out", async () => {
+		await using world = await startApprovalWorld();
+		const { text } = await world.call(key("k"), "plan_guild", {
+			document: { version: 1, roles: [{ name: "Mods" }] },
+		});
+		const [plan_hash] = /\b[0-9a-f]{32}\b/.exec(text) ?? [];
+		const id = pendingId(
+			await world.call(key("k"), "apply_guild", { plan_hash }),
+		);
+		expect(descriptionOf(world.posts()[0])).toContain("Mods");
+		expect(await world.press("ada", "Approve")).toContain(
+			"apply_guild is done",
+		);
+		expect(await world.state(key("k"), id)).toContain(" | done | ");
+		await until("the role is there", () =>
+			[...world.guild.roles.values()].some(({ name }) => name === "Mods"),
+		);
+	});
+});
+
+describe("logs", () => {
+	test("have ids and decisions, and no texts of arguments", async () => {
+		await using world = await startApprovalWorld({ mcp: () => writes });
+		const secret = "a secret in a message";
+		const id = pendingId(
+			await world.call(key("k"), "send_message", {
+				channel_id: world.simulator.channel("The Cooks/general").id,
+				content: secret,
+			}),
+		);
+		expect(descriptionOf(world.posts()[0])).toContain(secret);
+		await world.press("ada", "Approve");
+		await world.shown("send_message: approved and done");
+		const lines = world.log.lines.join("\n");
+		expect(lines).toContain(id);
+		expect(lines).not.toContain(secret);
+
+		const calls = await world.call(undefined, "list_recent_tool_calls");
+		expect(calls.text).not.toContain(secret);
+		const events = [...calls.text.matchAll(/"event":"([a-z ]+)"/g)];
+		expect(events.map(([, event]) => event)).toEqual([
+			"done",
+			"approved",
+			"requested",
+		]);
+		// The call itself is recorded once, when it has run.
+		expect(calls.text.match(/\| send_message \| done \|/g)).toHaveLength(1);
+	});
+});
+
+describe("the requester's rights", () => {
+	const staff = (world: ApprovalWorld) =>
+		key("staff", world.person("jose.garcia"));
+
+	test("are checked at once", async () => {
+		await using world = await startApprovalWorld();
+		const refused = await world.call(staff(world), "ban", ban(world));
+		expect(refused).toMatchObject({ isError: true, pending: undefined });
+		expect(world.posts()).toEqual([]);
+	});
+
+	test.each<[string, (world: ApprovalWorld) => void]>([
+		[
+			"lost a role",
+			({ guild, simulator }) => {
+				const jose = guild.members.get(simulator.user("jose.garcia").id);
+				if (jose) simulator.world.members.edit(guild, jose, { roles: [] });
+			},
+		],
+		[
+			"left",
+			({ guild, simulator }) => {
+				const jose = guild.members.get(simulator.user("jose.garcia").id);
+				if (jose) simulator.world.members.remove(guild, jose);
+			},
+		],
+	])("are checked again at the press: they have %s", async (_, change) => {
+		await using world = await startApprovalWorld();
+		const id = pendingId(await world.call(staff(world), "kick", ban(world)));
+		change(world);
+		await until("the bot has heard", async () => {
+			const again = await world.call(staff(world), "kick", {
+				...ban(world),
+				dry_run: true,
+			});
+			return again.isError;
+		});
+		expect(await world.press("ada", "Approve")).toContain("kick failed");
+		expect(world.guild.members.has(world.simulator.user("zoe").id)).toBe(true);
+		expect(await world.state(key("staff"), id)).toContain(" | failed | ");
+		await world.shown("kick: failed");
+	});
+});
+
+test("a bot decides nothing", async () => {
+	const replies: string[] = [];
+	const unused = () => {
+		throw new Error("nothing is looked up");
+	};
+	const press = createApprovalButtons({
+		settings: v.parse(toml, { bot_name: "Alpha" }).mcp,
+		connection: {} as Connection,
+		requests: {} as Requests,
+		store: { sql: unused },
+		select: unused,
+		log: recordLog().log,
+	});
+	// Discord lets no bot press a button.
+	await press({
+		customId: `approval:approve:0123456789ab.${"0".repeat(16)}`,
+		user: { id: "1", bot: true },
+		member: { roles: [] },
+		memberPermissions: new PermissionsBitField(["Administrator"]),
+		deferReply: async () => {},
+		editReply: async ({ content }: { content: string }) =>
+			replies.push(content),
+	} as unknown as ButtonInteraction);
+	expect(replies).toEqual([
+		"Bots cannot decide on requests. Nothing was done.",
+	]);
+});
