@@ -133,9 +133,9 @@ async function runTool<Entries extends v.ObjectEntries>(
 				return run(definition, args, context as ContextFor<Entries>, call);
 			}
 			const guild = await findGuild(bot, args as JsonObject, effect);
-			if (managesBot) await requireBotManager(bot);
 			const things = await resolve(entries, args as JsonObject, guild, bot);
 			const needed = authorize(definition, args, guild, things);
+			if (managesBot) await requireBotManager(bot);
 			await requireTwoFactor(guild, needed);
 			return run(
 				definition,

@@ -3,8 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
 import type { Principal } from "../../../src/lib/principal.ts";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
 import type { McpCaller } from "../../support/mcp.ts";
+import { until } from "../../support/until.ts";
 import {
 	channelNamed,
 	memberNamed,
@@ -28,9 +30,10 @@ afterAll(() => world[Symbol.asyncDispose]());
 function principalOf(
 	name: string,
 	changes: Partial<Principal> & { signedIn?: boolean } = {},
+	of: TestWorld = world,
 ): Principal {
 	const { signedIn = false, ...rest } = changes;
-	const { id } = userNamed(world, name);
+	const { id } = userNamed(of, name);
 	const person = { id, name, signedIn };
 	return { id: `key:${name}`, name, access: "all", person, ...rest };
 }
@@ -471,6 +474,87 @@ describe("access", () => {
 		expect({ text, code }).toEqual({
 			text: `Method not found: ${tool}`,
 			code: -32601,
+		});
+	});
+});
+
+describe("a bot in several guilds", () => {
+	let other: TestWorld;
+	const inOther = (name: string) => other.mcp.as(principalOf(name, {}, other));
+	beforeAll(async () => {
+		other = await startWorld({}, { mcpToken: "a-token" });
+		const { simulator } = other;
+		const bakers = simulator.guild("The Bakers");
+		const { members, roles } = simulator.world;
+		const bot = members.add(bakers, userNamed(other, "alpha"), {
+			botPermissions: moderatorPermissions,
+		});
+		// Above all roles.
+		const own = [...bakers.roles.values()].filter(({ id }) =>
+			bot.roles.includes(id),
+		);
+		roles.move(bakers, new Map(own.map((role) => [role, bakers.roles.size])));
+		await until("the bot has both guilds", async () => {
+			const { text } = await other.call("list_guilds");
+			return other.bot.loaded && text.startsWith("2 guild(s)");
+		});
+	});
+	afterAll(() => other[Symbol.asyncDispose]());
+
+	test("shows each person the guilds that the person is in", async () => {
+		const countFor = async (name: string) =>
+			(await inOther(name).call("list_guilds")).text.split(" ")[0];
+		expect(await countFor("liwei")).toBe("2");
+		expect(await countFor("mona_lisa")).toBe("1");
+		const { guilds } = (await inOther("bob_the_baker").request(
+			"guildhall/rights",
+			{},
+		)) as { guilds: { name: string }[] };
+		expect(guilds.map(({ name }) => name)).toEqual(["The Bakers"]);
+	});
+
+	test("names its own guild only to members who know of several", async () => {
+		const read = async (name: string) =>
+			(await inOther(name).call("list_channels")).text;
+		const note = "In the guild The Cooks";
+		expect(await read("liwei")).toContain(note);
+		expect(await read("mona_lisa")).not.toContain(note);
+		const toStranger = await read("bob_the_baker");
+		expect(toStranger).toContain("guild_id: is required");
+		expect(toStranger).not.toContain("Cooks");
+	});
+
+	test("lets people act only where they have the rights", async () => {
+		const zoe = inOther("zoe");
+		const kick = (guild_id: string) =>
+			zoe.call("kick", {
+				...{ guild_id, user_id: userNamed(other, "liwei").id },
+				dry_run: true,
+			});
+		const bakers = other.simulator.guild("The Bakers");
+		expect((await kick(bakers.id)).isError).toBe(false);
+		expect((await kick(other.guild.id)).text).toContain(
+			"You lack KICK_MEMBERS",
+		);
+	});
+
+	test("refuses people while it does not hear of changes", async () => {
+		const { sockets } = other.simulator;
+		sockets.holdConnections(true);
+		sockets.disconnect();
+		await until("the bot has noticed", async () => {
+			const { text } = await inOther("liwei").call("list_channels");
+			return text.startsWith("The bot is not connected to Discord's Gateway");
+		});
+		await expect(
+			inOther("liwei").request("guildhall/rights", {}),
+		).rejects.toThrow("The bot is not connected to Discord");
+		const { isError } = await other.call("list_channels");
+		expect(isError).toBe(false);
+		sockets.holdConnections(false);
+		await until("the bot is connected again", async () => {
+			const { isError } = await inOther("liwei").call("list_channels");
+			return !isError;
 		});
 	});
 });
