@@ -36,7 +36,7 @@ import {
 	readTools,
 } from "./catalog.ts";
 import type { Instance } from "./config.ts";
-import { readGuilds } from "./guilds.ts";
+import { readGuilds, safeGuildName } from "./guilds.ts";
 import { HttpClient } from "./http/http-client.ts";
 import type { BackendMetrics } from "./metrics.ts";
 import type { Pins } from "./pins.ts";
@@ -275,7 +275,13 @@ export class Backend {
 				`the bot answered ${rightsMethod} without a list of guilds`,
 				"refused",
 			);
-		return guilds.filter(({ id }) => !this.pins.barred.has(id));
+		return guilds
+			.filter(({ id }) => !this.pins.barred.has(id))
+			.map(({ id, name, signIn }) => ({
+				id,
+				name: safeGuildName(id, name),
+				signIn,
+			}));
 	}
 
 	/** Asks the bot for the tools and prompts that it offers to a principal. Rejects with a ClientError. */

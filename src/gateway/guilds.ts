@@ -56,9 +56,12 @@ function readLine(line: string): { id: string; name: string } | undefined {
 	const id = match?.[1];
 	if (!match || id === undefined) return undefined;
 	const before = line.slice(0, line.length - tail.length + match.index);
-	const name = onOneLine(before, maxTailLength)
-		.trim()
-		.replace(/\|$/, "")
-		.trim();
-	return { id, name: name.slice(0, maxNameLength) || id };
+	const name = before.trim().replace(/\|$/, "");
+	return { id, name: safeGuildName(id, name) };
+}
+
+/** Returns the name of a guild, as a bot sent it, on one line and cut to 100 characters; the id if it is empty. */
+export function safeGuildName(id: string, name: string): string {
+	const line = onOneLine(name, maxTailLength).trim();
+	return line.slice(0, maxNameLength) || id;
 }

@@ -101,6 +101,20 @@ test("an aborted caller waits no longer, and the request goes on for others", as
 	expect(request?.signal.aborted).toBe(false);
 });
 
+test("names of guilds are put on one line, and a guild without a name is called by its id", async () => {
+	await using world = await start();
+	for (const [name, shown] of [
+		["a\nb", "a b"],
+		["x".repeat(200), "x".repeat(100)],
+		["", one.id],
+	] as const) {
+		world.stub.on["guildhall/rights"] = answers({ ...one, name });
+		await world.load();
+		expect(world.known()).toEqual([shown]);
+		world.clock.ms += 5_000;
+	}
+});
+
 test("guilds that are pinned to another bot are left out", async () => {
 	await using world = await start({ barred: [one.id] });
 	await world.load();
