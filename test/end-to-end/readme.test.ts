@@ -182,6 +182,10 @@ const coverage: Record<string, Coverage> = {
 			),
 		]),
 	),
+	"bun run gateway --grants": elsewhere(
+		"test/gateway/oauth/commands.test.ts",
+		"grants",
+	),
 	"bun run gateway --help": "here",
 	"bun run build": builds,
 	"bun run build --all": builds,
