@@ -339,15 +339,18 @@ export const demands: Record<string, Demand> = {
 	list_recent_tool_calls: botManager,
 	check_permissions: inChannel(["ManageRoles"], { argument: "channel_ids" }),
 	get_bot_info: botManager,
-	run_setup_check: inGuild(["ManageGuild"], {
-		leavesOut(scene, hidden) {
-			const deny = "1024";
-			const { id } = botUser(scene.world);
-			const overwrite = { id, type: 1, allow: "0", deny } as const;
-			scene.world.simulator.world.channels.setOverwrite(hidden, overwrite);
-			return { args: {}, secrets: [hidden.id, hidden.name] };
+	run_setup_check: {
+		needs: "to manage the bot",
+		hidden: {
+			leavesOut(scene, hidden) {
+				const deny = "1024";
+				const { id } = botUser(scene.world);
+				const overwrite = { id, type: 1, allow: "0", deny } as const;
+				scene.world.simulator.world.channels.setOverwrite(hidden, overwrite);
+				return { args: {}, secrets: [hidden.id, hidden.name] };
+			},
 		},
-	}),
+	},
 	find_tools: anyMember(),
 };
 

@@ -23,6 +23,7 @@ import {
 	type Permission,
 } from "../discord/permissions.ts";
 import { oneField } from "../discord/text.ts";
+import { isVisible } from "../discord/visible-channels.ts";
 import { invitePermissions, inviteUrl, neededFor } from "./invite.ts";
 
 /** Returns the name and id of a guild. For an unavailable guild Discord sends only the id. */
@@ -218,7 +219,8 @@ function checkChannel({ key, id }: Reference, guilds: readonly Guild[]) {
 		.map(({ channels }) => channels.cache.get(id))
 		.find(Boolean);
 	if (!channel) throw notFound("channel", id, guilds);
-	const name = channelName(channel);
+	// The name of a hidden channel is not for the person in whose name a tool checks the setup.
+	const name = isVisible(channel) ? channelName(channel) : `channel ${id}`;
 	const { GuildText, GuildAnnouncement } = ChannelType;
 	if (channel.type !== GuildText && channel.type !== GuildAnnouncement)
 		throw new CheckFailed(

@@ -133,7 +133,17 @@ export const createThread = writeTool({
 		},
 		pingsMany,
 	],
-	person: { permissions: [slowMode("channel_id")] },
+	person: {
+		permissions: [
+			slowMode("channel_id"),
+			// https://docs.discord.com/developers/topics/permissions: "modify slowmode in threads"
+			{
+				permission: "ManageThreads",
+				with: "slowmode_seconds",
+				when: ({ slowmode_seconds }) => slowmode_seconds !== undefined,
+			},
+		],
+	},
 	input: createInput,
 	run: (args, { guild, channel }) =>
 		find.isForum(channel)

@@ -307,6 +307,14 @@ describe("channels", () => {
 		await runs("send_message", args, ["SendMessages", "BypassSlowmode"]);
 	});
 
+	test("only those who manage threads start one with slow mode", async () => {
+		const { id } = newChannel(cast);
+		const args = { channel_id: id, name: "slow", slowmode_seconds: 5 };
+		expect(
+			await refused("create_thread", args, ["CreatePublicThreads"]),
+		).toContain("You lack MANAGE_THREADS in ");
+	});
+
 	test("an order of channels does not name hidden ones", async () => {
 		const category = newChannel(cast, ChannelType.GuildCategory);
 		const [one, other] = [newChannel(cast), newChannel(cast)];
