@@ -297,6 +297,34 @@ describe("channels", () => {
 		);
 	});
 
+	test("a channel is not cloned by those who do not manage it", async () => {
+		const channel = newChannel(cast);
+		deny(channel, "ManageChannels");
+		const args = { channel_id: channel.id };
+		expect(await refused("clone_channel", args, ["ManageChannels"])).toContain(
+			`You lack MANAGE_CHANNELS in #${channel.name}`,
+		);
+	});
+
+	test("the overwrites of hidden channels are not counted or named", async () => {
+		const channel = hidden();
+		const role = newRole(cast, cast.guild);
+		const overwrite = { id: role.id, type: 0, deny: "0" } as const;
+		platform().channels.setOverwrite(channel, {
+			...overwrite,
+			allow: String(PermissionFlagsBits.PrioritySpeaker),
+		});
+		const manages = ["ManageRoles"] as const;
+		const deleting = { role_id: role.id, dry_run: true };
+		expect(await runs("delete_role", deleting, manages)).toContain(
+			"for which 0 channel(s) have overwrites",
+		);
+		const who = { permissions: ["PRIORITY_SPEAKER"] };
+		expect(await runs("check_permissions", who, manages)).not.toContain(
+			channel.name,
+		);
+	});
+
 	test("slow mode holds for the person, too", async () => {
 		const channel = newChannel(cast);
 		platform().channels.edit(channel, { rate_limit_per_user: 60 });
