@@ -48,6 +48,8 @@ export function linked(
 /** Reconnects without delay. */
 export const quickTiming = { identifyMs: 0, backOffMs: [5, 200] } as const;
 
+type Toml = BotConfig["toml"];
+
 /** Starts a simulator and the bot "alpha", logged in and with its members loaded. */
 export async function startWorld(
 	options: SimulatorOptions = {},
@@ -55,7 +57,10 @@ export async function startWorld(
 		tools,
 		toml,
 		mcpToken,
-	}: Pick<BotOptions, "tools"> & Partial<BotConfig> = {},
+	}: Pick<BotOptions, "tools"> &
+		Partial<Pick<BotConfig, "mcpToken">> & {
+			toml?: Toml | ((simulator: Simulator) => Toml) | undefined;
+		} = {},
 ): Promise<TestWorld> {
 	const simulator = await startSimulator(options);
 	const guild = simulator.guild("The Cooks");
@@ -68,7 +73,9 @@ export async function startWorld(
 		discordApiUrl: simulator.api,
 		discordCdnUrl: simulator.cdn,
 		guildId: guild.id,
-		...(toml && { toml }),
+		...(toml && {
+			toml: typeof toml === "function" ? toml(simulator) : toml,
+		}),
 		mcpToken,
 	});
 	let expiry = new AbortController();
