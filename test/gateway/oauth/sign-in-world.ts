@@ -11,6 +11,7 @@ import {
 } from "../../../src/gateway/oauth/clients.ts";
 import { createOAuth } from "../../../src/gateway/oauth/oauth.ts";
 import type { InstanceRights } from "../../../src/gateway/oauth/rights.ts";
+import type { SafeFetch } from "../../../src/gateway/oauth/safe-fetch.ts";
 import type { StoreSettings } from "../../../src/gateway/store/settings.ts";
 import { openStore } from "../../../src/gateway/store/store.ts";
 import { type ListenOptions, pathOf } from "../../../src/lib/listen.ts";
@@ -55,14 +56,17 @@ export interface WorldOptions {
 	database?: StoreSettings;
 	/** The bots behind a gateway. Without them, there is only the authorization server. */
 	bots?: Record<string, { url: string }>;
-	/** Whether clients have to register. Otherwise they are those in `clients`. */
-	realClients?: boolean;
+	/**
+	 * If given, clients have to register, or have metadata documents on hosts that this resolves and fetches. Otherwise they
+	 * are those in `clients`.
+	 */
+	realClients?: SafeFetch;
 }
 
 export async function startWorld({
 	database,
 	bots,
-	realClients = false,
+	realClients,
 }: WorldOptions = {}) {
 	const recorded = recordLog();
 	const directory = await mkdtemp(join(databaseDirectory, "guildhall-oauth-"));
@@ -92,7 +96,9 @@ export async function startWorld({
 		registerClient: async () => new Response(null, { status: 501 }),
 	};
 	const signIn = {
-		clients: realClients ? createClients({ store, log, now }) : stubClients,
+		clients: realClients
+			? createClients({ store, log, now, ...realClients })
+			: stubClients,
 		askRights: async ({ id }: PrincipalPerson) => {
 			rights.asked.push(id);
 			return rights.answer;
