@@ -4,6 +4,7 @@
 import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../lib/semaphore.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { raceSignal } from "../../lib/wait.ts";
@@ -60,30 +61,30 @@ export function createClientDocuments({
 	id: string,
 	signal: AbortSignal,
 ) => Promise<OAuthClient | undefined> {
-	/** Clients by id, the longest unused first. */
-	const cache = new Map<string, { client: OAuthClient; expiresAt: number }>();
+	/** Clients by id. */
+	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(
+		maxEntries,
+	);
 	/** Fetches that run, by id. */
 	const running = new Map<string, Promise<OAuthClient | undefined>>();
-	/** Fetches of the last minute by host, the longest unused first. */
-	const windows = new Map<string, SlidingWindow>();
+	/** Fetches of the last minute by host. */
+	const windows = new LruMap<string, SlidingWindow>(maxEntries);
 	const semaphore = new Semaphore({
 		max: maxConcurrent,
 		maxWaiting,
 		maxWaitMs: timeoutMs,
 	});
 
-	function mayFetch(host: string): boolean {
-		const window =
-			windows.get(host) ??
-			new SlidingWindow({ max: maxPerHost, windowMs, now });
-		remember(windows, host, window);
-		return window.take();
-	}
+	const windowOf = (host: string) =>
+		windows.getOrMake(
+			host,
+			() => new SlidingWindow({ max: maxPerHost, windowMs, now }),
+		);
 
 	/** Fetches and checks a document. Rejects with a FetchRefused if that fails. */
 	async function load(id: string): Promise<OAuthClient> {
 		const url = documentUrl(id);
-		if (!mayFetch(url.host))
+		if (!windowOf(url.host).take())
 			throw new FetchRefused("too many fetches from this host");
 		await semaphore.acquire(AbortSignal.timeout(timeoutMs));
 		try {
@@ -92,7 +93,7 @@ export function createClientDocuments({
 			const client = readDocument(id, text);
 			const ageSeconds = maxAgeOf(headers.get("cache-control"));
 			const expiresAt = now() + ageSeconds * 1000;
-			remember(cache, id, { client, expiresAt });
+			cache.set(id, { client, expiresAt });
 			return client;
 		} finally {
 			semaphore.release();
@@ -115,10 +116,7 @@ export function createClientDocuments({
 
 	return (id, signal) => {
 		const known = cache.get(id);
-		if (known && known.expiresAt > now()) {
-			remember(cache, id, known);
-			return Promise.resolve(known.client);
-		}
+		if (known && known.expiresAt > now()) return Promise.resolve(known.client);
 		let load = running.get(id);
 		if (!load) {
 			load = loadOrLog(id).finally(() => running.delete(id));
@@ -127,14 +125,6 @@ export function createClientDocuments({
 		// Others wait for the same fetch, so it goes on if this caller leaves.
 		return raceSignal(load, signal);
 	};
-}
-
-/** Stores a value as the last used one of a map with a limited size. */
-function remember<T>(map: Map<string, T>, key: string, value: T): void {
-	map.delete(key);
-	map.set(key, value);
-	const [oldest] = map.keys();
-	if (map.size > maxEntries && oldest !== undefined) map.delete(oldest);
 }
 
 /** Returns the URL that a client id is. Throws a FetchRefused if it may not be one. */

@@ -6,6 +6,7 @@ import * as v from "valibot";
 import { parseJson } from "../../lib/json.ts";
 import { readBody } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
 import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
 import {
@@ -85,19 +86,15 @@ export function createClients({
 }: ClientsOptions): Clients {
 	const findDocument = createClientDocuments({ log, ...documents });
 	const all = new SlidingWindow({ max: maxPerMinute, windowMs, now });
-	const byAddress = new Map<string, SlidingWindow>();
+	const byAddress = new LruMap<string, SlidingWindow>(maxAddresses);
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
 	/** Counts a registration. Returns whether the limits allow it. */
 	function take(address: string): boolean {
-		const window =
-			byAddress.get(address) ??
-			new SlidingWindow({ max: maxPerAddress, windowMs, now });
-		byAddress.delete(address);
-		byAddress.set(address, window);
-		const [oldest] = byAddress.keys();
-		if (byAddress.size > maxAddresses && oldest !== undefined)
-			byAddress.delete(oldest);
+		const window = byAddress.getOrMake(
+			address,
+			() => new SlidingWindow({ max: maxPerAddress, windowMs, now }),
+		);
 		return window.waitMs === 0 && all.take() && window.take();
 	}
 

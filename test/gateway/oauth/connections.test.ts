@@ -1,14 +1,11 @@
-// People see what they have connected, and end it: at /connections, and the operator with --grants.
+// People see what they have connected, and end it, at /connections.
 
 import { afterAll, beforeEach, expect, test } from "bun:test";
-import { join } from "node:path";
 import { principalCapability } from "../../../src/lib/principal.ts";
-import { clock } from "../../support/clock.ts";
 import { startStubBackend } from "../../support/stub-backend.ts";
 import { until } from "../../support/until.ts";
 import { Browser } from "./browser.ts";
 import {
-	assistant,
 	type Changes,
 	fieldOf,
 	hanna,
@@ -18,7 +15,6 @@ import {
 } from "./sign-in-world.ts";
 
 const ida = { id: "100000000000000002", name: "Ida", username: "ida" };
-const main = join(import.meta.dir, "../../../src/gateway/main.ts");
 const alpha = startStubBackend({
 	guilds: { "200000000000000001": "The Cooks" },
 	experimental: [principalCapability],
@@ -190,72 +186,4 @@ test("more sign-ins than 60 in a minute are refused", async () => {
 	expect(statuses).toEqual([...Array(60).fill(303), 503]);
 	world.clock.now += 60_000;
 	expect((await new Browser().open(url)).status).toBe(303);
-});
-
-/** Runs the command to its end, beside the gateway. */
-async function run(...args: string[]) {
-	const { database, schema } = world.settings;
-	await using child = Bun.spawn({
-		cmd: [process.execPath, main, ...args],
-		env: {
-			...{ PATH: process.env.PATH ?? "", ...clock },
-			GATEWAY_DATABASE: database,
-			GATEWAY_DB_SCHEMA: schema || "unused",
-		},
-		stdin: "ignore",
-		stdout: "pipe",
-		stderr: "pipe",
-	});
-	const [stdout, stderr, code] = await Promise.all([
-		child.stdout.text(),
-		child.stderr.text(),
-		child.exited,
-	]);
-	return { stdout, stderr, code };
-}
-
-test("the operator lists and ends connections while the gateway runs", async () => {
-	expect(await run("--grants")).toEqual({
-		stdout: "No grants. People create them by signing in with Discord.\n",
-		...{ stderr: "", code: 0 },
-	});
-	world.clients.set(assistant.id, { ...assistant, name: "Ass\\u{202e}istant" });
-	// The command has the time of the machine.
-	world.clock.now = Date.parse("2126-03-01T12:00:00Z");
-	const { access_token } = await world.getTokens();
-	expect(await statusOf(access_token)).toBe(200);
-	const { stdout } = await run("--grants");
-	expect(stdout).toMatch(
-		/^1 grant\n\S+: "Ass\\\\u\{202e\}istant" \(client-1\) for the Discord user 100000000000000001 \("Hanna"\); access write; \/mcp; created 2126-03-01 12:00 UTC, (never used|last used 2126-03-01 12:00 UTC)\n$/,
-	);
-	const [, id = ""] = /\n([^:]+):/.exec(stdout) ?? [];
-	expect(await run("--revoke-grant", "x")).toMatchObject({
-		...{ stdout: "", code: 1 },
-		stderr: 'There is no grant "x". bun run gateway --grants lists all.\n',
-	});
-	const revoked = await run("--revoke-grant", id);
-	expect(revoked).toMatchObject({ stderr: "", code: 0 });
-	expect(revoked.stdout).toStartWith(`Revoked the grant ${id}.`);
-	await until(
-		"the token has ended",
-		async () => (await statusOf(access_token)) === 401,
-	);
-});
-
-test("the two commands cannot be combined, and need the database", async () => {
-	const both = await run("--grants", "--revoke-grant", "x");
-	expect(both.code).toBe(1);
-	expect(both.stderr).toContain(
-		"--revoke-grant: cannot be combined with --grants",
-	);
-	await using child = Bun.spawn({
-		cmd: [process.execPath, main, "--grants"],
-		env: { PATH: process.env.PATH ?? "", ...clock },
-		stderr: "pipe",
-		stdout: "ignore",
-	});
-	expect(await child.stderr.text()).toContain(
-		"GATEWAY_DATABASE: is required for sign-ins",
-	);
-	expect(await child.exited).toBe(1);
 });
