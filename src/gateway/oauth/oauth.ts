@@ -65,7 +65,7 @@ type Handler = (
 
 interface Route {
 	/** Handlers by HTTP method. */
-	on: Record<string, Handler>;
+	on: Partial<Record<"GET" | "POST", Handler>>;
 	/** Whether scripts of any web page may call it. Such routes read no cookies. */
 	isPublic: boolean;
 }
@@ -163,7 +163,12 @@ async function respond(
 	const { method } = request;
 	if (isPublic && method === "OPTIONS")
 		return new Response(null, { status: 204, headers: preflightHeaders });
-	const handler = on[method === "HEAD" ? "GET" : method];
+	const handler =
+		method === "POST"
+			? on.POST
+			: method === "GET" || method === "HEAD"
+				? on.GET
+				: undefined;
 	const response = handler
 		? await handler(request, address)
 		: methodNotAllowed(Object.keys(on).join(", "));

@@ -8,6 +8,8 @@ import {
 	refreshLifetimeMs,
 	reuseGraceMs,
 } from "../../../src/gateway/oauth/grants.ts";
+import { storeSettingsOf } from "../../support/gateway-store.ts";
+import { onBoth } from "../../support/stores.ts";
 import { Browser } from "./browser.ts";
 import {
 	assistant,
@@ -20,496 +22,523 @@ import {
 	type World,
 } from "./sign-in-world.ts";
 
-let world: World;
-beforeAll(async () => {
-	world = await startWorld();
-	world.clients.set("client-2", {
-		...assistant,
-		id: "client-2",
-		name: "Another",
+onBoth((databases) => {
+	let world: World;
+	beforeAll(async () => {
+		const place = await databases.place();
+		world = await startWorld({ database: storeSettingsOf(place) });
+		world.clients.set("client-2", {
+			...assistant,
+			id: "client-2",
+			name: "Another",
+		});
 	});
-});
-afterAll(() => world[Symbol.asyncDispose]());
+	afterAll(() => world[Symbol.asyncDispose]());
 
-const find = (token: string) => world.oauth.findAccessToken(hashToken(token));
-const works = async ({ access_token }: TokenBody) =>
-	(await find(access_token)) !== undefined;
-const json = async (response: Response) => (await response.json()) as TokenBody;
-const invalidGrant = { status: 400, error: "invalid_grant" };
+	const find = (token: string) => world.oauth.findAccessToken(hashToken(token));
+	const works = async ({ access_token }: TokenBody) =>
+		(await find(access_token)) !== undefined;
+	const json = async (response: Response) =>
+		(await response.json()) as TokenBody;
+	const invalidGrant = { status: 400, error: "invalid_grant" };
 
-describe("the authorization request", () => {
-	test.each<[attack: string, changes: Changes, says: string]>([
-		["of an unknown client", { client_id: "nobody" }, "not known"],
-		["without a client", { client_id: undefined }, "client_id is missing"],
-		["without a redirect URI", { redirect_uri: undefined }, "is missing"],
-		[
-			"with a redirect URI of another host",
-			{ redirect_uri: "https://evil.example/callback" },
-			"has not registered",
-		],
-		[
-			"with a redirect URI that goes on",
-			{ redirect_uri: "https://assistant.example/callback/../evil" },
-			"has not registered",
-		],
-		[
-			"with a redirect URI with a query",
-			{ redirect_uri: "https://assistant.example/callback?next=//evil" },
-			"has not registered",
-		],
-		[
-			"with a loopback redirect URI of another path",
-			{ redirect_uri: "http://127.0.0.1:5000/evil" },
-			"has not registered",
-		],
-	])("%s leads nowhere: its page has no link", async (_, changes, says) => {
-		const response = await new Browser().open(world.authorizeUrl(changes));
-		expect(response.status).toBe(400);
-		expect(response.headers.get("location")).toBeNull();
-		const page = await response.text();
-		expect(page).toContain(says);
-		expect(page).not.toContain("href");
-		expect(page).not.toContain("evil.example");
-	});
-
-	test.each<[attack: string, changes: Changes, error: string]>([
-		["without PKCE", { code_challenge: undefined }, "invalid_request"],
-		["with PKCE plain", { code_challenge_method: "plain" }, "invalid_request"],
-		[
-			"with PKCE of no method, which means plain",
-			{ code_challenge_method: undefined },
-			"invalid_request",
-		],
-		["with a short challenge", { code_challenge: "short" }, "invalid_request"],
-		[
-			"for the implicit grant",
-			{ response_type: "token" },
-			"unsupported_response_type",
-		],
-		[
-			"for the resource of another server",
-			{ resource: "https://other.example/mcp" },
-			"invalid_target",
-		],
-		[
-			"for another path of this server",
-			{ resource: "http://127.0.0.1/status" },
-			"invalid_target",
-		],
-	])(
-		"%s is no redirect: its page has a link to the client",
-		async (_, changes, error) => {
+	describe("the authorization request", () => {
+		test.each<[attack: string, changes: Changes, says: string]>([
+			["of an unknown client", { client_id: "nobody" }, "not known"],
+			["without a client", { client_id: undefined }, "client_id is missing"],
+			["without a redirect URI", { redirect_uri: undefined }, "is missing"],
+			[
+				"with a redirect URI of another host",
+				{ redirect_uri: "https://evil.example/callback" },
+				"has not registered",
+			],
+			[
+				"with a redirect URI that goes on",
+				{ redirect_uri: "https://assistant.example/callback/../evil" },
+				"has not registered",
+			],
+			[
+				"with a redirect URI with a query",
+				{ redirect_uri: "https://assistant.example/callback?next=//evil" },
+				"has not registered",
+			],
+			[
+				"with a loopback redirect URI of another path",
+				{ redirect_uri: "http://127.0.0.1:5000/evil" },
+				"has not registered",
+			],
+		])("%s leads nowhere: its page has no link", async (_, changes, says) => {
 			const response = await new Browser().open(world.authorizeUrl(changes));
 			expect(response.status).toBe(400);
 			expect(response.headers.get("location")).toBeNull();
 			const page = await response.text();
-			const link = page.match(/href="([^"]*)"/)?.[1]?.replaceAll("&amp;", "&");
-			const target = new URL(link ?? "");
-			expect(target.origin).toBe("https://assistant.example");
-			expect(Object.fromEntries(target.searchParams)).toEqual({
-				error,
-				error_description: expect.any(String),
-				state: "the-client-state",
-				iss: world.url,
-			});
-		},
-	);
-
-	test("with a parameter twice is refused", async () => {
-		const url = `${world.authorizeUrl()}&redirect_uri=https://evil.example`;
-		const response = await new Browser().open(url);
-		expect(response.status).toBe(400);
-		expect(await response.text()).toContain("redirect_uri occurs twice");
-	});
-
-	test("by POST is refused", async () => {
-		const response = await world.post("/oauth/authorize", world.parameters);
-		expect(response.status).toBe(405);
-	});
-
-	test("asks for consent each time, also of a client that has been allowed", async () => {
-		const steps = await world.toConsent();
-		await world.decide(steps);
-		const again = await world.toConsent({}, steps.browser);
-		expect(again.page).toContain('name="csrf"');
-	});
-});
-
-describe("pages", () => {
-	test("cannot be framed, and are neither stored nor named to other pages", async () => {
-		const { browser, consent } = await world.toConsent();
-		const pages = [
-			await browser.open(consent),
-			await browser.open(world.authorizeUrl()),
-			await browser.open(world.authorizeUrl({ client_id: "nobody" })),
-			await browser.open(`${world.url}/oauth/callback`),
-		];
-		for (const { headers } of pages) {
-			expect(headers.get("content-security-policy")).toStartWith(
-				"default-src 'none';",
-			);
-			expect(headers.get("content-security-policy")).toContain(
-				"frame-ancestors 'none'",
-			);
-			expect(headers.get("x-frame-options")).toBe("DENY");
-			expect(headers.get("cache-control")).toBe("no-store");
-			expect(headers.get("referrer-policy")).toBe("no-referrer");
-			expect(headers.get("x-content-type-options")).toBe("nosniff");
-			expect(headers.get("access-control-allow-origin")).toBeNull();
-		}
-	});
-
-	test("show names of clients as text", async () => {
-		world.clients.set("client-3", {
-			...assistant,
-			id: "client-3",
-			name: '<script>alert(1)</script>"',
+			expect(page).toContain(says);
+			expect(page).not.toContain("href");
+			expect(page).not.toContain("evil.example");
 		});
-		const { page } = await world.toConsent({ client_id: "client-3" });
-		expect(page).not.toContain("<script>");
-	});
-});
 
-describe("the cookie", () => {
-	test("is out of reach of scripts and other sites", async () => {
-		const browser = new Browser();
-		await browser.open(world.authorizeUrl());
-		const [cookie] = browser.last?.headers.getSetCookie() ?? [];
-		expect(cookie).toMatch(
-			/^guildhall=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/,
+		test.each<[attack: string, changes: Changes, error: string]>([
+			["without PKCE", { code_challenge: undefined }, "invalid_request"],
+			[
+				"with PKCE plain",
+				{ code_challenge_method: "plain" },
+				"invalid_request",
+			],
+			[
+				"with PKCE of no method, which means plain",
+				{ code_challenge_method: undefined },
+				"invalid_request",
+			],
+			[
+				"with a short challenge",
+				{ code_challenge: "short" },
+				"invalid_request",
+			],
+			[
+				"for the implicit grant",
+				{ response_type: "token" },
+				"unsupported_response_type",
+			],
+			[
+				"for the resource of another server",
+				{ resource: "https://other.example/mcp" },
+				"invalid_target",
+			],
+			[
+				"for another path of this server",
+				{ resource: "http://127.0.0.1/status" },
+				"invalid_target",
+			],
+		])(
+			"%s is no redirect: its page has a link to the client",
+			async (_, changes, error) => {
+				const response = await new Browser().open(world.authorizeUrl(changes));
+				expect(response.status).toBe(400);
+				expect(response.headers.get("location")).toBeNull();
+				const page = await response.text();
+				const link = page
+					.match(/href="([^"]*)"/)?.[1]
+					?.replaceAll("&amp;", "&");
+				const target = new URL(link ?? "");
+				expect(target.origin).toBe("https://assistant.example");
+				expect(Object.fromEntries(target.searchParams)).toEqual({
+					error,
+					error_description: expect.any(String),
+					state: "the-client-state",
+					iss: world.url,
+				});
+			},
 		);
+
+		test("with a parameter twice is refused", async () => {
+			const url = `${world.authorizeUrl()}&redirect_uri=https://evil.example`;
+			const response = await new Browser().open(url);
+			expect(response.status).toBe(400);
+			expect(await response.text()).toContain("redirect_uri occurs twice");
+		});
+
+		test("is refused when too many begin in a minute", async () => {
+			await using own = await startWorld();
+			const begin = () => new Browser().open(own.authorizeUrl());
+			const responses = await Promise.all(Array.from({ length: 301 }, begin));
+			const statuses = responses.map(({ status }) => status).sort();
+			expect(statuses).toEqual([...Array(300).fill(303), 503]);
+			own.clock.now += 60_000;
+			expect((await begin()).status).toBe(303);
+		});
+
+		test("by POST is refused", async () => {
+			const response = await world.post("/oauth/authorize", world.parameters);
+			expect(response.status).toBe(405);
+		});
+
+		test("asks for consent each time, also of a client that has been allowed", async () => {
+			const steps = await world.toConsent();
+			await world.decide(steps);
+			const again = await world.toConsent({}, steps.browser);
+			expect(again.page).toContain('name="csrf"');
+		});
 	});
 
-	test("binds the way back from Discord to the browser: a stolen state is worth nothing", async () => {
-		const victim = new Browser();
-		const discordUrl = await victim.redirected(world.authorizeUrl());
-		const thief = new Browser();
-		await thief.open(world.authorizeUrl());
-		const callback = world.discord.signIn(discordUrl);
-		for (const browser of [thief, new Browser()]) {
+	describe("pages", () => {
+		test("cannot be framed, and are neither stored nor named to other pages", async () => {
+			const { browser, consent } = await world.toConsent();
+			const pages = [
+				await browser.open(consent),
+				await browser.open(world.authorizeUrl()),
+				await browser.open(world.authorizeUrl({ client_id: "nobody" })),
+				await browser.open(`${world.url}/oauth/callback`),
+			];
+			for (const { headers } of pages) {
+				expect(headers.get("content-security-policy")).toStartWith(
+					"default-src 'none';",
+				);
+				expect(headers.get("content-security-policy")).toContain(
+					"frame-ancestors 'none'",
+				);
+				expect(headers.get("x-frame-options")).toBe("DENY");
+				expect(headers.get("cache-control")).toBe("no-store");
+				expect(headers.get("referrer-policy")).toBe("no-referrer");
+				expect(headers.get("x-content-type-options")).toBe("nosniff");
+				expect(headers.get("access-control-allow-origin")).toBeNull();
+			}
+		});
+
+		test("show names of clients as text", async () => {
+			world.clients.set("client-3", {
+				...assistant,
+				id: "client-3",
+				name: '<script>alert(1)</script>"',
+			});
+			const { page } = await world.toConsent({ client_id: "client-3" });
+			expect(page).not.toContain("<script>");
+		});
+	});
+
+	describe("the cookie", () => {
+		test("is out of reach of scripts and other sites", async () => {
+			const browser = new Browser();
+			await browser.open(world.authorizeUrl());
+			const [cookie] = browser.last?.headers.getSetCookie() ?? [];
+			expect(cookie).toMatch(
+				/^guildhall=[\w-]{43}; Path=\/; Max-Age=3600; HttpOnly; SameSite=Lax$/,
+			);
+		});
+
+		test("binds the way back from Discord to the browser: a stolen state is worth nothing", async () => {
+			const victim = new Browser();
+			const discordUrl = await victim.redirected(world.authorizeUrl());
+			const thief = new Browser();
+			await thief.open(world.authorizeUrl());
+			const callback = world.discord.signIn(discordUrl);
+			for (const browser of [thief, new Browser()]) {
+				const response = await browser.open(callback);
+				expect(response.status).toBe(400);
+				expect(await response.text()).toContain("cannot be continued");
+			}
+			// The victim is not disturbed.
+			expect(await victim.redirected(callback)).toContain("/oauth/consent");
+		});
+
+		test("binds the consent page to the browser", async () => {
+			const { consent, page } = await world.toConsent();
+			const thief = new Browser();
+			await thief.open(world.authorizeUrl());
+			expect(await thief.get(consent)).toContain("expired");
+			const csrf = fieldOf(page, "csrf");
+			const form = { csrf, decision: "allow", access: "all" };
+			const response = await thief.submit(consent, new URLSearchParams(form));
+			expect(response.status).toBe(400);
+		});
+	});
+
+	describe("the way back from Discord", () => {
+		test("works once", async () => {
+			const { browser, callback } = await world.toConsent();
 			const response = await browser.open(callback);
 			expect(response.status).toBe(400);
 			expect(await response.text()).toContain("cannot be continued");
-		}
-		// The victim is not disturbed.
-		expect(await victim.redirected(callback)).toContain("/oauth/consent");
-	});
-
-	test("binds the consent page to the browser", async () => {
-		const { consent, page } = await world.toConsent();
-		const thief = new Browser();
-		await thief.open(world.authorizeUrl());
-		expect(await thief.get(consent)).toContain("expired");
-		const csrf = fieldOf(page, "csrf");
-		const form = { csrf, decision: "allow", access: "all" };
-		const response = await thief.submit(consent, new URLSearchParams(form));
-		expect(response.status).toBe(400);
-	});
-});
-
-describe("the way back from Discord", () => {
-	test("works once", async () => {
-		const { browser, callback } = await world.toConsent();
-		const response = await browser.open(callback);
-		expect(response.status).toBe(400);
-		expect(await response.text()).toContain("cannot be continued");
-	});
-
-	test("ends after ten minutes", async () => {
-		const browser = new Browser();
-		const discordUrl = await browser.redirected(world.authorizeUrl());
-		world.clock.now += 600_000;
-		const response = await browser.open(world.discord.signIn(discordUrl));
-		expect(response.status).toBe(400);
-	});
-
-	test("with a made-up code is refused, and Discord's answer is not shown", async () => {
-		const browser = new Browser();
-		const url = new URL(await browser.redirected(world.authorizeUrl()));
-		const state = url.searchParams.get("state");
-		const response = await browser.open(
-			`${world.url}/oauth/callback?code=made-up&state=${state}`,
-		);
-		expect(response.status).toBe(502);
-		expect(await response.text()).not.toContain("invalid_grant");
-	});
-});
-
-describe("the consent form", () => {
-	test.each<[attack: string, changes: Changes]>([
-		["without its token", { csrf: undefined }],
-		["with another token", { csrf: "x".repeat(43) }],
-	])("%s is refused, and the person can still decide", async (_, changes) => {
-		const steps = await world.toConsent();
-		const form = query({ decision: "allow", access: "all", ...changes });
-		const response = await steps.browser.submit(steps.consent, form);
-		expect(response.status).toBe(400);
-		expect((await world.decide(steps)).searchParams.has("code")).toBe(true);
-	});
-
-	test.each([
-		{ Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" },
-		{ Origin: "https://evil.example" },
-		{ Origin: "null", "Sec-Fetch-Site": "same-site" },
-	])("from another page is refused: %j", async (headers) => {
-		const { browser, consent, page } = await world.toConsent();
-		const csrf = fieldOf(page, "csrf");
-		const response = await browser.open(consent, {
-			method: "POST",
-			headers,
-			body: new URLSearchParams({ csrf, decision: "allow", access: "all" }),
 		});
-		expect(response.status).toBe(400);
-		expect(response.headers.get("location")).toBeNull();
-	});
 
-	test("with the token of another sign-in of the same browser is refused", async () => {
-		const first = await world.toConsent();
-		const second = await world.toConsent({}, first.browser);
-		const csrf = fieldOf(first.page, "csrf");
-		const form = { csrf, decision: "allow", access: "all" };
-		const body = new URLSearchParams(form);
-		const response = await first.browser.submit(second.consent, body);
-		expect(response.status).toBe(400);
-	});
-
-	test("gives no more access than was offered", async () => {
-		const steps = await world.toConsent({ scope: "read" });
-		expect(steps.page).not.toContain('value="write"');
-		await expect(world.decide(steps, { access: "all" })).rejects.toThrow(
-			"was not offered",
-		);
-	});
-
-	test("works once", async () => {
-		const steps = await world.toConsent();
-		await world.decide(steps);
-		await expect(world.decide(steps)).rejects.toThrow("expired");
-	});
-
-	test("gives one code if it is sent many times at once", async () => {
-		const { browser, consent, page } = await world.toConsent();
-		const csrf = fieldOf(page, "csrf");
-		const body = new URLSearchParams({
-			csrf,
-			decision: "allow",
-			access: "read",
+		test("ends after ten minutes", async () => {
+			const browser = new Browser();
+			const discordUrl = await browser.redirected(world.authorizeUrl());
+			world.clock.now += 600_000;
+			const response = await browser.open(world.discord.signIn(discordUrl));
+			expect(response.status).toBe(400);
 		});
-		const responses = await Promise.all(
-			Array.from({ length: 8 }, () => browser.submit(consent, body)),
-		);
-		const statuses = responses.map(({ status }) => status).sort();
-		expect(statuses).toEqual([303, ...Array(7).fill(400)]);
-	});
-});
 
-describe("an authorization code", () => {
-	test("works once: its second use ends what the first one got", async () => {
-		const code = await world.getCode();
-		const tokens = await json(await world.exchange(code));
-		expect(await works(tokens)).toBe(true);
-		expect(await errorOf(await world.exchange(code))).toEqual(invalidGrant);
-		expect(await works(tokens)).toBe(false);
-		const refreshed = await world.refresh(tokens.refresh_token);
-		expect(await errorOf(refreshed)).toEqual(invalidGrant);
-	});
-
-	test("used many times at once gives tokens once, and they end", async () => {
-		const code = await world.getCode();
-		const responses = await Promise.all(
-			Array.from({ length: 8 }, () => world.exchange(code)),
-		);
-		const given = responses.filter(({ ok }) => ok);
-		expect(given).toHaveLength(1);
-		const tokens = await Promise.all(given.map(json));
-		expect(await Promise.all(tokens.map(works))).toEqual([false]);
-	});
-
-	test.each<[attack: string, changes: Changes]>([
-		["with another verifier", { code_verifier: "w".repeat(43) }],
-		["by another client", { client_id: "client-2" }],
-		[
-			"with another redirect URI",
-			{ redirect_uri: "https://assistant.example/callback2" },
-		],
-	])("%s gives nothing, and is used up", async (_, changes) => {
-		const code = await world.getCode();
-		expect(await errorOf(await world.exchange(code, changes))).toEqual(
-			invalidGrant,
-		);
-		expect(await errorOf(await world.exchange(code))).toEqual(invalidGrant);
-	});
-
-	test("without a verifier gives nothing", async () => {
-		const code = await world.getCode();
-		const response = await world.exchange(code, { code_verifier: undefined });
-		expect(await errorOf(response)).toEqual({
-			status: 400,
-			error: "invalid_request",
+		test("with a made-up code is refused, and Discord's answer is not shown", async () => {
+			const browser = new Browser();
+			const url = new URL(await browser.redirected(world.authorizeUrl()));
+			const state = url.searchParams.get("state");
+			const response = await browser.open(
+				`${world.url}/oauth/callback?code=made-up&state=${state}`,
+			);
+			expect(response.status).toBe(502);
+			expect(await response.text()).not.toContain("invalid_grant");
 		});
 	});
 
-	test("for another resource gives nothing", async () => {
-		const foreign = { resource: "https://other.example/mcp" };
-		const code = await world.getCode();
-		expect(await errorOf(await world.exchange(code, foreign))).toEqual({
-			status: 400,
-			error: "invalid_target",
+	describe("the consent form", () => {
+		test.each<[attack: string, changes: Changes]>([
+			["without its token", { csrf: undefined }],
+			["with another token", { csrf: "x".repeat(43) }],
+		])("%s is refused, and the person can still decide", async (_, changes) => {
+			const steps = await world.toConsent();
+			const form = query({ decision: "allow", access: "all", ...changes });
+			const response = await steps.browser.submit(steps.consent, form);
+			expect(response.status).toBe(400);
+			expect((await world.decide(steps)).searchParams.has("code")).toBe(true);
 		});
-		const narrower = { resource: `${world.url}/mcp/readonly` };
-		expect(await errorOf(await world.exchange(code, narrower))).toEqual(
-			invalidGrant,
-		);
-	});
 
-	test("expires after a minute", async () => {
-		const code = await world.getCode();
-		world.clock.now += codeLifetimeMs;
-		expect(await errorOf(await world.exchange(code))).toEqual(invalidGrant);
-	});
+		test.each([
+			{ Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" },
+			{ Origin: "https://evil.example" },
+			{ Origin: "null", "Sec-Fetch-Site": "same-site" },
+		])("from another page is refused: %j", async (headers) => {
+			const { browser, consent, page } = await world.toConsent();
+			const csrf = fieldOf(page, "csrf");
+			const response = await browser.open(consent, {
+				method: "POST",
+				headers,
+				body: new URLSearchParams({ csrf, decision: "allow", access: "all" }),
+			});
+			expect(response.status).toBe(400);
+			expect(response.headers.get("location")).toBeNull();
+		});
 
-	test("that is made up gives nothing", async () => {
-		const response = await world.exchange("x".repeat(43));
-		expect(await errorOf(response)).toEqual(invalidGrant);
-	});
-});
+		test("with the token of another sign-in of the same browser is refused", async () => {
+			const first = await world.toConsent();
+			const second = await world.toConsent({}, first.browser);
+			const csrf = fieldOf(first.page, "csrf");
+			const form = { csrf, decision: "allow", access: "all" };
+			const body = new URLSearchParams(form);
+			const response = await first.browser.submit(second.consent, body);
+			expect(response.status).toBe(400);
+		});
 
-describe("a refresh token", () => {
-	test("that is used again ends the connection", async () => {
-		const first = await world.getTokens();
-		const second = await json(await world.refresh(first.refresh_token));
-		expect(await works(second)).toBe(true);
-		world.clock.now += reuseGraceMs;
-		const stolen = await world.refresh(first.refresh_token);
-		expect(await errorOf(stolen)).toEqual(invalidGrant);
-		expect(await works(first)).toBe(false);
-		expect(await works(second)).toBe(false);
-		const last = await world.refresh(second.refresh_token);
-		expect(await errorOf(last)).toEqual(invalidGrant);
-		const ended = "ended a connection: its refresh token was used twice";
-		expect(world.recorded.entries(ended)).toHaveLength(1);
-	});
+		test("gives no more access than was offered", async () => {
+			const steps = await world.toConsent({ scope: "read" });
+			expect(steps.page).not.toContain('value="write"');
+			await expect(world.decide(steps, { access: "all" })).rejects.toThrow(
+				"was not offered",
+			);
+		});
 
-	test("that two parties use at once ends the connection when both use what they got", async () => {
-		const first = await world.getTokens();
-		const [owner, thief] = await Promise.all([
-			world.refresh(first.refresh_token).then(json),
-			world.refresh(first.refresh_token).then(json),
-		]);
-		const next = await json(await world.refresh(owner.refresh_token));
-		expect(await works(next)).toBe(true);
-		world.clock.now += reuseGraceMs;
-		const stolen = await world.refresh(thief.refresh_token);
-		expect(await errorOf(stolen)).toEqual(invalidGrant);
-		expect(await works(next)).toBe(false);
-	});
+		test("works once", async () => {
+			const steps = await world.toConsent();
+			await world.decide(steps);
+			await expect(world.decide(steps)).rejects.toThrow("expired");
+		});
 
-	test("of before the last one ends the connection at once", async () => {
-		const first = await world.getTokens();
-		const second = await json(await world.refresh(first.refresh_token));
-		const third = await json(await world.refresh(second.refresh_token));
-		const stolen = await world.refresh(first.refresh_token);
-		expect(await errorOf(stolen)).toEqual(invalidGrant);
-		expect(await works(third)).toBe(false);
-	});
-
-	test.each<[attack: string, changes: Changes, error: string]>([
-		["by another client", { client_id: "client-2" }, "invalid_grant"],
-		["without a client", { client_id: undefined }, "invalid_request"],
-		["with a made-up token", { refresh_token: "x" }, "invalid_grant"],
-		[
-			"for another resource",
-			{ resource: "https://other.example/mcp" },
-			"invalid_target",
-		],
-	])("%s gives nothing, and the client keeps it", async (_, changes, error) => {
-		const { refresh_token } = await world.getTokens();
-		const response = await world.refresh(refresh_token, changes);
-		expect(await errorOf(response)).toEqual({ status: 400, error });
-		expect((await world.refresh(refresh_token)).status).toBe(200);
-	});
-
-	test("gives no more access than the person allowed", async () => {
-		const { refresh_token } = await world.getTokens({}, { access: "read" });
-		const scope = "read write all";
-		const tokens = await json(await world.refresh(refresh_token, { scope }));
-		expect(tokens.scope).toBe("read");
-		const owner = await find(tokens.access_token);
-		expect(owner?.principal.access).toBe("read");
-	});
-
-	test("expires after 30 days without use", async () => {
-		const { refresh_token } = await world.getTokens();
-		world.clock.now += refreshLifetimeMs;
-		expect(await errorOf(await world.refresh(refresh_token))).toEqual(
-			invalidGrant,
-		);
-	});
-
-	test("is no access token, and an access token is no refresh token", async () => {
-		const { access_token, refresh_token } = await world.getTokens();
-		expect(await find(refresh_token)).toBeUndefined();
-		expect(await errorOf(await world.refresh(access_token))).toEqual(
-			invalidGrant,
-		);
-	});
-});
-
-describe("an access token", () => {
-	test("expires after an hour", async () => {
-		const tokens = await world.getTokens();
-		world.clock.now += accessLifetimeMs - 1;
-		expect(await works(tokens)).toBe(true);
-		world.clock.now += 1;
-		expect(await works(tokens)).toBe(false);
-	});
-
-	test("for /mcp/readonly only reads, whatever the client and the form say", async () => {
-		const resource = `${world.url}/mcp/readonly`;
-		const steps = await world.toConsent({ resource });
-		expect(steps.page).not.toContain('value="write"');
-		const tokens = await world.getTokens({ resource }, { access: "read" });
-		expect(tokens.scope).toBe("read");
-		expect(await find(tokens.access_token)).toMatchObject({
-			audience: "/mcp/readonly",
-			principal: { access: "read" },
+		test("gives one code if it is sent many times at once", async () => {
+			const { browser, consent, page } = await world.toConsent();
+			const csrf = fieldOf(page, "csrf");
+			const body = new URLSearchParams({
+				csrf,
+				decision: "allow",
+				access: "read",
+			});
+			const responses = await Promise.all(
+				Array.from({ length: 8 }, () => browser.submit(consent, body)),
+			);
+			const statuses = responses.map(({ status }) => status).sort();
+			expect(statuses).toEqual([303, ...Array(7).fill(400)]);
 		});
 	});
-});
 
-describe("the database", () => {
-	test("contains no secret", async () => {
-		const { browser, discordUrl } = await world.toConsent();
-		const state = new URL(discordUrl).searchParams.get("state") ?? "";
-		const cookie = browser.last?.headers.getSetCookie().join() ?? "";
-		const code = await world.getCode();
-		const tokens = await world.getTokens();
-		const rows = await Promise.all(
-			["attempts", "codes", "grants", "tokens"].map((table) =>
-				world.store.run((sql) => sql.unsafe(`SELECT * FROM oauth_${table}`)),
-			),
-		);
-		const text = JSON.stringify(rows, (_, value) =>
-			typeof value === "bigint" ? String(value) : value,
-		);
-		expect(text).toContain("Hanna");
-		for (const secret of [
-			state,
-			/guildhall=([\w-]+)/.exec(cookie)?.[1] ?? code,
-			code,
-			tokens.access_token,
-			tokens.refresh_token,
-			"discord-token",
-		])
-			expect(text).not.toContain(secret);
+	describe("an authorization code", () => {
+		test("works once: its second use ends what the first one got", async () => {
+			const code = await world.getCode();
+			const tokens = await json(await world.exchange(code));
+			expect(await works(tokens)).toBe(true);
+			expect(await errorOf(await world.exchange(code))).toEqual(invalidGrant);
+			expect(await works(tokens)).toBe(false);
+			const refreshed = await world.refresh(tokens.refresh_token);
+			expect(await errorOf(refreshed)).toEqual(invalidGrant);
+		});
+
+		test("used many times at once gives tokens once, and they end", async () => {
+			const code = await world.getCode();
+			const responses = await Promise.all(
+				Array.from({ length: 8 }, () => world.exchange(code)),
+			);
+			const given = responses.filter(({ ok }) => ok);
+			expect(given).toHaveLength(1);
+			const tokens = await Promise.all(given.map(json));
+			expect(await Promise.all(tokens.map(works))).toEqual([false]);
+		});
+
+		test.each<[attack: string, changes: Changes]>([
+			["with another verifier", { code_verifier: "w".repeat(43) }],
+			["by another client", { client_id: "client-2" }],
+			[
+				"with another redirect URI",
+				{ redirect_uri: "https://assistant.example/callback2" },
+			],
+		])("%s gives nothing, and is used up", async (_, changes) => {
+			const code = await world.getCode();
+			expect(await errorOf(await world.exchange(code, changes))).toEqual(
+				invalidGrant,
+			);
+			expect(await errorOf(await world.exchange(code))).toEqual(invalidGrant);
+		});
+
+		test("without a verifier gives nothing", async () => {
+			const code = await world.getCode();
+			const response = await world.exchange(code, { code_verifier: undefined });
+			expect(await errorOf(response)).toEqual({
+				status: 400,
+				error: "invalid_request",
+			});
+		});
+
+		test("for another resource gives nothing", async () => {
+			const foreign = { resource: "https://other.example/mcp" };
+			const code = await world.getCode();
+			expect(await errorOf(await world.exchange(code, foreign))).toEqual({
+				status: 400,
+				error: "invalid_target",
+			});
+			const narrower = { resource: `${world.url}/mcp/readonly` };
+			expect(await errorOf(await world.exchange(code, narrower))).toEqual(
+				invalidGrant,
+			);
+		});
+
+		test("expires after a minute", async () => {
+			const code = await world.getCode();
+			world.clock.now += codeLifetimeMs;
+			expect(await errorOf(await world.exchange(code))).toEqual(invalidGrant);
+		});
+
+		test("that is made up gives nothing", async () => {
+			const response = await world.exchange("x".repeat(43));
+			expect(await errorOf(response)).toEqual(invalidGrant);
+		});
 	});
-});
 
-test("no secret is in the log", async () => {
-	const code = await world.getCode();
-	await world.exchange(code);
-	await world.exchange(code);
-	const text = world.recorded.lines.join("\n");
-	expect(text).not.toContain(code);
-	expect(text).not.toMatch(/guildhall_[ar]t_|discord-(token|code)/);
+	describe("a refresh token", () => {
+		test("that is used again ends the connection", async () => {
+			const first = await world.getTokens();
+			const second = await json(await world.refresh(first.refresh_token));
+			expect(await works(second)).toBe(true);
+			world.clock.now += reuseGraceMs;
+			const stolen = await world.refresh(first.refresh_token);
+			expect(await errorOf(stolen)).toEqual(invalidGrant);
+			expect(await works(first)).toBe(false);
+			expect(await works(second)).toBe(false);
+			const last = await world.refresh(second.refresh_token);
+			expect(await errorOf(last)).toEqual(invalidGrant);
+			const ended = "ended a connection: its refresh token was used twice";
+			expect(world.recorded.entries(ended)).toHaveLength(1);
+		});
+
+		test("that two parties use at once ends the connection when both use what they got", async () => {
+			const first = await world.getTokens();
+			const [owner, thief] = await Promise.all([
+				world.refresh(first.refresh_token).then(json),
+				world.refresh(first.refresh_token).then(json),
+			]);
+			const next = await json(await world.refresh(owner.refresh_token));
+			expect(await works(next)).toBe(true);
+			world.clock.now += reuseGraceMs;
+			const stolen = await world.refresh(thief.refresh_token);
+			expect(await errorOf(stolen)).toEqual(invalidGrant);
+			expect(await works(next)).toBe(false);
+		});
+
+		test("of before the last one ends the connection at once", async () => {
+			const first = await world.getTokens();
+			const second = await json(await world.refresh(first.refresh_token));
+			const third = await json(await world.refresh(second.refresh_token));
+			const stolen = await world.refresh(first.refresh_token);
+			expect(await errorOf(stolen)).toEqual(invalidGrant);
+			expect(await works(third)).toBe(false);
+		});
+
+		test.each<[attack: string, changes: Changes, error: string]>([
+			["by another client", { client_id: "client-2" }, "invalid_grant"],
+			["without a client", { client_id: undefined }, "invalid_request"],
+			["with a made-up token", { refresh_token: "x" }, "invalid_grant"],
+			[
+				"for another resource",
+				{ resource: "https://other.example/mcp" },
+				"invalid_target",
+			],
+		])(
+			"%s gives nothing, and the client keeps it",
+			async (_, changes, error) => {
+				const { refresh_token } = await world.getTokens();
+				const response = await world.refresh(refresh_token, changes);
+				expect(await errorOf(response)).toEqual({ status: 400, error });
+				expect((await world.refresh(refresh_token)).status).toBe(200);
+			},
+		);
+
+		test("gives no more access than the person allowed", async () => {
+			const { refresh_token } = await world.getTokens({}, { access: "read" });
+			const scope = "read write all";
+			const tokens = await json(await world.refresh(refresh_token, { scope }));
+			expect(tokens.scope).toBe("read");
+			const owner = await find(tokens.access_token);
+			expect(owner?.principal.access).toBe("read");
+		});
+
+		test("expires after 30 days without use", async () => {
+			const { refresh_token } = await world.getTokens();
+			world.clock.now += refreshLifetimeMs;
+			expect(await errorOf(await world.refresh(refresh_token))).toEqual(
+				invalidGrant,
+			);
+		});
+
+		test("is no access token, and an access token is no refresh token", async () => {
+			const { access_token, refresh_token } = await world.getTokens();
+			expect(await find(refresh_token)).toBeUndefined();
+			expect(await errorOf(await world.refresh(access_token))).toEqual(
+				invalidGrant,
+			);
+		});
+	});
+
+	describe("an access token", () => {
+		test("expires after an hour", async () => {
+			const tokens = await world.getTokens();
+			world.clock.now += accessLifetimeMs - 1;
+			expect(await works(tokens)).toBe(true);
+			world.clock.now += 1;
+			expect(await works(tokens)).toBe(false);
+		});
+
+		test("for /mcp/readonly only reads, whatever the client and the form say", async () => {
+			const resource = `${world.url}/mcp/readonly`;
+			const steps = await world.toConsent({ resource });
+			expect(steps.page).not.toContain('value="write"');
+			const tokens = await world.getTokens({ resource }, { access: "read" });
+			expect(tokens.scope).toBe("read");
+			expect(await find(tokens.access_token)).toMatchObject({
+				audience: "/mcp/readonly",
+				principal: { access: "read" },
+			});
+		});
+	});
+
+	describe("the database", () => {
+		test("contains no secret", async () => {
+			const { browser, discordUrl } = await world.toConsent();
+			const state = new URL(discordUrl).searchParams.get("state") ?? "";
+			const cookie = browser.last?.headers.getSetCookie().join() ?? "";
+			const code = await world.getCode();
+			const tokens = await world.getTokens();
+			const rows = await Promise.all(
+				["attempts", "codes", "grants", "tokens"].map((table) =>
+					world.store.run((sql) => sql.unsafe(`SELECT * FROM oauth_${table}`)),
+				),
+			);
+			const text = JSON.stringify(rows, (_, value) =>
+				typeof value === "bigint" ? String(value) : value,
+			);
+			expect(text).toContain("Hanna");
+			for (const secret of [
+				state,
+				/guildhall=([\w-]+)/.exec(cookie)?.[1] ?? code,
+				code,
+				tokens.access_token,
+				tokens.refresh_token,
+				"discord-token",
+			])
+				expect(text).not.toContain(secret);
+		});
+	});
+
+	test("no secret is in the log", async () => {
+		const code = await world.getCode();
+		await world.exchange(code);
+		await world.exchange(code);
+		const text = world.recorded.lines.join("\n");
+		expect(text).not.toContain(code);
+		expect(text).not.toMatch(/guildhall_[ar]t_|discord-(token|code)/);
+	});
 });

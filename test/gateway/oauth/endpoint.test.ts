@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
 	decodePrincipal,
+	encodePrincipal,
 	principalCapability,
 } from "../../../src/lib/principal.ts";
 import { createGatewayClient, gatewayToken } from "../../support/gateway.ts";
@@ -91,6 +92,26 @@ describe("an access token", () => {
 			access: "write",
 		});
 	});
+});
+
+test("a client cannot claim to act for somebody else", async () => {
+	const { access_token } = await world.getTokens({}, { access: "read" });
+	const forged = encodePrincipal({
+		...{ id: "root", name: "root", access: "all" },
+		person: { id: "999999999999999999", name: "Eve", signedIn: false },
+	});
+	const body = {
+		...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+		params: { name: "echo", arguments: { guild_id: cooks.id } },
+	};
+	const before = alpha.received("echo").length;
+	await createGatewayClient(`${world.url}/mcp`, access_token).post(
+		JSON.stringify(body),
+		{ "X-Guildhall-Caller": forged },
+	);
+	const [call] = alpha.received("echo").slice(before);
+	const sent = call?.headers.get("x-guildhall-caller") ?? "";
+	expect(decodePrincipal(sent)?.person?.id).toBe(hanna.id);
 });
 
 test("the root key still works", async () => {
