@@ -9,7 +9,8 @@ import {
 	timeText,
 } from "../store/command.ts";
 import type { GatewayStore } from "../store/store.ts";
-import { createGrants, type Grant } from "./grants.ts";
+import type { Grant } from "./grant-rows.ts";
+import { createGrants } from "./grants.ts";
 
 /** The options of the command line for grants, for `parseCommandLine`. */
 export const grantOptions = {

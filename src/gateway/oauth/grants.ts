@@ -8,6 +8,13 @@ import { createToken, hashToken, type TokenKind } from "../keys/token.ts";
 import type { GatewayStore } from "../store/store.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
 import type { DiscordPerson } from "./discord.ts";
+import {
+	type Grant,
+	type GrantRow,
+	isReused,
+	type TokenRow,
+	toGrant,
+} from "./grant-rows.ts";
 import type { ResourcePath } from "./resources.ts";
 import { codeChallenge, hashSecret, newSecret } from "./secrets.ts";
 
@@ -15,11 +22,6 @@ export const codeLifetimeMs = 60_000;
 export const accessLifetimeMs = 3_600_000;
 /** Time after which a client that has not refreshed its tokens has to ask the person again, in milliseconds. */
 export const refreshLifetimeMs = 30 * 86_400_000;
-/**
- * Time for which a used refresh token can be used again, in milliseconds: for clients whose requests refresh the same
- * token at once, and for lost responses. Later use means that two parties have the token.
- */
-export const reuseGraceMs = 10_000;
 /** The use of a grant is recorded at most once in this many milliseconds. */
 const useIntervalMs = 60_000;
 
@@ -31,20 +33,6 @@ export interface Consent {
 	access: Access;
 }
 
-/** What a person has allowed one client. */
-export interface Grant {
-	id: string;
-	client: { id: string; name: string; uri: string | undefined };
-	redirectUri: string;
-	person: DiscordPerson;
-	access: Access;
-	resource: ResourcePath;
-	/** Times in milliseconds since 1970. */
-	createdAt: number;
-	usedAt: number | undefined;
-	expiresAt: number;
-}
-
 export interface Tokens {
 	accessToken: string;
 	refreshToken: string;
@@ -54,7 +42,7 @@ export interface Tokens {
 
 /** A token that a client presents, and its grant. */
 export interface StoredToken {
-	kind: "access" | "refresh";
+	kind: TokenKind;
 	/** What the token allows: not more than its grant. */
 	access: Access;
 	/** Milliseconds since 1970. */
@@ -96,30 +84,6 @@ export interface Grants {
 	list(personId?: string): Promise<Grant[]>;
 	/** Stores that a grant is in use, at most once a minute. */
 	recordUse(grant: Grant): Promise<void>;
-}
-
-interface GrantRow {
-	id: string;
-	client_id: string;
-	client_name: string;
-	client_uri: string | null;
-	redirect_uri: string;
-	person_id: string;
-	person_name: string;
-	access: string;
-	resource: string;
-	generation: number | bigint;
-	rotated_at: number | bigint;
-	created_at: number | bigint;
-	used_at: number | bigint | null;
-	expires_at: number | bigint;
-}
-
-interface TokenRow extends GrantRow {
-	kind: "access" | "refresh";
-	token_access: string;
-	token_generation: number | bigint;
-	token_expires_at: number | bigint;
 }
 
 interface CodeRow {
@@ -270,13 +234,6 @@ async function deleteGrant(sql: SQL, id: string): Promise<void> {
 	await sql`DELETE FROM oauth_tokens WHERE grant_id = ${id}`;
 }
 
-/** Whether a refresh token of a generation was used before, longer ago than the grace period. */
-function isReused(grant: GrantRow, generation: number, now: number): boolean {
-	const rotations = Number(grant.generation) - generation;
-	if (rotations === 0) return false;
-	return rotations > 1 || Number(grant.rotated_at) <= now - reuseGraceMs;
-}
-
 /** Whether a client may redeem a code with this challenge. */
 function isFor(
 	challenge: string,
@@ -313,23 +270,5 @@ function grantOf(
 		createdAt: now,
 		usedAt: undefined,
 		expiresAt: now + refreshLifetimeMs,
-	};
-}
-
-function toGrant(row: GrantRow): Grant {
-	return {
-		id: row.id,
-		client: {
-			id: row.client_id,
-			name: row.client_name,
-			uri: row.client_uri ?? undefined,
-		},
-		redirectUri: row.redirect_uri,
-		person: { id: row.person_id, name: row.person_name },
-		access: row.access as Access,
-		resource: row.resource as ResourcePath,
-		createdAt: Number(row.created_at),
-		usedAt: row.used_at === null ? undefined : Number(row.used_at),
-		expiresAt: Number(row.expires_at),
 	};
 }

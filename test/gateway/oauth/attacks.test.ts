@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { hashToken } from "../../../src/gateway/keys/token.ts";
+import { reuseGraceMs } from "../../../src/gateway/oauth/grant-rows.ts";
 import {
 	accessLifetimeMs,
 	codeLifetimeMs,
 	refreshLifetimeMs,
-	reuseGraceMs,
 } from "../../../src/gateway/oauth/grants.ts";
 import { storeSettingsOf } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { hash } from "node:crypto";
-import type { Grant } from "../../../src/gateway/oauth/grants.ts";
+import type { Grant } from "../../../src/gateway/oauth/grant-rows.ts";
 import {
 	connectionsPage,
 	signedOutPage,

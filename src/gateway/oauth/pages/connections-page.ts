@@ -2,7 +2,7 @@
 
 import { timeText } from "../../store/command.ts";
 import type { DiscordPerson } from "../discord.ts";
-import type { Grant } from "../grants.ts";
+import type { Grant } from "../grant-rows.ts";
 import { paths } from "../metadata.ts";
 import { redirectTarget } from "../redirect-uris.ts";
 import { accessTitle, publisherOf } from "./consent-page.ts";
