@@ -11,7 +11,7 @@ import { listedAs } from "../../mcp/json-schema.ts";
 import { ToolError } from "../../mcp/tool.ts";
 import { channelName, nowIs } from "../discord/describe.ts";
 import { channel, role } from "../discord/find.ts";
-import { personHas } from "../discord/permissions.ts";
+import { personHas, requireOfPerson } from "../discord/permissions.ts";
 import { oneField, resultLines } from "../discord/text.ts";
 import {
 	foundInvite,
@@ -132,9 +132,13 @@ export const createInvite = writeTool({
 		),
 		reason,
 	}),
-	async run(args, { discord, channel, roles = [] }) {
+	async run(args, { discord, guild, channel, roles = [] }) {
 		const { max_age_seconds: max_age, max_uses, temporary, unique } = args;
-		for (const role of roles) requireAssignable(role);
+		for (const role of roles) {
+			requireAssignable(role);
+			// https://docs.discord.com/developers/resources/channel#create-channel-invite
+			requireOfPerson(guild, undefined, role.permissions.bitfield);
+		}
 		const { role_ids } = args;
 		const body = { max_age, max_uses, temporary, unique, role_ids };
 		const route = Routes.channelInvites(channel.id);

@@ -50,6 +50,27 @@ import { editTool, readTool } from "../tool/define.ts";
 
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
 
+/**
+ * The permissions of which one suffices to see Discord's page Members, which shows who has accepted the rules.
+ * https://support.discord.com/hc/en-us/articles/15946797617431-Members-Page
+ */
+const forMembersPage = [
+	ManageRoles,
+	ModerateMembers,
+	PermissionFlagsBits.ManageGuild,
+	PermissionFlagsBits.ManageNicknames,
+	PermissionFlagsBits.BanMembers,
+	PermissionFlagsBits.KickMembers,
+];
+
+/**
+ * Whether results may show which members have accepted the rules. Only in calls in a person's name, they sometimes may
+ * not.
+ */
+function showsPending(guild: Guild): boolean {
+	return forMembersPage.some((bit) => personHas(guild, undefined, bit));
+}
+
 /** Schemas of the arguments by which several tools filter guild members. */
 export const memberFilters = {
 	joined_after: v.optional(moment("Joined after")),
@@ -161,6 +182,10 @@ export const listMembers = readTool({
 	},
 	run({ name, sort, limit, after, ...filter }, { guild, connection }) {
 		const { cache } = guild.members;
+		if (filter.pending !== undefined && !showsPending(guild))
+			throw new ToolError(
+				`You lack each of ${forMembersPage.map(describeBits).join(", ")} in the guild ${guild.id}, and need one to see who has accepted the rules. Nothing was done.`,
+			);
 		const nowMs = Date.now();
 		const candidates =
 			name === undefined
@@ -204,6 +229,7 @@ function memberFormatter(
 		b.comparePositionTo(a),
 	);
 	const showsTimeouts = personHas(guild, undefined, ModerateMembers);
+	const showsRules = showsPending(guild);
 	const rank = new Map(order.map(({ id }, index) => [id, index]));
 	const names = order.map(roleLabel);
 	return (member) => {
@@ -217,7 +243,7 @@ function memberFormatter(
 			`roles: ${roles.join(", ") || "none"}`,
 			`joined: ${time(member.joinedAt)}`,
 			member.user.bot && "bot",
-			member.pending && "pending",
+			showsRules && member.pending && "pending",
 			showsTimeouts &&
 				isTimedOut(member, nowMs) &&
 				`timed out until ${time(member.communicationDisabledUntil)}`,
@@ -386,7 +412,9 @@ export const getMember = readTool({
 		const labels = resultLines(
 			user.id === guild.ownerId && "owner of the guild",
 			user.bot && "bot",
-			member.pending && "has not yet accepted the rules",
+			member.pending &&
+				(isSelf || showsPending(guild)) &&
+				"has not yet accepted the rules",
 		);
 		return [
 			memberName(member),

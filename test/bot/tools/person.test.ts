@@ -263,6 +263,17 @@ describe("rank", () => {
 		);
 	});
 
+	test("a new member gets no permission that the person lacks by an invite", async () => {
+		const permissions = String(PermissionFlagsBits.BanMembers);
+		const role = newRole(cast, cast.guild);
+		platform().roles.edit(cast.guild, role, { permissions });
+		const args = { channel_id: newChannel(cast).id, role_ids: [role.id] };
+		const has = ["CreateInstantInvite", "ManageRoles"] as const;
+		expect(await refused("create_invite", args, has)).toContain(
+			"You lack BAN_MEMBERS in ",
+		);
+	});
+
 	test("nobody but the owner acts on the owner", async () => {
 		const owner = cast.guild.owner_id;
 		const args = { user_ids: [owner] };
@@ -549,6 +560,10 @@ describe("what members cannot look up by hand", () => {
 			"You lack MODERATE_MEMBERS in ",
 		);
 		expect(await runs("list_members", {}, [])).not.toContain("timed out");
+		expect(await refused("list_members", { pending: true }, [])).toContain(
+			"need one to see who has accepted the rules",
+		);
+		await runs("list_members", { pending: true }, ["KickMembers"]);
 		expect(await runs("list_roles", {}, [])).not.toContain("permits: ");
 		expect(await runs("list_roles", {}, ["ManageRoles"])).toContain(
 			"permits: ",
