@@ -100,7 +100,7 @@ export function createApprovalButtons(
 				return `Denied. ${row.tool} is not run.`;
 			}
 			requests.note(decided, "approved");
-			return requests.run(decided);
+			return requests.run(decided, user.globalName ?? user.username);
 		});
 	}
 

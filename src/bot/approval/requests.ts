@@ -445,9 +445,9 @@ export function createRequests(options: RequestsOptions) {
 
 	/**
 	 * Runs an approved request: makes its plan again, and runs the call only if the plan equals what was shown. Returns a
-	 * text for the person who approved it. The request must be held.
+	 * text for the person who approved it, whose name is `approvedBy`. The request must be held.
 	 */
-	async function run(row: ApprovalRow): Promise<string> {
+	async function run(row: ApprovalRow, approvedBy: string): Promise<string> {
 		const { tool, args, context, refusal } = resolve(row);
 		const stopped = new CallStopped();
 		const startedAt = now();
@@ -476,7 +476,8 @@ export function createRequests(options: RequestsOptions) {
 			if (refusal !== undefined || !tool) result = errorResult(refusal ?? "");
 			else {
 				requireReviewable(tool);
-				result = await tool.call(args, { ...context, review }, quiet());
+				const approved = { ...context, review, approvedBy };
+				result = await tool.call(args, approved, quiet());
 			}
 		} catch (error) {
 			if (error instanceof RpcError) result = errorResult(error.message);

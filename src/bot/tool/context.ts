@@ -46,6 +46,8 @@ export interface BotContext {
 	 * nothing. If it throws, the call ends with its error. Undefined: calls are not reviewed.
 	 */
 	review?: Review | undefined;
+	/** Name of the person who approved the call, for Discord's audit log. Undefined: the call needed no approval. */
+	approvedBy?: string | undefined;
 	log: Log;
 }
 

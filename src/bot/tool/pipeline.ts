@@ -228,8 +228,17 @@ function runLimits<Entries extends v.ObjectEntries>(
 	};
 }
 
-/** Returns who makes a call, for Discord's audit log; undefined for a caller without limits. */
-function describeCaller({ principal, connection }: BotContext) {
+/**
+ * Returns who makes a call and who approved it, for Discord's audit log; undefined for a caller without limits whose call
+ * needed no approval.
+ */
+function describeCaller(bot: BotContext): string | undefined {
+	const caller = describePrincipal(bot);
+	const approved = bot.approvedBy && `approved by ${bot.approvedBy}`;
+	return [caller, approved].filter(Boolean).join(", ") || undefined;
+}
+
+function describePrincipal({ principal, connection }: BotContext) {
 	if (!principal || principal.id === "root") return undefined;
 	const { person, name, client = name } = principal;
 	if (!person) return `by ${name}`;

@@ -19,7 +19,7 @@ import { startSimulator } from "../../support/simulator.ts";
 import { until } from "../../support/until.ts";
 import { quickTiming } from "../../support/world.ts";
 
-const token = "a-token-of-enough-length";
+export const token = "a-token-of-enough-length";
 
 /** The result of a call, or the error of a JSON-RPC response. */
 export interface Answer {

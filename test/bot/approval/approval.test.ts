@@ -50,6 +50,10 @@ describe("a call that needs approval", () => {
 		expect(reply).toContain("ban is done");
 		expect(isBanned(world, "zoe")).toBe(true);
 		expect(sent(world, banRoute)).toBe(1);
+		const [entry] = world.simulator.journal
+			.entries()
+			.filter(({ route }) => route.startsWith("PUT "));
+		expect(entry?.reason).toEndWith("(by k, approved by Ada)");
 		const ended = await world.shown("ban: approved and done");
 		expect(buttonsOf(ended)).toEqual([]);
 		expect(fieldsOf(ended)["Approved by"]).toBe(
