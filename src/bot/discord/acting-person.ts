@@ -5,10 +5,23 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Guild, GuildMember } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 
+/** What decides a member's permissions in the channels of a guild. */
+export interface Standing {
+	member: GuildMember;
+	/** The member's permissions in the guild as a bit field. */
+	bits: bigint;
+	/** The ids of the member's roles. */
+	roleIds: ReadonlySet<string>;
+	/** Why the member may only read in the guild; undefined if the member may do more. */
+	readOnly: string | undefined;
+}
+
 /** The person in whose name a tool call acts. */
 export class ActingPerson {
 	/** The person as a member of guilds, by guild id. Contains only guilds in which the membership was checked. */
 	readonly members = new Map<string, GuildMember>();
+	/** What the person has in guilds, by guild id, when it was first asked for. */
+	readonly standings = new Map<string, Standing>();
 	/** Whether the person is a member of private threads, by thread id. Contains only threads that were checked. */
 	readonly threads = new Map<string, boolean>();
 

@@ -19,7 +19,12 @@ import {
 	permissionNames,
 } from "../../guild-document/names/permission-names.ts";
 import { invalidParameters, ToolError } from "../../mcp/tool.ts";
-import { actingPerson, isKnownInThread } from "./acting-person.ts";
+import {
+	actingPerson,
+	currentPerson,
+	isKnownInThread,
+	type Standing,
+} from "./acting-person.ts";
 import { channelName, roleName, time } from "./describe.ts";
 import { oneLine } from "./text.ts";
 
@@ -218,14 +223,67 @@ export function personPermissions(
 	person: GuildMember,
 	channel: GuildBasedChannel | undefined,
 ): bigint {
-	// discord.js knows no permissions in a thread whose channel is not cached.
-	const { bitfield } = channel
-		? (channel.permissionsFor(person) ?? { bitfield: 0n })
-		: person.permissions;
-	const bits = withEverything(bitfield);
-	if (bits === everything) return bits;
-	if (channel && !isVisibleWith(bits, channel)) return 0n;
-	return whyReadOnly(person) ? bits & permissionsInTimeout : bits;
+	const standing = standingOf(person);
+	const { readOnly } = standing;
+	if (!channel)
+		return readOnly ? standing.bits & permissionsInTimeout : standing.bits;
+	if (standing.bits === everything) return everything;
+	const bits = bitsInChannel(standing, channel);
+	if (!isVisibleWith(bits, channel)) return 0n;
+	return readOnly ? bits & permissionsInTimeout : bits;
+}
+
+/** Returns what decides a member's permissions. It is computed once for each call that acts in the member's name. */
+function standingOf(member: GuildMember): Standing {
+	const acting = currentPerson();
+	const { guild } = member;
+	const known = acting?.standings.get(guild.id);
+	if (known?.member === member) return known;
+	const standing = {
+		member,
+		bits: withEverything(member.permissions.bitfield),
+		roleIds: new Set(member.roles.cache.keys()),
+		readOnly: whyReadOnly(member),
+	};
+	if (acting?.id === member.id) acting.standings.set(guild.id, standing);
+	return standing;
+}
+
+/**
+ * Applies a channel's permission overwrites to the permissions of a member who is not an administrator. Discord.js does
+ * the same, and looks up all of the member's roles for each channel.
+ * https://discord.com/developers/docs/topics/permissions#permission-overwrites
+ */
+function bitsInChannel(
+	{ member, bits, roleIds }: Standing,
+	channel: GuildBasedChannel,
+): bigint {
+	const source = channel.isThread() ? channel.parent : channel;
+	if (!source) return 0n;
+	const everyone = { allow: 0n, deny: 0n };
+	const roles = { allow: 0n, deny: 0n };
+	const own = { allow: 0n, deny: 0n };
+	for (const {
+		id,
+		allow,
+		deny,
+	} of source.permissionOverwrites.cache.values()) {
+		const step =
+			id === member.guild.id
+				? everyone
+				: id === member.id
+					? own
+					: roleIds.has(id)
+						? roles
+						: undefined;
+		if (!step) continue;
+		step.allow |= allow.bitfield;
+		step.deny |= deny.bitfield;
+	}
+	return [everyone, roles, own].reduce(
+		(result, { allow, deny }) => (result & ~deny) | allow,
+		bits,
+	);
 }
 
 /** Whether the person of the running call sees a channel in which the person has these permissions. */

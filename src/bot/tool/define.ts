@@ -30,6 +30,11 @@ export interface PersonNeeds<Args> {
 	/** Discord permissions that the person needs in the guild through their roles. */
 	guildPermissions?: readonly Permission[];
 	/**
+	 * Whether a person without MANAGE_THREADS may use the tool in a locked thread that is not archived. Default: only
+	 * destructive tools.
+	 */
+	inLockedThreads?: boolean;
+	/**
 	 * Whether the tool is about the bot itself or its direct messages, so that the person needs MANAGE_GUILD: in the guild
 	 * in the setting GUILD_ID or, if that is not set, in all guilds. Default: true for tools without the argument
 	 * `guild_id`.

@@ -17,6 +17,7 @@ import { Deadlines } from "../../lib/deadlines.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import {
+	type Effect,
 	tool as mcpTool,
 	type Tool,
 	type ToolCall,
@@ -354,12 +355,15 @@ function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }
 
+/** What authorization needs to know of a tool. */
+type Authorized<Args> = Needs<Args> & { effect: Effect };
+
 /**
  * Throws a ToolError if the bot, or the person in whose name the call acts, lacks a Discord permission that the tool
  * call needs, or ranks too low to change a role or member. Returns the permissions that the bot needs as a bit field.
  */
 function authorize<Args extends object>(
-	definition: Needs<Args>,
+	definition: Authorized<Args>,
 	args: Args,
 	guild: Guild,
 	things: Record<string, unknown>,
@@ -374,6 +378,7 @@ function authorize<Args extends object>(
 			...definition.person,
 		};
 		requireAll(more, args, guild, things, person);
+		requireOpenThreads(definition, things, person);
 		if (ranked) requireBelow(guild, things, ranked, person);
 	}
 	const bits = requireAll(definition, args, guild, things);
@@ -430,6 +435,27 @@ function requireAll<Args extends object>(
 		bits |= bitsIn(undefined, names);
 	}
 	return bits;
+}
+
+/**
+ * Throws a ToolError if the call changes something in a locked thread and the person lacks MANAGE_THREADS. Without it,
+ * people may only delete messages and react there, and only until the thread is archived.
+ * https://discord.com/developers/docs/topics/threads#locked-threads
+ */
+function requireOpenThreads<Args extends object>(
+	{ effect, permissionsIn, person: needs }: Authorized<Args>,
+	things: Record<string, unknown>,
+	person: GuildMember,
+): void {
+	if (effect === "read" || permissionsIn === "run") return;
+	const { inLockedThreads = effect === "destructive" } = needs ?? {};
+	const { ManageThreads } = PermissionFlagsBits;
+	const argument = thingName(permissionsIn ?? "channel_id");
+	for (const channel of channelsOf(things, argument)) {
+		if (!channel?.isThread() || !channel.locked) continue;
+		if (inLockedThreads && !channel.archived) continue;
+		requireOf(person, channel, ManageThreads, () => ["The thread is locked."]);
+	}
 }
 
 /**

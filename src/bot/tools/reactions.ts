@@ -40,6 +40,7 @@ export const addReaction = editTool({
 	description: "React to a message, as the bot.",
 	lock: "message_id",
 	permissions: ["ReadMessageHistory"],
+	person: { inLockedThreads: true },
 	input: v.strictObject({ ...onMessage, emoji }),
 	async run({ message_id, emoji }, { discord, guild, channel }) {
 		const message = await fetchMessage(channel, message_id);

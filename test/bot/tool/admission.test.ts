@@ -337,6 +337,37 @@ describe("a channel that the person does not see", () => {
 	});
 });
 
+test("in a locked thread, people without MANAGE_THREADS only delete and react", async () => {
+	const { threads, messages } = world.simulator.world;
+	const thread = threads.add(
+		channelNamed(world, "general"),
+		userNamed(world, "ada"),
+		{ name: "closed" },
+	);
+	const message = messages.add(thread, userNamed(world, "ada"), {
+		content: "The end.",
+	});
+	threads.edit(thread, { locked: true });
+	await world.heard();
+	const at = { channel_id: thread.id };
+	const react = (emoji: string) =>
+		as("liwei").call("add_reaction", {
+			...{ ...at, message_id: message.id, emoji },
+		});
+	const { text } = await as("liwei").call("send_message", {
+		...{ ...at, content: "One more thing." },
+	});
+	expect(text).toMatch(
+		/^You lack MANAGE_THREADS in #closed .* The thread is locked\. Nothing was done\.$/,
+	);
+	expect((await react("👍")).isError).toBe(false);
+	threads.edit(thread, { archived: true });
+	await world.heard();
+	expect((await react("🎉")).text).toContain("You lack MANAGE_THREADS");
+	threads.remove(thread);
+	await world.heard();
+});
+
 describe("a tool about the bot itself", () => {
 	const call = (name: string) => as(name).call("get_bot_info");
 
