@@ -20,6 +20,7 @@ import {
 	clientUri,
 	redirectUrisIssue,
 } from "./client-metadata.ts";
+import { networkOf } from "./ip-addresses.ts";
 
 /** A program that asks people for access. */
 export interface OAuthClient {
@@ -55,10 +56,10 @@ export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 const maxBodyBytes = 16 * 1024;
 const bodyTimeoutMs = 10_000;
 const maxNameLength = 200;
-/** Registrations in a minute, of all and from one address. Behind a reverse proxy all have the address of the proxy. */
+/** Registrations in a minute, of all and from one network. Behind a reverse proxy all have the address of the proxy. */
 const maxPerMinute = 60;
-const maxPerAddress = 20;
-const maxAddresses = 1_000;
+const maxPerNetwork = 20;
+const maxNetworks = 1_000;
 const windowMs = 60_000;
 const dayMs = 86_400_000;
 /** A client that nobody has connected is forgotten after this time, in milliseconds. */
@@ -86,14 +87,14 @@ export function createClients({
 }: ClientsOptions): Clients {
 	const findDocument = createClientDocuments({ log, ...documents });
 	const all = new SlidingWindow({ max: maxPerMinute, windowMs, now });
-	const byAddress = new LruMap<string, SlidingWindow>(maxAddresses);
+	const byNetwork = new LruMap<string, SlidingWindow>(maxNetworks);
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
-	/** Counts a registration. Returns whether the limits allow it. */
-	function take(address: string): boolean {
-		const window = byAddress.getOrMake(
-			address,
-			() => new SlidingWindow({ max: maxPerAddress, windowMs, now }),
+	/** Counts a registration from a network. Returns whether the limits allow it. */
+	function take(network: string): boolean {
+		const window = byNetwork.getOrMake(
+			network,
+			() => new SlidingWindow({ max: maxPerNetwork, windowMs, now }),
 		);
 		return window.waitMs === 0 && all.take() && window.take();
 	}
@@ -150,7 +151,7 @@ export function createClients({
 	}
 
 	async function register(request: Request, address: string) {
-		if (!take(address)) return tooMany();
+		if (!take(networkOf(address))) return tooMany();
 		const metadata = await readMetadata(request);
 		if (metadata instanceof Response) return metadata;
 		const { client_name, client_uri, redirect_uris } = metadata;

@@ -1,12 +1,12 @@
 // Fetches a document from a host that a stranger names, without reaching what only this machine can reach. The name is
 // resolved once, every address is checked, and the connection goes to a checked address, so that a second look-up with
 // another result does not matter (DNS rebinding). TLS verifies the name.
-// https://www.iana.org/assignments/iana-ipv4-special-registry, https://www.iana.org/assignments/iana-ipv6-special-registry
 
 import { lookup } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
 import { describeConnectionError } from "../../lib/http.ts";
 import { raceSignal } from "../../lib/wait.ts";
+import { isPublicAddress } from "./ip-addresses.ts";
 
 /** Thrown when a document is not fetched, or the fetch fails. The message is for operators. */
 export class FetchRefused extends Error {
@@ -143,77 +143,4 @@ async function readJson(response: Response, maxBytes: number): Promise<string> {
 		chunks.push(chunk);
 	}
 	return new TextDecoder().decode(Buffer.concat(chunks));
-}
-
-/** IPv4 networks that are not public, as address and prefix length. */
-const specialIpv4: readonly (readonly [string, number])[] = [
-	["0.0.0.0", 8], // this network
-	["10.0.0.0", 8], // private
-	["100.64.0.0", 10], // shared by carriers (CGNAT)
-	["127.0.0.0", 8], // loopback
-	["169.254.0.0", 16], // link-local, metadata services of clouds
-	["172.16.0.0", 12], // private
-	["192.0.0.0", 24], // IETF protocol assignments
-	["192.0.2.0", 24], // documentation
-	["192.31.196.0", 24], // AS112
-	["192.52.193.0", 24], // AMT
-	["192.88.99.0", 24], // 6to4 relays
-	["192.168.0.0", 16], // private
-	["192.175.48.0", 24], // AS112
-	["198.18.0.0", 15], // benchmarks
-	["198.51.100.0", 24], // documentation
-	["203.0.113.0", 24], // documentation
-	["224.0.0.0", 4], // multicast
-	["240.0.0.0", 4], // reserved, broadcast
-];
-
-/**
- * IPv6 networks within 2000::/3 that are not public. Nothing outside of 2000::/3 is: loopback, IPv4-mapped, NAT64, unique
- * local, link-local and multicast addresses.
- */
-const specialIpv6: readonly (readonly [string, number])[] = [
-	["2001::", 23], // IETF protocol assignments, Teredo
-	["2001:db8::", 32], // documentation
-	["2002::", 16], // 6to4, which contains an IPv4 address
-	["2620:4f:8000::", 48], // AS112
-	["3fff::", 20], // documentation
-];
-const globalIpv6 = ["2000::", 3] as const;
-
-/** Whether an IP address is reachable from everywhere. False for everything that is not an IP address. */
-export function isPublicAddress(address: string): boolean {
-	const bits = addressBits(address);
-	if (bits === undefined) return false;
-	const isWithin = ([network, length]: readonly [string, number]) =>
-		bits.startsWith(addressBits(network)?.slice(0, length) ?? "");
-	if (isIPv4(address)) return !specialIpv4.some(isWithin);
-	return isWithin(globalIpv6) && !specialIpv6.some(isWithin);
-}
-
-/** Returns the bits of an IP address, as text; undefined if it is none, or has a zone. */
-function addressBits(address: string): string | undefined {
-	switch (address.includes("%") ? 0 : isIP(address)) {
-		case 4:
-			return toBits(address.split(".").map(Number), 8);
-		case 6: {
-			// The URL parser writes an IPv4 part as hexadecimal numbers.
-			const text =
-				URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? "";
-			const [head = [], tail = []] = text
-				.split("::")
-				.map((part) => part.split(":").filter((group) => group !== ""));
-			const gap = Array<string>(8 - head.length - tail.length).fill("0");
-			const groups = [...head, ...gap, ...tail];
-			return toBits(
-				groups.map((group) => Number.parseInt(group, 16)),
-				16,
-			);
-		}
-		default:
-			return undefined;
-	}
-}
-
-function toBits(numbers: readonly number[], size: number): string {
-	return numbers.map((part) => part.toString(2).padStart(size, "0")).join("");
 }

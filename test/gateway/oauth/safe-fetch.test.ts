@@ -2,9 +2,12 @@
 
 import { afterAll, describe, expect, test } from "bun:test";
 import {
+	isPublicAddress,
+	networkOf,
+} from "../../../src/gateway/oauth/ip-addresses.ts";
+import {
 	FetchRefused,
 	fetchPublicJson,
-	isPublicAddress,
 	type SafeFetch,
 } from "../../../src/gateway/oauth/safe-fetch.ts";
 import { certificateAuthority, keyPair } from "./certificates.ts";
@@ -100,6 +103,18 @@ describe("an address is not public", () => {
 	);
 });
 
+test.each([
+	["192.0.2.1", "192.0.2.1", true],
+	["192.0.2.1", "192.0.2.2", false],
+	["2001:db8:1:2::1", "2001:db8:1:2:ffff::1", true],
+	["2001:db8:1:2::1", "2001:0db8:0001:0002::1", true],
+	["2001:db8:1:2::1", "2001:db8:1:3::1", false],
+	["::ffff:192.0.2.1", "::ffff:192.0.2.2", false],
+	["", "", true],
+])("%s and %s belong together: %p", (one, other, expected) => {
+	expect(networkOf(one) === networkOf(other)).toBe(expected);
+});
+
 /** Fails the test if anything is sent. */
 const neverSend = () => Promise.reject(new Error("it sent a request"));
 
@@ -179,7 +194,11 @@ const paths = new Map<string, (request: Request) => Response>();
 const server = Bun.serve({
 	port: 0,
 	hostname: "127.0.0.1",
-	tls: keyPair(trusted, "client.example"),
+	// The certificate of the client's host is chosen by the name that a TLS connection names (SNI).
+	tls: ["default.example", "client.example"].map((serverName) => ({
+		...keyPair(trusted, serverName),
+		serverName,
+	})),
 	fetch: (request) =>
 		paths.get(new URL(request.url).pathname)?.(request) ??
 		new Response("", { status: 404 }),

@@ -40,7 +40,7 @@ const levels: Record<Access, { title: string; text: string }> = {
 	},
 	write: {
 		title: "Read and write",
-		text: "It also sends messages, and creates and changes things. It deletes nothing, and kicks and bans nobody.",
+		text: "It also sends messages, and creates and changes what can be changed back. It deletes nothing, and kicks and bans nobody.",
 	},
 	all: {
 		title: "Everything",
