@@ -183,8 +183,8 @@ const coverage: Record<string, Coverage> = {
 		]),
 	),
 	"bun run gateway --grants": elsewhere(
-		"test/gateway/oauth/connections.test.ts",
-		'run("--grants")',
+		"test/gateway/oauth/commands.test.ts",
+		'"--grants"',
 	),
 	"bun run gateway --help": "here",
 	"bun run build": builds,
