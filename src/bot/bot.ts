@@ -29,6 +29,8 @@ import { serveCommands } from "./commands/commands.ts";
 import { withHelp } from "./commands/help.ts";
 import {
 	type BotConfig,
+	hasIdleApproval,
+	idleApproval,
 	needsMessageContent,
 	withoutToken,
 } from "./config/config.ts";
@@ -355,6 +357,7 @@ export function startBot(
 		toolsets: config.toml.mcp.toolsets ?? "not set: all are allowed",
 	});
 	if (config.mcpToken === undefined) log.warn(withoutToken);
+	if (hasIdleApproval(config)) log.warn(idleApproval);
 	const opened = connection.open();
 	features.start();
 	guildDocuments.start();

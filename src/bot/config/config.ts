@@ -48,6 +48,20 @@ const maxPersonalityBytes = 64 * 1024;
 export const withoutToken =
 	"MCP_AUTH_TOKEN is not set: every program on this machine can call the bot's tools";
 
+/** Warning for a bot whose setting `approval` has no effect. */
+export const idleApproval =
+	"no call needs approval: without MCP_AUTH_TOKEN all callers count as its holder, who is exempt unless mcp.approval_for_root is true";
+
+/** Whether no caller of a bot can need approval, although it is switched on. */
+export function hasIdleApproval({
+	toml: { mcp },
+	mcpToken,
+}: Pick<BotConfig, "toml" | "mcpToken">): boolean {
+	return (
+		mcp.approval !== "off" && !mcp.approval_for_root && mcpToken === undefined
+	);
+}
+
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 const howToCreate = `${runs("bot")} --new-instance <name> makes one`;

@@ -15,6 +15,8 @@ import { within } from "../../lib/wait.ts";
 import { providerChecks } from "../ai/check.ts";
 import {
 	type BotConfig,
+	hasIdleApproval,
+	idleApproval,
 	needsMessageContent,
 	withoutToken,
 } from "../config/config.ts";
@@ -110,6 +112,9 @@ function checksOf(
 		{ title: "MCP port", run: () => checkPort(config, log) },
 		...(config.mcpToken === undefined
 			? [{ title: "MCP token", run: () => ({ warning: withoutToken }) }]
+			: []),
+		...(hasIdleApproval(config)
+			? [{ title: "mcp.approval", run: () => ({ warning: idleApproval }) }]
 			: []),
 		{
 			title: "database",

@@ -277,6 +277,37 @@ alarm_window = "two minutes"`).join("\n");
 		expect(issues).toContain(issue);
 });
 
+test("approval needs a channel, unless people are asked at their client", () => {
+	const id = "123456789012345678";
+	const channel = `approval_channel = "${id}"`;
+	const mcp = (lines: string) =>
+		read({ ...files, "config.toml": `${cook}[mcp]\n${lines}\n` }).toml.mcp;
+	expect(mcp("").approval).toBe("off");
+	expect(mcp(`approval = "write"\n${channel}`)).toMatchObject({
+		approval: "write",
+		approval_by: "discord",
+		approval_channel: id,
+		approval_for_root: false,
+		approval_self: false,
+	});
+	expect(mcp('approval = "destructive"\napproval_by = "client"')).toMatchObject(
+		{ approval_by: "client" },
+	);
+	for (const [lines, issue] of [
+		[
+			'approval = "destructive"',
+			'mcp.approval_channel: is required while mcp.approval is not "off"',
+		],
+		[
+			`approval = "write"\n${channel}\napproval_roles = []`,
+			"mcp.approval_roles: expected at least one role",
+		],
+		['approval = "read"', "mcp.approval: expected"],
+		['approval = "write"\napproval_channel = "#staff"', "mcp.approval_channel"],
+	] as const)
+		expect(issuesIn(`[mcp]\n${lines}`).join("\n")).toContain(issue);
+});
+
 test("no issue hides another: types, sections, the personality and ids without quotation marks", () => {
 	const issues = issuesIn(
 		'command_prefix = 3\npersonality_file = "no.txt"\n[features]\ngame = true\n[mcp]\naudit_channel = 123456789012345678',

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { startBot } from "../../../src/bot/bot.ts";
 import {
 	type BotConfig,
+	idleApproval,
 	withoutToken,
 } from "../../../src/bot/config/config.ts";
 import { toml as schema } from "../../../src/bot/config/settings.ts";
@@ -194,6 +195,23 @@ test("a bot without a token passes with a warning", async () => {
 	);
 	expect(marked("!")).toContain(`MCP token: ${withoutToken}`);
 	expect(passed).toBe(true);
+});
+
+test("approval that no call can need passes with a warning", async () => {
+	await using fixture = await startFixture();
+	const mcp = {
+		approval: "write",
+		approval_channel: fixture.general.id,
+		approval_for_root: false,
+	};
+	Object.assign(fixture.toml.mcp, mcp);
+	const warnings = async () => {
+		const config = { ...fixture.config(), mcpToken: undefined };
+		return (await check(config)).marked("!").join("\n");
+	};
+	expect(await warnings()).toContain(`mcp.approval: ${idleApproval}`);
+	Object.assign(fixture.toml.mcp, { approval_for_root: true });
+	expect(await warnings()).not.toContain("mcp.approval");
 });
 
 interface Row {
@@ -406,6 +424,33 @@ const rows: Row[] = [
 		crosses: () => [
 			/^mcp\.audit_channel: the bot lacks EMBED_LINKS in #staff/,
 			/^moderation\.log_channel: the bot lacks EMBED_LINKS in #staff/,
+		],
+	},
+	{
+		what: "the channel for approval takes no files",
+		change(fixture) {
+			Object.assign(fixture.toml.mcp, {
+				approval: "write",
+				approval_channel: fixture.general.id,
+			});
+			forbid(fixture, fixture.general, "AttachFiles");
+		},
+		crosses: () => [
+			/^mcp\.approval_channel: the bot lacks ATTACH_FILES in #general/,
+		],
+	},
+	{
+		what: "a role that may approve does not exist",
+		change(fixture) {
+			Object.assign(fixture.toml.mcp, {
+				approval: "write",
+				approval_channel: fixture.general.id,
+				// The bot need not be able to give these roles.
+				approval_roles: [alphaRole(fixture).id, "123456789012345678"],
+			});
+		},
+		crosses: () => [
+			/^mcp\.approval_roles\.1: there is no role 123456789012345678 in /,
 		],
 	},
 ];
