@@ -2,9 +2,13 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ChannelType, PermissionFlagsBits } from "discord.js";
+import * as v from "valibot";
+import { toml } from "../../../src/bot/config/settings.ts";
+import { guildsOf } from "../../../src/bot/tool/admission.ts";
 import type { Principal } from "../../../src/lib/principal.ts";
 import { moderatorPermissions } from "../../../src/simulator/seed.ts";
 import type { Role } from "../../../src/simulator/world/state/entities.ts";
+import { startConnection } from "../../support/connection.ts";
 import type { McpCaller } from "../../support/mcp.ts";
 import { until } from "../../support/until.ts";
 import {
@@ -588,4 +592,31 @@ describe("a bot in several guilds", () => {
 			return !isError;
 		});
 	});
+});
+
+test("while the member cache is incomplete, Discord is asked who is a member", async () => {
+	await using alpha = await startConnection();
+	const { connection, simulator } = alpha;
+	await until("it has its guild", () => connection.guilds.length > 0);
+	const { mcp } = v.parse(toml, { bot_name: "Alpha" });
+	const incomplete = {
+		guilds: connection.guilds,
+		hasAllMembers: () => false,
+	};
+	const guildsOfUser = async (id: string) => {
+		simulator.requests.clear();
+		const found = await guildsOf(
+			{ connection: incomplete, self: { toml: { mcp } } } as never,
+			id,
+		);
+		const asked = simulator.requests.list().map(({ path }) => path);
+		return { names: found.map(({ guild }) => guild.name), asked: asked.length };
+	};
+	const liwei = simulator.user("liwei").id;
+	const member = { names: ["The Cooks"], asked: 1 };
+	expect(await guildsOfUser(liwei)).toEqual(member);
+	expect(await guildsOfUser(liwei)).toEqual(member);
+	const bob = simulator.user("bob_the_baker").id;
+	expect(await guildsOfUser(bob)).toEqual({ names: [], asked: 1 });
+	expect(await guildsOfUser(unknownId)).toEqual({ names: [], asked: 1 });
 });
