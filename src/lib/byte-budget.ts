@@ -7,8 +7,8 @@
  */
 export interface ByteHolder {
 	/**
-	 * The HTTP client or other object that receives the buffered bytes. When the memory limit is exceeded, the owner with
-	 * the most buffered bytes loses its largest response.
+	 * The object for which the bytes are buffered, such as an HTTP client. When all buffered bytes together exceed the
+	 * memory limit, the owner with the most buffered bytes loses its largest response.
 	 */
 	readonly owner: object;
 	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */

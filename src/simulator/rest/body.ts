@@ -34,8 +34,8 @@ export async function readBody(request: Request): Promise<Content> {
 }
 
 /**
- * Reads the body of an OAuth2 request: a form with one text for each field. Another body counts as a form without fields,
- * since Discord refuses it like one: https://github.com/discord/discord-api-docs/issues/5249
+ * Reads the body of an OAuth2 request: a form whose fields are strings. A body that is not a form counts as an empty
+ * form, because Discord refuses both in the same way: https://github.com/discord/discord-api-docs/issues/5249
  */
 export async function readForm(request: Request): Promise<Content> {
 	const type = request.headers.get("content-type") ?? "";

@@ -114,8 +114,8 @@ function metadataOf(
 }
 
 /**
- * For each AutoMod action that needs MODERATE_MEMBERS: the trigger types of the rules that may use the action. Sources:
- * discord-userdoccers (QUARANTINE_USER) for BlockMemberInteraction, for Timeout
+ * For each AutoMod action that needs MODERATE_MEMBERS: the trigger types of the rules that may use the action. The
+ * source for BlockMemberInteraction is discord-userdoccers (QUARANTINE_USER), and for Timeout it is
  * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types
  * A guess (automod-timeout): the error code if a rule of any other trigger type uses the action.
  */
