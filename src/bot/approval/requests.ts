@@ -38,6 +38,7 @@ import {
 	beginApproved,
 	deleteApprovalsBefore,
 	endApproval,
+	endUnposted,
 	insertApproval,
 	reopenApproval,
 	replacePlan,
@@ -165,7 +166,7 @@ export function createRequests(options: RequestsOptions) {
 				row.expires_at <= at
 					? end(row, ["pending"], "expired", null)
 					: row.message_id === null
-						? end(row, ["pending"], "failed", notPostedResult)
+						? endNotPosted(id)
 						: undefined,
 			approved: () => reopenApproval(sql, id, ["approved"]),
 			running: () => end(row, ["running"], "unknown", unknownResult),
@@ -252,6 +253,15 @@ export function createRequests(options: RequestsOptions) {
 		return row;
 	}
 
+	/** Ends a request that the bot was stopped in before it was posted. */
+	async function endNotPosted(id: string): Promise<void> {
+		const row = await endUnposted(sql, id, {
+			result: notPostedResult,
+			ended_at: now(),
+		});
+		if (row) settle(row);
+	}
+
 	/** Tells those who wait for the end of a request. */
 	function settle(row: ApprovalRow): void {
 		log.info("a request for approval has ended", {
@@ -326,7 +336,7 @@ export function createRequests(options: RequestsOptions) {
 			withdrawn.add(row.id);
 			void persist(row.id, () =>
 				end(row, ["pending"], "failed", errorResult(text)),
-			);
+			).then(() => withdrawn.delete(row.id));
 			throw new ToolError(text, { cause: error });
 		}
 	}

@@ -226,6 +226,18 @@ export async function endApproval(
 	return row;
 }
 
+/** Ends a pending request without a message. Returns the request; undefined if it has a message or is not pending. */
+export async function endUnposted(
+	sql: Sql,
+	id: string,
+	{ result, ended_at }: Pick<ApprovalRow, "result" | "ended_at">,
+): Promise<ApprovalRow | undefined> {
+	const [row] = await sql<ApprovalRow>`
+		UPDATE approvals SET state = ${"failed"}, result = ${result}, ended_at = ${ended_at}
+		WHERE id = ${id} AND state = ${"pending"} AND message_id IS NULL RETURNING *`;
+	return row;
+}
+
 /** Deletes requests that ended before `instant` (epoch milliseconds). Returns how many. */
 export async function deleteApprovalsBefore(
 	sql: Sql,
