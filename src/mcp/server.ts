@@ -507,7 +507,7 @@ export function toolSource<Context>(
 }
 
 /** Creates the call's abort signal and a function to report progress, both for the tool. */
-function toolCall(
+export function toolCall(
 	{ params }: RpcRequest,
 	{ signal, notify }: Caller,
 ): ToolCall {
