@@ -28,8 +28,8 @@ export class ByteBudget {
 	}
 
 	/**
-	 * Counts `bytes` more buffered bytes for the unfinished response `holder`. If all unfinished responses together then
-	 * exceed the memory limit, drops responses: each time the largest one of the owner with the most buffered bytes.
+	 * Records that the unfinished response `holder` has buffered `bytes` more bytes. While all unfinished responses
+	 * together exceed the memory limit, drops the largest response of the owner with the most buffered bytes.
 	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);

@@ -388,8 +388,8 @@ export function integer(min: number, max: number) {
 export const port = integer(0, 65_535);
 
 /**
- * Returns a Valibot schema for a comma-separated list of names, parsed to lower case. `expected` describes valid names
- * in error messages.
+ * Returns a Valibot schema for a comma-separated list of names, which are converted to lower case. `expected` describes
+ * valid names in error messages.
  */
 function nameList(isName: (name: string) => boolean, expected: string) {
 	return v.pipe(

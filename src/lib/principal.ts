@@ -31,9 +31,9 @@ export interface PrincipalPerson {
  * the root key (MCP_AUTH_TOKEN) without limits.
  */
 export interface Principal {
-	/** Identifies the caller permanently: "root", "key:<name of the key>" or "grant:<id of the sign-in>". */
+	/** Identifies the caller permanently: "root", "key:<name of the API key>", or "grant:<id>" for an OAuth grant. */
 	id: string;
-	/** Name of the caller for logs and people: the name of the key, or of the OAuth client. */
+	/** Name of the caller for logs and people: the name of the API key or of the OAuth client. */
 	name: string;
 	/** Name of the MCP client, if known. It is not verified, since the client itself sends it. */
 	client?: string | undefined;
@@ -58,8 +58,8 @@ export const maxPrincipalItems = 100;
 export const principalHeader = "X-Guildhall-Caller";
 
 /**
- * The experimental MCP capability with which a bot declares that it enforces principals. The gateway sends requests of
- * principals only to such bots.
+ * The experimental MCP capability with which a bot declares that it enforces what the principal of a request may do.
+ * The gateway sends requests with a principal only to such bots.
  */
 export const principalCapability = "guildhall/principal";
 
@@ -69,7 +69,9 @@ export const principalCapability = "guildhall/principal";
  */
 export const approvalCapability = "guildhall/approval";
 
-/** The holder of the root key, for bots that need to know the principal of every call. */
+/**
+ * The principal of the holder of the root key (MCP_AUTH_TOKEN), for code that needs an object in place of undefined.
+ */
 export const rootPrincipal: Principal = {
 	id: "root",
 	name: "root",

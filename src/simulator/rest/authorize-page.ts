@@ -101,7 +101,7 @@ export async function serveAuthorizePage(
 
 /**
  * Reads and checks the query parameters of the page on which people authorize applications.
- * A guess (oauth2-error-page): the statuses of the error pages, and that other response types get one.
+ * A guess (oauth2-error-page): Discord shows an error page with these statuses, also for other response types.
  */
 function readQuery(world: World, params: URLSearchParams): Query {
 	const clientId = params.get("client_id") ?? "";

@@ -33,7 +33,7 @@ const notKept: Readonly<Record<string, f.Field<unknown>>> = {
 	owner_id: f.unchecked,
 };
 
-/** Maximum size of a guild's icon, in bytes. A guess (icon-size). */
+/** Maximum size of a guild's icon, in bytes. A guess (icon-size): Discord refuses larger icons. */
 const iconLimitBytes = 10 * 1024 * 1024;
 
 const settings = {
@@ -128,7 +128,7 @@ function checkCommunity(
 
 /**
  * The guild features that `PATCH /guilds/:guild_id` can add and remove, each with a function that throws if the request
- * may not do that. A guess (features-fixed): it ignores all others.
+ * may not do that. A guess (features-fixed): Discord ignores changes of all other features.
  */
 const mutable: Readonly<
 	Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>
@@ -158,7 +158,7 @@ const known: ReadonlySet<string> = new Set(Object.values(GuildFeature));
 
 /**
  * Returns the features of a guild after a request with the list `wanted`.
- * A guess (features-unknown): features that neither Discord's documentation nor the guild has are refused.
+ * A guess (features-unknown): Discord refuses features that neither its documentation nor the guild has.
  */
 function changedFeatures(
 	call: SettingsCall,

@@ -34,8 +34,8 @@ export class Onboardings {
 	constructor(private readonly state: State) {}
 
 	/**
-	 * A guild's onboarding. Ids of deleted channels and roles are left out.
-	 * A guess (onboarding-deleted): they are left out, and onboarding stays enabled.
+	 * A guild's onboarding, without the ids of deleted channels and roles.
+	 * A guess (onboarding-deleted): Discord leaves these ids out, too, and keeps onboarding enabled.
 	 */
 	of({ onboarding, channels, roles }: Guild): Onboarding {
 		const option = (one: PromptOption): PromptOption => ({
@@ -89,7 +89,7 @@ export class Onboardings {
 	/**
 	 * Sets the flag IN_PROMPT of those roles that members can choose in the guild's onboarding, and clears it for other
 	 * roles: https://discord.com/developers/docs/topics/permissions#role-object-role-flags
-	 * A guess (onboarding-role-events): each changed flag has an event.
+	 * A guess (onboarding-role-events): Discord sends an event for each role whose flag changes.
 	 */
 	#flagRoles(guild: Guild): void {
 		const { prompts } = guild.onboarding;
@@ -112,7 +112,7 @@ export class Onboardings {
 	/**
 	 * Adds the audit log entries about an edit of the guild's onboarding. There are no separate entries about deleted
 	 * prompts: https://github.com/discord/discord-api-docs/issues/6892
-	 * A guess (onboarding-audit): the target and the fields of the entries.
+	 * A guess (onboarding-audit): Discord's entries have the same target and the same fields.
 	 */
 	#audit(guild: Guild, before: Onboarding, by: Attribution | undefined): void {
 		const { onboarding: after } = guild;
@@ -146,7 +146,7 @@ export function onboardingChannelIds({ onboarding }: Guild): Set<string> {
 /**
  * Whether a guild lacks what enabling this onboarding requires: being a community, and giving new members enough
  * channels. https://discord.com/developers/docs/resources/guild#modify-guild-onboarding
- * A guess (onboarding-community): that a community is required.
+ * A guess (onboarding-community): Discord requires a community.
  */
 export function isBelowRequirements(
 	guild: Guild,
@@ -179,7 +179,8 @@ function isWritable(guild: Guild, channel: GuildChannel): boolean {
 /**
  * Counts the channels that every new member gets through onboarding and for which `passes` returns true. A category in
  * the onboarding stands for all channels in it.
- * A guess (onboarding-mode): in the mode ONBOARDING_ADVANCED, the fewest that an answer to a required prompt adds.
+ * A guess (onboarding-mode): in the mode ONBOARDING_ADVANCED, each required prompt counts with the answer that adds the
+ * fewest channels.
  */
 function countChannels(
 	guild: Guild,

@@ -69,7 +69,7 @@ export class Pictures {
 		return name;
 	}
 
-	/** Removes the former icon of a guild or role. A guess (cdn-deleted): the CDN no longer has the icon. */
+	/** Removes the former icon of a guild or role. A guess (cdn-deleted): Discord's CDN no longer serves such an icon. */
 	removeIcon(
 		kind: "icons" | "role-icons",
 		ownerId: string,

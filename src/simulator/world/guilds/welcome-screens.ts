@@ -38,8 +38,8 @@ export class WelcomeScreens {
 	}
 
 	/**
-	 * Edits a guild's welcome screen. Omitted fields keep their values. A guess (welcome-audit): the entry in the audit
-	 * log.
+	 * Edits a guild's welcome screen. Omitted fields keep their values.
+	 * A guess (welcome-audit): Discord adds the same entry to the audit log.
 	 */
 	edit(
 		guild: Guild,

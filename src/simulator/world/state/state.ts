@@ -70,7 +70,9 @@ export class State {
 		for (const subscriber of this.#subscribers) subscriber(event);
 	}
 
-	/** Dispatches a Gateway event to the members of a guild who meet certain conditions. */
+	/**
+	 * Dispatches a Gateway event to the members of a guild who meet the conditions in `to`; by default to all members.
+	 */
 	dispatchToGuild<T extends EventType>(
 		type: T,
 		guild: Guild,
