@@ -82,7 +82,7 @@ export function createAuthorize(
 		if (!matchesRedirect(client.redirectUris, redirectUri))
 			throw new OAuthError(
 				"invalid_request",
-				"The program that sent you here wants you back at an address that it has not registered.",
+				"The program that sent you here named a return address that it has not registered.",
 			);
 		const state = parameters.get("state");
 		let wanted: AuthorizationRequest;

@@ -27,7 +27,7 @@ export function createCallback(
 		return errorPage({ ...page, back });
 	}
 
-	async function come(request: Request): Promise<Response> {
+	async function complete(request: Request): Promise<Response> {
 		const parameters = queryOf(request);
 		const browser = browsers.secretOf(request);
 		const state = parameters.get("state");
@@ -112,5 +112,5 @@ export function createCallback(
 		return redirect(paths.connections);
 	}
 
-	return (request) => asPage(context, () => come(request));
+	return (request) => asPage(context, () => complete(request));
 }
