@@ -31,16 +31,17 @@ export class Rights {
 	constructor(private readonly now: () => number = () => performance.now()) {}
 
 	/**
-	 * Asks each bot about a person, unless it was asked within the last 5 s. Resolves when all have answered, failed to
+	 * Asks each bot about a person, unless it was asked within the last `maxAgeMs`. Resolves when all have answered, failed to
 	 * answer within 2 s, or `signal` aborts. Never rejects.
 	 */
 	async load(
 		backends: readonly Backend[],
 		personId: string,
 		signal: Signal,
+		maxAgeMs = freshMs,
 	): Promise<void> {
 		const asking = backends.flatMap(
-			(backend) => this.#ask(backend, personId) ?? [],
+			(backend) => this.#ask(backend, personId, maxAgeMs) ?? [],
 		);
 		if (asking.length === 0) return;
 		await raceSignal(Promise.all(asking), signal).catch(() => {});
@@ -61,7 +62,11 @@ export class Rights {
 			: undefined;
 	}
 
-	#ask(backend: Backend, personId: string): Promise<void> | undefined {
+	#ask(
+		backend: Backend,
+		personId: string,
+		maxAgeMs: number,
+	): Promise<void> | undefined {
 		const entry = this.#entries.getOrMake(
 			`${backend.name} ${personId}`,
 			(): Entry => ({
@@ -72,7 +77,7 @@ export class Rights {
 		);
 		if (entry.asking) return entry.asking;
 		const at = this.now();
-		if (at - entry.askedAt < freshMs) return undefined;
+		if (at - entry.askedAt < maxAgeMs) return undefined;
 		entry.askedAt = at;
 		entry.asking = backend
 			.rights(personId, AbortSignal.timeout(requestTimeoutMs))
@@ -91,9 +96,10 @@ export class Rights {
 }
 
 /**
- * Returns a function that asks all bots that accept principals about a person, at most every 5 s. Bots that are offline
- * count as bots that do not answer, even if it is not known yet whether they accept principals: otherwise a start of the
- * gateway before its bots would end connections. It resolves within 2 s and never rejects.
+ * Returns a function that asks all bots that accept principals about a person, each time anew: a lost role ends a
+ * connection with the next refresh, and with a new role a person can sign in at once. Bots that are offline count as bots
+ * that do not answer, even if it is not known yet whether they accept principals: otherwise a start of the gateway before
+ * its bots would end connections. It resolves within 2 s and never rejects.
  */
 export function createAskRights(
 	rights: Rights,
@@ -104,7 +110,7 @@ export function createAskRights(
 			({ acceptsPrincipals, state }) => acceptsPrincipals || !state.online,
 		);
 		const signal = AbortSignal.timeout(requestTimeoutMs);
-		await rights.load(asked, id, signal);
+		await rights.load(asked, id, signal, 0);
 		return asked.map((backend) => ({
 			instance: backend.name,
 			guilds: rights.known(backend, id, freshMs + requestTimeoutMs),

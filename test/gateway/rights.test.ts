@@ -158,6 +158,16 @@ test("signing in asks all bots that accept principals, and says which did not an
 	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: undefined }]);
 });
 
+test("signing in asks a bot again that was asked just now", async () => {
+	await using world = await start();
+	const ask = createAskRights(world.rights, [world.backend]);
+	await world.load();
+	world.stub.on["guildhall/rights"] = answers(two);
+	expect(await ask(who)).toEqual([{ instance: "alpha", guilds: [two] }]);
+	expect(await Promise.all([ask(who), ask(who)])).toHaveLength(2);
+	expect(world.asked()).toBe(3);
+});
+
 test("a bot that was never reached is one that did not answer", async () => {
 	const stub = startStubBackend();
 	const { backend } = createTestBackend({ url: stub.url });
