@@ -46,10 +46,7 @@ export function listedAs<T>(shown: JsonSchema) {
 	return published<T>({ listedAs: shown });
 }
 
-/**
- * JSON Schema keywords that `tools/list` omits to save clients tokens. The server checks the arguments of each call
- * against the full schema anyway, and its error messages state the limits.
- */
+/** Keywords that clients can do without: calls are checked anyway, and errors name the limits. */
 const dispensable = [
 	"pattern",
 	"maxItems",
@@ -59,8 +56,8 @@ const dispensable = [
 ];
 
 /**
- * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out the
- * properties that are marked as unlisted, and keywords such as `pattern`, which the server checks anyway.
+ * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
+ * properties that are marked as unlisted, and keywords that clients can do without, such as `pattern`.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	// See `listedAs`.

@@ -49,10 +49,7 @@ export function admit(
 	return undefined;
 }
 
-/**
- * Parses the MCP message in the body of an HTTP request. If the body is incomplete, too long or invalid, returns the
- * refusal to respond with.
- */
+/** Parses the MCP message in the body of an HTTP request, or returns a refusal. */
 export function readMessage(
 	body: Uint8Array | "late" | "too long",
 	maxBodyBytes: number,

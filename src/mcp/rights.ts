@@ -5,11 +5,11 @@ import * as v from "valibot";
 
 export const rightsMethod = "guildhall/rights";
 
-/** A guild in which a person is a member and in which tool calls in the person's name may act. */
+/** A guild that a person is in and that tool calls in the person's name may touch. */
 export interface PersonGuild {
 	id: string;
 	name: string;
-	/** Whether the bot's configuration allows this person to sign in with Discord and use the bot in this guild. */
+	/** Whether the bot's rule for signing in allows this person to sign in here. */
 	signIn: boolean;
 }
 

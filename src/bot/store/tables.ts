@@ -14,7 +14,6 @@ import { guildPlansTable } from "./guild-plans.ts";
 import { guildSettingsTable } from "./guild-settings.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
-import { secretsTable } from "./secrets.ts";
 import { tempBansTable } from "./temp-bans.ts";
 import { toolCallsByPrincipal, toolCallsTable } from "./tool-calls.ts";
 
@@ -35,5 +34,4 @@ export const migrations: readonly Migration[] = [
 	guildDeletionMarksTable,
 	approvalsTable,
 	toolCallsByPrincipal,
-	secretsTable,
 ];

@@ -8,7 +8,7 @@ import { SlidingWindow } from "../../lib/sliding-window.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
 import type { OAuthClient } from "./clients.ts";
 import { asPage, backLink, type OAuthContext } from "./context.ts";
-import { OAuthError } from "./oauth-error.ts";
+import { errorResponse, OAuthError } from "./oauth-error.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { redirect } from "./pages/page.ts";
 import { type Parameters, queryOf } from "./parameters.ts";
@@ -107,5 +107,21 @@ export function createAuthorize(
 		);
 	}
 
-	return (request) => asPage(context, () => begin(request));
+	return async (request) => {
+		if (!isProgram(request)) return asPage(context, () => begin(request));
+		try {
+			return await begin(request);
+		} catch (error) {
+			return errorResponse(error, context.log);
+		}
+	};
+}
+
+/**
+ * Whether a request is not a browser's. Before it opens one, mcp-remote asks whether the client that it once registered is
+ * still known, and registers again if the response is JSON with the error invalid_client.
+ */
+function isProgram({ headers }: Request): boolean {
+	const accepted = headers.get("accept") ?? "";
+	return accepted.includes("application/json") && !accepted.includes("html");
 }

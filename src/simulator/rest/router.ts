@@ -80,10 +80,7 @@ const anonymous: Account = {
 	privilegedIntents: [],
 };
 
-/**
- * The sender of a request. If an application sent the request with an OAuth2 access token: the person in whose name it
- * acts, and what the person has authorized the application to do.
- */
+/** The sender of a request, and what the sender has authorized an application to do if that sends it. */
 interface Sender {
 	readonly actor: Account;
 	readonly authorization?: Authorization;
@@ -302,7 +299,7 @@ export class Router {
 
 	/**
 	 * Returns the person in whose name an application sends a request with an OAuth2 access token. Throws if the token is
-	 * invalid or lacks the scope that the route requires.
+	 * invalid, or has not the scope that the route needs.
 	 */
 	#authenticateApplication(token: string, { scope }: Route): Sender {
 		const authorization = this.#parts.world.authorizations.byAccessToken(token);

@@ -79,6 +79,18 @@ describe("the sign-in", () => {
 		});
 	});
 
+	test("tells a program, by JSON, that its registration is not known", async () => {
+		const url = world.authorizeUrl({ client_id: "forgotten" });
+		const ask = (accept: string) => fetch(url, { headers: { accept } });
+		expect(await errorOf(await ask("application/json"))).toEqual({
+			status: 401,
+			error: "invalid_client",
+		});
+		const page = await ask("text/html,application/json;q=0.9,*/*;q=0.8");
+		expect(page.status).toBe(400);
+		expect(await page.text()).toContain("not known to this server");
+	});
+
 	test("sends a person who denies back with an error", async () => {
 		const steps = await world.toConsent({ state: undefined });
 		const target = await world.decide(steps, { decision: "deny" });

@@ -12,7 +12,7 @@ import { publicApplication } from "./applications.ts";
 
 type Form = Readonly<Record<string, string>>;
 
-/** The body of an OAuth2 request: a form, which the router has already parsed to an object of strings. */
+/** The fields of a form, which the router has parsed. */
 const form = unchecked as Field<Form>;
 
 type FormCall = Pick<Call<"", Form>, "world" | "body" | "authorizationHeader">;
@@ -70,10 +70,7 @@ function applicationOf(world: World, clientId: string) {
 	);
 }
 
-/**
- * Handles a request for OAuth2 tokens: exchanges a code or a refresh token for new tokens. Makes Discord's checks in
- * Discord's order, and throws if one fails.
- */
+/** Checks a token request in the order of Discord's checks, and executes it. */
 function issueToken(call: FormCall): Authorization {
 	const { world, body } = call;
 	const { authorizations } = world;
@@ -114,8 +111,8 @@ function issueToken(call: FormCall): Authorization {
 }
 
 /**
- * Throws unless the PKCE code verifier belongs to the code challenge. Does nothing if the application sent no challenge
- * when the person authorized it. https://docs.discord.food/topics/oauth2#pkce
+ * Checks the code verifier of PKCE, which is needed if the application sent a code challenge.
+ * https://docs.discord.food/topics/oauth2#pkce
  */
 function verifyChallenge(
 	{ authorizations }: World,
@@ -134,8 +131,7 @@ function verifyChallenge(
 }
 
 /**
- * Authenticates the application that sends an OAuth2 request, by client id and client secret from HTTP Basic
- * authentication or the form. Returns the client id; throws if the secret is wrong.
+ * Returns the client id of the application that sends a form, with its secret: by HTTP Basic authentication or in the form.
  * https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
  */
 function authenticateClient({
@@ -152,10 +148,7 @@ function authenticateClient({
 	throw oauthError("invalid_client", undefined, 401);
 }
 
-/**
- * Splits a text at the first separator. Used for client id and secret, which need no URL decoding because they consist
- * of URL-safe characters.
- */
+/** Splits a text at the first separator. Id and secret are URL-safe, so that they need no decoding. */
 function splitOnce(text: string, separator: string): [string, string] {
 	const at = text.indexOf(separator);
 	return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
@@ -172,7 +165,7 @@ function tokenResponse(authorization: Authorization) {
 	};
 }
 
-/** Creates an error response in OAuth2's format: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
+/** Creates an error response of OAuth2: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
 function oauthError(error: string, error_description?: string, status = 400) {
 	return new ApiError(status, {
 		error,
