@@ -44,10 +44,7 @@ test("the permissions of the tools are those that tools name, and those that go 
 			([, text, property]) => text ?? property ?? "",
 		).filter(
 			(word) =>
-				Object.hasOwn(PermissionFlagsBits, word) &&
-				!shown.includes(word) &&
-				// Only people need it: slow mode does not limit bots.
-				word !== "BypassSlowmode",
+				Object.hasOwn(PermissionFlagsBits, word) && !shown.includes(word),
 		),
 	);
 	expect([...toolPermissions].map(String).sort()).toEqual(

@@ -1,0 +1,39 @@
+// What the tests ask of each client.
+
+export interface ClientOptions {
+	/** The URL of the MCP server. */
+	url: string;
+	/** The client's metadata document. Without it, the client registers dynamically. */
+	metadataUrl?: string | undefined;
+	/** Walks a person from the address that the client opens to where they return to the client. */
+	signIn(url: string): Promise<URL>;
+}
+
+export interface SignedInClient extends AsyncDisposable {
+	/** The revision of MCP that it uses. */
+	revision: string | undefined;
+	toolNames(): Promise<string[]>;
+	/**
+	 * Calls a tool and returns the text of its result, prefixed with "ERROR " if `isError` is true. Rejects if the client has
+	 * to sign in again; then the person has to open `lastUrl`.
+	 */
+	call(name: string, args: Record<string, unknown>): Promise<string>;
+	/** The last address that the client opened for the person. */
+	readonly lastUrl: string | undefined;
+}
+
+/** Connects a client, which signs in. */
+export type Connect = (options: ClientOptions) => Promise<SignedInClient>;
+
+export const redirectUrl = "http://127.0.0.1:8090/callback";
+export const clientInfo = { name: "test", version: "1.0.0" };
+
+/** Returns the text of a tool's result. The types of the SDKs differ. */
+export function textOf(result: unknown): string {
+	const { isError, content } = result as {
+		isError?: boolean;
+		content: { text: string }[];
+	};
+	const text = content.map((block) => block.text).join("\n");
+	return isError ? `ERROR ${text}` : text;
+}

@@ -1,0 +1,49 @@
+// The official SDK, version 1.
+
+import type {
+	OAuthClientProvider,
+	OAuthDiscoveryState,
+} from "@modelcontextprotocol/sdk/client/auth.js";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type {
+	OAuthClientInformationMixed,
+	OAuthTokens,
+} from "@modelcontextprotocol/sdk/shared/auth.js";
+import { type Connect, clientInfo, textOf } from "./client.ts";
+import { Provider } from "./provider.ts";
+
+export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
+	const authProvider: OAuthClientProvider &
+		Provider<OAuthClientInformationMixed, OAuthTokens, OAuthDiscoveryState> =
+		new Provider("SDK v1");
+	if (metadataUrl !== undefined) authProvider.clientMetadataUrl = metadataUrl;
+	const start = () =>
+		new StreamableHTTPClientTransport(new URL(url), { authProvider });
+	const first = start();
+	await new Client(clientInfo).connect(first).then(
+		() => {
+			throw new Error("it did not have to sign in");
+		},
+		() => {},
+	);
+	const returned = await authProvider.walk(signIn);
+	await first.finishAuth(returned.get("code") ?? "");
+	const transport = start();
+	const client = new Client(clientInfo);
+	await client.connect(transport);
+	return {
+		revision: transport.protocolVersion,
+		async toolNames() {
+			const { tools } = await client.listTools();
+			return tools.map(({ name }) => name);
+		},
+		async call(name, args) {
+			return textOf(await client.callTool({ name, arguments: args }));
+		},
+		get lastUrl() {
+			return authProvider.lastUrl;
+		},
+		[Symbol.asyncDispose]: () => client.close(),
+	};
+};

@@ -1,0 +1,56 @@
+// The official SDK, version 2, in both kinds of revisions of MCP: with sessions, and 2026-07-28.
+
+import {
+	Client,
+	type OAuthClientProvider,
+	type OAuthDiscoveryState,
+	type StoredOAuthClientInformation,
+	type StoredOAuthTokens,
+	StreamableHTTPClientTransport,
+	type VersionNegotiationMode,
+} from "@modelcontextprotocol/client";
+import { type Connect, clientInfo, textOf } from "./client.ts";
+import { Provider } from "./provider.ts";
+
+function connectIn(mode: VersionNegotiationMode): Connect {
+	return async ({ url, metadataUrl, signIn }) => {
+		const authProvider: OAuthClientProvider &
+			Provider<
+				StoredOAuthClientInformation,
+				StoredOAuthTokens,
+				OAuthDiscoveryState
+			> = new Provider("SDK v2");
+		if (metadataUrl !== undefined) authProvider.clientMetadataUrl = metadataUrl;
+		const start = () =>
+			new StreamableHTTPClientTransport(new URL(url), { authProvider });
+		const options = { versionNegotiation: { mode } };
+		const first = start();
+		await new Client(clientInfo, options).connect(first).then(
+			() => {
+				throw new Error("it did not have to sign in");
+			},
+			() => {},
+		);
+		// It checks the issuer in the response.
+		await first.finishAuth(await authProvider.walk(signIn));
+		const client = new Client(clientInfo, options);
+		await client.connect(start());
+		return {
+			revision: client.getNegotiatedProtocolVersion(),
+			async toolNames() {
+				const { tools } = await client.listTools();
+				return tools.map(({ name }) => name);
+			},
+			async call(name, args) {
+				return textOf(await client.callTool({ name, arguments: args }));
+			},
+			get lastUrl() {
+				return authProvider.lastUrl;
+			},
+			[Symbol.asyncDispose]: () => client.close(),
+		};
+	};
+}
+
+export const connectWithSession = connectIn("legacy");
+export const connect = connectIn({ pin: "2026-07-28" });
