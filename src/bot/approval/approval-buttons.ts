@@ -3,13 +3,16 @@
 
 import {
 	type ButtonInteraction,
+	type GuildMember,
 	MessageFlags,
 	PermissionFlagsBits,
+	RESTJSONErrorCodes,
 } from "discord.js";
 import type { Log } from "../../lib/log.ts";
 import { rootPrincipal } from "../../lib/principal.ts";
 import { RpcError } from "../../mcp/json-rpc.ts";
 import type { Connection } from "../discord/connection/connection.ts";
+import { absentIf } from "../discord/find.ts";
 import {
 	bitsIn,
 	describeBits,
@@ -31,6 +34,8 @@ import type { ApprovalSettings } from "./needs-approval.ts";
 import { principalOf, readButtonId } from "./request-message.ts";
 import { textIn } from "./request-text.ts";
 import type { Requests, RequestsOptions } from "./requests.ts";
+
+const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
 /** Discord's maximum length of a message. */
 const maxReplyLength = 2_000;
@@ -112,6 +117,14 @@ export function createApprovalButtons(
 		const requester = principalOf(row);
 		if (requester?.person?.id === user.id && !settings.approval_self)
 			return "it is made in your name. Another person has to approve it.";
+		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
+		const member =
+			guild &&
+			(await absentIf([UnknownMember, UnknownUser], () =>
+				guild.members.fetch(user.id),
+			));
+		if (guild && !member)
+			return `you are not a member of ${inlineText(guild.name, 200)}, in which it acts.`;
 		const person = {
 			id: user.id,
 			name: user.globalName ?? user.username,
@@ -127,7 +140,7 @@ export function createApprovalButtons(
 			if (refusal !== undefined) return refusal;
 			const preview = await previewCall(tool, args, context);
 			if (typeof preview === "string") return textIn(preview);
-			return await whyNotInRun(tool as BotTool, args, row, user.id);
+			return whyNotInRun(tool as BotTool, args, row, member);
 		} catch (error) {
 			if (error instanceof RpcError) return error.message;
 			throw error;
@@ -138,15 +151,13 @@ export function createApprovalButtons(
 	 * For a tool that checks its permissions only while it writes: returns why a person lacks them in the guild as a
 	 * whole; undefined if they have them.
 	 */
-	async function whyNotInRun(
+	function whyNotInRun(
 		tool: BotTool,
 		args: Record<string, unknown>,
 		row: ApprovalRow,
-		userId: string,
-	): Promise<string | undefined> {
+		member: GuildMember | undefined,
+	): string | undefined {
 		if (!tool.needs.checkedInRun || row.plan !== "null") return undefined;
-		const guild = connection.guilds.find(({ id }) => id === row.guild_id);
-		const member = await guild?.members.fetch(userId);
 		const needed = tool.needs.permissions.flatMap((item): Permission[] => {
 			if (typeof item === "string") return [item];
 			return args[item.with] ? [item.permission] : [];

@@ -1,6 +1,9 @@
 // Approval in Discord: which calls need it, who may decide, and that a call runs once, exactly as it was shown.
 
 import { describe, expect, test } from "bun:test";
+import { moderatorPermissions } from "../../../src/simulator/seed.ts";
+import { until } from "../../support/until.ts";
+import { userNamed } from "../../support/world.ts";
 import {
 	type ApprovalWorld,
 	buttonsOf,
@@ -244,6 +247,35 @@ describe("who may decide", () => {
 		expect(isBanned(world, "mona_lisa")).toBe(false);
 		// To deny, nothing more is needed.
 		expect(await world.press("jose.garcia", "Deny")).toStartWith("Denied.");
+	});
+
+	test("who approves a call in another guild is a member there, and holds its permissions there", async () => {
+		await using world = await startApprovalWorld({
+			prepare({ world, bot, guild }) {
+				const alpha = world.users.get(bot("alpha").id);
+				if (alpha)
+					world.members.add(guild("The Bakers"), alpha, {
+						botPermissions: moderatorPermissions,
+					});
+			},
+		});
+		const bakers = world.simulator.guild("The Bakers");
+		const { world: platform } = world.simulator;
+		const { id } = world.simulator.channel("The Bakers/Lounge");
+		const args = { guild_id: bakers.id, channel_id: id };
+		await world.call(key("k"), "delete_channel", args);
+		expect(await world.press("ada", "Approve")).toBe(
+			"You cannot approve this call: you are not a member of The Bakers, in which it acts.",
+		);
+		const ada = platform.members.add(bakers, userNamed(world, "ada"));
+		expect(await world.press("ada", "Approve")).toContain("MANAGE_CHANNELS");
+		const permissions = String(1n << 4n);
+		const role = platform.roles.add(bakers, { name: "Keeper", permissions });
+		platform.members.edit(bakers, ada, { roles: [role.id] });
+		await until("the bot has heard", async () =>
+			(await world.press("ada", "Approve")).includes("is done"),
+		);
+		expect(bakers.channels.has(id)).toBe(false);
 	});
 
 	test("nobody approves a call in their own name, unless approval_self is set", async () => {
