@@ -1,7 +1,11 @@
 // Requests for approval: who sees them, where they are posted, what they show, and what becomes of them in trouble.
 
 import { describe, expect, test } from "bun:test";
-import { type ButtonInteraction, PermissionsBitField } from "discord.js";
+import {
+	type ButtonInteraction,
+	PermissionFlagsBits,
+	PermissionsBitField,
+} from "discord.js";
 import * as v from "valibot";
 import { createApprovalButtons } from "../../../src/bot/approval/approval-buttons.ts";
 import type { Requests } from "../../../src/bot/approval/requests.ts";
@@ -280,6 +284,29 @@ describe("what a message shows", () => {
 		);
 		expect(fields.Client).toBe("Claude");
 		expect(fields.Server).toBe(`The Cooks (ID: ${world.guild.id})`);
+	});
+
+	test("also for a person who does not see the channel for requests", async () => {
+		await using world = await startApprovalWorld({
+			prepare(simulator) {
+				const guild = simulator.guild("The Cooks");
+				const { world } = simulator;
+				const zoe = guild.members.get(simulator.user("zoe").id);
+				const channel = guild.channels.get(simulator.channel(staffChannel).id);
+				if (!zoe || !channel) throw new Error("the demo's world has both");
+				const permissions = String(PermissionFlagsBits.BanMembers);
+				const role = world.roles.add(guild, { name: "Bouncers", permissions });
+				world.members.edit(guild, zoe, { roles: [role.id] });
+				world.channels.setOverwrite(channel, {
+					...{ id: zoe.user.id, type: 1, allow: "0" },
+					deny: String(PermissionFlagsBits.ViewChannel),
+				});
+			},
+		});
+		const zoe = key("desk", world.person("zoe"));
+		pendingId(await world.call(zoe, "ban", ban(world, "liwei")));
+		expect(await world.press("ada", "Approve")).toContain("ban is done");
+		expect(isBanned(world, "liwei")).toBe(true);
 	});
 
 	test("the plan that apply_guild would carry out", async () => {
