@@ -125,7 +125,7 @@ async function runTool<Entries extends v.ObjectEntries>(
 			tool: name,
 			error,
 		});
-	const work = withinDeadline(limits, call.signal, onBug, () =>
+	const runLocked = () =>
 		lock(definition, args, bot, async () => {
 			const context = contextOf(bot);
 			if (!takesGuild) {
@@ -145,8 +145,13 @@ async function runTool<Entries extends v.ObjectEntries>(
 				{ ...context, guild, ...things } as unknown as ContextFor<Entries>,
 				call,
 			);
-		}),
-	);
+		});
+	const work = withinDeadline(limits, call.signal, onBug, async () => {
+		// Callers from outside of the guild must not hold up calls inside it.
+		if (bot.principal && takesGuild)
+			await findGuild(bot, args as JsonObject, "read");
+		return runLocked();
+	});
 	const output = takesGuild
 		? await withGuildNote(work, bot, args as JsonObject)
 		: await work;

@@ -119,6 +119,21 @@ describe("a guild", () => {
 		expect(text).toContain(`The bot is not in a guild ${world.guild.id}`);
 	});
 
+	test("that the person is not in is refused without waiting for calls that lock", async () => {
+		const args = { ...general(), slowmode_seconds: 77 };
+		const patch = `PATCH /channels/${args.channel_id}`;
+		const fault = world.simulator.faults.stall(patch, { times: 1 });
+		const editing = world.call("edit_channel", args);
+		await until("the edit is on its way", () => fault.hits === 1);
+		const { text } = await as("bob_the_baker").call("edit_channel", {
+			...args,
+			guild_id: world.guild.id,
+		});
+		expect(text).toContain("The bot is not in a guild");
+		fault.release();
+		expect((await editing).isError).toBe(false);
+	});
+
 	test("is listed to members only", async () => {
 		const listed = async (name: string) =>
 			(await as(name).call("list_guilds")).text;
