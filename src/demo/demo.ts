@@ -35,7 +35,10 @@ export interface DemoOptions {
 	gatewayPort: number;
 	/** The address on which the gateway listens. All other parts of the demo listen on the loopback address. */
 	gatewayBindAddress: string;
-	/** The documents of the guilds with which the demo starts, in place of its own, each with a bot. */
+	/**
+	 * Guild documents from which the demo's guilds are built, each with a bot. Without them, the demo builds its own two
+	 * guilds.
+	 */
 	worlds?: Worlds;
 	progress(line: string): void;
 }
@@ -106,7 +109,10 @@ export async function startDemo(options: DemoOptions) {
 				user_id: account.id,
 				guild_id: guild.id,
 				channel_ids: Object.fromEntries(channels.map((c) => [c.name, c.id])),
-				/** Id of the channel in which people chat, if the guild has one. */
+				/**
+				 * Id of the guild's text channel for general conversation, such as "general"; undefined if the guild has no
+				 * channel in which everyone may write.
+				 */
 				chat_channel_id: chatChannelOf(guild)?.id,
 				command: command.prefix + command.root,
 			};
@@ -142,9 +148,12 @@ export async function startDemo(options: DemoOptions) {
 			gateway: {
 				url: gateway.url,
 				token,
-				/** The database with the gateway's keys and sign-ins. */
+				/** Path of the SQLite database in which the gateway stores API keys and sign-ins. */
 				database,
-				/** The page on which people see their sign-ins; undefined if they cannot sign in. */
+				/**
+				 * URL of the page on which people see and remove the MCP clients that may act in their name; undefined if
+				 * signing in is off.
+				 */
 				connections: publicUrl && `${publicUrl}/connections`,
 			},
 			worlds: documentGuilds.map(({ file, guild, bot, notes }) => ({
@@ -210,8 +219,8 @@ export async function startDemo(options: DemoOptions) {
 }
 
 /**
- * Returns the URL of the gateway for people who sign in; undefined if it cannot be reached on the loopback address, since
- * others need HTTPS.
+ * Returns the gateway's public URL, which signing in with Discord needs. Returns undefined if the gateway cannot be
+ * reached on the loopback address, because signing in then requires HTTPS.
  */
 function publicUrlOf(bindAddress: string, port: number): string | undefined {
 	const host = reachableHost(bindAddress);
@@ -219,7 +228,10 @@ function publicUrlOf(bindAddress: string, port: number): string | undefined {
 	return isLoopback ? `http://${host}:${port}` : undefined;
 }
 
-/** Registers the gateway at an application of the simulated Discord. Returns the gateway's settings for signing in with it. */
+/**
+ * Adds the gateway's redirect URI to an application of the simulated Discord, so that people can sign in to the
+ * gateway. Returns the gateway's environment variables for signing in with this application.
+ */
 function signInSettings(
 	{ world, api }: Simulator,
 	publicUrl: string,
@@ -259,8 +271,8 @@ function temporaryDirectory(): string {
 }
 
 /**
- * Returns the section `[game]` of the config.toml of a bot in one of the demo's own guilds. It has all game features except
- * donator_sync. Adds the role of restricted members to the guild.
+ * Returns the section `[game]` of a bot's config.toml, for a bot in one of the demo's own guilds. It turns on all game
+ * features except donator_sync. Adds the role that the setting `restricted_role` needs to the guild.
  */
 function gameConfig(world: World, guild: Guild): string {
 	const staffRole = guild.roles.values().find(({ name }) => name === "Staff");

@@ -7,8 +7,8 @@
  */
 export interface ByteHolder {
 	/**
-	 * The HTTP client or other object that receives the buffered bytes. When the memory limit is exceeded, the owner with
-	 * the most buffered bytes loses its largest response.
+	 * The object for which the bytes are buffered, such as an HTTP client. When all buffered bytes together exceed the
+	 * memory limit, the owner with the most buffered bytes loses its largest response.
 	 */
 	readonly owner: object;
 	/** Number of bytes that this object has buffered. ByteBudget sets this property; initially 0. */
@@ -28,8 +28,8 @@ export class ByteBudget {
 	}
 
 	/**
-	 * Counts `bytes` more buffered bytes for the unfinished response `holder`. If all unfinished responses together then
-	 * exceed the memory limit, drops responses: each time the largest one of the owner with the most buffered bytes.
+	 * Records that the unfinished response `holder` has buffered `bytes` more bytes. While all unfinished responses
+	 * together exceed the memory limit, drops the largest response of the owner with the most buffered bytes.
 	 */
 	hold(holder: ByteHolder, bytes: number): void {
 		this.#holders.add(holder);

@@ -51,7 +51,10 @@ const outcomes = {
 
 interface End {
 	outcome: keyof typeof outcomes;
-	/** The failed check: this check itself, or a check that this check needs. Undefined if this check passed. */
+	/**
+	 * The check that failed: this check or, if this check was skipped, the check because of which it was skipped.
+	 * Undefined if this check passed.
+	 */
 	culprit?: Check;
 }
 

@@ -43,7 +43,9 @@ export function parseSettings<
 		: { settings: undefined, issues: issues.map(formatIssue) };
 }
 
-/** Maximum number of unknown keys for which similar ones are looked for, which takes long. */
+/**
+ * Maximum number of unknown keys for which error messages suggest a similar known key, because the search takes long.
+ */
 const maxSuggestions = 50;
 
 /**
@@ -224,8 +226,8 @@ export function isPlaceholder(value: unknown): value is string {
 }
 
 /**
- * Adds advice to each issue whose value is a placeholder from the example configuration: "is still", followed by the
- * text that `describe` returns for the placeholder.
+ * Extends the message of each issue whose value is a placeholder from the example configuration: appends "is still" and
+ * the text that `describe` returns for the placeholder.
  */
 export function namePlaceholders(
 	issues: readonly ConfigIssue[],
@@ -386,8 +388,8 @@ export function integer(min: number, max: number) {
 export const port = integer(0, 65_535);
 
 /**
- * Returns a Valibot schema for a comma-separated list of names, parsed to lower case. `expected` describes valid names
- * in error messages.
+ * Returns a Valibot schema for a comma-separated list of names, which are converted to lower case. `expected` describes
+ * valid names in error messages.
  */
 function nameList(isName: (name: string) => boolean, expected: string) {
 	return v.pipe(

@@ -11,7 +11,7 @@ export interface HttpRequest {
 	 * object, so do not change the object after the first request.
 	 */
 	headers: Readonly<Record<string, string>>;
-	/** The id of the request in log lines, sent to the server as X-Request-Id. */
+	/** The id that identifies the request in logs, sent to the server as X-Request-Id. */
 	requestId?: string | undefined;
 	/** The encoded principal of the request, sent to the server as X-Guildhall-Caller. */
 	caller?: string | undefined;

@@ -219,8 +219,8 @@ const histogramSuffixes = ["_bucket", "_sum", "_count"] as const;
 const separator = "\udfff";
 
 /**
- * Creates a store with one state, such as a counter's value, for each combination of label values of a metric. In the
- * returned object, `of` creates a missing state, and `peek` does not.
+ * Creates a store that keeps one state, such as a counter's value, for each combination of a metric's label values. The
+ * returned function `of` creates a missing state; `peek` returns undefined instead.
  */
 function createSeries<State>(
 	name: string,

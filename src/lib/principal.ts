@@ -11,12 +11,18 @@ export const accessLevels = ["read", "write", "all"] as const;
 
 export type Access = (typeof accessLevels)[number];
 
-/** A user of the platform in whose name a request is made: it may do only what this person may do. */
+/**
+ * A person on the platform (such as Discord) in whose name a request is made. The request may do only what this person
+ * may do on the platform.
+ */
 export interface PrincipalPerson {
 	id: string;
-	/** The person's name on the platform, for logs and reasons. Empty if unknown. */
+	/** The person's name on the platform, for logs and audit log reasons. Empty if unknown. */
 	name: string;
-	/** Whether the person signed in with OAuth. Then the bots' rule for who may sign in applies to every call. */
+	/**
+	 * Whether the person signed in with OAuth. If so, the bot checks at every call whether its configuration allows the
+	 * person to sign in.
+	 */
 	signedIn: boolean;
 }
 
@@ -25,21 +31,23 @@ export interface PrincipalPerson {
  * the root key (MCP_AUTH_TOKEN) without limits.
  */
 export interface Principal {
-	/** Identifies the caller permanently: "root", "key:<name of the key>" or "grant:<id of the sign-in>". */
+	/** Identifies the caller permanently: "root", "key:<name of the API key>", or "grant:<id>" for an OAuth grant. */
 	id: string;
-	/** Name of the caller for logs and people: the name of the key, or of the OAuth client. */
+	/** Name of the caller for logs and people: the name of the API key or of the OAuth client. */
 	name: string;
-	/** Name of the MCP client, if known. The client states it itself. */
+	/** Name of the MCP client, if known. It is not verified, since the client itself sends it. */
 	client?: string | undefined;
 	person?: PrincipalPerson | undefined;
 	access: Access;
-	/** Names of the instances that the principal may use. Undefined: all. The gateway does not send them to bots. */
+	/** Names of the instances that the principal may use. Undefined: all. This list is not sent to bots. */
 	instances?: readonly string[] | undefined;
 	/** Ids of the guilds that the principal may use. Undefined: all. */
 	guilds?: readonly string[] | undefined;
 	/** Names of the toolsets that the principal may use. Undefined: all. */
 	toolsets?: readonly string[] | undefined;
-	/** Whether the MCP client can ask the person who uses it (elicitation in revision 2026-07-28). */
+	/**
+	 * Whether the MCP client can ask the person who uses it to fill in a form (elicitation in MCP revision 2026-07-28).
+	 */
 	elicits?: boolean | undefined;
 }
 
@@ -50,18 +58,20 @@ export const maxPrincipalItems = 100;
 export const principalHeader = "X-Guildhall-Caller";
 
 /**
- * The experimental MCP capability with which a bot declares that it enforces principals. The gateway sends requests of
- * principals only to such bots.
+ * The experimental MCP capability with which a bot declares that it enforces what the principal of a request may do.
+ * The gateway sends requests with a principal only to such bots.
  */
 export const principalCapability = "guildhall/principal";
 
 /**
- * The experimental MCP capability with which a bot declares that some of its calls need an approval. Then the gateway
- * sends a principal with every call, and waits for approvals.
+ * The experimental MCP capability with which a bot declares that some of its tool calls need a person's approval. The
+ * gateway then sends such a bot a principal with every tool call, and waits for approvals.
  */
 export const approvalCapability = "guildhall/approval";
 
-/** The holder of the root key, for bots that need to know the principal of every call. */
+/**
+ * The principal of the holder of the root key (MCP_AUTH_TOKEN), for code that needs an object in place of undefined.
+ */
 export const rootPrincipal: Principal = {
 	id: "root",
 	name: "root",
@@ -105,7 +115,7 @@ export function encodePrincipal(principal: Principal): string {
 
 const eliciting = new WeakMap<Principal, Principal>();
 
-/** Returns the principal with `elicits: true`: always the same object for the same principal. */
+/** Returns a copy of the principal with `elicits: true`. For the same principal, always returns the same copy. */
 export function withElicitation(principal: Principal): Principal {
 	const known = eliciting.get(principal);
 	if (known) return known;
@@ -124,7 +134,7 @@ export function decodePrincipal(value: string): Principal | undefined {
 	}
 }
 
-/** Whether a principal with the access `given` may do what needs the access `needed`. */
+/** Whether a principal whose access level is `given` may do what requires the access level `needed`. */
 export function includesAccess(given: Access, needed: Access): boolean {
 	return accessLevels.indexOf(given) >= accessLevels.indexOf(needed);
 }

@@ -133,8 +133,8 @@ export function createTokenMatch(token: string): (given: string) => boolean {
 }
 
 /**
- * Returns the response 401 to a request without a valid bearer token. `parameters` are further ones of the header
- * WWW-Authenticate, such as `scope="read"`.
+ * Returns the response 401 to a request without a valid bearer token. `parameters` are additional parameters of the
+ * header WWW-Authenticate, such as `scope="read"`.
  */
 export function unauthorized(
 	{ headers }: Request,

@@ -3,25 +3,40 @@
 
 import { isObject, type JsonObject } from "./json-rpc.ts";
 
-/** The MCP method with which the gateway asks a bot for a decision. Its params are `{ id }`, its result an ApprovalAnswer. */
+/**
+ * The MCP method with which the gateway asks a bot whether a person has approved or rejected a tool call. The params
+ * are `{ id }` with the approval's id; the result is an ApprovalAnswer.
+ */
 export const approvalMethod = "guildhall/approval";
 
-/** The key in `_meta` of a tool result under which a bot states the id of the approval that the call waits for. */
+/**
+ * The key in `_meta` of a tool result for the id of an approval. A bot uses it if the tool call waits for this
+ * approval.
+ */
 export const pendingKey = "guildhall/pending";
 
-/** The result of a request for a decision: "pending", or "decided" with the result of the tool call. */
+/**
+ * A bot's answer to the question whether a person has decided on an approval: "pending" if not, otherwise "decided"
+ * with the result of the tool call.
+ */
 export type ApprovalAnswer =
 	| { status: "pending" }
 	| { status: "decided"; result: JsonObject };
 
-/** Returns the id of the approval that a tool call waits for. Undefined if its response is not such a result. */
+/**
+ * Returns the id of the approval that a tool call waits for. Takes the response to the call; returns undefined if the
+ * call does not wait for an approval.
+ */
 export function pendingApproval({ result }: JsonObject): string | undefined {
 	const meta = isObject(result) ? result._meta : undefined;
 	const id = isObject(meta) ? meta[pendingKey] : undefined;
 	return typeof id === "string" ? id : undefined;
 }
 
-/** Reads the tool result from the answer to a request for a decision. Undefined if there is no decision yet. */
+/**
+ * Returns the tool result from a bot's answer (`result` is an ApprovalAnswer). Returns undefined if nobody has decided
+ * on the approval yet.
+ */
 export function decidedResult({ result }: JsonObject): JsonObject | undefined {
 	if (!isObject(result) || result.status !== "decided") return undefined;
 	return isObject(result.result) ? result.result : undefined;

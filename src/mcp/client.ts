@@ -101,7 +101,7 @@ export interface ClientOptions {
 export interface RequestOptions {
 	/** The id of the request in log lines, sent to the server as X-Request-Id. */
 	requestId?: string | undefined;
-	/** Who makes the request. Undefined: no principal is sent. */
+	/** The principal in whose name the request is made, sent to the server. Undefined: no principal is sent. */
 	principal?: Principal | undefined;
 	maxBodyBytes?: number | undefined;
 }

@@ -61,8 +61,8 @@ export function eventBytes(response: RpcResponse): Uint8Array {
 }
 
 /**
- * Returns a 404 response for an unknown path. The text says if the server uses a fixed bearer token, since MCP clients with
- * a wrong token look for OAuth endpoints and then show the text.
+ * Returns a 404 response for an unknown path. Without `hasOAuth`, its text says that the server has no OAuth but uses a
+ * fixed bearer token, because MCP clients whose token is wrong look for OAuth endpoints and then show this text.
  */
 export function notFound({ hasOAuth = false } = {}): Response {
 	const token = hasOAuth

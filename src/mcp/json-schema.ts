@@ -46,7 +46,10 @@ export function listedAs<T>(shown: JsonSchema) {
 	return published<T>({ listedAs: shown });
 }
 
-/** Keywords that clients can do without: calls are checked anyway, and errors name the limits. */
+/**
+ * JSON Schema keywords that `tools/list` omits to save clients tokens. The server checks the arguments of each call
+ * against the full schema anyway, and its error messages state the limits.
+ */
 const dispensable = [
 	"pattern",
 	"maxItems",
@@ -56,8 +59,8 @@ const dispensable = [
 ];
 
 /**
- * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out
- * properties that are marked as unlisted, and keywords that clients can do without, such as `pattern`.
+ * Returns a shorter JSON Schema that accepts everything that `schema` accepts, to save clients tokens. Leaves out the
+ * properties that are marked as unlisted, and keywords such as `pattern`, which the server checks anyway.
  */
 export function briefSchema(schema: JsonSchema): JsonSchema {
 	// See `listedAs`.

@@ -43,13 +43,16 @@ export interface Prompt {
 	complete?(argument: string, typed: string): readonly string[];
 }
 
-/** A request to complete an argument of a prompt: the params of `completion/complete`, checked. */
+/**
+ * A client's request for suggestions while a person types an argument of a prompt: the params of `completion/complete`,
+ * checked.
+ */
 export interface Completion {
 	/** Name of the prompt. */
 	prompt: string;
-	/** Name of the argument that is completed. */
+	/** Name of the argument whose possible values the client requests. */
 	argument: string;
-	/** What the person has typed of the argument so far. */
+	/** The text that the person has typed so far as the value of the argument. */
 	typed: string;
 	/** The arguments that the person has already given. */
 	args: PromptArguments;

@@ -49,7 +49,10 @@ export function admit(
 	return undefined;
 }
 
-/** Parses the MCP message in the body of an HTTP request, or returns a refusal. */
+/**
+ * Parses the MCP message in the body of an HTTP request. If the body is incomplete, too long or invalid, returns the
+ * refusal to respond with.
+ */
 export function readMessage(
 	body: Uint8Array | "late" | "too long",
 	maxBodyBytes: number,

@@ -5,11 +5,11 @@ import * as v from "valibot";
 
 export const rightsMethod = "guildhall/rights";
 
-/** A guild that a person is in and that tool calls in the person's name may touch. */
+/** A guild in which a person is a member and in which tool calls in the person's name may act. */
 export interface PersonGuild {
 	id: string;
 	name: string;
-	/** Whether the bot's rule for signing in allows this person to sign in here. */
+	/** Whether the bot's configuration allows this person to sign in with Discord and use the bot in this guild. */
 	signIn: boolean;
 }
 

@@ -136,8 +136,8 @@ export function inputRequired(
 export const inputRequiredType = "input_required";
 
 /**
- * Asks the person who uses an MCP client to fill in a form. `requestedSchema` is the JSON Schema of a flat object.
- * https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
+ * A form that the person who uses an MCP client is asked to fill in. `requestedSchema` is the JSON Schema of a flat
+ * object. https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
  */
 export interface ElicitationRequest {
 	method: "elicitation/create";
@@ -183,7 +183,7 @@ export function countedMethod({ method }: RpcRequest): string {
 
 /** Lists and calls the tools of an MCP server. The tools run in this program or in servers behind it. */
 export interface ToolSource {
-	/** Returns the result of a `tools/list` request of `principal`. */
+	/** Returns the result of a `tools/list` request that `principal` makes. */
 	list(principal: Principal | undefined): ToolList | Promise<ToolList>;
 	/** Returns for how many milliseconds clients may cache the list of tools. */
 	ttlMs(): number;
@@ -193,7 +193,7 @@ export interface ToolSource {
 
 /** The prompts of an MCP server, which are in this program or in the bots behind it. Results are JSON text. */
 export interface PromptSource {
-	/** Returns the result of a `prompts/list` request of `principal`. */
+	/** Returns the result of a `prompts/list` request that `principal` makes. */
 	list(principal: Principal | undefined): string | Promise<string>;
 	/** Returns the result of `prompts/get` for its params. Throws an RpcError if they are invalid. */
 	get(params: JsonObject, caller: Caller): string | Promise<string>;
@@ -507,7 +507,7 @@ export function toolSource<Context>(
 }
 
 /** Creates the call's abort signal and a function to report progress, both for the tool. */
-function toolCall(
+export function toolCall(
 	{ params }: RpcRequest,
 	{ signal, notify }: Caller,
 ): ToolCall {

@@ -216,7 +216,8 @@ const guildParts = {
 } as const;
 
 /**
- * Returns the initial state of the demo: two guilds with one bot each, and six people. Two of them are in both guilds.
+ * Returns the initial state of the demo: two guilds with one bot each, and six people. Two of the people are in both
+ * guilds.
  */
 export function demoSeed(): Seed {
 	return {

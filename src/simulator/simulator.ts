@@ -54,11 +54,14 @@ export interface SimulatorOptions {
 	/** The port to listen on. 0, the default, picks a free one. */
 	readonly port?: number;
 	/**
-	 * The initial guilds, channels and users. Default: those of the demo, two guilds with one bot each; with `worlds`, only
-	 * its people.
+	 * The initial guilds, channels and users. Default: those of the demo (two guilds with one bot each); if `worlds` is
+	 * set, only the people of the demo.
 	 */
 	readonly seed?: Seed;
-	/** Documents of guilds that are added, each with a bot of its own. The people of the seed join all of them. */
+	/**
+	 * Guild documents from which further guilds are built, each with its own bot. The people of the seed join all of
+	 * these guilds.
+	 */
 	readonly worlds?: readonly GuildFile[];
 	readonly worldOptions?: BuildOptions;
 	/** Receives the log of the simulator. By default only its errors are logged, to stderr. */
@@ -82,7 +85,7 @@ export interface Simulator extends Controllable, AsyncDisposable {
 	readonly port: number;
 	/** Handles a REST request directly, without a network connection. */
 	handle(request: Request): Promise<Response>;
-	/** The guilds that were made from `worlds`, in the same order. */
+	/** The guilds that were built from the option `worlds`, in the same order. */
 	readonly documentGuilds: readonly DocumentGuild[];
 	clearFaults(): void;
 	/**
@@ -286,7 +289,7 @@ export async function startSimulator(
 	return simulator;
 }
 
-/** The parts of a seed in which there are no guilds. */
+/** Fields of a seed that remove its guilds and bots. */
 const nothing = { bots: [], guilds: [] };
 
 /** Returns a function that sends requests of a person to the simulated REST API, without a network connection. */

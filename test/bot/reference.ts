@@ -204,6 +204,7 @@ function describe(tool: BotTool, example: Example | undefined): string[] {
 				]
 			: []),
 		`- The bot needs: ${needed(needs)}.`,
+		...neededByPerson(tool),
 		"",
 		...parameters(listing.inputSchema),
 		...(example ? exampleOf(name, example) : []),
@@ -235,6 +236,24 @@ function needed({
 		...intents.map((intent) => `the intent ${intent}`),
 	];
 	return all.join(", ") || "nothing in particular";
+}
+
+/** What a person needs in whose name the tool acts, beyond what the bot needs. */
+function neededByPerson({ needs: { person }, listing }: BotTool): string[] {
+	const { properties = {} } = listing.inputSchema as { properties?: object };
+	const { permissions = [], guildPermissions = [] } = person ?? {};
+	const managesBot = person?.managesBot ?? !("guild_id" in properties);
+	const all = [
+		...permissions.map(permissionName),
+		...guildPermissions.map(
+			(name) => `${officialName(name)} in the guild as a whole`,
+		),
+		...(managesBot ? ["MANAGE_GUILD in the bot's own guild"] : []),
+	];
+	const unique = [...new Set(all)];
+	return unique.length > 0
+		? [`- A person in whose name it acts also needs: ${unique.join(", ")}.`]
+		: [];
 }
 
 function permissionName(one: Needed<never>): string {

@@ -253,7 +253,21 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				expect(stub.received("echo").length).toBe(before);
 			});
 
-			test.each(["/metrics", "/status", "/healthz", "/"])(
+			test.each([
+				"/mcp/readonly",
+				"/connections",
+				"/oauth/authorize?client_id=x",
+				"/oauth/callback?code=x&state=y",
+				"/.well-known/oauth-authorization-server",
+				"/.well-known/oauth-protected-resource",
+				"/.well-known/oauth-protected-resource/mcp",
+				"/.well-known/oauth-protected-resource/mcp/readonly",
+			])("%s reaches the gateway", async (path) => {
+				const { body } = await send(port, { path, method: "GET" }).answer;
+				expect(body).toMatch(/The MCP endpoint is \/mcp|Method Not Allowed/);
+			});
+
+			test.each(["/metrics", "/status", "/healthz", "/", "/mcp/status"])(
 				"%s is not shown",
 				async (path) => {
 					const { status } = await send(port, { path, method: "GET" }).answer;

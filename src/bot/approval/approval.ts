@@ -1,5 +1,5 @@
-// Approval: calls that change something run only when a person has approved them in Discord. It guards against a model's
-// slip, not against a client: see SECURITY.md.
+// Approval: calls that change something run only when a person has approved them, in Discord or at the MCP client. It
+// guards against a model's slip, not against a client: see SECURITY.md.
 
 import { type Client, Events, type Interaction } from "discord.js";
 import { type ApprovalAnswer, approvalMethod } from "../../mcp/approval.ts";
@@ -19,6 +19,7 @@ import {
 	ToolError,
 } from "../../mcp/tool.ts";
 import { createApprovalButtons } from "./approval-buttons.ts";
+import { createClientApproval } from "./client-approval.ts";
 import { needsApproval } from "./needs-approval.ts";
 import { finalResult, pendingResult } from "./request-text.ts";
 import {
@@ -39,7 +40,7 @@ export interface ApprovalOptions extends RequestsOptions {
 }
 
 export interface Approval {
-	/** Wraps the tools of an MCP server: calls that need approval are not run, but posted as requests. */
+	/** Wraps the tools of an MCP server: calls that need approval run only after it. */
 	guard(source: ToolSource): ToolSource;
 	/** The stored requests, for the tools of callers. */
 	requests: Pick<Requests, "find" | "list">;
@@ -56,6 +57,7 @@ export function createApproval(options: ApprovalOptions): Approval {
 	const { settings, select, waitMs = decisionWaitMs } = options;
 	const requests = createRequests(options);
 	const handleButton = createApprovalButtons({ ...options, requests });
+	const askClient = createClientApproval({ ...options, requests });
 
 	/** Handles a call that needs approval. Returns its result as JSON text. */
 	async function requestApproval(
@@ -81,16 +83,16 @@ export function createApproval(options: ApprovalOptions): Approval {
 		caller: Caller,
 		call: Pick<RequestedCall, "tool" | "args" | "context">,
 	): Promise<RpcResponse> {
-		const result = await requestApproval(
-			{
-				...call,
-				signal: caller.signal,
-				client:
-					caller.session?.clientName ?? modernClientName(request.params) ?? "",
-				requestId: caller.requestId,
-			},
-			caller,
-		);
+		const requested: RequestedCall = {
+			...call,
+			signal: caller.signal,
+			client:
+				caller.session?.clientName ?? modernClientName(request.params) ?? "",
+			requestId: caller.requestId,
+		};
+		if (settings.approval_by === "client" && caller.elicits)
+			return askClient(request, caller, requested);
+		const result = await requestApproval(requested, caller);
 		const outcome = isErrorResult(result) ? "tool_error" : "ok";
 		return toolResponse(request.id, caller, result, outcome);
 	}

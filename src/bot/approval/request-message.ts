@@ -207,11 +207,13 @@ function textOf(row: ApprovalRow): string {
 	].join("\n");
 }
 
-function argumentsOf(row: ApprovalRow): string {
+/** Returns the arguments of a request as people see them. */
+export function argumentsOf(row: Pick<ApprovalRow, "arguments">): string {
 	return escapeInvisible(JSON.stringify(JSON.parse(row.arguments), null, 2));
 }
 
-function planOf({ plan }: ApprovalRow): string {
+/** Returns the plan of a request as people see it; "" if its tool has no dry run. */
+export function planOf({ plan }: Pick<ApprovalRow, "plan">): string {
 	const lines = JSON.parse(plan) as readonly string[] | null;
 	return escapeInvisible(lines?.join("\n") ?? "");
 }

@@ -2,7 +2,7 @@
 
 import { pendingKey } from "../../mcp/approval.ts";
 import { isObject } from "../../mcp/json-rpc.ts";
-import { withMembers } from "../../mcp/server.ts";
+import { inputRequiredType, withMembers } from "../../mcp/server.ts";
 import { errorResult, textResult } from "../../mcp/tool.ts";
 import { time } from "../discord/describe.ts";
 import type { ApprovalRow } from "../store/approvals.ts";
@@ -28,16 +28,20 @@ function resultOf(row: ApprovalRow): string {
 	return row.result ?? errorResult(`${endText(row)} ${row.tool} was not run.`);
 }
 
-/** Whether the result of a call was made by the approval of calls, which records the call itself. */
-export function isOfApproval(result: string): boolean {
+/** Whether the response to a call was made by the approval of calls, which records the call itself. */
+export function isOfApproval(response: string): boolean {
 	// A result's texts cannot contain unescaped quotation marks.
-	return [pendingKey, requestKey].some((key) =>
-		result.includes(`"_meta":{"${key}":`),
-	);
+	return [
+		`"_meta":{"${pendingKey}":`,
+		`"_meta":{"${requestKey}":`,
+		`"resultType":"${inputRequiredType}"`,
+	].some((mark) => response.includes(mark));
 }
 
 /** Says in a sentence why a request has ended without a result. */
 function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
+	if (state === "denied" && decided_by === null)
+		return `The person at the MCP client did not approve the request ${id}.`;
 	if (state === "denied")
 		return `A person (ID: ${decided_by}) denied the request ${id}. Do not ask again without a reason.`;
 	if (state === "expired")
@@ -49,6 +53,39 @@ function endText({ id, state, decided_by, ended_at }: ApprovalRow): string {
 export const unknownResult = errorResult(
 	"The bot was stopped while it carried out this approved call. Whether it took effect is unknown: check before repeating it. It is not run again.",
 );
+
+/** Returns the result of a call that the person at the client did not approve. */
+export function deniedResult(row: ApprovalRow, isCancelled: boolean): string {
+	const why = isCancelled
+		? "The person at the MCP client closed the question without an answer."
+		: "The person at the MCP client denied this call.";
+	return withMembers(
+		{ _meta: { [requestKey]: row.id } },
+		errorResult(
+			`${why} ${row.tool} was not run. Do not ask again without a reason.`,
+		),
+	);
+}
+
+/** Returns the result of a call with an approval or denial that has been used. */
+export function usedResult({
+	id,
+	tool,
+}: Pick<ApprovalRow, "id" | "tool">): string {
+	return errorResult(
+		`This answer to the question about ${tool} was used already, and works once. Nothing more was done. get_approval with approval_id ${id} shows what became of it.`,
+	);
+}
+
+/** Returns the result of a call that needs approval while the database is unavailable. */
+export function notBegunResult(
+	{ tool }: Pick<ApprovalRow, "tool">,
+	why: string,
+): string {
+	return errorResult(
+		`${tool} needs the approval of the person who uses this MCP client, and that is not possible: ${why} ${tool} was not run.`,
+	);
+}
 
 /** Returns the result for a request that was stored, but not posted before the bot was stopped. */
 export const notPostedResult = errorResult(

@@ -22,6 +22,7 @@ import {
 	errorResult,
 	isErrorResult,
 	type Tool,
+	type ToolCall,
 	ToolError,
 } from "../../mcp/tool.ts";
 import type { Connection } from "../discord/connection/connection.ts";
@@ -38,6 +39,7 @@ import {
 	beginApproved,
 	deleteApprovalsBefore,
 	endApproval,
+	endUnposted,
 	insertApproval,
 	reopenApproval,
 	replacePlan,
@@ -111,6 +113,31 @@ export interface RequestedCall {
 	requestId: string | undefined;
 }
 
+/** What identifies and shows a plan in a request. */
+type ShownPlan = Pick<ApprovalRow, "plan" | "hash" | "token">;
+
+/** How to run a call that a person approved. */
+interface Execution {
+	/** Stores that the call may change something from now on. Resolves with false if it must not. */
+	begin(plan: string): Promise<boolean>;
+	/** Whether the request is stored before `begin`. */
+	isStored: boolean;
+	call: ToolCall;
+	/** Name of the person who approved the call, if it is not the requester. */
+	approvedBy?: string;
+}
+
+/** What became of a call that a person approved. */
+export type CallEnd =
+	/** It has ended with this result (JSON text), which is stored. */
+	| { kind: "ended"; row: ApprovalRow; result: string }
+	/** Its tool refused it before anything was stored. */
+	| { kind: "refused"; result: string }
+	/** Nothing was done, since it would do something else than was shown. */
+	| { kind: "changed"; changed: Preview }
+	/** Nothing was done, since it could not be stored that it begins. */
+	| { kind: "not begun"; failure: StoreUnavailable | undefined };
+
 export type Requests = ReturnType<typeof createRequests>;
 
 export function createRequests(options: RequestsOptions) {
@@ -165,7 +192,7 @@ export function createRequests(options: RequestsOptions) {
 				row.expires_at <= at
 					? end(row, ["pending"], "expired", null)
 					: row.message_id === null
-						? end(row, ["pending"], "failed", notPostedResult)
+						? endNotPosted(id)
 						: undefined,
 			approved: () => reopenApproval(sql, id, ["approved"]),
 			running: () => end(row, ["running"], "unknown", unknownResult),
@@ -238,18 +265,27 @@ export function createRequests(options: RequestsOptions) {
 
 	/** Ends a request that is in one of the states `from`. Returns undefined if it is not. */
 	async function end(
-		{ id }: Pick<ApprovalRow, "id">,
+		request: Pick<ApprovalRow, "id" | "token">,
 		from: readonly ApprovalState[],
 		state: ApprovalState,
 		result: string | null,
 	): Promise<ApprovalRow | undefined> {
-		const row = await endApproval(sql, id, from, {
+		const row = await endApproval(sql, request, from, {
 			state,
 			result,
 			ended_at: now(),
 		});
 		if (row) settle(row);
 		return row;
+	}
+
+	/** Ends a request that the bot was stopped in before it was posted. */
+	async function endNotPosted(id: string): Promise<void> {
+		const row = await endUnposted(sql, id, {
+			result: notPostedResult,
+			ended_at: now(),
+		});
+		if (row) settle(row);
 	}
 
 	/** Tells those who wait for the end of a request. */
@@ -323,8 +359,7 @@ export function createRequests(options: RequestsOptions) {
 			const known = error instanceof ToolError ? error : toToolError(error);
 			const text = `The request for approval could not be posted in Discord: ${known?.message ?? "Internal error."} ${row.tool} was not run.`;
 			if (!known) log.error("could not post a request for approval", { error });
-			withdrawn.add(row.id);
-			void persist(row.id, () =>
+			withdraw(row.id, () =>
 				end(row, ["pending"], "failed", errorResult(text)),
 			);
 			throw new ToolError(text, { cause: error });
@@ -370,11 +405,11 @@ export function createRequests(options: RequestsOptions) {
 		const { approval_channel } = settings;
 		if (approval_channel === undefined)
 			return errorResult(
-				`${tool.name} needs the approval of a person, and there is no channel for that: approval_channel is not set in config.toml. It was not run.`,
+				`${tool.name} needs the approval of the person who uses this MCP client, and the client cannot ask: it does not support elicitation in the MCP revision 2026-07-28. There is no channel for approvals in Discord (approval_channel in config.toml) either. ${tool.name} was not run.`,
 			);
 		const preview = await previewCall(tool, args, context, call.signal);
 		if (typeof preview === "string") return preview;
-		const row = newRow(call, approval_channel, preview);
+		const row = newRow(call, preview, { channel_id: approval_channel });
 		return hold(row.id, async () => {
 			try {
 				channelFor(row);
@@ -413,15 +448,16 @@ export function createRequests(options: RequestsOptions) {
 		});
 	}
 
+	/** Returns the row of a new request. `more`: what differs from a request that is posted in Discord. */
 	function newRow(
 		{ tool, args, context, client, requestId }: RequestedCall,
-		channelId: string,
 		preview: Preview,
+		more: Partial<ApprovalRow>,
 	): ApprovalRow {
 		const { principal } = context;
 		const at = now();
 		return {
-			id: randomBytes(6).toString("hex"),
+			id: newId(),
 			principal_id: idOf(principal),
 			principal: principal ? JSON.stringify(principal) : null,
 			client: client.slice(0, 200).toWellFormed().replaceAll("\0", "\u{fffd}"),
@@ -431,7 +467,7 @@ export function createRequests(options: RequestsOptions) {
 			arguments: canonicalJson(args),
 			...planOf(tool, args, context, preview),
 			state: "pending",
-			channel_id: channelId,
+			channel_id: "",
 			message_id: null,
 			shown_state: "pending",
 			decided_by: null,
@@ -440,29 +476,43 @@ export function createRequests(options: RequestsOptions) {
 			decided_at: null,
 			ended_at: null,
 			result: null,
+			...more,
 		};
 	}
 
+	/** Ends a request that must not run, even if the database does not learn it now. */
+	function withdraw(id: string, statement: () => Promise<unknown>): void {
+		withdrawn.add(id);
+		void persist(id, statement).then(() => withdrawn.delete(id));
+	}
+
 	/**
-	 * Runs an approved request: makes its plan again, and runs the call only if the plan equals what was shown. Returns a
-	 * text for the person who approved it, whose name is `approvedBy`. The request must be held.
+	 * Runs an approved call: makes its plan again, and runs the call only if the plan equals what was shown and `begin`,
+	 * which stores that the call may change something from now on, resolves with true. `isStored` is false for a request
+	 * that `begin` stores first. The request must be held.
 	 */
-	async function run(row: ApprovalRow, approvedBy: string): Promise<string> {
-		const { tool, args, context, refusal } = resolve(row);
+	async function carryOut(
+		row: ApprovalRow,
+		{ tool, args, context, refusal }: ReturnType<typeof resolve>,
+		{ begin, isStored, call, approvedBy }: Execution,
+	): Promise<CallEnd> {
 		const stopped = new CallStopped();
 		const startedAt = now();
 		const from = performance.now();
 		let changed: Preview | undefined;
 		let failure: StoreUnavailable | undefined;
-		let hasBegun = false;
+		let beginning: Promise<boolean> | undefined;
 		let isOver = false;
 		const review = async (preview: Preview) => {
-			if (!tool || planOf(tool, args, context, preview).hash !== row.hash) {
+			const plan = tool && planOf(tool, args, context, preview);
+			if (!plan || plan.hash !== row.hash) {
 				changed = preview;
 				throw stopped;
 			}
+			let hasBegun = false;
 			try {
-				hasBegun = await beginApproved(sql, row.id);
+				beginning = begin(plan.plan);
+				hasBegun = await beginning;
 			} catch (error) {
 				if (error instanceof StoreUnavailable) failure = error;
 				else throw error;
@@ -477,7 +527,7 @@ export function createRequests(options: RequestsOptions) {
 			else {
 				requireReviewable(tool);
 				const approved = { ...context, review, approvedBy };
-				result = await tool.call(args, approved, quiet());
+				result = await tool.call(args, approved, call);
 			}
 		} catch (error) {
 			if (error instanceof RpcError) result = errorResult(error.message);
@@ -492,14 +542,9 @@ export function createRequests(options: RequestsOptions) {
 			}
 		}
 		isOver = true;
-		if (changed && tool && result === undefined)
-			return replace(row, planOf(tool, args, context, changed));
-		if (result === undefined) {
-			void persist(row.id, () =>
-				reopenApproval(sql, row.id, ["approved", "running"]),
-			);
-			return `${failure?.message ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
-		}
+		if (changed && result === undefined) return { kind: "changed", changed };
+		if (result === undefined) return { kind: "not begun", failure };
+		if (!isStored && !beginning) return { kind: "refused", result };
 		const isFailed = isErrorResult(result);
 		options.record(
 			{
@@ -520,11 +565,39 @@ export function createRequests(options: RequestsOptions) {
 		};
 		settle(ended);
 		// The call was run: this must be stored, whatever the state of the database is now.
-		const saved = persist(row.id, () =>
-			endApproval(sql, row.id, ["approved", "running"], ended),
-		);
+		const saved = persist(row.id, async () => {
+			// A call that timed out may still be storing that it begins.
+			await beginning?.catch(() => {});
+			await endApproval(sql, row, ["approved", "running"], ended);
+		});
 		await within(1_000, saved);
-		return `${row.tool} ${isFailed ? "failed" : "is done"}:\n${textIn(result)}`;
+		return { kind: "ended", row: ended, result };
+	}
+
+	/**
+	 * Runs an approved request. Returns a text for the person who approved it, whose name is `approvedBy`. The request must
+	 * be held.
+	 */
+	async function run(row: ApprovalRow, approvedBy: string): Promise<string> {
+		const resolved = resolve(row);
+		const end = await carryOut(row, resolved, {
+			begin: () => beginApproved(sql, row.id),
+			isStored: true,
+			call: quiet(),
+			approvedBy,
+		});
+		if ("result" in end) {
+			const isFailed = isErrorResult(end.result);
+			return `${row.tool} ${isFailed ? "failed" : "is done"}:\n${textIn(end.result)}`;
+		}
+		const { tool, args, context } = resolved;
+		if (end.kind === "changed" && tool)
+			return replace(row, planOf(tool, args, context, end.changed));
+		void persist(row.id, () =>
+			reopenApproval(sql, row.id, ["approved", "running"]),
+		);
+		const why = end.kind === "not begun" ? end.failure?.message : undefined;
+		return `${why ?? "The request is not approved any more."} ${row.tool} was not run. Press the button again later.`;
 	}
 
 	/** Looks up the tool of a request, as far as the configuration and the principal still allow it. */
@@ -541,10 +614,7 @@ export function createRequests(options: RequestsOptions) {
 	}
 
 	/** Posts a request again, with the plan that the call has now. */
-	async function replace(
-		row: ApprovalRow,
-		plan: Pick<ApprovalRow, "plan" | "hash" | "token">,
-	): Promise<string> {
+	async function replace(row: ApprovalRow, plan: ShownPlan): Promise<string> {
 		let replaced: ApprovalRow | undefined;
 		try {
 			replaced = await replacePlan(sql, { id: row.id, ...plan });
@@ -573,6 +643,10 @@ export function createRequests(options: RequestsOptions) {
 	return {
 		request,
 		run,
+		carryOut,
+		newRow,
+		end,
+		withdraw,
 		hold,
 		note,
 		settle,
@@ -638,13 +712,18 @@ export function createRequests(options: RequestsOptions) {
 	};
 }
 
+/** Returns an id for a new request. */
+export function newId(): string {
+	return randomBytes(6).toString("hex");
+}
+
 /** Returns what identifies and shows a plan. `token` is new. */
 function planOf(
 	tool: Tool<BotContext>,
 	args: JsonObject,
 	context: BotContext,
 	preview: Preview,
-): Pick<ApprovalRow, "plan" | "hash" | "token"> {
+): ShownPlan {
 	return {
 		plan: JSON.stringify(preview.lines ?? null),
 		hash: hashOf({
@@ -658,7 +737,7 @@ function planOf(
 }
 
 /** Returns the id of the guild that a call is for; undefined if its tool takes none. */
-function guildIdOf(
+export function guildIdOf(
 	{ listing }: Tool<BotContext>,
 	{ guild_id }: JsonObject,
 	{ guildId }: BotContext,

@@ -429,7 +429,7 @@ export const toml = v.strictObject({
 				read_only: flag(false),
 				guilds: v.optional(v.array(snowflake)),
 				sign_in_permission: v.optional(permissionName, "MANAGE_GUILD"),
-				sign_in_roles: v.optional(v.array(snowflake), []),
+				sign_in_roles: v.optional(v.array(heldRoleId), []),
 				approval: v.optional(v.picklist(approvalLevels), "off"),
 				approval_by: v.optional(v.picklist(["discord", "client"]), "discord"),
 				approval_channel: v.optional(channelId),

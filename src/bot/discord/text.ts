@@ -126,7 +126,10 @@ export const maxReasonLength = 512;
 /** Start of the reasons for Discord's audit log of the requests of apply_guild jobs, which they are recognized by. */
 export const jobReasonStart = "guild document ";
 
-/** Returns a reason that someone chose, changed if it is like that of an apply_guild job. */
+/**
+ * Returns an audit log reason that a person or AI model chose. If it starts like the reasons of apply_guild jobs, puts
+ * "reason: " before it, so that it is not mistaken for one.
+ */
 export function chosenReason(text: string): string {
 	return oneLine(text).toLowerCase().startsWith(jobReasonStart)
 		? auditReason(`reason: ${text}`)

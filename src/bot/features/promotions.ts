@@ -30,8 +30,8 @@ export function createPromotions(
 	const { sql } = store;
 	const isRestricted = createIsRestricted({ config, store });
 	/**
-	 * Whether the database may contain members who may not have the role of the feature auto_role yet, although the bot has
-	 * started to give it.
+	 * Whether the database may contain members whose promotion is unfinished: the bot has started to give them the role
+	 * of the feature auto_role, but Discord has not confirmed it.
 	 */
 	let hasClaims = true;
 	/**

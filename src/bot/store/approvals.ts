@@ -107,6 +107,20 @@ export async function insertApproval(
 	return true;
 }
 
+/**
+ * Stores a request that was decided at the MCP client: "running", after which its call may change something, or
+ * "denied". Returns false if it was stored before: then nothing may be done.
+ */
+export async function insertDecided(
+	sql: Sql,
+	row: ApprovalRow,
+): Promise<boolean> {
+	const rows = await sql`
+		INSERT INTO approvals ${many([{ ...row }])}
+		ON CONFLICT (id) DO NOTHING RETURNING id`;
+	return rows.length > 0;
+}
+
 export async function selectApproval(
 	sql: Sql,
 	id: string,
@@ -209,10 +223,13 @@ export async function replacePlan(
 	return row;
 }
 
-/** Ends a request that is in one of the states `from`. Returns the request; undefined if it is in another state. */
+/**
+ * Ends a request that is in one of the states `from` and has this token. Returns the request; undefined if it is in
+ * another state.
+ */
 export async function endApproval(
 	sql: Sql,
-	id: string,
+	{ id, token }: Pick<ApprovalRow, "id" | "token">,
 	from: readonly ApprovalState[],
 	{
 		state,
@@ -222,7 +239,19 @@ export async function endApproval(
 ): Promise<ApprovalRow | undefined> {
 	const [row] = await sql<ApprovalRow>`
 		UPDATE approvals SET state = ${state}, result = ${result}, ended_at = ${ended_at}
-		WHERE id = ${id} AND state IN ${many(from)} RETURNING *`;
+		WHERE id = ${id} AND token = ${token} AND state IN ${many(from)} RETURNING *`;
+	return row;
+}
+
+/** Ends a pending request without a message. Returns the request; undefined if it has a message or is not pending. */
+export async function endUnposted(
+	sql: Sql,
+	id: string,
+	{ result, ended_at }: Pick<ApprovalRow, "result" | "ended_at">,
+): Promise<ApprovalRow | undefined> {
+	const [row] = await sql<ApprovalRow>`
+		UPDATE approvals SET state = ${"failed"}, result = ${result}, ended_at = ${ended_at}
+		WHERE id = ${id} AND state = ${"pending"} AND message_id IS NULL RETURNING *`;
 	return row;
 }
 

@@ -14,6 +14,7 @@ import { guildPlansTable } from "./guild-plans.ts";
 import { guildSettingsTable } from "./guild-settings.ts";
 import { joinRolesTables } from "./join-roles.ts";
 import { memberActivityTable } from "./member-activity.ts";
+import { secretsTable } from "./secrets.ts";
 import { tempBansTable } from "./temp-bans.ts";
 import { toolCallsByPrincipal, toolCallsTable } from "./tool-calls.ts";
 
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
 	guildDeletionMarksTable,
 	approvalsTable,
 	toolCallsByPrincipal,
+	secretsTable,
 ];

@@ -30,8 +30,8 @@ import {
 } from "../tool/define.ts";
 import { changesOf, sortedIds } from "../tool/diff.ts";
 
-const { CreateGuildExpressions: create, ManageGuildExpressions: manage } =
-	PermissionFlagsBits;
+const create = PermissionFlagsBits.CreateGuildExpressions;
+const manage = PermissionFlagsBits.ManageGuildExpressions;
 
 const name = v.pipe(
 	v.string(),

@@ -138,8 +138,14 @@ export function createGrants(store: GatewayStore, now: () => number): Grants {
 			);
 			return code;
 		},
-		redeem(code, redemption) {
+		async redeem(code, redemption) {
 			const codeHash = hashSecret(code);
+			// Guesses do not lock the database.
+			const known = await store.run(
+				(sql): Promise<unknown[]> =>
+					sql`SELECT 1 FROM oauth_codes WHERE code_hash = ${codeHash}`,
+			);
+			if (known.length === 0) return "unknown";
 			return store.transaction(async (sql) => {
 				const [row]: CodeRow[] =
 					await sql`UPDATE oauth_codes SET used_at = ${now()} WHERE code_hash = ${codeHash} AND used_at IS NULL RETURNING *`;

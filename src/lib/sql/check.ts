@@ -7,7 +7,7 @@ import { type DbError, StoreFailure } from "./errors.ts";
 import type { Inspection } from "./inspect.ts";
 import { checkHistory, type Migration } from "./migrations.ts";
 
-/** What the check needs of a database. */
+/** The description and the functions of a database that `checkDatabase` needs to check it. */
 export interface InspectedDatabase {
 	/** Location of the database for logs, without user name and password. */
 	where: string;
@@ -16,13 +16,14 @@ export interface InspectedDatabase {
 	 * rights to use the database. An abort closes the connection.
 	 */
 	inspect(signal: AbortSignal): Promise<Inspection>;
-	/** Classifies a database error. Returns undefined for any other error, which is a bug. */
+	/** Classifies an error that the database reported. Returns undefined for any other error, which is a bug. */
 	explain(error: unknown): DbError | undefined;
 }
 
 /**
  * Checks whether the program can use its database. Resolves with a description of the database; rejects with a
- * CheckFailed. `timeoutMs` limits connecting and reading. `advice` is the next step if the tables are another program's.
+ * CheckFailed. `timeoutMs` limits connecting and reading. `advice` tells the operator what to do if the database
+ * contains the tables of another program.
  */
 export async function checkDatabase(
 	database: InspectedDatabase,

@@ -56,7 +56,9 @@ export async function selectApplied(sql: SQL): Promise<Applied[]> {
 	return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
-/** Returns the checksum by which an edited migration is noticed. */
+/**
+ * Returns the checksum of a migration's SQL. It is stored in the database, so that later edits of the SQL are detected.
+ */
 export function checksumOf({ text }: Migration): string {
 	return createHash("sha256").update(text).digest("hex");
 }

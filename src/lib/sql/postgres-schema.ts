@@ -2,15 +2,15 @@
 
 import type { SQL } from "bun";
 
-/** Where a program keeps its tables in PostgreSQL. */
+/** The PostgreSQL database and schema in which a program keeps its tables. */
 export interface PostgresPlace {
 	url: string;
 	schema: string;
-	/** The environment variables that set URL and schema. */
+	/** Names of the environment variables that set the URL of the database and the name of the schema. */
 	variables: { url: string; schema: string };
 }
 
-/** Returns the parts of a place that messages show: without user name and password. */
+/** Returns texts that describe a PostgreSQL database and schema in messages, without user name and password. */
 export function describePlace({ url, schema }: PostgresPlace) {
 	const { host, pathname } = new URL(url);
 	const server = host.includes(":") ? host : `${host}:5432`;

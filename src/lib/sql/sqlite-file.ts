@@ -14,8 +14,8 @@ import { SQL } from "bun";
 const pollMs = 20;
 
 /**
- * Creates the directory of the SQLite database if it is missing. Returns an error text if the program
- * cannot use the directory. `variable` is the environment variable that sets it.
+ * Creates the directory of the SQLite database if it is missing. Returns an error text if the program cannot use the
+ * directory. `variable` is the name of the environment variable that sets the directory.
  */
 export function directoryIssue(
 	directory: string,

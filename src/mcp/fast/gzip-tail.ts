@@ -9,32 +9,32 @@ const memberHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff]);
 const storedHeaderLength = 5;
 const trailerLength = 8;
 const maxStoredLength = 0xffff;
-/** Texts with fewer bytes than this fit into one network packet and are not compressed. */
+/** Responses with fewer bytes than this fit into one network packet and are not compressed. */
 export const minGzipBytes = 1_400;
 
 /**
- * Makes gzip files of texts that all have the same end, such as responses with the same list of tools. The common end
- * is compressed only once.
+ * Compresses responses that all end with the same bytes, such as responses with the same list of tools. These last
+ * bytes are compressed only once, not again for each response.
  */
 export class GzipTail {
 	readonly #bytes: Uint8Array;
 	#deflated: Buffer | undefined;
-	/** CRC-32 checksum of the common end of all texts. It is 0 until these bytes are compressed. */
+	/** CRC-32 checksum of the last bytes that all responses share. It is 0 until these bytes are compressed. */
 	#checksum = 0;
 	/**
-	 * Table for combining CRC-32 checksums. For each bit of the checksum of a text's beginning: the bits that it inverts
-	 * in the checksum of the whole text.
+	 * Table for combining CRC-32 checksums. For each bit of the checksum of a response's first part: the bits that it
+	 * inverts in the checksum of the whole response.
 	 */
 	readonly #bitChecksums = new Uint32Array(32);
 
-	/** `bytes` are the common end of all texts to compress. They are compressed when the first gzip file is made. */
+	/** `bytes` are the last bytes that all responses share. They are compressed at the first call of `after`. */
 	constructor(bytes: Uint8Array) {
 		this.#bytes = bytes;
 	}
 
 	/**
-	 * Returns a gzip file of the text that begins with `head` and ends with the common end of all texts. Returns
-	 * undefined if `head` is longer than 65,535 bytes, or if the common end is too short for compression to save
+	 * Returns a gzip file of one response: the bytes `head`, followed by the bytes that all responses share. Returns
+	 * undefined if `head` is longer than 65,535 bytes, or if the shared bytes are too few for compression to save
 	 * anything.
 	 */
 	after(head: Uint8Array): Uint8Array | undefined {
@@ -68,7 +68,7 @@ export class GzipTail {
 		return this.#deflated;
 	}
 
-	/** Returns the CRC-32 checksum of a whole text from `before`, the checksum of the text's beginning. */
+	/** Returns the CRC-32 checksum of a whole response from `before`, the checksum of the response's first part. */
 	#checksumAfter(before: number): number {
 		let checksum = this.#checksum;
 		for (let left = before; left !== 0; left &= left - 1) {

@@ -9,9 +9,9 @@ import {
 } from "./chat-completions.ts";
 
 const hugeLength = 64 * 1024 * 1024;
-/** Pause after each stream event, so that it is sent in a TCP packet of its own. */
+/** Milliseconds to wait after each stream event, so that it is sent in a TCP packet of its own. */
 const pauseMs = 1;
-/** Number of pauses of 1 ms before a connection is cut, so that the client can first read the data sent so far. */
+/** Number of waits of 1 ms before a connection is cut, so that the client can first read the data sent so far. */
 const turnsBeforeCut = 20;
 
 export interface StreamOptions {

@@ -38,8 +38,9 @@ export function createControl(
 }
 
 /**
- * Returns why a request that only programs and pages of this machine may send is refused (not to a loopback host, or sent by
- * a web page); undefined if it is accepted.
+ * Checks a request to a page or route that only programs and pages of this machine may use. Returns the reason to
+ * refuse the request, if its host is not a loopback host or if a web page of another origin sent it; otherwise
+ * undefined.
  */
 export function refusalReason(
 	request: Request,

@@ -41,7 +41,7 @@ const inOpenApi = sourced("OpenAPI", "2026-07-18");
  */
 const observed = sourced("documentation", "2026-07-21");
 
-/** Why the probe does not check guesses about OAuth2. */
+/** Why `bun run bot --probe-guild` does not check guesses about Discord's OAuth2. */
 const noSecret = "The probe has no client secret.";
 const noBrowser = "It needs a person with a browser.";
 

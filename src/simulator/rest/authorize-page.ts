@@ -18,7 +18,10 @@ const pageHeaders = {
 		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
 };
 
-/** A request for authorization: the query of the page's URL. */
+/**
+ * The query parameters of the page on which a person authorizes an application: which application, and what it
+ * requests.
+ */
 interface Query {
 	readonly client: User;
 	readonly redirectUri: string;
@@ -28,7 +31,10 @@ interface Query {
 	readonly challengeMethod: string | null;
 }
 
-/** An error that the page shows. Discord must not redirect a person to an address that is not the application's. */
+/**
+ * An error that the authorization page shows instead of redirecting the person to the application, for example because
+ * the request has no redirect URI of the application.
+ */
 class PageError extends Error {
 	constructor(
 		readonly status: number,
@@ -38,7 +44,7 @@ class PageError extends Error {
 	}
 }
 
-/** An error of which the application learns, by a redirect. */
+/** An error that is sent to the application: the person is redirected to the application with the error in the URL. */
 class RedirectError extends Error {
 	constructor(
 		readonly error: string,
@@ -48,14 +54,14 @@ class RedirectError extends Error {
 	}
 }
 
-/** Whether a URL is that of the page, without the API's prefix. */
+/** Whether a URL is that of the page on which people authorize applications: /oauth2/authorize, without /api. */
 export function isAuthorizePage({ pathname }: URL): boolean {
 	return pathname === "/oauth2/authorize";
 }
 
 /**
- * Whether a request is one for the page at the API's URL, from which Discord redirects to the page.
- * https://docs.discord.food/topics/oauth2#preview-oauth2-authorization
+ * Whether a request is for /api/oauth2/authorize, which Discord redirects to the page on which people authorize
+ * applications. https://docs.discord.food/topics/oauth2#preview-oauth2-authorization
  */
 export function isRedirectedToPage(
 	{ method, headers }: Request,
@@ -68,7 +74,10 @@ export function isRedirectedToPage(
 	);
 }
 
-/** Serves the page, and redirects the person when the page's form is sent. */
+/**
+ * Handles a request to the page on which people authorize applications. GET returns the page; POST is sent by the
+ * page's form and redirects the person to the application.
+ */
 export async function serveAuthorizePage(
 	world: World,
 	request: Request,
@@ -91,8 +100,8 @@ export async function serveAuthorizePage(
 }
 
 /**
- * Reads the query of the page's URL. A guess (oauth2-error-page): the statuses of the error pages, and that other response
- * types get one.
+ * Reads and checks the query parameters of the page on which people authorize applications.
+ * A guess (oauth2-error-page): Discord shows an error page with these statuses, also for other response types.
  */
 function readQuery(world: World, params: URLSearchParams): Query {
 	const clientId = params.get("client_id") ?? "";
@@ -115,7 +124,8 @@ function readQuery(world: World, params: URLSearchParams): Query {
 }
 
 /**
- * Returns the redirect URI of a request: one of the application's, by default the first.
+ * Returns the redirect URI that an authorization request names, by default the application's first one. Throws a
+ * PageError if it is not a redirect URI of the application.
  * https://docs.discord.food/topics/oauth2#authorization-url-structure
  */
 function readRedirectUri(
@@ -131,7 +141,10 @@ function readRedirectUri(
 	return found;
 }
 
-/** Redirects the person who has sent the page's form to the application, with a code or an error. */
+/**
+ * Handles the form of the authorization page: redirects the person to the application, with a code or an error in the
+ * URL.
+ */
 function redirect(world: World, query: Query, form: URLSearchParams): Response {
 	const target = new URL(query.redirectUri);
 	try {
@@ -148,7 +161,10 @@ function redirect(world: World, query: Query, form: URLSearchParams): Response {
 	});
 }
 
-/** Returns a code for what the person has accepted. Throws a RedirectError if they have not, or the request is invalid. */
+/**
+ * Returns an OAuth2 code if the person has authorized the application. Throws a RedirectError if the person declined or
+ * the PKCE parameters or scopes are invalid, and a PageError if the form is invalid.
+ */
 function accept(world: World, query: Query, form: URLSearchParams): string {
 	const user = world.users.get(form.get("user_id") ?? "");
 	const answer = form.get("authorize");
@@ -181,7 +197,11 @@ function accept(world: World, query: Query, form: URLSearchParams): string {
 	});
 }
 
-/** Checks the requested scopes. https://github.com/reboxer/discord-oauth2/issues/33 */
+/**
+ * Returns the requested OAuth2 scopes without duplicates. Throws a RedirectError if there are none or if Discord does
+ * not know one, and a PageError if the simulator does not implement one.
+ * https://github.com/reboxer/discord-oauth2/issues/33
+ */
 function readScopes(scopes: readonly string[]): readonly Scope[] {
 	const known: readonly string[] = Object.values(OAuth2Scopes);
 	// A guess (oauth2-scope): a request without scopes is refused like one with an unknown scope.
@@ -217,7 +237,7 @@ ${choices.join("\n")}
 	);
 }
 
-/** Returns a page as HTML. `title` and `body` are HTML. */
+/** Returns the HTML of a whole page with this title and body, which are HTML, too. */
 function render(title: string, body: string): string {
 	return `<!doctype html>
 <html lang="en">

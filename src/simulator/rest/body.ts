@@ -34,8 +34,8 @@ export async function readBody(request: Request): Promise<Content> {
 }
 
 /**
- * Reads the body of an OAuth2 request: a form with one text for each field. Another body counts as a form without fields,
- * since Discord refuses it like one: https://github.com/discord/discord-api-docs/issues/5249
+ * Reads the body of an OAuth2 request: a form whose fields are strings. A body that is not a form counts as an empty
+ * form, because Discord refuses both in the same way: https://github.com/discord/discord-api-docs/issues/5249
  */
 export async function readForm(request: Request): Promise<Content> {
 	const type = request.headers.get("content-type") ?? "";
@@ -81,10 +81,10 @@ function isDeeper(value: unknown, levels: number): boolean {
 }
 
 /**
- * Reads the URL-encoded audit log reason of a request. The limit of 512 counts code points of the decoded reason, as
- * the libraries twilight-validate and serenity do.
- * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object A guess (reason-length): the form of
- * the error.
+ * Reads the audit log reason of a request from its URL-encoded header. The reason may have 512 code points after
+ * decoding; the libraries twilight-validate and serenity count in the same way.
+ * https://docs.discord.com/developers/resources/audit-log#audit-log-entry-object
+ * A guess (reason-length): Discord responds to a longer reason with this error.
  */
 export function readReason(request: Request): string | undefined {
 	const encoded = request.headers.get("x-audit-log-reason");

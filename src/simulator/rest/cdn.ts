@@ -3,7 +3,7 @@
 
 import type { Picture, Pictures } from "../world/guilds/pictures.ts";
 
-/** The format of a picture by the file extension in its URL. */
+/** The image formats that the CDN offers, by the file extension in a picture's URL. */
 const formats = {
 	png: "png",
 	jpg: "jpeg",
@@ -52,7 +52,7 @@ function refusal(status: number, text: string): Response {
 	return new Response(`${text}\n`, { status });
 }
 
-/** Sizes are powers of two between 16 and 4096. */
+/** Whether the CDN accepts this value of the query parameter `size`: none, or a power of two from 16 to 4096. */
 function isSize(size: string | null): boolean {
 	if (size === null) return true;
 	const number = Number(size);
@@ -60,16 +60,16 @@ function isSize(size: string | null): boolean {
 }
 
 /**
- * Still pictures have no GIF. As reported in https://github.com/discord/discord-api-docs/issues/7567, neither have
- * animated pictures that were uploaded as WebP.
+ * Whether the CDN offers the picture as a GIF. It does so only for animated pictures, and not for those that were
+ * uploaded as WebP: https://github.com/discord/discord-api-docs/issues/7567
  */
 function isGif({ format, animated }: Picture): boolean {
 	return animated && format === "gif";
 }
 
 /**
- * Converts a picture as the CDN does. Without `animated` an animated picture becomes its first frame. Animations are
- * not converted, and neither are pictures that Bun cannot decode, such as AVIF: they stay in their format.
+ * Converts a picture to the requested format, as the CDN does. If `animated` is false, an animated picture becomes a
+ * still picture of its first frame. Animations, and pictures that Bun cannot decode such as AVIF, keep their format.
  */
 async function convert(
 	picture: Picture,

@@ -188,8 +188,8 @@ type OptionValue = Sent<
 >;
 
 /**
- * The users, members, roles and channels to which the values of a command's options refer. Each kind of object is
- * stored by id.
+ * The users, members, roles and channels to which the values of a command's options refer: for each of these kinds, an
+ * object with ids as keys.
  */
 type Resolved = {
 	-readonly [K in keyof Sent<APIInteractionDataResolved>]: Record<

@@ -86,7 +86,10 @@ export const contentFields = {
 	poll: notSimulatedField("polls there"),
 } as const;
 
-/** The parsed body of a request that creates or edits a message. `poll` only tells whether the message has a poll. */
+/**
+ * The parsed body of a request that creates or edits a message. The type of `poll` is unknown, because this field is
+ * read only to check whether the message has a poll.
+ */
 export type Content = Omit<ReadForm<typeof contentFields>, "poll"> & {
 	readonly poll?: unknown;
 	readonly tts?: boolean | undefined;

@@ -18,8 +18,8 @@ export interface RateLimits {
 }
 
 /**
- * Rate limits like those of Discord.
- * A guess (rate-limits), except for the global limit: Discord publishes no limits per route.
+ * Rate limits similar to Discord's. A guess (rate-limits): Discord publishes only the global limit, no limits per
+ * route.
  */
 export const realisticLimits: RateLimits = {
 	global: { requests: 50, perMs: 1000 },

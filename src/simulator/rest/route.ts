@@ -66,8 +66,8 @@ interface Request<Path, Body, Query> {
 	readonly interactions: Interactions;
 	readonly actor: Account;
 	/**
-	 * With an OAuth2 access token: what the sender of the request, a person, has authorized an application to do. Undefined
-	 * with other tokens.
+	 * If the request has an OAuth2 access token: the scopes and tokens that the sender, a person, has granted to an
+	 * application. Undefined for requests with other tokens.
 	 */
 	readonly authorization: Authorization | undefined;
 	/** The values of the path parameters by name. */
@@ -80,7 +80,10 @@ interface Request<Path, Body, Query> {
 	readonly files: ReadonlyMap<string, Blob>;
 	/** The sender of the request and the request's audit log reason, for the guild's audit log. */
 	readonly by: Attribution;
-	/** The header Authorization; "" without one. Only routes that take a form need it. */
+	/**
+	 * The Authorization header of the request; "" if it has none. Only the OAuth2 routes, which authenticate applications
+	 * themselves, read it.
+	 */
 	readonly authorizationHeader: string;
 	/** The host and port to which the client sent the request. */
 	readonly host: string;
@@ -131,15 +134,15 @@ interface RouteSpec<Path, B extends Form, Q extends Fields> {
 	/** Only bots can use the route; requests of people are refused. */
 	readonly botsOnly?: true;
 	/**
-	 * Applications can use the route in a person's name, with an OAuth2 access token. It needs this scope; "any": no
-	 * particular one. Other routes refuse access tokens.
+	 * The OAuth2 scope that an access token needs to use the route in a person's name; "any" if it needs no particular
+	 * scope. Routes without this property refuse access tokens.
 	 */
 	readonly scope?: Scope | "any";
 	/** The route needs an OAuth2 access token; requests of bots and people are refused. */
 	readonly applicationsOnly?: true;
 	/**
-	 * The body is a form, as those of OAuth2 are, and not JSON. The route itself checks who sends it. The parsed body has a
-	 * text for each field.
+	 * The request body is an HTML form (as in OAuth2) instead of JSON; each field of the parsed body is a string. The
+	 * router does not authenticate the sender: the route's handler does that.
 	 */
 	readonly form?: true;
 	readonly body?: B;

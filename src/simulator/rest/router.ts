@@ -80,7 +80,10 @@ const anonymous: Account = {
 	privilegedIntents: [],
 };
 
-/** The sender of a request, and what the sender has authorized an application to do if that sends it. */
+/**
+ * The sender of a request. If an application sent the request with an OAuth2 access token: the person in whose name it
+ * acts, and what the person has authorized the application to do.
+ */
 interface Sender {
 	readonly actor: Account;
 	readonly authorization?: Authorization;
@@ -299,7 +302,7 @@ export class Router {
 
 	/**
 	 * Returns the person in whose name an application sends a request with an OAuth2 access token. Throws if the token is
-	 * invalid, or has not the scope that the route needs.
+	 * invalid or lacks the scope that the route requires.
 	 */
 	#authenticateApplication(token: string, { scope }: Route): Sender {
 		const authorization = this.#parts.world.authorizations.byAccessToken(token);

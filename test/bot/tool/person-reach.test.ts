@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
+import { donatorTools } from "../../../src/bot/game/donator-tools.ts";
 import { tools } from "../../../src/bot/tools/index.ts";
 
 const root = new URL("../../../src/bot/", import.meta.url).pathname;
@@ -110,6 +111,21 @@ test("only checks of one side, the bot's or the person's, are explained", () => 
 			"tools/role-order.ts",
 		].sort(),
 	);
+});
+
+test("only these tools without a guild are for every member", () => {
+	const all = [...tools, ...donatorTools({} as never)];
+	const forMembers = all.filter(({ listing, needs }) => {
+		const { properties = {} } = listing.inputSchema as { properties?: object };
+		const managesBot = needs.person?.managesBot ?? true;
+		return !("guild_id" in properties) && !managesBot;
+	});
+	expect(forMembers.map(({ name }) => name)).toEqual([
+		// The guilds of the person.
+		"list_guilds",
+		// The same for all.
+		"find_tools",
+	]);
 });
 
 /** Tools that change something, and whose permissions depend on what they find: their `run` asks for them. */

@@ -35,7 +35,7 @@ export type StoreEvent<S> =
 	| { type: "lost"; session: S; reason: string }
 	/** The database refused a write, at the time `at` in milliseconds of the monotonic clock. */
 	| { type: "refused"; session: S; reason: string; at: number }
-	/** The database accepted a write. */
+	/** A write succeeded, so the database accepts writes again if it refused them before. */
 	| { type: "written"; session: S }
 	| { type: "failed"; reason: string }
 	| { type: "closing" }

@@ -114,10 +114,10 @@ function metadataOf(
 }
 
 /**
- * For each AutoMod action that needs MODERATE_MEMBERS: the trigger types of the rules that may use the action. Sources:
- * discord-userdoccers (QUARANTINE_USER) for BlockMemberInteraction, for Timeout
+ * For each AutoMod action that needs MODERATE_MEMBERS: the trigger types of the rules that may use the action. Source
+ * for BlockMemberInteraction: discord-userdoccers (QUARANTINE_USER). Source for Timeout:
  * https://discord.com/developers/docs/resources/auto-moderation#auto-moderation-action-object-action-types
- * A guess (automod-timeout): the error code if a rule of any other trigger type uses the action.
+ * A guess (automod-timeout): Discord's error code if a rule with another trigger type uses the action.
  */
 const triggersWith = new Map<Action, readonly Trigger[]>([
 	[Action.Timeout, [Trigger.Keyword, Trigger.MentionSpam]],

@@ -198,8 +198,8 @@ function checkParent(
 
 /**
  * Throws unless the sender of the request may move a channel within its category or to another category.
- * A guess (move-position): the error code for moves within a category.
  * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
+ * A guess (move-position): Discord's error code if the sender may not move it within the category.
  */
 function requireMove(
 	call: Call<":guild_id">,

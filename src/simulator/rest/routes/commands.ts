@@ -22,8 +22,8 @@ const oneCommand = `${everywhere}/:command_id` as const;
 const commands = required(list(object(newCommandFields), 0, maxCommands));
 
 /**
- * Returns the REST routes with which an application manages its slash commands: the global commands or those of a
- * guild, depending on `path`, with which the paths of the routes start.
+ * Returns the REST routes with which an application manages its slash commands. All routes begin with `path`, which
+ * decides whether they manage the application's global commands or its commands in a guild.
  */
 function routesBelow(path: typeof everywhere | typeof inGuild) {
 	return [

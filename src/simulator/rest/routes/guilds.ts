@@ -33,7 +33,7 @@ const notKept: Readonly<Record<string, f.Field<unknown>>> = {
 	owner_id: f.unchecked,
 };
 
-/** A guess (icon-size). */
+/** Maximum size of a guild's icon, in bytes. A guess (icon-size): Discord refuses larger icons. */
 const iconLimitBytes = 10 * 1024 * 1024;
 
 const settings = {
@@ -104,8 +104,8 @@ function checkChannel(
 }
 
 /**
- * Throws if the guild settings after a change have a value that a community cannot have. A guess (community-level):
- * enabling COMMUNITY does not change them.
+ * Throws if a change of the guild settings would leave a value that Discord does not allow in a community.
+ * A guess (community-level): enabling COMMUNITY does not change such values.
  */
 function checkCommunity(
 	guild: Guild,
@@ -126,7 +126,10 @@ function checkCommunity(
 	if (key) throw formError("BASE_TYPE_CHOICES", message, key);
 }
 
-/** What `PATCH /guilds/:guild_id` needs to add a feature or remove it. A guess (features-fixed): it ignores all others. */
+/**
+ * The guild features that `PATCH /guilds/:guild_id` can add and remove, each with a function that throws if the request
+ * may not do that. A guess (features-fixed): Discord ignores changes of all other features.
+ */
 const mutable: Readonly<
 	Partial<Record<Feature, (call: SettingsCall, isAdded: boolean) => void>>
 > = {
@@ -154,8 +157,8 @@ const disabledFeature = Code.FeatureTemporarilyDisabledServerSide;
 const known: ReadonlySet<string> = new Set(Object.values(GuildFeature));
 
 /**
- * Returns the features of a guild after a request that lists them. A guess (features-unknown): features that neither
- * Discord's documentation nor the guild has are refused.
+ * Returns the features of a guild after a request with the list `wanted`.
+ * A guess (features-unknown): Discord refuses features that neither its documentation nor the guild has.
  */
 function changedFeatures(
 	call: SettingsCall,
@@ -226,7 +229,10 @@ export const guildRoutes = [
 	}),
 ];
 
-/** Stores a guild's icon and returns its hash. A guess (icon-animated): it is animated only with ANIMATED_ICON. */
+/**
+ * Stores a guild's icon and returns its hash.
+ * A guess (icon-animated): the icon is animated only if the guild has the feature ANIMATED_ICON.
+ */
 function addIcon({ guild, world }: SettingsCall, icon: Picture): string {
 	const animated =
 		icon.animated && guild.features.includes(GuildFeature.AnimatedIcon);

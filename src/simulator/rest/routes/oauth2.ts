@@ -12,7 +12,7 @@ import { publicApplication } from "./applications.ts";
 
 type Form = Readonly<Record<string, string>>;
 
-/** The fields of a form, which the router has parsed. */
+/** The body of an OAuth2 request: a form, which the router has already parsed to an object of strings. */
 const form = unchecked as Field<Form>;
 
 type FormCall = Pick<Call<"", Form>, "world" | "body" | "authorizationHeader">;
@@ -70,7 +70,10 @@ function applicationOf(world: World, clientId: string) {
 	);
 }
 
-/** Checks a token request in the order of Discord's checks, and executes it. */
+/**
+ * Handles a request for OAuth2 tokens: exchanges a code or a refresh token for new tokens. Makes Discord's checks in
+ * Discord's order, and throws if one fails.
+ */
 function issueToken(call: FormCall): Authorization {
 	const { world, body } = call;
 	const { authorizations } = world;
@@ -111,8 +114,8 @@ function issueToken(call: FormCall): Authorization {
 }
 
 /**
- * Checks the code verifier of PKCE, which is needed if the application sent a code challenge.
- * https://docs.discord.food/topics/oauth2#pkce
+ * Throws unless the PKCE code verifier belongs to the code challenge. Does nothing if the application sent no challenge
+ * when the person authorized it. https://docs.discord.food/topics/oauth2#pkce
  */
 function verifyChallenge(
 	{ authorizations }: World,
@@ -131,7 +134,8 @@ function verifyChallenge(
 }
 
 /**
- * Returns the client id of the application that sends a form, with its secret: by HTTP Basic authentication or in the form.
+ * Authenticates the application that sends an OAuth2 request, by client id and client secret from HTTP Basic
+ * authentication or the form. Returns the client id; throws if the secret is wrong.
  * https://docs.discord.com/developers/topics/oauth2#authorization-code-grant
  */
 function authenticateClient({
@@ -148,7 +152,10 @@ function authenticateClient({
 	throw oauthError("invalid_client", undefined, 401);
 }
 
-/** Splits a text at the first separator. Id and secret are URL-safe, so that they need no decoding. */
+/**
+ * Splits a text at the first separator. Used for client id and secret, which need no URL decoding because they consist
+ * of URL-safe characters.
+ */
 function splitOnce(text: string, separator: string): [string, string] {
 	const at = text.indexOf(separator);
 	return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
@@ -165,7 +172,7 @@ function tokenResponse(authorization: Authorization) {
 	};
 }
 
-/** Creates an error response of OAuth2: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
+/** Creates an error response in OAuth2's format: https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
 function oauthError(error: string, error_description?: string, status = 400) {
 	return new ApiError(status, {
 		error,

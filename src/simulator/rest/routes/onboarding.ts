@@ -45,9 +45,9 @@ const prompt = f.object({
 });
 
 /**
- * Returns the ids if they belong to channels that @everyone can view.
- * A guess (onboarding-unknown): the error code for an unknown channel.
- * A guess (onboarding-hidden): that hidden channels are refused.
+ * Returns the channel ids without duplicates. Throws unless all are channels of the guild that @everyone can view.
+ * A guess (onboarding-unknown): Discord's error code for an unknown channel.
+ * A guess (onboarding-hidden): Discord refuses channels that @everyone cannot view.
  */
 function channelIds(guild: Guild, ids: readonly string[]): string[] {
 	for (const id of ids)
@@ -56,8 +56,9 @@ function channelIds(guild: Guild, ids: readonly string[]): string[] {
 }
 
 /**
- * The emoji of an option or a welcome channel, as Discord sends it. Without one its id and name are null.
- * A guess (onboarding-emoji): the error code for an unknown custom emoji.
+ * Returns the emoji object of an onboarding option or a welcome channel, as Discord sends it. If `id` and `name` are
+ * missing, both are null in the result.
+ * A guess (onboarding-emoji): Discord's error code for an unknown custom emoji.
  */
 export function optionalEmoji(
 	guild: Guild,
@@ -88,7 +89,10 @@ function optionOf(
 	};
 }
 
-/** A guess (onboarding-prompt-defaults): the values of omitted fields. */
+/**
+ * Converts an onboarding prompt of a request body to the stored form.
+ * A guess (onboarding-prompt-defaults): Discord uses the same default values for omitted fields.
+ */
 function promptOf(guild: Guild, given: f.Read<typeof prompt> & object): Prompt {
 	return {
 		id: given.id,

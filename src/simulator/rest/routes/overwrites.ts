@@ -62,7 +62,7 @@ export function checkOverwrites(
 	return overwrites;
 }
 
-/** Throws unless @everyone can view a channel, which is needed for onboarding. */
+/** Throws unless @everyone can view a channel. Discord requires this of channels in a guild's onboarding. */
 export function requireReadable(guild: Guild, channel: GuildChannel): void {
 	if (has(permissionsOfEveryone(guild, channel), Permission.ViewChannel))
 		return;

@@ -18,7 +18,7 @@ const all = "/guilds/:guild_id/roles";
 const one = `${all}/:role_id` as const;
 const roleLimit = 250;
 const color = f.integer(0, 0xffffff);
-/** A guess (role-icon-size). */
+/** Maximum size of a role's icon, in bytes. A guess (role-icon-size): Discord refuses larger icons. */
 const iconLimitBytes = 256 * 1024;
 
 /** The only colors that a role with a tertiary color can have. */
@@ -53,7 +53,10 @@ const roleFields = {
 
 type RoleBody = ReadForm<typeof roleFields>;
 
-/** Throws unless the guild has the features that some fields of a role need. A guess (role-features): with 50101. */
+/**
+ * Throws unless the guild has the features that a role's icon and gradient colors need.
+ * A guess (role-features): Discord's error code is 50101.
+ */
 function requireFeatures({ features }: Guild, body: RoleBody): void {
 	const { colors, icon, unicode_emoji } = body;
 	const gradient = colors?.secondary_color ?? colors?.tertiary_color ?? null;
@@ -65,7 +68,10 @@ function requireFeatures({ features }: Guild, body: RoleBody): void {
 		throw apiError(Code.ServerNeedsMoreBoostsToPerformThisAction);
 }
 
-/** Of `colors` and `color` the newer one, `colors`, has precedence. A guess (role-color): `color` ends a gradient. */
+/**
+ * Returns the colors of a role from a request body, in which `colors` overrides the older field `color`.
+ * A guess (role-color): setting only `color` removes a gradient from the role.
+ */
 function colorsOf({ color, colors }: RoleBody) {
 	const primary_color = colors?.primary_color ?? color ?? undefined;
 	if (primary_color === undefined) return undefined;

@@ -23,8 +23,9 @@ const welcomeChannel = f.object({
 });
 
 /**
- * Returns the welcome channels to store. Which types of channels are possible: TwilightZebby/WelcomeEditor, README
- * A guess (welcome-channel): the error codes for an unknown channel and one of another type.
+ * Converts the welcome channels of a request body to the stored form. Only text, announcement, forum and media channels
+ * are allowed (source: TwilightZebby/WelcomeEditor, README).
+ * A guess (welcome-channel): Discord's error codes for an unknown channel and for a channel of another type.
  */
 function welcomeChannels(
 	{ guild }: Call<":guild_id">,

@@ -5,7 +5,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { User } from "../state/entities.ts";
 import type { State } from "../state/state.ts";
 
-/** The simulated scopes: what an application may read in a person's name. */
+/** The OAuth2 scopes that the simulator implements. They allow an application to read data of a person. */
 export const simulatedScopes = ["identify", "email", "guilds"] as const;
 export type Scope = (typeof simulatedScopes)[number];
 
@@ -13,16 +13,16 @@ export function isSimulatedScope(scope: string): scope is Scope {
 	return simulatedScopes.some((one) => one === scope);
 }
 
-/** An application's settings for OAuth2. Its id, the client id, is that of its bot. */
+/** The OAuth2 settings of an application. The client id is the id of the application's bot. */
 export interface OAuth2Settings {
 	readonly clientSecret: string;
 	/** The URIs to which Discord may redirect people who authorize the application. They are compared as strings. */
 	readonly redirectUris: readonly string[];
 }
 
-/** A request for authorization that a person has accepted: who may do what, and how the code is to be exchanged. */
+/** What a person has authorized an application to do, before the application has exchanged its code for tokens. */
 interface Accepted {
-	/** The id of the application. */
+	/** The id of the application that the person authorized. */
 	readonly clientId: string;
 	readonly user: User;
 	readonly scopes: readonly Scope[];
@@ -31,7 +31,7 @@ interface Accepted {
 	readonly challenge: string | undefined;
 }
 
-/** What a person has authorized an application to do, with the current tokens. */
+/** What a person has authorized an application to do (scopes), with the application's current tokens. */
 export interface Authorization
 	extends Pick<Accepted, "clientId" | "user" | "scopes"> {
 	readonly accessToken: string;
@@ -42,16 +42,19 @@ export interface Authorization
 
 export class Authorizations {
 	/**
-	 * How long a code can be exchanged. A Discord developer:
+	 * How long an application can exchange an OAuth2 code for tokens, in milliseconds. Source: a Discord developer,
 	 * https://github.com/discord/discord-api-docs/issues/2526
 	 */
 	codeLifetimeMs = 100_000;
-	/** How long an access token is valid: the `expires_in` of Discord's examples. Refresh tokens do not expire. */
+	/**
+	 * How long an access token is valid, in milliseconds: as `expires_in` in Discord's examples. Refresh tokens do not
+	 * expire.
+	 */
 	tokenLifetimeMs = 604_800_000;
 
 	readonly #settings = new Map<string, OAuth2Settings>();
 	readonly #codes = new Map<string, Accepted & { expiresAt: number }>();
-	/** By access token and by refresh token. */
+	/** All authorizations. Each is stored twice: under its access token and under its refresh token. */
 	readonly #authorizations = new Map<string, Authorization>();
 
 	constructor(private readonly state: State) {}
@@ -82,7 +85,9 @@ export class Authorizations {
 		);
 	}
 
-	/** Stores what a person has accepted. Returns the code for the application. */
+	/**
+	 * Stores that a person has authorized an application. Returns the code that the application can exchange for tokens.
+	 */
 	accept(accepted: Accepted): string {
 		const code = random();
 		const expiresAt = Date.now() + this.codeLifetimeMs;
@@ -90,7 +95,10 @@ export class Authorizations {
 		return code;
 	}
 
-	/** What a person has accepted, by the code; undefined if the code was used or has expired. */
+	/**
+	 * Returns what the person authorized when the application got this code; undefined if the code is unknown, was used
+	 * or has expired.
+	 */
 	accepted(code: string): Accepted | undefined {
 		const known = this.#codes.get(code);
 		if (known && known.expiresAt > Date.now()) return known;
@@ -98,12 +106,15 @@ export class Authorizations {
 		return undefined;
 	}
 
-	/** Whether a code verifier belongs to a code challenge of PKCE. */
+	/** Whether a PKCE code verifier belongs to a code challenge. */
 	isVerified(challenge: string, verifier: string): boolean {
 		return sha256(verifier).toString("base64url") === challenge;
 	}
 
-	/** Exchanges a code that `accepted` has returned for tokens. The code cannot be used again. */
+	/**
+	 * Exchanges a code for tokens. `accepted` is what the method `accepted` has returned for the code. The code cannot be
+	 * used again.
+	 */
 	exchange(code: string, accepted: Accepted): Authorization {
 		this.#codes.delete(code);
 		return this.#issue(accepted);
@@ -116,22 +127,22 @@ export class Authorizations {
 		return isValid && known.expiresAt > Date.now() ? known : undefined;
 	}
 
-	/** The authorization of an application with this refresh token. */
+	/** The authorization with this refresh token; undefined if the token is unknown or belongs to another application. */
 	byRefreshToken(token: string, clientId: string): Authorization | undefined {
 		const known = this.#authorizations.get(token);
 		const isValid = known?.refreshToken === token;
 		return isValid && known.clientId === clientId ? known : undefined;
 	}
 
-	/** Replaces both tokens of an authorization. The former ones are invalid from now on. */
+	/** Replaces the access token and the refresh token of an authorization by new ones. The old tokens become invalid. */
 	refresh(authorization: Authorization): Authorization {
 		this.#forget(authorization);
 		return this.#issue(authorization);
 	}
 
 	/**
-	 * Ends everything that the token's owner has authorized this application to do. Does nothing if the token is not one of
-	 * this application.
+	 * Revokes a token: deletes all authorizations of the application by the person who granted this one. Does nothing if
+	 * the token is unknown or belongs to another application.
 	 */
 	revoke(token: string, clientId: string): void {
 		const known = this.#authorizations.get(token);
@@ -170,7 +181,7 @@ export class Authorizations {
 	}
 }
 
-/** A random text in the form of Discord's codes, tokens and client secrets. */
+/** Returns a random text in the format of Discord's OAuth2 codes, tokens and client secrets. */
 function random(): string {
 	return randomBytes(24).toString("base64url");
 }

@@ -201,8 +201,9 @@ export class Channels {
 	}
 
 	/**
-	 * Gives channels the permission overwrites of their category. The Gateway event about the category is sent before
-	 * those about its channels: https://github.com/discordjs/discord.js/issues/6004
+	 * Gives channels the permission overwrites of their category. Call it after the Gateway event about the category was
+	 * sent, because Discord sends this event before those about the channels:
+	 * https://github.com/discordjs/discord.js/issues/6004
 	 * A guess (sync-audit): the audit log gets no entries about the channels.
 	 */
 	#sync(

@@ -34,8 +34,8 @@ export class Onboardings {
 	constructor(private readonly state: State) {}
 
 	/**
-	 * A guild's onboarding without deleted channels and roles.
-	 * A guess (onboarding-deleted): they are left out, and onboarding stays enabled.
+	 * A guild's onboarding, without the ids of deleted channels and roles.
+	 * A guess (onboarding-deleted): Discord leaves these ids out, too, and keeps onboarding enabled.
 	 */
 	of({ onboarding, channels, roles }: Guild): Onboarding {
 		const option = (one: PromptOption): PromptOption => ({
@@ -59,7 +59,7 @@ export class Onboardings {
 		return { guild_id: guild.id, ...this.of(guild) };
 	}
 
-	/** Edits a guild's onboarding. Prompts and options with an unknown id are new and get another id. */
+	/** Edits a guild's onboarding. Prompts and options with an unknown id are added, with a new id. */
 	edit(guild: Guild, changes: Changes<Onboarding>, by?: Attribution): void {
 		const before = this.of(guild);
 		const prompts = changes.prompts?.map((one) =>
@@ -87,8 +87,9 @@ export class Onboardings {
 	}
 
 	/**
-	 * Sets the flag IN_PROMPT of roles that members can choose: https://discord.com/developers/docs/topics/permissions#role-object-role-flags
-	 * A guess (onboarding-role-events): each changed flag has an event.
+	 * Sets the flag IN_PROMPT of those roles that members can choose in the guild's onboarding, and clears it for other
+	 * roles: https://discord.com/developers/docs/topics/permissions#role-object-role-flags
+	 * A guess (onboarding-role-events): Discord sends an event for each role whose flag changes.
 	 */
 	#flagRoles(guild: Guild): void {
 		const { prompts } = guild.onboarding;
@@ -109,9 +110,9 @@ export class Onboardings {
 	}
 
 	/**
-	 * Adds the audit log entries of a change of onboarding. Deleted prompts have none of their own:
-	 * https://github.com/discord/discord-api-docs/issues/6892
-	 * A guess (onboarding-audit): the target and the fields of the entries.
+	 * Adds the audit log entries about an edit of the guild's onboarding. There are no separate entries about deleted
+	 * prompts: https://github.com/discord/discord-api-docs/issues/6892
+	 * A guess (onboarding-audit): Discord's entries have the same target and the same fields.
 	 */
 	#audit(guild: Guild, before: Onboarding, by: Attribution | undefined): void {
 		const { onboarding: after } = guild;
@@ -129,7 +130,10 @@ export class Onboardings {
 	}
 }
 
-/** The ids of the channels that a guild's onboarding gives to members: of default channels and of options. */
+/**
+ * The ids of all channels in a guild's onboarding: its default channels, and the channels that members get with an
+ * answer.
+ */
 export function onboardingChannelIds({ onboarding }: Guild): Set<string> {
 	return new Set([
 		...onboarding.default_channel_ids,
@@ -140,9 +144,9 @@ export function onboardingChannelIds({ onboarding }: Guild): Set<string> {
 }
 
 /**
- * Whether a guild must not enable this onboarding: it is no community, or the onboarding gives new members too few
+ * Whether a guild lacks what enabling this onboarding requires: being a community, and giving new members enough
  * channels. https://discord.com/developers/docs/resources/guild#modify-guild-onboarding
- * A guess (onboarding-community): that a community is required.
+ * A guess (onboarding-community): Discord requires a community.
  */
 export function isBelowRequirements(
 	guild: Guild,
@@ -173,8 +177,10 @@ function isWritable(guild: Guild, channel: GuildChannel): boolean {
 }
 
 /**
- * Counts the channels that each new member gets and that pass a test. A category stands for its channels.
- * A guess (onboarding-mode): in the mode ONBOARDING_ADVANCED, the fewest that an answer to a required prompt adds.
+ * Counts the channels that every new member gets through onboarding and for which `passes` returns true. A category in
+ * the onboarding stands for all channels in it.
+ * A guess (onboarding-mode): in the mode ONBOARDING_ADVANCED, each required prompt counts with the answer that adds the
+ * fewest channels.
  */
 function countChannels(
 	guild: Guild,

@@ -13,7 +13,7 @@ export interface Picture {
 	readonly bytes: Uint8Array;
 }
 
-/** Recognizes an image by its first bytes. Undefined if it is none that Discord accepts. */
+/** Recognizes the format of an image by its first bytes. Returns undefined if Discord does not accept the format. */
 export function recognizePicture(bytes: Uint8Array): Picture | undefined {
 	const start = Buffer.from(bytes.subarray(0, 21)).toString("latin1");
 	const picture = (format: PictureFormat, animated = false) => ({
@@ -42,7 +42,7 @@ export class Pictures {
 		return this.#all.get(path);
 	}
 
-	/** Stores the picture of an emoji. Without one, it draws a small picture that depends only on the id. */
+	/** Stores the picture of an emoji. If `picture` is undefined, draws a small picture that depends only on the id. */
 	addEmoji(id: string, animated: boolean, picture?: Picture): void {
 		this.#all.set(`emojis/${id}`, picture ?? drawPicture(id, animated));
 	}
@@ -69,7 +69,7 @@ export class Pictures {
 		return name;
 	}
 
-	/** Removes a former icon. A guess (cdn-deleted): the CDN has it no more. */
+	/** Removes the former icon of a guild or role. A guess (cdn-deleted): Discord's CDN no longer serves such an icon. */
 	removeIcon(
 		kind: "icons" | "role-icons",
 		ownerId: string,
@@ -94,7 +94,7 @@ const frame = (data: number) =>
 		...[2, 2, data, 1, 0],
 	]);
 
-/** A GIF of one pixel that alternates between two colors of 3 bytes each. */
+/** Returns a GIF of one pixel that alternates between two colors of 3 bytes each. */
 function gif(colors: Uint8Array): Uint8Array {
 	return Buffer.concat([
 		Buffer.from("GIF89a"),
@@ -106,7 +106,7 @@ function gif(colors: Uint8Array): Uint8Array {
 	]);
 }
 
-/** A PNG of 16 × 16 pixels in two colors of 3 bytes each. `pixels` has 32 bytes, a bit for each pixel. */
+/** Returns a PNG of 16 × 16 pixels in two colors of 3 bytes each. `pixels` has 32 bytes, a bit for each pixel. */
 function png(colors: Uint8Array, pixels: Uint8Array): Uint8Array {
 	const lines = Array.from({ length: 16 }, (_, line) =>
 		Buffer.concat([Buffer.from([0]), pixels.subarray(2 * line, 2 * line + 2)]),

@@ -37,7 +37,10 @@ export class WelcomeScreens {
 		return guild.features.includes(feature) && count > 0;
 	}
 
-	/** A guess (welcome-audit): the entry in the audit log. */
+	/**
+	 * Edits a guild's welcome screen. Omitted fields keep their values.
+	 * A guess (welcome-audit): Discord adds the same entry to the audit log.
+	 */
 	edit(
 		guild: Guild,
 		changes: WelcomeScreenChanges,

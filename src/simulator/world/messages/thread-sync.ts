@@ -18,7 +18,7 @@ const visibilityEvents: readonly EventType[] = [
 ];
 
 export class ThreadSync {
-	/** "CHANNEL_ID BOT_ID" for each channel that has threads and each bot that cannot view this channel. */
+	/** Pairs of a channel with threads and a bot that cannot view the channel, as "CHANNEL_ID BOT_ID". */
 	readonly #hidden = new Set<string>();
 
 	constructor(

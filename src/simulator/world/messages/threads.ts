@@ -284,7 +284,8 @@ export class Threads {
 
 	/**
 	 * Updates a thread after a new message: increases its message count, unarchives the thread and adds the author to its
-	 * members. A guess (thread-notices): system messages about a name change or about members only increase the count.
+	 * members.
+	 * A guess (thread-notices): system messages about a name change or about members only increase the count.
 	 */
 	messageAdded(thread: Thread, message: Message): void {
 		if (isStart(thread, message)) return;

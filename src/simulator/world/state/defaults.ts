@@ -55,7 +55,7 @@ export const newGuildSettings: Omit<GuildSettings, "name"> = {
 	premium_progress_bar_enabled: false,
 };
 
-/** The onboarding of a guild that has never edited it. */
+/** The onboarding of a guild whose onboarding was never edited. */
 export const noOnboarding: Onboarding = {
 	prompts: [],
 	default_channel_ids: [],

@@ -217,10 +217,12 @@ export type IncidentsData = Readonly<
 	Pick<APIIncidentsData, "invites_disabled_until" | "dms_disabled_until">
 >;
 
-/** A guild's welcome screen. Channels that have been deleted since are left out when it is sent. */
+/** A guild's welcome screen as stored. When the simulator sends it, channels that have been deleted are left out. */
 export type WelcomeScreen = Sent<APIGuildWelcomeScreen>;
 
-/** A guild's onboarding. Channels and roles that have been deleted since are left out when it is sent. */
+/**
+ * A guild's onboarding as stored. When the simulator sends it, channels and roles that have been deleted are left out.
+ */
 export type Onboarding = Sent<Omit<APIGuildOnboarding, "guild_id">>;
 
 /**
@@ -236,7 +238,7 @@ export interface Guild extends GuildSettings {
 	/** 1 if moderators of the guild must have two-factor authentication, otherwise 0. */
 	mfa_level: number;
 	incidents_data: IncidentsData | null;
-	/** Null until it is edited for the first time. */
+	/** The guild's welcome screen; null until someone edits it for the first time. */
 	welcomeScreen: WelcomeScreen | null;
 	onboarding: Onboarding;
 	readonly roles: Map<string, Role>;

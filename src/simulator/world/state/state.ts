@@ -32,7 +32,7 @@ export function apply<T extends object>(entity: T, changes: Changes<T>): void {
 		if (value !== undefined) Object.assign(entity, { [key]: value });
 }
 
-/** The kinds of entities whose next id can be chosen. */
+/** The kinds of entities for which a guild document can choose the id of the next new entity. */
 export type ChosenIdKind =
 	| "role"
 	| "channel"
@@ -43,7 +43,7 @@ export type ChosenIdKind =
 
 export class State {
 	readonly newId = createSnowflakes();
-	/** Ids for the next entity of each kind. Entities of the other kinds get new ids. */
+	/** Ids that the next new entity of each kind gets. A kind without an entry gets a generated id. */
 	readonly chosenIds = new Map<ChosenIdKind, string>();
 	readonly users = new Map<string, entity.User>();
 	/** The bots and people who have a token for the REST API, by token. */
@@ -70,7 +70,9 @@ export class State {
 		for (const subscriber of this.#subscribers) subscriber(event);
 	}
 
-	/** Dispatches a Gateway event to the members of a guild who meet certain conditions. */
+	/**
+	 * Dispatches a Gateway event to the members of a guild who meet the conditions in `to`; by default to all members.
+	 */
 	dispatchToGuild<T extends EventType>(
 		type: T,
 		guild: Guild,

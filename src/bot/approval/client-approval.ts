@@ -1,0 +1,274 @@
+// Approval by the person at the MCP client: a call that needs it is answered with a question, and the client repeats the
+// call with the answer and the requestState of the question. Nothing is stored until there is an answer; an answer is
+// stored before the call runs, so each approval works once.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+
+import { randomBytes } from "node:crypto";
+import type { RpcRequest } from "../../mcp/json-rpc.ts";
+import {
+	type Caller,
+	inputRequired,
+	type RpcResponse,
+	toolCall,
+	toolResponse,
+} from "../../mcp/server.ts";
+import {
+	errorResult,
+	invalidParameters,
+	isErrorResult,
+	ToolError,
+} from "../../mcp/tool.ts";
+import { insertDecided, selectApproval } from "../store/approvals.ts";
+import { StoreUnavailable } from "../store/database/db-error.ts";
+import { loadSecret } from "../store/secrets.ts";
+import { noPreview, type Preview } from "../tool/review.ts";
+import { canonicalJson, previewCall } from "./call-preview.ts";
+import { decisionIn, questionAbout, questionName } from "./question.ts";
+import {
+	callHash,
+	openState,
+	type RequestState,
+	sealState,
+} from "./request-state.ts";
+import {
+	deniedResult,
+	finalResult,
+	notBegunResult,
+	usedResult,
+} from "./request-text.ts";
+import {
+	guildIdOf,
+	newId,
+	type RequestedCall,
+	type Requests,
+	type RequestsOptions,
+} from "./requests.ts";
+
+/** How long the person at the client can answer, in milliseconds. */
+const answerMs = 600_000;
+
+export interface ClientApprovalOptions
+	extends Pick<RequestsOptions, "connection" | "store" | "log" | "now"> {
+	requests: Requests;
+}
+
+/** Returns the function that handles calls of clients that can ask. It rejects with an RpcError for an invalid call. */
+export function createClientApproval({
+	requests,
+	connection,
+	store: { sql },
+	log,
+	now = Date.now,
+}: ClientApprovalOptions): (
+	request: RpcRequest,
+	caller: Caller,
+	call: RequestedCall,
+) => Promise<RpcResponse> {
+	let loading: Promise<string> | undefined;
+
+	/** Returns the key that authenticates states. It is in the database, so that states survive a restart. */
+	async function loadKey(): Promise<string> {
+		loading ??= loadSecret(
+			sql,
+			"approval by the client",
+			randomBytes(32).toString("hex"),
+		);
+		try {
+			return await loading;
+		} catch (error) {
+			loading = undefined;
+			throw error;
+		}
+	}
+
+	const hashOfCall = ({ tool, args, context }: RequestedCall) =>
+		callHash({
+			principal: context.principal,
+			tool: tool.name,
+			guildId: guildIdOf(tool, args, context),
+			args: canonicalJson(args),
+		});
+
+	/** Returns the row of a call that was decided at the client. */
+	function decidedRow(
+		call: RequestedCall,
+		{ id, expiresAt, plan }: RequestState,
+		state: "running" | "denied",
+	) {
+		const at = now();
+		return requests.newRow(call, noPreview, {
+			id,
+			hash: plan,
+			state,
+			shown_state: state,
+			created_at: expiresAt - answerMs,
+			expires_at: expiresAt,
+			decided_at: at,
+			ended_at: state === "denied" ? at : null,
+		});
+	}
+
+	/** Builds the question about a call. Returns a result as JSON text if the plan cannot be shown. */
+	function ask(
+		{ id: requestId }: RpcRequest,
+		call: RequestedCall,
+		key: string,
+		{ id = newId(), preview }: { id?: string | undefined; preview: Preview },
+		hasChanged = false,
+	): RpcResponse | string {
+		const expiresAt = now() + answerMs;
+		const row = requests.newRow(call, preview, { id, expires_at: expiresAt });
+		const question = questionAbout(row, {
+			botName: call.context.self.name,
+			guildName: connection.guilds.find(({ id }) => id === row.guild_id)?.name,
+			hasChanged,
+		});
+		if (!question)
+			return errorResult(
+				`${row.tool} needs the approval of the person who uses this MCP client, and what it would do is too long to be shown. It was not run. Do less in one call.`,
+			);
+		log.info("the person at the client is asked to approve a tool call", {
+			approval: id,
+			tool: row.tool,
+			guild_id: row.guild_id ?? undefined,
+			principal: row.principal_id,
+			request: row.request_id ?? undefined,
+		});
+		requests.note(
+			row,
+			hasChanged ? "asked again at the client" : "asked at the client",
+		);
+		const state = { id, expiresAt, call: hashOfCall(call), plan: row.hash };
+		return inputRequired(
+			requestId,
+			{ [questionName]: question },
+			sealState(key, state),
+		);
+	}
+
+	/** Reads the state of a repeated call. Throws an RpcError if it does not belong to this call. */
+	function readState(
+		key: string,
+		given: unknown,
+		call: RequestedCall,
+	): RequestState {
+		const state = typeof given === "string" ? openState(key, given) : undefined;
+		if (!state)
+			throw invalidParameters([
+				"requestState: it was not made by this bot, or was changed. Nothing was done. Call again without it",
+			]);
+		if (state.call !== hashOfCall(call))
+			throw invalidParameters([
+				"requestState: it belongs to another caller, tool, or other arguments. Nothing was done. Call again without it",
+			]);
+		return state;
+	}
+
+	/** Stores that a person did not approve a call. */
+	async function deny(
+		call: RequestedCall,
+		state: RequestState,
+		isCancelled: boolean,
+	): Promise<string> {
+		const row = decidedRow(call, state, "denied");
+		const store = () => insertDecided(sql, row);
+		let isStored = true;
+		try {
+			isStored = await store();
+		} catch (error) {
+			if (!(error instanceof StoreUnavailable)) throw error;
+			requests.withdraw(row.id, store);
+		}
+		if (!isStored) return usedResult(row);
+		requests.settle(row);
+		return deniedResult(row, isCancelled);
+	}
+
+	/** Runs a call that the person at the client has approved, if it does what was shown. */
+	async function run(
+		request: RpcRequest,
+		caller: Caller,
+		call: RequestedCall,
+		key: string,
+		state: RequestState,
+	): Promise<RpcResponse | string> {
+		const { tool, args, context } = call;
+		const row = decidedRow(call, state, "running");
+		const end = await requests.hold(row.id, () =>
+			requests.carryOut(
+				row,
+				{ tool, args, context, refusal: undefined },
+				{
+					begin: (plan) => insertDecided(sql, { ...row, plan }),
+					isStored: false,
+					call: toolCall(request, caller),
+				},
+			),
+		);
+		if (end.kind === "ended") return finalResult(end.row);
+		if (end.kind === "refused")
+			// Such as by what the same approval has done meanwhile.
+			return (await selectApproval(sql, row.id)) ? usedResult(row) : end.result;
+		if (end.kind === "changed")
+			return ask(
+				request,
+				call,
+				key,
+				{ id: row.id, preview: end.changed },
+				true,
+			);
+		if (!end.failure) return usedResult(row);
+		const { message, mayHaveRun } = end.failure;
+		if (!mayHaveRun) return notBegunResult(row, message);
+		const result = notBegunResult(
+			row,
+			"The bot's database did not confirm it.",
+		);
+		// It may be stored as running all the same.
+		requests.withdraw(row.id, () =>
+			requests.end(row, ["running"], "failed", result),
+		);
+		return result;
+	}
+
+	async function handle(
+		request: RpcRequest,
+		caller: Caller,
+		call: RequestedCall,
+	): Promise<RpcResponse | string> {
+		const key = await loadKey();
+		const { requestState } = request.params;
+		const state =
+			requestState === undefined
+				? undefined
+				: readState(key, requestState, call);
+		if (state) {
+			const used = await selectApproval(sql, state.id);
+			if (used?.state === "unknown") return finalResult(used);
+			if (used || requests.isWithdrawn(state.id))
+				return usedResult({ id: state.id, tool: call.tool.name });
+			if (state.expiresAt <= now())
+				return errorResult(
+					`The question about ${call.tool.name} has expired: it had to be answered within 10 minutes. Nothing was done. Call again without requestState to ask anew.`,
+				);
+			const decision = decisionIn(request.params);
+			if (decision === "approved")
+				return run(request, caller, call, key, state);
+			if (decision) return deny(call, state, decision === "cancelled");
+		}
+		const { tool, args, context, signal } = call;
+		const preview = await previewCall(tool, args, context, signal);
+		if (typeof preview === "string") return preview;
+		return ask(request, call, key, { id: state?.id, preview });
+	}
+
+	return async (request, caller, call) => {
+		const answer = await handle(request, caller, call).catch((error) => {
+			if (!(error instanceof ToolError)) throw error;
+			return notBegunResult({ tool: call.tool.name }, error.message);
+		});
+		if (typeof answer !== "string") return answer;
+		const outcome = isErrorResult(answer) ? "tool_error" : "ok";
+		return toolResponse(request.id, caller, answer, outcome);
+	};
+}

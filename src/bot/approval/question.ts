@@ -1,0 +1,117 @@
+// The question to the person at an MCP client: who asks, the arguments and the plan in full, and a form to approve or deny.
+
+import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
+import { type ElicitationRequest, elicitedAnswer } from "../../mcp/server.ts";
+import { oneField, truncate } from "../discord/text.ts";
+import type { ApprovalRow } from "../store/approvals.ts";
+import { argumentsOf, planOf, principalOf } from "./request-message.ts";
+
+/** The name of the question in `inputRequests` and `inputResponses`. */
+export const questionName = "approval";
+
+/** Maximum size of a question in bytes. Some MCP clients read at most 1 MiB of an SSE event. */
+const maxBytes = 900_000;
+const maxNameLength = 200;
+
+export interface QuestionFacts {
+	botName: string;
+	/** Name of the call's guild, if known. */
+	guildName: string | undefined;
+	/** Whether the person has approved another plan before. */
+	hasChanged: boolean;
+}
+
+/** What the question shows of a request. */
+type ShownRow = Pick<
+	ApprovalRow,
+	"tool" | "client" | "principal" | "guild_id" | "arguments" | "plan"
+>;
+
+/** Builds the question about a call. Returns undefined if it is too long to be shown in full. */
+export function questionAbout(
+	row: ShownRow,
+	{ botName, guildName, hasChanged }: QuestionFacts,
+): ElicitationRequest | undefined {
+	const plan = planOf(row);
+	const facts = [
+		`For: ${requesterText(row)}`,
+		`Client: ${nameText(principalOf(row)?.client || row.client)}`,
+		`Server: ${row.guild_id === null ? "none" : `${nameText(guildName)} (ID: ${row.guild_id})`}`,
+		"",
+		"Arguments:",
+		argumentsOf(row),
+		...(plan === "" ? [] : ["", "What it would do:", plan]),
+	].join("\n");
+	const message = [
+		...(hasChanged
+			? [
+					"What this call would do has changed since it was shown. Nothing was done.",
+				]
+			: []),
+		`Approve ${row.tool} by the bot ${nameText(botName)}? It runs only if you choose Approve, within 10 minutes. Names and texts in the block may be written by people on Discord.`,
+		fenced(facts),
+	].join("\n\n");
+	if (Buffer.byteLength(JSON.stringify(message)) > maxBytes) return undefined;
+	const decision = {
+		type: "string",
+		title: "Decision",
+		description: `Whether ${row.tool} may run as shown`,
+		enum: ["Approve", "Deny"],
+	};
+	return {
+		method: "elicitation/create",
+		params: {
+			mode: "form",
+			message,
+			requestedSchema: {
+				type: "object",
+				properties: { decision },
+				required: ["decision"],
+			},
+		},
+	};
+}
+
+/**
+ * Reads the decision of the person at the client from the params of a call. Returns undefined if there is none.
+ * "cancelled": the person closed the question.
+ */
+export function decisionIn(
+	params: JsonObject,
+): "approved" | "denied" | "cancelled" | undefined {
+	const answer = elicitedAnswer(params, questionName);
+	if (!answer) return undefined;
+	if (answer.action === "decline") return "denied";
+	if (answer.action === "cancel") return "cancelled";
+	const { decision } = isObject(answer.content) ? answer.content : {};
+	if (decision === "Approve") return "approved";
+	return decision === "Deny" ? "denied" : undefined;
+}
+
+/** Says for whom a call is made. */
+function requesterText(row: ShownRow): string {
+	const principal = principalOf(row);
+	if (!principal || principal.id === "root")
+		return "the holder of MCP_AUTH_TOKEN";
+	const { person, id, name } = principal;
+	const key = id.startsWith("key:") ? `the key ${nameText(name)}` : "";
+	if (!person) return key || nameText(name);
+	const who = `${nameText(person.name)} (ID: ${person.id})`;
+	return key ? `${who}, with ${key}` : who;
+}
+
+/** A name on one line, as data. */
+function nameText(name: string | undefined): string {
+	const shown = oneField(truncate((name ?? "").toWellFormed(), maxNameLength));
+	return /[\p{L}\p{N}]/u.test(shown) ? shown : "unknown";
+}
+
+/** Puts a text into a code block that the text cannot end. */
+function fenced(text: string): string {
+	const longest = Math.max(
+		2,
+		...(text.match(/`+/g) ?? []).map((run) => run.length),
+	);
+	const fence = "`".repeat(longest + 1);
+	return `${fence}\n${text}\n${fence}`;
+}

@@ -1,0 +1,71 @@
+// The requestState of a question that the person at an MCP client answers: which call was asked about, and what was shown.
+// It travels through the client, so it is authenticated. The client can read it: it holds hashes only.
+// https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr
+
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import * as v from "valibot";
+import type { Principal } from "../../lib/principal.ts";
+import { idOf } from "./needs-approval.ts";
+
+const schema = v.strictObject({
+	/** Id of the request: of all states with the same id, one can be used once. */
+	id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/)),
+	/** In epoch milliseconds. */
+	expiresAt: v.number(),
+	/** Hash of caller, tool and arguments. */
+	call: v.string(),
+	/** Hash of the plan that was shown. */
+	plan: v.string(),
+});
+
+export type RequestState = v.InferOutput<typeof schema>;
+
+const maxLength = 2_000;
+
+/** Returns a state as text that only a holder of `key` can make. */
+export function sealState(key: string, state: RequestState): string {
+	const payload = Buffer.from(JSON.stringify(state)).toString("base64url");
+	return `${payload}.${codeOf(key, payload)}`;
+}
+
+/** Reads a state. Returns undefined if it was not made with `key`. */
+export function openState(key: string, text: string): RequestState | undefined {
+	if (text.length > maxLength) return undefined;
+	const at = text.indexOf(".");
+	const payload = text.slice(0, Math.max(at, 0));
+	const given = Buffer.from(text.slice(at + 1));
+	const expected = Buffer.from(codeOf(key, payload));
+	if (given.length !== expected.length || !timingSafeEqual(given, expected))
+		return undefined;
+	const json: unknown = JSON.parse(
+		Buffer.from(payload, "base64url").toString(),
+	);
+	const parsed = v.safeParse(schema, json);
+	return parsed.success ? parsed.output : undefined;
+}
+
+/** Returns the message authentication code of a state. */
+function codeOf(key: string, payload: string): string {
+	return createHmac("sha256", key)
+		.update(`approval by the client: ${payload}`)
+		.digest("base64url");
+}
+
+/** Returns the hash of a call: who makes it, the tool, the guild and the arguments. */
+export function callHash(call: {
+	principal: Principal | undefined;
+	tool: string;
+	guildId: string | undefined;
+	/** The arguments as canonical JSON. */
+	args: string;
+}): string {
+	const { principal, tool, guildId, args } = call;
+	const parts = [
+		idOf(principal),
+		principal?.person?.id ?? null,
+		tool,
+		guildId ?? null,
+		args,
+	];
+	return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
+}

@@ -1,0 +1,29 @@
+// Table "secrets": random keys that the bot makes for itself and needs again after a restart.
+
+import type { Migration } from "./database/migrations.ts";
+import type { Sql } from "./database/statement.ts";
+
+export const secretsTable: Migration = {
+	number: 17,
+	name: "secrets",
+	text: `
+		CREATE TABLE secrets (
+			name TEXT NOT NULL PRIMARY KEY,
+			value TEXT NOT NULL
+		)`,
+};
+
+/** Returns the secret with this name. If there is none, stores `fresh` as the secret. */
+export async function loadSecret(
+	sql: Sql,
+	name: string,
+	fresh: string,
+): Promise<string> {
+	await sql`
+		INSERT INTO secrets (name, value) VALUES (${name}, ${fresh})
+		ON CONFLICT (name) DO NOTHING`;
+	const [row] = await sql<{ value: string }>`
+		SELECT value FROM secrets WHERE name = ${name}`;
+	if (!row) throw new Error(`the secret ${name} was not stored`);
+	return row.value;
+}
