@@ -50,8 +50,8 @@ export function createLegacyHandler(
 	const respondWith = createEventResponder(sharedId);
 
 	/**
-	 * Returns the session that the request headers name; undefined if they name no session; a refusal if they name an
-	 * unknown session or a wrong protocol version.
+	 * Returns the session that the request headers name; undefined if they name no session. If they name an unknown
+	 * session or a wrong protocol version, returns the data of an error response.
 	 */
 	function findSession(
 		headers: Headers,

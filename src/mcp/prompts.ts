@@ -119,7 +119,7 @@ export function completionOf(values: readonly string[]): JsonObject {
 	};
 }
 
-/** Returns the ids of all `things` whose id begins with the typed text or whose name contains it. */
+/** Returns the ids of those `things`, such as guilds, whose id begins with the typed text or whose name contains it. */
 export function completeByName(
 	things: readonly { id: string; name: string }[],
 	typed: string,

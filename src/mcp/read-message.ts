@@ -24,7 +24,7 @@ export interface ReadOptions {
 	bodyTimeoutMs?: number;
 }
 
-/** The refusal of a POST request: the HTTP status and the JSON-RPC error of the response. */
+/** The data of the error response to a refused POST request: HTTP status and JSON-RPC error. */
 export class Refusal {
 	readonly kind = "refusal";
 	constructor(
@@ -34,8 +34,8 @@ export class Refusal {
 }
 
 /**
- * Returns a refusal if a POST request's Content-Type is not JSON. Otherwise raises the connection's idle timeout, so
- * that Bun does not close the connection during a long tool call, and returns undefined.
+ * Returns the data of an error response if a POST request's Content-Type is not JSON. Otherwise raises the connection's
+ * idle timeout, so that Bun does not close the connection during a long tool call, and returns undefined.
  */
 export function admit(
 	request: Request,
@@ -51,7 +51,7 @@ export function admit(
 
 /**
  * Parses the MCP message in the body of an HTTP request. If the body is incomplete, too long or invalid, returns the
- * refusal to respond with.
+ * data of an error response instead.
  */
 export function readMessage(
 	body: Uint8Array | "late" | "too long",
@@ -72,7 +72,10 @@ export function readMessage(
 	}
 }
 
-/** Returns a refusal with this HTTP status and a JSON-RPC error "Invalid request" that names the problem. */
+/**
+ * Returns the data of an error response with this HTTP status and a JSON-RPC error "Invalid request" that names the
+ * problem.
+ */
 export function refusal(status: number, problem: string, id?: string): Refusal {
 	return new Refusal(status, invalidRequest(problem, id));
 }

@@ -410,7 +410,10 @@ export function withMembers(members: JsonObject, object: string): string {
 	return `${JSON.stringify(members).slice(0, -1)}${comma}${rest}`;
 }
 
-/** The result of looking up the tool for a `tools/call`: the tool with its arguments, or a refusal. */
+/**
+ * The result of looking up the tool for a `tools/call`: the tool with its arguments, or the reason why the call is
+ * refused.
+ */
 export type ResolvedCall<AnyTool> =
 	| { tool: AnyTool; args: JsonObject; refusal?: undefined }
 	/**

@@ -166,8 +166,8 @@ export class Faults {
 	}
 
 	/**
-	 * Injects a fault: matching requests take effect, but the response to each successful one is replaced by the result
-	 * of a function of the test.
+	 * Injects a fault: matching requests take effect, but each successful response is replaced by the response that the
+	 * test's function `rewrite` returns for it.
 	 */
 	rewrite(
 		match: Match,

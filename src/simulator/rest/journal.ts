@@ -69,7 +69,10 @@ export class RequestLog {
 	#records: RequestRecord[] = [];
 	#invalid = 0;
 
-	/** Returns the latest 10,000 REST requests, oldest first. With `route`, returns only those of them to this route. */
+	/**
+	 * Returns the latest 10,000 REST requests, oldest first. If `route` is set, returns only those requests that used
+	 * this route.
+	 */
 	list(route?: string): readonly RequestRecord[] {
 		return this.#records
 			.slice(-kept)

@@ -259,8 +259,9 @@ function positionsLike(guild: Guild, type: GuildChannelType): number[] {
 }
 
 /**
- * Returns the text channel of a guild in which people chat: of those in which @everyone may write, the one named
- * "general", or the one for system messages, or the first. Undefined if there is none.
+ * Returns the guild's text channel for general conversation: among the channels in which @everyone may write, the one
+ * named "general", otherwise the one for system messages, otherwise the first. Returns undefined if @everyone may write
+ * in none.
  */
 export function chatChannelOf(guild: Guild): GuildChannel | undefined {
 	const bits = Permission.ViewChannel | Permission.SendMessages;

@@ -21,7 +21,7 @@ export class Emojis {
 
 	/**
 	 * Adds a custom emoji to a guild and records its creator. If the emoji has role ids, only members with one of these
-	 * roles may use it. Without a picture it gets a small one that is drawn from its id.
+	 * roles may use it. Without a picture, the emoji gets a small picture that is drawn from the emoji's id.
 	 */
 	add(
 		guild: Guild,
