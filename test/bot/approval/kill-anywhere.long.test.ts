@@ -19,7 +19,12 @@ import { type Store, startStore } from "../../../src/bot/store/store.ts";
 import type { BotContext } from "../../../src/bot/tool/context.ts";
 import { ban } from "../../../src/bot/tools/bans.ts";
 import { KeyedMutex } from "../../../src/lib/keyed-mutex.ts";
-import { toolSet, toolSource } from "../../../src/mcp/server.ts";
+import type { JsonObject } from "../../../src/mcp/json-rpc.ts";
+import {
+	type RpcResponse,
+	toolSet,
+	toolSource,
+} from "../../../src/mcp/server.ts";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import type { Message } from "../../../src/simulator/world/state/entities.ts";
 import { recordLog } from "../../support/log.ts";
@@ -76,8 +81,8 @@ interface Life {
 	sql: Sql;
 	connection: Connection;
 	kill: Kill;
-	/** Calls ban. */
-	call(): Promise<unknown>;
+	/** Calls ban. With `answer`, as a client that can ask its user: `answer` is what it adds to the params. */
+	call(answer?: JsonObject): Promise<RpcResponse>;
 	/** The button that was pressed last, until the bot has replied. */
 	pressing: Promise<unknown> | undefined;
 	end(): Promise<void>;
@@ -153,6 +158,7 @@ async function startLife(
 		bot_name: "Alpha",
 		mcp: {
 			approval: "destructive",
+			approval_by: "client",
 			approval_channel: simulator.channel(staffChannel).id,
 		},
 	});
@@ -194,7 +200,7 @@ async function startLife(
 		connection,
 		kill,
 		pressing: undefined,
-		call: async () =>
+		call: async (answer) =>
 			guarded.call(
 				{
 					kind: "request",
@@ -205,6 +211,7 @@ async function startLife(
 					params: {
 						name: "ban",
 						arguments: { user_ids: [simulator.user("zoe").id] },
+						...answer,
 					},
 				},
 				{
@@ -213,7 +220,7 @@ async function startLife(
 					signal: undefined,
 					notify: undefined,
 					principal: key("k"),
-					elicits: false,
+					elicits: answer !== undefined,
 					requestId: "1",
 				},
 			),
@@ -341,7 +348,123 @@ async function run(
 	return kill;
 }
 
+const approve = {
+	approval: { action: "accept", content: { decision: "Approve" } },
+};
+const decline = { approval: { action: "decline" } };
+
+interface AtClient {
+	answer: JsonObject;
+	/** The state in which the request ends if there is no trouble. */
+	state: ApprovalRow["state"];
+}
+
+/**
+ * Asks the person at the client, with trouble at `at`, until the answer has had its effect. Then repeats the answer.
+ * Returns the counts of the first life.
+ */
+async function runAtClient(
+	{ answer: inputResponses, state }: AtClient,
+	place: Pick<Place, "settings">,
+	at?: Trouble,
+): Promise<Kill> {
+	await using simulator = await startSimulator();
+	const bans = () =>
+		simulator.journal
+			.entries()
+			.filter(({ route }) => route === "PUT /guilds/:guild_id/bans/:user_id")
+			.length;
+	const rows = (life: Life) => life.sql<ApprovalRow>`SELECT * FROM approvals`;
+	let requestState: unknown;
+	/** Calls until there is a result. Returns undefined if the life ends before. */
+	const play = async (life: Life): Promise<JsonObject | undefined> => {
+		for (;;) {
+			let response: RpcResponse | undefined;
+			let failure: unknown;
+			const answer =
+				requestState === undefined ? {} : { requestState, inputResponses };
+			life.call(answer).then(
+				(given) => {
+					response = given;
+				},
+				(error) => {
+					failure = error;
+				},
+			);
+			await until("there is a response", () =>
+				Boolean(life.kill.isDead || response || failure),
+			);
+			if (failure) throw failure;
+			if (response?.kind !== "text") return undefined;
+			const { result } = JSON.parse(response.text);
+			if (result.resultType !== "input_required") return result;
+			requestState = result.requestState;
+		}
+	};
+	const kill = new Kill(at);
+	const first = await startLife(simulator, place, kill);
+	kill.isArmed = true;
+	await play(first);
+	let last = first;
+	if (at?.kind !== "outage") {
+		await first.end();
+		last = await startLife(simulator, place, new Kill());
+	}
+	// If nothing was done in the first life, it may be done now.
+	await play(last);
+	const before = bans();
+	const repeated = await play(last);
+	expect(repeated?.isError).toBe(true);
+	expect(bans()).toBe(before);
+	await until("no request is open", async () =>
+		(await rows(last)).every(({ ended_at }) => ended_at !== null),
+	);
+
+	const [row, ...others] = await rows(last);
+	expect(others).toEqual([]);
+	const allowed =
+		{
+			done: [1],
+			...(at?.kind === "kill" && { unknown: [0, 1] }),
+			...(at && { failed: [0] }),
+			denied: [0],
+		}[String(row?.state)] ?? [];
+	expect(allowed).toContain(bans());
+	if (at === undefined) expect(row?.state).toBe(state);
+	if (state === "denied") expect(row?.state).toBe("denied");
+	await last.end();
+	return kill;
+}
+
+const answers: Record<string, AtClient> = {
+	approves: { answer: approve, state: "done" },
+	denies: { answer: decline, state: "denied" },
+};
+
 onBoth(({ place }, kind) => {
+	describe.each(Object.entries(answers))(
+		`a call that the person at the client %s, on ${kind}`,
+		(_, scenario) => {
+			test("runs at most once, wherever the bot is killed or its database is lost", async () => {
+				const { count, statements } = await runAtClient(
+					scenario,
+					await place(),
+				);
+				// Two for the key, one for the state, one for the answer.
+				expect(statements).toBeGreaterThan(3);
+				const all = { kill: count, outage: statements };
+				for (const kind of ["kill", "outage"] as const)
+					for (let operation = 1; operation <= all[kind]; operation += 1)
+						for (const after of [false, true])
+							await runAtClient(scenario, await place(), {
+								kind,
+								operation,
+								after,
+							});
+			}, 300_000);
+		},
+	);
+
 	describe.each(Object.entries(scenarios))(`%s, on ${kind}`, (_, scenario) => {
 		test("runs at most once, wherever the bot is killed or its database is lost", async () => {
 			const { count, statements } = await run(scenario, await place());
