@@ -1,0 +1,192 @@
+// The official SDK's client calls tools that need approval, at the real bot and through the real gateway, and its user
+// answers. What other clients do is in test/bot/approval/client-approval.test.ts.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import * as v from "valibot";
+import { toml } from "../../src/bot/config/settings.ts";
+import type { JsonObject } from "../../src/mcp/json-rpc.ts";
+import {
+	gatewayToken,
+	startTestGateway,
+	type TestGateway,
+} from "../support/gateway.ts";
+import { startWorld, type TestWorld } from "../support/world.ts";
+
+interface Outcome {
+	questions: { message: string; requestedSchema: JsonObject }[];
+	result: { isError?: boolean; content: { text: string }[] };
+}
+
+let world: TestWorld;
+let gateway: TestGateway;
+let urls: Record<"bot" | "gateway", string>;
+
+async function run(...command: string[]): Promise<string> {
+	const child = Bun.spawn([process.execPath, ...command], {
+		cwd: import.meta.dir,
+		// Shorter than a test's timeout, so that no process stays.
+		timeout: 100_000,
+		stdout: "pipe",
+		stderr: "pipe",
+	});
+	const [out, error] = await Promise.all([
+		new Response(child.stdout).text(),
+		new Response(child.stderr).text(),
+	]);
+	if ((await child.exited) !== 0)
+		throw new Error(`bun ${command.join(" ")}: ${out}\n${error}`);
+	return out;
+}
+
+beforeAll(async () => {
+	await run("install", "--frozen-lockfile");
+	world = await startWorld(
+		{},
+		{
+			mcpToken: gatewayToken,
+			toml: v.parse(toml, {
+				bot_name: "Alpha",
+				mcp: {
+					approval: "destructive",
+					approval_by: "client",
+					approval_for_root: true,
+				},
+			}),
+		},
+	);
+	const { origin } = new URL(world.bot.url);
+	gateway = await startTestGateway({ alpha: { url: origin } });
+	urls = { bot: world.bot.url, gateway: `${gateway.url}/mcp` };
+});
+
+afterAll(async () => {
+	await gateway?.close();
+	await world?.[Symbol.asyncDispose]();
+});
+
+beforeEach(() => {
+	const { guild, simulator } = world;
+	const ban = guild.bans.get(simulator.user("zoe").id);
+	if (ban) simulator.world.bans.remove(guild, ban);
+});
+
+const isBanned = () => world.guild.bans.has(world.simulator.user("zoe").id);
+
+const ban = () => ({
+	guild_id: world.guild.id,
+	user_ids: [world.simulator.user("zoe").id],
+});
+
+async function callWith(
+	target: "bot" | "gateway",
+	answers: readonly object[],
+	{
+		call = { name: "ban", arguments: ban() } as object,
+		capabilities = { elicitation: {} } as object,
+		version = "2026-07-28",
+	} = {},
+): Promise<Outcome> {
+	const options = { url: urls[target], token: gatewayToken, call, answers };
+	const given = JSON.stringify({ ...options, capabilities, version });
+	return JSON.parse(await run("client.js", given));
+}
+
+const textOf = ({ result }: Outcome) => result.content[0]?.text ?? "";
+const accept = (content: object) => ({ action: "accept", content });
+const approve = accept({ decision: "Approve" });
+
+const targets = ["bot", "gateway"] as const;
+
+test.each(targets)("its user approves a call of the %s", async (target) => {
+	const outcome = await callWith(target, [approve]);
+	expect(textOf(outcome)).toStartWith("Banned");
+	expect(isBanned()).toBe(true);
+	const [question, ...more] = outcome.questions;
+	expect(more).toEqual([]);
+	expect(question?.message).toContain("Approve ban by the bot Alpha?");
+	expect(question?.message).toContain("Would ban");
+});
+
+test.each(targets)(
+	"its user approves a call of use_tool of the %s",
+	async (target) => {
+		const { guild_id, ...inner } = ban();
+		const args = { guild_id, name: "ban", arguments: inner };
+		const call = { name: "use_tool", arguments: args };
+		const outcome = await callWith(target, [approve], { call });
+		expect(outcome.questions[0]?.message).toContain("Approve ban by");
+		expect(isBanned()).toBe(true);
+	},
+);
+
+test.each(targets)(
+	"its user does not approve a call of the %s",
+	async (target) => {
+		for (const answer of [
+			accept({ decision: "Deny" }),
+			{ action: "decline" },
+			{ action: "cancel" },
+		]) {
+			const outcome = await callWith(target, [answer]);
+			expect(outcome.result.isError).toBe(true);
+			expect(textOf(outcome)).toContain("ban was not run.");
+			expect(outcome.questions).toHaveLength(1);
+			expect(isBanned()).toBe(false);
+		}
+	},
+);
+
+const others: [string, { capabilities: object; version?: string }][] = [
+	["a client without elicitation", { capabilities: {} }],
+	[
+		"a client that can only open pages",
+		{ capabilities: { elicitation: { url: {} } } },
+	],
+	[
+		"a client of the revision with sessions",
+		{ capabilities: { elicitation: {} }, version: "2025-11-25" },
+	],
+];
+test.each(others)("%s is refused", async (_, options) => {
+	for (const target of targets) {
+		const outcome = await callWith(target, [approve], options);
+		expect(outcome.questions).toEqual([]);
+		expect(outcome.result.isError).toBe(true);
+		expect(textOf(outcome)).toContain("the client cannot ask");
+		expect(isBanned()).toBe(false);
+	}
+});
+
+test("one approval that is sent twice through the gateway runs once", async () => {
+	const send = async (more: object) => {
+		const body = {
+			jsonrpc: "2.0",
+			id: 1,
+			method: "tools/call",
+			params: {
+				name: "ban",
+				arguments: ban(),
+				_meta: {
+					"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+					"io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+				},
+				...more,
+			},
+		};
+		const answer = await gateway.post(JSON.stringify(body), {
+			"MCP-Protocol-Version": "2026-07-28",
+			"Mcp-Method": "tools/call",
+			"Mcp-Name": "ban",
+		});
+		return answer.message().result;
+	};
+	const question = await send({});
+	const retry = {
+		requestState: question?.requestState,
+		inputResponses: { approval: approve },
+	};
+	const results = await Promise.all([send(retry), send(retry)]);
+	expect(results.filter((result) => result?.isError)).toHaveLength(1);
+	expect(isBanned()).toBe(true);
+	expect((await send(retry))?.content[0]?.text).toContain("used already");
+});
