@@ -259,6 +259,7 @@ describe.each(proxies.map((example) => [example.file, example] as const))(
 				"/oauth/authorize?client_id=x",
 				"/oauth/callback?code=x&state=y",
 				"/.well-known/oauth-authorization-server",
+				"/.well-known/openid-configuration",
 				"/.well-known/oauth-protected-resource",
 				"/.well-known/oauth-protected-resource/mcp",
 				"/.well-known/oauth-protected-resource/mcp/readonly",

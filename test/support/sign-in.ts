@@ -37,12 +37,15 @@ export interface SignInWorld extends AsyncDisposable {
 }
 
 export interface SignInOptions {
+	/** Additional environment variables of the gateway. */
+	env?: Record<string, string>;
 	/** Serves the metadata documents of clients. Default: the internet. */
 	documents?: SafeFetch;
 }
 
 /** Starts all of it, with the guild and the people of the simulator's default world. */
 export async function startSignIn({
+	env,
 	documents,
 }: SignInOptions = {}): Promise<SignInWorld> {
 	const world = await startWorld({}, { mcpToken: gatewayToken });
@@ -73,6 +76,7 @@ export async function startSignIn({
 		DISCORD_CLIENT_ID: application,
 		DISCORD_CLIENT_SECRET: clientSecret,
 		DISCORD_API_URL: simulator.api,
+		...env,
 	});
 	const { log } = recordLog();
 	if (!config.store) throw new Error("there is no database");

@@ -19,7 +19,15 @@ export function resourceMetadataPath(path: ResourcePath): string {
 	return `/.well-known/oauth-protected-resource${path}`;
 }
 
-export const serverMetadataPath = "/.well-known/oauth-authorization-server";
+/**
+ * The paths of the authorization server's metadata. ChatGPT asks for both, and some of its versions refuse a server without
+ * the second one. It has no more than the first: nobody signs in with OpenID Connect here.
+ * https://www.rfc-editor.org/rfc/rfc8414#section-5, https://github.com/clerk/mcp-tools/issues/22
+ */
+export const serverMetadataPaths = [
+	"/.well-known/oauth-authorization-server",
+	"/.well-known/openid-configuration",
+] as const;
 
 /** Returns a protected resource's metadata. `publicUrl` is the origin of the gateway, which also is the issuer. */
 export function resourceMetadata(publicUrl: string, path: ResourcePath) {

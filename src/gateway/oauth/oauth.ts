@@ -22,7 +22,7 @@ import {
 	resourceMetadata,
 	resourceMetadataPath,
 	serverMetadata,
-	serverMetadataPath,
+	serverMetadataPaths,
 } from "./metadata.ts";
 import { createPruning } from "./prune.ts";
 import { resourcePaths } from "./resources.ts";
@@ -114,7 +114,10 @@ export function createOAuth({
 	const api = (on: Route["on"]): Route => ({ on, isPublic: true });
 	const document = (value: unknown) => api({ GET: () => metadata(value) });
 	const routes = new Map<string, Route>([
-		[serverMetadataPath, document(serverMetadata(publicUrl))],
+		...serverMetadataPaths.map((path): [string, Route] => [
+			path,
+			document(serverMetadata(publicUrl)),
+		]),
 		// Clients that look only at the root find the resource that most want.
 		[
 			"/.well-known/oauth-protected-resource",

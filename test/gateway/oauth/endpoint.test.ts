@@ -119,7 +119,7 @@ test("the root key still works", async () => {
 });
 
 test("other paths are 404, and do not say that there is no OAuth", async () => {
-	const response = await post("/.well-known/openid-configuration");
+	const response = await post("/.well-known/webfinger");
 	expect(response.status).toBe(404);
 	expect(await response.text()).toBe("Not found. The MCP endpoint is /mcp.\n");
 });

@@ -380,9 +380,12 @@ describe("revocation", () => {
 describe("metadata", () => {
 	const get = async (path: string) => (await fetch(world.url + path)).json();
 
-	test("of the authorization server", async () => {
+	test.each([
+		"/.well-known/oauth-authorization-server",
+		"/.well-known/openid-configuration",
+	])("of the authorization server at %s", async (path) => {
 		const { url } = world;
-		expect(await get("/.well-known/oauth-authorization-server")).toEqual({
+		expect(await get(path)).toEqual({
 			issuer: url,
 			authorization_endpoint: `${url}/oauth/authorize`,
 			token_endpoint: `${url}/oauth/token`,
@@ -419,6 +422,7 @@ describe("metadata", () => {
 	test.each([
 		"/.well-known/oauth-protected-resource",
 		"/.well-known/oauth-authorization-server",
+		"/.well-known/openid-configuration",
 		"/oauth/token",
 		"/oauth/revoke",
 		"/oauth/register",
