@@ -50,17 +50,14 @@ interface Chosen {
 	all: boolean;
 }
 
-/**
- * Returns the ids of the channels that a call may change. Calls that change the same channel run one after another. The
- * call is not authorized yet, so these include hidden channels.
- */
+/** Returns the ids of the channels that a call may change. Calls that change the same channel run one after another. */
 function idsToLock(
 	{ guild_id, channel_ids = [], all }: Chosen,
 	{ connection, guildId }: BotContext,
 ): Snowflake[] {
 	const { guilds } = connection.discord;
 	const guild = guilds.cache.get(guild_id || (guildId ?? ""));
-	const inGuild = [...(guild?.channels.cache.values() ?? [])];
+	const inGuild = guild ? channelsFromTop(guild) : [];
 	const chosen = inGuild.filter(
 		({ id, parentId }) =>
 			all || channel_ids.includes(id) || channel_ids.includes(parentId ?? ""),

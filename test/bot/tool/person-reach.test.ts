@@ -34,8 +34,6 @@ test("tools look up channels and threads only where hidden ones are left out", (
 	expect(uses(/\b(channels|threads)\s*\.cache\b/g)).toEqual({
 		// Messages to the operator's audit channel: no tool sends them.
 		"messages/embed-queue.ts": 1,
-		// The ids to lock, before the call is authorized. Nothing shows them.
-		"tools/locks.ts": 1,
 	});
 	expect(uses(/\bchannels\s*\.fetch\w*\(/g)).toEqual({
 		// Refreshes cached channels that were looked up before.
