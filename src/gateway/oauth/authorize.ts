@@ -17,7 +17,6 @@ import { accessAt, readResource } from "./resources.ts";
 
 /** Attempts that may begin in a minute. Each is a row in the database, and needs no token. */
 const maxPerMinute = 300;
-const clientTimeoutMs = 10_000;
 /** Limit of a stored request, as JSON. */
 const maxRequestLength = 8192;
 
@@ -32,8 +31,7 @@ export function createAuthorize(
 	});
 
 	async function findClient(id: string): Promise<OAuthClient> {
-		const signal = AbortSignal.timeout(clientTimeoutMs);
-		const client = await clients.findClient(id, signal);
+		const client = await clients.findClient(id);
 		if (client) return client;
 		throw new OAuthError(
 			"invalid_client",

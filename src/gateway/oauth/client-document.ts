@@ -6,8 +6,8 @@ import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { Overloaded, Semaphore } from "../../lib/semaphore.ts";
+import { PlainSignal } from "../../lib/signal.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
-import { raceSignal } from "../../lib/wait.ts";
 import { clientMetadata, clientName, clientUri } from "./client-metadata.ts";
 import type { OAuthClient } from "./clients.ts";
 import { redirectIssue } from "./redirect-uris.ts";
@@ -16,7 +16,7 @@ import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 const maxIdLength = 1000;
 /** The draft recommends 5 kB. Some clients have more. */
 const maxBytes = 10 * 1024;
-const timeoutMs = 5_000;
+const defaultTimeoutMs = 5_000;
 /** Fetches at once, of all documents. */
 const maxConcurrent = 8;
 const maxWaiting = 32;
@@ -45,6 +45,8 @@ export interface DocumentOptions extends SafeFetch {
 	log: Log;
 	/** Returns the current time of a monotonic clock, in milliseconds. */
 	now?: () => number;
+	/** Time for one fetch, and for the wait before it while others run, in milliseconds. */
+	timeoutMs?: number;
 }
 
 /** Whether a client id is a URL, and so names a metadata document. */
@@ -52,15 +54,13 @@ export function isDocumentId(id: string): boolean {
 	return id.startsWith("https://");
 }
 
-/** Returns a function that finds the client whose id is the URL of a metadata document. */
+/** Returns a function that finds the client whose id is the URL of a metadata document, within 10 s. */
 export function createClientDocuments({
 	log,
 	now = () => performance.now(),
+	timeoutMs = defaultTimeoutMs,
 	...safeFetch
-}: DocumentOptions): (
-	id: string,
-	signal: AbortSignal,
-) => Promise<OAuthClient | undefined> {
+}: DocumentOptions): (id: string) => Promise<OAuthClient | undefined> {
 	/** Clients by id. */
 	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(
 		maxEntries,
@@ -86,7 +86,8 @@ export function createClientDocuments({
 		const url = documentUrl(id);
 		if (!windowOf(url.host).take())
 			throw new FetchRefused("too many fetches from this host");
-		await semaphore.acquire(AbortSignal.timeout(timeoutMs));
+		// The fetch goes on if the browser that needed it leaves: others may wait for it.
+		await semaphore.acquire(new PlainSignal());
 		try {
 			const limits = { maxBytes, timeoutMs };
 			const { text, headers } = await fetchPublicJson(url, limits, safeFetch);
@@ -114,7 +115,7 @@ export function createClientDocuments({
 		}
 	}
 
-	return (id, signal) => {
+	return (id) => {
 		const known = cache.get(id);
 		if (known && known.expiresAt > now()) return Promise.resolve(known.client);
 		let load = running.get(id);
@@ -122,8 +123,7 @@ export function createClientDocuments({
 			load = loadOrLog(id).finally(() => running.delete(id));
 			running.set(id, load);
 		}
-		// Others wait for the same fetch, so it goes on if this caller leaves.
-		return raceSignal(load, signal);
+		return load;
 	};
 }
 

@@ -37,9 +37,9 @@ export interface OAuthClient {
 export interface Clients {
 	/**
 	 * Returns a client; undefined if there is none with this id, or its metadata document cannot be fetched or is invalid.
-	 * Rejects with StoreUnavailable if the database cannot be reached, and with the reason of `signal`.
+	 * Rejects with StoreUnavailable if the database cannot be reached.
 	 */
-	findClient(id: string, signal: AbortSignal): Promise<OAuthClient | undefined>;
+	findClient(id: string): Promise<OAuthClient | undefined>;
 	/** Responds to a registration request (RFC 7591). `address` is where it comes from. */
 	registerClient(request: Request, address?: string): Promise<Response>;
 }
@@ -182,8 +182,8 @@ export function createClients({
 	}
 
 	return {
-		findClient: (id, signal) =>
-			isDocumentId(id) ? findDocument(id, signal) : findRegistered(id),
+		findClient: (id) =>
+			isDocumentId(id) ? findDocument(id) : findRegistered(id),
 		async registerClient(request, address = "") {
 			try {
 				return await register(request, address);

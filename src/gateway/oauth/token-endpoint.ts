@@ -15,8 +15,6 @@ import { type Parameters, readForm } from "./parameters.ts";
 import { accessOf, readResource, scopeOf } from "./resources.ts";
 import { guildsOf } from "./rights.ts";
 
-const clientTimeoutMs = 5_000;
-
 const refusals: Record<Refusal, string> = {
 	unknown: "The code or token is unknown or has expired.",
 	mismatch: "The code was issued for another request.",
@@ -106,8 +104,7 @@ export function createTokenEndpoint(
 	/** Rejects with an OAuthError if a client is not registered any more. Then programs such as Claude register again. */
 	async function checkClient(id: string): Promise<void> {
 		if (isDocumentId(id)) return;
-		if (await clients.findClient(id, AbortSignal.timeout(clientTimeoutMs)))
-			return;
+		if (await clients.findClient(id)) return;
 		throw new OAuthError("invalid_client", "The client is not registered.");
 	}
 

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { createClientDocuments } from "../../../src/gateway/oauth/client-document.ts";
 import { recordLog } from "../../support/log.ts";
+import { until } from "../../support/until.ts";
 
 const id = "https://client.example/oauth/client.json";
-const { signal } = new AbortController();
 const valid = {
 	client_id: id,
 	client_name: "Claude",
@@ -19,21 +19,30 @@ const valid = {
 interface Setup {
 	document?: unknown;
 	headers?: Record<string, string>;
-	respond?: (url: string) => Promise<Response>;
+	respond?: (url: string, signal?: AbortSignal | null) => Promise<Response>;
+	timeoutMs?: number;
 }
 
 /** A look-up of documents whose hosts all respond with one document. */
-function documents({ document = valid, headers = {}, respond }: Setup = {}) {
+function documents({
+	document = valid,
+	headers = {},
+	respond,
+	timeoutMs = 5_000,
+}: Setup = {}) {
 	const logged = recordLog();
 	const requests: string[] = [];
 	const clock = { ms: 0 };
 	const find = createClientDocuments({
 		log: logged.log,
 		now: () => clock.ms,
+		timeoutMs,
 		resolve: async () => ["93.184.215.14"],
 		fetch: async (url, init) => {
 			requests.push(new Headers(init.headers).get("host") ?? "");
-			return respond ? respond(url) : Response.json(document, { headers });
+			return respond
+				? respond(url, init.signal)
+				: Response.json(document, { headers });
 		},
 	});
 	const reasons = () =>
@@ -45,7 +54,7 @@ function documents({ document = valid, headers = {}, respond }: Setup = {}) {
 
 test("a client is what its document states", async () => {
 	const { find, reasons } = documents();
-	expect(await find(id, signal)).toEqual({
+	expect(await find(id)).toEqual({
 		id,
 		name: "Claude",
 		uri: "https://client.example",
@@ -114,7 +123,7 @@ describe("a document is accepted", () => {
 		],
 	])("%s", async (_, change, expected) => {
 		const { find } = documents({ document: { ...valid, ...change } });
-		expect(await find(id, signal)).toMatchObject(expected);
+		expect(await find(id)).toMatchObject(expected);
 	});
 });
 
@@ -199,7 +208,7 @@ describe("a document is refused", () => {
 		],
 	])("%s", async (_, document, reason) => {
 		const { find, reasons } = documents({ document });
-		expect(await find(id, signal)).toBeUndefined();
+		expect(await find(id)).toBeUndefined();
 		expect(reasons()).toEqual([expect.stringContaining(reason)]);
 	});
 });
@@ -228,7 +237,7 @@ test.each([
 	const { find, requests } = documents({
 		document: { ...valid, client_id: hostile },
 	});
-	expect(await find(hostile, signal)).toBeUndefined();
+	expect(await find(hostile)).toBeUndefined();
 	expect(requests).toEqual([]);
 });
 
@@ -247,12 +256,12 @@ test.each([
 		const { find, requests, clock } = documents({
 			headers: header === undefined ? {} : { "Cache-Control": header },
 		});
-		await find(id, signal);
+		await find(id);
 		clock.ms = seconds * 1000 - 1;
-		await find(id, signal);
+		await find(id);
 		expect(requests).toHaveLength(1);
 		clock.ms = seconds * 1000;
-		expect(await find(id, signal)).toBeDefined();
+		expect(await find(id)).toBeDefined();
 		expect(requests).toHaveLength(2);
 	},
 );
@@ -261,27 +270,41 @@ test("an error is not cached, but a host gets at most 10 requests in a minute", 
 	const { find, requests, reasons, clock } = documents({
 		respond: async () => new Response("", { status: 503 }),
 	});
-	for (let call = 0; call < 12; call++) await find(`${id}?${call}`, signal);
+	for (let call = 0; call < 12; call++) await find(`${id}?${call}`);
 	expect(requests).toHaveLength(10);
 	expect(reasons().at(-1)).toBe("too many fetches from this host");
-	await find("https://other.example/a", signal);
+	await find("https://other.example/a");
 	expect(requests).toHaveLength(11);
 	clock.ms = 60_000;
-	await find(id, signal);
+	await find(id);
 	expect(requests).toHaveLength(12);
 });
 
-test("callers share one fetch, and one that leaves does not end it", async () => {
+test("callers share one fetch", async () => {
 	const gate = Promise.withResolvers<Response>();
 	const { find, requests } = documents({ respond: () => gate.promise });
-	const leaving = new AbortController();
-	const left = find(id, leaving.signal);
-	const staying = find(id, signal);
-	leaving.abort(new Error("the person left"));
-	await expect(left).rejects.toThrow("the person left");
+	const both = [find(id), find(id)];
 	gate.resolve(Response.json(valid));
-	expect(await staying).toMatchObject({ name: "Claude" });
+	for (const client of await Promise.all(both))
+		expect(client).toMatchObject({ name: "Claude" });
 	expect(requests).toHaveLength(1);
+});
+
+test("hosts that do not respond, and those that wait for them, are refused", async () => {
+	const { find, requests } = documents({
+		timeoutMs: 10,
+		respond: (_, signal) =>
+			new Promise((_resolve, reject) => {
+				signal?.addEventListener("abort", () => reject(signal.reason));
+			}),
+	});
+	const hosts = Array.from(
+		{ length: 40 },
+		(_, host) => `https://c${host}.example/a`,
+	);
+	const found = await Promise.all(hosts.map((one) => find(one)));
+	expect(found).toEqual(hosts.map(() => undefined));
+	expect(requests.length).toBeLessThan(40);
 });
 
 test("at most 8 documents are fetched at once, 32 wait, and others are refused", async () => {
@@ -294,10 +317,10 @@ test("at most 8 documents are fetched at once, 32 wait, and others are refused",
 		},
 	});
 	const hosts = Array.from({ length: 41 }, (_, host) => idOf(host));
-	const all = hosts.map((one) => find(one, signal));
+	const all = hosts.map((one) => find(one));
 	await all[40];
 	expect(reasons()).toEqual(["8 running, 32 waiting"]);
-	expect(requests).toHaveLength(8);
+	await until("8 are fetched", () => requests.length === 8);
 	gate.resolve();
 	await Promise.all(all);
 	expect(requests).toHaveLength(40);
@@ -311,7 +334,7 @@ test("the cache forgets the document that was used longest ago", async () => {
 			return Response.json({ ...valid, client_id: own });
 		},
 	});
-	const load = (n: number) => find(`https://c${n}.example/${n}`, signal);
+	const load = (n: number) => find(`https://c${n}.example/${n}`);
 	for (let n = 0; n < 500; n++) expect(await load(n)).toBeDefined();
 	await load(0);
 	await load(500);

@@ -10,7 +10,6 @@ import { openGatewayStore } from "../../support/gateway-store.ts";
 import { recordLog } from "../../support/log.ts";
 import { onBoth } from "../../support/stores.ts";
 
-const { signal } = new AbortController();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 const anchorMs = Date.UTC(2030, 0, 1);
@@ -83,7 +82,7 @@ onBoth((databases) => {
 			response_types: ["code"],
 			token_endpoint_auth_method: "none",
 		});
-		expect(await one.clients.findClient(body.client_id, signal)).toEqual({
+		expect(await one.clients.findClient(body.client_id)).toEqual({
 			id: body.client_id,
 			name: "Claude",
 			uri: "https://claude.ai",
@@ -103,7 +102,7 @@ onBoth((databases) => {
 		"x".repeat(10_000),
 	])("there is no client %p", async (id) => {
 		await using one = await setUp();
-		expect(await one.clients.findClient(id, signal)).toBeUndefined();
+		expect(await one.clients.findClient(id)).toBeUndefined();
 	});
 
 	test("a URL is looked up as a metadata document", async () => {
@@ -117,7 +116,7 @@ onBoth((databases) => {
 				}),
 		});
 		expect(
-			await one.clients.findClient("https://client.example/a", signal),
+			await one.clients.findClient("https://client.example/a"),
 		).toMatchObject({ kind: "document", name: "Claude" });
 	});
 
@@ -281,7 +280,7 @@ onBoth((databases) => {
 		const used = (await one.register()).body.client_id;
 		await one.store.run((sql) => insertGrant(sql, used));
 		const isKnown = async (id: string) =>
-			(await one.clients.findClient(id, signal)) !== undefined;
+			(await one.clients.findClient(id)) !== undefined;
 		one.clock.ms += dayMs;
 		await one.register();
 		expect([await isKnown(never), await isKnown(used)]).toEqual([true, true]);
