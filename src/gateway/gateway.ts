@@ -192,7 +192,12 @@ export function createGateway(
 			}
 	}
 
-	const findTarget = createFindTarget(backends, views, config.defaultInstance);
+	const findTarget = createFindTarget(
+		backends,
+		views,
+		config.defaultInstance,
+		() => firstCatalog,
+	);
 	const limited = { views, see };
 	const parties = { config, backends, findTarget, metrics, log, deadlines };
 	const shared = { ...parties, ...limited };

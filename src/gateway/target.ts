@@ -2,6 +2,7 @@
 
 import type { Principal } from "../lib/principal.ts";
 import type { Signal } from "../lib/signal.ts";
+import { raceSignal } from "../lib/wait.ts";
 import type { JsonObject } from "../mcp/json-rpc.ts";
 import type { Backend } from "./backend.ts";
 import { GuildSearch } from "./guild-search.ts";
@@ -19,11 +20,15 @@ export type FindTarget = (
 	principal: Principal | undefined,
 ) => Backend | Promise<Backend>;
 
-/** Returns a function that selects a bot by the arguments `instance` and `guild_id` of a tool call or a prompt. */
+/**
+ * Returns a function that selects a bot by the arguments `instance` and `guild_id` of a tool call or a prompt. `firstList`
+ * returns undefined once the bots have been asked for the first time, and until then a promise that resolves at that time.
+ */
 export function createFindTarget(
 	backends: readonly Backend[],
 	views: Views,
 	defaultInstance: string | undefined,
+	firstList: () => Promise<unknown> | undefined,
 ): FindTarget {
 	const guildSearch = new GuildSearch(backends);
 
@@ -50,15 +55,25 @@ export function createFindTarget(
 		const { guilds, person } = principal;
 		const select = () =>
 			routeLimited(args, views.now(principal), defaultInstance).backend;
+		// Unless the last answers lead to a bot, all are asked at once: if a hidden bot were asked before the others, the time
+		// would tell that it exists.
+		const loading =
+			person && !succeeds(select) ? views.load(principal, signal) : undefined;
 		try {
 			// Without waiting for other bots.
 			await views.load(principal, signal, (one) => isCandidate(one, args));
 			return select();
 		} catch (error) {
 			if (!(error instanceof RouteError)) throw error;
+			const starting = firstList();
+			if (starting && !signal.aborted) {
+				// Which bots accept limits is not known yet.
+				await raceSignal(starting, signal).catch(() => {});
+				return findLimited(args, signal, principal);
+			}
 			if (person) {
 				// The error names all that the person sees.
-				await views.load(principal, signal);
+				await (loading ?? views.load(principal, signal));
 				return select();
 			}
 			const guildId = String(args.guild_id);
@@ -84,4 +99,15 @@ export function createFindTarget(
 			throw error;
 		}
 	};
+}
+
+/** Whether a function selects a bot, instead of throwing a RouteError. */
+function succeeds(select: () => unknown): boolean {
+	try {
+		select();
+		return true;
+	} catch (error) {
+		if (error instanceof RouteError) return false;
+		throw error;
+	}
 }

@@ -54,7 +54,7 @@ const directory = mkdtempSync(join(databaseDirectory, "guildhall-scope-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 let databases = 0;
 
-async function start(env: Record<string, string> = {}) {
+async function start(env: Record<string, string> = {}, refreshed = true) {
 	/** The guilds in which the person is, by bot. */
 	const rights: Record<string, readonly { id: string; signIn: boolean }[]> = {
 		alpha: [{ id: guild.alphas, signIn: true }],
@@ -135,7 +135,11 @@ async function start(env: Record<string, string> = {}) {
 	const { store } = opened;
 	const gateway = await startTestGateway(
 		{ alpha, beta, gamma },
-		{ env: { GUILDS_BETA: guild.pinned, ...env }, options: { store } },
+		{
+			env: { GUILDS_BETA: guild.pinned, ...env },
+			refreshed,
+			options: { store },
+		},
 	);
 	return {
 		...{ alpha, beta, gamma, gateway, rights },
@@ -539,6 +543,33 @@ test("a bot that does not enforce limits gets no request of a caller with limits
 	);
 });
 
+test("calls wait until it is known which bots accept limits", async () => {
+	await using world = await start({}, false);
+	const gate = Promise.withResolvers<void>();
+	for (const bot of [world.alpha, world.beta, world.gamma])
+		bot.on.initialize = async () => {
+			await gate.promise;
+			return undefined;
+		};
+	const clients = [
+		await world.key({}),
+		await world.key({ guilds: [guild.alphas] }),
+		await world.key({ person }),
+	];
+	const refreshed = world.gateway.refresh();
+	const texts = clients.flatMap((client) => [
+		client.text("echo", { instance: "alpha" }),
+		client.text("echo", { guild_id: guild.alphas }),
+	]);
+	// A later request is answered, so these have arrived.
+	await world.gateway.post(
+		JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+	);
+	gate.resolve();
+	expect(await Promise.all(texts)).toEqual(texts.map(() => "ran echo"));
+	await refreshed;
+});
+
 describe("a person", () => {
 	test("sees only guilds in which they are, and only those of their sign-in", async () => {
 		await using world = await start();
@@ -563,8 +594,23 @@ describe("a person", () => {
 		);
 		await client.text("echo", args);
 		expect(world.alpha.received("guildhall/rights")).toHaveLength(1);
-		// Other bots do not matter for this call.
-		expect(world.beta.received("guildhall/rights")).toHaveLength(0);
+		expect(world.beta.received("guildhall/rights")).toHaveLength(1);
+	});
+
+	test("cannot tell by the time that a guild is hidden: other bots are asked at the same time as its bot", async () => {
+		await using world = await start();
+		const { alpha, beta } = world;
+		world.rights.beta = [{ id: guild.shared, signIn: true }];
+		const answer = beta.on["guildhall/rights"];
+		beta.on["guildhall/rights"] = async (request) => {
+			await alpha.arrived("guildhall/rights");
+			return answer?.(request);
+		};
+		const client = await world.key({ person });
+		// Otherwise beta answers too late to be named.
+		expect(await client.text("echo", { guild_id: guild.betas })).toEndWith(
+			"Available instances: alpha, beta.",
+		);
 	});
 
 	test("waits for no other bot than that of the call", async () => {
