@@ -2,7 +2,7 @@
 // permission or a rank, do not see the channel, or are timed out. What Discord demands for each is in person-table.ts.
 
 import { afterAll, describe, expect, test } from "bun:test";
-import { PermissionFlagsBits } from "discord.js";
+import { ChannelType, PermissionFlagsBits } from "discord.js";
 import { officialName } from "../../src/bot/discord/permissions.ts";
 import { tools } from "../../src/bot/tools/index.ts";
 import {
@@ -24,6 +24,7 @@ import {
 	type Args,
 	type Ask,
 	freshName,
+	newMember,
 	newRole,
 	type Row,
 	type Scene,
@@ -153,20 +154,19 @@ function channelOf(
 	return channel;
 }
 
-const takesGuild = (name: string) => {
+const propertiesOf = (name: string): Record<string, { type?: string }> => {
 	const schema = tools.find((tool) => tool.name === name)?.listing.inputSchema;
-	return Object.hasOwn(Object(schema?.properties), "guild_id");
+	return Object(schema?.properties);
 };
+const takesGuild = (name: string) =>
+	Object.hasOwn(propertiesOf(name), "guild_id");
 const isReading = (name: string) => {
 	const annotations = tools.find((tool) => tool.name === name)?.listing
 		.annotations as Record<string, boolean>;
 	return annotations.readOnlyHint === true;
 };
-const isList = (name: string, key: string) => {
-	const schema = tools.find((tool) => tool.name === name)?.listing.inputSchema;
-	const { [key]: property } = Object(schema?.properties);
-	return property?.type === "array";
-};
+const isList = (name: string, key: string) =>
+	propertiesOf(name)[key]?.type === "array";
 
 test("every tool has a row, and every row a tool", () => {
 	expect(Object.keys(demands).sort()).toEqual(
@@ -364,3 +364,66 @@ function raise({ world, guild, role }: Cast): void {
 	const { roles } = world.simulator.world;
 	roles.move(guild, new Map([[role, guild.roles.size]]));
 }
+
+/** A guild full of hidden channels. Their names, and those of what is in them, contain this. */
+const secret = "hush";
+
+/** Adds hidden channels of each kind, with what channels contain, and settings and rules that name them. */
+function hideMuch(cast: Cast): void {
+	const { world, guild, person } = cast;
+	const platform = world.simulator.world;
+	const bot = userNamed(world, "alpha");
+	const kinds = [
+		...[ChannelType.GuildText, ChannelType.GuildVoice],
+		...[ChannelType.GuildForum, ChannelType.GuildCategory],
+	] as const;
+	const [text, voice] = kinds.map((type) => {
+		const name = `${secret}-${freshName()}`;
+		const channel = platform.channels.add(guild, { name, type });
+		hide(cast, channel, person.user.id);
+		return channel;
+	});
+	if (!text || !voice) throw new Error("both were made");
+	const named = { name: `${secret}-${freshName()}` };
+	platform.messages.add(text, bot, { content: `${secret} secret` });
+	platform.threads.add(text, bot, named);
+	platform.webhooks.add(text, { ...named, user: bot });
+	platform.invites.add(text, { inviter: bot });
+	platform.scheduledEvents.add(guild, guild.owner_id, {
+		...named,
+		entity_type: 2,
+		channel_id: voice.id,
+		scheduled_start_time: "2099-01-31T12:00:00.000Z",
+	});
+	platform.voice.join(voice, newMember(cast, guild));
+	platform.guilds.edit(guild, {
+		system_channel_id: text.id,
+		afk_channel_id: voice.id,
+	});
+	const higher = { id: cast.higher.id, type: 0, allow: "1024", deny: "0" };
+	platform.channels.setOverwrite(text, { ...higher, type: 0 });
+	platform.channels.edit(text, { topic: secret }, { actor: guild.owner_id });
+}
+
+test.each(Object.keys(demands))(
+	"%s names nothing hidden to a person with all permissions but ADMINISTRATOR",
+	async (name) => {
+		const cast = await enter(name);
+		const { Administrator: _, ...others } = PermissionFlagsBits;
+		permit(cast, Object.keys(others) as Permission[]);
+		const { args } = await prepare(cast, name);
+		// Some rows remove what there is of their noun.
+		hideMuch(cast);
+		await settle(cast);
+		const hasDryRun = Object.hasOwn(propertiesOf(name), "dry_run");
+		const calls = [
+			...(hasDryRun ? [{ ...args, dry_run: true }] : []),
+			args,
+			...(isReading(name) ? [{}, { ...args, limit: 1000 }] : []),
+		];
+		const shown: string[] = [];
+		for (const given of calls)
+			shown.push((await cast.client.call(name, given)).text);
+		expect(shown.join("\n")).not.toContain(secret);
+	},
+);

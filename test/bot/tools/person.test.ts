@@ -8,6 +8,7 @@ import {
 	PermissionFlagsBits,
 } from "discord.js";
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
+import { until } from "../../support/until.ts";
 import { writes } from "../../support/world.ts";
 import { type Cast, castOf, permit } from "../person-cast.ts";
 import { hide, type Permission } from "../person-table.ts";
@@ -617,8 +618,9 @@ describe("what members cannot look up by hand", () => {
 			const { text } = await world.call("list_recent_tool_calls", { tool });
 			return text;
 		};
-		// Calls are recorded in the background.
-		while (!(await recorded("list_channels")).includes(other.id));
+		await until("the calls are recorded", async () =>
+			(await recorded("list_channels")).includes(other.id),
+		);
 		expect(await recorded("get_channel")).toContain(channel.id);
 		const text = await runs("list_recent_tool_calls", { limit: 100 }, manages);
 		expect(text).not.toContain(channel.id);
