@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { clock } from "../support/clock.ts";
 import { until } from "../support/until.ts";
 import { type Connect, clientInfo, textOf } from "./client.ts";
 
@@ -28,6 +29,7 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		command: Bun.which("node") ?? process.execPath,
 		args: [program, url, ...document],
 		env: {
+			...clock,
 			PATH: `${directory}:${process.env.PATH}`,
 			HOME: directory,
 			BROWSER: browser,
@@ -39,6 +41,10 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 	transport.stderr?.on("data", (chunk) => lines.push(String(chunk)));
 	const client = new Client(clientInfo);
 	const connected = client.connect(transport);
+	const close = async () => {
+		await client.close();
+		await rm(directory, { recursive: true, force: true });
+	};
 	let lastUrl = "";
 	try {
 		[lastUrl = ""] = await until("it opens a browser", async () => {
@@ -48,6 +54,7 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		await fetch(await signIn(lastUrl));
 		await connected;
 	} catch (cause) {
+		await close();
 		throw new Error(`mcp-remote: ${lines.join("")}`, { cause });
 	}
 	return {
@@ -76,9 +83,6 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		get lastUrl() {
 			return lastUrl;
 		},
-		async [Symbol.asyncDispose]() {
-			await client.close();
-			await rm(directory, { recursive: true, force: true });
-		},
+		[Symbol.asyncDispose]: close,
 	};
 };
