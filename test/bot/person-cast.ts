@@ -58,3 +58,13 @@ export function permit(
 	);
 	world.simulator.world.roles.edit(guild, role, { permissions: String(bits) });
 }
+
+/** Makes the bot an administrator, whom Discord refuses nothing: each refusal is the bot's own. */
+export function makeBotAdministrator({ world, guild }: Scene): void {
+	const { roles } = world.simulator.world;
+	const role = [...guild.roles.values()].find(({ tags }) => tags?.bot_id);
+	if (!role) throw new Error("the bot has a role of its own");
+	const permissions = String(PermissionFlagsBits.Administrator);
+	roles.edit(guild, role, { permissions });
+	roles.move(guild, new Map([[role, guild.roles.size]]));
+}

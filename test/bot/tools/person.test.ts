@@ -1,4 +1,4 @@
-// Ways around Discord's rules that a person could try through the bot, which itself may do more. What each tool demands in
+// Ways around Discord's rules that a person could try through the bot, which is an administrator and may do everything. What each tool demands in
 // general is tried in person-table.test.ts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -10,7 +10,12 @@ import {
 import type { GuildChannel } from "../../../src/simulator/world/state/entities.ts";
 import { until } from "../../support/until.ts";
 import { writes } from "../../support/world.ts";
-import { type Cast, castOf, permit } from "../person-cast.ts";
+import {
+	type Cast,
+	castOf,
+	makeBotAdministrator,
+	permit,
+} from "../person-cast.ts";
 import { hide, type Permission } from "../person-table.ts";
 import {
 	type Args,
@@ -33,6 +38,7 @@ let cast: Cast;
 beforeAll(async () => {
 	scene = await startScene("a-token");
 	cast = castOf(scene);
+	makeBotAdministrator(scene);
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
