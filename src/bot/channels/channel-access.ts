@@ -203,8 +203,9 @@ export function restricted(
 		else entries.set(id, now);
 	};
 	/**
-	 * Lets only `subjects` have the permissions `bits`: denies `bits` to @everyone, no longer allows `bits` to other
-	 * roles and members, and allows `own` to each of `subjects`.
+	 * Lets only `subjects` have the permissions `bits`: denies `bits` to @everyone, and removes `bits` from the
+	 * permissions that overwrites allow to other roles and members, except the bot. Allows the permissions `own` to each
+	 * of `subjects`.
 	 */
 	const allowOnly = (
 		bits: bigint,
@@ -322,8 +323,8 @@ function bitsWith(member: GuildMember, entries: Entries): bigint {
 }
 
 /**
- * Removes permissions that the call may not allow in a new channel from the permission overwrites of the channel's
- * category. `lost` are the removed permissions as a bit field.
+ * Returns the permission overwrites of a category for a new channel in it, without allowed permissions that the bot, or
+ * the person in whose name the call acts, may not allow there. `lost` are the removed permissions as a bit field.
  * https://discord.com/developers/docs/resources/guild#create-guild-channel
  */
 export function grantable(

@@ -25,11 +25,14 @@ import {
 /** A channel as in Discord's API, with its name. */
 export type NamedChannel = RawChannel & {
 	name: string;
-	/** Whether results must not name it. */
+	/** Whether results must not name the channel, because the person in whose name the call acts cannot see it. */
 	isHidden: boolean;
 };
 
-/** Fetches all channels of a guild from Discord, also hidden ones, and those that the bot cannot see. */
+/**
+ * Fetches all channels of a guild from Discord, including those that the bot, or the person in whose name the call
+ * acts, cannot see.
+ */
 export async function fetchChannels(guild: Guild): Promise<NamedChannel[]> {
 	const route = Routes.guildChannels(guild.id);
 	const all = (await guild.client.rest.get(route)) as NamedChannel[];
@@ -121,8 +124,9 @@ export function requireRoom(
 }
 
 /**
- * Throws a ToolError unless the person in whose name the call acts may put a channel into a category, or with "" outside
- * of categories: the person needs MANAGE_CHANNELS there. Of the bot, Discord itself requires what is needed.
+ * Throws a ToolError unless the person in whose name the call acts may put a channel into the category `parentId`, or
+ * outside of all categories if it is "". The person needs MANAGE_CHANNELS there. The bot's permissions are not checked
+ * here, because Discord checks them.
  */
 export function requirePlaceIn(guild: Guild, parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;
@@ -131,8 +135,9 @@ export function requirePlaceIn(guild: Guild, parentId: string): void {
 }
 
 /**
- * Throws a ToolError unless the call may order the channels of a category: it needs MANAGE_CHANNELS in the guild or in
- * the category. https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
+ * Throws a ToolError unless the bot, and the person in whose name the call acts, may change the order of a category's
+ * channels. They need MANAGE_CHANNELS in the guild or in the category.
+ * https://discord.com/developers/docs/resources/guild#modify-guild-channel-positions
  */
 export function requireOrderable(guild: Guild, parentId: string): void {
 	const { ManageChannels } = PermissionFlagsBits;

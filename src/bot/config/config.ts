@@ -48,11 +48,14 @@ const maxPersonalityBytes = 64 * 1024;
 export const withoutToken =
 	"MCP_AUTH_TOKEN is not set: every program on this machine can call the bot's tools";
 
-/** Warning for a bot whose setting `approval` has no effect. */
+/** Warning for the bot's operator that the setting `approval` has no effect. */
 export const idleApproval =
 	"no call needs approval: without MCP_AUTH_TOKEN all callers count as its holder, who is exempt unless mcp.approval_for_root is true";
 
-/** Whether no caller of a bot can need approval, although it is switched on. */
+/**
+ * Whether the setting `approval` has no effect although it is switched on: without MCP_AUTH_TOKEN every caller counts
+ * as the holder of this token, whose calls need no approval.
+ */
 export function hasIdleApproval({
 	toml: { mcp },
 	mcpToken,

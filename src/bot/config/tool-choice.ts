@@ -81,7 +81,7 @@ export interface ToolChoice {
 	tools: { deny: readonly string[] };
 }
 
-/** An MCP tool with its other names, to check the names of tools in config.toml. */
+/** An MCP tool with its current name and its former names, to check the names of tools in config.toml. */
 export interface NamedTool {
 	name: string;
 	aliases?: readonly { name: string }[] | undefined;

@@ -5,7 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Guild, GuildMember } from "discord.js";
 import { ToolError } from "../../mcp/tool.ts";
 
-/** What decides a member's permissions in the channels of a guild. */
+/** The data from which a member's permissions in the channels of a guild are computed. */
 export interface Standing {
 	member: GuildMember;
 	/** The member's permissions in the guild as a bit field. */
@@ -16,11 +16,13 @@ export interface Standing {
 	readOnly: string | undefined;
 }
 
-/** The person in whose name a tool call acts. */
+/** The person in whose name a tool call acts. The call may do only what Discord would let this person do. */
 export class ActingPerson {
 	/** The person as a member of guilds, by guild id. Contains only guilds in which the membership was checked. */
 	readonly members = new Map<string, GuildMember>();
-	/** What the person has in guilds, by guild id, when it was first asked for. */
+	/**
+	 * The data from which the person's permissions are computed, by guild id. Stored when it is first needed for a guild.
+	 */
 	readonly standings = new Map<string, Standing>();
 	/** Whether the person is a member of private threads, by thread id. Contains only threads that were checked. */
 	readonly threads = new Map<string, boolean>();
@@ -33,12 +35,15 @@ export class ActingPerson {
 
 const storage = new AsyncLocalStorage<ActingPerson>();
 
-/** Runs `work` in a person's name. */
+/**
+ * Runs `work`, such as a tool call, in a person's name: permission checks in `work` then also check this person's
+ * permissions.
+ */
 export function actAs<T>(person: ActingPerson, work: () => T): T {
 	return storage.run(person, work);
 }
 
-/** Returns the person in whose name the running tool call acts; undefined if it acts by the bot's own rights. */
+/** Returns the person in whose name the running tool call acts; undefined if the call acts by the bot's own rights. */
 export function currentPerson(): ActingPerson | undefined {
 	return storage.getStore();
 }

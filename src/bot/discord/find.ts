@@ -62,7 +62,7 @@ export interface VoiceMember {
 
 /**
  * Returns a function that looks up a channel or thread by id. The function throws a ToolError if `isOfKind` is false
- * for the channel; `problem` returns its text.
+ * for the channel; `problem` returns the error's text.
  */
 function channelOfKind<Kind extends GuildBasedChannel>(
 	isOfKind: (found: GuildBasedChannel) => found is Kind,

@@ -59,8 +59,8 @@ export interface NeededWith<Args> {
 export type Needed<Args> = Permission | NeededWith<Args>;
 
 /**
- * Returns the permissions among `needed` that a tool call with the arguments `args` requires in this guild: of the bot,
- * or of `person`.
+ * Returns the permissions among `needed` that the bot, or `person` if given, needs in this guild for a tool call with
+ * the arguments `args`.
  */
 export function neededBy<Args extends object>(
 	needed: readonly Needed<Args>[],
@@ -81,8 +81,8 @@ export function neededBy<Args extends object>(
 }
 
 /**
- * Whether the bot, or `person`, has the guild-wide permission `needed.orInGuild`. If so, it does not need
- * `needed.permission` in the channel.
+ * Whether the bot, or `person` if given, has the guild-wide permission `needed.orInGuild`, and thus does not need the
+ * permission `needed.permission` in the channel.
  */
 export function isHeldInGuild<Args>(
 	needed: Needed<Args>,
@@ -217,7 +217,8 @@ function withEverything(bits: bigint): bigint {
 
 /**
  * Returns the permissions of a person in whose name a call acts, in a channel or, without a channel, guild-wide; all
- * bits for an administrator. Without VIEW_CHANNEL, or while they are not in a private thread, a person has none there.
+ * bits for an administrator. A person who cannot see a channel, such as a private thread of other members, has no
+ * permissions in it.
  */
 export function personPermissions(
 	person: GuildMember,
@@ -233,7 +234,10 @@ export function personPermissions(
 	return readOnly ? bits & permissionsInTimeout : bits;
 }
 
-/** Returns what decides a member's permissions. It is computed once for each call that acts in the member's name. */
+/**
+ * Returns the data from which a member's permissions are computed. Collects this data once for each call that acts in
+ * the member's name.
+ */
 function standingOf(member: GuildMember): Standing {
 	const acting = currentPerson();
 	const { guild } = member;
@@ -286,7 +290,10 @@ function bitsInChannel(
 	);
 }
 
-/** Whether the person of the running call sees a channel in which the person has these permissions. */
+/**
+ * Whether a person with the permissions `bits` in a channel sees the channel. A private thread is visible only with
+ * MANAGE_THREADS, or if the person of the running call is known to be a member of it.
+ */
 function isVisibleWith(bits: bigint, channel: GuildBasedChannel): boolean {
 	const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 	if ((bits & ViewChannel) === 0n) return false;
@@ -409,8 +416,9 @@ export function overwritesOf({
 }
 
 /**
- * Returns the permissions that the bot needs to send messages in a channel but does not have there, as a bit field.
- * Check this before sending, because Discord blocks bots that send many forbidden requests.
+ * Returns, as a bit field, the permissions for sending messages in a channel that the bot lacks, or that the person in
+ * whose name the running call acts lacks. Check this before sending, because Discord blocks bots that send many
+ * forbidden requests.
  */
 export function missingToWrite(channel: GuildTextBasedChannel): bigint {
 	const needed = bitsIn(channel, ["ViewChannel", "SendMessages"]);
@@ -433,7 +441,10 @@ export function requirePermissions(
 	requireOfBot(guild, channel, needed, why);
 }
 
-/** Throws a ToolError unless the bot has all needed permissions. See `requirePermissions`. */
+/**
+ * Throws a ToolError unless the bot has all needed permissions in a channel, or guild-wide without a channel. See
+ * `requirePermissions`.
+ */
 export function requireOfBot(
 	guild: Guild,
 	channel: GuildBasedChannel | undefined,
@@ -457,7 +468,8 @@ export function requireOfBot(
 }
 
 /**
- * Throws a ToolError unless the person in whose name a call acts has all needed permissions. See `requirePermissions`.
+ * Throws a ToolError unless the person in whose name a call acts has all needed permissions in a channel, or guild-wide
+ * without a channel. See `requirePermissions`.
  */
 export function requireOf(
 	person: GuildMember,
@@ -480,8 +492,9 @@ export function requireOf(
 }
 
 /**
- * Throws a ToolError unless the person in whose name the running call acts has all needed permissions. For what the bot
- * can do without them, such as editing its own messages. Does nothing in calls that act by the bot's own rights.
+ * Throws a ToolError unless the person in whose name the running call acts has all needed permissions. For actions that
+ * the bot can do without these permissions, such as editing its own messages. Does nothing in calls that act by the
+ * bot's own rights.
  */
 export function requireOfPerson(
 	guild: Guild,

@@ -123,7 +123,10 @@ export function lengthOf(text: string): number {
  */
 export const maxReasonLength = 512;
 
-/** Start of the reasons for Discord's audit log of the requests of apply_guild jobs, which they are recognized by. */
+/**
+ * Prefix of the audit log reasons that apply_guild jobs send to Discord. The bot recognizes changes made by such jobs
+ * by this prefix.
+ */
 export const jobReasonStart = "guild document ";
 
 /**

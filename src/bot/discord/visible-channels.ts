@@ -17,8 +17,9 @@ import { personPermissions } from "./permissions.ts";
 const { ManageThreads, ViewChannel } = PermissionFlagsBits;
 
 /**
- * Returns the cached channels and threads of a guild that the running tool call may know of, by id. Leaves out private
- * threads that only their members see, unless `canSee` has found the person among the members.
+ * Returns, by id, the cached channels and threads of a guild that the person in whose name the running call acts can
+ * see; all of them if the call acts by the bot's own rights. Contains a private thread of the person only with
+ * MANAGE_THREADS, or after `canSee` was called for the thread.
  */
 export function visibleChannels(
 	guild: Guild,
@@ -32,7 +33,8 @@ export function visibleChannels(
 }
 
 /**
- * Returns the cached channel or thread with this id if the running tool call may know of it. See `visibleChannels`.
+ * Returns the cached channel or thread with this id; undefined if there is none, or if the person in whose name the
+ * running call acts cannot see it. See `visibleChannels`.
  */
 export function visibleChannel(
 	guild: Guild,
@@ -43,15 +45,18 @@ export function visibleChannel(
 }
 
 /**
- * Whether this is the id of a cached channel or thread of which the running tool call may not know. False for ids of
- * deleted channels, and of anything else. See `visibleChannels`.
+ * Whether this is the id of a cached channel or thread that the person in whose name the running call acts cannot see.
+ * False for ids of deleted channels, and of anything else. See `visibleChannels`.
  */
 export function isHidden(guild: Guild, id: string): boolean {
 	const channel = guild.channels.cache.get(id);
 	return channel !== undefined && !isVisible(channel);
 }
 
-/** Whether the running tool call may know of a channel or thread. See `visibleChannels`. */
+/**
+ * Whether the person in whose name the running call acts can see a channel or thread. True in calls that act by the
+ * bot's own rights. See `visibleChannels`.
+ */
 export function isVisible(channel: GuildBasedChannel): boolean {
 	const { guild, id, type } = channel;
 	const person = actingPerson(guild);
@@ -64,8 +69,8 @@ export function isVisible(channel: GuildBasedChannel): boolean {
 }
 
 /**
- * Whether the running tool call may know of a channel or thread. For a private thread, asks Discord whether the person
- * in whose name the call acts is a member of it.
+ * Whether the person in whose name the running call acts can see a channel or thread. For a private thread, asks
+ * Discord whether the person is a member of it. True in calls that act by the bot's own rights.
  */
 export function canSee(channel: GuildBasedChannel): boolean | Promise<boolean> {
 	if (!channel.isThread()) return isVisible(channel);
@@ -74,7 +79,7 @@ export function canSee(channel: GuildBasedChannel): boolean | Promise<boolean> {
 }
 
 /**
- * Whether the running tool call may know of a thread, which need not be cached. See `canSee`.
+ * Whether the person in whose name the running call acts can see a thread, which need not be cached. See `canSee`.
  * https://discord.com/developers/docs/topics/threads#private-threads
  */
 export function canSeeThread(

@@ -24,8 +24,8 @@ export class ActivityBuffer {
 	/** Join times (epoch milliseconds) of members who have the role that the feature auto_role gives, by member id. */
 	#holders = new Map<string, number>();
 	/**
-	 * Members who left the guild, by id. The value is whether the feature auto_role may give the member its role again
-	 * after a rejoin; false if someone had removed the role from the member.
+	 * Members who left the guild, by user id. The value says whether the feature auto_role may give a member its role
+	 * again after a rejoin: false if someone had removed the role before the member left.
 	 */
 	#left = new Map<string, boolean>();
 	/**

@@ -24,7 +24,10 @@ const promotionsPerSweep = 50;
  * members.
  */
 const maxActive = 10_000;
-/** Maximum wait on shutdown for a running check of members, and then again for the last write to the database. */
+/**
+ * On shutdown, the bot waits at most this long for a running check of members, and then at most this long for the last
+ * write to the database. In milliseconds.
+ */
 const shutdownGraceMs = 1_500;
 
 export interface AutoRoleTiming {
@@ -210,8 +213,8 @@ export function createAutoRole(
 	}
 
 	/**
-	 * Whether the member must not get the role of the feature auto_role: the member has already got the role since
-	 * joining, or lost the role before leaving and rejoining the guild.
+	 * Whether the feature auto_role must not give a member its role: it did so already since the member joined, or someone
+	 * removed the role before the member last left the guild.
 	 */
 	function isPromoted(row: Activity, member: GuildMember): boolean {
 		if (row.promoted === 0 || row.role_id !== to_role) return false;

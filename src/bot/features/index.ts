@@ -23,7 +23,7 @@ const all: readonly CreateFeature[] = [
 	createModeration,
 ];
 
-/** Tools that the setting `deny` can turn off. Includes the tools of features that are off. */
+/** All MCP tools that the setting `deny` can name, including the tools of features that are off. */
 export const deniableTools: readonly NamedTool[] = [
 	...tools,
 	...donatorToolNames.map((name) => ({ name })),

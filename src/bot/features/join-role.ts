@@ -15,9 +15,12 @@ import {
 	RoleWriter,
 } from "./role-writer.ts";
 
-/** Join events are assumed to arrive out of order by at most this many milliseconds. */
+/** The bot assumes that Discord's events about joining members arrive at most this many milliseconds out of order. */
 const toleranceMs = 5_000;
-/** Maximum wait on shutdown for the role change in progress, and then again for the last write to the database. */
+/**
+ * On shutdown, the bot waits at most this long for the role change in progress, and then at most this long for the last
+ * write to the database. In milliseconds.
+ */
 const shutdownGraceMs = 1_500;
 /** Number of members who get the newcomer role between two log lines about progress. */
 const logInterval = 100;

@@ -79,8 +79,8 @@ export interface Chargebacks {
 }
 
 /**
- * Maps an action of the bot after a chargeback, such as a ban, to its name in the database, where the action's last
- * error is stored.
+ * By action of the bot after a chargeback, such as a ban: the name under which the database stores the action's last
+ * error.
  */
 const errorColumns: Partial<Record<StepName, FailableStep>> = {
 	restrict: "restriction",

@@ -5,18 +5,18 @@ import { roleName } from "../discord/describe.ts";
 import type { Holder } from "../discord/effective-permissions.ts";
 import { fieldLine } from "../discord/text.ts";
 
-/** A member or role with its name in tool results. */
+/** A member or role, and its name as tool results show it. */
 interface Named {
 	name: string;
 	holder: Holder;
 }
 
-/** Maximum number of members that are named for each role with ADMINISTRATOR. */
+/** Maximum number of members that a result line names for each role with ADMINISTRATOR. */
 const maxNamed = 15;
 
 /**
- * Returns a line that names those of `holders` who have all permissions: the guild's owner, and the members of each
- * role with ADMINISTRATOR. Returns undefined if there are none.
+ * Returns a result line with the names of those of `holders` (members or roles) that have all permissions: the guild's
+ * owner, and for each role with ADMINISTRATOR its members. Returns undefined if there are none.
  */
 export function unlimitedLine(holders: readonly Named[]): string | undefined {
 	const owners = holders.filter(({ holder }) => holder.isOwner);

@@ -33,12 +33,15 @@ export const auditActions: ReadonlyMap<string, AuditLogEvent> = new Map(
 		.map(([name, action]) => [officialName(name), action]),
 );
 
-/** The objects, such as users, that Discord sends together with audit log entries. They provide the names for ids. */
+/**
+ * The objects, such as users, that Discord sends together with audit log entries, which contain only the ids of these
+ * objects.
+ */
 type Named = Omit<APIAuditLog, "audit_log_entries">;
 
 /**
- * Returns those of the audit log entries that are not about hidden channels, or threads, webhooks or events in them.
- * `log` has the objects that Discord sent with the entries.
+ * Returns the audit log entries without those about channels that the person in whose name the call acts cannot see, or
+ * about threads, webhooks or events in such channels. `log` has the objects that Discord sent with the entries.
  */
 export async function visibleEntries(
 	entries: readonly APIAuditLogEntry[],
@@ -174,7 +177,10 @@ function timeOf({ id }: APIAuditLogEntry): number {
 	return SnowflakeUtil.timestampFrom(id);
 }
 
-/** Returns the names of actors by id. Names do not contain ids, except where two actors have the same name. */
+/**
+ * Returns the names of the users who acted, by user id. A name includes the id only if two of the users have the same
+ * name.
+ */
 function shortNames(
 	ids: readonly string[],
 	nameOf: NameOf,

@@ -27,7 +27,7 @@ interface Call {
 /** Maximum length of a text in a suggested tool call. Longer texts are left out. */
 const maxTextLength = 200;
 
-/** For fields in Discord's audit log: the tool argument that sets the field. */
+/** Maps a field in Discord's audit log to the name of the tool argument that sets the field. */
 type Arguments = Readonly<Record<string, string>>;
 
 const channelArguments: Arguments = {
@@ -67,7 +67,10 @@ const guildArguments: Arguments = Object.fromEntries(
 	].map((key) => [key, key]),
 );
 
-/** For each tool that takes the ids of several objects: the name of this argument. */
+/**
+ * Maps the name of a tool that acts on several objects to the name of its argument with the ids or codes of these
+ * objects.
+ */
 const listArguments: Readonly<Record<string, string>> = {
 	unban: "user_ids",
 	ban: "user_ids",

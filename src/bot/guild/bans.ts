@@ -103,8 +103,8 @@ const maxAuthors = 100;
 
 /**
  * Says how many messages a ban of these users would delete: "about 12 message(s) of the last 1 h". If the number is
- * unknown, says why. Counts with Discord's search, which covers the channels that the bot can read; therefore does not
- * count in a call that acts in a person's name. Never throws for an error of Discord.
+ * unknown, says why. In a call that acts in a person's name the number stays unknown, because Discord's search also
+ * counts messages in channels that only the bot can read. Never throws for an error of Discord.
  */
 export async function countDeletedMessages(
 	guild: Guild,

@@ -87,7 +87,7 @@ export async function invitesOf(
 	};
 }
 
-/** Returns those of a guild's invites that lead to channels of which the running call may know. */
+/** Returns the invites without those to channels that the person in whose name the running call acts cannot see. */
 export function visibleInvites<Invite extends APIInvite>(
 	guild: Guild,
 	invites: readonly Invite[],
@@ -97,7 +97,10 @@ export function visibleInvites<Invite extends APIInvite>(
 	);
 }
 
-/** Fetches an invite; undefined if it does not exist, or leads to another guild or to a hidden channel. */
+/**
+ * Fetches an invite; undefined if the invite does not exist, leads to another guild, or leads to a channel that the
+ * person in whose name the call acts cannot see.
+ */
 async function fetchInvite(
 	guild: Guild,
 	code: string,

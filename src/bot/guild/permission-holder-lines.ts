@@ -159,16 +159,16 @@ function sourceText(source: Source): string {
 
 const maxNamed = 15;
 
-/** Text after the number of members of a group that is too large to name each member. */
+/** Text after the number of members, for a group that is too large to name its members. */
 const countedOnly = ": only counted";
 
 /**
- * Separates the number of members, the role id and the members' names until `nameOnce` formats them. Names cannot
- * contain tabs.
+ * In an unfinished result line, separates the number of members, the role id and the members' names, for `nameOnce` to
+ * format them. Names cannot contain tabs.
  */
 const separator = "\t";
 
-/** Replaces a repeated list of members with the same role by "as above". */
+/** Formats the member lists in result lines. A list that occurred before with the same role becomes "as above". */
 function nameOnce(lines: readonly string[]): string[] {
 	const given = new Set<string>();
 	const named = (field: string) => {

@@ -30,8 +30,8 @@ interface Row {
 
 /**
  * Lists which of the permissions `asked` each role or member in `subjects` has in the guild or in channels (`places`).
- * Default of `asked`: the most important permissions. Channels with the same permissions share a line; in it, so do
- * roles and members.
+ * Default of `asked`: the most important permissions. One line describes all channels with the same permissions, and in
+ * it names roles and members with the same permissions together.
  */
 export function permissionMatrix(
 	guild: Guild,

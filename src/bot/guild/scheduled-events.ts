@@ -23,7 +23,7 @@ import { isHidden, visibleChannel } from "../discord/visible-channels.ts";
 
 /**
  * Fetches a scheduled event from Discord, with its number of interested users. Throws a ToolError if the event does not
- * exist, or is in a hidden channel.
+ * exist, or is in a channel that the person in whose name the call acts cannot see.
  */
 export async function scheduledEvent(
 	guild: Guild,

@@ -6,8 +6,8 @@ import { ToolError } from "../../mcp/tool.ts";
 import { absentIf, type MemberState } from "../discord/find.ts";
 
 /**
- * Returns a function that converts former arguments of a tool: it puts the value of the argument `one` at the beginning
- * of the list in the argument `many`.
+ * Returns a function that converts former arguments of a tool: it moves the value of the former argument `one` to the
+ * beginning of the list in the argument `many`.
  */
 export function toList(one: string, many: string) {
 	return ({ [one]: first, [many]: more, ...rest }: JsonObject): JsonObject => {

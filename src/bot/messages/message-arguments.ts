@@ -191,8 +191,8 @@ function rolesToPing(
 }
 
 /**
- * The permission BYPASS_SLOWMODE, which a person needs to write by the bot in a channel with slow mode, because slow mode
- * does not limit bots. `argument` is the name of the argument with the channel.
+ * The permission BYPASS_SLOWMODE. A person needs it for tool calls by which the bot writes in a channel with slow mode,
+ * because slow mode does not limit the bot. `argument` is the name of the tool argument with the channel's id.
  */
 export function slowMode<Key extends string>(
 	argument: Key,

@@ -136,8 +136,8 @@ export function matcher(
 }
 
 /**
- * Whether values pass a filter such as ["image", "-link"]: they must contain none of the values with "-" in front and,
- * if the filter has values without "-", at least one of those. `there` returns the values.
+ * Whether the values that `there` returns pass a filter such as ["image", "-link"]: they must contain none of the
+ * values with "-" in front and, if the filter has values without "-", at least one of those.
  */
 function passes(
 	wanted: readonly string[] | undefined,

@@ -32,8 +32,8 @@ export type IndexQuery = Record<
 const maxIndexChannels = 500;
 
 /**
- * Whether to search with Discord's search index instead of reading all messages. True for 2 to 500 channels without
- * `after`, because reading them would take too long.
+ * Whether to search with Discord's search index instead of reading all messages. True for 2 to 500 channels if the
+ * search has no start time (`after`), because reading all messages in them would take too long.
  */
 export function isForIndex(
 	{ after }: Range,
@@ -44,8 +44,9 @@ export function isForIndex(
 }
 
 /**
- * Whether a search in Discord's index has to name its channels. Without them, the index finds messages in all channels
- * that the bot can read: also in those that the person in whose name the call acts does not see.
+ * Whether a request to Discord's message search must list the channels to search. True if the call names channels or
+ * acts in a person's name: without a list, Discord also searches channels that the bot can read but the person cannot
+ * see.
  */
 export function namesChannels(guild: Guild, isNamed: boolean): boolean {
 	return isNamed || actingPerson(guild) !== undefined;

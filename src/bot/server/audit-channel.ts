@@ -61,7 +61,10 @@ function describe(call: AuditedCall): EmbedBuilder {
 		.setTimestamp(call.at);
 }
 
-/** Returns fields that name the principal of a tool call; none for a caller without limits. */
+/**
+ * Returns the embed fields that say who made a tool call: the person in whose name the call acts, if any, and the
+ * caller's API key or OAuth grant. Returns no fields for the holder of the root key.
+ */
 function callerFields({ principal }: AuditedCall, inline: boolean) {
 	if (!principal) return [];
 	const { id, person } = principal;

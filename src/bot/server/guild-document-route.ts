@@ -18,10 +18,10 @@ import {
 	routePrefix,
 } from "../tool/guild-document-requests.ts";
 
-/** Milliseconds in which a request body has to arrive completely. */
+/** Timeout in milliseconds for receiving the whole body of a request. */
 const bodyTimeoutMs = 60_000;
 
-/** Maximum number of requests at the same time, since each may hold 16 MiB. */
+/** Maximum number of requests that are handled at the same time. Each may hold 16 MiB in memory. */
 const maxConcurrent = 4;
 
 export interface DocumentRouteOptions {
@@ -33,7 +33,10 @@ export interface DocumentRouteOptions {
 	log: Log;
 }
 
-/** Returns the HTTP handler of the paths that begin with `routePrefix`. */
+/**
+ * Returns the HTTP handler for the requests of the command line to export, plan or apply a guild document. Their paths
+ * begin with `routePrefix`.
+ */
 export function createDocumentRoute({
 	handle,
 	log,

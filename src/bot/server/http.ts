@@ -50,7 +50,10 @@ export interface RoutesOptions {
 		request: Request,
 		path: string,
 	): Response | Promise<Response> | undefined;
-	/** Carries out the requests of the command line about guild documents. Undefined: the bot has no such routes. */
+	/**
+	 * Handles the HTTP requests of the command line to export, plan or apply a guild document. If undefined, the bot has
+	 * no routes for these requests.
+	 */
 	documents?: DocumentRouteOptions | undefined;
 }
 
@@ -110,8 +113,9 @@ export function createRoutes({
 }
 
 /**
- * Returns the principal that the gateway sent with a request; undefined if the request has none. Returns a refusal if
- * the header is invalid, or if the bot has no token: then anyone could have sent the header.
+ * Returns the principal (the caller and what the caller may do) that the gateway sent in a request header; undefined if
+ * the request has no such header. Returns an error response if the header is invalid, or if the bot has no token and
+ * thus cannot know who sent the header.
  */
 function readPrincipal(
 	headers: Headers,

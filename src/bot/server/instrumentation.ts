@@ -29,8 +29,8 @@ import type { BotMetrics } from "./metrics.ts";
 
 export interface ObserverOptions {
 	/**
-	 * Returns the tools of a principal, by which the tool of a `tools/call` is found as the MCP server finds it, and the
-	 * guild in which a tool call without the argument `guild_id` acts.
+	 * Returns what applies to the tool calls of a principal (caller): `set` finds the tool of a `tools/call` in the same
+	 * way as the MCP server; `context` has the id of the guild for calls without the argument `guild_id`.
 	 */
 	select(principal: Principal | undefined): {
 		set: Pick<ToolSet<BotContext>, "resolve">;
@@ -43,8 +43,8 @@ export interface ObserverOptions {
 	 */
 	audit(call: AuditedCall, changes: boolean): void;
 	/**
-	 * Whether a tool call with this response is recorded elsewhere, such as when a person has approved it. `text` is the
-	 * JSON-RPC response.
+	 * Whether a tool call with this JSON-RPC response is recorded in the audit log by other code, which lets people
+	 * approve tool calls. If true, `audit` is not called.
 	 */
 	isRecorded?: ((text: string) => boolean) | undefined;
 }

@@ -7,8 +7,9 @@ import { methodNotFound, type OtherMethod } from "../../mcp/server.ts";
 import { type Admitting, guildsOf } from "../tool/admission.ts";
 
 /**
- * Returns the handler of guildhall/rights. `contextOf` returns what the bot is for a principal. The request is answered
- * only for principals with a person.
+ * Returns the handler of the MCP method guildhall/rights, which tells the gateway in which guilds a person is. Only
+ * requests of a principal (caller) with a person are answered. `contextOf` returns the bot with the limits of a
+ * principal.
  */
 export function createRights(
 	contextOf: (principal: Principal) => Admitting,

@@ -76,8 +76,8 @@ export class Pictures {
 	}
 
 	/**
-	 * Downloads the first of these files that the CDN can produce: it refuses some formats with 415. Like reads of the
-	 * API, a download that fails is repeated once. The timeout is that of all attempts together.
+	 * Downloads the first of `files`, paths on the CDN, that the CDN can produce: it answers 415 for formats that it does
+	 * not support. A failed download is repeated once. The timeout applies to all attempts together.
 	 */
 	async #download(files: readonly string[]): Promise<Picture | undefined> {
 		const { timeoutSignal = (ms: number) => AbortSignal.timeout(ms) } =

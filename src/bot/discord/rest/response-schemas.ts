@@ -513,7 +513,7 @@ function routePattern(path: string): string {
 }
 
 /**
- * Checks a 2xx response of Discord's REST API. Returns the problem for an error message, as words that follow the HTTP
+ * Checks a 2xx response of Discord's REST API. Returns what is wrong with the response, as a text for an error message;
  * undefined if the response is valid.
  */
 export function findResponseProblem(

@@ -113,8 +113,8 @@ export function wasNotDone(error: unknown): boolean {
 }
 
 /**
- * One request to Discord's API. "refused": the last attempt got a 429 (rate limit) response or no connection, so
- * nothing was done.
+ * A request to Discord's API and its state. In the state "refused", the last attempt got a 429 (rate limit) response or
+ * no connection, so nothing was done.
  */
 interface Call {
 	state: "waiting" | "sent" | "refused";

@@ -26,7 +26,10 @@ export interface WorkerOptions {
 	connection: Connection;
 	store: Pick<Store, "sql">;
 	log: Log;
-	/** Makes, confirms or lifts a stored temporary ban on Discord if this is due. Rejects when it must be retried. */
+	/**
+	 * Does what is due for a stored temporary ban: bans the user on Discord, records that the ban was made, or lifts an
+	 * expired ban. Rejects when this must be retried.
+	 */
 	settle(key: TempBanKey): Promise<void>;
 	/** Returns the wall-clock time in epoch milliseconds. The clock may jump. */
 	now?: () => number;

@@ -38,12 +38,12 @@ import {
 	type WorkerOptions,
 } from "./temp-ban-worker.ts";
 
-/** Milliseconds after which a stored ban that Discord has not confirmed is deleted. */
+/** Milliseconds after which a stored temporary ban that Discord has not confirmed is deleted from the database. */
 const staleMs = 600_000;
 /** Maximum wait on shutdown for bans and unbans in progress. Unfinished ones are completed at the next start. */
 const shutdownGraceMs = 3_000;
 
-/** The title in the moderation log and the log message of each failure. */
+/** Texts for a ban that failed: the title for the guild's moderation log, and the message for the bot's own log. */
 const notBanned = {
 	title: "Ban failed",
 	message: "could not ban a user for a time",
@@ -197,8 +197,8 @@ export function createTempBans(options: TempBansOptions): TempBans {
 	}
 
 	/**
-	 * Makes, confirms or lifts a stored temporary ban on Discord, or deletes it from the database, depending on the ban's
-	 * state. Safe to repeat. Rejects when it must be retried.
+	 * Does what is due for a stored temporary ban: bans the user on Discord, records that the ban was made, lifts an
+	 * expired ban, or deletes the stored ban when it is over. Safe to repeat. Rejects when this must be retried.
 	 */
 	async function settle({ guild_id, user_id }: TempBanKey): Promise<void> {
 		const row = await selectTempBan(sql, { guild_id, user_id });
