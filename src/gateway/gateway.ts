@@ -29,12 +29,14 @@ import { createFindKey } from "./keys/keys.ts";
 import { createMetrics } from "./metrics.ts";
 import { narrow, readOnlyPath } from "./narrowing.ts";
 import { createClients } from "./oauth/clients.ts";
+import { systemClocks } from "./oauth/clocks.ts";
 import { createOAuth, type OAuthOptions } from "./oauth/oauth.ts";
 import { createPrompts } from "./prompts.ts";
 import { createAskRights, Rights } from "./rights.ts";
 import { findGuild } from "./routing.ts";
 import { ScopedCatalogs, type See } from "./scoped-catalogs.ts";
 import { describeStatus } from "./status.ts";
+import { limitStore } from "./store/limited-store.ts";
 import { fileIssue } from "./store/settings.ts";
 import { type GatewayStore, openStore } from "./store/store.ts";
 import { createFindTarget } from "./target.ts";
@@ -77,7 +79,7 @@ export interface GatewayOptions extends Pick<BackendOptions, "connect"> {
 	/** The gateway's database. Without it only the root key is accepted. */
 	store?: GatewayStore | undefined;
 	/** Replaces parts of signing in with Discord. */
-	signIn?: Partial<Pick<OAuthOptions, "clients" | "askRights" | "now">>;
+	signIn?: Partial<Pick<OAuthOptions, "clients" | "askRights" | "clocks">>;
 	/** How long tool calls wait for the approval that they need. Default: 10 s, and a request every 500 ms. */
 	approvals?: ApprovalTiming;
 }
@@ -247,7 +249,7 @@ export function createGateway(
 			? createOAuth({
 					settings: config.signIn,
 					store,
-					clients: createClients({ store, log }),
+					clients: createClients({ store: limitStore(store), log }),
 					askRights: createAskRights(rights, backends),
 					log,
 					...signIn,
@@ -262,7 +264,7 @@ export function createGateway(
 		refuse: (request) =>
 			unauthorized(request, oauth?.challenge(pathOf(request))),
 		log,
-		now: signIn?.now ?? Date.now,
+		now: (signIn?.clocks ?? systemClocks).now,
 	});
 
 	const respond: ListenOptions["fetch"] = (request, http) => {

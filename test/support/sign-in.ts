@@ -83,10 +83,11 @@ export async function startSignIn({
 	const store = openStore(config.store, log);
 	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
 	const now = () => clock.now;
-	const clients = createClients({ store, log, now, ...documents });
+	const clocks = { now, monotonicNow: now };
+	const clients = createClients({ store, log, clocks, ...documents });
 	const gateway = createGateway(config, log, {
 		store,
-		signIn: { now, clients },
+		signIn: { clocks, clients },
 	});
 	respond = gateway.fetch;
 	await gateway.refresh();

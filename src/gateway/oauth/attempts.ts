@@ -3,7 +3,7 @@
 
 import type { Access } from "../../lib/principal.ts";
 import type { PersonGuild } from "../../mcp/rights.ts";
-import type { GatewayStore } from "../store/store.ts";
+import type { StatementStore } from "../store/store.ts";
 import type { DiscordPerson } from "./discord.ts";
 import type { ResourcePath } from "./resources.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
@@ -76,7 +76,7 @@ interface Row {
 }
 
 export function createAttempts(
-	store: GatewayStore,
+	store: StatementStore,
 	now: () => number,
 ): Attempts {
 	return {

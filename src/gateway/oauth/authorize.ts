@@ -23,11 +23,11 @@ const maxRequestLength = 8192;
 export function createAuthorize(
 	context: OAuthContext,
 ): (request: Request) => Promise<Response> {
-	const { attempts, browsers, clients, discord, now, publicUrl } = context;
+	const { attempts, browsers, clients, discord, publicUrl } = context;
 	const window = new SlidingWindow({
 		max: maxPerMinute,
 		windowMs: 60_000,
-		now,
+		now: context.monotonicNow,
 	});
 
 	async function findClient(id: string): Promise<OAuthClient> {
@@ -106,11 +106,11 @@ export function createAuthorize(
 	}
 
 	return async (request) => {
-		if (!isProgram(request)) return asPage(context, () => begin(request));
+		if (!isProgram(request)) return asPage(() => begin(request));
 		try {
 			return await begin(request);
 		} catch (error) {
-			return errorResponse(error, context.log);
+			return errorResponse(error);
 		}
 	};
 }

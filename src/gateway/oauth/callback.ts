@@ -112,5 +112,5 @@ export function createCallback(
 		return redirect(paths.connections);
 	}
 
-	return (request) => asPage(context, () => complete(request));
+	return (request) => asPage(() => complete(request));
 }

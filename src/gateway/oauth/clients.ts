@@ -8,7 +8,7 @@ import { readBody } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
-import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+import { type StatementStore, StoreUnavailable } from "../store/store.ts";
 import {
 	createClientDocuments,
 	type DocumentOptions,
@@ -20,6 +20,7 @@ import {
 	clientUri,
 	redirectUrisIssue,
 } from "./client-metadata.ts";
+import { type Clocks, systemClocks } from "./clocks.ts";
 import { networkOf } from "./ip-addresses.ts";
 
 /** A program that asks people for access. */
@@ -45,12 +46,11 @@ export interface Clients {
 }
 
 export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
-	store: GatewayStore;
+	store: StatementStore;
 	log: Log;
 	/** How many registered clients there are at most. */
 	maxClients?: number;
-	/** Returns the time in milliseconds since 1970. */
-	now?: () => number;
+	clocks?: Clocks;
 }
 
 const maxBodyBytes = 16 * 1024;
@@ -82,11 +82,13 @@ export function createClients({
 	store,
 	log,
 	maxClients = 10_000,
-	now = Date.now,
+	clocks = systemClocks,
 	...documents
 }: ClientsOptions): Clients {
 	const findDocument = createClientDocuments({ log, ...documents });
-	const all = new SlidingWindow({ max: maxPerMinute, windowMs, now });
+	const { now, monotonicNow } = clocks;
+	const limits = { windowMs, now: monotonicNow };
+	const all = new SlidingWindow({ max: maxPerMinute, ...limits });
 	const byNetwork = new LruMap<string, SlidingWindow>(maxNetworks);
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
@@ -94,7 +96,7 @@ export function createClients({
 	function take(network: string): boolean {
 		const window = byNetwork.getOrMake(
 			network,
-			() => new SlidingWindow({ max: maxPerNetwork, windowMs, now }),
+			() => new SlidingWindow({ max: maxPerNetwork, ...limits }),
 		);
 		return window.waitMs === 0 && all.take() && window.take();
 	}
@@ -119,7 +121,7 @@ export function createClients({
 	/** Forgets clients that nobody uses. One with a connection is in use. */
 	async function prune(unusedMs: number): Promise<void> {
 		const time = now();
-		prunedAt = time;
+		prunedAt = monotonicNow();
 		await store.run(
 			(sql) => sql`UPDATE oauth_clients SET used_at = ${time}
 				WHERE EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)`,
@@ -132,7 +134,8 @@ export function createClients({
 
 	/** Stores a client. Returns whether there is room for it. */
 	async function add(client: OAuthClient): Promise<boolean> {
-		if (now() - prunedAt >= pruneIntervalMs) await prune(unusedLifetimeMs);
+		if (monotonicNow() - prunedAt >= pruneIntervalMs)
+			await prune(unusedLifetimeMs);
 		if (await insert(client)) return true;
 		await prune(crowdedLifetimeMs);
 		return insert(client);

@@ -23,8 +23,12 @@ export function createConnections(context: OAuthContext): {
 	show(request: Request): Promise<Response>;
 	change(request: Request): Promise<Response>;
 } {
-	const { attempts, browsers, discord, grants, log, now } = context;
-	const window = new SlidingWindow({ max: maxPerMinute, windowMs, now });
+	const { attempts, browsers, discord, grants, log } = context;
+	const window = new SlidingWindow({
+		max: maxPerMinute,
+		windowMs,
+		now: context.monotonicNow,
+	});
 
 	/** Sends the person to Discord, from where they come back to this page. */
 	async function signIn(request: Request): Promise<Response> {
@@ -80,7 +84,7 @@ export function createConnections(context: OAuthContext): {
 	}
 
 	return {
-		show: (request) => asPage(context, () => show(request)),
-		change: (request) => asPage(context, () => change(request)),
+		show: (request) => asPage(() => show(request)),
+		change: (request) => asPage(() => change(request)),
 	};
 }

@@ -88,8 +88,8 @@ export function createConsent(context: OAuthContext): {
 	}
 
 	return {
-		show: (request) => asPage(context, () => show(request)),
-		decide: (request) => asPage(context, () => decide(request)),
+		show: (request) => asPage(() => show(request)),
+		decide: (request) => asPage(() => decide(request)),
 	};
 }
 

@@ -4,6 +4,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Attempts, AuthorizationRequest } from "./attempts.ts";
 import type { Browsers } from "./browser.ts";
 import type { Clients } from "./clients.ts";
+import type { Clocks } from "./clocks.ts";
 import type { Discord } from "./discord.ts";
 import type { Grants } from "./grants.ts";
 import {
@@ -24,8 +25,7 @@ export interface OAuthContext {
 	discord: Discord;
 	grants: Grants;
 	log: Log;
-	/** Returns the time in milliseconds since 1970. */
-	now: () => number;
+	monotonicNow: Clocks["monotonicNow"];
 }
 
 /**
@@ -60,14 +60,11 @@ export function backLink(
 }
 
 /** Runs the handler of a page. If it rejects with an OAuthError or because of the database, shows that as a page. */
-export async function asPage(
-	{ log }: Pick<OAuthContext, "log">,
-	run: () => Promise<Response>,
-): Promise<Response> {
+export async function asPage(run: () => Promise<Response>): Promise<Response> {
 	try {
 		return await run();
 	} catch (error) {
-		const { code, message } = toOAuthError(error, log);
+		const { code, message } = toOAuthError(error);
 		if (code !== "temporarily_unavailable")
 			return errorPage({
 				status: 400,

@@ -5,7 +5,7 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { SQL } from "bun";
 import type { Access } from "../../lib/principal.ts";
 import { createToken, hashToken, type TokenKind } from "../keys/token.ts";
-import type { GatewayStore } from "../store/store.ts";
+import type { StatementStore } from "../store/store.ts";
 import type { AuthorizationRequest } from "./attempts.ts";
 import type { DiscordPerson } from "./discord.ts";
 import {
@@ -93,7 +93,7 @@ interface CodeRow {
 	expires_at: number | bigint;
 }
 
-export function createGrants(store: GatewayStore, now: () => number): Grants {
+export function createGrants(store: StatementStore, now: () => number): Grants {
 	/** Stores new tokens of a grant. */
 	async function issueTokens(
 		sql: SQL,

@@ -1,6 +1,5 @@
 // Errors of the OAuth endpoints, and the JSON responses of those that programs call.
 
-import type { Log } from "../../lib/log.ts";
 import { StoreUnavailable } from "../store/store.ts";
 
 /** Error codes of RFC 6749, RFC 8707 (invalid_target) and RFC 7009 (unsupported_token_type). */
@@ -43,8 +42,8 @@ export function jsonResponse(
  * Returns the JSON response for an error of an endpoint that programs call (RFC 6749, section 5.2). Throws the error
  * again if it is a bug.
  */
-export function errorResponse(error: unknown, log: Log): Response {
-	const known = toOAuthError(error, log);
+export function errorResponse(error: unknown): Response {
+	const known = toOAuthError(error);
 	const body = { error: known.code, error_description: known.message };
 	if (known.code === "temporarily_unavailable")
 		return jsonResponse(body, 503, { "Retry-After": `${retryAfterSeconds}` });
@@ -52,10 +51,10 @@ export function errorResponse(error: unknown, log: Log): Response {
 }
 
 /** Returns an error as an OAuthError. Throws it again if it is a bug. */
-export function toOAuthError(error: unknown, log: Log): OAuthError {
+export function toOAuthError(error: unknown): OAuthError {
 	if (error instanceof OAuthError) return error;
 	if (!(error instanceof StoreUnavailable)) throw error;
-	log.warn("sign-in failed: the gateway's database is unavailable", { error });
+	// The store has logged why: not again for each request that anybody can send.
 	return new OAuthError(
 		"temporarily_unavailable",
 		"The server cannot reach its database. Try again later.",

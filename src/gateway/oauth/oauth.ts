@@ -4,12 +4,14 @@
 import { methodNotAllowed } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
 import type { FindToken } from "../keys/authenticator.ts";
-import type { GatewayStore } from "../store/store.ts";
+import { limitStore } from "../store/limited-store.ts";
+import type { StatementStore } from "../store/store.ts";
 import { createAttempts } from "./attempts.ts";
 import { createAuthorize } from "./authorize.ts";
 import { createBrowsers } from "./browser.ts";
 import { createCallback } from "./callback.ts";
 import type { Clients } from "./clients.ts";
+import { type Clocks, systemClocks } from "./clocks.ts";
 import type { SignInSettings } from "./config.ts";
 import { createConnections } from "./connections.ts";
 import { createConsent } from "./consent.ts";
@@ -33,12 +35,11 @@ import { createFindAccessToken } from "./tokens.ts";
 
 export interface OAuthOptions {
 	settings: SignInSettings;
-	store: GatewayStore;
+	store: StatementStore;
 	clients: Clients;
 	askRights: AskRights;
 	log: Log;
-	/** Returns the time in milliseconds since 1970. */
-	now?: () => number;
+	clocks?: Clocks;
 }
 
 export interface OAuth {
@@ -76,15 +77,17 @@ export function createOAuth({
 	clients,
 	askRights,
 	log,
-	now = Date.now,
+	clocks = systemClocks,
 }: OAuthOptions): OAuth {
 	const { publicUrl } = settings;
 	const { discordApiUrl: apiUrl, clientId, clientSecret } = settings;
 	const redirectUri = publicUrl + paths.callback;
-	const grants = createGrants(store, now);
+	const { now, monotonicNow } = clocks;
+	const limited = limitStore(store);
+	const grants = createGrants(limited, now);
 	const context: OAuthContext = {
 		publicUrl,
-		attempts: createAttempts(store, now),
+		attempts: createAttempts(limited, now),
 		askRights,
 		browsers: createBrowsers(publicUrl),
 		clients,
@@ -97,9 +100,9 @@ export function createOAuth({
 		}),
 		grants,
 		log,
-		now,
+		monotonicNow,
 	};
-	const prune = createPruning(store, log, now);
+	const prune = createPruning(limited, log, clocks);
 	/** Returns a handler that first removes what has expired from the database. */
 	const pruning =
 		(handler: Handler): Handler =>
@@ -150,7 +153,8 @@ export function createOAuth({
 			const address = () => http.requestIP(request)?.address;
 			return route && respond(request, route, address);
 		},
-		findAccessToken: createFindAccessToken(grants),
+		// The authenticator has a limit of its own, which does not count valid tokens.
+		findAccessToken: createFindAccessToken(createGrants(store, now)),
 		challenge(path) {
 			const resource = resourcePaths.find((known) => known === path);
 			return challengeFor(publicUrl, resource ?? "/mcp");

@@ -1,7 +1,8 @@
 // Removes what has expired from the database, at most once a minute.
 
 import type { Log } from "../../lib/log.ts";
-import { type GatewayStore, StoreUnavailable } from "../store/store.ts";
+import { type StatementStore, StoreUnavailable } from "../store/store.ts";
+import type { Clocks } from "./clocks.ts";
 
 const intervalMs = 60_000;
 /** Time for which a code is kept after it has expired, in milliseconds: so long its second use is recognised. */
@@ -9,9 +10,9 @@ const keepCodesMs = 86_400_000;
 
 /** Returns a function that starts the removal in the background if the last one was a minute ago. */
 export function createPruning(
-	store: GatewayStore,
+	store: StatementStore,
 	log: Log,
-	now: () => number,
+	{ now, monotonicNow }: Clocks,
 ): () => void {
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
@@ -32,9 +33,10 @@ export function createPruning(
 	}
 
 	return () => {
-		if (now() - prunedAt < intervalMs) return;
-		prunedAt = now();
-		prune(prunedAt).catch((error) => {
+		const time = monotonicNow();
+		if (time - prunedAt < intervalMs) return;
+		prunedAt = time;
+		prune(now()).catch((error) => {
 			// Requests report an unavailable database themselves.
 			if (error instanceof StoreUnavailable) return;
 			log.error("could not remove expired sign-ins", { error });

@@ -40,7 +40,7 @@ export function createRevocationEndpoint({
 		try {
 			return await respond(request);
 		} catch (error) {
-			return errorResponse(error, log);
+			return errorResponse(error);
 		}
 	};
 }

@@ -135,7 +135,7 @@ export function createTokenEndpoint(
 		try {
 			return await respond(request);
 		} catch (error) {
-			return errorResponse(error, log);
+			return errorResponse(error);
 		}
 	};
 }

@@ -51,6 +51,9 @@ export interface GatewayStore {
 	close(): Promise<void>;
 }
 
+/** The part of the store that runs statements. */
+export type StatementStore = Pick<GatewayStore, "run" | "transaction">;
+
 export interface StoreOptions {
 	migrations?: readonly Migration[];
 	/** Timeout of a statement or a transaction, and of the wait for a free connection. */

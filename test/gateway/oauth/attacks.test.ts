@@ -10,6 +10,7 @@ import {
 } from "../../../src/gateway/oauth/grants.ts";
 import { storeSettingsOf } from "../../support/gateway-store.ts";
 import { onBoth } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
 import { Browser } from "./browser.ts";
 import {
 	assistant,
@@ -143,6 +144,8 @@ onBoth((databases) => {
 			const responses = await Promise.all(Array.from({ length: 301 }, begin));
 			const statuses = responses.map(({ status }) => status).sort();
 			expect(statuses).toEqual([...Array(300).fill(303), 503]);
+			// A clock that is set back does not prolong the minute.
+			own.clock.setMs = -86_400_000;
 			own.clock.now += 60_000;
 			expect((await begin()).status).toBe(303);
 		});
@@ -481,6 +484,32 @@ onBoth((databases) => {
 				invalidGrant,
 			);
 		});
+	});
+
+	test("a flood of guesses leaves room in the database for valid tokens", async () => {
+		await using own = await startWorld({ database: world.settings });
+		const { access_token } = await own.getTokens();
+		const gate = Promise.withResolvers<void>();
+		// All connections of the store.
+		const held = [1, 2].map(() => own.store.run(() => gate.promise));
+		const code = "x".repeat(43);
+		const guesses = Array.from({ length: 70 }, () => [
+			own.exchange(code),
+			own.post("/oauth/revoke", { token: code }),
+			new Browser().open(`${own.url}/oauth/consent?request=${code}`, {
+				headers: { Cookie: `guildhall=${code}` },
+			}),
+		]).flat();
+		const statuses: number[] = [];
+		for (const guess of guesses)
+			void guess.then(({ status }) => statuses.push(status));
+		await until("some are refused", () => statuses.length === 10);
+		const found = own.oauth.findAccessToken(hashToken(access_token));
+		gate.resolve();
+		expect(await found).toBeDefined();
+		await Promise.all([...guesses, ...held]);
+		expect(statuses.slice(0, 10)).toEqual(Array(10).fill(503));
+		expect(statuses.filter((status) => status === 503)).toHaveLength(10);
 	});
 
 	describe("an access token", () => {

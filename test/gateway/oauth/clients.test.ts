@@ -41,11 +41,16 @@ onBoth((databases) => {
 		const place = await databases.place();
 		const opened = openGatewayStore(place);
 		await opened.store.open();
-		const clock = { ms: anchorMs };
+		/** `setMs` is by how much the time of day was changed. */
+		const clock = { ms: anchorMs, setMs: 0 };
+		const clocks = {
+			now: () => clock.ms + clock.setMs,
+			monotonicNow: () => clock.ms,
+		};
 		const { log } = recordLog();
 		const { store } = opened;
 		const clients = createClients({
-			...{ store, log, now: () => clock.ms },
+			...{ store, log, clocks },
 			fetch: () => Promise.reject(new Error("it fetched a document")),
 			...options,
 		});
@@ -260,6 +265,7 @@ onBoth((databases) => {
 		expect(response.status).toBe(429);
 		expect(response.headers.get("retry-after")).toBe("60");
 		expect(body.error).toBe("temporarily_unavailable");
+		one.clock.setMs = -dayMs;
 		one.clock.ms += minuteMs;
 		expect((await one.register()).response.status).toBe(201);
 	});

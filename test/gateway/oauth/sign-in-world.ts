@@ -80,7 +80,8 @@ export async function startWorld({
 		answer: [{ instance: "alpha", guilds: [cooks] }],
 		asked: [],
 	};
-	const clock = { now: Date.parse("2026-03-01T12:00:00Z") };
+	/** `setMs` is by how much the time of day was changed. */
+	const clock = { now: Date.parse("2026-03-01T12:00:00Z"), setMs: 0 };
 	/** Set once the address of the server is known. */
 	let respond: ListenOptions["fetch"] = () => new Response(null);
 	const server = Bun.serve({
@@ -90,20 +91,23 @@ export async function startWorld({
 	});
 	const url = server.url.origin;
 	const { log } = recorded;
-	const now = () => clock.now;
+	const clocks = {
+		now: () => clock.now + clock.setMs,
+		monotonicNow: () => clock.now,
+	};
 	const stubClients = {
 		findClient: async (id: string) => clients.get(id),
 		registerClient: async () => new Response(null, { status: 501 }),
 	};
 	const signIn = {
 		clients: realClients
-			? createClients({ store, log, now, ...realClients })
+			? createClients({ store, log, clocks, ...realClients })
 			: stubClients,
 		askRights: async ({ id }: PrincipalPerson) => {
 			rights.asked.push(id);
 			return rights.answer;
 		},
-		now,
+		clocks,
 	};
 	const config = readConfig({
 		INSTANCES: Object.entries(bots ?? { alpha: { url } })
