@@ -1,5 +1,5 @@
-// Ways around Discord's rules that a person could try through the bot, which is an administrator and may do everything. What each tool demands in
-// general is tried in person-table.test.ts.
+// Ways around Discord's rules that a person could try through the bot, which is an administrator and may do everything.
+// What each tool demands in general is tried in person-table.test.ts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
@@ -470,6 +470,29 @@ describe("messages", () => {
 		expect(await runs("list_threads", listed, reads)).toContain(thread.name);
 		const text = await runs("get_recent_messages", read, reads);
 		expect(text).toContain("marimba");
+	});
+
+	test("of many private threads, a list looks up the newest ones", async () => {
+		const { threads } = platform();
+		const parent = newChannel(cast);
+		const type = ChannelType.PrivateThread;
+		const bot = botUser(cast.world);
+		const open = threads.add(parent, bot, { name: freshName() });
+		const all = Array.from({ length: 101 }, () =>
+			threads.add(parent, bot, { name: freshName(), type }),
+		);
+		for (const thread of all) threads.join(thread, person());
+		const [oldest, newer] = all;
+		const args = { channel_id: parent.id, limit: 100 };
+		const first = await runs("list_threads", args, reads);
+		expect(first).toContain(String(newer?.name));
+		const rest = await runs(
+			"list_threads",
+			{ ...args, before: String(newer?.id) },
+			reads,
+		);
+		expect(rest).toContain(`#${open.name} `);
+		expect(rest).toContain(`#${oldest?.name} `);
 	});
 
 	test("archived private threads are searched only for those who manage threads", async () => {
