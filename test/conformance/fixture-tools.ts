@@ -1,6 +1,13 @@
 // The tools that the official conformance suite asks a server for, behind our real servers. For tests only.
 
-import { type Tool, type ToolCall, ToolError } from "../../src/mcp/tool.ts";
+import type { BotContext } from "../../src/bot/tool/context.ts";
+import { noPreview } from "../../src/bot/tool/review.ts";
+import {
+	type Tool,
+	type ToolCall,
+	ToolError,
+	textResult,
+} from "../../src/mcp/tool.ts";
 
 /** A pixel of red, and a tenth of a second of silence. */
 export const png =
@@ -39,7 +46,24 @@ function fixture(
 	};
 }
 
-export const fixtureTools: readonly Tool<unknown>[] = [
+/** A tool whose calls the person at the client has to approve, as in the real bot. So it asks for that and nothing else. */
+function approved(name: string): Tool<BotContext> & { needs: object } {
+	const { listing } = fixture(name, () => []);
+	return {
+		name,
+		listing: { ...listing, annotations: { destructiveHint: true } },
+		// Marks the tools that have their calls reviewed.
+		needs: {},
+		async call(_args, { review }) {
+			await review?.(noPreview);
+			return textResult("done");
+		},
+	};
+}
+
+export const fixtureTools: readonly Tool<BotContext>[] = [
+	approved("test_input_required_result_elicitation"),
+	approved("test_input_required_result_tampered_state"),
 	fixture("test_simple_text", () => [
 		text("This is a simple text response for testing."),
 	]),

@@ -1,6 +1,7 @@
 // The real bot with given tools and without Discord, and the real gateway in front of it.
 
 import { startBot } from "../../src/bot/bot.ts";
+import type { BotConfig } from "../../src/bot/config/config.ts";
 import type { BotContext } from "../../src/bot/tool/context.ts";
 import { readConfig } from "../../src/gateway/config.ts";
 import { startGateway } from "../../src/gateway/gateway.ts";
@@ -23,6 +24,8 @@ export interface BothServers extends AsyncDisposable {
 export interface BothServersOptions {
 	tools: readonly Tool<BotContext>[];
 	prompts?: readonly Prompt[];
+	/** The bot's config.toml. */
+	toml?: BotConfig["toml"];
 	allowedHosts?: string[];
 	allowedOrigins?: string[];
 }
@@ -31,12 +34,16 @@ export interface BothServersOptions {
 export async function startBothServers({
 	tools,
 	prompts = [],
+	toml,
 	allowedHosts = [],
 	allowedOrigins = [],
 }: BothServersOptions): Promise<BothServers> {
 	const { log, lines } = recordLog();
 	await using stack = new AsyncDisposableStack();
-	const config = botConfig({ mcpToken: token, allowedHosts, allowedOrigins });
+	const config = botConfig({
+		...{ mcpToken: token, allowedHosts, allowedOrigins },
+		...(toml && { toml }),
+	});
 	const bot = startBot(config, log, { tools, prompts });
 	stack.defer(() => bot.close());
 	const gateway = await startGateway(
