@@ -16,6 +16,11 @@ export const errorCode = {
 	/** Error code for an HTTP header that contradicts the request body. In MCP since revision 2026-07-28. */
 	headerMismatch: -32020,
 	/**
+	 * Error code for a request that requires a capability which the client has not declared. The error's `data` lists it. In
+	 * MCP since revision 2026-07-28.
+	 */
+	missingCapability: -32021,
+	/**
 	 * Error code for an unsupported MCP version. The error's `data` lists the supported versions. In MCP since revision
 	 * 2026-07-28.
 	 */

@@ -106,10 +106,11 @@ export function createModernHandler(
 		const finish = (response: RpcResponse) => {
 			// 404 is for unknown methods. Clients would take it for an error of the transport and hide the error of an unknown tool.
 			const isUnknown =
-				response.kind === "text" &&
-				response.errorCode === errorCode.methodNotFound;
-			return isUnknown && message.method !== "tools/call"
-				? json(404, response.text, response.headers)
+				response.errorCode === errorCode.methodNotFound &&
+				message.method !== "tools/call";
+			const isIncapable = response.errorCode === errorCode.missingCapability;
+			return response.kind === "text" && (isUnknown || isIncapable)
+				? json(isUnknown ? 404 : 400, response.text, response.headers)
 				: respondWith(response, headers);
 		};
 		return streams && wantsProgress(message)

@@ -29,6 +29,9 @@ await client.connect(
 		requestInit: { headers: { Authorization: `Bearer ${token}` } },
 	}),
 );
-const result = await client.callTool(call);
-console.log(JSON.stringify({ questions, result }));
+const outcome = await client.callTool(call).then(
+	(result) => ({ result }),
+	({ code, message, data }) => ({ error: { code, message, data } }),
+);
+console.log(JSON.stringify({ questions, ...outcome }));
 await client.close();

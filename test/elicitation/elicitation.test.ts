@@ -15,6 +15,7 @@ import { startWorld, type TestWorld } from "../support/world.ts";
 interface Outcome {
 	questions: { message: string; requestedSchema: JsonObject }[];
 	result: { isError?: boolean; content: { text: string }[] };
+	error?: { code: number; message: string; data: unknown };
 }
 
 let world: TestWorld;
@@ -151,35 +152,47 @@ test.each(others)("%s is refused", async (_, options) => {
 	for (const target of targets) {
 		const outcome = await callWith(target, [approve], options);
 		expect(outcome.questions).toEqual([]);
-		expect(outcome.result.isError).toBe(true);
-		expect(textOf(outcome)).toContain("the client cannot ask");
+		expect(outcome.error).toEqual({
+			code: -32021,
+			message: expect.stringContaining("the client cannot ask"),
+			data: { requiredCapabilities: { elicitation: {} } },
+		});
 		expect(isBanned()).toBe(false);
 	}
 });
 
-test("one approval that is sent twice through the gateway runs once", async () => {
-	const send = async (more: object) => {
-		const body = {
-			jsonrpc: "2.0",
-			id: 1,
-			method: "tools/call",
-			params: {
-				name: "ban",
-				arguments: ban(),
-				_meta: {
-					"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-					"io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
-				},
-				...more,
+/** Calls ban at the gateway, as a client of the stateless revision with these capabilities. */
+function callGateway(capabilities: object, more: object = {}) {
+	const body = {
+		jsonrpc: "2.0",
+		id: 1,
+		method: "tools/call",
+		params: {
+			name: "ban",
+			arguments: ban(),
+			_meta: {
+				"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+				"io.modelcontextprotocol/clientCapabilities": capabilities,
 			},
-		};
-		const answer = await gateway.post(JSON.stringify(body), {
-			"MCP-Protocol-Version": "2026-07-28",
-			"Mcp-Method": "tools/call",
-			"Mcp-Name": "ban",
-		});
-		return answer.message().result;
+			...more,
+		},
 	};
+	return gateway.post(JSON.stringify(body), {
+		"MCP-Protocol-Version": "2026-07-28",
+		"Mcp-Method": "tools/call",
+		"Mcp-Name": "ban",
+	});
+}
+
+test("the lack of elicitation is HTTP status 400", async () => {
+	const { status, body } = await callGateway({});
+	expect(status).toBe(400);
+	expect(JSON.parse(body).error.code).toBe(-32021);
+});
+
+test("one approval that is sent twice through the gateway runs once", async () => {
+	const send = async (more: object) =>
+		(await callGateway({ elicitation: {} }, more)).message().result;
 	const question = await send({});
 	const retry = {
 		requestState: question?.requestState,

@@ -16,7 +16,7 @@ import type { Principal } from "../../lib/principal.ts";
 import { createReconciler, type Step } from "../../lib/reconciler.ts";
 import type { Signal } from "../../lib/signal.ts";
 import { within } from "../../lib/wait.ts";
-import { type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
+import { errorCode, type JsonObject, RpcError } from "../../mcp/json-rpc.ts";
 import type { Selection } from "../../mcp/server.ts";
 import {
 	errorResult,
@@ -398,14 +398,16 @@ export function createRequests(options: RequestsOptions) {
 
 	/**
 	 * Checks and plans a call, stores a request for its approval, and posts it. Returns the request, or the call's result
-	 * as JSON text if it is refused. Rejects with an RpcError for invalid arguments.
+	 * as JSON text if it is refused. Rejects with an RpcError for invalid arguments, and without a channel.
 	 */
 	async function request(call: RequestedCall): Promise<ApprovalRow | string> {
 		const { tool, args, context } = call;
 		const { approval_channel } = settings;
 		if (approval_channel === undefined)
-			return errorResult(
+			throw new RpcError(
+				errorCode.missingCapability,
 				`${tool.name} needs the approval of the person who uses this MCP client, and the client cannot ask: it does not support elicitation in the MCP revision 2026-07-28. There is no channel for approvals in Discord (approval_channel in config.toml) either. ${tool.name} was not run.`,
+				{ data: { requiredCapabilities: { elicitation: {} } } },
 			);
 		const preview = await previewCall(tool, args, context, call.signal);
 		if (typeof preview === "string") return preview;

@@ -526,8 +526,8 @@ describe("a client that cannot ask", () => {
 			readAnswer(await send(world, { principal })),
 			await reply(world, question, { principal }),
 		];
-		for (const { isError, text } of answers) {
-			expect(isError).toBe(true);
+		for (const { code, text } of answers) {
+			expect(code).toBe(-32021);
 			expect(text).toContain("the client cannot ask");
 			expect(text).toEndWith("ban was not run.");
 		}
