@@ -585,6 +585,18 @@ describe("a person", () => {
 		expect(world.gamma.received("guildhall/rights")).toHaveLength(0);
 	});
 
+	test("is named to the AI model of the client, which a key without a person is not", async () => {
+		const world = await started;
+		const instructions = async (scope: Partial<KeyScope>) => {
+			const client = await world.key(scope);
+			const params = { protocolVersion: "2025-11-25" };
+			return (await ask(client, "initialize", params)).answer;
+		};
+		const named = `Every call acts in the name of the Discord user ${person}:`;
+		expect(await instructions({ person })).toContain(named);
+		expect(await instructions({})).not.toContain("in the name of");
+	});
+
 	test("is asked about once in a while, not at each request", async () => {
 		await using world = await start();
 		const client = await world.key({ person });

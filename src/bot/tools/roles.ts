@@ -83,7 +83,7 @@ export const listRoles = readTool({
 			),
 		);
 		return [
-			`${lines.length} roles, from the top${showsPermissions ? ", with permissions beyond @everyone's" : ""}:`,
+			`${lines.length} roles, from the top${showsPermissions ? ", with permissions beyond @everyone's" : "; only people with MANAGE_ROLES see their permissions"}:`,
 			...lines,
 			...stillLoading(guild, connection),
 		];

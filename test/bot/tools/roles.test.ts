@@ -347,6 +347,21 @@ test("list_roles lists from the top, with members, color, flags and what @everyo
 	]);
 });
 
+test("list_roles says to a person without MANAGE_ROLES that it leaves out permissions", async () => {
+	await using world = await startWorld({}, { mcpToken: "a-token" });
+	const { id } = memberNamed(world, "zoe").user;
+	const { text } = await world.mcp
+		.as({
+			...{ id: "key:zoe", name: "zoe", access: "read" },
+			person: { id, name: "", signedIn: false },
+		})
+		.call("list_roles");
+	expect(text).toStartWith(
+		"6 roles, from the top; only people with MANAGE_ROLES see their permissions:",
+	);
+	expect(text).not.toContain("permits:");
+});
+
 describe("create_role", () => {
 	test("makes a role with all its fields, and says what it permits", async () => {
 		await using world = await startWorld();
