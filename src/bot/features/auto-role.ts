@@ -179,8 +179,8 @@ export function createAutoRole(
 	}
 
 	/**
-	 * Gives a role to those of `members` who meet the requirements, but to at most `left` of them. Returns how many
-	 * members may still be given the role.
+	 * Gives the role of the feature auto_role to those of `members` who meet the requirements, but to at most `left` of
+	 * them. Returns how many members may still be given the role.
 	 */
 	async function check(
 		guild: Guild,

@@ -28,7 +28,10 @@ import {
 	placeNames,
 } from "./permission-places.ts";
 
-/** Number of permissions that are checked in each channel by default: to see the channel, and to use it. */
+/**
+ * Number of permissions that are checked in each channel by default: the most important ones, to see the channel and to
+ * use it.
+ */
 const defaultCount = 2;
 
 /**
@@ -78,8 +81,8 @@ function bitOf(name: string): bigint {
 }
 
 /**
- * Lists which members have permissions in several channels: first the names of all channels with the same result, then
- * the result's lines.
+ * Lists which members have permissions in several channels. Channels with the same result share one block of lines,
+ * which starts with the names of the channels.
  */
 function mergeBlocks(
 	groups: readonly Places[],

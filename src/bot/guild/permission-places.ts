@@ -172,7 +172,7 @@ export function kindOf(channel: GuildBasedChannel | undefined): Kind {
  */
 export interface Places {
 	kind: Kind;
-	/** Any one of the channels, as an example. */
+	/** One of the channels, as an example: the result is the same for all of them. */
 	place: Place;
 	all: Place[];
 }

@@ -30,7 +30,7 @@ import type { BotContext } from "./context.ts";
 
 const { UnknownMember, UnknownUser } = RESTJSONErrorCodes;
 
-/** What admission needs to know of the bot. */
+/** The data of the bot that is needed to decide whether a tool call may act in a guild. */
 export type Admitting = Pick<
 	BotContext,
 	"connection" | "guildId" | "guilds" | "principal" | "self"
@@ -44,7 +44,10 @@ export function mayTouch(
 	return guilds?.has(guildId) ?? true;
 }
 
-/** Whether the running call, and the person in whose name it acts, may access a guild. */
+/**
+ * Whether the running tool call, and the person in whose name the call acts, if any, may access a guild. For a person,
+ * `findGuild` or `admittedGuilds` must have looked up the membership before.
+ */
 export function isAdmitted(
 	bot: Pick<BotContext, "guilds">,
 	guildId: string,
@@ -53,7 +56,10 @@ export function isAdmitted(
 	return mayTouch(bot, guildId) && (person?.members.has(guildId) ?? true);
 }
 
-/** Throws the error for an unknown tool if the caller's access does not include tools with this effect. */
+/**
+ * Throws the error for an unknown tool if the access level of the principal (caller) does not allow tools with this
+ * effect ("read", "write" or "destructive").
+ */
 export function requireAccess(
 	principal: Principal | undefined,
 	{ name, effect }: { name: string; effect: Effect },
@@ -63,7 +69,10 @@ export function requireAccess(
 	if (!includesAccess(principal.access, needed)) throw methodNotFound(name);
 }
 
-/** Returns the person in whose name a principal's calls act, in no guild yet. */
+/**
+ * Returns the person in whose name the calls of a principal (caller) act; undefined if the calls act by the bot's own
+ * rights. The person's memberships in guilds are not looked up yet.
+ */
 export function personOf(
 	principal: Principal | undefined,
 ): ActingPerson | undefined {
@@ -71,8 +80,8 @@ export function personOf(
 }
 
 /**
- * Returns the guild of a call: that in its argument `guild_id`, or the guild in the setting GUILD_ID. Throws an error if
- * the caller may not access it, or if it is unavailable.
+ * Returns the guild in which a tool call acts: the one in its argument `guild_id` or, by default, in the setting
+ * GUILD_ID. Throws an error if the caller may not access the guild, or if the guild is unavailable.
  */
 export async function findGuild(
 	bot: Admitting,
@@ -111,14 +120,17 @@ function guildIdRequired() {
 	]);
 }
 
-/** The result of asking to act in a guild: `refusal` is the text of the error if a member may not. */
+/**
+ * The result of the check whether a tool call may act in a guild. `refusal` is the error text if the person in whose
+ * name the call acts is a member but may not use the bot there; otherwise undefined.
+ */
 interface Admission {
 	refusal: string | undefined;
 }
 
 /**
- * Lets a call act in a guild: if it acts in a person's name, looks up the person as a member there. Returns undefined if
- * the person is not a member.
+ * Checks whether a tool call may act in a guild. If the call acts in a person's name, looks up the person as a member
+ * of the guild. Returns undefined if the person is not a member.
  */
 async function admit(
 	{ connection, principal, self }: Admitting,
@@ -142,8 +154,8 @@ async function admit(
 }
 
 /**
- * Looks up a member of a guild by user id. The member cache suffices for reading while Discord's Gateway keeps it up to
- * date. Before a change the member is fetched, so that the loss of a role takes effect even if its event is late.
+ * Looks up a member of a guild by user id. To read, uses the cache if it holds all members. Before a change, fetches
+ * the member from Discord, so that the loss of a role takes effect even if Discord's event about it is late.
  */
 async function memberIn(
 	guild: Guild,
@@ -166,8 +178,8 @@ type SignInRule = Pick<
 >;
 
 /**
- * Returns why a member of a guild may not use the bot by signing in with Discord, as a sentence; undefined if the member
- * may: with the permission or one of the roles in the bot's configuration.
+ * Returns, as a sentence, why a member may not use the bot in a guild after signing in with Discord. Returns undefined
+ * if the member may: with the permission `sign_in_permission`, or with one of the roles `sign_in_roles`.
  */
 export function whyNotSignIn(
 	{ guild, permissions, roles }: GuildMember,
@@ -185,7 +197,8 @@ export function whyNotSignIn(
 }
 
 /**
- * Returns the guilds that the caller may access, after looking up the person in whose name the call acts in all of them.
+ * Returns the guilds that the caller of a tool may access. If the call acts in a person's name, looks up the person as
+ * a member of each guild of the bot.
  */
 export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
 	const guilds = bot.connection.guilds.filter(({ id }) => mayTouch(bot, id));
@@ -198,15 +211,18 @@ export async function admittedGuilds(bot: Admitting): Promise<Guild[]> {
 	});
 }
 
-/** A guild of a person, and whether the person may sign in there. */
+/**
+ * A guild of which a person is a member. `signIn` is true if the configuration lets the person use the bot there by
+ * signing in with Discord.
+ */
 export interface PersonGuild {
 	guild: Guild;
 	signIn: boolean;
 }
 
 /**
- * Returns the guilds among those that the caller may access in which a person is a member. Rejects if Discord cannot be
- * asked.
+ * Returns the guilds of which a person is a member, out of those that the caller may access. Rejects if a membership
+ * cannot be determined, such as when Discord does not respond.
  */
 export async function guildsOf(
 	bot: Admitting,
@@ -226,9 +242,9 @@ export async function guildsOf(
 }
 
 /**
- * Throws a ToolError unless the caller may manage the bot itself. A person in whose name the call acts needs
- * MANAGE_GUILD in the guild in the setting GUILD_ID or, if that is not set, in all guilds in which tools are enabled. A
- * caller whose scope is limited to guilds needs the same guilds in it.
+ * Throws a ToolError unless the caller may manage the bot itself, which concerns the guild in the setting GUILD_ID or,
+ * if that is not set, all guilds in which tools are enabled. A person in whose name the call acts needs MANAGE_GUILD in
+ * these guilds. If the caller's scope is limited to certain guilds, it must include them.
  */
 export async function requireBotManager(bot: Admitting): Promise<void> {
 	const { connection, guildId, principal, self } = bot;

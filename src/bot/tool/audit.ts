@@ -25,7 +25,7 @@ export interface AuditedCall
 	at: Date;
 	requestId: string | undefined;
 	guildId: string | undefined;
-	/** Who made the tool call; undefined for a caller without limits. */
+	/** Who made the tool call; undefined for the holder of the root key. */
 	principal?: Principal | undefined;
 }
 

@@ -39,14 +39,16 @@ export interface BotContext {
 	guildDocuments: GuildDocuments;
 	/** Ids of the guilds that tools may access. Undefined: all guilds that the bot is in. */
 	guilds?: ReadonlySet<string> | undefined;
-	/** Who makes the call. Undefined: a caller without limits. */
+	/** The caller, and what the caller may do. Undefined for the holder of the root key, who has no limits. */
 	principal: Principal | undefined;
 	/**
-	 * Called once in each call of a tool that changes something, when the call is authorized and planned and has changed
-	 * nothing. If it throws, the call ends with its error. Undefined: calls are not reviewed.
+	 * Shown what a call would do, before the call changes anything; called once in each call of a tool that changes
+	 * something. If it throws, the call ends with its error. If undefined, calls run without this review.
 	 */
 	review?: Review | undefined;
-	/** Name of the person who approved the call, for Discord's audit log. Undefined: the call needed no approval. */
+	/**
+	 * Name of the person who approved the tool call, for Discord's audit log; undefined if the call needed no approval.
+	 */
 	approvedBy?: string | undefined;
 	log: Log;
 }

@@ -13,8 +13,9 @@ import { previewOf } from "./review.ts";
 import type { Alias, BotTool, Overlap, PrivilegedIntent } from "./toolsets.ts";
 
 /**
- * What a person needs for a tool that acts in the person's name, in addition to what the bot needs. For tools with which
- * the bot can do more than a person with the same permissions, such as editing its own messages.
+ * What a person needs so that a tool can act in the person's name, in addition to what the bot needs. For tools with
+ * which the bot can do more than a person with the same permissions could do by hand, such as editing the bot's own
+ * messages.
  */
 export interface PersonNeeds<Args> {
 	/**
@@ -30,8 +31,8 @@ export interface PersonNeeds<Args> {
 	/** Discord permissions that the person needs in the guild through their roles. */
 	guildPermissions?: readonly Permission[];
 	/**
-	 * Whether a person without MANAGE_THREADS may use the tool in a locked thread that is not archived. Default: only
-	 * destructive tools.
+	 * Whether a person who lacks MANAGE_THREADS may use the tool in a locked thread that is not archived. Default: true
+	 * for destructive tools, false for all others.
 	 */
 	inLockedThreads?: boolean;
 	/**
@@ -43,8 +44,8 @@ export interface PersonNeeds<Args> {
 }
 
 /**
- * What a tool needs before it runs: permissions and rank in Discord's role hierarchy, locks and intents. In a call that
- * acts in a person's name, the person needs the same permissions and rank as the bot, and what `person` says.
+ * What a tool needs before it runs: permissions and rank in Discord's role hierarchy, locks and intents. If a call acts
+ * in a person's name, the person needs the same permissions and rank as the bot, and in addition what `person` says.
  */
 export interface Needs<Args> {
 	/** What a person needs in addition, if the tool acts in the person's name. */
@@ -117,14 +118,17 @@ export interface BotToolDefinition<Entries extends v.ObjectEntries>
 	 */
 	overlaps?: readonly Overlap[];
 	/**
-	 * Returns what a call would do, for a person who has to approve it. For a tool without a dry run whose name and
-	 * arguments do not tell enough. Must not change anything. `basis`: see Plan.
+	 * Returns what a call would do (`shown`), for a person who has to approve the call. For tools without a dry run whose
+	 * name and arguments do not tell enough. Must not change anything. `basis` is like that of `Plan`.
 	 */
 	preview?(
 		args: Args<Entries>,
 		context: ContextFor<Entries>,
 	): Promise<{ shown: ToolOutput; basis?: ToolOutput }>;
-	/** Whether `run` itself calls `review` of its context, when it has planned the call. */
+	/**
+	 * Whether the tool's own `run` function calls `review` with the plan of the call. If not, `review` is called before
+	 * `run`.
+	 */
 	reviewsPlan?: boolean;
 }
 
@@ -194,8 +198,8 @@ export type Plan = {
 	 */
 	preview: ToolOutput | (() => Promise<ToolOutput>);
 	/**
-	 * What is the same for two plans that do the same, if the preview contains what depends on the time of the call.
-	 * Default: the preview without the current time.
+	 * Text that is equal for two plans which do the same; needed if the preview depends on the time of the call. Default:
+	 * the preview without the current time.
 	 */
 	basis?: ToolOutput;
 } & (

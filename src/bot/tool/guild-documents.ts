@@ -124,7 +124,9 @@ export function unknownJob(id: string): ToolError {
 	);
 }
 
-/** The error for a backup that the bot does not have. `guildId` is the guild whose backup `name` is. */
+/**
+ * The error for a backup that the bot does not have. `guildId` is the id of the guild to which the backup would belong.
+ */
 export function unknownBackup(name: string, guildId: string): ToolError {
 	return new ToolError(
 		`There is no backup ${JSON.stringify(name)} of the guild ${guildId}. Use list_backups to find backups; "latest" is the newest, and GUILD_ID/NAME one of another guild.`,

@@ -50,15 +50,15 @@ interface Entry {
 	alias?: Alias;
 }
 
-/** The tools that a principal may use, as far as the configuration allows them. */
+/** The limits of a principal (caller) on tools: the access level and the toolsets. */
 export type ToolScope = Pick<Principal, "access" | "toolsets">;
 
-/** Maximum number of different scopes whose tools are cached. */
+/** Maximum number of different limits (access level and toolsets) for which the tools are cached. */
 const maxScopes = 50;
 
 /**
- * Returns a function that returns the tools which a bot offers to a principal. Tools outside the principal's scope do
- * not exist for it.
+ * Returns a function that returns the tools which a bot offers to a principal (caller). Calls of other tools get the
+ * same error as calls of tools that do not exist.
  */
 export function offerTools(
 	tools: readonly BotTool[],

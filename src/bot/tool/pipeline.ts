@@ -108,7 +108,10 @@ type ArgsOf<Entries extends v.ObjectEntries> = v.InferOutput<
 	v.StrictObjectSchema<Entries, undefined>
 >;
 
-/** Runs a tool with parsed arguments: all steps of the call from the lock on. */
+/**
+ * Runs a tool with parsed arguments: takes the locks, looks up the guild and the objects, checks permissions, and calls
+ * the tool's `run` function.
+ */
 async function runTool<Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 	args: ArgsOf<Entries>,
@@ -161,7 +164,10 @@ async function runTool<Entries extends v.ObjectEntries>(
 		: output.map(withoutTokens);
 }
 
-/** Has an authorized call reviewed, unless its tool does so with its plan, and runs it. */
+/**
+ * Calls the tool's `run` function after all checks of a call. Before that, lets `review` see what the call would do,
+ * unless the tool itself does so.
+ */
 async function run<Entries extends v.ObjectEntries>(
 	definition: BotToolDefinition<Entries>,
 	args: ArgsOf<Entries>,
@@ -235,8 +241,8 @@ function runLimits<Entries extends v.ObjectEntries>(
 }
 
 /**
- * Returns who makes a call and who approved it, for Discord's audit log; undefined for a caller without limits whose call
- * needed no approval.
+ * Returns who makes a tool call and who approved the call, for Discord's audit log; undefined if the holder of the root
+ * key makes a call that needed no approval.
  */
 function describeCaller(bot: BotContext): string | undefined {
 	const caller = describePrincipal(bot);
@@ -360,7 +366,7 @@ function thingName(key: string): string {
 	return key.replace(/_(?:id|code)(s?)$/, "$1");
 }
 
-/** What authorization needs to know of a tool. */
+/** The parts of a tool's definition that are needed to check permissions. */
 type Authorized<Args> = Needs<Args> & { effect: Effect };
 
 /**
@@ -443,8 +449,9 @@ function requireAll<Args extends object>(
 }
 
 /**
- * Throws a ToolError if the call changes something in a locked thread and the person lacks MANAGE_THREADS. Without it,
- * people may only delete messages and react there, and only until the thread is archived.
+ * Throws a ToolError if the call changes something in a locked thread, and the person in whose name the call acts lacks
+ * MANAGE_THREADS. Without this permission, people may only delete messages and react there, and only until the thread
+ * is archived.
  * https://discord.com/developers/docs/topics/threads#locked-threads
  */
 function requireOpenThreads<Args extends object>(

@@ -3,24 +3,33 @@
 
 import type { ToolOutput } from "../../mcp/tool.ts";
 
-/** What a tool call would do. */
+/** A description of what a tool call would do, for a person who has to approve the call. */
 export interface Preview {
-	/** What the tool's dry run shows; undefined if the tool has none: then its name and arguments say what it does. */
+	/**
+	 * Lines of the tool's dry run; undefined if the tool has none, so that only its name and arguments say what the call
+	 * does.
+	 */
 	lines: readonly string[] | undefined;
 	/**
-	 * What is the same for two previews that would do the same. It is `lines` without the current time, unless the tool
-	 * says otherwise.
+	 * Text that is equal for two previews of calls which would do the same. By default these are the `lines` without the
+	 * current time.
 	 */
 	basis: readonly string[];
 }
 
-/** Looks at what a tool call would do. If it throws or rejects, the call ends with its error and changes nothing. */
+/**
+ * A function that is shown what a tool call would do before the call changes anything. If it throws or rejects, the
+ * call ends with its error.
+ */
 export type Review = (preview: Preview) => void | Promise<void>;
 
 /** The current time as results show it: "now is 2026-01-31T12:00:00Z". */
 const currentTime = /\bnow is \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g;
 
-/** Creates the preview of a call from what its dry run shows. Default of `basis`: the same without the current time. */
+/**
+ * Creates the preview of a tool call from `shown`, the output of the tool's dry run. Default of `basis`: this output
+ * without the current time.
+ */
 export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 	const lines = [shown].flat();
 	return {
@@ -32,5 +41,5 @@ export function previewOf(shown: ToolOutput, basis?: ToolOutput): Preview {
 	};
 }
 
-/** The preview of a call of a tool without a dry run. */
+/** The preview of a call of a tool that has no dry run. */
 export const noPreview: Preview = { lines: undefined, basis: [] };

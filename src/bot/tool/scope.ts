@@ -6,8 +6,8 @@ import { limitDocuments } from "./guild-documents.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 
 /**
- * Returns the context of the tool calls of `principal`: without guilds outside its limits, and without tools other than
- * those in `offered`.
+ * Returns the context for the tool calls of a principal (caller): only with guilds within the principal's limits, and
+ * only with the tools in `offered`.
  */
 export function scopeTo(
 	principal: Principal,
@@ -35,7 +35,7 @@ export function scopeTo(
 	};
 }
 
-/** Returns the ids in both collections. `some` undefined means all ids. */
+/** Returns the ids that both parameters contain. If `some` is undefined, it stands for all ids. */
 function intersect(
 	some: ReadonlySet<string> | undefined,
 	others: readonly string[],

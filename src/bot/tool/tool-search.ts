@@ -33,7 +33,7 @@ const verbWeight = 0.6;
  */
 const sameFormWeight = 1.1;
 
-/** How much a tool's score increases, as a fraction, if the search query contains all words of the tool's name. */
+/** If the search query contains all words of a tool's name, the tool's score increases by this fraction. */
 const coverageWeight = 0.33;
 
 const articles = new Set(["a", "an", "the"]);

@@ -111,7 +111,10 @@ export function isReadOnly({
 	return isObject(annotations) && annotations.readOnlyHint === true;
 }
 
-/** Returns the least access that a principal needs to call a tool, by the annotations of the tool. */
+/**
+ * Returns the lowest access level ("read", "write" or "all") that a caller needs to call a tool, by the annotations of
+ * the tool.
+ */
 export function accessOf(tool: BotTool): Access {
 	if (isReadOnly(tool)) return "read";
 	const { annotations } = tool.listing;

@@ -148,8 +148,8 @@ interface Filters {
 }
 
 /**
- * Reads up to `limit` matching audit log entries, newest first, page by page. Entries at or before `after` and entries
- * about hidden channels are left out.
+ * Reads up to `limit` matching audit log entries, newest first, page by page. Leaves out entries at or before `after`,
+ * and entries about channels that the person in whose name the call acts cannot see.
  */
 async function readPages(
 	discord: Client<true>,
@@ -179,7 +179,7 @@ async function readPages(
 	return pages;
 }
 
-/** Combines the objects, such as users, that Discord sent with pages of the audit log. */
+/** Combines the objects, such as users, that Discord sent with the entries of several pages of the audit log. */
 function merged(pages: readonly RESTGetAPIAuditLogResult[]) {
 	return {
 		users: pages.flatMap((page) => page.users),

@@ -51,7 +51,8 @@ import { changesOf } from "../tool/diff.ts";
 const ruleId = found(automodRule, "rule");
 
 /**
- * Lists an argument in `tools/list` without its minimum and maximum, to keep the list short. Error messages name them.
+ * Returns a schema that shows an argument in `tools/list` without its minimum and maximum, to keep the list short.
+ * Error messages still name these limits.
  */
 const shown = <T>(type: "string" | "integer", description: string) =>
 	listedAs<T>({ type, description });

@@ -52,8 +52,9 @@ function place(description: string) {
 }
 
 /**
- * Throws a ToolError unless the call may move channels to a category or reorder them in it. To move channels to the
- * category, it needs MANAGE_CHANNELS there and in each channel; to reorder them, in the guild or in the category.
+ * Throws a ToolError unless the bot, and the person in whose name the call acts, may move channels to a category or
+ * reorder them in it. To move channels, they need MANAGE_CHANNELS in the category and in each channel; to reorder, in
+ * the guild or in the category.
  */
 function requireMovable(
 	guild: Guild,

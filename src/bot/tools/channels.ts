@@ -180,8 +180,8 @@ function lockOfOrder(guildId: string | undefined, bot: BotContext): string[] {
 }
 
 /**
- * The permission MANAGE_ROLES, which the bot needs if a call has one of the arguments that say who sees a channel or
- * writes in it.
+ * The permission MANAGE_ROLES, once for each argument that says who sees a channel or writes in it. A call with one of
+ * these arguments needs the permission.
  */
 const forAccess = accessNames.map((name) => ({
 	permission: "ManageRoles" as const,

@@ -24,7 +24,7 @@ import {
 } from "../tool/define.ts";
 import { changesOf } from "../tool/diff.ts";
 
-/** By hand, only the bot's own account sees its direct messages. */
+/** A person needs MANAGE_GUILD to use the bot's direct messages, which no person can see in Discord's own clients. */
 const person = { managesBot: true } as const;
 
 const withMember = { guild_id, user_id: found(member, "member") };

@@ -40,7 +40,7 @@ const maxWaitMs = 15_000;
  */
 const reserveMs = 5_000;
 
-/** A guild document shows and changes everything in a guild. */
+/** A person needs ADMINISTRATOR for tools with guild documents, because these show and change everything in a guild. */
 const person = { guildPermissions: ["Administrator"] } as const;
 
 const plan_hash = v.pipe(
@@ -265,8 +265,8 @@ export const listBackups = readTool({
 });
 
 /**
- * Throws a ToolError if a caller whose scope is limited names a backup of another guild. The text is that for a backup
- * that does not exist.
+ * Throws a ToolError if a caller who is limited to certain guilds names a backup of another guild. The error text is
+ * the same as for a backup that does not exist.
  */
 function requireOwnBackup(
 	guild: Guild,
@@ -282,8 +282,9 @@ function requireOwnBackup(
 }
 
 /**
- * Throws a ToolError unless the person in whose name the call acts ranks at least as high as the bot. A plan can change
- * all roles and members below the bot, and by hand the person could not change those above themself.
+ * Throws a ToolError unless the highest role of the person in whose name the call acts is at least as high as that of
+ * the bot. A plan can change all roles and members below the bot; by hand, a person can only change those below the
+ * person's own highest role.
  */
 function requireRankOfBot(guild: Guild): void {
 	const person = actingPerson(guild);

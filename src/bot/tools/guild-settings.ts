@@ -164,7 +164,7 @@ function settingsOf(guild: APIGuild) {
 
 /**
  * Lists the settings of a guild with the names and values that edit_guild takes. Leaves out the guild's name and
- * description, empty settings and hidden channels.
+ * description, empty settings, and channels that the person in whose name the call acts cannot see.
  */
 export function settingTexts(guild: Guild, current: APIGuild): string[] {
 	const { name: _, description: __, ...settings } = settingsOf(current);

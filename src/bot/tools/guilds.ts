@@ -75,7 +75,10 @@ export const getGuildInfo = readTool({
 	},
 });
 
-/** Counts the visible channels of a guild by kind, without threads. */
+/**
+ * Counts the channels of a guild by kind, without threads and without channels that the person in whose name the call
+ * acts cannot see.
+ */
 function channelCounts(guild: Guild): string {
 	const kinds = new Map<string, number>();
 	const channels = visibleChannels(guild).filter(

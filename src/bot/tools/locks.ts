@@ -142,8 +142,8 @@ interface LockPlan {
 	/** Permissions that the lock allows explicitly to the bot, because the bot would lose them otherwise. */
 	own: bigint;
 	/**
-	 * Number of roles and members that the lock does not affect, because overwrites allow them what it denies to
-	 * @everyone.
+	 * Number of roles and members whom the lock does not affect, because permission overwrites allow them the permissions
+	 * that the lock denies to @everyone.
 	 */
 	exempt: number;
 	/** Number of members who are connected to the channel. */

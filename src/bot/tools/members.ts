@@ -51,7 +51,8 @@ import { editTool, readTool } from "../tool/define.ts";
 const { ManageRoles, ModerateMembers } = PermissionFlagsBits;
 
 /**
- * The permissions of which one suffices to see Discord's page Members, which shows who has accepted the rules.
+ * Permissions of which a person needs one to see Discord's page Members, which shows who has accepted the guild's
+ * rules.
  * https://support.discord.com/hc/en-us/articles/15946797617431-Members-Page
  */
 const forMembersPage = [
@@ -64,8 +65,8 @@ const forMembersPage = [
 ];
 
 /**
- * Whether results may show which members have accepted the rules. Only in calls in a person's name, they sometimes may
- * not.
+ * Whether results may show which members have accepted the guild's rules. Always true in calls by the bot's own rights;
+ * otherwise the person in whose name the call acts needs one of the permissions in `forMembersPage`.
  */
 function showsPending(guild: Guild): boolean {
 	return forMembersPage.some((bit) => personHas(guild, undefined, bit));

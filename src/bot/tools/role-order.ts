@@ -135,7 +135,7 @@ export function requirePlaceBelow(guild: Guild, target: Role): void {
 
 /**
  * Moves a role right below `target`. Returns a line for the tool's result: where the role is now, or why it was not
- * moved. Without `planned`, prepares the move itself.
+ * moved. `planned` is the move if it was prepared before.
  */
 export async function placeBelow(
 	guild: Guild,

@@ -163,8 +163,8 @@ export const createScheduledEvent = writeTool({
 });
 
 /**
- * The permission Manage Events, as listed in the tools' documentation. It is not checked here (`when` is always false),
- * since the bot needs it only for events that others created.
+ * The permission Manage Events, only to name it in the tools' documentation. Since the bot needs it only for events
+ * that others created, `when` is always false and the tool checks the permission itself.
  */
 const othersEvents: NeededWith<{ event_id: string }> = {
 	permission: "ManageEvents",

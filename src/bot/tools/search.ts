@@ -225,7 +225,10 @@ function askIndex(
 	return count_by ? countInIndex(search, count_by) : searchInIndex(search);
 }
 
-/** For `catch`: ignores the error of a reached Discord rate limit, and rethrows any other error. */
+/**
+ * Handler for the `catch` of a promise: ignores the error of a reached Discord rate limit, and rethrows any other
+ * error.
+ */
 function unlessBusy(error: unknown): undefined {
 	if (!(error instanceof PlatformBusy)) throw error;
 }

@@ -90,12 +90,14 @@ function personName(id: string, { discord }: ToolContext): string {
 	return user ? `@${user.username} (${id})` : id;
 }
 
-/** Maximum number of tool calls that are read for one result, if some of them are left out. */
+/**
+ * Maximum number of logged tool calls that are read for one result, if some of them must not be shown to the caller.
+ */
 const maxRead = 5_000;
 
 /**
- * Reads logged tool calls. If the call acts in a person's name, leaves out calls in guilds whose audit log the person may
- * not view, and calls about hidden channels.
+ * Reads logged tool calls. If the call acts in a person's name, leaves out calls in guilds whose audit log the person
+ * may not view, and calls about channels that the person cannot see.
  */
 async function readCalls(
 	{ audit, discord, mayTouch, principal }: ToolContext,

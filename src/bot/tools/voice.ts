@@ -58,7 +58,7 @@ export const listVoiceMembers = readTool({
 	},
 });
 
-/** Returns the voice states of the members in a visible voice channel, sorted by user id. */
+/** Returns the voice states of the members in a voice channel, sorted by user id. */
 function voiceStatesIn({ guild, id }: VoiceBasedChannel): VoiceState[] {
 	return [...guild.voiceStates.cache.values()]
 		.filter(({ channelId }) => channelId === id)

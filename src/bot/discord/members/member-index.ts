@@ -24,8 +24,8 @@ export interface Names {
 const maxChanges = 1_000;
 const sliceMs = 2;
 /**
- * After a rebuild of the table of member names, the next one starts at the earliest after this many times the duration
- * of the rebuild.
+ * The pause between two rebuilds of the table of member names is at least this many times as long as the earlier
+ * rebuild took.
  */
 const pauseFactor = 9;
 

@@ -196,7 +196,7 @@ export function describeErrorForPeople(error: unknown): string | undefined {
 	}`;
 }
 
-/** Sentences that tell the AI model why a request was not sent to Discord, and for how many seconds. */
+/** Sentences that tell the AI model why a request was not sent to Discord, and in how many seconds it can be sent. */
 const busyTexts: Record<PlatformBusy["why"], (seconds: number) => string> = {
 	"rate limit": (seconds) =>
 		`Discord's rate limit allows this request again in ${seconds} s.`,
