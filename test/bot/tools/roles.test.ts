@@ -357,7 +357,7 @@ test("list_roles says to a person without MANAGE_ROLES that it leaves out permis
 		})
 		.call("list_roles");
 	expect(text).toStartWith(
-		"6 roles, from the top; only people with MANAGE_ROLES see their permissions:",
+		"5 roles, from the top; only people with MANAGE_ROLES see their permissions:",
 	);
 	expect(text).not.toContain("permits:");
 });
