@@ -404,7 +404,9 @@ async function runAtClient(
 	const kill = new Kill(at);
 	const first = await startLife(simulator, place, kill);
 	kill.isArmed = true;
-	await play(first);
+	const given = await play(first);
+	if (at?.kind === "outage" && bans() === 0)
+		expect(JSON.stringify(given)).toContain("ban was not run");
 	let last = first;
 	if (at?.kind !== "outage") {
 		await first.end();
