@@ -12,6 +12,7 @@ import { accessLevels, maxPrincipalItems } from "../../lib/principal.ts";
 import { runs } from "../../lib/program.ts";
 import { variables } from "../config.ts";
 import {
+	commandIssues,
 	readStoreCommandSettings,
 	type StoreCommand,
 	timeText,
@@ -87,10 +88,7 @@ export function readKeyCommand(
 	values: KeyValues,
 	env: Record<string, string | undefined>,
 ): StoreCommand {
-	const given = commands.filter((name) => values[name] !== undefined);
-	const issues: string[] = [];
-	if (given.length > 1)
-		issues.push(`--${given[1]}: cannot be combined with --${given[0]}`);
+	const issues = commandIssues(values);
 	if (values["new-key"] === undefined)
 		for (const name of scopeOptions)
 			if (values[name] !== undefined)

@@ -4,6 +4,7 @@ import { ConfigError, formatValue } from "../../lib/config.ts";
 import { runs } from "../../lib/program.ts";
 import { onOneLine } from "../../lib/text.ts";
 import {
+	commandIssues,
 	readStoreCommandSettings,
 	type StoreCommand,
 	timeText,
@@ -36,11 +37,9 @@ export function readGrantCommand(
 	values: GrantValues,
 	env: Record<string, string | undefined>,
 ): StoreCommand {
-	const { grants, "revoke-grant": id } = values;
-	if (grants !== undefined && id !== undefined)
-		throw new ConfigError("the command line", [
-			"--revoke-grant: cannot be combined with --grants",
-		]);
+	const { "revoke-grant": id } = values;
+	const issues = commandIssues(values);
+	if (issues.length > 0) throw new ConfigError("the command line", issues);
 	return {
 		...readStoreCommandSettings(env, "sign-ins"),
 		run: (store) =>

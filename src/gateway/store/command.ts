@@ -51,6 +51,26 @@ export function readStoreCommandSettings(
 	return { store, log: readLogOptions(settings) };
 }
 
+/** The options of the command line that each are a command of their own. */
+const commands = [
+	"check",
+	"health",
+	"new-key",
+	"keys",
+	"revoke-key",
+	"grants",
+	"revoke-grant",
+];
+
+/** Returns an error text if the command line has two commands, of which only one would run. */
+export function commandIssues(values: object): string[] {
+	const given = Object.keys(values).filter((name) => commands.includes(name));
+	const [first, second] = given;
+	return second === undefined
+		? []
+		: [`--${second}: cannot be combined with --${first}`];
+}
+
 /** Opens the database and runs a command. Resolves with false if it failed, and has printed why. */
 export async function runStoreCommand(
 	{ store: settings, run }: StoreCommand,

@@ -63,12 +63,14 @@ test("the operator lists and ends connections while the gateway runs", async () 
 	expect(await find(access_token)).toBeUndefined();
 });
 
-test("the two commands cannot be combined, and need the database", async () => {
-	const both = await run("--grants", "--revoke-grant", "x");
-	expect(both.code).toBe(1);
-	expect(both.stderr).toContain(
-		"--revoke-grant: cannot be combined with --grants",
-	);
+test("commands cannot be combined, and need the database", async () => {
+	for (const other of ["--grants", "--keys", "--check"]) {
+		const both = await run(other, "--revoke-grant", "x");
+		expect(both.code).toBe(1);
+		expect(both.stderr).toContain(
+			`--revoke-grant: cannot be combined with ${other}`,
+		);
+	}
 	await using child = Bun.spawn({
 		cmd: [process.execPath, main, "--grants"],
 		env: { PATH: process.env.PATH ?? "", ...clock },
