@@ -126,7 +126,7 @@ async function threadPage(guild: Guild, query: ThreadQuery): Promise<Page> {
 
 /**
  * Maximum number of private threads for which one list looks up whether the person in whose name the call acts is a
- * member. Older ones are left out.
+ * member. Further, older private threads are left out of the list.
  */
 const maxLookUps = 100;
 
@@ -138,7 +138,10 @@ function personManages(
 	return personHas(guild, parent, PermissionFlagsBits.ManageThreads);
 }
 
-/** Fetches the visible active threads of a guild or channel, newest first; only those with an id below `before`, if given. */
+/**
+ * Fetches the active threads of a guild or channel that the person in whose name the call acts can see, newest first;
+ * all active threads if the call acts by the bot's own rights. `before` limits the result to threads with lower ids.
+ */
 export async function activeThreads(
 	guild: Guild,
 	{

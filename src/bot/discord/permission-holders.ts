@@ -133,8 +133,8 @@ export function holdersOf(
 }
 
 /**
- * Returns what allows a permission to members, such as a role. If @everyone allows the permission, returns the role or
- * overwrite that lets the members see or connect to the channel, if there is one.
+ * Returns what allows a permission to members, such as a role. If @everyone has the permission, returns instead the
+ * role or overwrite that lets these members see the channel or connect to it, if there is one.
  */
 function entranceOf(
 	{ causeOf }: Computed,

@@ -117,7 +117,7 @@ async function isInThread(
 	return isMember;
 }
 
-/** Whether a request succeeds; false if Discord answers 403 or 404. */
+/** Whether a request to Discord succeeds: false if Discord answers 403 or 404. Other errors are rethrown. */
 async function succeeds(request: Promise<unknown>): Promise<boolean> {
 	try {
 		await request;

@@ -270,8 +270,8 @@ export function createJoinRole(
 	}
 
 	/**
-	 * Gives the newcomer role to a member. "settled": not necessary; "wait": not possible for this member yet; "retry":
-	 * failed; "later": the bot cannot give the role to anyone.
+	 * Gives the newcomer role to a member. "settled": the member has left or already has the role; "wait": not possible
+	 * for this member yet; "retry": failed; "later": the bot cannot give the role to anyone at present.
 	 */
 	async function give(
 		id: string,

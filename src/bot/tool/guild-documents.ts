@@ -76,9 +76,9 @@ export interface GuildDocuments {
 	exportBackup(guild: Guild, name: string): Promise<ExportedGuild>;
 	/**
 	 * Compares a guild with a guild document. Stores a plan of the changes that make the guild match the document, and
-	 * returns the plan with its hash as text of at most `maxBytes` bytes. If `prune` is true, the changes include
-	 * deleting what a section of the document does not list. If `isWhole` is true, the text has all steps, also those of
-	 * the earlier plan that the source changes.
+	 * returns the plan with its hash as text of at most `maxBytes` bytes. If `prune` is true, the changes include deleting
+	 * what a section of the document does not list. If `source` is a change of an earlier plan, the text only counts the
+	 * steps that both plans have, unless `isWhole` is true.
 	 */
 	plan(
 		guild: Guild,

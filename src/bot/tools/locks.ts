@@ -132,7 +132,7 @@ async function chosenChannels(
 	return fetchCurrent(guild, chosen);
 }
 
-/** How to lock a channel. */
+/** The permission changes that lock a channel, and details about them for the tool's result. */
 interface LockPlan {
 	rows: ChannelLockRow[];
 	/** Permissions that the lock newly denies to @everyone. */

@@ -177,8 +177,8 @@ class Chat {
 	}
 
 	/**
-	 * Stores a message of the bot's answer when its Gateway event arrives, which may be before the response to the
-	 * request that sent it.
+	 * Stores a message of an AI chat answer when Discord's event about this message arrives. The event may arrive before
+	 * the response to the request that sent the message.
 	 */
 	#noteOwnMessage({ id, nonce }: Message): void {
 		const { questionId, index } = readNonce(nonce) ?? {};
