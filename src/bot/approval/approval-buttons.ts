@@ -4,6 +4,7 @@
 import {
 	type ButtonInteraction,
 	type GuildMember,
+	type Message,
 	MessageFlags,
 	PermissionFlagsBits,
 	RESTJSONErrorCodes,
@@ -29,7 +30,7 @@ import {
 import { StoreUnavailable } from "../store/database/db-error.ts";
 import type { Store } from "../store/store.ts";
 import type { BotTool } from "../tool/toolsets.ts";
-import { previewCall } from "./call-preview.ts";
+import { refusalOf } from "./call-preview.ts";
 import type { ApprovalSettings } from "./needs-approval.ts";
 import { principalOf, readButtonId } from "./request-message.ts";
 import { textIn } from "./request-text.ts";
@@ -74,6 +75,8 @@ export function createApprovalButtons(
 		const other = decidedText(row, now());
 		if (other !== undefined) return other;
 		if (decision === "approve") {
+			if (isAltered(interaction.message))
+				return "This message was changed after the bot posted it, so it may not show what the call would do. Nothing was done. Deny the request; the call can be made again.";
 			const problem = await whyNotApprove(row, interaction);
 			if (problem !== undefined)
 				return `You cannot approve this call: ${problem}`;
@@ -138,8 +141,8 @@ export function createApprovalButtons(
 		try {
 			const { tool, refusal } = set.resolve(row.tool, args);
 			if (refusal !== undefined) return refusal;
-			const preview = await previewCall(tool, args, context);
-			if (typeof preview === "string") return textIn(preview);
+			const refused = await refusalOf(tool as BotTool, args, context);
+			if (refused !== undefined) return textIn(refused);
 			return whyNotInRun(tool as BotTool, args, row, member);
 		} catch (error) {
 			if (error instanceof RpcError) return error.message;
@@ -220,6 +223,18 @@ function refusalFor(
 	return member && memberPermissions?.has(PermissionFlagsBits.ManageGuild)
 		? undefined
 		: "Only people with Manage Server can decide on this. Nothing was done.";
+}
+
+/**
+ * Whether a posted request was changed: with the tools of this bot, or by people who hid its embed. The bot itself changes
+ * only messages of requests on which nobody can decide any more.
+ */
+function isAltered({ editedTimestamp, embeds, flags }: Message): boolean {
+	return (
+		editedTimestamp !== null ||
+		embeds.length !== 1 ||
+		flags.has(MessageFlags.SuppressEmbeds)
+	);
 }
 
 /** Returns why nobody can decide on a request any more; undefined if it is open. */

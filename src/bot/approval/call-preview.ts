@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from "../../mcp/json-rpc.ts";
 import { isErrorResult, type Tool, type ToolCall } from "../../mcp/tool.ts";
 import type { BotContext } from "../tool/context.ts";
 import type { Preview } from "../tool/review.ts";
+import type { BotTool } from "../tool/toolsets.ts";
 
 /** Ends a tool call at its review, before it changes anything. */
 export class CallStopped extends Error {
@@ -36,6 +37,37 @@ export async function previewCall(
 	} catch (error) {
 		if (error !== stopped || !preview) throw error;
 		return preview;
+	}
+}
+
+/**
+ * Checks a call as if it was run, also what its tool checks after the review: a call without a plan runs until its first
+ * request that changes something. Returns its result as JSON text if it is refused; undefined otherwise. Rejects with an
+ * RpcError for invalid arguments.
+ */
+export async function refusalOf(
+	tool: BotTool,
+	args: JsonObject,
+	context: BotContext,
+): Promise<string | undefined> {
+	requireReviewable(tool);
+	const stopped = new CallStopped();
+	let isAllowed = false;
+	const stop = () => {
+		isAllowed = true;
+		throw stopped;
+	};
+	const review = ({ lines }: Preview) => {
+		// Tools that check permissions themselves may store something before their first request.
+		if (lines || tool.needs.checkedInRun) stop();
+	};
+	const checked = { ...context, review, beforeWrite: stop };
+	try {
+		const result = await tool.call(args, checked, quiet());
+		return isErrorResult(result) && !isAllowed ? result : undefined;
+	} catch (error) {
+		if (!isAllowed) throw error;
+		return undefined;
 	}
 }
 

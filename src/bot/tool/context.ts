@@ -47,6 +47,11 @@ export interface BotContext {
 	 */
 	review?: Review | undefined;
 	/**
+	 * Called before each request to Discord that changes something. If it throws, the request is not sent. Undefined:
+	 * nothing is called.
+	 */
+	beforeWrite?: (() => void) | undefined;
+	/**
 	 * Name of the person who approved the tool call, for Discord's audit log; undefined if the call needed no approval.
 	 */
 	approvedBy?: string | undefined;

@@ -216,6 +216,9 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 		: undefined;
 }
 
+/** The limits under which a tool runs, beside its deadline. */
+type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "beforeWrite">;
+
 /**
  * Returns the limits under which a tool runs: the reason for Discord's audit log, and whether the tool may change
  * something on Discord (`mayWrite`). A destructive tool must not change anything while it makes its plan.
@@ -224,7 +227,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 	{ input, effect }: BotToolDefinition<Entries>,
 	args: object,
 	bot: BotContext,
-): Pick<ToolRun, "reason" | "mayWrite"> {
+): RunLimits {
 	const { reason } = args as { reason?: string };
 	const chosen = chosenReason(reason || defaultReason);
 	const caller = describeCaller(bot);
@@ -237,6 +240,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 					: undefined,
 		// A destructive tool may write after its plan is made.
 		mayWrite: effect === "write",
+		beforeWrite: bot.beforeWrite,
 	};
 }
 
@@ -297,7 +301,7 @@ function contextOf(bot: BotContext): ToolContext {
  * ToolErrors.
  */
 async function withinDeadline<T>(
-	limits: Pick<ToolRun, "reason" | "mayWrite">,
+	limits: RunLimits,
 	caller: Signal | undefined,
 	onBug: (error: unknown) => void,
 	work: () => Promise<T>,

@@ -230,6 +230,10 @@ export const cancelJob = tool({
 	effect: "write",
 	idempotent: true,
 	input: v.strictObject({ guild_id, job_id }),
+	async preview({ job_id }, { guild, guildDocuments, mayTouch }) {
+		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
+		return { shown: await guildDocuments.job(job_id), basis: job_id };
+	},
 	async run({ job_id }, { guild, guildDocuments, mayTouch }) {
 		requireOwn(guild.id, await guildDocuments.guildOfJob(job_id), mayTouch);
 		return guildDocuments.cancel(job_id);

@@ -139,6 +139,10 @@ export interface ToolRun {
 	 * tools, and for other tools until they have planned their changes.
 	 */
 	mayWrite: boolean;
+	/**
+	 * Called before a request that changes something. If it throws, the request is not sent.
+	 */
+	beforeWrite?: (() => void) | undefined;
 	/** Called after the tool sent a request that changes something and that Discord may have carried out. */
 	onWrite?(): void;
 }
@@ -379,6 +383,7 @@ export function guardRest(
 			throw new Error(
 				`this tool call may only read from Discord, but tried to send a ${options.method} request`,
 			);
+		if (!isRead) run?.beforeWrite?.();
 		const timeout = timeoutSignal(timeoutMs);
 		const signals = [timeout, options.signal, run && toAbortSignal(run.signal)];
 		const signal = AbortSignal.any(signals.filter((one) => one != null));

@@ -1,0 +1,144 @@
+// Attempts to have something approved that was not shown, or that the person who approves could not do by hand.
+
+import { describe, expect, test } from "bun:test";
+import { MessageFlags, PermissionFlagsBits } from "discord.js";
+import type { Simulator } from "../../../src/simulator/simulator.ts";
+import {
+	type ApprovalWorld,
+	descriptionOf,
+	key,
+	pendingId,
+	staffChannel,
+	startApprovalWorld,
+} from "./approval-world.ts";
+
+const { BanMembers, ManageGuild, ManageRoles } = PermissionFlagsBits;
+
+const ban = (world: ApprovalWorld, name = "zoe") => ({
+	user_ids: [world.simulator.user(name).id],
+});
+
+describe("a message that was changed after it was posted approves nothing", () => {
+	test("by a tool of the bot", async () => {
+		await using world = await startApprovalWorld();
+		const id = pendingId(await world.call(key("k"), "ban", ban(world)));
+		const [post] = world.posts();
+		const edited = await world.call(key("k"), "edit_message", {
+			channel_id: world.simulator.channel(staffChannel).id,
+			message_id: post?.id ?? "",
+			embeds: [{ title: "Approve set_nickname?", description: "harmless" }],
+		});
+		expect(edited.isError).toBe(false);
+		expect(descriptionOf(world.posts()[0])).toBe("harmless");
+		expect(await world.press("ada", "Approve")).toStartWith(
+			"This message was changed after the bot posted it",
+		);
+		expect(world.guild.bans.size).toBe(0);
+		expect(await world.state(key("k"), id)).toContain(" | pending | ");
+		// To deny, it need not show anything.
+		expect(await world.press("ada", "Deny")).toStartWith("Denied.");
+	});
+
+	test("by a person who hid its embed", async () => {
+		await using world = await startApprovalWorld();
+		await world.call(key("k"), "ban", ban(world));
+		const [post] = world.posts();
+		if (post) post.flags = MessageFlags.SuppressEmbeds;
+		expect(await world.press("ada", "Approve")).toStartWith(
+			"This message was changed after the bot posted it",
+		);
+		expect(world.guild.bans.size).toBe(0);
+	});
+});
+
+describe("who approves a tool without a dry run could make the call by hand", () => {
+	const escalation = ({ simulator }: ApprovalWorld) => ({
+		role_id: roleId(simulator, "Regular"),
+		permissions: ["BAN_MEMBERS"],
+	});
+	const cases: [
+		string,
+		string,
+		(world: ApprovalWorld) => object,
+		bigint,
+		string,
+	][] = [
+		[
+			"gives a permission that they lack",
+			"edit_role",
+			escalation,
+			ManageRoles,
+			"BAN_MEMBERS",
+		],
+		[
+			"creates a role with a permission that they lack",
+			"create_role",
+			() => ({ name: "Helpers", permissions: ["BAN_MEMBERS"] }),
+			ManageRoles,
+			"BAN_MEMBERS",
+		],
+		[
+			"moves roles above their own",
+			"move_roles",
+			({ simulator }) => ({
+				role_ids: [roleId(simulator, "Regular")],
+				above_role_id: roleId(simulator, "Staff"),
+			}),
+			ManageRoles,
+			"highest role",
+		],
+	];
+	test.each(cases)("one that %s", async (_, tool, args, held, lack) => {
+		await using world = await startApprovalWorld({
+			prepare: (simulator) => addApprover(simulator, held | ManageGuild),
+			mcp: () => ({ approval: "write" }),
+		});
+		const before = changes(world);
+		const call = args(world) as Record<string, never>;
+		pendingId(await world.call(key("k"), tool, call));
+		const refused = await world.press("jose.garcia", "Approve");
+		expect(refused).toStartWith("You cannot approve this call: ");
+		expect(refused).toContain(lack);
+		expect(changes(world)).toBe(before);
+		expect(await world.press("ada", "Approve")).toContain(`${tool} is done`);
+	});
+
+	test("and may do so with the permission", async () => {
+		await using world = await startApprovalWorld({
+			prepare: (simulator) =>
+				addApprover(simulator, ManageRoles | ManageGuild | BanMembers),
+			mcp: () => ({ approval: "write" }),
+		});
+		await world.call(key("k"), "edit_role", escalation(world));
+		expect(await world.press("jose.garcia", "Approve")).toContain("is done");
+	});
+});
+
+/** How many requests the bot has sent that change a role or a member. */
+function changes({ simulator }: ApprovalWorld): number {
+	return simulator.requests
+		.list()
+		.filter(
+			({ method, path }) =>
+				method !== "GET" && /^\/guilds\/\d+\/(roles|members)/.test(path),
+		).length;
+}
+
+/** Gives a member a role with these permissions. */
+function addApprover(simulator: Simulator, permissions: bigint): void {
+	const guild = simulator.guild("The Cooks");
+	const { world } = simulator;
+	const jose = guild.members.get(simulator.user("jose.garcia").id);
+	if (!jose) throw new Error("the demo's world has this member");
+	const role = world.roles.add(guild, {
+		name: "Approvers",
+		permissions: String(permissions),
+	});
+	world.members.edit(guild, jose, { roles: [...jose.roles, role.id] });
+}
+
+function roleId(simulator: Simulator, name: string): string {
+	for (const role of simulator.guild("The Cooks").roles.values())
+		if (role.name === name) return role.id;
+	throw new Error(`no role ${name}`);
+}
