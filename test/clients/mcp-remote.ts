@@ -19,9 +19,11 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 	const browser = join(directory, "open");
 	const script = `#!/bin/sh\nprintf '%s\\n' "$1" >> '${opened}'\n`;
 	await writeFile(browser, script, { mode: 0o755 });
+	/** The addresses that it has opened. The last line of the file may be incomplete. */
 	const openedUrls = async () => {
 		const file = Bun.file(opened);
-		return (await file.exists()) ? (await file.text()).trim().split("\n") : [];
+		const text = (await file.exists()) ? await file.text() : "";
+		return text.split("\n").slice(0, -1);
 	};
 
 	const document = metadataUrl ? ["--client-metadata-url", metadataUrl] : [];
@@ -54,6 +56,7 @@ export const connect: Connect = async ({ url, metadataUrl, signIn }) => {
 		await fetch(await signIn(lastUrl));
 		await connected;
 	} catch (cause) {
+		connected.catch(() => {});
 		await close();
 		throw new Error(`mcp-remote: ${lines.join("")}`, { cause });
 	}
