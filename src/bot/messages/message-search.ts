@@ -259,9 +259,12 @@ export async function readChannels(
 	const found: APIMessage[] = [];
 	const refused: string[] = [];
 	const notes: string[] = [];
-	/** Why reading all channels has ended early. */
+	/** Why no more messages of any channel are read, although some are unread; undefined if reading goes on. */
 	let stopped: string | undefined;
-	/** Why reading one of the channels has ended early. */
+	/**
+	 * Why one of the channels is not read further while the others are: a request had to wait too long, such as for a rate
+	 * limit.
+	 */
 	let paused: string | undefined;
 	let failure: unknown;
 	let oldest: APIMessage | undefined;

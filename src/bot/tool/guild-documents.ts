@@ -78,7 +78,7 @@ export interface GuildDocuments {
 	 * Compares a guild with a guild document. Stores a plan of the changes that make the guild match the document, and
 	 * returns the plan with its hash as text of at most `maxBytes` bytes. If `prune` is true, the changes include deleting
 	 * what a section of the document does not list. If `source` is a change of an earlier plan, the text only counts the
-	 * steps that both plans have, unless `isWhole` is true.
+	 * steps that both plans have, except deletions; with `isWhole`, it lists all steps.
 	 */
 	plan(
 		guild: Guild,
