@@ -69,11 +69,6 @@ export function createAuthorize(
 	}
 
 	async function begin(request: Request): Promise<Response> {
-		if (!window.take())
-			throw new OAuthError(
-				"temporarily_unavailable",
-				"Too many people are signing in. Try again in a minute.",
-			);
 		const parameters = queryOf(request);
 		const client = await findClient(parameters.require("client_id"));
 		const redirectUri = parameters.require("redirect_uri");
@@ -97,6 +92,12 @@ export function createAuthorize(
 		}
 		if (JSON.stringify(wanted).length > maxRequestLength)
 			throw new OAuthError("invalid_request", "The request is too long.");
+		// Only now: requests that are refused do not keep people from signing in.
+		if (!window.take())
+			throw new OAuthError(
+				"temporarily_unavailable",
+				"Too many people are signing in. Try again in a minute.",
+			);
 		const browser = browsers.secretOf(request) ?? browsers.newSecret();
 		const discordState = await attempts.start(browser, wanted);
 		return redirect(
