@@ -8,7 +8,7 @@ import { readBody } from "../../lib/listen.ts";
 import type { Log } from "../../lib/log.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { SlidingWindow } from "../../lib/sliding-window.ts";
-import { type StatementStore, StoreUnavailable } from "../store/store.ts";
+import type { StatementStore } from "../store/store.ts";
 import {
 	createClientDocuments,
 	type DocumentOptions,
@@ -22,6 +22,7 @@ import {
 } from "./client-metadata.ts";
 import { type Clocks, systemClocks } from "./clocks.ts";
 import { networkOf } from "./ip-addresses.ts";
+import { errorResponse, jsonResponse } from "./oauth-error.ts";
 
 /** A program that asks people for access. */
 export interface OAuthClient {
@@ -171,7 +172,7 @@ export function createClients({
 		}
 		const { id, name, uri, redirectUris } = client;
 		log.info("registered a client", { client: id, name, redirectUris });
-		return respond(201, {
+		const registered = {
 			client_id: id,
 			client_id_issued_at: Math.floor(now() / 1000),
 			client_name: name,
@@ -181,7 +182,8 @@ export function createClients({
 			response_types: ["code"],
 			// Whatever the client asked for. claude.ai asks for client_secret_post, and takes what it gets.
 			token_endpoint_auth_method: "none",
-		});
+		};
+		return jsonResponse(registered, 201);
 	}
 
 	return {
@@ -191,13 +193,7 @@ export function createClients({
 			try {
 				return await register(request, address);
 			} catch (error) {
-				if (!(error instanceof StoreUnavailable)) throw error;
-				return refuse(
-					503,
-					"temporarily_unavailable",
-					"The server cannot reach its database. Try again later.",
-					{ "Retry-After": "5" },
-				);
+				return errorResponse(error);
 			}
 		},
 	};
@@ -247,16 +243,5 @@ function refuse(
 ): Response {
 	// RFC 6749 allows neither quotes nor backslashes, nor characters that are not ASCII.
 	const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
-	return respond(status, { error, error_description }, headers);
-}
-
-function respond(
-	status: number,
-	body: unknown,
-	headers?: Record<string, string>,
-): Response {
-	return Response.json(body, {
-		status,
-		headers: { "Cache-Control": "no-store", Pragma: "no-cache", ...headers },
-	});
+	return jsonResponse({ error, error_description }, status, headers);
 }

@@ -4,6 +4,7 @@
 
 import * as v from "valibot";
 import { describeConnectionError } from "../../lib/http.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 
 export interface DiscordOptions {
@@ -159,14 +160,6 @@ async function readText({ body }: Response): Promise<string> {
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks).toString();
-}
-
-function parseJson(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
 }
 
 function parse<const S extends v.GenericSchema>(schema: S, value: unknown) {

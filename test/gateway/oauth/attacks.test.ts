@@ -229,6 +229,21 @@ onBoth((databases) => {
 			expect(await victim.redirected(callback)).toContain("/oauth/consent");
 		});
 
+		test("counts only once: of two with the same name, another host may have set one", async () => {
+			const { browser, consent } = await world.toConsent();
+			const { headers } = await browser.open(world.authorizeUrl());
+			const own = /guildhall=[\w-]+/.exec(headers.getSetCookie().join())?.[0];
+			const planted = `guildhall=${"x".repeat(43)}`;
+			for (const [cookie, status] of [
+				[`${own}; other=1`, 200],
+				[`${own}; ${planted}`, 400],
+				[`${planted}; ${own}`, 400],
+			] as const) {
+				const init = { headers: { Cookie: cookie } };
+				expect((await fetch(consent, init)).status).toBe(status);
+			}
+		});
+
 		test("binds the consent page to the browser", async () => {
 			const { consent, page } = await world.toConsent();
 			const thief = new Browser();
@@ -318,6 +333,13 @@ onBoth((databases) => {
 		test("works once", async () => {
 			const steps = await world.toConsent();
 			await world.decide(steps);
+			await expect(world.decide(steps)).rejects.toThrow("expired");
+		});
+
+		test("ends ten minutes after the sign-in began", async () => {
+			const steps = await world.toConsent();
+			world.clock.now += 600_000;
+			expect(await steps.browser.get(steps.consent)).toContain("expired");
 			await expect(world.decide(steps)).rejects.toThrow("expired");
 		});
 
