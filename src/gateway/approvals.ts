@@ -14,7 +14,10 @@ import { ClientError, type ClientResponse } from "../mcp/client.ts";
 import type { JsonObject } from "../mcp/json-rpc.ts";
 import type { Backend } from "./backend.ts";
 
-/** Milliseconds for which the gateway waits for an approval, and between two requests for the decision. */
+/**
+ * How long the gateway waits until a person approves or denies a tool call (`waitMs`), and how often it asks the bot
+ * for the decision meanwhile (`pollMs`). In milliseconds.
+ */
 export interface ApprovalTiming {
 	waitMs: number;
 	pollMs: number;
@@ -23,8 +26,8 @@ export interface ApprovalTiming {
 export const approvalTiming: ApprovalTiming = { waitMs: 10_000, pollMs: 500 };
 
 /**
- * Returns the response to a tool call with the result after its approval or denial. If the call needs no approval, or
- * nobody decides in time, returns `response` unchanged.
+ * Returns the result of a tool call after a person has approved or denied it. If the call needs no approval, or nobody
+ * decides in time, returns the bot's first response unchanged.
  */
 export async function afterApproval(
 	response: ClientResponse,

@@ -38,7 +38,7 @@ export interface SessionRequest extends RequestOptions {
 		| typeof rightsMethod;
 	/** The parameters of the MCP request, as JSON text. */
 	params: string;
-	/** Whether the MCP client can ask the person who uses it to approve the call. */
+	/** Whether the MCP client can show its user a form, so that this user can approve the call (elicitation). */
 	elicits?: boolean;
 }
 
@@ -176,7 +176,10 @@ function declares({ experimental }: ClientSession, capability: string) {
 	return experimental?.includes(capability) ?? false;
 }
 
-/** Returns the principal to send with a request. A bot whose calls can need an approval gets one with every call. */
+/**
+ * Returns the principal (caller) to send to the bot with a request; undefined for the root key. Bots with tools that
+ * need approval also get a principal for tool calls with the root key.
+ */
 function principalFor(
 	{ method, principal, elicits }: SessionRequest,
 	session: ClientSession,

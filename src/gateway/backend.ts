@@ -89,7 +89,7 @@ export interface ForwardedCall extends SessionRequest {
 	tool: string;
 }
 
-/** What a bot offers to a principal. */
+/** The tools and prompts that a bot lists for a principal (caller). */
 export interface BackendOffer extends OfferedTools {
 	prompts: readonly ListedPrompt[];
 }
@@ -182,7 +182,7 @@ export class Backend {
 		});
 	}
 
-	/** The bot itself, where a principal's view of it may stand as well. */
+	/** This bot itself. `BackendView`, a bot as one principal sees it, has the same property. */
 	get backend(): Backend {
 		return this;
 	}
@@ -192,8 +192,8 @@ export class Backend {
 	}
 
 	/**
-	 * Whether the bot enforces the limits of principals, as it declared when the last session was opened. To other bots no
-	 * request of a principal is sent.
+	 * Whether the bot declared, when the last MCP session was opened, that it enforces the limits of principals (callers).
+	 * The gateway sends no requests of principals to other bots.
 	 */
 	get acceptsPrincipals(): boolean {
 		return this.session.experimental.includes(principalCapability);
@@ -253,8 +253,8 @@ export class Backend {
 	}
 
 	/**
-	 * Asks the bot in which of its guilds a person is. Leaves out guilds that are pinned to other bots. Rejects with
-	 * Overloaded or a ClientError.
+	 * Asks the bot in which of its guilds a Discord user is a member. Leaves out guilds that the operator has assigned
+	 * (pinned) to other bots. Rejects with Overloaded or a ClientError.
 	 */
 	async rights(personId: string, signal: Signal): Promise<PersonGuild[]> {
 		// The answer does not depend on how the person signed in.
@@ -284,7 +284,7 @@ export class Backend {
 			}));
 	}
 
-	/** Asks the bot for the tools and prompts that it offers to a principal. Rejects with a ClientError. */
+	/** Asks the bot for the tools and prompts that it lists for a principal (caller). Rejects with a ClientError. */
 	async offer(principal: Principal, signal: Signal): Promise<BackendOffer> {
 		const [{ tools, dropped }, prompts] = await Promise.all([
 			this.#toolPages(signal, principal),

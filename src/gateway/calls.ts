@@ -33,14 +33,14 @@ export interface CallsOptions {
 	backends: readonly Backend[];
 	findTarget: FindTarget;
 	views: Views;
-	/** Returns what a principal sees, and the tools that the bots offer to it. */
+	/** Returns the bots that a principal (caller) may see, and the tools that these bots list for it. */
 	see: See;
 	catalog(): Catalog;
 	metrics: GatewayMetrics;
 	log: Log;
 	/** Aborts calls to bots when their timeout ends, when the client cancels them, and at shutdown. */
 	deadlines: Deadlines;
-	/** How long calls wait for the approval that they need. */
+	/** How long a tool call that needs a person's approval waits for the decision. */
 	approvals: ApprovalTiming;
 }
 
@@ -213,7 +213,10 @@ export function createCalls(
 	};
 }
 
-/** Returns who makes a call as fields of a log line. Names of people are in no log. */
+/**
+ * Returns the caller of a tool as fields of a log line. Leaves out the name of the person in whose name the call acts,
+ * because logs contain no names of people.
+ */
 function describePrincipal({ id, name, client, person }: Principal) {
 	return {
 		key: id.startsWith("key:") ? name : undefined,

@@ -118,8 +118,8 @@ export function buildCatalog(sources: readonly CatalogSource[]): Catalog {
 }
 
 /**
- * Reads the first `max` tools from a bot's response to `tools/list`. Tools that clients would refuse are returned as
- * `dropped`, with the reason.
+ * Reads the first `max` tools from a bot's response to `tools/list`. Returns tools that MCP clients would refuse as
+ * `dropped`, each with the reason.
  */
 export function readTools(text: string, max: number): OfferedTools {
 	const tools: ListedTool[] = [];

@@ -182,7 +182,7 @@ export function readConfig(env: Record<string, string | undefined>) {
 			? [...settings.MCP_ALLOWED_HOSTS, ...hostsOf(signIn)]
 			: ("any" as const),
 		allowedOrigins: settings.MCP_ALLOWED_ORIGINS ?? [],
-		/** The gateway's database; undefined if it has none, and so no keys. */
+		/** Settings of the gateway's database; undefined if the gateway has no database, and so no API keys. */
 		store: readStoreSettings(settings),
 		signIn,
 		log: readLogOptions(settings),

@@ -8,15 +8,15 @@ import {
 	rootPrincipal,
 } from "../lib/principal.ts";
 
-/** The path of the MCP endpoint where only tools that read exist. */
+/** The path of the MCP endpoint that offers only tools that change nothing. */
 export const readOnlyPath = "/mcp/readonly";
 
-/** Values of X-MCP-Readonly that mean no, in lower case. Every other value means yes. */
+/** Values of the HTTP header X-MCP-Readonly that mean "no", in lower case. Every other value means "yes". */
 const noes = new Set(["", "false", "f", "no", "n", "0", "off"]);
 
 /**
- * Returns `principal`, restricted as the request wants it: undefined for the root key without restrictions. `path` is
- * the path of the request.
+ * Returns `principal` (the caller) with the restrictions that the client asks for by the headers X-MCP-Readonly and
+ * X-MCP-Toolsets or by the `path` of the request. Returns undefined for the root key without restrictions.
  */
 export function narrow(
 	principal: Principal | undefined,
@@ -45,8 +45,8 @@ export function narrow(
 }
 
 /**
- * Returns the toolsets that X-MCP-Toolsets names; undefined if it is empty or names "all". Which toolsets exist is known
- * only to the bots: other names select no tools.
+ * Returns the names of toolsets in the value of the header X-MCP-Toolsets; undefined if it is empty or contains "all".
+ * The gateway does not know which toolsets exist, so unknown names stay in the list and select no tools.
  */
 function toolsetsIn(value: string): readonly string[] | undefined {
 	const given = value

@@ -84,7 +84,7 @@ export interface PromptsOptions {
 	firstList(): Promise<unknown> | undefined;
 }
 
-/** A bot, or what a principal sees of it. */
+/** A bot, or a principal's view of a bot (`BackendView`), as far as prompts need it. */
 type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
 	backend: Backend;
 };
@@ -95,7 +95,7 @@ type PromptBackend = Pick<Backend, "name" | "guilds" | "prompts" | "state"> & {
 export function createPrompts(options: PromptsOptions): PromptSource {
 	const { backends, findTarget, see, deadlines, firstList } = options;
 
-	/** Returns the bots, or what a principal sees of them. */
+	/** Returns the bots that a principal (caller) may see; all bots if `principal` is undefined. */
 	async function seenBy(
 		principal: Principal | undefined,
 	): Promise<readonly PromptBackend[]> {

@@ -8,19 +8,27 @@ import type { PersonGuild } from "../mcp/rights.ts";
 import type { Backend } from "./backend.ts";
 import type { AskRights } from "./oauth/rights.ts";
 
-/** Milliseconds for which a bot is not asked again about the same person. */
+/** Milliseconds for which a bot's answer about a person's guilds is current, so that the bot is not asked again. */
 const freshMs = 5_000;
-/** Milliseconds for which the last answer of a bot counts that does not answer any more. */
+/**
+ * Milliseconds for which a bot's last answer about a person's guilds is still used if the bot does not answer any more.
+ */
 const staleMs = 5 * 60_000;
 const requestTimeoutMs = 2_000;
-/** Maximum number of answers about persons that are cached. */
+/** Maximum number of cached answers of bots about the guilds of persons. */
 const maxEntries = 10_000;
 
 interface Entry {
 	askedAt: number;
-	/** Settles when the bot has answered, or has failed to. Never rejects. Undefined if no request is in flight. */
+	/**
+	 * Settles when the bot has answered or its request has failed; never rejects. Undefined if the bot is not being asked
+	 * at the moment.
+	 */
 	asking: Promise<void> | undefined;
-	/** The last answer, and when the bot was asked for it. */
+	/**
+	 * The bot's last answer: the guilds in which the person is. `at` is when the bot was asked, in milliseconds of the
+	 * monotonic clock.
+	 */
 	answer: { guilds: readonly PersonGuild[]; at: number } | undefined;
 }
 
@@ -31,8 +39,8 @@ export class Rights {
 	constructor(private readonly now: () => number = () => performance.now()) {}
 
 	/**
-	 * Asks each bot about a person, unless it was asked within the last `maxAgeMs`. Resolves when all have answered, failed to
-	 * answer within 2 s, or `signal` aborts. Never rejects.
+	 * Asks bots in which of their guilds a person is, except bots that were asked within the last `maxAgeMs`. Resolves
+	 * when each bot has answered or failed to answer within 2 s, or when `signal` aborts. Never rejects.
 	 */
 	async load(
 		backends: readonly Backend[],
@@ -48,8 +56,8 @@ export class Rights {
 	}
 
 	/**
-	 * Returns the guilds of a bot in which a person is, by the bot's last answer. Undefined if there is none, or if it is
-	 * older than `maxAgeMs`.
+	 * Returns the guilds of a bot in which a person is, by the bot's last answer. Returns undefined if the bot has not
+	 * answered within the last `maxAgeMs`.
 	 */
 	known(
 		{ name }: Backend,
@@ -96,10 +104,9 @@ export class Rights {
 }
 
 /**
- * Returns a function that asks all bots that accept principals about a person, each time anew: a lost role ends a
- * connection with the next refresh, and with a new role a person can sign in at once. Bots that are offline count as bots
- * that do not answer, even if it is not known yet whether they accept principals: otherwise a start of the gateway before
- * its bots would end connections. It resolves within 2 s and never rejects.
+ * Returns a function that asks the bots in which of their guilds a person is. It caches nothing, so that a change of
+ * the person's roles takes effect at once. It also returns offline bots, with unknown guilds: otherwise a gateway that
+ * starts before its bots would refuse people and end their connections. It resolves within 2 s and never rejects.
  */
 export function createAskRights(
 	rights: Rights,

@@ -23,7 +23,7 @@ export const outcomeOf = {
 /** Maximum number of guilds per bot that the error message names when a tool call selects no bot. */
 const maxGuilds = 20;
 
-/** What is needed of a bot to select it for a call. */
+/** The properties of a bot that are needed to select a bot for a tool call. */
 export type Routed = Pick<Backend, "name" | "guilds" | "pins">;
 
 export type RouteErrorKind = keyof typeof outcomeOf;
@@ -98,8 +98,9 @@ export function route<One extends Routed>(
 }
 
 /**
- * Like `route`, among the bots that a principal sees. Also throws a RouteError if the call names a bot together with a
- * guild that the principal does not see at this bot: the bot may serve it, and must not be asked.
+ * Like `route`, but selects only among the bots that a principal (caller) may see. Also throws a RouteError if the call
+ * names both a bot and a guild that the principal may not see at this bot: the bot must not be asked, even though it
+ * may be in the guild.
  */
 export function routeLimited<One extends Routed>(
 	args: JsonObject,

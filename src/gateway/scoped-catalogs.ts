@@ -8,28 +8,35 @@ import type { BackendOffer } from "./backend.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 import type { BackendView } from "./views.ts";
 
-/** Maximum number of combinations of limits whose lists are cached. */
+/**
+ * Maximum number of different limits of principals (access level, toolsets and bots) for which the tool lists are
+ * cached.
+ */
 const maxCombinations = 100;
 const requestTimeoutMs = 2_000;
 
 export interface ScopedCatalog extends Pick<Catalog, "skew"> {
 	toolList: ToolList;
-	/** What each bot offers, by its name. A bot that has never answered is absent. */
+	/**
+	 * For each bot name: the tools and prompts that the bot listed for these limits. A bot that has never answered is
+	 * absent.
+	 */
 	offers: ReadonlyMap<string, BackendOffer>;
 }
 
 /**
- * Returns the bots that a principal sees, with what they offer to it. Resolves within a few seconds, and never rejects.
+ * Returns the bots that a principal (caller) may see, and the tools and prompts that these bots list for the principal.
+ * Resolves within a few seconds and never rejects.
  */
 export type See = (
 	principal: Principal,
 ) => Promise<{ views: readonly BackendView[]; catalog: ScopedCatalog }>;
 
 interface Entry {
-	/** The state of the bots for which `loading` was started. */
+	/** The value of `#version` when `loading` was started. If the two differ, the lists may be outdated. */
 	version: number;
 	loading: Promise<ScopedCatalog> | undefined;
-	/** The latest lists. They count for bots that do not answer. */
+	/** The lists that were loaded last. They are still used for a bot that does not answer. */
 	last: ScopedCatalog | undefined;
 }
 
@@ -37,14 +44,17 @@ export class ScopedCatalogs {
 	readonly #entries = new LruMap<string, Entry>(maxCombinations);
 	#version = 0;
 
-	/** Tells that the tools of bots, or which of them are online, may have changed: lists are loaded anew when needed. */
+	/**
+	 * Marks all cached lists as outdated, because the tools of a bot may have changed, or a bot has come online or gone
+	 * offline. They are loaded again when they are next needed.
+	 */
 	expire(): void {
 		this.#version++;
 	}
 
 	/**
-	 * Returns the lists of the bots in `views` for the access and toolsets of a principal. Asks the bots if something may
-	 * have changed since they were last asked. Concurrent calls share one load. Never rejects.
+	 * Returns the merged tool list and the prompts of the bots in `views`, for a principal's access level and toolsets.
+	 * Asks the bots only if the cached lists may be outdated. Concurrent calls share one load. Never rejects.
 	 */
 	get(
 		{ access, toolsets }: Principal,

@@ -65,7 +65,7 @@ function describeGuilds(
 }
 
 /**
- * Describes how the guilds that a bot reports differ from the guilds that the operator has assigned (pinned) to bots.
+ * Describes how the guilds in which a bot is differ from the guilds that the operator has assigned (pinned) to bots.
  */
 export function describePins({
 	guilds,

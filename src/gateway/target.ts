@@ -11,8 +11,8 @@ import type { Views } from "./views.ts";
 
 /**
  * Finds the bot that a tool call or a request for a prompt selects by its arguments. Throws a RouteError, or rejects
- * with one, if no bot can be selected. A principal reaches only the bots and guilds that it sees, and the errors name no
- * others.
+ * with one, if no bot can be selected. A principal (caller) can select only the bots and guilds that it may see, and
+ * the error names no others.
  */
 export type FindTarget = (
 	args: JsonObject,
@@ -37,7 +37,10 @@ export function createFindTarget(
 		return route(args, backends, defaultInstance);
 	}
 
-	/** Whether a call with these arguments may go to the bot, as far as is known without the principal. */
+	/**
+	 * Whether a call with these arguments may go to the bot, judged only by the arguments and the bot's guilds, not by
+	 * what the principal (caller) may see.
+	 */
 	function isCandidate(
 		{ name, guilds, pins }: Backend,
 		{ instance, guild_id: id }: JsonObject,
@@ -101,7 +104,7 @@ export function createFindTarget(
 	};
 }
 
-/** Whether a function selects a bot, instead of throwing a RouteError. */
+/** Whether the function `select` returns instead of throwing a RouteError. */
 function succeeds(select: () => unknown): boolean {
 	try {
 		select();

@@ -9,14 +9,17 @@ import type { Pins } from "./pins.ts";
 import type { ListedPrompt } from "./prompts.ts";
 import type { Rights } from "./rights.ts";
 
-/** A bot as one principal sees it. */
+/** A bot as one principal (caller) sees it: only with the guilds that the principal may use. */
 export class BackendView {
 	readonly name: string;
-	/** Nothing is shown of what the operator has assigned to other bots. */
+	/** Always empty: a principal must not learn which guilds the operator has assigned to other bots. */
 	readonly ignoredGuilds: readonly string[] = [];
-	/** Tools that the bot offers to the principal, but that the gateway does not list. Empty until they are loaded. */
+	/**
+	 * Tools that the bot lists for the principal, but that the gateway leaves out of its own tools/list. Empty until the
+	 * bot has been asked.
+	 */
 	dropped: readonly DroppedTool[] = [];
-	/** The prompts that the bot offers to the principal. Empty until they are loaded. */
+	/** Prompts that the bot lists for the principal. Empty until the bot has been asked. */
 	prompts: readonly ListedPrompt[] = [];
 
 	constructor(
@@ -44,8 +47,8 @@ export class Views {
 	) {}
 
 	/**
-	 * Returns the bots that a principal sees. Of a principal with a person, these are the bots whose last answer says that
-	 * the person is in one of their guilds.
+	 * Returns the bots that a principal (caller) may see, by what is known now. If the principal acts for a person, these
+	 * are the bots whose last answer says that the person is in one of their guilds.
 	 */
 	now(principal: Principal): BackendView[] {
 		const views = this.#reachable(principal).flatMap((backend) => {
@@ -74,8 +77,8 @@ export class Views {
 	}
 
 	/**
-	 * Like `now`, after the bots have been asked about the principal's person: only those for which `isNeeded` returns
-	 * true. Never rejects.
+	 * Like `now`, but first asks the bots in which of their guilds the principal's person is. Asks only the bots for which
+	 * `isNeeded` returns true. Never rejects.
 	 */
 	async load(
 		principal: Principal,
@@ -92,7 +95,7 @@ export class Views {
 		return this.now(principal);
 	}
 
-	/** Returns the bots to which requests of the principal may be sent. */
+	/** Returns the bots that a principal may use by its list of instances, and that enforce the limits of principals. */
 	#reachable({ instances }: Principal): Backend[] {
 		return this.backends.filter(
 			(backend) =>
@@ -101,7 +104,10 @@ export class Views {
 		);
 	}
 
-	/** Returns the bot's guilds that a principal may use; undefined if the bot has not said in which its person is. */
+	/**
+	 * Returns those guilds of a bot that a principal may use: id → name. Returns undefined if the principal acts for a
+	 * person and the bot has not said in which guilds this person is.
+	 */
 	#guildsOf(
 		backend: Backend,
 		{ person, guilds: limit }: Principal,

@@ -13,57 +13,65 @@ import {
 import { StoreUnavailable } from "../store/store.ts";
 import { hashToken, kindOfToken, type TokenKind } from "./token.ts";
 
-/** Whose a token is, and until when it works, in milliseconds since 1970. */
+/** The owner of a bearer token, and when the token expires, in milliseconds since 1970. */
 export interface TokenOwner {
 	principal: Principal;
 	expiresAt?: number | undefined;
-	/** The only path for which the token works. Undefined: any. */
+	/** The only URL path that accepts the token. Undefined: every path accepts it. */
 	audience?: string | undefined;
 }
 
 /**
- * Finds the owner of a token by the token's hash. Resolves with undefined if the token is unknown or revoked. Rejects
- * if the database cannot be asked.
+ * Finds the owner of a bearer token by the token's hash. Resolves with undefined if the token is unknown or revoked.
+ * Rejects if the database is unavailable.
  */
 export type FindToken = (hash: string) => Promise<TokenOwner | undefined>;
 
 /**
- * Returns who makes a request: "root", at once, for the root key; a principal for another valid token. Otherwise the
- * response to the request: 401 without a valid token, 503 if the database cannot be asked.
+ * Finds out by a request's bearer token who sent it: "root" for the root key, a principal for another valid token.
+ * Otherwise returns the HTTP response: 401 for an invalid token, 503 if the database is unavailable.
  */
 export type Authenticate = (
 	request: Request,
 ) => "root" | Response | Promise<Principal | Response>;
 
 export interface AuthenticatorOptions {
-	/** The root key (MCP_AUTH_TOKEN). */
+	/** The root key (MCP_AUTH_TOKEN), which has no limits. */
 	token: string;
-	/** How to find the owner of a token, for each kind of tokens that is accepted. */
+	/**
+	 * For each accepted kind of token (API key, OAuth access token): the function that finds the owner of such a token.
+	 */
 	find: Partial<Record<TokenKind, FindToken>>;
 	log: Log;
-	/** Returns the response to a request without a valid token. */
+	/** Creates the HTTP response to a request without a valid token. Default: 401. */
 	refuse?: (request: Request) => Response;
-	/** How long an owner may be remembered, and so a revoked token may still work, in milliseconds. */
+	/** How long, in milliseconds, the owner of a token is cached. A revoked token still works during this time. */
 	cacheMs?: number;
-	/** Timeout of a look-up in the database, in milliseconds. */
+	/** Timeout in milliseconds of finding the owner of a token in the database. */
 	findTimeoutMs?: number;
-	/** Returns the time in milliseconds since 1970. */
+	/** Returns the wall-clock time in milliseconds since 1970. */
 	now?: () => number;
 	/** Returns the time of a monotonic clock in milliseconds. */
 	monotonicNow?: () => number;
 }
 
-/** A look-up of a token. It counts from its beginning, since it may end late. */
+/** A database look-up of a token's owner. Its result counts as being as old as `since`, the start of the look-up. */
 interface LookUp {
 	since: number;
 	owner: Promise<TokenOwner | undefined>;
-	/** Whether it found an owner, or while it runs, whether the one before did. */
+	/**
+	 * Whether the look-up found an owner of the token. While the look-up runs: whether the previous look-up of the token
+	 * found one.
+	 */
 	isValid: boolean;
 }
 
-/** How many tokens are remembered. */
+/** Maximum number of tokens whose owners are cached. */
 const maxCached = 10_000;
-/** How many tokens that were not valid before are looked up at once, so that guesses do not delay valid tokens. */
+/**
+ * Maximum number of concurrent look-ups of tokens that are not known to be valid. The limit keeps someone who guesses
+ * tokens from delaying valid tokens.
+ */
 const maxGuesses = 200;
 const retryAfterSeconds = 5;
 
@@ -78,14 +86,14 @@ export function createAuthenticator({
 	monotonicNow = () => performance.now(),
 }: AuthenticatorOptions): Authenticate {
 	const isRoot = createTokenMatch(token);
-	/** Look-ups by the hash of the token, the latest last, without those that found nobody. */
+	/** Cached and running look-ups by the hash of the token, the latest last. Look-ups that found no owner are removed. */
 	const lookUps = new Map<string, LookUp>();
-	/** How many look-ups run of tokens that were not valid before. */
+	/** Number of running look-ups of tokens that are not known to be valid. */
 	let guesses = 0;
 
 	/**
-	 * Asks the database for the owner of a token, unless it was asked a moment ago. Throws a StoreUnavailable if it is busy
-	 * with guesses.
+	 * Resolves with the owner of a token, from the cache or from the database. Throws a StoreUnavailable if too many
+	 * unknown tokens are being looked up.
 	 */
 	function ownerOf(hash: string, findToken: FindToken): LookUp["owner"] {
 		const at = monotonicNow();
@@ -101,7 +109,10 @@ export function createAuthenticator({
 		return lookUp.owner;
 	}
 
-	/** Waits for the end of a look-up, and forgets it if it found nobody or failed. Otherwise forgets the oldest ones. */
+	/**
+	 * Waits for the end of a token's look-up. If the look-up found no owner or failed, removes it from the cache;
+	 * otherwise removes the oldest look-ups above the limit of the cache.
+	 */
 	async function settle(hash: string, lookUp: LookUp, wasValid: boolean) {
 		if (!wasValid) guesses++;
 		const owner = await lookUp.owner.catch(() => undefined);

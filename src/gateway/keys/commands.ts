@@ -27,7 +27,7 @@ import {
 	revokeKey,
 } from "./keys.ts";
 
-/** The options of the command line for keys, for `parseCommandLine`. */
+/** The gateway's command-line options for API keys, as `parseCommandLine` expects them. */
 export const keyOptions = {
 	"new-key": { type: "string" },
 	access: { type: "string" },
@@ -48,7 +48,7 @@ const scopeOptions = [
 	"expires",
 ] as const;
 
-/** The options that were given. */
+/** The values of the command-line options for API keys; undefined for options that were not given. */
 export type KeyValues = {
 	[Option in keyof typeof keyOptions]?:
 		| ((typeof keyOptions)[Option]["type"] extends "boolean" ? boolean : string)
@@ -76,14 +76,17 @@ const help = {
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const maxLifetimeMs = 3_653 * unitMs.d;
 
-/** Whether the command line has an option about keys. */
+/** Whether the command line contains an option for API keys. */
 export function hasKeyOptions(values: KeyValues): boolean {
 	return [...commands, ...scopeOptions].some(
 		(name) => values[name] !== undefined,
 	);
 }
 
-/** Reads a command about keys. Throws a ConfigError that lists every issue of the command line or the environment. */
+/**
+ * Reads a command for API keys (`--new-key`, `--keys` or `--revoke-key`) from the command line. Throws a ConfigError
+ * that lists every issue of the command line and the environment.
+ */
 export function readKeyCommand(
 	values: KeyValues,
 	env: Record<string, string | undefined>,
@@ -113,7 +116,7 @@ export function readKeyCommand(
 	};
 }
 
-/** Reads the scope of a new key, and adds what is wrong with it to `issues`. */
+/** Reads from the command line what a new API key may do. Adds a text for each invalid option to `issues`. */
 function readScope(values: KeyValues, issues: string[]): KeyScope {
 	const issue = (name: keyof typeof help, value: string, hint = "") =>
 		issues.push(
@@ -148,19 +151,22 @@ function isId(text: string): boolean {
 	return /^\d{17,20}$/.test(text);
 }
 
-/** Returns the parts of a list separated by commas, without duplicates. */
+/** Splits a comma-separated text. Returns the trimmed parts without duplicates. */
 function listOf(text: string): string[] {
 	return [...new Set(text.split(",").map((part) => part.trim()))];
 }
 
-/** Returns how many milliseconds a text such as "90d" stands for. */
+/** Converts a duration such as "90d" to milliseconds. */
 function readLifetime(text: string): number | "invalid" {
 	const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(text.trim()) ?? [];
 	const ms = Number(count) * unitMs[unit as keyof typeof unitMs];
 	return ms > 0 && ms <= maxLifetimeMs ? ms : "invalid";
 }
 
-/** Checks the instances of a new key. INSTANCES is needed only if there are some. */
+/**
+ * Throws a ConfigError unless all instances (bots) of a new API key are in the environment variable INSTANCES. Does not
+ * read this variable if the key is not limited to instances.
+ */
 function checkInstances(
 	env: Record<string, string | undefined>,
 	instances: readonly string[] | undefined,

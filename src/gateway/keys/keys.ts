@@ -10,21 +10,23 @@ import type { GatewayStore } from "../store/store.ts";
 import type { FindToken } from "./authenticator.ts";
 import { createToken, hashToken } from "./token.ts";
 
-/** What a key may do, and until when. Lists that are undefined set no limit. */
+/** What an API key may do, and when it expires. A list that is undefined sets no limit. */
 export interface KeyScope {
 	access: Access;
 	instances?: readonly string[] | undefined;
 	guilds?: readonly string[] | undefined;
-	/** Id of the user on Discord in whose name the key acts. */
+	/** Id of the Discord user in whose name calls with the API key act. */
 	person?: string | undefined;
-	/** In milliseconds since 1970, like all times here. */
+	/** When the API key expires, in milliseconds since 1970. */
 	expiresAt?: number | undefined;
 }
 
 export interface Key extends KeyScope {
 	name: string;
 	createdAt: number;
-	/** When the key was last used, to the minute. */
+	/**
+	 * When the API key was last used, in milliseconds since 1970. Uses within a minute of a recorded one are not recorded.
+	 */
 	lastUsedAt: number | undefined;
 }
 
@@ -40,13 +42,16 @@ interface Row {
 	last_used_at: number | bigint | null;
 }
 
-/** The use of a key is recorded at most once in this many milliseconds. */
+/** Minimum milliseconds between two updates of an API key's last use in the database. */
 const useIntervalMs = 60_000;
 
-/** Matches the names that keys can have. */
+/** Matches valid names of API keys. */
 export const keyName = /^[\w.-]{1,64}$/;
 
-/** Creates a key and returns its secret, which is stored nowhere; undefined if there is a key with this name. */
+/**
+ * Creates an API key and returns its secret token, of which only the hash is stored. Returns undefined if a key with
+ * this name exists.
+ */
 export async function createKey(
 	store: GatewayStore,
 	name: string,
@@ -71,7 +76,7 @@ export async function createKey(
 	return created.length === 1 ? secret : undefined;
 }
 
-/** Returns all keys, expired ones too, ordered by name. */
+/** Returns all API keys, including expired ones, ordered by name. */
 export async function listKeys(store: GatewayStore): Promise<Key[]> {
 	const rows = await store.run(selectKeys);
 	return rows
@@ -79,7 +84,7 @@ export async function listKeys(store: GatewayStore): Promise<Key[]> {
 		.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** Deletes a key. Returns false if there is none with this name. */
+/** Deletes the API key with this name. Returns false if there is no such key. */
 export async function revokeKey(
 	store: GatewayStore,
 	name: string,
@@ -90,7 +95,7 @@ export async function revokeKey(
 	return deleted.length === 1;
 }
 
-/** Returns the function that finds the owner of a key, and records the key's use. */
+/** Returns a function that finds the owner of an API key by the key's hash, and records that the key was used. */
 export function createFindKey(
 	store: GatewayStore,
 	now: () => number = Date.now,

@@ -5,7 +5,7 @@
 import { getRandomValues, hash } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** Prefixes of the kinds of tokens: a key, and the access and refresh tokens of a sign-in. */
+/** The prefix of each kind of token: API keys, and the access and refresh tokens of OAuth. */
 export const tokenPrefixes = {
 	key: "guildhall_",
 	access: "guildhall_at_",
@@ -16,18 +16,21 @@ export type TokenKind = keyof typeof tokenPrefixes;
 
 const alphabet =
 	"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 40 characters of 62 are 238 bits. */
+/** Number of random characters in a token. Each is one of 62, so 40 of them have 238 bits. */
 const randomLength = 40;
-/** 62^6 is more than 2^32. */
+/** Number of characters of a token's checksum: a CRC-32 in base 62 fits, since 62^6 is more than 2^32. */
 const checksumLength = 6;
 
-/** Returns a new token of this kind. Store only its hash. */
+/** Creates a random token of the given kind. Callers must store only its hash. */
 export function createToken(kind: TokenKind): string {
 	const body = tokenPrefixes[kind] + randomText(randomLength);
 	return body + checksumOf(body);
 }
 
-/** Returns the kind of a token that `createToken` may have made; undefined if its form or its checksum is wrong. */
+/**
+ * Returns the kind of a token (API key, access token or refresh token), by its prefix. Returns undefined if the text
+ * does not have the form and checksum of a token of `createToken`.
+ */
 export function kindOfToken(token: string): TokenKind | undefined {
 	const [, prefix] =
 		/^(guildhall_(?:[a-z]{2}_)?)[0-9A-Za-z]{46}$/.exec(token) ?? [];
@@ -38,7 +41,10 @@ export function kindOfToken(token: string): TokenKind | undefined {
 	return kinds.find((kind) => tokenPrefixes[kind] === prefix);
 }
 
-/** Returns the hash by which a token is stored: SHA-256 in hexadecimal. A slow hash is needless for random tokens. */
+/**
+ * Returns the hash under which a token is stored: SHA-256 in hexadecimal. Tokens are random, so a slow password hash is
+ * not needed.
+ */
 export function hashToken(token: string): string {
 	return hash("sha256", token, "hex");
 }

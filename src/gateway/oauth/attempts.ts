@@ -8,59 +8,82 @@ import type { DiscordPerson } from "./discord.ts";
 import type { ResourcePath } from "./resources.ts";
 import { hashSecret, newSecret } from "./secrets.ts";
 
-/** Time for signing in at Discord and for the consent, in milliseconds. */
+/**
+ * Milliseconds after which a sign-in attempt expires. Within this time, the person must sign in at Discord and answer
+ * the consent page.
+ */
 export const attemptLifetimeMs = 10 * 60_000;
 
-/** A client's valid authorization request. */
+/** An OAuth authorization request of an MCP client, after validation. */
 export interface AuthorizationRequest {
 	client: { id: string; name: string; uri?: string | undefined };
 	redirectUri: string;
-	/** The client's own state, sent back unchanged. */
+	/** The parameter `state` of the client's authorization request, which the client gets back unchanged. */
 	state: string | undefined;
 	codeChallenge: string;
 	resource: ResourcePath;
-	/** The highest access level that the client asks for. */
+	/** The highest access level ("read", "write" or "all") that the client asks for. */
 	access: Access;
 }
 
 export interface Attempt {
-	/** The request of a client; undefined if the person wants to see their connections. */
+	/**
+	 * The authorization request of the client that a person wants to connect. Undefined if the person signs in only to see
+	 * the page of connected clients.
+	 */
 	request: AuthorizationRequest | undefined;
-	/** Who signed in; undefined before they are back from Discord. */
+	/** The person who signs in; undefined until Discord has told the gateway who it is. */
 	person: DiscordPerson | undefined;
-	/** The guilds in which the person may sign in. */
+	/** The guilds in which the configuration of a bot allows the person to sign in. */
 	guilds: PersonGuild[];
 }
 
-/** Names one attempt, in one browser. */
+/**
+ * Two secrets that together identify a sign-in attempt. Both are needed to continue it, so that only the browser that
+ * started the attempt can do so.
+ */
 export interface AttemptKey {
-	/** The secret that names the attempt in addresses. To Discord it is sent as `state`. */
+	/** The secret of the sign-in attempt in URLs: `state` on Discord's pages, `request` on the consent page. */
 	state: string;
-	/** The secret in the browser's cookie. */
+	/** The secret in the cookie of the browser that started the sign-in attempt. */
 	browser: string;
 }
 
 export interface Attempts {
-	/** Stores a new attempt of a browser, and returns its `state`. */
+	/**
+	 * Stores a new sign-in attempt of the browser with the secret `browser`. Returns the attempt's secret for URLs
+	 * (`state`).
+	 */
 	start(
 		browser: string,
 		request: AuthorizationRequest | undefined,
 	): Promise<string>;
-	/** Returns the attempt when its person is back from Discord. Undefined if it is unknown, expired, or has been used. */
+	/**
+	 * Marks a sign-in attempt as returned from Discord, and returns it. Returns undefined if the attempt is unknown, has
+	 * expired, or has returned before.
+	 */
 	comeBack(key: AttemptKey): Promise<Attempt | undefined>;
-	/** Stores who signed in. */
+	/** Stores in a sign-in attempt who signed in at Discord, and in which guilds this person may sign in. */
 	setPerson(
 		key: AttemptKey,
 		person: DiscordPerson,
 		guilds: readonly PersonGuild[],
 	): Promise<void>;
-	/** Returns an attempt whose person has signed in; undefined if there is none. */
+	/**
+	 * Returns a sign-in attempt for a client, after the person has signed in at Discord; undefined if there is no such
+	 * attempt.
+	 */
 	find(key: AttemptKey): Promise<SignedIn | undefined>;
-	/** Ends an attempt whose person has signed in and returns it; undefined if there is none, or it was ended before. */
+	/**
+	 * Deletes a sign-in attempt for a client, after the person has signed in at Discord, and returns it. Returns undefined
+	 * if there is no such attempt, for example because it was finished before.
+	 */
 	finish(key: AttemptKey): Promise<SignedIn | undefined>;
-	/** Returns who has signed in in a browser to see their connections; undefined if nobody has. */
+	/**
+	 * Returns the person who signed in with this browser to see the page of connected clients; undefined if nobody did.
+	 */
 	visitor(browser: string): Promise<DiscordPerson | undefined>;
-	/** Forgets who has signed in in a browser to see their connections. */
+	/** Signs a browser out of the page of connected clients. */
 	leave(browser: string): Promise<void>;
 }
 

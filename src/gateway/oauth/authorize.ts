@@ -15,9 +15,12 @@ import { type Parameters, queryOf } from "./parameters.ts";
 import { matchesRedirect } from "./redirect-uris.ts";
 import { accessAt, readResource } from "./resources.ts";
 
-/** Attempts that may begin in a minute. Each is a row in the database, and needs no token. */
+/**
+ * Maximum number of sign-ins that may start per minute. Anyone can start a sign-in without a token, and each is stored
+ * in the database.
+ */
 const maxPerMinute = 300;
-/** Limit of a stored request, as JSON. */
+/** Maximum number of characters of a stored authorization request as JSON. */
 const maxRequestLength = 8192;
 
 export function createAuthorize(
@@ -39,7 +42,10 @@ export function createAuthorize(
 		);
 	}
 
-	/** Checks what remains once the redirect URI is known to be the client's. */
+	/**
+	 * Reads the other parameters of an authorization request, after its client and redirect URI were checked. Throws an
+	 * OAuthError if a parameter is invalid.
+	 */
 	function readRequest(
 		parameters: Parameters,
 		{ id, name, uri }: OAuthClient,
@@ -117,8 +123,9 @@ export function createAuthorize(
 }
 
 /**
- * Whether a request is not a browser's. Before it opens one, mcp-remote asks whether the client that it once registered is
- * still known, and registers again if the response is JSON with the error invalid_client.
+ * Whether an authorization request comes from a program instead of a browser. Before mcp-remote opens a browser, it
+ * sends the request itself to find out if the client that it registered still exists. It registers again if the
+ * response is JSON with the error invalid_client.
  */
 function isProgram({ headers }: Request): boolean {
 	const accepted = headers.get("accept") ?? "";

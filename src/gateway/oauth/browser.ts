@@ -4,21 +4,26 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { newSecret } from "./secrets.ts";
 
-/** Seconds after which a browser forgets its cookie. */
+/** Lifetime of the browser's cookie in seconds. */
 const maxAgeSeconds = 3600;
 
 export interface Browsers {
-	/** Returns the secret of the browser that sent a request; undefined if it has none. */
+	/**
+	 * Returns the secret in the cookie of the browser that sent a request; undefined if the request has no such cookie.
+	 */
 	secretOf(request: Request): string | undefined;
-	/** Returns a secret for a browser that has none. */
+	/** Returns a new secret for the cookie of a browser. */
 	newSecret(): string;
-	/** Returns the Set-Cookie header that keeps a secret in the browser. */
+	/** Returns the value of a Set-Cookie header that stores the secret in the browser. */
 	setCookie(secret: string): string;
-	/** Whether a form's request comes from a page of the gateway, by the headers that a browser sends. */
+	/** Whether a form was submitted on a page of the gateway, by the browser's headers Sec-Fetch-Site and Origin. */
 	isOwnPage(request: Request): boolean;
 }
 
-/** `publicUrl` is the origin under which browsers reach the gateway. */
+/**
+ * Creates the functions that recognize a browser by a secret in its cookie. `publicUrl` is the gateway's origin in URLs
+ * for browsers.
+ */
 export function createBrowsers(publicUrl: string): Browsers {
 	const isSecure = publicUrl.startsWith("https:");
 	// Browsers accept the prefix only from this host and over https, so no other host can plant a cookie.
@@ -49,14 +54,14 @@ export function createBrowsers(publicUrl: string): Browsers {
 }
 
 /**
- * Returns a token for a form that only this browser's page about this purpose can have, since it is made from the secret
- * in the browser's cookie.
+ * Returns the CSRF token of a form: a hash of the secret in the browser's cookie and of `purpose`, which says what the
+ * form is for. Other browsers cannot compute it.
  */
 export function formToken(browserSecret: string, purpose: string): string {
 	return hash("sha256", `form ${browserSecret} ${purpose}`, "base64url");
 }
 
-/** Whether a form's token is the right one. Compares in constant time. */
+/** Whether the CSRF token that a form was submitted with is the right one. Compares in constant time. */
 export function isFormToken(
 	given: string | undefined,
 	browserSecret: string,

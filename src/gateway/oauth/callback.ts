@@ -17,7 +17,10 @@ export function createCallback(
 ): (request: Request) => Promise<Response> {
 	const { askRights, attempts, browsers, discord, log, publicUrl } = context;
 
-	/** Returns a page that says why a person cannot sign in, with a link to the client if there is one. */
+	/**
+	 * Returns a page that tells a person why the sign-in failed. The page has a link to the client that the person wanted
+	 * to connect, if there is one.
+	 */
 	function refuse(
 		request: AuthorizationRequest | undefined,
 		page: { status: number; title: string; text: string },

@@ -6,7 +6,10 @@ import type { SignInSettings } from "./config.ts";
 import { createDiscord, DiscordFailure } from "./discord.ts";
 import { paths } from "./metadata.ts";
 
-/** Asks Discord whether it knows the application. Rejects with a CheckFailed. */
+/**
+ * Checks for `gateway --check` that Discord accepts the id and secret of the application with which people sign in.
+ * Rejects with a CheckFailed.
+ */
 export async function checkSignIn(
 	{ publicUrl, discordApiUrl: apiUrl, clientId, clientSecret }: SignInSettings,
 	log: Log,

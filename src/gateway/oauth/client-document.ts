@@ -14,21 +14,24 @@ import { redirectIssue } from "./redirect-uris.ts";
 import { FetchRefused, fetchPublicJson, type SafeFetch } from "./safe-fetch.ts";
 
 const maxIdLength = 1000;
-/** The draft recommends 5 kB. Some clients have more. */
+/**
+ * Maximum size of a client's metadata document in bytes. The OAuth draft recommends 5 kB, but some clients have larger
+ * documents.
+ */
 const maxBytes = 10 * 1024;
 const defaultTimeoutMs = 5_000;
-/** Fetches at once, of all documents. */
+/** Maximum number of metadata documents of clients that are fetched at the same time. */
 const maxConcurrent = 8;
 const maxWaiting = 32;
 /**
- * Fetches from one host in a minute. The draft forbids to cache errors, so this is what keeps a client with an invalid
- * document from being asked again and again.
+ * Maximum number of metadata documents fetched from one host per minute. The OAuth draft forbids caching errors, so
+ * only this limit keeps the gateway from fetching an invalid document again and again.
  */
 const maxPerHost = 10;
 const windowMs = 60_000;
-/** Limit of the cache, and of the hosts that are counted. */
+/** Maximum number of cached clients, and of hosts whose fetches are counted. */
 const maxEntries = 500;
-/** Bounds, in seconds, of how long a document is cached. */
+/** Minimum and maximum of the time for which a metadata document is cached, in seconds. */
 const minAgeSeconds = 60;
 const maxAgeSeconds = 86_400;
 const defaultAgeSeconds = 3_600;
@@ -43,31 +46,38 @@ const document = v.object({
 
 export interface DocumentOptions extends SafeFetch {
 	log: Log;
-	/** Returns the current time of a monotonic clock, in milliseconds. */
+	/** Returns the time of a monotonic clock in milliseconds. */
 	now?: () => number;
-	/** Time for one fetch, and for the wait before it while others run, in milliseconds. */
+	/**
+	 * Timeout in milliseconds of fetching a metadata document. If too many fetches are running, the wait before the fetch
+	 * has the same limit in addition.
+	 */
 	timeoutMs?: number;
 }
 
-/** Whether a client id is a URL, and so names a metadata document. */
+/** Whether a client id is the URL of the client's metadata document. Otherwise it is the id of a registered client. */
 export function isDocumentId(id: string): boolean {
 	return id.startsWith("https://");
 }
 
-/** Returns a function that finds the client whose id is the URL of a metadata document, within 10 s. */
+/**
+ * Returns a function that finds an OAuth client whose id is the URL of its metadata document. The function fetches the
+ * document unless it is cached, and resolves with the client, or with undefined if the document is not usable, within
+ * 10 s.
+ */
 export function createClientDocuments({
 	log,
 	now = () => performance.now(),
 	timeoutMs = defaultTimeoutMs,
 	...safeFetch
 }: DocumentOptions): (id: string) => Promise<OAuthClient | undefined> {
-	/** Clients by id. */
+	/** Clients by id, with the time until which their metadata documents are cached. */
 	const cache = new LruMap<string, { client: OAuthClient; expiresAt: number }>(
 		maxEntries,
 	);
-	/** Fetches that run, by id. */
+	/** Fetches of metadata documents in progress, by the id of the client. */
 	const running = new Map<string, Promise<OAuthClient | undefined>>();
-	/** Fetches of the last minute by host. */
+	/** For each host: counter of the fetches of metadata documents in the last minute. */
 	const windows = new LruMap<string, SlidingWindow>(maxEntries);
 	const semaphore = new Semaphore({
 		max: maxConcurrent,
@@ -81,7 +91,10 @@ export function createClientDocuments({
 			() => new SlidingWindow({ max: maxPerHost, windowMs, now }),
 		);
 
-	/** Fetches and checks a document. Rejects with a FetchRefused if that fails. */
+	/**
+	 * Fetches a client's metadata document, checks it, and caches the client. Rejects with a FetchRefused if the document
+	 * is not usable, and with Overloaded if too many fetches are waiting.
+	 */
 	async function load(id: string): Promise<OAuthClient> {
 		const url = documentUrl(id);
 		if (!windowOf(url.host).take())
@@ -127,7 +140,10 @@ export function createClientDocuments({
 	};
 }
 
-/** Returns the URL that a client id is. Throws a FetchRefused if it may not be one. */
+/**
+ * Converts a client id to the URL of the client's metadata document. Throws a FetchRefused if the id is not an allowed
+ * URL.
+ */
 function documentUrl(id: string): URL {
 	const url = id.length > maxIdLength ? null : URL.parse(id);
 	if (!url) throw new FetchRefused("the client id is not a URL");
@@ -168,8 +184,9 @@ function readDocument(id: string, text: string): OAuthClient {
 }
 
 /**
- * Whether a client can do without authentication. ChatGPT would rather sign its requests (private_key_jwt), and also lists
- * "none". One that only signs must not be taken at its word without a signature. The draft forbids secrets.
+ * Whether a client supports requests without client authentication, by its metadata document. ChatGPT prefers signed
+ * requests (private_key_jwt) but also lists "none". A client that always signs is refused, because the gateway does not
+ * check signatures. The OAuth draft forbids client secrets.
  */
 function canBePublic({
 	token_endpoint_auth_method: method = "none",
@@ -179,7 +196,7 @@ function canBePublic({
 	return method === "none" || supported.includes("none");
 }
 
-/** Returns for how many seconds a response with this Cache-Control header is cached. */
+/** Returns for how many seconds to cache a metadata document, by the Cache-Control header of its response. */
 function maxAgeOf(header: string | null): number {
 	if (/\bno-(?:store|cache)\b/i.test(header ?? "")) return minAgeSeconds;
 	const [, seconds] = /\bmax-age=(\d{1,10})\b/i.exec(header ?? "") ?? [];

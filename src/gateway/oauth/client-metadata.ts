@@ -5,14 +5,14 @@ import * as v from "valibot";
 import { onOneLine } from "../../lib/text.ts";
 import { redirectIssue } from "./redirect-uris.ts";
 
-/** Limit of a client's name, after invisible characters are escaped. */
+/** Maximum length of a client's name, including the escapes of invisible characters. */
 const maxNameLength = 100;
 const maxRedirectUris = 50;
 
-/** Matches the URL of a home page. */
+/** Matches an https URL of at most about 1,000 characters, which is accepted as the home page of a client. */
 const homePage = /^https:\/\/[!-~]{1,1000}$/;
 
-/** The metadata of a client. Everything else that it states is ignored. */
+/** Schema of a client's metadata, in a registration request or in a metadata document. Other members are ignored. */
 export const clientMetadata = v.object({
 	client_name: v.optional(v.string()),
 	client_uri: v.optional(v.string()),
@@ -34,8 +34,8 @@ function including(needed: string) {
 }
 
 /**
- * Returns a client's name on one line, with invisible characters escaped; if it has none, the host or scheme of its first
- * redirect URI.
+ * Returns the name of a client to show to people: on one line, with invisible characters escaped. If the client has no
+ * name, returns the host or scheme of its first redirect URI.
  */
 export function clientName(
 	name: string | undefined,
@@ -47,13 +47,13 @@ export function clientName(
 	return (url?.host || url?.protocol || "unnamed").slice(0, maxNameLength);
 }
 
-/** Returns a client's home page if it is an https URL. */
+/** Returns `uri`, the home page that a client states, if it is an https URL; otherwise undefined. */
 export function clientUri(uri: string | undefined): string | undefined {
 	const isValid = uri !== undefined && homePage.test(uri) && URL.canParse(uri);
 	return isValid ? uri : undefined;
 }
 
-/** Returns which of a client's redirect URIs is refused, and why; undefined if all are valid. */
+/** Returns an error text for the first invalid URI in a client's `redirect_uris`; undefined if all are valid. */
 export function redirectUrisIssue(uris: readonly string[]): string | undefined {
 	for (const [index, uri] of uris.entries()) {
 		const issue = redirectIssue(uri);

@@ -24,13 +24,16 @@ import { type Clocks, systemClocks } from "./clocks.ts";
 import { networkOf } from "./ip-addresses.ts";
 import { errorResponse, jsonResponse } from "./oauth-error.ts";
 
-/** A program that asks people for access. */
+/** An OAuth client: a program that wants to call tools in the name of people. */
 export interface OAuthClient {
-	/** The client id: one that registration made, or the URL of the client's metadata document. */
+	/** Id of the client: created at its registration, or the URL of its metadata document. */
 	id: string;
-	/** The client's name, as it states itself: at most 100 characters on one line, with invisible ones escaped. */
+	/**
+	 * Name of the client, as the client itself states it: on one line, at most 100 characters, with invisible characters
+	 * escaped.
+	 */
 	name: string;
-	/** The client's home page, as it states itself: an https URL. */
+	/** Home page of the client, as the client itself states it: an https URL. */
 	uri?: string | undefined;
 	redirectUris: readonly string[];
 	kind: "registered" | "document";
@@ -38,18 +41,18 @@ export interface OAuthClient {
 
 export interface Clients {
 	/**
-	 * Returns a client; undefined if there is none with this id, or its metadata document cannot be fetched or is invalid.
-	 * Rejects with StoreUnavailable if the database cannot be reached.
+	 * Returns the OAuth client with this id. Returns undefined if there is none, or if the client's metadata document
+	 * cannot be fetched or is invalid. Rejects with StoreUnavailable if the database is unavailable.
 	 */
 	findClient(id: string): Promise<OAuthClient | undefined>;
-	/** Responds to a registration request (RFC 7591). `address` is where it comes from. */
+	/** Responds to a client's registration request (RFC 7591). `address` is the IP address from which the request came. */
 	registerClient(request: Request, address?: string): Promise<Response>;
 }
 
 export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 	store: StatementStore;
 	log: Log;
-	/** How many registered clients there are at most. */
+	/** Maximum number of registered clients in the database. Default: 10,000. */
 	maxClients?: number;
 	clocks?: Clocks;
 }
@@ -57,19 +60,25 @@ export interface ClientsOptions extends Omit<DocumentOptions, "now"> {
 const maxBodyBytes = 16 * 1024;
 const bodyTimeoutMs = 10_000;
 const maxNameLength = 200;
-/** Registrations in a minute, of all and from one network. Behind a reverse proxy all have the address of the proxy. */
+/**
+ * Maximum numbers of client registrations per minute: of all together, and from one network. Behind a reverse proxy,
+ * all registrations come from the address of the proxy.
+ */
 const maxPerMinute = 60;
 const maxPerNetwork = 20;
 const maxNetworks = 1_000;
 const windowMs = 60_000;
 const dayMs = 86_400_000;
-/** A client that nobody has connected is forgotten after this time, in milliseconds. */
+/** Milliseconds after which a registered client is deleted if no person has ever connected it. */
 const unusedLifetimeMs = dayMs;
-/** A client that nobody is connected with any more is forgotten after this time, in milliseconds. */
+/** Milliseconds after which a registered client is deleted once no person is connected with it any more. */
 const idleLifetimeMs = 90 * dayMs;
-/** The same while there are too many clients. More than all that can register in this time have room. */
+/**
+ * When the maximum number of clients is reached, clients that no person has connected are deleted after this many
+ * milliseconds. At most 3,600 clients can register in this time, fewer than the maximum.
+ */
 const crowdedLifetimeMs = 3_600_000;
-/** Time between two looks for clients to forget, in milliseconds. */
+/** Minimum milliseconds between two deletions of unused clients. */
 const pruneIntervalMs = 600_000;
 
 interface Row {
@@ -93,7 +102,7 @@ export function createClients({
 	const byNetwork = new LruMap<string, SlidingWindow>(maxNetworks);
 	let prunedAt = Number.NEGATIVE_INFINITY;
 
-	/** Counts a registration from a network. Returns whether the limits allow it. */
+	/** Counts a client registration from a network. Returns false if the limit of registrations per minute is exceeded. */
 	function take(network: string): boolean {
 		const window = byNetwork.getOrMake(
 			network,
@@ -119,7 +128,10 @@ export function createClients({
 		);
 	}
 
-	/** Forgets clients that nobody uses. One with a connection is in use. */
+	/**
+	 * Deletes unused clients: those that no person has connected for `unusedMs` after their registration, and those whose
+	 * last connection ended 90 days ago.
+	 */
 	async function prune(unusedMs: number): Promise<void> {
 		const time = now();
 		prunedAt = monotonicNow();
@@ -133,7 +145,7 @@ export function createClients({
 		);
 	}
 
-	/** Stores a client. Returns whether there is room for it. */
+	/** Stores a new client, and deletes unused clients first if necessary. Returns false if there are too many clients. */
 	async function add(client: OAuthClient): Promise<boolean> {
 		if (monotonicNow() - prunedAt >= pruneIntervalMs)
 			await prune(unusedLifetimeMs);
@@ -199,7 +211,7 @@ export function createClients({
 	};
 }
 
-/** Reads a registration request. Returns a response if it is refused. */
+/** Reads the client's metadata from a registration request. Returns an error response if the metadata is invalid. */
 async function readMetadata(request: Request) {
 	const invalid = (text: string) =>
 		refuse(400, "invalid_client_metadata", text);

@@ -1,9 +1,11 @@
 // The two clocks of the authorization server.
 
 export interface Clocks {
-	/** Returns the time in milliseconds since 1970, for what is stored. */
+	/** Returns the wall-clock time in milliseconds since 1970. Used for times in the database. */
 	now(): number;
-	/** Returns the time of a monotonic clock in milliseconds, for limits of rates: the other one may be set back. */
+	/**
+	 * Returns the time of a monotonic clock in milliseconds. Used for rate limits, because the wall clock can be set back.
+	 */
 	monotonicNow(): number;
 }
 

@@ -13,7 +13,10 @@ import type { GatewayStore } from "../store/store.ts";
 import type { Grant } from "./grant-rows.ts";
 import { createGrants } from "./grants.ts";
 
-/** The options of the command line for grants, for `parseCommandLine`. */
+/**
+ * The gateway's command-line options for grants (the connections between people and clients), as `parseCommandLine`
+ * expects them.
+ */
 export const grantOptions = {
 	grants: { type: "boolean" },
 	"revoke-grant": { type: "string" },
@@ -27,12 +30,15 @@ export interface GrantValues {
 export const grantUsage = `  --grants           list what people have allowed clients by signing in, then exit
   --revoke-grant ID  end one of these, on every gateway within a second, then exit`;
 
-/** Whether the command line has an option about grants. */
+/** Whether the command line contains an option for grants. */
 export function hasGrantOptions(values: GrantValues): boolean {
 	return values.grants !== undefined || values["revoke-grant"] !== undefined;
 }
 
-/** Reads a command about grants. Throws a ConfigError that lists every issue of the command line or the environment. */
+/**
+ * Reads a command for grants (`--grants` or `--revoke-grant`) from the command line. Throws a ConfigError that lists
+ * every issue of the command line or the environment.
+ */
 export function readGrantCommand(
 	values: GrantValues,
 	env: Record<string, string | undefined>,

@@ -11,12 +11,12 @@ import {
 } from "../../lib/config.ts";
 
 export interface SignInSettings {
-	/** Origin under which people and clients reach the gateway, such as "https://mcp.example". */
+	/** The gateway's origin in URLs for people and clients, such as "https://mcp.example". */
 	publicUrl: string;
-	/** The Discord application's id and secret. */
+	/** Id of the Discord application with which people sign in. `clientSecret` is its secret. */
 	clientId: string;
 	clientSecret: string;
-	/** URL of Discord's API without its version. */
+	/** URL of Discord's API without the version, such as "https://discord.com/api". */
 	discordApiUrl: string;
 }
 
@@ -30,7 +30,7 @@ const publicUrl = v.pipe(
 	}),
 );
 
-/** Schemas of the environment variables for signing in with Discord. */
+/** Valibot schemas of the environment variables for the sign-in with Discord. */
 export const signInVariables = {
 	PUBLIC_URL: optional(
 		publicUrl,
@@ -74,7 +74,10 @@ type SignInVariables = {
 	[Name in keyof typeof signInVariables]?: string | undefined;
 } & { DISCORD_API_URL: string; GATEWAY_DATABASE?: string | undefined };
 
-/** Returns the settings for signing in; undefined if it is off. There must be no issues in `signInIssues`. */
+/**
+ * Returns the settings of the sign-in with Discord; undefined if people cannot sign in. Call it only if `signInIssues`
+ * found no issues.
+ */
 export function readSignInSettings({
 	PUBLIC_URL,
 	DISCORD_CLIENT_ID,
@@ -91,7 +94,10 @@ export function readSignInSettings({
 	};
 }
 
-/** Returns what is missing for signing in, by variable; nothing if all of it is set, or none. `env` is as given. */
+/**
+ * Returns an issue for each environment variable that the sign-in with Discord needs but `env` lacks. Returns no issues
+ * if none of the variables is set, since the sign-in is then off.
+ */
 export function signInIssues(
 	env: Readonly<Record<string, string | undefined>>,
 ): ConfigIssue[] {
@@ -121,7 +127,7 @@ export function signInIssues(
 	];
 }
 
-/** Returns the host names by which people reach a gateway at which they can sign in. */
+/** Returns the host name of the gateway's public URL; an empty list if people cannot sign in. */
 export function hostsOf(settings: SignInSettings | undefined): string[] {
 	return settings ? [new URL(settings.publicUrl).hostname] : [];
 }

@@ -15,7 +15,10 @@ import { errorPage } from "./pages/error-page.ts";
 import { redirect } from "./pages/page.ts";
 import { queryOf, readForm } from "./parameters.ts";
 
-/** Sign-ins that may begin in a minute. Each is a row in the database, and needs no token. */
+/**
+ * Maximum number of sign-ins to the page of connected clients that may start per minute. Anyone can start a sign-in
+ * without a token, and each is stored in the database.
+ */
 const maxPerMinute = 60;
 const windowMs = 60_000;
 
@@ -30,7 +33,10 @@ export function createConnections(context: OAuthContext): {
 		now: context.monotonicNow,
 	});
 
-	/** Sends the person to Discord, from where they come back to this page. */
+	/**
+	 * Redirects a browser to Discord, where the person signs in. Afterwards Discord sends the browser back, and the page
+	 * of connected clients is shown.
+	 */
 	async function signIn(request: Request): Promise<Response> {
 		if (!window.take())
 			throw new OAuthError(

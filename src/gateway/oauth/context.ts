@@ -16,7 +16,7 @@ import { type BackLink, errorPage } from "./pages/error-page.ts";
 import type { AskRights } from "./rights.ts";
 
 export interface OAuthContext {
-	/** Origin of the gateway, and the issuer of its tokens. */
+	/** The gateway's origin in URLs for people and clients. It is also the OAuth issuer. */
 	publicUrl: string;
 	attempts: Attempts;
 	askRights: AskRights;
@@ -29,8 +29,8 @@ export interface OAuthContext {
 }
 
 /**
- * Returns the address that sends a response to a client: `parameters`, its own state, and the issuer, by which it notices
- * responses of another server (RFC 9207).
+ * Returns the URL that sends an authorization response to a client: its redirect URI with `parameters`, its own
+ * `state`, and the issuer, by which the client detects responses of another server (RFC 9207).
  */
 export function clientUrl(
 	publicUrl: string,
@@ -44,7 +44,10 @@ export function clientUrl(
 	return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query}`;
 }
 
-/** Returns the link of an error page back to a client, which tells the client what went wrong. */
+/**
+ * Returns the link by which a person gets from an error page back to the client. The URL of the link tells the client
+ * the error.
+ */
 export function backLink(
 	publicUrl: string,
 	request: Pick<AuthorizationRequest, "client" | "redirectUri" | "state">,
@@ -59,7 +62,10 @@ export function backLink(
 	};
 }
 
-/** Runs the handler of a page. If it rejects with an OAuthError or because of the database, shows that as a page. */
+/**
+ * Calls the function that creates a page for a person. If it rejects with an OAuthError, or because the database is
+ * unavailable, returns an error page.
+ */
 export async function asPage(run: () => Promise<Response>): Promise<Response> {
 	try {
 		return await run();

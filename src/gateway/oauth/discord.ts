@@ -8,13 +8,16 @@ import { parseJson } from "../../lib/json.ts";
 import type { Log } from "../../lib/log.ts";
 
 export interface DiscordOptions {
-	/** URL of Discord's API without its version, such as `https://discord.com/api`. */
+	/** URL of Discord's API without the version, such as `https://discord.com/api`. */
 	apiUrl: string;
 	clientId: string;
 	clientSecret: string;
-	/** Where Discord sends people back to. It must be entered in the application's settings at Discord. */
+	/**
+	 * URL of the gateway to which Discord redirects people after the sign-in. It must also be in the settings of the
+	 * Discord application.
+	 */
 	redirectUri: string;
-	/** Timeout of each request, in milliseconds. */
+	/** Timeout of each request to Discord, in milliseconds. */
 	timeoutMs?: number;
 	log: Log;
 }
@@ -25,20 +28,26 @@ export interface DiscordPerson {
 }
 
 export interface Discord {
-	/** Returns the address at which a person signs in. `state` comes back with them. */
+	/** Returns the URL of Discord's sign-in page. Discord sends the person back to the gateway with the same `state`. */
 	signInUrl(state: string): string;
-	/** Returns the person who got a code from Discord. Rejects with a DiscordFailure. */
+	/**
+	 * Exchanges an authorization code of Discord for the id and name of the person who signed in. Rejects with a
+	 * DiscordFailure.
+	 */
 	personOf(code: string): Promise<DiscordPerson>;
-	/** Whether Discord knows the application and its secret. Rejects with a DiscordFailure if Discord does not say. */
+	/**
+	 * Whether Discord accepts the id and secret of the Discord application. Rejects with a DiscordFailure if Discord does
+	 * not respond or reports another error.
+	 */
 	knowsApplication(): Promise<boolean>;
 }
 
-/** Thrown when Discord does not tell who a person is. The message is for the operator. */
+/** Thrown when a request to Discord's OAuth API fails. The message is for the operator. */
 export class DiscordFailure extends Error {
 	override name = "DiscordFailure";
 	constructor(
 		message: string,
-		/** The HTTP status of Discord's response, if there was one. */
+		/** HTTP status of Discord's response; undefined if there was none. */
 		readonly status?: number,
 		options?: ErrorOptions,
 	) {
@@ -168,7 +177,7 @@ function parse<const S extends v.GenericSchema>(schema: S, value: unknown) {
 	throw new DiscordFailure("Discord sent an unexpected response");
 }
 
-/** Returns Discord's own words for an error, such as ": invalid_client"; "" if there are none. */
+/** Returns the OAuth error code in the body of Discord's response as ": invalid_client"; "" if there is none. */
 function describeError(body: unknown): string {
 	const { error } = Object(body) as { error?: unknown };
 	return typeof error === "string" ? `: ${error.slice(0, 100)}` : "";

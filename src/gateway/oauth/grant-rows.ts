@@ -6,11 +6,11 @@ import type { DiscordPerson } from "./discord.ts";
 import type { ResourcePath } from "./resources.ts";
 
 /**
- * Time for which a used refresh token can be used again, in milliseconds: for clients whose requests refresh the same
- * token at once, and for lost responses. Later use means that two parties have the token.
+ * Milliseconds for which a refresh token still works after its first use: some clients refresh the same token in
+ * parallel requests, and responses can get lost. A later use means that someone else has got the token.
  */
 export const reuseGraceMs = 10_000;
-/** What a person has allowed one client. */
+/** A grant: the permission that a person has given to a client to act in the person's name. */
 export interface Grant {
 	id: string;
 	client: { id: string; name: string; uri: string | undefined };
@@ -18,7 +18,7 @@ export interface Grant {
 	person: DiscordPerson;
 	access: Access;
 	resource: ResourcePath;
-	/** Times in milliseconds since 1970. */
+	/** When the grant was created, in milliseconds since 1970, like `usedAt` and `expiresAt`. */
 	createdAt: number;
 	usedAt: number | undefined;
 	expiresAt: number;
@@ -42,7 +42,7 @@ export interface GrantRow {
 	expires_at: number | bigint;
 }
 
-/** A row of the table "oauth_tokens", joined with its grant. */
+/** A row of the table "oauth_tokens" joined with the row of the token's grant. */
 export interface TokenRow extends GrantRow {
 	kind: TokenKind;
 	token_access: string;
@@ -50,7 +50,10 @@ export interface TokenRow extends GrantRow {
 	token_expires_at: number | bigint;
 }
 
-/** Whether a refresh token of a generation was used before, longer ago than the grace period. */
+/**
+ * Whether the refresh token with this number (`generation`) is no longer valid: it was used before, and not just within
+ * the last 10 s.
+ */
 export function isReused(
 	grant: GrantRow,
 	generation: number,
@@ -61,7 +64,7 @@ export function isReused(
 	return rotations > 1 || Number(grant.rotated_at) <= now - reuseGraceMs;
 }
 
-/** Returns the grant of a row. */
+/** Converts a row of the table "oauth_grants" to a grant. */
 export function toGrant(row: GrantRow): Grant {
 	return {
 		id: row.id,

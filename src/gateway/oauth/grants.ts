@@ -20,16 +20,19 @@ import { codeChallenge, hashSecret, newSecret } from "./secrets.ts";
 
 export const codeLifetimeMs = 60_000;
 export const accessLifetimeMs = 3_600_000;
-/** Time after which a client that has not refreshed its tokens has to ask the person again, in milliseconds. */
+/**
+ * Milliseconds after which a grant expires if the client does not refresh its tokens. The person must then sign in
+ * again.
+ */
 export const refreshLifetimeMs = 30 * 86_400_000;
-/** The use of a grant is recorded at most once in this many milliseconds. */
+/** Minimum milliseconds between two updates of a grant's last use in the database. */
 const useIntervalMs = 60_000;
 
-/** What a person has consented to. */
+/** What a person has agreed to on the consent page: the client's request and an access level. */
 export interface Consent {
 	request: AuthorizationRequest;
 	person: DiscordPerson;
-	/** The access level that the person chose. */
+	/** The access level ("read", "write" or "all") that the person chose. */
 	access: Access;
 }
 
@@ -40,49 +43,64 @@ export interface Tokens {
 	grant: Grant;
 }
 
-/** A token that a client presents, and its grant. */
+/** An access or refresh token in the database, with its grant. */
 export interface StoredToken {
 	kind: TokenKind;
-	/** What the token allows: not more than its grant. */
+	/** The access level that the token allows: at most that of its grant. */
 	access: Access;
-	/** Milliseconds since 1970. */
+	/** When the token expires, in milliseconds since 1970. */
 	expiresAt: number;
-	/** Number of rotations of the grant's refresh token before this token. */
+	/** How many times the grant's refresh token had been replaced by a new one when this token was issued. */
 	generation: number;
 	grant: Grant;
-	/** Whether the token is a refresh token that was used before, longer ago than the grace period. */
+	/** Whether the token is a refresh token that was used before, and not just within the last 10 s. */
 	isReused: boolean;
 }
 
-/** Why a code or a refresh token was refused. "replayed", "reused": it was used before, so its grant has been ended. */
+/**
+ * Why an authorization code or refresh token was refused. "mismatch": it belongs to another client or request.
+ * "replayed" (code) and "reused" (refresh token): it was used before, so the grant was deleted.
+ */
 export type Refusal = "unknown" | "mismatch" | "replayed" | "reused";
 
-/** What a client must know to redeem a code. */
+/** What a client sends to exchange an authorization code for tokens. */
 export interface Redemption {
 	clientId: string;
-	/** Undefined if the client does not repeat it, as in OAuth 2.1. */
+	/** The client's redirect URI; undefined if the request does not contain it, as in OAuth 2.1. */
 	redirectUri: string | undefined;
 	codeVerifier: string;
-	/** Undefined if the client does not repeat it. */
+	/** Path of the protected resource that the client names; undefined if the request does not contain it. */
 	resource: ResourcePath | undefined;
 }
 
 export interface Grants {
-	/** Returns a new authorization code. */
+	/** Stores a person's consent, and returns the authorization code that the client exchanges for tokens. */
 	issueCode(consent: Consent): Promise<string>;
-	/** Redeems a code. A code works once, and a failed attempt ends it; a second use ends the grant. */
+	/**
+	 * Exchanges an authorization code for tokens, and creates the grant. A code works once, even if the exchange is
+	 * refused; a second use of the code deletes the grant.
+	 */
 	redeem(code: string, redemption: Redemption): Promise<Tokens | Refusal>;
-	/** Returns a token that has not expired, and its grant; undefined if there is none. `tokenHash` is from `hashToken`. */
+	/**
+	 * Returns an unexpired access or refresh token by its hash (see `hashToken`), with its grant; undefined if there is
+	 * none.
+	 */
 	findToken(tokenHash: string): Promise<StoredToken | undefined>;
-	/** Issues new tokens for a refresh token from `findToken`. `access` is that of the new access token. */
+	/**
+	 * Issues a new access token and a new refresh token for a refresh token from `findToken`. `access` is the access level
+	 * of the new access token.
+	 */
 	rotate(token: StoredToken, access: Access): Promise<Tokens | Refusal>;
-	/** Ends one access token. */
+	/** Deletes an access token, so that it does not work any more. Its grant stays. */
 	endToken(tokenHash: string): Promise<void>;
-	/** Ends a grant with all of its tokens; with `personId`, only if it is this person's. Returns whether there was one. */
+	/**
+	 * Deletes a grant and all its tokens; if `personId` is given, only if the grant is of this person. Returns false if
+	 * there is no such grant.
+	 */
 	end(id: string, personId?: string): Promise<boolean>;
-	/** Returns all grants, or those of one person, newest first. */
+	/** Returns the unexpired grants of all people, or of one person, newest first. */
 	list(personId?: string): Promise<Grant[]>;
-	/** Stores that a grant is in use, at most once a minute. */
+	/** Stores that a grant was used just now, at most once a minute. */
 	recordUse(grant: Grant): Promise<void>;
 }
 
@@ -94,7 +112,7 @@ interface CodeRow {
 }
 
 export function createGrants(store: StatementStore, now: () => number): Grants {
-	/** Stores new tokens of a grant. */
+	/** Stores a new access token and a new refresh token of a grant, and returns them. */
 	async function issueTokens(
 		sql: SQL,
 		grant: Grant,
@@ -240,7 +258,10 @@ async function deleteGrant(sql: SQL, id: string): Promise<void> {
 	await sql`DELETE FROM oauth_tokens WHERE grant_id = ${id}`;
 }
 
-/** Whether a client may redeem a code with this challenge. */
+/**
+ * Whether a client may exchange an authorization code for tokens: it knows the code's PKCE verifier, and its id,
+ * redirect URI and resource are those for which the code was issued.
+ */
 function isFor(
 	challenge: string,
 	{ request }: Consent,

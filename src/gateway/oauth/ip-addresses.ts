@@ -3,7 +3,7 @@
 
 import { isIP, isIPv4 } from "node:net";
 
-/** IPv4 networks that are not public, as address and prefix length. */
+/** IPv4 networks whose addresses are not public: address and prefix length. */
 const specialIpv4: readonly (readonly [string, number])[] = [
 	["0.0.0.0", 8], // this network
 	["10.0.0.0", 8], // private
@@ -26,8 +26,8 @@ const specialIpv4: readonly (readonly [string, number])[] = [
 ];
 
 /**
- * IPv6 networks within 2000::/3 that are not public. Nothing outside of 2000::/3 is: loopback, IPv4-mapped, NAT64, unique
- * local, link-local and multicast addresses.
+ * IPv6 networks within 2000::/3 whose addresses are not public: address and prefix length. Outside of 2000::/3, no IPv6
+ * address is public, such as loopback, IPv4-mapped, NAT64, unique local, link-local and multicast addresses.
  */
 const specialIpv6: readonly (readonly [string, number])[] = [
 	["2001::", 23], // IETF protocol assignments, Teredo
@@ -38,7 +38,10 @@ const specialIpv6: readonly (readonly [string, number])[] = [
 ];
 const globalIpv6 = ["2000::", 3] as const;
 
-/** Whether an IP address is reachable from everywhere. False for everything that is not an IP address. */
+/**
+ * Whether `address` is a public IP address. False for private and other special addresses, and for text that is not an
+ * IP address.
+ */
 export function isPublicAddress(address: string): boolean {
 	const bits = addressBits(address);
 	if (bits === undefined) return false;
@@ -49,8 +52,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Returns what addresses that probably belong to one party have in common: the address itself, or the first 64 bits of an
- * IPv6 address. Other texts are returned unchanged.
+ * Returns a text that is equal for IP addresses of the same network: the IPv4 address itself, or the first 64 bits of
+ * an IPv6 address. Returns text that is not an IP address unchanged.
  */
 export function networkOf(address: string): string {
 	const bits = addressBits(address);
@@ -61,7 +64,10 @@ export function networkOf(address: string): string {
 	return bits?.length === 128 && !isMapped ? bits.slice(0, 64) : address;
 }
 
-/** Returns the bits of an IP address, as text; undefined if it is none, or has a zone. */
+/**
+ * Returns the bits of an IP address as a text of 0 and 1; undefined if the text is not an IP address, or is one with a
+ * zone such as `%eth0`.
+ */
 function addressBits(address: string): string | undefined {
 	switch (address.includes("%") ? 0 : isIP(address)) {
 		case 4:

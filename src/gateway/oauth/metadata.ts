@@ -3,7 +3,7 @@
 
 import { fullScope, type ResourcePath } from "./resources.ts";
 
-/** The paths of the OAuth endpoints. */
+/** Paths of the OAuth endpoints, and of the pages for people who sign in. */
 export const paths = {
 	authorize: "/oauth/authorize",
 	callback: "/oauth/callback",
@@ -14,14 +14,14 @@ export const paths = {
 	connections: "/connections",
 } as const;
 
-/** Returns the path of a protected resource's metadata. */
+/** Returns the path at which clients find the metadata of a protected resource (RFC 9728). */
 export function resourceMetadataPath(path: ResourcePath): string {
 	return `/.well-known/oauth-protected-resource${path}`;
 }
 
 /**
- * The paths of the authorization server's metadata. ChatGPT asks for both, and some of its versions refuse a server without
- * the second one. It has no more than the first: nobody signs in with OpenID Connect here.
+ * Paths at which clients find the authorization server's metadata (RFC 8414). ChatGPT requests both, and some versions
+ * of ChatGPT refuse a server without the second one. Both return the same, without support for OpenID Connect.
  * https://www.rfc-editor.org/rfc/rfc8414#section-5, https://github.com/clerk/mcp-tools/issues/22
  */
 export const serverMetadataPaths = [
@@ -29,7 +29,10 @@ export const serverMetadataPaths = [
 	"/.well-known/openid-configuration",
 ] as const;
 
-/** Returns a protected resource's metadata. `publicUrl` is the origin of the gateway, which also is the issuer. */
+/**
+ * Returns the metadata of a protected resource (RFC 9728). `publicUrl` is the gateway's origin, which is also the OAuth
+ * issuer.
+ */
 export function resourceMetadata(publicUrl: string, path: ResourcePath) {
 	return {
 		resource: publicUrl + path,
@@ -41,7 +44,7 @@ export function resourceMetadata(publicUrl: string, path: ResourcePath) {
 	};
 }
 
-/** Returns the authorization server's metadata. */
+/** Returns the metadata of the gateway as an OAuth authorization server (RFC 8414). */
 export function serverMetadata(publicUrl: string) {
 	return {
 		issuer: publicUrl,
@@ -62,8 +65,8 @@ export function serverMetadata(publicUrl: string) {
 }
 
 /**
- * Returns the parameters of a `WWW-Authenticate: Bearer` header that tell a client without a valid token where to sign
- * in and which scope to ask for.
+ * Returns the parameters of a `WWW-Authenticate: Bearer` header. They tell a client without a valid token where to find
+ * the metadata of the protected resource, and which scope to request.
  */
 export function challengeFor(publicUrl: string, path: ResourcePath): string {
 	const metadata = publicUrl + resourceMetadataPath(path);

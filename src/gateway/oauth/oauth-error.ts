@@ -2,7 +2,7 @@
 
 import { StoreUnavailable } from "../store/store.ts";
 
-/** Error codes of RFC 6749, RFC 8707 (invalid_target) and RFC 7009 (unsupported_token_type). */
+/** Error codes of RFC 6749 (OAuth 2.0) and, for invalid_target, of RFC 8707. */
 export type OAuthErrorCode =
 	| "access_denied"
 	| "invalid_client"
@@ -14,7 +14,7 @@ export type OAuthErrorCode =
 	| "unsupported_grant_type"
 	| "unsupported_response_type";
 
-/** Thrown when an OAuth request is refused. The message is sent to the client; it must be ASCII without quotes. */
+/** Thrown when an OAuth request is refused. The client receives the message, which must be ASCII without quotes. */
 export class OAuthError extends Error {
 	override name = "OAuthError";
 	constructor(
@@ -26,7 +26,10 @@ export class OAuthError extends Error {
 }
 
 const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
-/** Seconds after which a client may repeat a request that failed for a reason that should pass. */
+/**
+ * Seconds after which a client may repeat a request that failed for a temporary reason, such as an unavailable
+ * database.
+ */
 export const retryAfterSeconds = 5;
 
 /** Returns a JSON response that is never cached, as RFC 6749 (section 5.1) demands. */
@@ -39,8 +42,8 @@ export function jsonResponse(
 }
 
 /**
- * Returns the JSON response for an error of an endpoint that programs call (RFC 6749, section 5.2). Throws the error
- * again if it is a bug.
+ * Converts an error to the JSON response of an OAuth endpoint that programs call (RFC 6749, section 5.2). Rethrows
+ * unexpected errors, which are bugs.
  */
 export function errorResponse(error: unknown): Response {
 	const known = toOAuthError(error);
@@ -50,7 +53,7 @@ export function errorResponse(error: unknown): Response {
 	return jsonResponse(body, known.code === "invalid_client" ? 401 : 400);
 }
 
-/** Returns an error as an OAuthError. Throws it again if it is a bug. */
+/** Converts an error to an OAuthError. Rethrows unexpected errors, which are bugs. */
 export function toOAuthError(error: unknown): OAuthError {
 	if (error instanceof OAuthError) return error;
 	if (!(error instanceof StoreUnavailable)) throw error;

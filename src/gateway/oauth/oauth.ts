@@ -43,31 +43,36 @@ export interface OAuthOptions {
 }
 
 export interface OAuth {
-	/** Responds to a request for one of the authorization server's paths; undefined for any other path. */
+	/**
+	 * Responds to a request if `path` is an endpoint or page of the authorization server. Returns undefined for any other
+	 * path.
+	 */
 	respond(
 		request: Request,
 		path: string,
 		http: Pick<Bun.Server<undefined>, "requestIP">,
 	): Promise<Response> | undefined;
-	/** Finds the owner of an access token. */
+	/** Finds the owner of an OAuth access token by the token's hash. */
 	findAccessToken: FindToken;
 	/**
-	 * Returns the parameters of the header `WWW-Authenticate: Bearer` that tell clients of a path of the gateway where to
-	 * sign in.
+	 * Returns the parameters of a `WWW-Authenticate: Bearer` header for `path`. They tell clients where to find the
+	 * metadata that leads to the authorization server.
 	 */
 	challenge(path: string): string;
 }
 
-/** `address` returns the IP address that a request comes from. */
+/**
+ * Handles a request to an OAuth endpoint or page. `address` is a function that returns the IP address of the sender.
+ */
 type Handler = (
 	request: Request,
 	address: () => string | undefined,
 ) => Response | Promise<Response>;
 
 interface Route {
-	/** Handlers by HTTP method. */
+	/** Handlers of the route by HTTP method. The handler for GET also responds to HEAD. */
 	on: Partial<Record<"GET" | "POST", Handler>>;
-	/** Whether scripts of any web page may call it. Such routes read no cookies. */
+	/** Whether scripts on any web page may call this route (CORS). Handlers of such routes must not read cookies. */
 	isPublic: boolean;
 }
 
@@ -103,7 +108,7 @@ export function createOAuth({
 		monotonicNow,
 	};
 	const prune = createPruning(limited, log, clocks);
-	/** Returns a handler that first removes what has expired from the database. */
+	/** Returns a handler that starts the deletion of expired sign-in data from the database, then calls `handler`. */
 	const pruning =
 		(handler: Handler): Handler =>
 		(request, address) => {
@@ -191,7 +196,7 @@ const preflightHeaders = {
 	"Access-Control-Max-Age": "7200",
 };
 
-/** Returns the response with metadata, which clients may keep for a while. */
+/** Returns a JSON response with OAuth metadata, which may be cached for 5 minutes. */
 function metadata(value: unknown): Response {
 	const headers = { "Cache-Control": "public, max-age=300" };
 	return Response.json(value, { headers });

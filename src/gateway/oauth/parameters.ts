@@ -10,13 +10,15 @@ const maxValueLength = 4096;
 
 export interface Parameters {
 	/**
-	 * Returns the value of a parameter; undefined if it is absent or empty. Throws an OAuthError if the parameter occurs
-	 * twice or is too long.
+	 * Returns the value of an OAuth parameter; undefined if it is absent or empty. Throws an OAuthError if the parameter
+	 * occurs twice or is too long.
 	 */
 	get(name: string): string | undefined;
-	/** Like `get`, but throws an OAuthError if the parameter is absent. */
+	/** Like `get`, but throws an OAuthError if the parameter is absent or empty. */
 	require(name: string): string;
-	/** Returns all values of a parameter that may occur several times. */
+	/**
+	 * Returns all values of an OAuth parameter that may occur several times. Throws an OAuthError if a value is too long.
+	 */
 	all(name: string): string[];
 }
 
@@ -45,12 +47,15 @@ export function parametersOf(params: URLSearchParams): Parameters {
 	};
 }
 
-/** Reads the parameters in a request's query. */
+/** Reads the OAuth parameters in the query of a request's URL. */
 export function queryOf(request: Request): Parameters {
 	return parametersOf(new URL(request.url).searchParams);
 }
 
-/** Reads the parameters in a request's body, a form. Rejects with an OAuthError if it is none, or is too long. */
+/**
+ * Reads the OAuth parameters in the body of a request, an HTML form. Rejects with an OAuthError if the body is not a
+ * form, is too long, or takes more than 10 s to arrive.
+ */
 export async function readForm(request: Request): Promise<Parameters> {
 	const type = request.headers.get("content-type") ?? "";
 	const [mediaType = ""] = type.split(";");

@@ -5,10 +5,16 @@ import { type StatementStore, StoreUnavailable } from "../store/store.ts";
 import type { Clocks } from "./clocks.ts";
 
 const intervalMs = 60_000;
-/** Time for which a code is kept after it has expired, in milliseconds: so long its second use is recognised. */
+/**
+ * Milliseconds for which an expired authorization code is kept in the database, so that a second use of the code is
+ * detected.
+ */
 const keepCodesMs = 86_400_000;
 
-/** Returns a function that starts the removal in the background if the last one was a minute ago. */
+/**
+ * Returns a function that deletes expired sign-in attempts, codes, tokens and grants from the database. The function
+ * works in the background, and does nothing if it did so within the last minute.
+ */
 export function createPruning(
 	store: StatementStore,
 	log: Log,

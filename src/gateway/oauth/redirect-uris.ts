@@ -4,8 +4,8 @@
 const maxLength = 2048;
 
 /**
- * Schemes of apps that are MCP clients, but whose scheme has no dot. Others without one are refused, because many belong
- * to the operating system.
+ * URI schemes of apps that are MCP clients. Redirect URIs with any other scheme without a dot are refused, because such
+ * schemes often belong to the operating system.
  */
 export const knownSchemes: readonly string[] = [
 	"antigravity",
@@ -29,15 +29,18 @@ export const knownSchemes: readonly string[] = [
 
 type RedirectKind = "https" | "loopback" | "private-use";
 
-/** Matches a loopback URI. Its groups are the host, and what follows the port. */
+/**
+ * Matches a redirect URI to this computer (http://localhost, 127.0.0.1 or [::1]). Group 1 is the host, group 2
+ * everything after the port.
+ */
 const loopback =
 	/^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?((?:[/?].*)?)$/;
-/** A reverse domain name, such as `com.example.app` (RFC 8252, section 7.1). */
+/** Matches a URI scheme that is a reverse domain name, such as `com.example.app` (RFC 8252, section 7.1). */
 const reverseDomain = /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+$/;
 
 /**
- * Returns why clients may not have this redirect URI; undefined if they may. The text can be sent to clients: it is ASCII
- * without quotes and without any part of the URI.
+ * Returns why a client must not have this redirect URI; undefined if it is allowed. The text may be sent to clients: it
+ * is ASCII without quotes and contains no part of the URI.
  */
 export function redirectIssue(uri: string): string | undefined {
 	if (uri.length > maxLength)
@@ -66,8 +69,8 @@ function kindOf(uri: string): RedirectKind | undefined {
 }
 
 /**
- * Whether a request may name the redirect URI `given`: it equals one of the client's, character by character. Only the port
- * of a loopback URI may be any, because programs get a free one when they start (RFC 8252, section 7.3).
+ * Whether the redirect URI in a request (`given`) equals one of the client's registered ones. If the URI leads to the
+ * person's own computer, the port may differ, because programs listen on any free port (RFC 8252, section 7.3).
  */
 export function matchesRedirect(
 	registered: readonly string[],
@@ -81,13 +84,15 @@ export function matchesRedirect(
 	);
 }
 
-/** Returns a loopback URI without its port; undefined for other URIs. */
+/** Returns a redirect URI to localhost, 127.0.0.1 or [::1] without scheme and port; undefined for other URIs. */
 function withoutPort(uri: string): string | undefined {
 	const [, host, rest] = loopback.exec(uri) ?? [];
 	return host === undefined ? undefined : `${host}${rest}`;
 }
 
-/** Returns where a valid redirect URI leads, in words for people. */
+/**
+ * Describes for people where a valid redirect URI leads: the host of a website, a program on this computer, or an app.
+ */
 export function redirectTarget(uri: string): string {
 	const host = URL.parse(uri)?.host ?? "";
 	switch (kindOf(uri)) {
@@ -100,7 +105,10 @@ export function redirectTarget(uri: string): string {
 	}
 }
 
-/** Returns what people must know before they allow a valid redirect URI; undefined if there is nothing. */
+/**
+ * Returns a warning for people who are about to allow a client with this valid redirect URI; undefined if the URI leads
+ * to a website.
+ */
 export function redirectWarning(uri: string): string | undefined {
 	switch (kindOf(uri)) {
 		case "loopback":

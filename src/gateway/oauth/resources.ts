@@ -3,10 +3,10 @@
 import { type Access, accessLevels } from "../../lib/principal.ts";
 import { OAuthError } from "./oauth-error.ts";
 
-/** Path of a protected resource. */
+/** Path of an OAuth protected resource: an MCP endpoint for which clients request tokens. */
 export type ResourcePath = "/mcp" | "/mcp/readonly";
 
-/** What a token for each resource may do at most. */
+/** The highest access level of tokens for each protected resource. */
 const mostAccess: Record<ResourcePath, Access> = {
 	"/mcp": "all",
 	"/mcp/readonly": "read",
@@ -14,24 +14,24 @@ const mostAccess: Record<ResourcePath, Access> = {
 
 export const resourcePaths = Object.keys(mostAccess) as ResourcePath[];
 
-/** Returns the access levels that a person can choose from for `most`, such as "read" and "write" for "write". */
+/** Returns the access levels up to and including `most`, lowest first: "read" and "write" for "write". */
 export function levelsUpTo(most: Access): readonly Access[] {
 	return accessLevels.slice(0, accessLevels.indexOf(most) + 1);
 }
 
-/** Returns the OAuth scope of an access level. A level includes those before it, so its scope names them all. */
+/** Returns the OAuth scope for an access level. It also names all lower levels: "read write" for "write". */
 export function scopeOf(access: Access): string {
 	return levelsUpTo(access).join(" ");
 }
 
-/** Returns the scope of all that a token for a resource can allow. */
+/** Returns the OAuth scope with all access levels that tokens for a protected resource can have. */
 export function fullScope(path: ResourcePath): string {
 	return scopeOf(mostAccess[path]);
 }
 
 /**
- * Returns the highest access level that a scope asks for. Unknown scopes are ignored: many clients ask for some that
- * other servers have. A scope without one of ours asks for `most`.
+ * Returns the highest access level that an OAuth scope names, but at most `most`. Returns `most` if the scope names no
+ * access level. Other names in the scope are ignored, since many clients also request scopes of other servers.
  */
 export function accessOf(scope: string | undefined, most: Access): Access {
 	const asked = scope?.split(" ") ?? [];
@@ -39,7 +39,10 @@ export function accessOf(scope: string | undefined, most: Access): Access {
 	return levels.findLast((level) => asked.includes(level)) ?? most;
 }
 
-/** Returns the highest access level that a scope asks for at a resource. */
+/**
+ * Returns the highest access level that an OAuth scope names, but at most the highest that the protected resource
+ * `path` allows.
+ */
 export function accessAt(
 	path: ResourcePath,
 	scope: string | undefined,
@@ -48,8 +51,8 @@ export function accessAt(
 }
 
 /**
- * Returns the resource that a request names in its parameters `resource`: by default `/mcp`. Throws an OAuthError if it
- * names another server, or several resources.
+ * Returns the path of the protected resource that a request names in its `resource` parameters (`values`). Default:
+ * `/mcp`. Throws an OAuthError if the parameters name a resource of another server, or several resources.
  */
 export function readResource(
 	publicUrl: string,

@@ -4,21 +4,25 @@ import type { PrincipalPerson } from "../../lib/principal.ts";
 import type { PersonGuild } from "../../mcp/rights.ts";
 import { OAuthError } from "./oauth-error.ts";
 
-/** What one bot says about a person. */
+/** A bot's answer to the question in which of its guilds a person is, and may sign in. */
 export interface InstanceRights {
 	instance: string;
-	/** Undefined: the bot did not answer. */
+	/** The person's guilds at this bot; undefined if the bot did not answer. */
 	guilds: readonly PersonGuild[] | undefined;
 }
 
-/** Asks the bots about a person, within a deadline. Bots that accept no sign-ins are left out. */
+/**
+ * Asks all bots that accept sign-ins in which of their guilds a person is. Resolves within a time limit, even if bots
+ * do not answer.
+ */
 export type AskRights = (
 	person: PrincipalPerson,
 ) => Promise<readonly InstanceRights[]>;
 
 /**
- * Returns the guilds in which a person may sign in. Rejects with an OAuthError if there are none: "access_denied", or
- * "temporarily_unavailable" if a bot that did not answer could have one.
+ * Returns the guilds in which a person may sign in. If there are none, rejects with an OAuthError:
+ * "temporarily_unavailable" if a bot did not answer, since the person might be allowed in its guilds; otherwise
+ * "access_denied".
  */
 export async function guildsOf(
 	person: PrincipalPerson,

@@ -8,30 +8,34 @@ import { describeConnectionError } from "../../lib/http.ts";
 import { raceSignal } from "../../lib/wait.ts";
 import { isPublicAddress } from "./ip-addresses.ts";
 
-/** Thrown when a document is not fetched, or the fetch fails. The message is for operators. */
+/**
+ * Thrown when a document from a client's URL cannot be fetched, must not be fetched, or is invalid. The message is for
+ * the operator.
+ */
 export class FetchRefused extends Error {
 	override name = "FetchRefused";
 }
 
 export interface SafeFetch {
-	/** Returns the addresses of a host name. */
+	/** Resolves with the IP addresses of a host name. Default: a DNS look-up. */
 	resolve?: (hostname: string) => Promise<readonly string[]>;
-	/** Sends a request to an address. */
+	/** Sends an HTTP request to a URL whose host is an IP address. Default: Bun's `fetch`. */
 	fetch?: (url: string, init: BunFetchRequestInit) => Promise<Response>;
 }
 
 export interface SafeFetchLimits {
 	maxBytes: number;
-	/** Milliseconds for all of it: resolving the name, connecting, and the response. */
+	/** Timeout in milliseconds of the whole fetch: DNS look-up, connection and response. */
 	timeoutMs: number;
 }
 
-/** How many addresses of one name are tried. */
+/** Maximum number of IP addresses of a host to which a connection is tried. */
 const maxAttempts = 3;
 
 /**
- * Fetches a JSON document with one GET request that follows no redirect. `url` must be an https URL with a host name and
- * the default port. Rejects with a FetchRefused unless the response is complete, has status 200 and the media type JSON.
+ * Fetches a JSON document from a public https URL without a port, and does not follow redirects. Rejects with a
+ * FetchRefused if the host has an address that is not public, or unless the complete response has status 200 and is
+ * JSON.
  */
 export async function fetchPublicJson(
 	url: URL,
@@ -67,7 +71,10 @@ async function resolveHost(hostname: string): Promise<string[]> {
 	return found.map(({ address }) => address);
 }
 
-/** Returns why nothing is fetched from a URL, as far as the URL alone tells. */
+/**
+ * Returns why the gateway does not fetch documents from this URL, judged by the URL alone, without a DNS look-up;
+ * undefined if there is no reason.
+ */
 function hostIssue({ protocol, hostname, port, username, password }: URL) {
 	if (protocol !== "https:") return "it is not an https URL";
 	if (username || password) return "it has a user name or password";
@@ -80,11 +87,14 @@ function hostIssue({ protocol, hostname, port, username, password }: URL) {
 	return undefined;
 }
 
-/** Names that public DNS does not have (RFC 6761, RFC 6762, RFC 7686, RFC 9476, and ICANN's reservation of .internal). */
+/**
+ * Matches host names that public DNS does not have (RFC 6761, RFC 6762, RFC 7686, RFC 9476, and ICANN's reservation of
+ * .internal).
+ */
 const localNames =
 	/\.(?:localhost|local|internal|intranet|lan|home|corp|private|onion|alt|arpa)$/;
 
-/** Sends the request to the first of the addresses that takes the connection. */
+/** Sends the request to the first of the host's IP addresses that can be reached. IPv4 addresses are tried first. */
 async function connect(
 	{ hostname, pathname, search }: URL,
 	addresses: readonly string[],

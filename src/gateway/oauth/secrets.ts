@@ -3,12 +3,12 @@
 
 import { hash, randomBytes } from "node:crypto";
 
-/** Returns a new secret: 43 random characters of base64url. */
+/** Returns a new random secret: 43 characters of base64url. */
 export function newSecret(): string {
 	return randomBytes(32).toString("base64url");
 }
 
-/** Returns the form in which a secret is stored: its SHA-256 hash, in hexadecimal. */
+/** Returns the hash under which a secret is stored: SHA-256 in hexadecimal. */
 export function hashSecret(secret: string): string {
 	return hash("sha256", secret, "hex");
 }

@@ -27,7 +27,7 @@ export function createTokenEndpoint(
 ): (request: Request) => Promise<Response> {
 	const { askRights, clients, grants, log, publicUrl } = context;
 
-	/** Returns the resource that a request repeats; undefined if it names none. */
+	/** Returns the path of the protected resource that a token request names; undefined if the request names none. */
 	function resourceOf(form: Parameters) {
 		const values = form.all("resource");
 		return values.length > 0 ? readResource(publicUrl, values) : undefined;
@@ -53,7 +53,10 @@ export function createTokenEndpoint(
 		return outcome;
 	}
 
-	/** Finds a token. One of a wrong form is not looked up. */
+	/**
+	 * Finds an access or refresh token in the database. Does not ask the database if the text cannot be a token by its
+	 * form and checksum.
+	 */
 	async function findToken(token: string): Promise<StoredToken | undefined> {
 		return kindOfToken(token) && grants.findToken(hashToken(token));
 	}
@@ -87,7 +90,10 @@ export function createTokenEndpoint(
 		return "reused";
 	}
 
-	/** Rejects with an OAuthError unless the person of a token may still sign in. */
+	/**
+	 * Rejects with an OAuthError if the person in whose name the token acts may no longer sign in, or if a bot that could
+	 * allow it does not answer.
+	 */
 	async function checkRights({ grant }: StoredToken): Promise<void> {
 		try {
 			await guildsOf({ ...grant.person, signedIn: true }, askRights);
@@ -101,7 +107,10 @@ export function createTokenEndpoint(
 		}
 	}
 
-	/** Rejects with an OAuthError if a client is not registered any more. Then programs such as Claude register again. */
+	/**
+	 * Rejects with an OAuthError (invalid_client) if the client with this id is no longer registered. Programs such as
+	 * Claude then register again.
+	 */
 	async function checkClient(id: string): Promise<void> {
 		if (isDocumentId(id)) return;
 		if (await clients.findClient(id)) return;

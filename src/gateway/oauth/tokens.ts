@@ -3,7 +3,10 @@
 import type { FindToken, TokenOwner } from "../keys/authenticator.ts";
 import type { Grants, StoredToken } from "./grants.ts";
 
-/** Returns the function that finds the owner of an access token, and records the use of its grant. */
+/**
+ * Returns a function that finds the owner of an OAuth access token by the token's hash, and records that the token's
+ * grant was used.
+ */
 export function createFindAccessToken(
 	grants: Pick<Grants, "findToken" | "recordUse">,
 ): FindToken {

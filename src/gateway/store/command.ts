@@ -18,7 +18,7 @@ import {
 } from "./settings.ts";
 import { type GatewayStore, openStore, StoreUnavailable } from "./store.ts";
 
-/** Schemas of the environment variables that the commands need. */
+/** Valibot schemas of the environment variables that commands on the gateway's database need. */
 export const storeCommandVariables = { ...storeVariables, ...logSettings };
 
 export interface StoreCommandSettings {
@@ -26,15 +26,15 @@ export interface StoreCommandSettings {
 	log: LogOptions;
 }
 
-/** A command that uses the database, and the settings that it needs. */
+/** A command for the operator that uses the gateway's database, such as `gateway --keys`, with its settings. */
 export interface StoreCommand extends StoreCommandSettings {
-	/** Returns whether it succeeded. If not, it has printed why. */
+	/** Runs the command. Resolves with false if the command failed and has printed the reason. */
 	run(store: GatewayStore): Promise<boolean>;
 }
 
 /**
- * Reads the settings of a command. `purpose` says what the database is needed for, such as "keys". Throws a ConfigError if
- * they are invalid, or the database is not set.
+ * Reads from environment variables the settings of a command that uses the gateway's database. `purpose` names what the
+ * database is needed for, such as "keys". Throws a ConfigError if a variable is invalid or no database is set.
  */
 export function readStoreCommandSettings(
 	env: Record<string, string | undefined>,
@@ -51,7 +51,7 @@ export function readStoreCommandSettings(
 	return { store, log: readLogOptions(settings) };
 }
 
-/** The options of the command line that each are a command of their own. */
+/** Names of the command-line options that are commands. Only one of them can be given at a time. */
 const commands = [
 	"check",
 	"health",
@@ -62,7 +62,7 @@ const commands = [
 	"revoke-grant",
 ];
 
-/** Returns an error text if the command line has two commands, of which only one would run. */
+/** Returns an error text if the command line contains two commands, because only one of them would run. */
 export function commandIssues(values: object): string[] {
 	const given = Object.keys(values).filter((name) => commands.includes(name));
 	const [first, second] = given;
@@ -71,7 +71,10 @@ export function commandIssues(values: object): string[] {
 		: [`--${second}: cannot be combined with --${first}`];
 }
 
-/** Opens the database and runs a command. Resolves with false if it failed, and has printed why. */
+/**
+ * Opens the gateway's database and runs a command. Resolves with false if the command failed and the reason was
+ * printed.
+ */
 export async function runStoreCommand(
 	{ store: settings, run }: StoreCommand,
 	_log: Log,

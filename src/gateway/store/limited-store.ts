@@ -2,10 +2,16 @@
 
 import { type StatementStore, StoreUnavailable } from "./store.ts";
 
-/** How many statements and transactions of such requests run or wait at once. The store itself takes 1,000. */
+/**
+ * Maximum number of statements and transactions that requests without a valid token can run or queue at the same time.
+ * The limit of the store itself is about 1,000.
+ */
 export const maxAtOnce = 200;
 
-/** Returns `store` with a limit. Beyond it, `run` and `transaction` reject with StoreUnavailable. */
+/**
+ * Returns `store` with a limit of concurrent statements and transactions. Above the limit, `run` and `transaction`
+ * reject with StoreUnavailable.
+ */
 export function limitStore(store: StatementStore): StatementStore {
 	let running = 0;
 

@@ -10,8 +10,8 @@ import {
 import type { Database } from "./database.ts";
 
 /**
- * Applies missing migrations and returns how many there were. Rejects with a StoreFailure if the database is newer than
- * this program, or was created by other migrations.
+ * Applies the missing migrations to the gateway's database, and resolves with their number. Rejects with a StoreFailure
+ * if the database has migrations that this program does not know.
  */
 export function migrate(
 	database: Database,

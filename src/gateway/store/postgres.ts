@@ -12,7 +12,7 @@ import {
 import type { Database } from "./database.ts";
 import type { StoreSettings } from "./settings.ts";
 
-/** Connections of one gateway, at most. Idle ones are closed. */
+/** Maximum number of connections of one gateway to PostgreSQL. Idle connections are closed after a minute. */
 const connections = 2;
 const idleTimeoutSeconds = 60;
 
@@ -54,7 +54,10 @@ export function createPostgres(
 	};
 }
 
-/** Returns the key of the advisory lock of a schema. Other than a bot's, it is held only during migrations. */
+/**
+ * Returns the key of the PostgreSQL advisory lock for a schema. A gateway holds this lock only during migrations,
+ * unlike a bot, which holds its lock while it runs.
+ */
 function lockKey(schema: string): string {
 	const text = `guildhall gateway ${schema}`;
 	return createHash("sha256").update(text).digest().readBigInt64BE().toString();

@@ -13,7 +13,7 @@ import { directoryIssue } from "../../lib/sql/sqlite-file.ts";
 export interface StoreSettings {
 	/** URL of a PostgreSQL database, or path of an SQLite file. */
 	database: string;
-	/** Schema of the tables in PostgreSQL. */
+	/** Name of the PostgreSQL schema that contains the gateway's tables. Ignored for SQLite. */
 	schema: string;
 }
 
@@ -45,7 +45,7 @@ export const storeVariables = {
 	),
 };
 
-/** Returns the settings of the database; undefined if the gateway has none. */
+/** Returns the settings of the gateway's database; undefined if the gateway has no database. */
 export function readStoreSettings({
 	GATEWAY_DATABASE: database,
 	GATEWAY_DB_SCHEMA: schema,
@@ -60,7 +60,10 @@ export function isPostgresUrl(database: string): boolean {
 	return /^postgres(ql)?:\/\//i.test(database);
 }
 
-/** Returns why GATEWAY_DATABASE is invalid. A URL is not shown, because it contains a password. */
+/**
+ * Returns why the value of GATEWAY_DATABASE is invalid; undefined if it is valid. The text does not contain the URL,
+ * which has a password.
+ */
 function databaseIssue(database: string): string | undefined {
 	if (isPostgresUrl(database)) return databaseUrlIssue(database);
 	if (!/^[a-z][a-z0-9+.-]*:/i.test(database)) return undefined;
@@ -68,8 +71,8 @@ function databaseIssue(database: string): string | undefined {
 }
 
 /**
- * Creates the directory of the SQLite file if it is missing. Returns an error text if the gateway cannot write the file;
- * undefined for PostgreSQL.
+ * Creates the directory of the gateway's SQLite file if it is missing. Returns an error text if the gateway cannot
+ * write to the file; undefined if it can, and for PostgreSQL.
  */
 export function fileIssue({ database }: StoreSettings): string | undefined {
 	if (isPostgresUrl(database)) return undefined;

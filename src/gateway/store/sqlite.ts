@@ -14,7 +14,10 @@ export function createSqlite(
 	{ queryTimeoutMs }: { queryTimeoutMs: number },
 ): Database {
 	const file = resolve(path);
-	/** Repeats a statement while another process locks the file, for less than the timeout of the store. */
+	/**
+	 * Runs a statement, and repeats it while another process locks the SQLite file. Gives up after 80 % of the timeout for
+	 * statements.
+	 */
 	const patiently = <T>(statement: () => Promise<T>) => {
 		const end = performance.now() + queryTimeoutMs * 0.8;
 		return retryWhileLocked(statement, () => performance.now() > end);

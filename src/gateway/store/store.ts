@@ -20,56 +20,68 @@ import { createPostgres } from "./postgres.ts";
 import { isPostgresUrl, type StoreSettings } from "./settings.ts";
 import { createSqlite } from "./sqlite.ts";
 
-/** Rejection of a store whose database cannot be reached or does not respond in time. The message is for the operator. */
+/**
+ * Thrown when the gateway's database cannot be reached, does not respond in time or is overloaded. The message is for
+ * the operator.
+ */
 export class StoreUnavailable extends Error {
 	override name = "StoreUnavailable";
 }
 
 /**
- * The gateway's database. Values in statements are texts, numbers, bigints and null; flags are 0 and 1, times are
- * milliseconds since 1970. Integers in rows are numbers or bigints: read them with `Number()`.
+ * The gateway's database. Values in SQL statements must be text, numbers, bigints or null; booleans are stored as 0 and
+ * 1, times as milliseconds since 1970. Integers in rows can be numbers or bigints: convert them with `Number()`.
  */
 export interface GatewayStore {
 	/**
-	 * Runs one statement, and returns what `work` returns. On SQLite `work` is repeated while another process locks the
-	 * file. Rejects with StoreUnavailable if the database cannot be reached.
+	 * Calls `work` to run one SQL statement, and resolves with the result of `work`. Calls it again while another process
+	 * locks an SQLite file. Rejects with StoreUnavailable if the database cannot be reached.
 	 */
 	run<T>(work: (sql: SQL) => Promise<T>): Promise<T>;
 	/**
-	 * Runs statements in a transaction. It is rolled back if `work` rejects; `work` must not catch errors of its
-	 * statements, and uses no other `sql` than its own. Rejects with StoreUnavailable like `run`; then the transaction may
-	 * have been committed if the connection was lost at its end.
+	 * Calls `work` inside a transaction, which is rolled back if `work` rejects. `work` must use only the `sql` that it
+	 * receives, and must not catch errors of its statements. Rejects with StoreUnavailable if the database cannot be
+	 * reached; if the connection was lost at the end, the transaction may have been committed.
 	 */
 	transaction<T>(work: (sql: SQL) => Promise<T>): Promise<T>;
-	/** Opens the database unless it is open. Rejects with StoreUnavailable, or with a StoreFailure if retrying would not help. */
+	/**
+	 * Waits until the database is open. Rejects with StoreUnavailable if it cannot be opened now, and with a StoreFailure
+	 * if another attempt would not help.
+	 */
 	open(): Promise<void>;
-	/** Why the database cannot be used, for the operator; undefined while it works. */
+	/** Why the database cannot be used at the moment, as text for the operator; undefined while it works. */
 	readonly reason: string | undefined;
-	/** Resolves if the database has never been opened, and another attempt would not help. */
+	/** Resolves when the database cannot be opened and another attempt would not help, unless it was open before. */
 	readonly failed: Promise<StoreFailure>;
-	/** Waits for the statements that run, and closes the database. Never rejects. */
+	/** Waits for running statements, then closes the database. Never rejects. */
 	close(): Promise<void>;
 }
 
-/** The part of the store that runs statements. */
+/** The methods of the gateway's database that run SQL statements. */
 export type StatementStore = Pick<GatewayStore, "run" | "transaction">;
 
 export interface StoreOptions {
 	migrations?: readonly Migration[];
-	/** Timeout of a statement or a transaction, and of the wait for a free connection. */
+	/**
+	 * Timeout in milliseconds of a statement or transaction. The wait for a free connection has the same limit in
+	 * addition.
+	 */
 	queryTimeoutMs?: number;
-	/** Timeout of opening the database, migrations included. */
+	/** Timeout in milliseconds of connecting to the database and applying migrations. */
 	openTimeoutMs?: number;
-	/** Wait before the database is opened again: the first and the longest. Each failure doubles it. */
+	/**
+	 * First and maximum wait, in milliseconds, before a failed attempt to open the database is repeated. The wait doubles
+	 * after each failure.
+	 */
 	backOffMs?: readonly [number, number];
 }
 
-/** How many statements and transactions may wait for a free connection. */
+/** Maximum number of statements and transactions that wait for a free connection. */
 const maxWaiting = 1_000;
-/** Milliseconds before the same reason is logged again. */
+/** Minimum milliseconds between two log messages with the same reason why the database is unavailable. */
 const logIntervalMs = 300_000;
 
-/** Opens the gateway's database in the background. Never throws. */
+/** Starts to open the gateway's database in the background, and returns at once. Never throws. */
 export function openStore(
 	settings: StoreSettings,
 	log: Log,
@@ -93,14 +105,17 @@ export function openStore(
 	let current: Promise<SQL> | undefined;
 	let wasOpen = false;
 	let failures = 0;
-	/** Why the database could not be opened, and until when nobody tries again. */
+	/**
+	 * The error of the last failed attempt to open the database, and the time until which no new attempt is made.
+	 * Undefined if a new attempt is allowed.
+	 */
 	let paused: { error: Error; until: number } | undefined;
 	let retry: Timer | undefined;
-	/** Why the last attempt to use the database failed. */
+	/** Why the last use of the database, or the last attempt to open it, failed. Undefined if it succeeded. */
 	let trouble: string | undefined;
 	let logged = { reason: "", at: Number.NEGATIVE_INFINITY };
 
-	/** Returns the open database. While an earlier attempt to open it runs, waits for that one. */
+	/** Resolves with the open database. Opens it if necessary; concurrent calls share one attempt. */
 	function connection(): Promise<SQL> {
 		if (closing.aborted)
 			return Promise.reject(unavailable("it is being closed"));
@@ -149,7 +164,10 @@ export function openStore(
 		}
 	}
 
-	/** Runs `work` with a free connection, until the timeout. */
+	/**
+	 * Waits for a free connection, then calls `work` with it. Rejects with StoreUnavailable if that takes longer than the
+	 * timeout.
+	 */
 	async function use<T>(work: (sql: SQL) => Promise<T>): Promise<T> {
 		try {
 			await semaphore.acquire(closing);
@@ -181,7 +199,7 @@ export function openStore(
 		}
 	}
 
-	/** Closes the connections, and opens the database again. */
+	/** Closes all connections to the database at once, then starts to open it again. */
 	function drop(sql: SQL): void {
 		const before = current;
 		before?.then(
@@ -201,13 +219,16 @@ export function openStore(
 		connection().catch(() => {});
 	}
 
-	/** Converts an error of the database to a StoreUnavailable, which is logged. Returns other errors unchanged. */
+	/** Converts a database error to a StoreUnavailable, and logs it. Returns any other error unchanged. */
 	function explainError(error: unknown): unknown {
 		const explained = database.explain(error);
 		return explained ? unavailable(explained.reason, error) : error;
 	}
 
-	/** Like `explainError`, for an attempt to open the database. Other errors are a StoreFailure. */
+	/**
+	 * Converts an error while opening the database: to a StoreUnavailable if another attempt may help, otherwise to a
+	 * StoreFailure.
+	 */
 	function explainOpening(error: unknown): StoreUnavailable | StoreFailure {
 		const explained = explainError(error);
 		if (explained instanceof StoreUnavailable) return explained;
@@ -255,7 +276,10 @@ export function openStore(
 	};
 }
 
-/** Checks the database for `--check`, without changing it. Rejects with a CheckFailed. */
+/**
+ * Checks for `gateway --check` that the gateway can use its database, without changing it. Resolves with a description
+ * of the database; rejects with a CheckFailed.
+ */
 export function checkStore(settings: StoreSettings): Promise<string> {
 	const timeouts = { queryTimeoutMs: 5_000, openTimeoutMs: 10_000 };
 	return checkDatabase(createDatabase(settings, timeouts), allMigrations, {
@@ -274,7 +298,7 @@ function createDatabase(
 		: createSqlite(settings.database, timeouts);
 }
 
-/** Closes connections at once, whatever they are doing. */
+/** Closes all connections to the database at once, even if statements are still running. */
 function cut(sql: SQL): void {
 	void sql.close({ timeout: 0 }).catch(() => {});
 }

@@ -14,9 +14,9 @@ const title = "Your connections";
 export interface ConnectionsPage {
 	person: DiscordPerson;
 	connections: readonly Grant[];
-	/** Sent with each form, which is posted to the address of the page. */
+	/** CSRF token that the page sends with each of its forms. */
 	csrf: string;
-	/** Whether a connection has just been ended. */
+	/** Whether the person has just ended a connection, so that the page must confirm it. */
 	hasEnded: boolean;
 }
 
@@ -57,13 +57,16 @@ function form(csrf: string, button: Html): Html {
 	return html`<form class="buttons" method="post" action="${paths.connections}"><input type="hidden" name="csrf" value="${csrf}">${button}</form>`;
 }
 
-/** Returns a time, in UTC: the time zone of the person is unknown. */
+/** Returns a time as HTML, in UTC because the person's time zone is unknown. */
 function time(ms: number): Html {
 	const iso = new Date(ms).toISOString();
 	return html`<time datetime="${iso}">${timeText(ms)}</time>`;
 }
 
-/** Returns the page for people who have not signed in. `signInUrl` starts the sign-in. */
+/**
+ * Returns the page that asks a person to sign in with Discord to see the connected clients. `signInUrl` is the link on
+ * the page that starts the sign-in.
+ */
 export function signInPage(signInUrl: string): Response {
 	return pageResponse({
 		title,

@@ -12,15 +12,15 @@ import { formActionOf, pageResponse } from "./page.ts";
 
 export interface ConsentPage {
 	client: Pick<OAuthClient, "id" | "name">;
-	/** Where the person is sent back to. */
+	/** URL of the client to which the person is redirected after the decision. */
 	redirectUri: string;
 	person: DiscordPerson;
-	/** The guilds in which the client can act as the person. */
+	/** The guilds in which the client will be able to act in the person's name. */
 	guilds: readonly Pick<PersonGuild, "id" | "name">[];
-	/** The levels that the person can choose from, from little to much. The first is chosen at first. */
+	/** Access levels that the person can choose from, in ascending order ("read" first). The first one is preselected. */
 	access: readonly Access[];
 	/**
-	 * The address to which the form is posted, with the fields `csrf`, `access` (one of the levels) and `decision`
+	 * URL to which the consent form is posted. The form has the fields `csrf`, `access` (an access level) and `decision`
 	 * ("allow" or "deny").
 	 */
 	action: string;
@@ -30,7 +30,7 @@ export interface ConsentPage {
 const unverifiedName =
 	"Anyone can register a program under this name. Allow it only if you have just started this sign-in yourself.";
 
-/** How many guilds the page names. */
+/** Maximum number of guilds that the consent page names. Further guilds are only counted. */
 const maxGuilds = 20;
 
 const levels: Record<Access, { title: string; text: string }> = {
@@ -52,7 +52,10 @@ export function accessTitle(access: Access): string {
 	return levels[access].title;
 }
 
-/** Returns who publishes a client, as far as that is known. */
+/**
+ * Describes the publisher of a client for people: the host of the client's metadata document, or "unknown" for a
+ * registered client.
+ */
 export function publisherOf(clientId: string): Html {
 	const host = URL.parse(clientId)?.host;
 	return host === undefined

@@ -3,9 +3,9 @@
 import { html, shown } from "./html.ts";
 import { pageResponse } from "./page.ts";
 
-/** A link from a page back to the client. */
+/** A link on an error page, by which the person gets back to the client or to another page. */
 export interface BackLink {
-	/** Name of the client. */
+	/** Text of the link: the name of the client or page. */
 	name: string;
 	url: string;
 }
@@ -14,7 +14,10 @@ export interface ErrorPage {
 	status: number;
 	title: string;
 	text: string;
-	/** Only set for a client and redirect URI that belong together. */
+	/**
+	 * Link to the client or to a page of the gateway. Links to a client's redirect URI must be shown only if the URI was
+	 * checked to be one of this client's.
+	 */
 	back?: BackLink | undefined;
 }
 

@@ -2,7 +2,7 @@
 
 import { onOneLine } from "../../../lib/text.ts";
 
-/** HTML in which everything that others wrote is escaped. */
+/** A piece of HTML that is safe to show: all text from people and clients is escaped in it. */
 export class Html {
 	constructor(readonly text: string) {}
 }
@@ -10,8 +10,8 @@ export class Html {
 type Value = string | number | Html | undefined | readonly Value[];
 
 /**
- * Returns the HTML of a template literal. Values are escaped for texts and for attributes in double quotes; lists are
- * joined, and undefined is nothing.
+ * Tag for template literals with HTML. Escapes inserted values for use in text and in attributes with double quotes,
+ * joins lists, and omits undefined.
  */
 export function html(
 	strings: TemplateStringsArray,
@@ -31,8 +31,8 @@ function toHtml(value: Value): string {
 const maxShownLength = 100;
 
 /**
- * Returns a text that strangers wrote, such as a name, as HTML: shortened to 100 characters on one line, with invisible
- * characters as escapes, and isolated, so that its direction does not change the text around it.
+ * Returns untrusted text, such as the name of a client, as HTML: at most 100 characters on one line, with invisible
+ * characters escaped, inside <bdi> so that right-to-left text does not change the text around it.
  */
 export function shown(text: string): Html {
 	return html`<bdi>${onOneLine(text, maxShownLength)}</bdi>`;

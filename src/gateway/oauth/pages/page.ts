@@ -18,7 +18,9 @@ const headers = {
 	// There is no Cross-Origin-Opener-Policy: a client that opened the sign-in in a window of its own would lose it.
 };
 
-/** Returns the Content-Security-Policy of a page whose forms lead to the sources `formAction`. */
+/**
+ * Returns the Content-Security-Policy of a page. `formAction` are the sources to which the page's forms may be sent.
+ */
 function policyOf(formAction: string): string {
 	return [
 		"default-src 'none'",
@@ -30,8 +32,9 @@ function policyOf(formAction: string): string {
 }
 
 /**
- * Returns the sources for `formAction` of a page whose form redirects to a client. Browsers apply it to all redirects that
- * follow, and clients redirect further: to their website, or into their app.
+ * Returns the sources of the Content-Security-Policy directive `form-action` for a page whose form is redirected to a
+ * client. Browsers check all further redirects as well, and clients redirect to their own website or app, so the
+ * sources allow these too.
  */
 export function formActionOf(redirectUri: string): string {
 	const schemes = ["https:", ...knownSchemes.map((name) => `${name}:`)];
@@ -41,12 +44,12 @@ export function formActionOf(redirectUri: string): string {
 
 export interface Page {
 	status?: number | undefined;
-	/** The title of the window or tab, and the heading. */
+	/** Title of the browser window or tab. By default also the heading of the page. */
 	title: string;
-	/** The heading as HTML, if it is not the title. */
+	/** Heading of the page as HTML, if it differs from the title. */
 	heading?: Html | undefined;
 	body: Html;
-	/** Where the page's forms lead, for the Content-Security-Policy. Default: nowhere. */
+	/** Sources to which the page's forms may be sent, for the Content-Security-Policy. Default: none. */
 	formAction?: string | undefined;
 }
 
@@ -84,7 +87,10 @@ ${body}
 	});
 }
 
-/** Redirects with 303, so that the browser sends a GET request without the form's body. */
+/**
+ * Returns a redirect with HTTP status 303, so that the browser requests `location` with GET and does not send a
+ * submitted form again.
+ */
 export function redirect(location: string, cookie?: string): Response {
 	return new Response(null, {
 		status: 303,

@@ -1,6 +1,6 @@
 // The style sheet of all pages: light and dark, from 320 px of width, without fonts, pictures or scripts.
 
-/** The style sheet. Its hash is in the Content-Security-Policy, so it must not depend on the page. */
+/** The style sheet of all pages. The Content-Security-Policy contains its hash, so it must be the same on each page. */
 export const styleSheet = `
 :root {
 	color-scheme: light dark;
