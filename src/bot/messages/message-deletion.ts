@@ -8,7 +8,7 @@ import { channelName } from "../discord/describe.ts";
 import { compareIds } from "../discord/ids.ts";
 import { missingPermissions } from "../discord/permissions.ts";
 import { fieldLine, resultLines } from "../discord/text.ts";
-import { tryEach } from "../tool/bulk.ts";
+import { shownOf, tryEach } from "../tool/bulk.ts";
 import type { Plan } from "../tool/define.ts";
 import { bulkDelete, isTooOldForBulk } from "./bulk-delete.ts";
 import { countLines, sortCounts } from "./message-counts.ts";
@@ -81,7 +81,7 @@ export function deletionPlan(
 					countLines(
 						sortCounts(counts, "channel", order ?? []),
 						"channel",
-						maxCounts,
+						shownOf(maxCounts),
 					),
 				old > 0 &&
 					existing.length > 1 &&
@@ -90,6 +90,8 @@ export function deletionPlan(
 				notes,
 			);
 		},
+		// A range such as "the last 6 hours" selects others later.
+		basis: targets.map(({ channel, id }) => `${channel.id}/${id}`),
 		act: (call) =>
 			targets.length === 0
 				? Promise.resolve(none)

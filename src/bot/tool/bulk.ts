@@ -5,6 +5,7 @@ import { DiscordAPIError } from "discord.js";
 import { type ToolCall, ToolError, type ToolOutput } from "../../mcp/tool.ts";
 import { toToolError } from "../discord/rest/errors.ts";
 import {
+	currentRun,
 	endingEarlier,
 	isOutcomeUnknown,
 	timeLeftMs,
@@ -188,7 +189,13 @@ export function sample<Item>(
 	size: number,
 	describe: (item: Item) => string,
 ): string[] {
-	const lines = items.slice(0, size).map(describe);
+	const lines = items.slice(0, shownOf(size)).map(describe);
 	const more = items.length - lines.length;
 	return more > 0 ? [...lines, `… and ${more} more`] : lines;
+}
+
+/** Returns how many items of a list to show: `max`, but all in a plan that a person has to approve. */
+export function shownOf(max: number): number {
+	const { isReviewed, mayWrite } = currentRun() ?? {};
+	return isReviewed && !mayWrite ? Infinity : max;
 }

@@ -217,7 +217,10 @@ function guildNote(bot: BotContext, args: JsonObject): string | undefined {
 }
 
 /** The limits under which a tool runs, beside its deadline. */
-type RunLimits = Pick<ToolRun, "reason" | "mayWrite" | "beforeWrite">;
+type RunLimits = Pick<
+	ToolRun,
+	"reason" | "mayWrite" | "isReviewed" | "beforeWrite"
+>;
 
 /**
  * Returns the limits under which a tool runs: the reason for Discord's audit log, and whether the tool may change
@@ -240,6 +243,7 @@ function runLimits<Entries extends v.ObjectEntries>(
 					: undefined,
 		// A destructive tool may write after its plan is made.
 		mayWrite: effect === "write",
+		isReviewed: bot.review !== undefined,
 		beforeWrite: bot.beforeWrite,
 	};
 }

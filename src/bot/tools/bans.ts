@@ -124,6 +124,8 @@ export const ban = destructiveTool({
 				`Would ban ${name}${member ? "" : ", who is not a member"}${deleted}.`,
 				...(member ? [`${memberLine(member)} | ${nowIs()}`] : []),
 			],
+			// Without the number of messages, which grows with each message.
+			basis: [name, ...(member ? [memberLine(member)] : [])],
 			write: () => guild.bans.create(id, { deleteMessageSeconds: seconds }),
 			result: `Banned ${name}.${messages ? ` Before, they had ${messages}, which Discord deletes.` : ""}`,
 		};
@@ -172,6 +174,10 @@ function banMany(
 					"Others may already be banned: the guild has more bans than were read.",
 			);
 		},
+		basis: user_ids.map((id) => {
+			const member = guild.members.cache.get(id);
+			return member ? memberLine(member) : id;
+		}),
 		async act() {
 			const deleted = await messages(user_ids);
 			const { banned_users, failed_users } = (await guild.client.rest.post(

@@ -68,7 +68,7 @@ import {
 	snowflake,
 	text,
 } from "../tool/arguments.ts";
-import { sample } from "../tool/bulk.ts";
+import { sample, shownOf } from "../tool/bulk.ts";
 import { destructiveTool, type Plan } from "../tool/define.ts";
 
 /** Maximum number of messages that one call deletes by a filter. */
@@ -466,11 +466,15 @@ function messageLinesOf(
 ): string[] {
 	const latest = messages
 		.toSorted((a, b) => compareIds(b.id, a.id))
-		.slice(0, sampleSize);
+		.slice(0, shownOf(sampleSize));
 	if (latest.length === 0) return [];
 	return [
 		"By author:",
-		...countLines(countsOf(messages, "author", { guild }), "author", maxCounts),
+		...countLines(
+			countsOf(messages, "author", { guild }),
+			"author",
+			shownOf(maxCounts),
+		),
 		`The latest ${latest.length}:`,
 		// The authors are above.
 		...summaries(latest, { guild, isAcross }).slice(0, latest.length),

@@ -1,6 +1,6 @@
 // Attempts to have something approved that was not shown, or that the person who approves could not do by hand.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setSystemTime, test } from "bun:test";
 import { MessageFlags, PermissionFlagsBits } from "discord.js";
 import type { Simulator } from "../../../src/simulator/simulator.ts";
 import {
@@ -113,6 +113,85 @@ describe("who approves a tool without a dry run could make the call by hand", ()
 		expect(await world.press("jose.garcia", "Approve")).toContain("is done");
 	});
 });
+
+describe("what is deleted is what was shown", () => {
+	/** Zoë's messages in #general, oldest first, of which those with the word match. */
+	async function write(world: ApprovalWorld, texts: readonly string[]) {
+		const { simulator } = world;
+		const { id } = simulator.channel("The Cooks/general");
+		const zoe = simulator.user("zoe");
+		for (const text of texts) await zoe.say(id, text);
+		const messages = simulator.world.messages.in(id).slice(-texts.length);
+		const left = () =>
+			simulator.world.messages
+				.in(id)
+				.filter(({ content }) => content.includes("buy")).length;
+		return { id, messages, left };
+	}
+	const lines = (count: number) =>
+		Array.from(
+			{ length: count },
+			(_, index) => `buy thing ${"x".repeat(index)}`,
+		);
+
+	test("all of it, and not as many others", async () => {
+		await using world = await startApprovalWorld();
+		const texts = ["hello", ...lines(30)];
+		const { id, messages, left } = await write(world, texts);
+		await world.call(key("k"), "delete_messages", {
+			channel_id: id,
+			text: "buy",
+			count: 100,
+		});
+		const [post] = world.posts();
+		for (const { id: one, content } of messages)
+			expect([one, descriptionOf(post).includes(one)]).toEqual([
+				one,
+				content !== "hello",
+			]);
+		// The two oldest change roles: still 30, of which the latest 29 are the same.
+		const [first, second] = messages;
+		if (first) first.content = "buy nothing";
+		if (second) second.content = "hello";
+		expect(await world.press("ada", "Approve")).toContain("posted again");
+		expect(left()).toBe(30);
+		expect(await world.press("ada", "Approve")).toContain("is done");
+		expect(left()).toBe(0);
+	});
+
+	test("also if the call says how old they are", async () => {
+		await using world = await startApprovalWorld();
+		const { id, left } = await write(world, lines(3));
+		await world.call(key("k"), "delete_messages", {
+			channel_id: id,
+			after: "6h",
+			user_ids: [world.simulator.user("zoe").id],
+		});
+		using _ = passed(60_000);
+		expect(await world.press("ada", "Approve")).toContain("is done");
+		expect(left()).toBe(0);
+	});
+});
+
+test("a ban is approved although the member writes on", async () => {
+	await using world = await startApprovalWorld();
+	const zoe = world.simulator.user("zoe");
+	const { id } = world.simulator.channel("The Cooks/general");
+	await zoe.say(id, "spam");
+	await world.call(key("k"), "ban", {
+		...ban(world),
+		delete_message_seconds: 3_600,
+	});
+	expect(descriptionOf(world.posts()[0])).toContain("1 message");
+	await zoe.say(id, "more spam");
+	expect(await world.press("ada", "Approve")).toContain("ban is done");
+});
+
+/** Lets time pass for tools. */
+function passed(ms: number): Disposable {
+	setSystemTime(new Date(performance.timeOrigin + performance.now() + ms));
+	return { [Symbol.dispose]: () => setSystemTime() };
+}
 
 /** How many requests the bot has sent that change a role or a member. */
 function changes({ simulator }: ApprovalWorld): number {

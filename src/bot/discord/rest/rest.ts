@@ -139,6 +139,8 @@ export interface ToolRun {
 	 * tools, and for other tools until they have planned their changes.
 	 */
 	mayWrite: boolean;
+	/** Whether a person will be shown what the tool plans to do. */
+	isReviewed?: boolean;
 	/**
 	 * Called before a request that changes something. If it throws, the request is not sent.
 	 */
